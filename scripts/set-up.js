@@ -1,0 +1,22 @@
+// Runs before `npm start`, `npm test`, … in plain JavaScript, because it may run on an old Node before anything is installed.
+// It brings node_modules up to the lock file, and does nothing when they already agree.
+import { execSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const stamp = join(root, 'node_modules', '.set-up');
+// The lock file's content and the platform, not its time: a fresh clone gives every file a new time.
+const wanted = createHash('sha256')
+  .update(readFileSync(join(root, 'package-lock.json')))
+  .update(`${process.platform}-${process.arch}`)
+  .digest('hex');
+
+if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
+  console.log('Installing dependencies (once, until package-lock.json changes) …');
+  // An inherited npm environment (a dry run, another prefix) must not leak into the install.
+  execSync('npm ci --no-audit --no-fund --loglevel=error', { cwd: root, stdio: 'inherit' });
+  writeFileSync(stamp, wanted);
+}
