@@ -1,0 +1,10 @@
+/** Time as a port: what core may know of it. Both are in milliseconds. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /**
+   * Resolves after `ms`, or as soon as `signal` aborts: an early wake is not an error. `sleep(0)` lets everything else
+   * that is due, timers among it, run first.
+   */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}

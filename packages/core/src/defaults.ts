@@ -1,0 +1,41 @@
+// The one file of core that touches the world: the default of each port.
+import type { Clock } from './clock.ts';
+import type { Logger } from './logger.ts';
+import type { NewId } from './new-id.ts';
+
+// A longer delay overflows the timer's 32 bits and would fire at once.
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  async sleep(ms, signal) {
+    let left = ms;
+    do {
+      const part = Math.min(left, LONGEST_TIMER_MS);
+      await sleepPart(part, signal);
+      left -= part;
+    } while (left > 0 && !signal?.aborted);
+  },
+};
+
+function sleepPart(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const wake = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, ms);
+    signal?.addEventListener('abort', wake);
+  });
+}
+
+export const randomId: NewId = () => crypto.randomUUID();
+
+export const consoleLogger: Logger = {
+  debug: () => {},
+  info: () => {},
+  warn: (message, details) => console.warn(message, ...(details === undefined ? [] : [details])),
+  error: (message, details) => console.error(message, ...(details === undefined ? [] : [details])),
+};

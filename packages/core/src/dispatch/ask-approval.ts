@@ -1,0 +1,35 @@
+import { errorText } from '../results/describe-error.ts';
+import type { ResolvedTool } from '../tools/resolved-tool.ts';
+import type { CallContext } from './call-context.ts';
+import type { CallRun } from './call-run.ts';
+import { denied } from './check-policies.ts';
+import { parseInput } from './parse-input.ts';
+import type { Stage } from './refusal.ts';
+
+/** Goes on with the input that may run: as it is, or as whoever approved it edited it. */
+export async function askApproval(run: CallRun, tool: ResolvedTool, input: unknown, ctx: CallContext): Promise<Stage<unknown>> {
+  const { answer } = run;
+  if (answer !== undefined && 'deny' in answer) return { end: denied(run.toolName, answer.deny) };
+  if (answer !== undefined && 'approve' in answer) {
+    return answer.input === undefined ? { go: input } : await parseInput(run, tool, answer.input);
+  }
+  const needed = await isNeeded(tool, input, ctx);
+  if (typeof needed === 'string') return { end: denied(run.toolName, needed) };
+  return needed ? { end: { status: 'pending', kind: 'approval', text: waiting(run) } } : { go: input };
+}
+
+/** Whether somebody must allow the call, or why it is denied. A question that throws denies: it fails closed. */
+async function isNeeded(tool: ResolvedTool, input: unknown, ctx: CallContext): Promise<boolean | string> {
+  if (typeof tool.approval === 'boolean') return tool.approval;
+  try {
+    const answer = await tool.approval(input as never, ctx as never);
+    // Of our own tools anything but a clear no asks; the AI SDK takes anything empty for a no.
+    return tool.origin === 'lastcall' ? answer !== false : Boolean(answer);
+  } catch (error) {
+    return `whether it needs approval could not be told: ${errorText(error)}`;
+  }
+}
+
+function waiting(run: CallRun): string {
+  return `"${run.toolName}" waits for approval (call ${run.callId}). It has not run.`;
+}

@@ -1,0 +1,128 @@
+import { LastcallError, PolicyDenied, StaleCallError } from '../errors.ts';
+import type { MiddlewareCall } from '../middleware.ts';
+import type { Policy } from '../policies/policy.ts';
+import { fail, isToolResult, pending } from '../results/result.ts';
+import type { SessionEvent } from '../session/slice.ts';
+import type { SessionLayer } from '../session/session-layer.ts';
+import type { ResolvedTool } from '../tools/resolved-tool.ts';
+import { CallContext } from './call-context.ts';
+import type { CallRun } from './call-run.ts';
+import { guardFilesystem } from './check-policies.ts';
+import { lastYield } from './last-yield.ts';
+
+/**
+ * The runs of one call. Each opens a draft of its own on the state before the call, so a repetition never sees what a
+ * failed run left. At most one draft is undecided at any time: that of the last run, if it succeeded.
+ */
+export class Attempts {
+  readonly #run: CallRun;
+  readonly #tool: ResolvedTool;
+  readonly #policies: readonly Policy[];
+  #draft: SessionLayer | undefined;
+  #count = 0;
+  #state: 'idle' | 'running' | 'over' = 'idle';
+
+  constructor(run: CallRun, tool: ResolvedTool, policies: readonly Policy[]) {
+    this.#run = run;
+    this.#tool = tool;
+    this.#policies = policies;
+  }
+
+  /** What holds the writes of the last run, undecided. */
+  get draft(): SessionLayer | undefined {
+    return this.#draft;
+  }
+
+  /** Runs the tool, through the middleware, outermost first. */
+  start(input: unknown): unknown {
+    const { middleware } = this.#run;
+    if (middleware.length === 0 && this.#tool.middleware.length === 0) return this.#attempt(input);
+    const call: MiddlewareCall = { callId: this.#run.callId, toolName: this.#run.toolName, input };
+    const first = this.#wrap([...middleware, ...this.#tool.middleware], (last) => this.#attempt(last.input));
+    return first(call);
+  }
+
+  /** The call has ended without its tool: from here on nothing it does counts. Gives the draft to be discarded. */
+  giveUp(): SessionLayer | undefined {
+    this.#state = 'over';
+    this.#draft?.close();
+    return this.#draft;
+  }
+
+  #wrap(list: CallRun['middleware'], run: (call: MiddlewareCall) => unknown): (call: MiddlewareCall) => Promise<unknown> {
+    // Middleware runs outside the draft: it sees the session, and what it does is not undone with an attempt.
+    const ctx = new CallContext(this.#run, this.#run.session.open({ readOnly: true }), 1);
+    return list.reduceRight<(call: MiddlewareCall) => Promise<unknown>>(
+      (next, middleware) => async (call) =>
+        middleware.call === undefined ? next(call) : middleware.call((changed = call) => next(changed), call, ctx),
+      async (call) => run(call),
+    );
+  }
+
+  async #attempt(input: unknown): Promise<unknown> {
+    if (this.#state === 'over') throw new StaleCallError('A tool was started');
+    if (this.#state === 'running') throw new LastcallError('middleware', 'A middleware called next() while the tool was still running.');
+    this.#state = 'running';
+    try {
+      await this.#drop();
+      const returned = await this.#invoke(input);
+      if (isToolResult(returned) && returned.status === 'error') await this.#drop();
+      return returned;
+    } catch (thrown) {
+      await this.#drop();
+      throw thrown;
+    } finally {
+      if (!this.#isOver) this.#state = 'idle';
+    }
+  }
+
+  async #invoke(input: unknown): Promise<unknown> {
+    const draft = this.#open(input);
+    const ctx = new CallContext(this.#run, draft, ++this.#count);
+    const started: unknown = this.#begin(input, ctx);
+    const returned = await lastYield(await lastYield(started, ctx, draft, this.#run.clock), ctx, draft, this.#run.clock);
+    if (draft.breach !== undefined) throw draft.breach.error;
+    return returned;
+  }
+
+  /** Runs the tool; or, where somebody else answers, takes their answer or waits for it. */
+  #begin(input: unknown, ctx: CallContext): unknown {
+    const { answer } = this.#run;
+    if (answer !== undefined && 'result' in answer) return answer.result;
+    if (answer !== undefined && 'error' in answer) return fail(answer.error);
+    return this.#tool.execute === undefined ? pending() : this.#tool.execute(input as never, ctx as never);
+  }
+
+  #open(input: unknown): SessionLayer {
+    const guarded = this.#policies.some((policy) => policy.guardFilesystem !== undefined);
+    const draft = this.#run.session.open({
+      readOnly: this.#tool.effects === 'none',
+      guard: guarded ? (filesystem, layer) => this.#guard(filesystem, layer, input) : undefined,
+    });
+    this.#draft = draft;
+    return draft;
+  }
+
+  #guard(filesystem: SessionLayer['filesystem'], layer: SessionLayer, input: unknown): SessionLayer['filesystem'] {
+    const { callId, toolName, logger } = this.#run;
+    const deny = (reason: string): never => {
+      const error = new PolicyDenied(reason);
+      layer.breach ??= { error };
+      throw error;
+    };
+    const record = (event: SessionEvent): void => layer.record(event);
+    return guardFilesystem(this.#policies, { callId, toolName, input }, filesystem, { session: layer, logger, deny, record });
+  }
+
+  async #drop(): Promise<void> {
+    if (this.#draft === undefined || this.#isOver) return;
+    const draft = this.#draft;
+    this.#draft = undefined;
+    await draft.discard();
+  }
+
+  // A method, because the state changes behind the compiler's back while a tool is awaited.
+  get #isOver(): boolean {
+    return this.#state === 'over';
+  }
+}

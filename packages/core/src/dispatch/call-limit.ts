@@ -1,0 +1,104 @@
+import type { Clock } from '../clock.ts';
+import { LastcallError } from '../errors.ts';
+
+/** What ended a call from outside. */
+export interface LimitHit {
+  readonly code: 'timeout' | 'aborted';
+  readonly message: string;
+}
+
+/**
+ * The smallest of what ends a call from outside: the turn's deadline, the tool's timeout, the host's abort. Work is raced
+ * against it, so a tool that ignores its signal is left behind. A call without limits pays for none of this.
+ */
+export class CallLimit {
+  readonly #clock: Clock;
+  readonly #host: AbortSignal | undefined;
+  #deadline: number | undefined;
+  #hit: LimitHit | undefined;
+  #race: PromiseWithResolvers<LimitHit> | undefined;
+  #controller: AbortController | undefined;
+  readonly #timers = new Set<AbortController>();
+  #onHostAbort: (() => void) | undefined;
+
+  constructor(options: { clock: Clock; deadline: number | undefined; signal: AbortSignal | undefined }) {
+    this.#clock = options.clock;
+    this.#host = options.signal;
+    if (options.deadline !== undefined) this.#endAt(options.deadline, 'The deadline passed');
+    if (this.#host !== undefined) this.#watch(this.#host);
+  }
+
+  /** When the call will be left behind. */
+  get deadline(): number | undefined {
+    return this.#deadline;
+  }
+
+  /** What ended the call, if something has. A deadline counts from its millisecond on, also before its timer is heard. */
+  get hit(): LimitHit | undefined {
+    if (this.#hit === undefined && this.#deadline !== undefined && this.#clock.now() >= this.#deadline) {
+      this.#end({ code: 'timeout', message: 'The deadline passed' });
+    }
+    return this.#hit;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#hit !== undefined) this.#abort(this.#hit);
+    return this.#controller.signal;
+  }
+
+  /** From now on the call may take `ms`. */
+  allow(ms: number): void {
+    this.#endAt(this.#clock.now() + ms, `It took longer than its ${ms} ms`);
+  }
+
+  /** The work's value, or what ended the call first. Work that is left behind may fail later: nobody minds. */
+  race<T>(work: T | Promise<T>): T | Promise<T | LimitHit> {
+    if (!(work instanceof Promise)) return work;
+    if (this.#hit === undefined && this.#race === undefined) return work;
+    work.catch(() => {});
+    return this.#hit === undefined && this.#race !== undefined ? Promise.race([work, this.#race.promise]) : Promise.resolve(this.#hit as LimitHit);
+  }
+
+  /** Whether what a race gave is the limit and not the work. */
+  isHit(value: unknown): value is LimitHit {
+    return value !== undefined && value === this.#hit;
+  }
+
+  /** The call has ended: timers and listeners are let go of. */
+  stop(): void {
+    for (const timer of this.#timers) timer.abort();
+    this.#timers.clear();
+    if (this.#onHostAbort !== undefined) this.#host?.removeEventListener('abort', this.#onHostAbort);
+  }
+
+  #watch(host: AbortSignal): void {
+    const hit: LimitHit = { code: 'aborted', message: 'The host aborted it' };
+    if (host.aborted) return this.#end(hit);
+    this.#race ??= Promise.withResolvers();
+    this.#onHostAbort = () => this.#end(hit);
+    host.addEventListener('abort', this.#onHostAbort, { once: true });
+  }
+
+  #endAt(time: number, message: string): void {
+    if (this.#deadline !== undefined && this.#deadline <= time) return;
+    this.#deadline = time;
+    this.#race ??= Promise.withResolvers();
+    const timer = new AbortController();
+    this.#timers.add(timer);
+    void this.#clock.sleep(time - this.#clock.now(), timer.signal).then(() => {
+      if (!timer.signal.aborted) this.#end({ code: 'timeout', message });
+    });
+  }
+
+  #end(hit: LimitHit): void {
+    if (this.#hit !== undefined) return;
+    this.#hit = hit;
+    this.#race?.resolve(hit);
+    this.#abort(hit);
+  }
+
+  #abort(hit: LimitHit): void {
+    if (this.#controller?.signal.aborted === false) this.#controller.abort(new LastcallError(hit.code, `${hit.message}.`));
+  }
+}

@@ -1,0 +1,54 @@
+import type { GuardContext, Policy, PolicyCall, PolicyContext, RecordingContext, Verdict } from '../policies/policy.ts';
+import type { Filesystem } from '../files/filesystem.ts';
+import { errorText } from '../results/describe-error.ts';
+import { type ErrorOutcome, errorOutcome } from './refusal.ts';
+
+/** Asks each policy before the call. The first that denies, throws or gives no clear verdict ends it. */
+export function checkBefore(
+  policies: readonly Policy[],
+  call: PolicyCall,
+  ctx: PolicyContext,
+): Promise<ErrorOutcome | undefined> {
+  return askAll(policies, call, (policy) => policy.beforeCall?.(call, ctx));
+}
+
+/** Asks each policy once the call has succeeded, before anything is committed. */
+export function checkAfter(
+  policies: readonly Policy[],
+  call: PolicyCall & { readonly value: unknown },
+  ctx: RecordingContext,
+): Promise<ErrorOutcome | undefined> {
+  return askAll(policies, call, (policy) => policy.afterCall?.(call, ctx));
+}
+
+/** The file system as the policies let a call see it. */
+export function guardFilesystem(policies: readonly Policy[], call: PolicyCall, filesystem: Filesystem, ctx: GuardContext): Filesystem {
+  return policies.reduce((inner, policy) => policy.guardFilesystem?.(inner, call, ctx) ?? inner, filesystem);
+}
+
+async function askAll(
+  policies: readonly Policy[],
+  call: PolicyCall,
+  ask: (policy: Policy) => Verdict | Promise<Verdict>,
+): Promise<ErrorOutcome | undefined> {
+  for (const policy of policies) {
+    const reason = await denial(policy, ask);
+    if (reason !== undefined) return denied(call.toolName, reason);
+  }
+  return undefined;
+}
+
+async function denial(policy: Policy, ask: (policy: Policy) => Verdict | Promise<Verdict>): Promise<string | undefined> {
+  try {
+    const verdict: unknown = await ask(policy);
+    if (verdict === undefined || verdict === true) return undefined;
+    const reason = typeof verdict === 'object' && verdict !== null ? (verdict as { deny?: unknown }).deny : undefined;
+    return typeof reason === 'string' ? reason : `policy "${policy.name}" gave no clear verdict`;
+  } catch (error) {
+    return `policy "${policy.name}" failed: ${errorText(error)}`;
+  }
+}
+
+export function denied(toolName: string, reason: string): ErrorOutcome {
+  return errorOutcome('denied', reason, `"${toolName}" was denied: ${reason}`);
+}

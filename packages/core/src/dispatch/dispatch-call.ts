@@ -1,0 +1,103 @@
+import type { Policy } from '../policies/policy.ts';
+import type { Outcome, Settlement } from '../results/outcome.ts';
+import type { ResolvedTool } from '../tools/resolved-tool.ts';
+import { askApproval } from './ask-approval.ts';
+import { CallContext } from './call-context.ts';
+import type { CallRun } from './call-run.ts';
+import { checkBefore } from './check-policies.ts';
+import { type DispatchOptions, prepareRun } from './dispatch-options.ts';
+import { type Executed, executeTool, limitOutcome } from './execute-tool.ts';
+import { lookUpTool } from './look-up-tool.ts';
+import { parseInput } from './parse-input.ts';
+import { recordProviderCall } from './provider-call.ts';
+import { errorOutcome, type Stage } from './refusal.ts';
+import { type Ending, settleCall } from './settle-call.ts';
+
+/**
+ * One call through the whole pipeline: look up, parse, policies, approval, deadline, transaction, execute, output schema,
+ * the policies' last word, commit or discard, settle. Resolves with the settlement whatever the tool does; rejects only
+ * for options that cannot work, the host's own signals, and a session that could not be restored.
+ */
+export async function dispatchCall(options: DispatchOptions): Promise<Settlement> {
+  const run = prepareRun(options);
+  try {
+    run.emit({ type: 'tool-call.start', callId: run.callId, toolName: run.toolName, input: run.written });
+    return await travel(run);
+  } finally {
+    run.limit.stop();
+  }
+}
+
+async function travel(run: CallRun): Promise<Settlement> {
+  const found = lookUpTool(run);
+  if ('end' in found) return settleCall(run, { outcome: found.end, input: run.written, terminal: false });
+  const tool = found.go;
+  const ending = { input: run.written, terminal: tool.terminal };
+  const recorded = recordProviderCall(run, tool);
+  if (recorded !== undefined) return settleCall(run, { ...ending, outcome: recorded });
+
+  const checking = parseInput(run, tool, run.written);
+  const parsed = checking instanceof Promise ? await run.limit.race(checking) : checking;
+  if (run.limit.isHit(parsed)) return settleCall(run, { ...ending, outcome: limitOutcome(run.toolName, parsed) });
+  if ('end' in parsed) return settleCall(run, { ...ending, outcome: parsed.end });
+  return await inTurn(run, tool, parsed.go);
+}
+
+/** Calls with effects have the session to themselves; calls without share it among themselves. */
+async function inTurn(run: CallRun, tool: ResolvedTool, input: unknown): Promise<Settlement> {
+  const ticket = run.session.lock.enter(tool.effects === 'none' ? 'shared' : 'exclusive');
+  try {
+    const waited = ticket.ready === true ? undefined : await run.limit.race(ticket.ready);
+    if (run.limit.isHit(waited)) return await settleCall(run, { input, terminal: tool.terminal, outcome: limitOutcome(run.toolName, waited) });
+    run.session.assertUsable();
+    return await settleCall(run, await permitAndExecute(run, tool, input));
+  } finally {
+    ticket.leave();
+  }
+}
+
+async function permitAndExecute(run: CallRun, tool: ResolvedTool, input: unknown): Promise<Ending> {
+  const permitted = needsPermission(run, tool) ? await run.limit.race(askPermission(run, tool, input)) : { go: input };
+  const terminal = tool.terminal;
+  if (run.limit.isHit(permitted)) return { outcome: limitOutcome(run.toolName, permitted), input, terminal };
+  if ('end' in permitted) return { outcome: permitted.end, input, terminal };
+  return { ...(await execute(run, tool, permitted.go)), input: permitted.go, terminal };
+}
+
+function needsPermission(run: CallRun, tool: ResolvedTool): boolean {
+  return run.policies.length > 0 || tool.policies.length > 0 || tool.approval !== false || run.answer !== undefined;
+}
+
+/** Policies first, then approval. Arguments edited by whoever approved them are held to the policies again. */
+async function askPermission(run: CallRun, tool: ResolvedTool, input: unknown): Promise<Stage<unknown>> {
+  const policies = policiesOf(run, tool);
+  run.session.adopt(policies.flatMap((policy) => policy.slices ?? []));
+  const session = run.session.open({ readOnly: true });
+  const ask = (asked: unknown): Promise<Outcome | undefined> =>
+    checkBefore(policies, { callId: run.callId, toolName: run.toolName, input: asked }, { session, logger: run.logger });
+  const refused = await ask(input);
+  if (refused !== undefined) return { end: refused };
+  const approved = await askApproval(run, tool, input, new CallContext(run, session, 0));
+  if ('end' in approved || approved.go === input) return approved;
+  const refusedEdit = await ask(approved.go);
+  return refusedEdit === undefined ? approved : { end: refusedEdit };
+}
+
+/** The last look at the limits, then the tool itself, or whoever answers in its place. */
+async function execute(run: CallRun, tool: ResolvedTool, input: unknown): Promise<Executed> {
+  const { hit } = run.limit;
+  if (hit !== undefined) return { outcome: limitOutcome(run.toolName, hit) };
+  const exhausted = run.budget?.exhausted();
+  if (exhausted !== undefined) {
+    const message = `The budget is used up: ${exhausted} (${run.budget?.limits[exhausted]}).`;
+    return { outcome: errorOutcome('budget', message, `"${run.toolName}" did not run. ${message}`) };
+  }
+  run.budget?.add('toolCalls', 1);
+  if (tool.timeoutMs !== undefined) run.limit.allow(tool.timeoutMs);
+  return await executeTool(run, tool, input, policiesOf(run, tool));
+}
+
+function policiesOf(run: CallRun, tool: ResolvedTool): readonly Policy[] {
+  if (run.policies.length === 0) return tool.policies;
+  return tool.policies.length === 0 ? run.policies : [...run.policies, ...tool.policies];
+}

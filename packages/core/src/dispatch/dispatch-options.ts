@@ -1,0 +1,136 @@
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { Clock } from '../clock.ts';
+import { consoleLogger, randomId, systemClock } from '../defaults.ts';
+import { OptionsError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { assertMiddleware, type Middleware } from '../middleware.ts';
+import type { NewId } from '../new-id.ts';
+import type { Policy } from '../policies/policy.ts';
+import type { Prompt } from '../prompt/prompt.ts';
+import { createSession, type Session } from '../session/session.ts';
+import { SessionLayer } from '../session/session-layer.ts';
+import type { ToolContext } from '../tools/tool-context.ts';
+import { assertToolSet, mergeToolSets, type ToolSet } from '../tools/tool-set.ts';
+import type { Answer } from './answer.ts';
+import { type Budget, type BudgetLimits, nestBudget, toBudget } from './budget.ts';
+import type { CallEvent } from './call-events.ts';
+import { CallLimit } from './call-limit.ts';
+import type { CallRun } from './call-run.ts';
+
+export interface DispatchOptions {
+  tools?: ToolSet;
+  call: CallRequest;
+  /** Default: a new one, for this call alone. */
+  session?: Session;
+  /** A prompt brings its tools, slices, policies and resources. A text says nothing about a single call. */
+  instructions?: string | Prompt;
+  /** The parameters of the prompt. */
+  params?: Record<string, unknown>;
+  /** Milliseconds since the epoch. */
+  deadline?: number;
+  signal?: AbortSignal;
+  budget?: Budget | BudgetLimits;
+  middleware?: readonly Middleware[];
+  policies?: readonly Policy[];
+  /** What somebody said to this call when it was pending. */
+  answer?: Answer;
+  /** Calls may wait for somebody else's answer: tools without `execute` are offered. */
+  pendingAnswered?: boolean;
+  messages?: readonly LanguageModelV4Message[];
+  onEvent?: (event: CallEvent) => void;
+  /** The context of the call that makes this one: it joins that call's draft and keeps within its limits. */
+  parent?: ToolContext;
+  clock?: Clock;
+  newId?: NewId;
+  logger?: Logger;
+}
+
+/** A call as the model asked for it. */
+export interface CallRequest {
+  toolName: string;
+  /** As the model wrote it (JSON text), or parsed. */
+  input?: unknown;
+  /** Default: a new one. */
+  callId?: string;
+  /** Default: the call's id. */
+  idempotencyKey?: string;
+  /** The model's provider executed the call itself, and this is what it gave. */
+  provided?: { result: unknown; isError?: boolean };
+}
+
+/** Checks the options and fills in the defaults. Throws an error that names the field before anything runs. */
+export function prepareRun(options: DispatchOptions): CallRun {
+  if (typeof options !== 'object' || options === null) throw new OptionsError('options', 'must be an object.');
+  const { parent, clock = systemClock, newId = randomId } = options;
+  const call = checkCall(options.call);
+  const session = SessionLayer.of(options.session ?? parent?.session ?? createSession());
+  session.assertUsable();
+  const logger = options.logger ?? parent?.logger ?? session.logger ?? consoleLogger;
+  const offered = offer(options, session);
+  const { middleware = [], policies = [] } = options;
+  assertMiddleware(middleware);
+  const startedAt = clock.now();
+  const callId = call.callId ?? newId();
+  return {
+    tools: offered,
+    callId,
+    toolName: call.toolName,
+    written: call.input,
+    idempotencyKey: call.idempotencyKey ?? callId,
+    provided: call.provided === undefined ? undefined : { result: call.provided.result, isError: call.provided.isError === true },
+    answer: options.answer,
+    pendingAnswered: options.pendingAnswered ?? false,
+    session,
+    limit: new CallLimit({ clock, deadline: earliest(startedAt, options.deadline, parent?.deadline), signal: eitherSignal(options.signal, parent) }),
+    budget: nestBudget(toBudget(options.budget), parent?.budget),
+    policies,
+    middleware,
+    messages: options.messages ?? parent?.messages ?? [],
+    prompt: typeof options.instructions === 'object' ? options.instructions : parent?.prompt,
+    clock,
+    logger,
+    startedAt,
+    emit: safely(options.onEvent, logger),
+  };
+}
+
+function checkCall(call: CallRequest): CallRequest {
+  if (typeof call !== 'object' || call === null) throw new OptionsError('call', 'must be an object { toolName, input }.');
+  if (typeof call.toolName !== 'string') throw new OptionsError('call.toolName', `must be a text, not ${typeof call.toolName}.`);
+  if (call.callId !== undefined && (typeof call.callId !== 'string' || call.callId === '')) {
+    throw new OptionsError('call.callId', 'must be a text that is not empty.');
+  }
+  return call;
+}
+
+function offer(options: DispatchOptions, session: SessionLayer): ToolSet {
+  const { instructions, tools = {}, params = {} } = options;
+  assertToolSet(tools, 'Option "tools"');
+  if (typeof instructions !== 'object') return tools;
+  return mergeToolSets(instructions.render({ session, params }).tools, tools);
+}
+
+/** The earlier of a call's own deadline and its parent's. One in the past is a mistake of whoever gives it. */
+function earliest(now: number, own: number | undefined, parents: number | undefined): number | undefined {
+  if (own !== undefined && !Number.isFinite(own)) throw new OptionsError('deadline', `must be a time in milliseconds, not ${String(own)}.`);
+  if (own !== undefined && own <= now) throw new OptionsError('deadline', `is in the past: ${own}, and it is ${now}.`);
+  if (own === undefined || parents === undefined) return own ?? parents;
+  return Math.min(own, parents);
+}
+
+function eitherSignal(own: AbortSignal | undefined, parent: ToolContext | undefined): AbortSignal | undefined {
+  if (own !== undefined && !(own instanceof AbortSignal)) throw new OptionsError('signal', 'must be an AbortSignal.');
+  if (parent === undefined) return own;
+  return own === undefined ? parent.abortSignal : AbortSignal.any([own, parent.abortSignal]);
+}
+
+function safely(listener: ((event: CallEvent) => void) | undefined, logger: Logger): (event: CallEvent) => void {
+  if (listener === undefined) return () => {};
+  return (event) => {
+    try {
+      listener(event);
+    } catch (error) {
+      logger.error(`A listener to "${event.type}" threw. The call is not affected.`, error);
+    }
+  };
+}

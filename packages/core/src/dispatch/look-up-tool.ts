@@ -1,0 +1,29 @@
+import { isOffered } from '../tools/advertise.ts';
+import { closestNames } from '../tools/closest-names.ts';
+import { type ResolvedTool, resolveTool } from '../tools/resolved-tool.ts';
+import type { CallRun } from './call-run.ts';
+import { errorOutcome, type Stage } from './refusal.ts';
+
+/** The tool of that name, if it is there and something here could answer it. */
+export function lookUpTool(run: CallRun): Stage<ResolvedTool> {
+  const definition = Object.hasOwn(run.tools, run.toolName) ? run.tools[run.toolName] : undefined;
+  if (definition === undefined) return { end: unknownTool(run) };
+  const tool = resolveTool(run.toolName, definition);
+  return isOffered(tool, run.pendingAnswered) ? { go: tool } : { end: unknownTool(run) };
+}
+
+function unknownTool(run: CallRun): ReturnType<typeof errorOutcome> {
+  const offered = Object.entries(run.tools)
+    .filter(([name, definition]) => isOffered(resolveTool(name, definition), run.pendingAnswered))
+    .map(([name]) => name);
+  const close = closestNames(run.toolName, offered);
+  const shown = run.toolName.length > 100 ? `${run.toolName.slice(0, 100)}…` : run.toolName;
+  const hint = close.length > 0 ? `Closest: ${close.join(', ')}.` : available(offered);
+  return errorOutcome('unknown_tool', `There is no tool "${shown}". ${hint}`);
+}
+
+function available(names: readonly string[]): string {
+  if (names.length === 0) return 'No tools are available now.';
+  const rest = names.length > 20 ? `, and ${names.length - 20} more` : '';
+  return `Available: ${names.slice(0, 20).join(', ')}${rest}.`;
+}

@@ -1,0 +1,73 @@
+import { errorText } from '../results/describe-error.ts';
+import type { Problem, SchemaResult } from '../schema/compiled-schema.ts';
+import type { ResolvedTool } from '../tools/resolved-tool.ts';
+import type { CallRun } from './call-run.ts';
+import { errorOutcome, type Stage } from './refusal.ts';
+
+/** The arguments as the tool gets them: read as JSON, checked, with the schema's defaults and transforms. */
+export function parseInput(run: CallRun, tool: ResolvedTool, written: unknown): Stage<unknown> | Promise<Stage<unknown>> {
+  const result = check(tool, written);
+  if (!(result instanceof Promise) && result.ok) return { go: result.value };
+  return repairOnce(run, tool, written, result);
+}
+
+async function repairOnce(
+  run: CallRun,
+  tool: ResolvedTool,
+  written: unknown,
+  checked: SchemaResult | Promise<SchemaResult>,
+): Promise<Stage<unknown>> {
+  const result = await checked;
+  if (result.ok) return { go: result.value };
+  const mended = await askRepair(run, tool, written, result.problems);
+  const again = mended === undefined ? result : await check(tool, mended);
+  return again.ok ? { go: again.value } : { end: invalidInput(run.toolName, again.problems) };
+}
+
+async function askRepair(run: CallRun, tool: ResolvedTool, input: unknown, problems: readonly Problem[]): Promise<unknown> {
+  const middleware = [...run.middleware, ...tool.middleware].find((one) => one.repair !== undefined);
+  if (middleware?.repair === undefined) return undefined;
+  try {
+    const jsonSchema = await tool.input.jsonSchema();
+    return await middleware.repair({ toolName: run.toolName, input, problems, jsonSchema });
+  } catch (error) {
+    // The arguments are as broken as before: that is the outcome, and the failed repair is the operator's concern.
+    run.logger.warn(`Repairing the arguments of "${run.toolName}" failed.`, error);
+    return undefined;
+  }
+}
+
+function check(tool: ResolvedTool, written: unknown): SchemaResult | Promise<SchemaResult> {
+  const read = readArguments(written);
+  return 'problem' in read ? { ok: false, problems: [{ path: '', message: read.problem }] } : tool.input.validate(read.value);
+}
+
+function readArguments(written: unknown): { readonly value: unknown } | { readonly problem: string } {
+  if (written === undefined || written === null) return { value: {} };
+  if (typeof written !== 'string') return isObject(written) ? { value: written } : { problem: notAnObject(written) };
+  if (written.trim() === '') return { value: {} };
+  try {
+    const value: unknown = JSON.parse(written);
+    return isObject(value) ? { value } : { problem: notAnObject(value) };
+  } catch (error) {
+    return { problem: `The arguments are not JSON: ${errorText(error)}` };
+  }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function notAnObject(value: unknown): string {
+  const what = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+  return `The arguments must be a JSON object, and they are ${what}.`;
+}
+
+// More than this would fill the model's window with one mistake repeated.
+const MOST_PROBLEMS = 50;
+
+function invalidInput(toolName: string, problems: readonly Problem[]): ReturnType<typeof errorOutcome> {
+  const lines = problems.slice(0, MOST_PROBLEMS).map(({ path, message }) => `- ${path === '' ? '' : `${path}: `}${message}`);
+  if (problems.length > MOST_PROBLEMS) lines.push(`- and ${problems.length - MOST_PROBLEMS} more`);
+  return errorOutcome('invalid_input', `Invalid arguments for "${toolName}":\n${lines.join('\n')}`);
+}

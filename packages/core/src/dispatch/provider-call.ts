@@ -1,0 +1,16 @@
+import type { Outcome } from '../results/outcome.ts';
+import { renderValue } from '../results/render.ts';
+import type { ResolvedTool } from '../tools/resolved-tool.ts';
+import type { CallRun } from './call-run.ts';
+import { errorOutcome } from './refusal.ts';
+
+/** The outcome of a call that the model's provider executed itself: it is recorded, not run. Undefined for any other. */
+export function recordProviderCall(run: CallRun, tool: ResolvedTool): Outcome | undefined {
+  const { provided } = run;
+  if (provided === undefined) {
+    if (tool.origin !== 'provider' || tool.execute !== undefined) return undefined;
+    return errorOutcome('execution', `"${run.toolName}" is run by the model's provider, and the provider gave no result for this call.`);
+  }
+  const text = renderValue(provided.result);
+  return provided.isError ? errorOutcome('execution', text) : { status: 'ok', value: provided.result, text };
+}

@@ -1,0 +1,197 @@
+/**
+ * The base of every error Lastcall throws. `code` is stable and meant for programs; `message` says what was expected,
+ * what came and what to do, and is meant for people.
+ */
+export class LastcallError extends Error {
+  override readonly name: string = 'LastcallError';
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** A tool definition that cannot work. Names the tool and the field. */
+export class ToolDefinitionError extends LastcallError {
+  override readonly name: string = 'ToolDefinitionError';
+  readonly tool: string;
+  readonly field: string;
+
+  constructor(tool: string, field: string, problem: string, options?: { cause?: unknown }) {
+    super('tool_definition', `Tool "${tool}": ${field} ${problem}`, options);
+    this.tool = tool;
+    this.field = field;
+  }
+}
+
+/** A tool set that cannot work: an array, a name twice, a name that is not there. */
+export class ToolSetError extends LastcallError {
+  override readonly name: string = 'ToolSetError';
+
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('tool_set', message, options);
+  }
+}
+
+/** Thrown by a tool that finds its arguments wrong after the schema let them pass: settles as `error/invalid_input`. */
+export class ToolValidationError extends LastcallError {
+  override readonly name: string = 'ToolValidationError';
+
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('tool_validation', message, options);
+  }
+}
+
+/** A schema that cannot be used: malformed, without a JSON Schema, or not describing an object where one is needed. */
+export class SchemaError extends LastcallError {
+  override readonly name: string = 'SchemaError';
+
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('schema', message, options);
+  }
+}
+
+/** An option that cannot work, refused before anything runs. Names the field. */
+export class OptionsError extends LastcallError {
+  override readonly name: string = 'OptionsError';
+  readonly field: string;
+
+  constructor(field: string, problem: string) {
+    super('options', `Option "${field}" ${problem}`);
+    this.field = field;
+  }
+}
+
+/** A session used in a way that would break its promise: a host write beside a running call, an unknown slice, … */
+export class SessionError extends LastcallError {
+  override readonly name: string = 'SessionError';
+
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('session', message, options);
+  }
+}
+
+/** What a call did after it had ended. It changed nothing. */
+export class StaleCallError extends LastcallError {
+  override readonly name: string = 'StaleCallError';
+
+  constructor(what: string) {
+    super('stale_call', `${what} after the call had ended: nothing was changed. Await everything before returning.`);
+  }
+}
+
+/** A write from a tool that declared `effects: 'none'`. */
+export class ReadOnlyError extends LastcallError {
+  override readonly name: string = 'ReadOnlyError';
+
+  constructor(what: string) {
+    super(
+      'read_only',
+      `${what} is a write, and this tool declares effects: 'none'. Declare effects: 'session' instead.`,
+    );
+  }
+}
+
+/** Something a failed call changed could not be put back. The session is poisoned: it refuses further calls. */
+export class RestoreFailed extends LastcallError {
+  override readonly name: string = 'RestoreFailed';
+
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('restore_failed', message, options);
+  }
+}
+
+/** A file operation that was refused or failed. */
+export class FilesystemError extends LastcallError {
+  override readonly name: string = 'FilesystemError';
+  readonly path: string;
+
+  constructor(code: FilesystemErrorCode, path: string, problem: string, options?: { cause?: unknown }) {
+    super(code, `"${path}": ${problem}`, options);
+    this.path = path;
+  }
+}
+
+export type FilesystemErrorCode =
+  | 'not_found'
+  | 'already_exists'
+  | 'is_directory'
+  | 'not_directory'
+  | 'not_empty'
+  | 'outside_root'
+  | 'bad_path'
+  | 'too_large'
+  | 'not_text'
+  | 'special_file'
+  | 'io';
+
+/** Thrown by a policy's guard in the middle of a call: settles as `error/denied` with this reason. */
+export class PolicyDenied extends LastcallError {
+  override readonly name: string = 'PolicyDenied';
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super('denied', reason);
+    this.reason = reason;
+  }
+}
+
+/** A prompt that cannot work, refused when it is built. */
+export class PromptValidationError extends LastcallError {
+  override readonly name: string = 'PromptValidationError';
+
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('prompt_validation', message, options);
+  }
+}
+
+/** A prompt that failed while it was rendered. `path` is the section's, with dots. */
+export class PromptRenderError extends LastcallError {
+  override readonly name: string = 'PromptRenderError';
+  readonly path: string;
+
+  constructor(path: string, problem: string, options?: { cause?: unknown }) {
+    super('prompt_render', `Section "${path}": ${problem}`, options);
+    this.path = path;
+  }
+}
+
+/**
+ * A host signal: thrown by a tool, it rolls the call back and leaves the loop unchanged, so that the host shows the named
+ * sections in full and runs again.
+ */
+export class VisibilityExpansionRequired extends LastcallError {
+  override readonly name: string = 'VisibilityExpansionRequired';
+  readonly sections: readonly string[];
+
+  constructor(message: string, sections: readonly string[] = []) {
+    super('visibility_expansion_required', message);
+    this.sections = sections;
+  }
+}
+
+/** A host signal: thrown by a tool, it rolls the call back and leaves the loop unchanged. */
+export class PromptEvaluationError extends LastcallError {
+  override readonly name: string = 'PromptEvaluationError';
+  readonly phase: string;
+  /** Milliseconds since the epoch, when a deadline was the cause. */
+  readonly expiresAt: number | undefined;
+
+  constructor(message: string, details: { phase: string; expiresAt?: number | undefined; cause?: unknown }) {
+    super('prompt_evaluation', message, 'cause' in details ? { cause: details.cause } : undefined);
+    this.phase = details.phase;
+    this.expiresAt = details.expiresAt;
+  }
+}
+
+/** A host signal: thrown by a tool that noticed its deadline, it leaves the loop as a PromptEvaluationError. */
+export class DeadlineExceededError extends LastcallError {
+  override readonly name: string = 'DeadlineExceededError';
+  readonly expiresAt: number | undefined;
+
+  constructor(message: string = 'The deadline has passed.', expiresAt?: number) {
+    super('deadline_exceeded', message);
+    this.expiresAt = expiresAt;
+  }
+}

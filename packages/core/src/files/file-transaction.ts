@@ -1,0 +1,132 @@
+import { LastcallError, ReadOnlyError, StaleCallError } from '../errors.ts';
+import { NO_PATH_LIMITS, normalisePath } from './file-path.ts';
+import type { Filesystem } from './filesystem.ts';
+import { createOperationOrder } from './operation-order.ts';
+
+export interface FileTransaction {
+  /** What a call works on. Operations take effect in the order in which they were asked for, awaited or not. */
+  readonly filesystem: Filesystem;
+  /** Refuses further operations and waits for the writes already asked for. */
+  commit(): Promise<void>;
+  /**
+   * Refuses further operations and those not yet begun, waits for the write in flight, then undoes what was written,
+   * the last first. Rejects with an AggregateError if something could not be put back, after it has tried the rest.
+   */
+  rollback(): Promise<void>;
+}
+
+type Undo = () => Promise<void>;
+type Phase = { kind: 'open' } | { kind: 'committed' | 'rolled_back'; done: Promise<void> };
+
+/** Work on a file system that can be taken back. May itself be the base of another one. */
+export function openFileTransaction(
+  base: Filesystem,
+  options: {
+    readOnly?: boolean;
+    /** Told of each write that `readOnly` refused, also of one whose refusal nobody reads. */
+    onRefusal?: (error: ReadOnlyError) => void;
+  } = {},
+): FileTransaction {
+  const order = createOperationOrder();
+  const undos = new Map<string, Undo>();
+  let phase: Phase = { kind: 'open' };
+
+  function read<T>(what: string, operation: () => Promise<T>): Promise<T> {
+    if (phase.kind !== 'open') return refused(new StaleCallError(what));
+    const result = order.read(async () => {
+      assertNotRolledBack(what);
+      const value = await operation();
+      // What was read while the undo ran may be half of each state.
+      assertNotRolledBack(what);
+      return value;
+    });
+    return observed(result);
+  }
+
+  function write(what: string, path: string, operation: () => Promise<void>): Promise<void> {
+    if (phase.kind !== 'open') return refused(new StaleCallError(what));
+    if (options.readOnly) {
+      const error = new ReadOnlyError(what);
+      options.onRefusal?.(error);
+      return refused(error);
+    }
+    const result = order.write(async () => {
+      assertNotRolledBack(what);
+      await undoably(path, operation);
+    });
+    return observed(result);
+  }
+
+  async function undoably(path: string, operation: () => Promise<void>): Promise<void> {
+    const key = normalisePath(path, NO_PATH_LIMITS);
+    const undo = undos.get(key) ?? (await base.capture(key));
+    try {
+      await operation();
+    } catch (error) {
+      // Undoing a write that was refused would undo what others did to that file since.
+      if (!isRefusal(error)) undos.set(key, undo);
+      throw error;
+    }
+    undos.set(key, undo);
+  }
+
+  function undoThrough(path: string, undo: Undo): Promise<void> {
+    const result = write('Restoring a file', path, undo).catch((error) => {
+      // Our own rollback puts back all that was done through us: the undo came too late to be needed.
+      if (phase.kind === 'rolled_back') return phase.done;
+      throw error;
+    });
+    return observed(result);
+  }
+
+  function assertNotRolledBack(what: string): void {
+    if (phase.kind === 'rolled_back') throw new StaleCallError(what);
+  }
+
+  function end(kind: 'committed' | 'rolled_back', finish: () => Promise<void>): Promise<void> {
+    if (phase.kind === 'open') phase = { kind, done: order.written().then(finish) };
+    if (phase.kind === kind) return phase.done;
+    return Promise.reject(new StaleCallError(kind === 'committed' ? 'A commit of files' : 'A rollback of files'));
+  }
+
+  return {
+    filesystem: {
+      readText: (path) => read('Reading a file', () => base.readText(path)),
+      writeText: (path, text, how) => write('Writing a file', path, () => base.writeText(path, text, how)),
+      delete: (path) => write('Deleting a file', path, () => base.delete(path)),
+      list: (path) => read('Listing a directory', () => base.list(path)),
+      stat: (path) => read('Reading a file', () => base.stat(path)),
+      glob: (pattern) => read('Searching files', () => base.glob(pattern)),
+      grep: (pattern, how) => read('Searching files', () => base.grep(pattern, how)),
+      capture: (path) =>
+        read('Remembering a file', async () => {
+          const undo = await base.capture(path);
+          return () => undoThrough(path, undo);
+        }),
+    },
+    // A tool left behind may hold on to us: what it changed need not be kept for it.
+    commit: () => end('committed', async () => undos.clear()),
+    rollback: () => end('rolled_back', () => undoInReverse([...undos.values()])),
+  };
+}
+
+async function undoInReverse(undos: readonly Undo[]): Promise<void> {
+  const causes: unknown[] = [];
+  for (const undo of undos.toReversed()) await undo().catch((cause) => causes.push(cause));
+  if (causes.length > 0) throw new AggregateError(causes, `${causes.length} changed files could not be put back.`);
+}
+
+/** Our own errors refuse before anything is changed; `io` and whatever is not ours may come from half a write. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof LastcallError && error.code !== 'io';
+}
+
+function refused(error: Error): Promise<never> {
+  return observed(Promise.reject(error));
+}
+
+/** A tool that does not await what it started must not bring the process down with an unhandled rejection. */
+function observed<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}

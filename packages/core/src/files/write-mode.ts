@@ -1,0 +1,9 @@
+import { OptionsError } from '../errors.ts';
+import type { WriteMode } from './filesystem.ts';
+
+/** The mode asked for, 'overwrite' when none is. */
+export function writeModeOf(options: { mode?: WriteMode } | undefined): WriteMode {
+  const mode = options?.mode ?? 'overwrite';
+  if (mode === 'create' || mode === 'overwrite' || mode === 'append') return mode;
+  throw new OptionsError('mode', `must be 'create', 'overwrite' or 'append', but ${JSON.stringify(mode)} came.`);
+}

@@ -1,0 +1,63 @@
+// The public door of @lastcall/core.
+export type { Clock } from './clock.ts';
+export type { Answer } from './dispatch/answer.ts';
+export { type Budget, type BudgetLimits, createBudget } from './dispatch/budget.ts';
+export type { CallEvent } from './dispatch/call-events.ts';
+export { dispatchCall } from './dispatch/dispatch-call.ts';
+export type { CallRequest, DispatchOptions } from './dispatch/dispatch-options.ts';
+export {
+  DeadlineExceededError,
+  FilesystemError,
+  type FilesystemErrorCode,
+  LastcallError,
+  OptionsError,
+  PolicyDenied,
+  PromptEvaluationError,
+  PromptRenderError,
+  PromptValidationError,
+  ReadOnlyError,
+  RestoreFailed,
+  SchemaError,
+  SessionError,
+  StaleCallError,
+  ToolDefinitionError,
+  ToolSetError,
+  ToolValidationError,
+  VisibilityExpansionRequired,
+} from './errors.ts';
+export type { FileEntry, FileMatch, FileStat, Filesystem, WriteMode } from './files/filesystem.ts';
+export { memoryFilesystem } from './files/memory-filesystem.ts';
+export type { Logger } from './logger.ts';
+export { type BrokenInput, type Middleware, type MiddlewareCall, repair } from './middleware.ts';
+export type { NewId } from './new-id.ts';
+export type { GuardContext, Policy, PolicyCall, PolicyContext, RecordingContext, Verdict } from './policies/policy.ts';
+export { readBeforeWrite } from './policies/read-before-write.ts';
+export { requires } from './policies/requires.ts';
+export type { ErrorCode, Outcome, Part, Settlement } from './results/outcome.ts';
+export {
+  blocked,
+  type FailResult,
+  fail,
+  type OkResult,
+  ok,
+  type PendingResult,
+  pending,
+  type ReplyResult,
+  reply,
+  type ToolResult,
+} from './results/result.ts';
+export { type Secret, secret } from './results/secret.ts';
+export type { Problem } from './schema/compiled-schema.ts';
+export { type JsonSchemaObject, jsonSchema } from './schema/json-schema.ts';
+export { type Resource, type ResourceContext, type Resources, resource } from './session/resource.ts';
+export { createSession, Session, type SessionOptions, type Snapshot } from './session/session.ts';
+export type { SessionJson } from './session/session-json.ts';
+export { type Reducer, type SessionEvent, type Slice, slice } from './session/slice.ts';
+export type { ToolInvoked } from './session/tool-invoked.ts';
+export { type AdvertisedTool, advertise } from './tools/advertise.ts';
+export type { AiSdkTool } from './tools/ai-sdk-tool.ts';
+export { configureTools, type ToolConfiguration } from './tools/configure-tools.ts';
+export { type AnyTool, type Tool, type ToolDefinition, type ToolExample, tool } from './tools/tool.ts';
+export type { ToolContext } from './tools/tool-context.ts';
+export { filterToolSet, mergeToolSets, type ToolSet } from './tools/tool-set.ts';
+export { wrapToolSet } from './tools/wrap-tool-set.ts';

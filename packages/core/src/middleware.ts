@@ -1,0 +1,43 @@
+import { OptionsError } from './errors.ts';
+import type { Problem } from './schema/compiled-schema.ts';
+import type { ToolContext } from './tools/tool-context.ts';
+
+/** Wraps calls. The first of a list is the outermost. */
+export interface Middleware {
+  readonly name: string;
+  /**
+   * Wraps the running of a tool. `next` runs it and gives what it returned, or throws what it threw. Each `next` starts
+   * from the state before the call: what an earlier one wrote is gone.
+   */
+  call?(next: (call?: MiddlewareCall) => Promise<unknown>, call: MiddlewareCall, ctx: ToolContext): unknown;
+  /** Mends arguments that did not fit: asked once, and what it gives is checked again. Undefined: cannot be mended. */
+  repair?(broken: BrokenInput): unknown;
+}
+
+export interface MiddlewareCall {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+}
+
+/** Arguments that did not fit, and why. */
+export interface BrokenInput {
+  readonly toolName: string;
+  /** As the model wrote it. */
+  readonly input: unknown;
+  readonly problems: readonly Problem[];
+  readonly jsonSchema: unknown;
+}
+
+/** A middleware that mends arguments, e.g. by asking a model or by a rule of thumb. */
+export function repair(mend: (broken: BrokenInput) => unknown): Middleware {
+  return { name: 'repair', repair: mend };
+}
+
+export function assertMiddleware(list: unknown, field: string = 'middleware'): asserts list is readonly Middleware[] {
+  if (!Array.isArray(list)) throw new OptionsError(field, 'must be an array of middleware.');
+  list.forEach((one: unknown, index) => {
+    const { name } = (one ?? {}) as { name?: unknown };
+    if (typeof name !== 'string' || name === '') throw new OptionsError(`${field}[${index}]`, 'must be an object with a name.');
+  });
+}

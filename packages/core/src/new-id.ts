@@ -1,0 +1,2 @@
+/** Makes a new id, unique wherever the ids of one session meet. */
+export type NewId = () => string;

@@ -1,0 +1,1 @@
+export { type HostFilesystemOptions, hostFilesystem } from './host-filesystem.ts';

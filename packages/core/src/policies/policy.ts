@@ -1,0 +1,42 @@
+import type { Filesystem } from '../files/filesystem.ts';
+import type { Logger } from '../logger.ts';
+import type { Session } from '../session/session.ts';
+import type { AnySlice, SessionEvent } from '../session/slice.ts';
+
+/** A rule about calls. One that throws denies: it fails closed. */
+export interface Policy {
+  readonly name: string;
+  /** State of the policy's own. It is registered before the policy is asked. */
+  readonly slices?: readonly AnySlice[];
+  /** Asked before a call runs. The session is read-only here. */
+  beforeCall?(call: PolicyCall, ctx: PolicyContext): Verdict | Promise<Verdict>;
+  /** Asked when a call has succeeded, before it is committed. */
+  afterCall?(call: PolicyCall & { readonly value: unknown }, ctx: RecordingContext): Verdict | Promise<Verdict>;
+  /** Wraps the file system the call gets. */
+  guardFilesystem?(filesystem: Filesystem, call: PolicyCall, ctx: GuardContext): Filesystem;
+}
+
+/** Nothing (or true) allows. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a policy that returns nothing allows
+export type Verdict = void | undefined | true | { readonly deny: string };
+
+export interface PolicyCall {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+}
+
+export interface PolicyContext {
+  readonly session: Session;
+  readonly logger: Logger;
+}
+
+export interface RecordingContext extends PolicyContext {
+  /** Tells the session something once the call has succeeded; never if it fails. Also of calls without effects. */
+  record(event: SessionEvent): void;
+}
+
+export interface GuardContext extends RecordingContext {
+  /** Throws, and denies the call whatever its tool makes of that. */
+  deny(reason: string): never;
+}

@@ -1,0 +1,83 @@
+import { FilesystemError } from '../errors.ts';
+import { normalisePath } from '../files/file-path.ts';
+import type { Filesystem } from '../files/filesystem.ts';
+import { type SessionEvent, type Slice, slice } from '../session/slice.ts';
+import type { GuardContext, Policy } from './policy.ts';
+
+interface FileSeen extends SessionEvent {
+  readonly type: 'FileSeen';
+  readonly path: string;
+}
+
+/** The paths whose content this session has seen, read or written itself, in calls that succeeded. */
+const seenFiles: Slice<Readonly<Record<string, true>>> = slice<Readonly<Record<string, true>>>('lastcall.seen-files', {
+  initial: {},
+  on: { FileSeen: (paths, { path }: FileSeen) => (Object.hasOwn(paths, path) ? paths : { ...paths, [path]: true }) },
+});
+
+/**
+ * What nobody has looked at is not destroyed: overwriting or deleting an existing file is denied until an earlier call
+ * read it. New files are free, and so is appending, which loses nothing. It watches the file system itself, so it holds
+ * whatever the tools and their parameters are called.
+ */
+export function readBeforeWrite(): Policy {
+  return {
+    name: 'read-before-write',
+    slices: [seenFiles],
+    guardFilesystem(filesystem, _call, ctx) {
+      // What was seen before this call: a tool that reads and overwrites at once has shown the model nothing.
+      const seen = ctx.session.read(seenFiles);
+      const assertSeen = (path: string): Promise<void> => assertSeenOrNew(filesystem, seen, path, ctx);
+      return {
+        ...bind(filesystem),
+        async readText(path) {
+          const text = await filesystem.readText(path);
+          note(ctx, path);
+          return text;
+        },
+        async writeText(path, text, options) {
+          if ((options?.mode ?? 'overwrite') === 'overwrite') await assertSeen(path);
+          await filesystem.writeText(path, text, options);
+          if (options?.mode !== 'append') note(ctx, path);
+        },
+        async delete(path) {
+          await assertSeen(path);
+          await filesystem.delete(path);
+        },
+      };
+    },
+  };
+}
+
+async function assertSeenOrNew(filesystem: Filesystem, seen: Readonly<Record<string, true>>, path: string, ctx: GuardContext): Promise<void> {
+  const known = normalisePath(path);
+  if (Object.hasOwn(seen, known) || !(await isFile(filesystem, path))) return;
+  ctx.deny(`"${known}" exists and has not been read. Read it first, then change it.`);
+}
+
+async function isFile(filesystem: Filesystem, path: string): Promise<boolean> {
+  try {
+    return (await filesystem.stat(path)).kind === 'file';
+  } catch (error) {
+    if (error instanceof FilesystemError && error.code === 'not_found') return false;
+    throw error;
+  }
+}
+
+function note(ctx: GuardContext, path: string): void {
+  const event: FileSeen = { type: 'FileSeen', path: normalisePath(path) };
+  ctx.record(event);
+}
+
+function bind(filesystem: Filesystem): Filesystem {
+  return {
+    readText: (path) => filesystem.readText(path),
+    writeText: (path, text, options) => filesystem.writeText(path, text, options),
+    delete: (path) => filesystem.delete(path),
+    list: (path) => filesystem.list(path),
+    stat: (path) => filesystem.stat(path),
+    glob: (pattern) => filesystem.glob(pattern),
+    grep: (pattern, options) => filesystem.grep(pattern, options),
+    capture: (path) => filesystem.capture(path),
+  };
+}

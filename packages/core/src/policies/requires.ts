@@ -1,0 +1,24 @@
+import { OptionsError } from '../errors.ts';
+import { succeededTools } from '../session/succeeded-tools.ts';
+import type { Policy } from './policy.ts';
+
+/**
+ * A tool may run only after others have succeeded in this session: `requires({ deploy: ['test', 'build'] })`. Where they
+ * come from does not matter. Put it where the dependent tool is.
+ */
+export function requires(prerequisites: Readonly<Record<string, readonly string[]>>): Policy {
+  const required = new Map(Object.entries(prerequisites));
+  for (const [name, names] of required) {
+    const right = Array.isArray(names) && names.length > 0 && names.every((one) => typeof one === 'string');
+    if (!right) throw new OptionsError(`requires.${name}`, 'must be a list of names of tools.');
+  }
+  return {
+    name: 'requires',
+    beforeCall({ toolName }, { session }) {
+      const succeeded = session.read(succeededTools);
+      const missing = (required.get(toolName) ?? []).filter((name) => !Object.hasOwn(succeeded, name));
+      if (missing.length === 0) return undefined;
+      return { deny: `"${toolName}" needs a successful call of ${missing.map((name) => `"${name}"`).join(' and ')} first.` };
+    },
+  };
+}

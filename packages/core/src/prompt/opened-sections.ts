@@ -1,0 +1,49 @@
+import type { Session } from '../session/session.ts';
+import { type SessionEvent, type Slice, slice } from '../session/slice.ts';
+
+/** How many sections may be opened in one run: what is opened stays in every request to its end. */
+export const MOST_OPENINGS = 10;
+
+/** A model asked for sections in full. */
+export interface SectionsOpened extends SessionEvent {
+  readonly type: 'SectionsOpened';
+  /** The prompt they are of: two prompts on one session may use the same keys. */
+  readonly prompt: string;
+  readonly keys: readonly string[];
+}
+
+/** A run begins: what an earlier one opened is closed again. */
+export interface RunStarted extends SessionEvent {
+  readonly type: 'RunStarted';
+}
+
+export interface OpenedSections {
+  /** Each as `prompt#path`. */
+  readonly keys: readonly string[];
+  readonly openings: number;
+}
+
+const NOTHING: OpenedSections = { keys: [], openings: 0 };
+
+/** What was opened in this run. State like any other: a failed call and a rewind close again what they opened. */
+export const openedSections: Slice<OpenedSections> = slice<OpenedSections>('lastcall.opened-sections', {
+  initial: NOTHING,
+  on: {
+    SectionsOpened: (opened, { prompt, keys }: SectionsOpened) => ({
+      keys: [...new Set([...opened.keys, ...keys.map((key) => qualify(prompt, key))])],
+      openings: opened.openings + keys.length,
+    }),
+    RunStarted: (opened) => (opened.openings === 0 ? opened : NOTHING),
+  },
+});
+
+/** The paths of a prompt's sections that are open. */
+export function openedIn(session: Session, prompt: string): ReadonlySet<string> {
+  const mark = qualify(prompt, '');
+  const own = session.read(openedSections).keys.filter((key) => key.startsWith(mark));
+  return new Set(own.map((key) => key.slice(mark.length)));
+}
+
+function qualify(prompt: string, key: string): string {
+  return `${prompt}#${key}`;
+}

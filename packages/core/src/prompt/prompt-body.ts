@@ -1,0 +1,55 @@
+import type { Policy } from '../policies/policy.ts';
+import type { AnyResource } from '../session/resource.ts';
+import type { SessionLayer } from '../session/session-layer.ts';
+import type { AnySlice } from '../session/slice.ts';
+import { mergeToolSets, type ToolSet } from '../tools/tool-set.ts';
+import { openedIn, openedSections } from './opened-sections.ts';
+import { mayBeSummarised, type SectionNode, withPolicies } from './prompt-tree.ts';
+import type { Params } from './section-params.ts';
+import { sectionsText } from './section-text.ts';
+import { createSectionTools } from './section-tools.ts';
+import { type ShownSection, shownSections } from './shown-sections.ts';
+
+/** A prompt as rendered before the list of terminal tools, which is known only once all tools are. */
+export interface PromptBody {
+  readonly body: string;
+  readonly tools: ToolSet;
+}
+
+interface Parts {
+  /** Tells the prompts on one session apart. */
+  readonly id: string;
+  readonly roots: readonly SectionNode[];
+  readonly policies: readonly Policy[];
+  readonly resources: readonly AnyResource[];
+}
+
+export function createBody(parts: Parts): (session: SessionLayer, params: Params) => PromptBody {
+  const { id, roots, resources } = parts;
+  const watchesOpenings = mayBeSummarised(roots);
+  return (session, params) => {
+    const opened = watchesOpenings ? openedIn(session, id) : new Set<string>();
+    const shown = shownSections(roots, { session, params, opened });
+    const body = sectionsText(shown, params);
+    introduce(session, [...(watchesOpenings ? [openedSections] : []), ...shown.flatMap(({ node }) => node.slices)]);
+    for (const resource of resources) session.addResource(resource);
+    return { body, tools: mergeToolSets(...toolSetsOf(shown), sectionTools(parts, shown, params)) };
+  };
+}
+
+function toolSetsOf(shown: readonly ShownSection[]): readonly ToolSet[] {
+  return shown.filter(({ as }) => as === 'full').map(({ node }) => node.tools);
+}
+
+/** Made anew at each rendering: they hold its parameters, and a prompt must not know of any run. */
+function sectionTools({ id, roots, policies }: Parts, shown: readonly ShownSection[], params: Params): ToolSet {
+  if (!shown.some(({ as }) => as === 'summary')) return {};
+  const made = Object.entries(createSectionTools({ prompt: id, roots, params }));
+  return Object.fromEntries(made.map(([name, tool]) => [name, withPolicies(tool, policies)]));
+}
+
+function introduce(session: SessionLayer, slices: readonly AnySlice[]): void {
+  // The draft of a tool without effects takes slices too: nothing of it is ever committed.
+  if (session.isReadOnly) session.adopt(slices);
+  else session.register(...slices);
+}

@@ -1,0 +1,33 @@
+import type { Session } from '../session/session.ts';
+import { describeTool } from '../tools/advertise.ts';
+import { resolveTool } from '../tools/resolved-tool.ts';
+import type { ToolSet } from '../tools/tool-set.ts';
+
+/**
+ * The instructions with the list of the terminal tools at their end, or as they are where there are none. Give it the very
+ * tools of the request, once, when they are all known.
+ */
+export function withTerminalTools(instructions: string, tools: ToolSet, session: Session): string {
+  const lines = terminalLines(tools, session);
+  if (lines.length === 0) return instructions;
+  const list = [
+    '## Terminal Tools',
+    'These tools generate your final response:',
+    ...lines,
+    '',
+    'When you call a terminal tool, its output IS your response. Do not add text after calling one.',
+  ].join('\n');
+  return instructions.trim() === '' ? list : `${instructions}\n\n${list}`;
+}
+
+function terminalLines(tools: ToolSet, session: Session): readonly string[] {
+  return Object.entries(tools).flatMap(([name, definition]) => {
+    const tool = resolveTool(name, definition);
+    return tool.terminal ? [`- ${name}: ${oneLine(describeTool(name, tool, session))}`.trimEnd()] : [];
+  });
+}
+
+/** A line break in a description would end its item of the list, and what follows could pass for instructions. */
+function oneLine(text: string): string {
+  return text.trim().replace(/\s*[\n\r\u2028\u2029]\s*/g, ' ');
+}

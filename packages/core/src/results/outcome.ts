@@ -1,0 +1,47 @@
+import type { LanguageModelV4ToolResultOutput } from '@ai-sdk/provider';
+
+/** Why a call did not succeed. A tool may give a code of its own with `fail(message, { code })`. */
+export type ErrorCode =
+  | 'unknown_tool'
+  | 'invalid_input'
+  | 'denied'
+  | 'blocked'
+  | 'execution'
+  | 'timeout'
+  | 'aborted'
+  | 'budget'
+  | 'expired'
+  | 'unknown_outcome'
+  | 'terminal_already_called'
+  | (string & {});
+
+/** A part of a result that is not text, e.g. an image, as the AI SDK's provider interface has it. */
+export type Part = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>['value'][number];
+
+/** How a call ended. `text` is what the model reads; the status is a field and is never read from the text. */
+export type Outcome =
+  | { readonly status: 'ok'; readonly value: unknown; readonly text: string; readonly userText?: string; readonly content?: readonly Part[] }
+  | { readonly status: 'error'; readonly code: ErrorCode; readonly message: string; readonly text: string }
+  | { readonly status: 'cancelled'; readonly reason: string; readonly text: string }
+  | { readonly status: 'skipped'; readonly reason: string; readonly text: string }
+  | {
+      readonly status: 'pending';
+      readonly kind: 'result' | 'approval';
+      readonly expiresAt?: number;
+      readonly onExpiry?: 'report' | 'fail';
+      readonly display?: unknown;
+      readonly text: string;
+    };
+
+/** A call with its outcome. Times are in milliseconds since the epoch. */
+export interface Settlement {
+  readonly callId: string;
+  readonly toolName: string;
+  /** As the tool got it: parsed. As the model wrote it, where parsing failed. */
+  readonly input: unknown;
+  readonly outcome: Outcome;
+  /** True for a tool whose successful output is the response. */
+  readonly terminal?: true;
+  readonly startedAt: number;
+  readonly endedAt: number;
+}

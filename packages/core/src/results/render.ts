@@ -1,0 +1,85 @@
+/**
+ * A value as the model reads it: text verbatim, prose in an array joined by blank lines, anything else as JSON without
+ * its empty fields. Never throws: what cannot be shown is named.
+ */
+export function renderValue(value: unknown, render?: (value: never) => string): string {
+  try {
+    if (render !== undefined) return renderBy(render, value);
+    return renderPlain(value);
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+const UNREADABLE = '[unreadable value]';
+// Far deeper than data meant for a model, far shallower than the stack.
+const DEEPEST = 200;
+
+function renderBy(render: (value: never) => string, value: unknown): string {
+  try {
+    const text: unknown = render(value as never);
+    if (typeof text === 'string') return text;
+  } catch {
+    // A renderer that throws falls back: the call has succeeded, and its value is worth showing.
+  }
+  return renderPlain(value);
+}
+
+function renderPlain(value: unknown): string {
+  if (value === undefined) return '';
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string')) return value.join('\n\n');
+  return toJson(value);
+}
+
+function toJson(value: unknown): string {
+  try {
+    const text = JSON.stringify(value, dropEmpty);
+    if (text !== undefined) return text;
+  } catch {
+    // A cycle, a BigInt, a getter that throws, or depth beyond the stack: shown as far as it can be read.
+  }
+  return JSON.stringify(toReadable(value, [])) ?? String(value);
+}
+
+function dropEmpty(this: unknown, _key: string, value: unknown): unknown {
+  if (value === null && !Array.isArray(this)) return _key === '' ? value : undefined;
+  if (typeof value === 'object' && value !== null && (value instanceof Map || value instanceof Set)) return spread(value);
+  return value;
+}
+
+function spread(collection: Map<unknown, unknown> | Set<unknown>): unknown {
+  return collection instanceof Set ? [...collection] : Object.fromEntries(collection);
+}
+
+function toReadable(value: unknown, path: readonly unknown[]): unknown {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'function' || typeof value === 'symbol') return `[${typeof value}]`;
+  if (typeof value !== 'object' || value === null) return value;
+  if (path.includes(value)) return '[circular]';
+  if (path.length >= DEEPEST) return '[too deep]';
+  const inner = [...path, value];
+  return attempt(() => {
+    if (value instanceof Map || value instanceof Set) return toReadable(spread(value), inner);
+    if (Array.isArray(value)) return value.map((item) => toReadable(item, inner));
+    if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return toReadable((value as { toJSON(): unknown }).toJSON(), inner);
+    return readableFields(value as Record<string, unknown>, inner);
+  });
+}
+
+function readableFields(fields: Record<string, unknown>, path: readonly unknown[]): Record<string, unknown> {
+  const shown: Record<string, unknown> = {};
+  for (const key of Object.keys(fields)) {
+    const field = attempt(() => toReadable(fields[key], path));
+    if (field !== undefined && field !== null) shown[key] = field;
+  }
+  return shown;
+}
+
+function attempt(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch {
+    return UNREADABLE;
+  }
+}

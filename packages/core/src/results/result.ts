@@ -1,0 +1,84 @@
+import { LastcallError } from '../errors.ts';
+
+/** What a tool may return instead of a plain value, when it wants to say more than the value. */
+export type ToolResult<O = unknown> = OkResult<O> | FailResult | PendingResult | ReplyResult;
+
+// A symbol, because a result that came as JSON from elsewhere must never pass for one of ours; a registered one, so that
+// two copies of this package understand each other; an enumerable property, so that a spread copy is still a result.
+const RESULT: unique symbol = Symbol.for('lastcall.result') as never;
+
+interface Branded {
+  readonly [RESULT]: true;
+}
+
+export interface OkResult<O = unknown> extends Branded {
+  readonly status: 'ok';
+  readonly value: O;
+  readonly message: string;
+  readonly excludeValueFromContext?: true;
+}
+
+export interface FailResult extends Branded {
+  readonly status: 'error';
+  readonly code: string;
+  readonly message: string;
+  readonly value?: unknown;
+}
+
+export interface PendingResult extends Branded {
+  readonly status: 'pending';
+  readonly expiresInMs?: number;
+  readonly onExpiry?: 'report' | 'fail';
+  readonly display?: unknown;
+}
+
+export interface ReplyResult extends Branded {
+  readonly status: 'reply';
+  /** The text for the person. */
+  readonly user: string;
+  /** The text for the model. */
+  readonly model: string;
+}
+
+/** Success. The model reads the message, a blank line, and the rendered value. */
+export function ok(): OkResult<undefined>;
+export function ok<O>(value: O, message?: string, options?: { excludeValueFromContext?: boolean }): OkResult<O>;
+export function ok<O>(
+  value?: O,
+  message: string = 'OK',
+  options: { excludeValueFromContext?: boolean } = {},
+): OkResult<O | undefined> {
+  const base = { [RESULT]: true as const, status: 'ok' as const, value, message };
+  return Object.freeze(options.excludeValueFromContext === true ? { ...base, excludeValueFromContext: true } : base);
+}
+
+/** Failure: everything the call wrote is rolled back, and the model reads the message. */
+export function fail(message: string, details: { code?: string; value?: unknown } = {}): FailResult {
+  const base = { [RESULT]: true as const, status: 'error' as const, code: details.code ?? 'execution', message };
+  return Object.freeze('value' in details ? { ...base, value: details.value } : base);
+}
+
+/** A rule of the domain refused: a failure, never a success in disguise. */
+export function blocked(reason: string): FailResult {
+  return fail(reason, { code: 'blocked' });
+}
+
+/** Somebody else will answer: a person, a webhook, a long job. */
+export function pending(
+  options: { expiresInMs?: number; onExpiry?: 'report' | 'fail'; display?: unknown } = {},
+): PendingResult {
+  const { expiresInMs } = options;
+  if (expiresInMs !== undefined && !(Number.isFinite(expiresInMs) && expiresInMs > 0)) {
+    throw new LastcallError('options', `pending(): expiresInMs must be a number above 0, not ${String(expiresInMs)}.`);
+  }
+  return Object.freeze({ [RESULT]: true as const, status: 'pending' as const, ...options });
+}
+
+/** Success with two texts: one for the person, one for the model. */
+export function reply(texts: { user: string; model: string }): ReplyResult {
+  return Object.freeze({ [RESULT]: true as const, status: 'reply' as const, user: texts.user, model: texts.model });
+}
+
+export function isToolResult(value: unknown): value is ToolResult {
+  return typeof value === 'object' && value !== null && (value as Partial<Branded>)[RESULT] === true;
+}

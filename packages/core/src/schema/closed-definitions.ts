@@ -1,0 +1,56 @@
+import type { JsonSchemaObject } from './json-schema.ts';
+import { mapOf } from './subschemas.ts';
+
+/** The uses of a definition: closed by itself, open because another schema closes the level, or untouched. */
+export type DefinitionMode = 'closed' | 'open' | 'asIs';
+
+export interface ClosedDefinitions {
+  /** A reference to this use of the definition, which is made when it is first asked for. */
+  refTo(target: JsonSchemaObject, mode: DefinitionMode, shared?: ReadonlySet<string>): string;
+  /** The schema with every definition that was asked for. */
+  addTo(schema: JsonSchemaObject): JsonSchemaObject;
+}
+
+type Makers = Readonly<
+  Record<DefinitionMode, (target: JsonSchemaObject, shared?: ReadonlySet<string>) => JsonSchemaObject>
+>;
+
+const NO_KEYS: ReadonlySet<string> = new Set();
+
+/** Definitions made on demand: recursion ends because a name is given before the definition is made. */
+export function createClosedDefinitions(root: JsonSchemaObject, make: Makers): ClosedDefinitions {
+  const keyword = root.$defs === undefined && root.definitions !== undefined ? 'definitions' : '$defs';
+  const originals = new Map([...mapOf(root.$defs), ...mapOf(root.definitions)].map(([name, target]) => [target, name]));
+  const names = new Map<JsonSchemaObject, Map<string, string>>();
+  const made = new Map<string, JsonSchemaObject>();
+
+  function refTo(target: JsonSchemaObject, mode: DefinitionMode, shared: ReadonlySet<string> = NO_KEYS): string {
+    if (target === root && mode === 'closed') return '#';
+    const uses = names.get(target) ?? new Map<string, string>();
+    names.set(target, uses);
+    const use = JSON.stringify([mode, [...shared].sort()]);
+    const name = uses.get(use) ?? freeName(target, mode);
+    if (!uses.has(use)) {
+      uses.set(use, name);
+      made.set(name, {});
+      made.set(name, make[mode](target, shared));
+    }
+    return `#/${keyword}/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`;
+  }
+
+  function freeName(target: JsonSchemaObject, mode: DefinitionMode): string {
+    const own = originals.get(target) ?? (target === root ? 'root' : 'part');
+    const base = mode === 'closed' ? own : `${own}.${mode}`;
+    const isTaken = (name: string): boolean =>
+      made.has(name) || (name !== own && [...originals.values()].includes(name));
+    for (let index = 1; ; index++) {
+      const name = index === 1 ? base : `${base}.${index}`;
+      if (!isTaken(name)) return name;
+    }
+  }
+
+  return {
+    refTo,
+    addTo: (schema) => (made.size === 0 ? schema : { ...schema, [keyword]: Object.fromEntries(made) }),
+  };
+}

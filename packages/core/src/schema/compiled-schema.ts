@@ -1,0 +1,118 @@
+import { SchemaError } from '../errors.ts';
+import { isPlainObject } from './clone-json.ts';
+import { closeObjects } from './close-objects.ts';
+import { compileExtraKeyFinder } from './extra-keys.ts';
+import { compileForeign } from './foreign-schema.ts';
+import { documentOf, type JsonSchemaObject, jsonSchema } from './json-schema.ts';
+import { assertObjectSchema } from './object-schema.ts';
+import { convertStandard, standardOf } from './standard-schema.ts';
+import { createStandardValidate } from './standard-validate.ts';
+
+/** What is wrong with a value, and where. */
+export interface Problem {
+  /** Like `items[2].price`; empty for the value as a whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The value as the schema parsed it (defaults and transforms applied), or everything that is wrong with it. */
+export type SchemaResult =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** A schema made ready: what a model is told, and what a value must fit. */
+export interface CompiledSchema {
+  /** What is advertised to the model. */
+  jsonSchema(): JsonSchemaObject | Promise<JsonSchemaObject>;
+  /** Never throws nor rejects. A promise only where the schema validates asynchronously. */
+  validate(value: unknown): SchemaResult | Promise<SchemaResult>;
+}
+
+const inputs = new WeakMap<object, CompiledSchema>();
+const outputs = new WeakMap<object, CompiledSchema>();
+const foreigners = new WeakMap<object, CompiledSchema>();
+
+/**
+ * The input schema of our own tools: a Standard Schema with a JSON Schema, or a JSON Schema. Closed to extra keys at every
+ * level it does not open itself, both as advertised and as enforced. Throws a SchemaError where it cannot be used.
+ */
+export function compileSchema(schema: unknown): CompiledSchema {
+  return once(inputs, schema, compileInput);
+}
+
+/** An output schema: nobody writes to it, so it needs no JSON Schema and is not closed. */
+export function compileOutputSchema(schema: unknown): CompiledSchema {
+  return once(outputs, schema, compileOutput);
+}
+
+/** The schema of a tool made by the AI SDK, which keeps its own strictness. None at all accepts anything. */
+export function compileForeignSchema(schema: unknown): CompiledSchema {
+  return schema === undefined || schema === null ? compileForeign(undefined) : once(foreigners, schema, compileForeign);
+}
+
+/** A definition is spread and wrapped often, and its schema object stays the same. */
+function once(
+  cache: WeakMap<object, CompiledSchema>,
+  schema: unknown,
+  compile: (schema: object) => CompiledSchema,
+): CompiledSchema {
+  if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) throw notASchema(schema);
+  const known = cache.get(schema);
+  if (known !== undefined) return known;
+  const compiled = compile(schema);
+  cache.set(schema, compiled);
+  return compiled;
+}
+
+function compileInput(schema: object): CompiledSchema {
+  const standard = standardOf(schema);
+  const document = standard === undefined ? documentOf(readJsonSchema(schema)) : documentOf(schema);
+  if (document !== undefined) return compileDocument(typeof document === 'boolean' ? {} : document);
+  if (standard === undefined) throw notASchema(schema);
+  const advertised = closeInput(convertStandard(standard, 'input'));
+  const validate = createStandardValidate(standard, compileExtraKeyFinder(advertised));
+  return { jsonSchema: () => advertised, validate };
+}
+
+/** The interpreter reads the very schema that is advertised, so the two cannot differ. */
+function compileDocument(document: JsonSchemaObject): CompiledSchema {
+  const advertised = closeInput(document);
+  const standard = jsonSchema(advertised)['~standard'];
+  return { jsonSchema: () => advertised, validate: createStandardValidate(standard) };
+}
+
+function closeInput(converted: JsonSchemaObject): JsonSchemaObject {
+  assertObjectSchema(converted);
+  // Providers look for the type at the root, also where alternatives say it.
+  const closed = closeObjects(converted);
+  return closed.type === undefined ? { type: 'object', ...closed } : closed;
+}
+
+function compileOutput(schema: object): CompiledSchema {
+  const standard = standardOf(schema) ?? readJsonSchema(schema)['~standard'];
+  return {
+    jsonSchema: () => convertStandard(standard, 'output'),
+    validate: createStandardValidate(standard),
+  };
+}
+
+function readJsonSchema(schema: object): ReturnType<typeof jsonSchema> {
+  if (!isPlainObject(schema) || typeof schema['~standard'] === 'object' || isAiSdkSchema(schema))
+    throw notASchema(schema);
+  return jsonSchema(schema);
+}
+
+function isAiSdkSchema(schema: object): boolean {
+  return Symbol.for('vercel.ai.schema') in schema;
+}
+
+function notASchema(schema: unknown): SchemaError {
+  const found = Array.isArray(schema) ? 'an array' : schema === null ? 'null' : typeof schema;
+  const hint =
+    typeof schema === 'object' && schema !== null && isAiSdkSchema(schema)
+      ? ' For a schema of the AI SDK, pass the JSON Schema itself.'
+      : '';
+  return new SchemaError(
+    `Expected a Standard Schema (zod, valibot, arktype, …) or a JSON Schema object, got ${found}.${hint}`,
+  );
+}

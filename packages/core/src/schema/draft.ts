@@ -1,0 +1,15 @@
+import type { SchemaDraft } from '@cfworker/json-schema';
+import { isSchemaObject, type JsonSchemaNode } from './subschemas.ts';
+
+/** The draft that `$schema` names; the newest where it names none that we know. */
+export function draftOf(schema: JsonSchemaNode): SchemaDraft {
+  const named = isSchemaObject(schema) && typeof schema.$schema === 'string' ? schema.$schema : '';
+  if (/draft-0?4/.test(named)) return '4';
+  if (/draft-0?[67]/.test(named)) return '7';
+  return named.includes('2019-09') ? '2019-09' : '2020-12';
+}
+
+/** Up to draft 7, whatever stands beside a `$ref` is not read. */
+export function refHidesSiblings(draft: SchemaDraft): boolean {
+  return draft === '4' || draft === '7';
+}

@@ -1,0 +1,54 @@
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
+import { SchemaError } from '../errors.ts';
+import { describeError } from '../results/describe-error.ts';
+import { cloneJson } from './clone-json.ts';
+import { createJsonValidator } from './json-validator.ts';
+import { createRefResolver } from './refs.ts';
+import { isSchemaNode, type JsonSchemaNode } from './subschemas.ts';
+import { assertWellFormed } from './well-formed.ts';
+
+/** A JSON Schema as plain data. */
+export type JsonSchemaObject = { readonly [keyword: string]: unknown };
+
+/** Both standards at once: it validates, and it knows its JSON Schema. */
+export type ValidatedJsonSchema<T> = StandardSchemaV1<unknown, T> & StandardJSONSchemaV1<unknown, T>;
+
+// Whoever enforces a schema closed to extra keys needs the document itself, not a converter's idea of it.
+const documents = new WeakMap<object, JsonSchemaNode>();
+
+/**
+ * Any JSON Schema, validated: all problems are listed, and a valid value gets the `default` of each property it leaves out
+ * (except inside `anyOf`, `oneOf` and `if`). The draft is the one that `$schema` names, 2020-12 otherwise. Throws a
+ * SchemaError where the schema itself is malformed.
+ */
+export function jsonSchema<T = Record<string, unknown>>(schema: JsonSchemaObject | boolean): ValidatedJsonSchema<T> {
+  const document = readDocument(schema);
+  const validate = createJsonValidator(document) as StandardSchemaV1.Props<unknown, T>['validate'];
+  const convert = (): Record<string, unknown> =>
+    typeof document === 'boolean' ? (document ? {} : { not: {} }) : cloneJson(document);
+  const standard = {
+    version: 1,
+    vendor: 'lastcall',
+    validate,
+    jsonSchema: { input: convert, output: convert },
+  } as const;
+  const result: ValidatedJsonSchema<T> = { '~standard': standard };
+  documents.set(result, document);
+  return result;
+}
+
+/** The document given to `jsonSchema()`, where this is what came of it. */
+export function documentOf(schema: object): JsonSchemaNode | undefined {
+  return documents.get(schema);
+}
+
+/** A checked copy: what the caller does to the schema afterwards changes nothing here. */
+function readDocument(schema: unknown): JsonSchemaNode {
+  try {
+    assertWellFormed(schema, isSchemaNode(schema) ? createRefResolver(schema) : () => undefined);
+    return cloneJson(schema);
+  } catch (cause) {
+    if (cause instanceof SchemaError) throw cause;
+    throw new SchemaError(`The JSON Schema cannot be read: ${describeError(cause).message}`, { cause });
+  }
+}

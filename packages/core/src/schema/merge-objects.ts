@@ -1,0 +1,46 @@
+import type { JsonSchemaObject } from './json-schema.ts';
+import { describesObject } from './object-level.ts';
+import type { ResolveRef } from './refs.ts';
+import { isSchemaObject, type JsonSchemaNode, listOf, mapOf, textsOf } from './subschemas.ts';
+
+/**
+ * One plain object for an `allOf` of plain objects with different keys: it says the same, can be closed, and is understood
+ * by providers that know no `allOf`. Undefined where the parts cannot be put together like this.
+ */
+export function mergeObjects(node: JsonSchemaObject, resolve: ResolveRef): JsonSchemaObject | undefined {
+  const parts = partsOf(node, resolve, new Set());
+  if (parts === undefined || !parts.some(describesObject)) return undefined;
+  const properties = parts.flatMap((part) => mapOf(part.properties));
+  if (new Set(properties.map(([name]) => name)).size < properties.length) return undefined;
+  const required = [...new Set(parts.flatMap((part) => textsOf(part.required)))];
+  const { allOf: _allOf, $ref: _ref, ...own } = node;
+  const { description } = parts.find((part) => part.description !== undefined) ?? {};
+  const base = {
+    ...(description === undefined ? {} : { description }),
+    ...own,
+    type: 'object',
+    properties: Object.fromEntries(properties),
+  };
+  return required.length > 0 ? { ...base, required } : base;
+}
+
+// Beside these, only annotations may stand in a part that is merged.
+const MERGED: ReadonlySet<string> = new Set(['type', 'properties', 'required', 'allOf', '$ref']);
+export const ANNOTATIONS: ReadonlySet<string> = new Set(
+  `title description default examples example deprecated readOnly writeOnly $comment $schema $id $anchor $defs definitions
+  discriminator`.split(/\s+/),
+);
+
+function partsOf(
+  node: JsonSchemaNode,
+  resolve: ResolveRef,
+  seen: Set<JsonSchemaNode>,
+): readonly JsonSchemaObject[] | undefined {
+  if (!isSchemaObject(node) || seen.has(node)) return undefined;
+  seen.add(node);
+  if (!Object.keys(node).every((keyword) => MERGED.has(keyword) || ANNOTATIONS.has(keyword))) return undefined;
+  if (node.type !== undefined && node.type !== 'object') return undefined;
+  const target = node.$ref === undefined ? [] : [resolve(node) ?? false];
+  const below = [...listOf(node.allOf), ...target].map((sub) => partsOf(sub, resolve, seen));
+  return below.includes(undefined) ? undefined : [node, ...below.flatMap((parts) => parts ?? [])];
+}

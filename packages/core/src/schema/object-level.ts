@@ -1,0 +1,37 @@
+import type { JsonSchemaObject } from './json-schema.ts';
+import { isSchemaObject, type JsonSchemaNode, listOf, mapOf, textsOf } from './subschemas.ts';
+
+/** Says something of an object's keys: `type: 'object'` or `properties`. A list of constants says all there is to say. */
+export function describesObject(node: JsonSchemaNode): node is JsonSchemaObject {
+  if (!isSchemaObject(node) || node.enum !== undefined || node.const !== undefined) return false;
+  return node.type === undefined ? node.properties !== undefined : [node.type].flat().includes('object');
+}
+
+/**
+ * The schema itself speaks of keys that it does not name. Where no part has `properties`, a rule for names or for their
+ * number does so too: closed to every key, it could never be met.
+ */
+export function opensItself(node: JsonSchemaObject, parts: readonly JsonSchemaObject[] = [node]): boolean {
+  if (node.additionalProperties !== undefined || node.unevaluatedProperties !== undefined) return true;
+  if (node.patternProperties !== undefined) return true;
+  const namesNone = parts.every((part) => part.properties === undefined);
+  return namesNone && parts.some((part) => part.propertyNames !== undefined || part.minProperties !== undefined);
+}
+
+/** Names that must be there, or must be there beside others: known names, also where `properties` leaves them out. */
+export function demandedNames(node: JsonSchemaObject): readonly string[] {
+  const dependent = [node.dependentRequired, node.dependencies].filter(isSchemaObject);
+  return [...textsOf(node.required), ...dependent.flatMap((lists) => Object.entries(lists).flatMap(demandedBeside))];
+}
+
+function demandedBeside([name, names]: [string, unknown]): readonly string[] {
+  return Array.isArray(names) ? [name, ...textsOf(names)] : [];
+}
+
+/** The schemas that apply to the same value as this one, each in its own right: none of them an alternative to another. */
+export function conjunctsOf(node: JsonSchemaObject): readonly (readonly JsonSchemaNode[])[] {
+  const dependent = [...mapOf(node.dependentSchemas), ...mapOf(node.dependencies)].map(([, sub]) => [sub]);
+  const outcomes = node.if === undefined ? [] : [node.then, node.else].filter((one) => one !== undefined);
+  const alternatives = [listOf(node.anyOf), listOf(node.oneOf), outcomes as JsonSchemaNode[]];
+  return [...listOf(node.allOf).map((sub) => [sub]), ...alternatives, ...dependent].filter((group) => group.length > 0);
+}

@@ -1,0 +1,69 @@
+import type { JsonSchemaObject } from './json-schema.ts';
+import { forEachSubschema, isSchemaNode, isSchemaObject, type JsonSchemaNode } from './subschemas.ts';
+
+/** The schema that a node's `$ref` points to, or undefined where it points nowhere. */
+export type ResolveRef = (node: JsonSchemaObject) => JsonSchemaNode | undefined;
+
+/** A part of the document with a URI of its own: the root, or a subschema with `$id`. */
+interface Resource {
+  readonly uri: string;
+  readonly root: JsonSchemaNode;
+}
+
+const ROOT_URI = 'schema:/root';
+
+/** Resolves references inside one document; nothing is ever fetched. */
+export function createRefResolver(root: JsonSchemaNode): ResolveRef {
+  const targets = new Map<string, JsonSchemaNode>([[ROOT_URI, root]]);
+  const homes = new Map<JsonSchemaNode, Resource>();
+  const document: Resource = { uri: ROOT_URI, root };
+  index(root, document);
+
+  function index(node: JsonSchemaNode, outer: Resource): void {
+    if (!isSchemaObject(node) || homes.has(node)) return;
+    const resource = resourceOf(node, outer);
+    homes.set(node, resource);
+    targets.set(resource.uri, resource.root);
+    if (typeof node.$anchor === 'string') targets.set(`${resource.uri}#${node.$anchor}`, node);
+    if (typeof node.$id === 'string' && node.$id.startsWith('#')) targets.set(resource.uri + node.$id, node);
+    forEachSubschema(node, (sub) => index(sub, resource));
+  }
+
+  return (node) => {
+    if (typeof node.$ref !== 'string') return undefined;
+    const [address = '', fragment = ''] = node.$ref.split('#', 2);
+    const { uri } = homes.get(node) ?? document;
+    const base = address === '' ? uri : absolute(address, uri);
+    if (fragment !== '' && !fragment.startsWith('/')) return targets.get(`${base}#${fragment}`);
+    return followPointer(targets.get(base), fragment);
+  };
+}
+
+function resourceOf(node: JsonSchemaObject, outer: Resource): Resource {
+  if (typeof node.$id !== 'string' || node.$id.startsWith('#')) return outer;
+  return { uri: absolute(node.$id, outer.uri).replace(/#$/, ''), root: node };
+}
+
+function absolute(uri: string, base: string): string {
+  return URL.canParse(uri, base) ? new URL(uri, base).href : uri;
+}
+
+function followPointer(from: JsonSchemaNode | undefined, pointer: string): JsonSchemaNode | undefined {
+  let place: unknown = from;
+  for (const segment of pointer.split('/').slice(1)) {
+    const key = decodeSegment(segment);
+    if (key === undefined || typeof place !== 'object' || place === null || !Object.hasOwn(place, key))
+      return undefined;
+    place = (place as Record<string, unknown>)[key];
+  }
+  return isSchemaNode(place) ? place : undefined;
+}
+
+/** One segment of a JSON pointer in a URI fragment; undefined where its percent signs make no sense. */
+export function decodeSegment(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return undefined;
+  }
+}

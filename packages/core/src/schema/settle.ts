@@ -1,0 +1,34 @@
+import { describeError } from '../results/describe-error.ts';
+import type { Problem, SchemaResult } from './compiled-schema.ts';
+import { problemsOf } from './issues.ts';
+
+/** A validator that threw: the value was not found right, so it is not. */
+export function checkFailed(error: unknown, before: readonly Problem[] = []): SchemaResult {
+  return {
+    ok: false,
+    problems: [...before, { path: '', message: `cannot be checked: ${describeError(error).message}` }],
+  };
+}
+
+export function refused(issues: unknown, before: readonly Problem[] = []): SchemaResult {
+  return { ok: false, problems: [...before, ...problemsOf(issues)] };
+}
+
+/** Settles what a validator gave, now or later, and whatever it did. */
+export function settleWith(
+  given: () => unknown,
+  settle: (result: unknown) => SchemaResult,
+  fail: (error: unknown) => SchemaResult = checkFailed,
+): SchemaResult | Promise<SchemaResult> {
+  try {
+    const result = given();
+    if (!isThenable(result)) return settle(result);
+    return Promise.resolve(result).then(settle).catch(fail);
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+}

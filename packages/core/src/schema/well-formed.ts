@@ -1,0 +1,130 @@
+import { SchemaError } from '../errors.ts';
+import type { JsonSchemaObject } from './json-schema.ts';
+import type { ResolveRef } from './refs.ts';
+import { holderOf, isSchemaNode, isSchemaObject, type JsonSchemaNode, mapOf } from './subschemas.ts';
+import { unicodePattern } from './unicode-pattern.ts';
+
+/** Throws a SchemaError that names the place, so that a mistake shows when the tool is defined and not in its first call. */
+export function assertWellFormed(root: unknown, resolve: ResolveRef): asserts root is JsonSchemaNode {
+  const state = new Map<object, 'open' | 'done'>();
+  check(root, '#');
+
+  function check(node: unknown, place: string): void {
+    if (typeof node === 'boolean') return;
+    if (!isSchemaObject(node)) refuse(place, `expected a schema (an object, true or false), got ${kindOf(node)}`);
+    if (state.get(node) === 'done') return;
+    if (state.get(node) === 'open') refuse(place, 'the schema object contains itself; use $ref for recursion');
+    state.set(node, 'open');
+    checkKeywords(node, place);
+    for (const [keyword, value] of Object.entries(node)) checkHolder(keyword, value, `${place}/${keyword}`);
+    state.set(node, 'done');
+    checkRef(node, place);
+  }
+
+  function checkHolder(keyword: string, value: unknown, place: string): void {
+    const holder = holderOf(keyword);
+    if (holder === undefined) return;
+    if (holder === 'list' || (holder === 'one-or-list' && Array.isArray(value))) {
+      if (!Array.isArray(value) || (value.length === 0 && keyword.endsWith('Of')))
+        refuse(place, 'expected a list of schemas');
+      for (const [index, sub] of value.entries()) check(sub, `${place}/${index}`);
+    } else if (holder === 'map') {
+      if (!isSchemaObject(value)) refuse(place, `expected an object of schemas, got ${kindOf(value)}`);
+      for (const [key, sub] of Object.entries(value)) {
+        if (keyword === 'patternProperties') checkPattern(key, place);
+        if (keyword !== 'dependencies' || !isTexts(sub)) check(sub, `${place}/${key}`);
+      }
+    } else check(value, place);
+  }
+
+  function checkRef(node: JsonSchemaObject, place: string): void {
+    if (node.$ref === undefined) return;
+    const target = resolve(node);
+    if (target === undefined)
+      refuse(place, `$ref ${JSON.stringify(node.$ref)} leads nowhere; only references inside the schema are followed`);
+    if (isSchemaObject(target) && !state.has(target)) check(target, String(node.$ref));
+    if (leadsBack(node, resolve))
+      refuse(place, `$ref ${JSON.stringify(node.$ref)} leads back to itself without going into the value`);
+  }
+}
+
+type KeywordCheck = readonly [keywords: readonly string[], isRight: (value: unknown) => boolean, expected: string];
+
+const TYPES: readonly unknown[] = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
+const TYPE_NAMES = `one of ${TYPES.join(', ')}, or a list of them`;
+
+const KEYWORDS: readonly KeywordCheck[] = [
+  [
+    ['type'],
+    (value) =>
+      TYPES.includes(value) || (Array.isArray(value) && value.length > 0 && value.every((one) => TYPES.includes(one))),
+    TYPE_NAMES,
+  ],
+  [['required'], isTexts, 'a list of property names'],
+  [['enum'], Array.isArray, 'a list of values'],
+  [['pattern', '$ref', 'format'], (value) => typeof value === 'string', 'a text'],
+  [['minimum', 'maximum'], Number.isFinite, 'a number'],
+  [
+    ['exclusiveMinimum', 'exclusiveMaximum'],
+    (value) => Number.isFinite(value) || typeof value === 'boolean',
+    'a number',
+  ],
+  [['multipleOf'], (value) => Number.isFinite(value) && (value as number) > 0, 'a number above 0'],
+  [
+    ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties', 'minContains', 'maxContains'],
+    (value) => Number.isInteger(value) && (value as number) >= 0,
+    'a whole number, 0 or more',
+  ],
+  [
+    ['dependentRequired'],
+    (value) => isSchemaObject(value) && Object.values(value).every(isTexts),
+    'an object of lists of property names',
+  ],
+  [['$dynamicRef', '$recursiveRef'], () => false, 'nothing: it is not supported; use $ref'],
+];
+
+function checkKeywords(node: JsonSchemaObject, place: string): void {
+  for (const [keywords, isRight, expected] of KEYWORDS) {
+    for (const keyword of keywords) {
+      if (!Object.hasOwn(node, keyword) || isRight(node[keyword])) continue;
+      refuse(place, `"${keyword}" must be ${expected}, not ${JSON.stringify(node[keyword])}`);
+    }
+  }
+  if (typeof node.pattern === 'string') checkPattern(node.pattern, place);
+}
+
+function checkPattern(pattern: string, place: string): void {
+  if (unicodePattern(pattern) === undefined) refuse(place, `${JSON.stringify(pattern)} is not a regular expression`);
+}
+
+/** Follows only what applies to the same value: such a circle would never end, for any interpreter. */
+function leadsBack(start: JsonSchemaObject, resolve: ResolveRef): boolean {
+  const seen = new Set<JsonSchemaNode>();
+  const queue: JsonSchemaNode[] = inPlace(start, resolve);
+  for (const node of queue) {
+    if (node === start) return true;
+    if (!isSchemaObject(node) || seen.has(node)) continue;
+    seen.add(node);
+    queue.push(...inPlace(node, resolve));
+  }
+  return false;
+}
+
+function inPlace(node: JsonSchemaObject, resolve: ResolveRef): JsonSchemaNode[] {
+  const lists = [node.allOf, node.anyOf, node.oneOf].filter((list) => Array.isArray(list)).flat();
+  const dependent = [...mapOf(node.dependentSchemas), ...mapOf(node.dependencies)].map(([, sub]) => sub);
+  return [...lists, ...dependent, node.not, node.if, node.then, node.else, resolve(node)].filter(isSchemaNode);
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'an array' : typeof value;
+}
+
+function refuse(place: string, problem: string): never {
+  throw new SchemaError(`JSON Schema at ${place}: ${problem}.`);
+}

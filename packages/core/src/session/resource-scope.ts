@@ -1,0 +1,236 @@
+import type { Clock } from '../clock.ts';
+import { RestoreFailed, SessionError, StaleCallError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import type { AnyResource, Resource, Resources } from './resource.ts';
+
+// A disposal or a restore that hangs must not hang the call; these are far above what an honest one takes.
+const DISPOSE_MS = 5_000;
+const RESTORE_MS = 30_000;
+// After a timeout the call has to settle within 50 ms: disposal then goes on behind its back.
+const HURRIED_DISPOSE_MS = 20;
+
+interface Built {
+  readonly resource: AnyResource;
+  readonly value: unknown;
+  /** The singletons it was made from: whoever uses it uses them too. */
+  readonly uses: ReadonlySet<AnyResource>;
+}
+
+interface Saved {
+  readonly built: Built;
+  readonly value: unknown;
+  readonly state: unknown;
+}
+
+/**
+ * The resources of one call, or, at the bottom, of the session. A call's scope keeps what it built and what it must put
+ * back; on commit that goes down one scope, on discard it is undone. Nested calls stack.
+ */
+export class ResourceScope implements Resources {
+  readonly #below: ResourceScope | undefined;
+  readonly #known: Map<string, AnyResource>;
+  readonly #logger: Logger;
+  readonly #clock: Clock;
+  readonly #singletons = new Map<string, Built>();
+  readonly #perCall = new Map<string, Built>();
+  readonly #toDispose: Built[] = [];
+  readonly #saved = new Map<string, Saved | Promise<Saved>>();
+  readonly #building: AnyResource[] = [];
+  /** Of a call without effects: nothing is saved, for nothing will be put back. */
+  readonly #readOnly: boolean;
+  #closed = false;
+
+  constructor(options: { below?: ResourceScope; readOnly?: boolean; logger: Logger; clock: Clock }) {
+    this.#readOnly = options.readOnly ?? false;
+    this.#below = options.below;
+    this.#known = options.below === undefined ? new Map() : options.below.#known;
+    this.#logger = options.logger;
+    this.#clock = options.clock;
+  }
+
+  register(resource: AnyResource): void {
+    const known = this.#known.get(resource.key);
+    if (known !== undefined && known !== resource) {
+      throw new SessionError(`Two different resources have the key "${resource.key}". Rename one, or share one definition.`);
+    }
+    this.#known.set(resource.key, resource);
+  }
+
+  has(key: string): boolean {
+    return this.#known.has(key);
+  }
+
+  get<T>(resource: Resource<T>): T;
+  get(key: string): unknown;
+  get(wanted: AnyResource | string): unknown {
+    if (this.#closed) throw new StaleCallError('A resource was asked for');
+    const resource = typeof wanted === 'string' ? this.#known.get(wanted) : wanted;
+    if (resource === undefined) throw new SessionError(this.#unknown(String(wanted)));
+    this.register(resource);
+    return this.#obtain(resource);
+  }
+
+  /** What the call built and saved now belongs to the scope below. Its own resources are disposed of. */
+  async commit(): Promise<void> {
+    this.#closed = true;
+    if (this.#below !== undefined) this.#handDown(this.#below);
+    await this.#disposeOf(this.#toDispose, DISPOSE_MS);
+  }
+
+  /** Puts back what the call changed and disposes of what it built, newest first. In a `hurry`, disposal is not waited for long. */
+  async discard(options: { hurry: boolean }): Promise<void> {
+    this.#closed = true;
+    const failures: unknown[] = [];
+    for (const saved of [...this.#saved.values()].reverse()) {
+      await this.#putBack(saved).catch((error: unknown) => failures.push(error));
+    }
+    await this.#disposeOf([...this.#singletons.values(), ...this.#toDispose], options.hurry ? HURRIED_DISPOSE_MS : DISPOSE_MS);
+    if (failures.length === 0) return;
+    throw failures.length === 1 ? failures[0] : new AggregateError(failures, 'Several resources could not be restored.');
+  }
+
+  /** The end of the session: disposes of its singletons. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#disposeOf([...this.#singletons.values()], DISPOSE_MS);
+    this.#singletons.clear();
+  }
+
+  #obtain(resource: AnyResource): unknown {
+    switch (resource.scope) {
+      case 'singleton':
+        return this.#obtainSingleton(resource);
+      case 'call':
+        return (this.#perCall.get(resource.key) ?? this.#buildForCall(resource)).value;
+      case 'each':
+        return this.#buildForCall(resource).value;
+    }
+  }
+
+  #obtainSingleton(resource: AnyResource): unknown {
+    const own = this.#singletons.get(resource.key);
+    if (own !== undefined) return own.value;
+    const built = this.#findBelow(resource.key);
+    if (built !== undefined) return this.#save(built);
+    const fresh = this.#build(resource);
+    this.#singletons.set(resource.key, fresh);
+    forgetIfRejected(fresh.value, () => {
+      if (this.#singletons.get(resource.key) === fresh) this.#singletons.delete(resource.key);
+    });
+    return fresh.value;
+  }
+
+  #findBelow(key: string): Built | undefined {
+    const below = this.#below;
+    return below === undefined ? undefined : (below.#singletons.get(key) ?? below.#findBelow(key));
+  }
+
+  #buildForCall(resource: AnyResource): Built {
+    const built = this.#build(resource);
+    if (resource.scope === 'call') {
+      this.#perCall.set(resource.key, built);
+      forgetIfRejected(built.value, () => this.#perCall.delete(resource.key));
+    }
+    this.#toDispose.push(built);
+    return built;
+  }
+
+  #build(resource: AnyResource): Built {
+    if (this.#building.includes(resource)) {
+      throw new SessionError(`Resources need each other in a circle: ${[...this.#building, resource].map((one) => one.key).join(' → ')}.`);
+    }
+    const uses = new Set<AnyResource>();
+    const resources = { get: (wanted: AnyResource | string) => this.#use(wanted, uses) } as Resources;
+    this.#building.push(resource);
+    try {
+      return { resource, uses, value: resource.create({ resources, logger: this.#logger }) };
+    } finally {
+      this.#building.pop();
+    }
+  }
+
+  #use(wanted: AnyResource | string, uses: Set<AnyResource>): unknown {
+    const value = this.get(wanted as string);
+    const resource = typeof wanted === 'string' ? this.#known.get(wanted) : wanted;
+    if (resource !== undefined) uses.add(resource);
+    return value;
+  }
+
+  /** Takes the snapshot of a resource that was there before the call, and of all it was made from, once. */
+  #save(built: Built): unknown {
+    for (const used of built.uses) if (used.scope === 'singleton') this.#obtainSingleton(used);
+    if (this.#readOnly || built.resource.snapshot === undefined) return built.value;
+    if (!isPromise(built.value)) {
+      if (!this.#saved.has(built.resource.key)) this.#saved.set(built.resource.key, takeSnapshot(built, built.value));
+      return built.value;
+    }
+    const earlier = this.#saved.get(built.resource.key);
+    const saving = earlier ?? built.value.then((value) => takeSnapshot(built, value));
+    this.#saved.set(built.resource.key, saving);
+    // Without a snapshot the tool never got the resource, so there is nothing to put back.
+    forgetIfRejected(saving, () => this.#saved.delete(built.resource.key));
+    return Promise.resolve(saving).then((saved) => saved.value);
+  }
+
+  #handDown(below: ResourceScope): void {
+    for (const [key, built] of this.#singletons) below.#singletons.set(key, built);
+    // At the bottom nothing is undone any more. Above it the older snapshot is the one to go back to.
+    if (below.#below === undefined) return;
+    for (const [key, saved] of this.#saved) if (!below.#saved.has(key) && !below.#singletons.has(key)) below.#saved.set(key, saved);
+  }
+
+  async #putBack(saving: Saved | Promise<Saved>): Promise<void> {
+    const { built, value, state } = await saving;
+    try {
+      const restored = built.resource.restore?.(value as never, state as never);
+      if (isPromise(restored) && !(await this.#settlesWithin(RESTORE_MS, restored))) throw new Error(`restore took over ${RESTORE_MS} ms`);
+    } catch (cause) {
+      throw new RestoreFailed(`Resource "${built.resource.key}" could not be restored.`, { cause });
+    }
+  }
+
+  /** Newest first. One that fails or hangs is reported and does not keep the others. */
+  async #disposeOf(all: readonly Built[], withinMs: number): Promise<void> {
+    for (const { resource, value } of [...all].reverse()) {
+      const report = (error: unknown): void => this.#logger.error(`Resource "${resource.key}" could not be disposed of.`, error);
+      const disposal = disposeOne(resource, value).catch(report);
+      if (!(await this.#settlesWithin(withinMs, disposal))) report(new Error(`dispose took over ${withinMs} ms`));
+    }
+  }
+
+  async #settlesWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
+    const stop = new AbortController();
+    const late = this.#clock.sleep(ms, stop.signal).then(() => false);
+    try {
+      return await Promise.race([work.then(() => true), late]);
+    } finally {
+      stop.abort();
+    }
+  }
+
+  #unknown(key: string): string {
+    const known = [...this.#known.keys()].map((one) => `"${one}"`).join(', ');
+    return `There is no resource "${key}". ${known === '' ? 'Give createSession its resources.' : `Known: ${known}.`}`;
+  }
+}
+
+function takeSnapshot(built: Built, value: unknown): Saved {
+  const state = built.resource.snapshot?.(value as never);
+  if (isPromise(state)) {
+    state.catch(() => {});
+    throw new SessionError(`Resource "${built.resource.key}": snapshot must be synchronous, and it returned a promise.`);
+  }
+  return { built, value, state };
+}
+
+async function disposeOne(resource: AnyResource, value: unknown): Promise<void> {
+  if (resource.dispose !== undefined) await resource.dispose((await value) as never);
+}
+
+function forgetIfRejected(value: unknown, forget: () => void): void {
+  if (isPromise(value)) value.then(undefined, forget);
+}
+
+function isPromise(value: unknown): value is Promise<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+}

@@ -1,0 +1,55 @@
+import { SessionError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+
+/** Something a tool uses and did not make itself: a connection, a cache, a browser. `T` is what `create` returns. */
+export interface Resource<T> {
+  readonly key: string;
+  /** `singleton`: one a session. `call`: one a call. `each`: one each time it is asked for. */
+  readonly scope: 'singleton' | 'call' | 'each';
+  readonly create: (context: ResourceContext) => T;
+  readonly snapshot?: (value: Awaited<T>) => unknown;
+  readonly restore?: (value: Awaited<T>, saved: never) => void | Promise<void>;
+  readonly dispose?: (value: Awaited<T>) => void | Promise<void>;
+}
+
+/** A resource whose type does not matter here. */
+export interface AnyResource extends Pick<Resource<unknown>, 'key' | 'scope' | 'create'> {
+  readonly snapshot?: (value: never) => unknown;
+  readonly restore?: (value: never, saved: never) => void | Promise<void>;
+  readonly dispose?: (value: never) => void | Promise<void>;
+}
+
+export interface ResourceContext {
+  readonly resources: Resources;
+  readonly logger: Logger;
+}
+
+/** Where resources are asked for: by definition, which gives their type, or by key. */
+export interface Resources {
+  /** What `create` returned, so a promise where `create` is asynchronous. */
+  get<T>(resource: Resource<T>): T;
+  get(key: string): unknown;
+}
+
+export interface ResourceDefinition<T, Saved> {
+  /** Default 'singleton'. */
+  scope?: Resource<T>['scope'];
+  create: (context: ResourceContext) => T;
+  /** Saves what `restore` needs to undo a failed call. Taken when a call first asks for the resource. */
+  snapshot?: (value: Awaited<T>) => Saved;
+  restore?: (value: Awaited<T>, saved: NoInfer<Saved>) => void | Promise<void>;
+  dispose?: (value: Awaited<T>) => void | Promise<void>;
+}
+
+export function resource<T, Saved = unknown>(key: string, definition: ResourceDefinition<T, Saved>): Resource<T> {
+  if (typeof key !== 'string' || key === '') throw new SessionError('A resource needs a key.');
+  const { scope = 'singleton' } = definition;
+  if (!['singleton', 'call', 'each'].includes(scope)) {
+    throw new SessionError(`Resource "${key}": scope must be 'singleton', 'call' or 'each', not ${JSON.stringify(scope)}.`);
+  }
+  if (typeof definition.create !== 'function') throw new SessionError(`Resource "${key}": create must be a function.`);
+  if ((definition.snapshot === undefined) !== (definition.restore === undefined)) {
+    throw new SessionError(`Resource "${key}": snapshot and restore go together; one is missing.`);
+  }
+  return Object.freeze({ ...definition, key, scope });
+}

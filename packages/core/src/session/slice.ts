@@ -1,0 +1,66 @@
+import { SessionError } from '../errors.ts';
+import { deepFreeze } from './deep-freeze.ts';
+
+/** A fact that a session is told. What is beside `type` is the event's own. */
+export interface SessionEvent {
+  readonly type: string;
+}
+
+/** A reducer: the state after an event. Pure; it returns new state and never changes the old. */
+export type Reducer<S> = {
+  // Written as a method so that a reducer may name the exact event it takes: `(state, event: Added) => …`.
+  reduce(state: S, event: SessionEvent): S;
+}['reduce'];
+
+/** A named part of a session's state and how events change it. */
+export interface Slice<S> {
+  readonly name: string;
+  readonly initial: S;
+  /** `state` is rolled back with a failed call; `log` keeps its entries, also those of failed calls. */
+  readonly policy: 'state' | 'log';
+  /** The version of the state's shape: stored state of another version is refused. */
+  readonly version: number;
+  readonly on: { readonly [eventType: string]: Reducer<S> };
+}
+
+/** A slice whose state's type does not matter here. */
+export interface AnySlice extends Pick<Slice<unknown>, 'name' | 'initial' | 'policy' | 'version'> {
+  readonly on: { readonly [eventType: string]: (state: never, event: never) => unknown };
+}
+
+export interface SliceDefinition<S> {
+  initial: S;
+  policy?: 'state' | 'log';
+  /** Default 1. */
+  version?: number;
+  on: { [eventType: string]: Reducer<S> };
+}
+
+/** Defines a slice. The state must be plain data (what JSON can hold), so that a session can be stored. */
+export function slice<S>(name: string, definition: SliceDefinition<S>): Slice<S> {
+  assertSliceName(name);
+  const { policy = 'state', version = 1 } = definition;
+  if (policy !== 'state' && policy !== 'log') {
+    throw new SessionError(`Slice "${name}": policy must be 'state' or 'log', not ${JSON.stringify(policy)}.`);
+  }
+  if (!Number.isInteger(version)) throw new SessionError(`Slice "${name}": version must be a whole number.`);
+  const initial = deepFreeze(definition.initial, undefined);
+  return Object.freeze({ name, initial, policy, version, on: toReducers(name, definition.on) });
+}
+
+function assertSliceName(name: string): void {
+  if (typeof name !== 'string' || !/^[\w.-]{1,64}$/.test(name)) {
+    throw new SessionError(`A slice's name is 1–64 letters, digits, "_", "-" or ".", not ${JSON.stringify(name)}.`);
+  }
+}
+
+function toReducers<S>(name: string, on: SliceDefinition<S>['on']): Slice<S>['on'] {
+  if (typeof on !== 'object' || on === null) throw new SessionError(`Slice "${name}": on must be an object of reducers.`);
+  // Without a prototype, so that an event of type "constructor" finds nothing.
+  const reducers: Record<string, Reducer<S>> = Object.create(null);
+  for (const [type, reducer] of Object.entries(on)) {
+    if (typeof reducer !== 'function') throw new SessionError(`Slice "${name}": on.${type} must be a function.`);
+    reducers[type] = reducer;
+  }
+  return Object.freeze(reducers);
+}

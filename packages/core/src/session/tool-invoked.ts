@@ -1,0 +1,7 @@
+import type { Settlement } from '../results/outcome.ts';
+import type { SessionEvent } from './slice.ts';
+
+/** The event every session is told once for each call that ended, whatever the end. */
+export interface ToolInvoked extends SessionEvent, Settlement {
+  readonly type: 'ToolInvoked';
+}

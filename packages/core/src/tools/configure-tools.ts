@@ -1,0 +1,60 @@
+import { ToolSetError } from '../errors.ts';
+import type { AiSdkTool } from './ai-sdk-tool.ts';
+import { checkFields } from './check-definition.ts';
+import type { AnyTool, ToolDefinition } from './tool.ts';
+import { assertToolSet, missing, type ToolSet } from './tool-set.ts';
+
+/** What can be said of a tool from outside. */
+export type ToolConfiguration = Pick<
+  AnyTool,
+  | 'id'
+  | 'terminal'
+  | 'effects'
+  | 'idempotent'
+  | 'timeoutMs'
+  | 'approval'
+  | 'keepLatest'
+  | 'render'
+  | 'compensate'
+  | 'forbidsRewind'
+  | 'policies'
+>;
+
+const CONFIGURABLE: readonly (keyof ToolConfiguration)[] = [
+  'id',
+  'terminal',
+  'effects',
+  'idempotent',
+  'timeoutMs',
+  'approval',
+  'keepLatest',
+  'render',
+  'compensate',
+  'forbidsRewind',
+  'policies',
+];
+
+/** A new tool set with settings for tools made elsewhere. `*` is for all; what is said by name outranks it. */
+export function configureTools(set: ToolSet, settings: Readonly<Record<string, ToolConfiguration>>): ToolSet {
+  assertToolSet(set);
+  for (const [name, one] of Object.entries(settings)) {
+    if (name !== '*' && !Object.hasOwn(set, name)) throw new ToolSetError(missing(name, set));
+    checkConfiguration(name, one);
+  }
+  const configure = (name: string, tool: AnyTool | AiSdkTool): AnyTool | AiSdkTool => ({ ...tool, ...settings['*'], ...own(settings, name) });
+  return Object.fromEntries(Object.entries(set).map(([name, tool]) => [name, configure(name, tool)]));
+}
+
+function checkConfiguration(name: string, one: ToolConfiguration): void {
+  if (typeof one !== 'object' || one === null) throw new ToolSetError(`configureTools: "${name}" must be an object of settings.`);
+  for (const key of Object.keys(one)) {
+    if (!CONFIGURABLE.includes(key as keyof ToolConfiguration)) {
+      throw new ToolSetError(`configureTools: "${name}" has no setting "${key}". Settings: ${CONFIGURABLE.join(', ')}.`);
+    }
+  }
+  checkFields(one as Partial<ToolDefinition>, name);
+}
+
+function own(settings: Readonly<Record<string, ToolConfiguration>>, name: string): ToolConfiguration | undefined {
+  return Object.hasOwn(settings, name) ? settings[name] : undefined;
+}

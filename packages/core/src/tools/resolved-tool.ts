@@ -1,0 +1,96 @@
+import { ToolDefinitionError } from '../errors.ts';
+import type { Middleware } from '../middleware.ts';
+import type { Policy } from '../policies/policy.ts';
+import { describeError } from '../results/describe-error.ts';
+import { compileForeignSchema, compileOutputSchema, compileSchema, type CompiledSchema } from '../schema/compiled-schema.ts';
+import type { AiSdkTool } from './ai-sdk-tool.ts';
+import { checkDefinition, checkDescription, checkFields, longestDescription } from './check-definition.ts';
+import { type AnyTool, TOOL, type ToolDefinition } from './tool.ts';
+import { attachedMiddleware } from './wrap-tool-set.ts';
+
+/** A tool as the runtime uses it, whoever made it: every field is there and its schemas are compiled. */
+export interface ResolvedTool {
+  readonly origin: 'lastcall' | 'ai-sdk' | 'provider';
+  readonly definition: AnyTool | AiSdkTool;
+  readonly description: string | ((session: never) => string);
+  readonly input: CompiledSchema;
+  readonly output: CompiledSchema | undefined;
+  readonly execute: ((input: never, ctx: never) => unknown) | undefined;
+  readonly terminal: boolean;
+  readonly effects: 'none' | 'session' | 'external';
+  readonly timeoutMs: number | undefined;
+  readonly approval: boolean | ((input: never, ctx: never) => unknown);
+  readonly render: ((value: never) => string) | undefined;
+  readonly toModelOutput: ((options: never) => unknown) | undefined;
+  readonly policies: readonly Policy[];
+  readonly middleware: readonly Middleware[];
+}
+
+const resolved = new WeakMap<object, ResolvedTool>();
+
+/** Throws a ToolDefinitionError where the tool cannot work. Done once for each object. */
+export function resolveTool(name: string, definition: AnyTool | AiSdkTool): ResolvedTool {
+  const known = resolved.get(definition);
+  if (known !== undefined) return known;
+  const fresh = TOOL in definition ? resolveOwn(name, definition) : resolveForeign(name, definition as AiSdkTool & OwnFields);
+  resolved.set(definition, fresh);
+  return fresh;
+}
+
+function resolveOwn(name: string, definition: AnyTool): ResolvedTool {
+  // Checked again, because a spread copy may hold anything.
+  const checked = checkDefinition(definition as unknown as ToolDefinition, name) as unknown as AnyTool;
+  return {
+    ...shared(definition),
+    origin: 'lastcall',
+    definition,
+    description: checked.description,
+    input: compileSchema(checked.inputSchema),
+    output: checked.outputSchema === undefined ? undefined : compileOutputSchema(checked.outputSchema),
+    approval: checked.approval ?? false,
+    toModelOutput: undefined,
+  };
+}
+
+/** What configureTools may have added to a tool made elsewhere. */
+type OwnFields = Pick<Partial<AnyTool>, 'approval'>;
+
+function resolveForeign(name: string, definition: AiSdkTool & OwnFields): ResolvedTool {
+  checkFields(definition as Partial<ToolDefinition>, name);
+  const { description = '', needsApproval } = definition;
+  const isProviders = definition.type === 'provider' || definition.type === 'provider-defined';
+  return {
+    ...shared(definition as Partial<AnyTool>),
+    origin: isProviders ? 'provider' : 'ai-sdk',
+    definition,
+    description: description === '' ? '' : checkDescription(description, name, longestDescription('ai-sdk')),
+    input: compileForeign(name, definition.inputSchema),
+    // The AI SDK uses an output schema for types alone; to enforce it would break tools that work there.
+    output: undefined,
+    approval: definition.approval ?? needsApproval ?? false,
+    toModelOutput: definition.toModelOutput,
+  };
+}
+
+function shared(definition: Partial<AnyTool>): Pick<
+  ResolvedTool,
+  'execute' | 'terminal' | 'effects' | 'timeoutMs' | 'render' | 'policies' | 'middleware'
+> {
+  return {
+    execute: definition.execute,
+    terminal: definition.terminal ?? false,
+    effects: definition.effects ?? 'external',
+    timeoutMs: definition.timeoutMs,
+    render: definition.render,
+    policies: definition.policies ?? [],
+    middleware: attachedMiddleware(definition),
+  };
+}
+
+function compileForeign(name: string, schema: unknown): CompiledSchema {
+  try {
+    return compileForeignSchema(schema);
+  } catch (cause) {
+    throw new ToolDefinitionError(name, 'inputSchema', `cannot be used: ${describeError(cause).message}`, { cause });
+  }
+}

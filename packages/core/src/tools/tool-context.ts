@@ -1,0 +1,40 @@
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { Budget } from '../dispatch/budget.ts';
+import type { Filesystem } from '../files/filesystem.ts';
+import type { Logger } from '../logger.ts';
+import type { Resources } from '../session/resource.ts';
+import type { Session } from '../session/session.ts';
+
+/**
+ * What a tool is given beside its input: the AI SDK's execution options and more. Everything that writes is fenced:
+ * once the call has ended, it changes nothing any more.
+ */
+export interface ToolContext {
+  /** The call's id, under the AI SDK's name for it. */
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** The same for every run of one call: give it to what must not act twice. */
+  readonly idempotencyKey: string;
+  /** 1 for the first run of the call, 2 for its first repetition. */
+  readonly attempt: number;
+  /** The draft of this call. What is dispatched here is committed if the call succeeds. */
+  readonly session: Session;
+  readonly resources: Resources;
+  readonly filesystem: Filesystem;
+  /** When the call will be left behind, in milliseconds since the epoch. */
+  readonly deadline: number | undefined;
+  readonly budget: Budget | undefined;
+  readonly abortSignal: AbortSignal;
+  readonly messages: readonly LanguageModelV4Message[];
+  /** Shows how far the call is. */
+  progress(value: unknown): void;
+  /** The prompt that offered the tool, where one did. */
+  readonly prompt: PromptLike | undefined;
+  readonly logger: Logger;
+}
+
+/** The part of a prompt that a tool may know without tying tools to prompts. */
+export interface PromptLike {
+  readonly ns: string;
+  readonly key: string;
+}

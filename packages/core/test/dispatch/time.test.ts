@@ -1,0 +1,158 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { createBudget, createSession, dispatchCall, memoryFilesystem, OptionsError, slice, tool, type ToolContext } from '../../src/index.ts';
+import { fakeClock, settled } from '../fake-clock.ts';
+
+const none = z.object({});
+const notes = slice<readonly string[]>('notes', { initial: [], on: { noted: (all, { what }: { type: string; what: string }) => [...all, what] } });
+const probing = (execute: (ctx: ToolContext) => unknown, more: object = {}) => ({
+  probe: tool({ description: 'd', inputSchema: none, execute: (_input, ctx) => execute(ctx), ...more }),
+});
+const call = { toolName: 'probe' };
+const never = (): Promise<never> => new Promise(() => {});
+
+test.each([
+  ['turn deadline', { deadline: 1_050 }, { timeoutMs: 500 }, 'timeout'],
+  ['tool timeout', { deadline: 1_500 }, { timeoutMs: 50 }, 'timeout'],
+  ['tool timeout without a deadline', {}, { timeoutMs: 50 }, 'timeout'],
+])("[T37] a call's signal aborts at the smallest limit: %s", async (_which, options, definition, code) => {
+  const clock = fakeClock();
+  let signal: AbortSignal | undefined;
+  const running = dispatchCall({ tools: probing((ctx) => ((signal = ctx.abortSignal), never()), definition), call, clock, ...options });
+  await clock.advance(49);
+  expect(signal?.aborted).toBe(false);
+  await clock.advance(1);
+  expect(signal?.aborted).toBe(true);
+  expect((await running).outcome).toMatchObject({ status: 'error', code });
+  expect(clock.sleepers).toBe(0);
+});
+
+test('[T37] the host aborts: the signal aborts, and the call settles as error/aborted', async () => {
+  const abort = new AbortController();
+  let signal: AbortSignal | undefined;
+  const running = dispatchCall({ tools: probing((ctx) => ((signal = ctx.abortSignal), never())), call, signal: abort.signal });
+  await settled();
+  abort.abort();
+  expect(signal?.aborted).toBe(true);
+  expect((await running).outcome).toMatchObject({ status: 'error', code: 'aborted' });
+  let ran = false;
+  const late = await dispatchCall({ tools: probing(() => void (ran = true)), call, signal: abort.signal });
+  expect(late.outcome).toMatchObject({ code: 'aborted' });
+  expect(ran).toBe(false);
+});
+
+test('[T37] a tool that ignores its signal is left behind by the real clock, a generator that never waits too', async () => {
+  for (const execute of [
+    never,
+    async function* () {
+      for (;;) yield 'busy';
+    },
+  ]) {
+    const settlement = await dispatchCall({ tools: probing(execute, { timeoutMs: 20 }), call });
+    expect(settlement.outcome).toMatchObject({ code: 'timeout' });
+  }
+});
+
+test('[T37] a policy, an approval or a schema that never answers is left behind as well', async () => {
+  for (const definition of [
+    { policies: [{ name: 'slow', beforeCall: never }] },
+    { policies: [{ name: 'slow', afterCall: never }] },
+    { approval: never },
+    { inputSchema: z.object({ a: z.string().default('x').refine(never) }) },
+    { outputSchema: z.string().refine(never) },
+  ]) {
+    const clock = fakeClock();
+    const running = dispatchCall({ tools: probing(() => 'x', definition), call, clock, deadline: 1_050 });
+    await settled();
+    await clock.advance(50);
+    expect((await running).outcome).toMatchObject({ code: 'timeout' });
+  }
+});
+
+test('[T38] what a left-behind tool does afterwards is refused and changes nothing', async () => {
+  const clock = fakeClock();
+  const filesystem = memoryFilesystem();
+  const session = createSession({ slices: [notes], filesystem });
+  const gate = Promise.withResolvers<void>();
+  const refused: string[] = [];
+  const events: string[] = [];
+  const execute = async (ctx: ToolContext): Promise<string> => {
+    await gate.promise;
+    ctx.progress('late');
+    for (const act of [
+      () => ctx.session.dispatch({ type: 'noted', what: 'late' }),
+      () => ctx.filesystem.writeText('late.txt', 'x'),
+      () => ctx.resources.get('anything'),
+      () => dispatchCall({ tools: probing(() => 1), call, session: ctx.session }),
+    ]) {
+      try {
+        await act();
+      } catch (error) {
+        refused.push((error as Error).name);
+      }
+    }
+    return 'late result';
+  };
+  const running = dispatchCall({ tools: probing(execute, { timeoutMs: 10 }), call, session, clock, onEvent: (event) => events.push(event.type) });
+  await settled();
+  await clock.advance(10);
+  expect((await running).outcome).toMatchObject({ code: 'timeout' });
+  gate.resolve();
+  await settled();
+  expect(refused).toEqual(['StaleCallError', 'StaleCallError', 'StaleCallError', 'StaleCallError']);
+  expect(events).toEqual(['tool-call.start', 'tool-call.error']);
+  expect(session.read(notes)).toEqual([]);
+  expect(await filesystem.list()).toEqual([]);
+});
+
+test('[T38] a tool that succeeded and goes on writing is refused as well', async () => {
+  const session = createSession({ slices: [notes] });
+  let kept: ToolContext | undefined;
+  await dispatchCall({ tools: probing((ctx) => void (kept = ctx)), call, session });
+  expect(() => kept?.session.dispatch({ type: 'noted', what: 'late' })).toThrow('after the call had ended');
+  expect(session.read(notes)).toEqual([]);
+});
+
+test('[T39] a deadline already passed: execute is not entered, and the call settles as error/timeout', async () => {
+  const clock = fakeClock();
+  let entered = false;
+  const slow = { name: 'slow', beforeCall: () => void clock.advance(100) };
+  const settlement = await dispatchCall({ tools: probing(() => void (entered = true), { policies: [slow] }), call, clock, deadline: 1_050 });
+  expect(settlement.outcome).toMatchObject({ status: 'error', code: 'timeout' });
+  expect(entered).toBe(false);
+});
+
+test('[T39] a deadline in the past is refused where it is given', async () => {
+  const clock = fakeClock();
+  for (const deadline of [999, 1_000, Number.NEGATIVE_INFINITY]) {
+    await expect(dispatchCall({ tools: probing(() => 1), call, clock, deadline })).rejects.toMatchObject({ name: 'OptionsError', field: 'deadline' });
+  }
+  await expect(dispatchCall({ tools: probing(() => 1), call, clock, deadline: 0 })).rejects.toThrow(OptionsError);
+});
+
+test('[T39] a nested call gets the earlier of its deadline and its parent’s, and its abort and budget', async () => {
+  const clock = fakeClock();
+  const deadlines: unknown[] = [];
+  const inner = probing((ctx) => void deadlines.push(ctx.deadline));
+  const budget = createBudget({ toolCalls: 3 });
+  const outer = probing(async (parent) => {
+    for (const deadline of [1_020, 1_080, undefined]) {
+      await dispatchCall({ tools: inner, call, clock, parent, ...(deadline === undefined ? {} : { deadline }) });
+    }
+  });
+  await dispatchCall({ tools: outer, call, clock, deadline: 1_050, budget });
+  expect(deadlines).toEqual([1_020, 1_050]);
+  expect(budget.used('toolCalls')).toBe(3);
+
+  const abort = new AbortController();
+  let innerSignal: AbortSignal | undefined;
+  const running = dispatchCall({
+    tools: probing((parent) => dispatchCall({ tools: probing((ctx) => ((innerSignal = ctx.abortSignal), never())), call, parent })),
+    call,
+    signal: abort.signal,
+  });
+  await settled();
+  abort.abort();
+  expect((await running).outcome).toMatchObject({ code: 'aborted' });
+  expect(innerSignal?.aborted).toBe(true);
+});

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { PromptValidationError } from '../../src/errors.ts';
+import { type PlanningOptions, planningSection } from '../../src/planning/planning-section.ts';
+import { prompt } from '../../src/prompt/prompt.ts';
+
+const STRATEGIES = ['react', 'plan_act_reflect', 'goal_decompose_route_synthesise'] as const;
+const textWith = (options?: PlanningOptions): string =>
+  prompt({ ns: 'tests', key: 'p', sections: [planningSection(options)] }).render().system;
+
+test('[T54] each strategy renders instructions of its own', () => {
+  expect(new Set(STRATEGIES.map((strategy) => textWith({ strategy }))).size).toBe(3);
+  expect(textWith({ strategy: 'react' })).toMatch(/Think:.*Act:.*Observe:/s);
+  expect(textWith({ strategy: 'plan_act_reflect' })).toMatch(/Plan:.*Act:.*Reflect:/s);
+  expect(textWith({ strategy: 'goal_decompose_route_synthesise' })).toMatch(/Goal:.*Decompose:.*Route:.*Synthesise:/s);
+});
+
+test('[T54] every strategy explains the four tools and shows their examples', () => {
+  for (const strategy of STRATEGIES) {
+    const text = textWith({ strategy });
+    for (const name of ['setup_plan', 'add_step', 'update_step', 'read_plan'])
+      expect(text).toContain(`- planning_${name} `);
+    expect(text).toContain('Example of planning_setup_plan: ');
+  }
+});
+
+test('[T54] react is the default', () => {
+  for (const options of [undefined, {}]) expect(textWith(options)).toBe(textWith({ strategy: 'react' }));
+});
+
+test.each(['REACT', 'react ', '', 'constructor', '__proto__', null, 1])(
+  '[T54] the strategy %j is refused',
+  (strategy) => {
+    const make = () => planningSection({ strategy: strategy as never });
+    expect(make).toThrow(PromptValidationError);
+    expect(make).toThrow('Strategies: react, plan_act_reflect, goal_decompose_route_synthesise.');
+  },
+);
+
+test('a planning section has a key and a title, which may be others', () => {
+  expect(planningSection()).toMatchObject({ key: 'planning', title: 'Planning' });
+  expect(textWith({ key: 'todo', title: 'To do' })).toMatch(/^## To do\n/);
+});

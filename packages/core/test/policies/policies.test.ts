@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { createSession, dispatchCall, fail, memoryFilesystem, readBeforeWrite, requires, Session, tool, type ToolSet } from '../../src/index.ts';
+
+const none = z.object({});
+
+function pipeline(): { readonly tools: ToolSet; readonly results: Record<string, unknown> } {
+  const results: Record<string, unknown> = {};
+  const step = (name: string, more: object = {}) => tool({ description: `Runs ${name}.`, inputSchema: none, execute: () => results[name] ?? name, ...more });
+  const policies = [requires({ deploy: ['test', 'build'] })];
+  return { results, tools: { test: step('test', { effects: 'none' }), build: step('build'), deploy: step('deploy', { policies }) } };
+}
+
+test('[T47] a tool is denied until its prerequisites have succeeded, naming what is missing', async () => {
+  const { tools } = pipeline();
+  const session = createSession();
+  const call = async (toolName: string) => (await dispatchCall({ tools, session, call: { toolName } })).outcome;
+  const first = await call('deploy');
+  expect(first).toMatchObject({ code: 'denied', message: expect.stringMatching(/"test".*"build"/) });
+  await call('test');
+  const second = await call('deploy');
+  expect(second).toMatchObject({ code: 'denied', message: expect.stringContaining('"build"') });
+  expect(second.text).not.toContain('"test"');
+  await call('build');
+  expect((await call('deploy')).status).toBe('ok');
+});
+
+test('[T47] only successes count', async () => {
+  const { tools, results } = pipeline();
+  const session = createSession();
+  const call = async (toolName: string) => (await dispatchCall({ tools, session, call: { toolName } })).outcome;
+  results.test = fail('red');
+  await call('test');
+  await call('build');
+  expect(await call('deploy')).toMatchObject({ code: 'denied', message: expect.stringContaining('"test"') });
+});
+
+test('[T47] what succeeded is session state: it is stored, and a restored snapshot forgets it', async () => {
+  const { tools } = pipeline();
+  const session = createSession();
+  const call = async (on: Session, toolName: string) => (await dispatchCall({ tools, session: on, call: { toolName } })).outcome;
+  const clean = session.snapshot();
+  await call(session, 'test');
+  await call(session, 'build');
+  const again = Session.fromJSON(JSON.stringify(session));
+  expect((await call(again, 'deploy')).status).toBe('ok');
+  session.restore(clean);
+  expect((await call(session, 'deploy')).status).toBe('error');
+});
+
+test('[T47] a tool cannot pretend that another succeeded', async () => {
+  const { tools } = pipeline();
+  const session = createSession();
+  const outcome = { status: 'ok', value: 1, text: '' };
+  const fake = tool({ description: 'd', inputSchema: none, execute: (_input, ctx) => ctx.session.dispatch({ type: 'ToolInvoked', toolName: 'test', outcome }) });
+  await dispatchCall({ tools: { fake }, session, call: { toolName: 'fake' } });
+  expect((await dispatchCall({ tools, session, call: { toolName: 'deploy' } })).outcome.status).toBe('error');
+});
+
+test('requires refuses what is not a list of names', () => {
+  expect(() => requires({ deploy: [] })).toThrow('requires.deploy');
+  expect(() => requires({ deploy: 'test' as never })).toThrow('requires.deploy');
+});
+
+function files(): { readonly run: (toolName: string, input: object) => Promise<unknown>; readonly read: (path: string) => Promise<string> } {
+  const session = createSession({ filesystem: memoryFilesystem({ files: { 'a.txt': 'old', 'dir/b.txt': 'old' } }) });
+  const path = z.object({ path: z.string() });
+  const write = (mode: 'overwrite' | 'append' | 'create') =>
+    tool({ description: 'd', inputSchema: path, execute: ({ path: to }, ctx) => ctx.filesystem.writeText(to, 'new', { mode }) });
+  const tools: ToolSet = {
+    look: tool({ description: 'd', inputSchema: path, effects: 'none', execute: ({ path: from }, ctx) => ctx.filesystem.readText(from) }),
+    lookAndFail: tool({ description: 'd', inputSchema: path, execute: async ({ path: from }, ctx) => (await ctx.filesystem.readText(from), fail('x')) }),
+    write: write('overwrite'),
+    append: write('append'),
+    remove: tool({ description: 'd', inputSchema: path, execute: ({ path: from }, ctx) => ctx.filesystem.delete(from) }),
+    edit: tool({
+      description: 'd',
+      inputSchema: path,
+      execute: async ({ path: at }, ctx) => ctx.filesystem.writeText(at, `${await ctx.filesystem.readText(at)}!`),
+    }),
+    stubborn: tool({
+      description: 'd',
+      inputSchema: path,
+      execute: async ({ path: at }, ctx) => {
+        await ctx.filesystem.writeText('side.txt', 'x');
+        await ctx.filesystem.writeText(at, 'new').catch(() => {});
+        await ctx.session.filesystem.writeText(at, 'around').catch(() => {});
+        return 'pretends';
+      },
+    }),
+  };
+  return {
+    run: async (toolName, input) => (await dispatchCall({ tools, session, policies: [readBeforeWrite()], call: { toolName, input } })).outcome,
+    read: (from) => session.filesystem.readText(from),
+  };
+}
+
+test('[T48] overwriting an existing unread path is denied, and so is deleting it', async () => {
+  const { run, read } = files();
+  for (const toolName of ['write', 'remove', 'edit', 'stubborn']) {
+    expect(await run(toolName, { path: 'a.txt' })).toMatchObject({ status: 'error', code: 'denied', message: expect.stringContaining('a.txt') });
+  }
+  expect(await read('a.txt')).toBe('old');
+  await expect(read('side.txt')).rejects.toThrow();
+});
+
+test('[T48] a new path is allowed, and may be written again; appending loses nothing and is allowed', async () => {
+  const { run, read } = files();
+  expect(await run('write', { path: 'new.txt' })).toMatchObject({ status: 'ok' });
+  expect(await run('write', { path: 'new.txt' })).toMatchObject({ status: 'ok' });
+  expect(await run('append', { path: 'a.txt' })).toMatchObject({ status: 'ok' });
+  expect(await read('a.txt')).toBe('oldnew');
+  expect(await run('write', { path: 'a.txt' })).toMatchObject({ code: 'denied' });
+});
+
+test('[T48] after a successful read of the same normalised path it is allowed', async () => {
+  const { run, read } = files();
+  await run('lookAndFail', { path: 'dir/b.txt' });
+  expect(await run('write', { path: 'dir/b.txt' })).toMatchObject({ code: 'denied' });
+  expect(await run('look', { path: './dir//x/../b.txt' })).toMatchObject({ status: 'ok' });
+  expect(await run('write', { path: '/dir/b.txt' })).toMatchObject({ status: 'ok' });
+  expect(await read('dir/b.txt')).toBe('new');
+  await run('look', { path: 'a.txt' });
+  expect(await run('edit', { path: 'a.txt' })).toMatchObject({ status: 'ok' });
+});

@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest';
+import { closeObjects } from '../../src/schema/close-objects.ts';
+import { compileExtraKeys } from '../../src/schema/extra-keys.ts';
+import type { JsonSchemaObject } from '../../src/schema/json-schema.ts';
+
+// Written out, the keyword would make the schema look like a promise.
+const whenTrue = (schema: JsonSchemaObject): JsonSchemaObject => Object.fromEntries([['then', schema]]);
+
+function extraPaths(schema: JsonSchemaObject, value: unknown): readonly string[] {
+  return compileExtraKeys(closeObjects(schema))(value).map(({ path }) => path);
+}
+
+const object = (properties: JsonSchemaObject, rest: JsonSchemaObject = {}): JsonSchemaObject => ({
+  type: 'object',
+  properties,
+  ...rest,
+});
+
+test('[T18] every extra key is named with its full path, at any depth', () => {
+  const schema = object({
+    a: {},
+    items: { type: 'array', items: object({ price: {} }) },
+    pair: { type: 'array', prefixItems: [object({ l: {} })], items: object({ r: {} }) },
+    byName: { type: 'object', additionalProperties: object({ n: {} }) },
+    byPattern: { type: 'object', patternProperties: { '^x': object({ p: {} }) }, additionalProperties: false },
+    both: { allOf: [object({ m: {} }), object({ n: {} })] },
+  });
+  const value = {
+    a: { anything: 1 },
+    b: 1,
+    items: [{ price: 1 }, {}, { price: 1, prize: 2 }],
+    pair: [{ r: 1 }, { l: 1 }],
+    byName: { 'odd key': { n: 1, m: 1 } },
+    byPattern: { x1: { p: 1, q: 1 }, y: 1 },
+    both: { m: 1, n: 1, o: 1 },
+  };
+  expect(extraPaths(schema, value)).toEqual([
+    'b',
+    'items[2].prize',
+    'pair[0].r',
+    'pair[1].l',
+    'byName["odd key"].m',
+    'byPattern.y',
+    'byPattern.x1.q',
+    'both.o',
+  ]);
+});
+
+test('[T18] the message tells the keys that are known there', () => {
+  const find = compileExtraKeys(closeObjects(object({ a: {}, b: object({}) })));
+  expect(find({ c: 1, b: { d: 1 } })).toEqual([
+    { path: 'c', message: 'unknown key; known here: "a", "b"' },
+    { path: 'b.d', message: 'unknown key; no keys are known here' },
+  ]);
+});
+
+test('a long list of known keys is cut', () => {
+  const names = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`k${index}`, {}]));
+  expect(compileExtraKeys(closeObjects(object(names)))({ x: 1 })[0]?.message).toMatch(/"k39" and 10 more$/);
+});
+
+test('nothing is said of values that are no objects, nor of keys without a value', () => {
+  const schema = object({ a: object({}), list: { type: 'array', items: object({}) } });
+  for (const value of [null, 1, 'x', [], { a: 1, list: {} }, { a: [], list: [1, null] }, { b: undefined }])
+    expect(extraPaths(schema, value)).toEqual([]);
+});
+
+test('names that every object inherits are extra keys like any other', () => {
+  expect(extraPaths(object({ a: {} }), JSON.parse('{"__proto__":1,"constructor":1,"toString":1}'))).toEqual([
+    '__proto__',
+    'constructor',
+    'toString',
+  ]);
+});
+
+describe('unions', () => {
+  const circle = object({ kind: { const: 'circle' }, r: { type: 'number' } }, { required: ['kind'] });
+  const square = object({ kind: { enum: ['square', 'box'] }, side: object({ n: {} }) }, { required: ['kind'] });
+  const shape = object({ shape: { oneOf: [circle, square] } });
+
+  test('are judged by the alternative that a constant names, also where its other fields are wrong', () => {
+    expect(extraPaths(shape, { shape: { kind: 'box', r: 1, side: { o: 1 } } })).toEqual(['shape.r', 'shape.side.o']);
+    expect(extraPaths(shape, { shape: { kind: 'circle', r: 'wrong', side: 1 } })).toEqual(['shape.side']);
+  });
+
+  test('without a constant are judged by the alternative that fits when extra keys are ignored', () => {
+    const union = {
+      anyOf: [
+        object({ a: { type: 'string' } }, { required: ['a'] }),
+        object({ b: { type: 'string' } }, { required: ['b'] }),
+      ],
+    };
+    expect(extraPaths(union, { b: 'x', c: 1 })).toEqual(['c']);
+    expect(extraPaths(union, { a: 'x', b: 1 })).toEqual(['b']);
+  });
+
+  test('take the alternative with the fewest extra keys', () => {
+    const union = { anyOf: [object({ a: {} }), object({ a: {}, b: {} })] };
+    expect(extraPaths(union, { a: 1, b: 1 })).toEqual([]);
+    expect(extraPaths(union, { a: 1, b: 1, c: 1 })).toEqual(['c']);
+  });
+
+  test('that no alternative fits are left to the schema itself', () => {
+    const union = {
+      anyOf: [
+        object({ a: { type: 'string' } }, { required: ['a'] }),
+        object({ b: { type: 'string' } }, { required: ['b'] }),
+      ],
+    };
+    expect(extraPaths(union, { c: 1 })).toEqual([]);
+    expect(extraPaths(shape, { shape: { kind: 'oval', q: 1 } })).toEqual([]);
+  });
+
+  test('with null need no guess', () => {
+    expect(
+      extraPaths(object({ a: { anyOf: [object({ b: { type: 'string' } }), { type: 'null' }] } }), {
+        a: { b: 1, c: 1 },
+      }),
+    ).toEqual(['a.c']);
+  });
+
+  test('of references are followed', () => {
+    const schema = object(
+      { at: { anyOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/b' }] } },
+      { $defs: { a: circle, b: square } },
+    );
+    expect(extraPaths(schema, { at: { kind: 'circle', side: 1 } })).toEqual(['at.side']);
+  });
+});
+
+test('a level that several schemas describe knows the keys of those that apply', () => {
+  const schema = {
+    ...object({ kind: {} }),
+    anyOf: [object({ a: { type: 'string' } }, { required: ['a'] }), { required: ['b'] }],
+    if: { properties: { kind: { const: 'x' } }, required: ['kind'] },
+    ...whenTrue({ properties: { onX: object({ deep: {} }) } }),
+    else: { properties: { otherwise: {} } },
+    dependentSchemas: { b: { properties: { besideB: {} } } },
+  };
+  expect(extraPaths(schema, { kind: 'x', a: '', onX: { deep: 1 }, otherwise: 1, besideB: 1 })).toEqual([
+    'otherwise',
+    'besideB',
+  ]);
+  expect(extraPaths(schema, { kind: 'y', b: 1, besideB: 1, otherwise: 1, onX: 1 })).toEqual(['onX']);
+  expect(extraPaths(schema, { kind: 'x', b: 1, onX: { deep: 1, shallow: 1 } })).toEqual(['onX.shallow']);
+});
+
+test('a recursive schema is followed as deep as the value goes', () => {
+  const tree = object({ kids: { type: 'array', items: { $ref: '#' } } });
+  expect(extraPaths(tree, { kids: [{ kids: [{ kids: [], x: 1 }] }] })).toEqual(['kids[0].kids[0].x']);
+});
+
+test('a key that two schemas refuse is named once', () => {
+  const closed = { properties: { a: {} }, additionalProperties: false };
+  expect(compileExtraKeys({ allOf: [closed, closed] })({ b: 1 })).toHaveLength(1);
+});

@@ -1,0 +1,104 @@
+import { jsonSchema as aiJsonSchema, dynamicTool, tool as aiTool } from 'ai';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { advertise, configureTools, createSession, dispatchCall, type ToolSet } from '../../src/index.ts';
+
+const dispatch = (tools: ToolSet, toolName: string, input: unknown = {}, more: object = {}) =>
+  dispatchCall({ tools, call: { toolName, input, callId: 'call-1' }, ...more });
+
+test("[T7] an AI SDK tool runs unchanged, with the AI SDK's own execution options", async () => {
+  const seen: unknown[] = [];
+  const weather = aiTool({
+    description: 'The weather.',
+    inputSchema: z.object({ city: z.string(), unit: z.string().default('C') }),
+    execute: async (input, { toolCallId, messages, abortSignal }) => {
+      seen.push(input, toolCallId, messages, abortSignal instanceof AbortSignal);
+      return { city: input.city, degrees: 21 };
+    },
+  });
+  const messages = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'hi' }] }];
+  const settlement = await dispatch({ weather }, 'weather', { city: 'Rome' }, { messages });
+  expect(seen).toEqual([{ city: 'Rome', unit: 'C' }, 'call-1', messages, true]);
+  expect(settlement).toMatchObject({ toolName: 'weather', outcome: { status: 'ok', value: { city: 'Rome', degrees: 21 } } });
+});
+
+test('[T7] its toModelOutput is honoured: text, JSON, content, error, and one that throws', async () => {
+  const image = { type: 'file' as const, mediaType: 'image/png', data: { type: 'data' as const, data: 'AAAA' } };
+  const outputs = {
+    text: () => ({ type: 'text' as const, value: 'for the model' }),
+    json: () => ({ type: 'json' as const, value: { a: 1 } }),
+    content: () => ({ type: 'content' as const, value: [{ type: 'text' as const, text: 'see:' }, image] }),
+    error: () => ({ type: 'error-text' as const, value: 'it broke' }),
+    thrown: () => {
+      throw new Error('no output');
+    },
+    unknown: () => ({ type: 'hologram', value: 1 }) as never,
+  };
+  const tools = Object.fromEntries(
+    Object.entries(outputs).map(([name, toModelOutput]) => [name, aiTool({ inputSchema: z.object({}), execute: async () => ({ raw: 1 }), toModelOutput })]),
+  ) as ToolSet;
+  const outcome = async (name: string) => (await dispatch(tools, name)).outcome;
+  expect(await outcome('text')).toEqual({ status: 'ok', value: { raw: 1 }, text: 'for the model' });
+  expect(await outcome('json')).toMatchObject({ status: 'ok', text: '{"a":1}' });
+  expect(await outcome('content')).toEqual({ status: 'ok', value: { raw: 1 }, text: 'see:', content: [image] });
+  expect(await outcome('error')).toMatchObject({ status: 'error', code: 'execution', text: 'it broke' });
+  expect(await outcome('thrown')).toMatchObject({ status: 'ok', text: '{"raw":1}' });
+  expect(await outcome('unknown')).toMatchObject({ status: 'ok', text: '{"raw":1}' });
+});
+
+test('[T7] its needsApproval is honoured', async () => {
+  let runs = 0;
+  const pay = aiTool({
+    inputSchema: z.object({ amount: z.number() }),
+    needsApproval: async ({ amount }) => amount > 100,
+    execute: async () => ++runs,
+  });
+  expect((await dispatch({ pay }, 'pay', { amount: 5 })).outcome.status).toBe('ok');
+  expect((await dispatch({ pay }, 'pay', { amount: 500 })).outcome).toMatchObject({ status: 'pending', kind: 'approval' });
+  expect(runs).toBe(1);
+  const approved = await dispatch({ pay }, 'pay', { amount: 500 }, { answer: { approve: true } });
+  expect(approved.outcome).toMatchObject({ status: 'ok', value: 2 });
+  const denied = await dispatch({ pay }, 'pay', { amount: 500 }, { answer: { deny: 'too much' } });
+  expect(denied.outcome).toMatchObject({ code: 'denied', message: 'too much' });
+  expect(runs).toBe(2);
+});
+
+test('[T7] an async generator, a dynamic tool and an AI SDK JSON schema work', async () => {
+  const events: unknown[] = [];
+  const tools: ToolSet = {
+    count: aiTool({
+      inputSchema: aiJsonSchema<{ to: number }>({ type: 'object', properties: { to: { type: 'number' } } }),
+      async *execute({ to }) {
+        for (let n = 1; n <= to; n++) yield n;
+      },
+    }),
+    dynamic: dynamicTool({ description: 'Any.', inputSchema: z.object({ a: z.string() }), execute: async (input) => input }),
+  };
+  const counted = await dispatch(tools, 'count', { to: 3 }, { onEvent: (event: { type: string; value?: unknown }) => event.type === 'tool-call.progress' && events.push(event.value) });
+  expect(counted.outcome).toMatchObject({ status: 'ok', value: 3 });
+  expect(events).toEqual([1, 2, 3]);
+  expect((await dispatch(tools, 'dynamic', { a: 'x' })).outcome).toMatchObject({ status: 'ok', value: { a: 'x' } });
+});
+
+test('[T5] an AI SDK tool keeps its own strictness', async () => {
+  const loose = aiTool({ inputSchema: z.object({ a: z.string() }), execute: async (input) => input });
+  expect((await dispatch({ loose }, 'loose', { a: 'x', b: 1 })).outcome).toMatchObject({ status: 'ok', value: { a: 'x' } });
+});
+
+test('[T7] a call that the provider executed itself is recorded, not run', async () => {
+  const search = { type: 'provider' as const, id: 'anthropic.web_search_20250305', args: { maxUses: 3 }, isProviderExecuted: true };
+  const tools: ToolSet = { search };
+  const call = { toolName: 'search', input: { query: 'x' } };
+  expect(await advertise(tools, { session: createSession() })).toEqual([{ type: 'provider', id: search.id, name: 'search', args: { maxUses: 3 } }]);
+  const found = await dispatchCall({ tools, call: { ...call, provided: { result: [{ title: 'X' }] } } });
+  expect(found.outcome).toEqual({ status: 'ok', value: [{ title: 'X' }], text: '[{"title":"X"}]' });
+  const failed = await dispatchCall({ tools, call: { ...call, provided: { result: 'over quota', isError: true } } });
+  expect(failed.outcome).toMatchObject({ status: 'error', text: 'over quota' });
+});
+
+test('[T7] what configureTools adds to an AI SDK tool works on it', async () => {
+  const report = aiTool({ inputSchema: z.object({}), execute: async () => 'done' });
+  const tools = configureTools({ report }, { report: { terminal: true, approval: true } });
+  expect((await dispatch(tools, 'report')).outcome.status).toBe('pending');
+  expect(await dispatch(tools, 'report', {}, { answer: { approve: true } })).toMatchObject({ terminal: true, outcome: { status: 'ok' } });
+});
