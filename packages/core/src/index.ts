@@ -30,9 +30,27 @@ export { memoryFilesystem } from './files/memory-filesystem.ts';
 export type { Logger } from './logger.ts';
 export { type BrokenInput, type Middleware, type MiddlewareCall, repair } from './middleware.ts';
 export type { NewId } from './new-id.ts';
+export type { Plan, PlanStep } from './planning/plan.ts';
+export { plan } from './planning/plan.ts';
+export { type PlanningOptions, planningSection } from './planning/planning-section.ts';
+export type { PlanningStrategy } from './planning/planning-strategy.ts';
 export type { GuardContext, Policy, PolicyCall, PolicyContext, RecordingContext, Verdict } from './policies/policy.ts';
 export { readBeforeWrite } from './policies/read-before-write.ts';
 export { requires } from './policies/requires.ts';
+export {
+  type Prompt,
+  type PromptDefinition,
+  prompt,
+  type RenderedPrompt,
+  type RenderOptions,
+} from './prompt/prompt.ts';
+export {
+  type Section,
+  type SectionContext,
+  type SectionDefinition,
+  section,
+  type Visibility,
+} from './prompt/section.ts';
 export type { ErrorCode, Outcome, Part, Settlement } from './results/outcome.ts';
 export {
   blocked,
@@ -57,7 +75,7 @@ export type { ToolInvoked } from './session/tool-invoked.ts';
 export { type AdvertisedTool, advertise } from './tools/advertise.ts';
 export type { AiSdkTool } from './tools/ai-sdk-tool.ts';
 export { configureTools, type ToolConfiguration } from './tools/configure-tools.ts';
-export { type AnyTool, type Tool, type ToolDefinition, type ToolExample, tool } from './tools/tool.ts';
+export { type AnyTool, type Tool, type ToolDefinition, type ToolExample, type ToolReturn, tool } from './tools/tool.ts';
 export type { ToolContext } from './tools/tool-context.ts';
 export { filterToolSet, mergeToolSets, type ToolSet } from './tools/tool-set.ts';
 export { wrapToolSet } from './tools/wrap-tool-set.ts';

@@ -38,6 +38,7 @@ export function assertMiddleware(list: unknown, field: string = 'middleware'): a
   if (!Array.isArray(list)) throw new OptionsError(field, 'must be an array of middleware.');
   list.forEach((one: unknown, index) => {
     const { name } = (one ?? {}) as { name?: unknown };
-    if (typeof name !== 'string' || name === '') throw new OptionsError(`${field}[${index}]`, 'must be an object with a name.');
+    if (typeof name !== 'string' || name === '')
+      throw new OptionsError(`${field}[${index}]`, 'must be an object with a name.');
   });
 }

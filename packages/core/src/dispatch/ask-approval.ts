@@ -7,7 +7,12 @@ import { parseInput } from './parse-input.ts';
 import type { Stage } from './refusal.ts';
 
 /** Goes on with the input that may run: as it is, or as whoever approved it edited it. */
-export async function askApproval(run: CallRun, tool: ResolvedTool, input: unknown, ctx: CallContext): Promise<Stage<unknown>> {
+export async function askApproval(
+  run: CallRun,
+  tool: ResolvedTool,
+  input: unknown,
+  ctx: CallContext,
+): Promise<Stage<unknown>> {
   const { answer } = run;
   if (answer !== undefined && 'deny' in answer) return { end: denied(run.toolName, answer.deny) };
   if (answer !== undefined && 'approve' in answer) {

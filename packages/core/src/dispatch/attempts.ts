@@ -2,8 +2,8 @@ import { LastcallError, PolicyDenied, StaleCallError } from '../errors.ts';
 import type { MiddlewareCall } from '../middleware.ts';
 import type { Policy } from '../policies/policy.ts';
 import { fail, isToolResult, pending } from '../results/result.ts';
-import type { SessionEvent } from '../session/slice.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
+import type { SessionEvent } from '../session/slice.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import { CallContext } from './call-context.ts';
 import type { CallRun } from './call-run.ts';
@@ -49,7 +49,10 @@ export class Attempts {
     return this.#draft;
   }
 
-  #wrap(list: CallRun['middleware'], run: (call: MiddlewareCall) => unknown): (call: MiddlewareCall) => Promise<unknown> {
+  #wrap(
+    list: CallRun['middleware'],
+    run: (call: MiddlewareCall) => unknown,
+  ): (call: MiddlewareCall) => Promise<unknown> {
     // Middleware runs outside the draft: it sees the session, and what it does is not undone with an attempt.
     const ctx = new CallContext(this.#run, this.#run.session.open({ readOnly: true }), 1);
     return list.reduceRight<(call: MiddlewareCall) => Promise<unknown>>(
@@ -61,11 +64,15 @@ export class Attempts {
 
   async #attempt(input: unknown): Promise<unknown> {
     if (this.#state === 'over') throw new StaleCallError('A tool was started');
-    if (this.#state === 'running') throw new LastcallError('middleware', 'A middleware called next() while the tool was still running.');
+    if (this.#state === 'running')
+      throw new LastcallError('middleware', 'A middleware called next() while the tool was still running.');
     this.#state = 'running';
     try {
-      await this.#drop();
-      const returned = await this.#invoke(input);
+      if (this.#draft !== undefined) await this.#drop();
+      const draft = this.#open(input);
+      const ctx = new CallContext(this.#run, draft, ++this.#count);
+      const returned = await this.#finish(this.#begin(input, ctx), ctx, draft);
+      if (draft.breach !== undefined) throw draft.breach.error;
       if (isToolResult(returned) && returned.status === 'error') await this.#drop();
       return returned;
     } catch (thrown) {
@@ -76,13 +83,12 @@ export class Attempts {
     }
   }
 
-  async #invoke(input: unknown): Promise<unknown> {
-    const draft = this.#open(input);
-    const ctx = new CallContext(this.#run, draft, ++this.#count);
-    const started: unknown = this.#begin(input, ctx);
-    const returned = await lastYield(await lastYield(started, ctx, draft, this.#run.clock), ctx, draft, this.#run.clock);
-    if (draft.breach !== undefined) throw draft.breach.error;
-    return returned;
+  /** What the tool gives in the end: of a promise its value, of values over time the last, of a promise of those too. */
+  #finish(begun: unknown, ctx: CallContext, draft: SessionLayer): unknown {
+    if (typeof begun !== 'object' || begun === null) return begun;
+    const { clock } = this.#run;
+    if (begun instanceof Promise) return begun.then((value) => lastYield(value, ctx, draft, clock));
+    return lastYield(begun, ctx, draft, clock);
   }
 
   /** Runs the tool; or, where somebody else answers, takes their answer or waits for it. */
@@ -111,7 +117,12 @@ export class Attempts {
       throw error;
     };
     const record = (event: SessionEvent): void => layer.record(event);
-    return guardFilesystem(this.#policies, { callId, toolName, input }, filesystem, { session: layer, logger, deny, record });
+    return guardFilesystem(this.#policies, { callId, toolName, input }, filesystem, {
+      session: layer,
+      logger,
+      deny,
+      record,
+    });
   }
 
   async #drop(): Promise<void> {

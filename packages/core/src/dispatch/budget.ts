@@ -48,13 +48,15 @@ export function toBudget(given: Budget | BudgetLimits | undefined): Budget | und
 function checkLimits(limits: BudgetLimits): Readonly<BudgetLimits> {
   if (typeof limits !== 'object' || limits === null) throw new OptionsError('budget', 'must be an object of limits.');
   for (const key of Object.keys(limits)) {
-    if (!DIMENSIONS.includes(key as Dimension)) throw new OptionsError(`budget.${key}`, `is not a limit. Limits: ${DIMENSIONS.join(', ')}.`);
+    if (!DIMENSIONS.includes(key as Dimension))
+      throw new OptionsError(`budget.${key}`, `is not a limit. Limits: ${DIMENSIONS.join(', ')}.`);
   }
   const given = DIMENSIONS.filter((dimension) => limits[dimension] !== undefined);
   if (given.length === 0) throw new OptionsError('budget', `must have a limit: ${DIMENSIONS.join(' or ')}.`);
   for (const dimension of given) {
     const limit = limits[dimension];
-    if (typeof limit !== 'number' || !(limit > 0)) throw new OptionsError(`budget.${dimension}`, `must be a number above 0, not ${String(limit)}.`);
+    if (typeof limit !== 'number' || !(limit > 0))
+      throw new OptionsError(`budget.${dimension}`, `must be a number above 0, not ${String(limit)}.`);
   }
   return Object.freeze({ ...limits });
 }

@@ -20,6 +20,11 @@ export class CallContext implements ToolContext {
     this.attempt = attempt;
   }
 
+  /** The call a context belongs to: what a nested call inherits beyond what tools may see. */
+  static runOf(ctx: ToolContext | undefined): CallRun | undefined {
+    return ctx !== undefined && #run in ctx ? ctx.#run : undefined;
+  }
+
   get toolCallId(): string {
     return this.#run.callId;
   }
@@ -68,9 +73,12 @@ export class CallContext implements ToolContext {
     return this.#run.logger;
   }
 
-  // An arrow function, because tools take it out of the context: `const { progress } = ctx`.
-  readonly progress = (value: unknown): void => {
-    // Late progress is dropped and not thrown: it often comes from a timer, where an error would end the process.
-    if (this.#layer.isOpen) this.#run.emit({ type: 'tool-call.progress', callId: this.#run.callId, toolName: this.#run.toolName, value });
-  };
+  get progress(): (value: unknown) => void {
+    // A function of its own, because tools take it out of the context: `const { progress } = ctx`. Late progress is dropped
+    // and not thrown: it often comes from a timer, where an error would end the process.
+    return (value) => {
+      if (!this.#layer.isOpen) return;
+      this.#run.emit?.({ type: 'tool-call.progress', callId: this.#run.callId, toolName: this.#run.toolName, value });
+    };
+  }
 }

@@ -6,7 +6,7 @@ export type CallEvent =
   | { readonly type: 'tool-call.progress'; readonly callId: string; readonly toolName: string; readonly value: unknown }
   | (Settlement & { readonly type: CallEndType });
 
-export type CallEndType =
+type CallEndType =
   | 'tool-call.complete'
   | 'tool-call.error'
   | 'tool-call.cancelled'

@@ -18,7 +18,7 @@ export class CallLimit {
   #hit: LimitHit | undefined;
   #race: PromiseWithResolvers<LimitHit> | undefined;
   #controller: AbortController | undefined;
-  readonly #timers = new Set<AbortController>();
+  #timers: AbortController[] | undefined;
   #onHostAbort: (() => void) | undefined;
 
   constructor(options: { clock: Clock; deadline: number | undefined; signal: AbortSignal | undefined }) {
@@ -57,7 +57,9 @@ export class CallLimit {
     if (!(work instanceof Promise)) return work;
     if (this.#hit === undefined && this.#race === undefined) return work;
     work.catch(() => {});
-    return this.#hit === undefined && this.#race !== undefined ? Promise.race([work, this.#race.promise]) : Promise.resolve(this.#hit as LimitHit);
+    return this.#hit === undefined && this.#race !== undefined
+      ? Promise.race([work, this.#race.promise])
+      : Promise.resolve(this.#hit as LimitHit);
   }
 
   /** Whether what a race gave is the limit and not the work. */
@@ -67,14 +69,16 @@ export class CallLimit {
 
   /** The call has ended: timers and listeners are let go of. */
   stop(): void {
-    for (const timer of this.#timers) timer.abort();
-    this.#timers.clear();
+    if (this.#timers !== undefined) for (const timer of this.#timers) timer.abort();
     if (this.#onHostAbort !== undefined) this.#host?.removeEventListener('abort', this.#onHostAbort);
   }
 
   #watch(host: AbortSignal): void {
     const hit: LimitHit = { code: 'aborted', message: 'The host aborted it' };
-    if (host.aborted) return this.#end(hit);
+    if (host.aborted) {
+      this.#end(hit);
+      return;
+    }
     this.#race ??= Promise.withResolvers();
     this.#onHostAbort = () => this.#end(hit);
     host.addEventListener('abort', this.#onHostAbort, { once: true });
@@ -85,7 +89,7 @@ export class CallLimit {
     this.#deadline = time;
     this.#race ??= Promise.withResolvers();
     const timer = new AbortController();
-    this.#timers.add(timer);
+    this.#timers = [...(this.#timers ?? []), timer];
     void this.#clock.sleep(time - this.#clock.now(), timer.signal).then(() => {
       if (!timer.signal.aborted) this.#end({ code: 'timeout', message });
     });
@@ -99,6 +103,7 @@ export class CallLimit {
   }
 
   #abort(hit: LimitHit): void {
-    if (this.#controller?.signal.aborted === false) this.#controller.abort(new LastcallError(hit.code, `${hit.message}.`));
+    if (this.#controller?.signal.aborted === false)
+      this.#controller.abort(new LastcallError(hit.code, `${hit.message}.`));
   }
 }

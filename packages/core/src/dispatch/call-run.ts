@@ -34,5 +34,6 @@ export interface CallRun {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly startedAt: number;
-  emit(event: CallEvent): void;
+  /** Undefined where nobody listens, so that no event is made for nobody. */
+  readonly emit: ((event: CallEvent) => void) | undefined;
 }

@@ -1,5 +1,5 @@
-import type { GuardContext, Policy, PolicyCall, PolicyContext, RecordingContext, Verdict } from '../policies/policy.ts';
 import type { Filesystem } from '../files/filesystem.ts';
+import type { GuardContext, Policy, PolicyCall, PolicyContext, RecordingContext, Verdict } from '../policies/policy.ts';
 import { errorText } from '../results/describe-error.ts';
 import { type ErrorOutcome, errorOutcome } from './refusal.ts';
 
@@ -22,7 +22,12 @@ export function checkAfter(
 }
 
 /** The file system as the policies let a call see it. */
-export function guardFilesystem(policies: readonly Policy[], call: PolicyCall, filesystem: Filesystem, ctx: GuardContext): Filesystem {
+export function guardFilesystem(
+  policies: readonly Policy[],
+  call: PolicyCall,
+  filesystem: Filesystem,
+  ctx: GuardContext,
+): Filesystem {
   return policies.reduce((inner, policy) => policy.guardFilesystem?.(inner, call, ctx) ?? inner, filesystem);
 }
 
@@ -38,7 +43,10 @@ async function askAll(
   return undefined;
 }
 
-async function denial(policy: Policy, ask: (policy: Policy) => Verdict | Promise<Verdict>): Promise<string | undefined> {
+async function denial(
+  policy: Policy,
+  ask: (policy: Policy) => Verdict | Promise<Verdict>,
+): Promise<string | undefined> {
   try {
     const verdict: unknown = await ask(policy);
     if (verdict === undefined || verdict === true) return undefined;

@@ -6,12 +6,12 @@ import { CallContext } from './call-context.ts';
 import type { CallRun } from './call-run.ts';
 import { checkBefore } from './check-policies.ts';
 import { type DispatchOptions, prepareRun } from './dispatch-options.ts';
-import { type Executed, executeTool, limitOutcome } from './execute-tool.ts';
+import { type Ending, executeTool, limitOutcome } from './execute-tool.ts';
 import { lookUpTool } from './look-up-tool.ts';
 import { parseInput } from './parse-input.ts';
 import { recordProviderCall } from './provider-call.ts';
 import { errorOutcome, type Stage } from './refusal.ts';
-import { type Ending, settleCall } from './settle-call.ts';
+import { settleCall } from './settle-call.ts';
 
 /**
  * One call through the whole pipeline: look up, parse, policies, approval, deadline, transaction, execute, output schema,
@@ -21,26 +21,37 @@ import { type Ending, settleCall } from './settle-call.ts';
 export async function dispatchCall(options: DispatchOptions): Promise<Settlement> {
   const run = prepareRun(options);
   try {
-    run.emit({ type: 'tool-call.start', callId: run.callId, toolName: run.toolName, input: run.written });
+    run.emit?.({ type: 'tool-call.start', callId: run.callId, toolName: run.toolName, input: run.written });
     return await travel(run);
   } finally {
     run.limit.stop();
   }
 }
 
-async function travel(run: CallRun): Promise<Settlement> {
+function travel(run: CallRun): Settlement | Promise<Settlement> {
   const found = lookUpTool(run);
   if ('end' in found) return settleCall(run, { outcome: found.end, input: run.written, terminal: false });
-  const tool = found.go;
-  const ending = { input: run.written, terminal: tool.terminal };
-  const recorded = recordProviderCall(run, tool);
-  if (recorded !== undefined) return settleCall(run, { ...ending, outcome: recorded });
+  const recorded = recordProviderCall(run, found.go);
+  if (recorded !== undefined)
+    return settleCall(run, { outcome: recorded, input: run.written, terminal: found.go.terminal });
+  const parsed = parseInput(run, found.go, run.written);
+  return parsed instanceof Promise ? goOnLater(run, found.go, parsed) : goOn(run, found.go, parsed);
+}
 
-  const checking = parseInput(run, tool, run.written);
-  const parsed = checking instanceof Promise ? await run.limit.race(checking) : checking;
-  if (run.limit.isHit(parsed)) return settleCall(run, { ...ending, outcome: limitOutcome(run.toolName, parsed) });
-  if ('end' in parsed) return settleCall(run, { ...ending, outcome: parsed.end });
-  return await inTurn(run, tool, parsed.go);
+async function goOnLater(run: CallRun, tool: ResolvedTool, parsing: Promise<Stage<unknown>>): Promise<Settlement> {
+  const parsed = await run.limit.race(parsing);
+  if (run.limit.isHit(parsed))
+    return settleCall(run, {
+      outcome: limitOutcome(run.toolName, parsed),
+      input: run.written,
+      terminal: tool.terminal,
+    });
+  return goOn(run, tool, parsed);
+}
+
+function goOn(run: CallRun, tool: ResolvedTool, parsed: Stage<unknown>): Settlement | Promise<Settlement> {
+  if ('end' in parsed) return settleCall(run, { outcome: parsed.end, input: run.written, terminal: tool.terminal });
+  return inTurn(run, tool, parsed.go);
 }
 
 /** Calls with effects have the session to themselves; calls without share it among themselves. */
@@ -48,7 +59,8 @@ async function inTurn(run: CallRun, tool: ResolvedTool, input: unknown): Promise
   const ticket = run.session.lock.enter(tool.effects === 'none' ? 'shared' : 'exclusive');
   try {
     const waited = ticket.ready === true ? undefined : await run.limit.race(ticket.ready);
-    if (run.limit.isHit(waited)) return await settleCall(run, { input, terminal: tool.terminal, outcome: limitOutcome(run.toolName, waited) });
+    if (run.limit.isHit(waited))
+      return await settleCall(run, { input, terminal: tool.terminal, outcome: limitOutcome(run.toolName, waited) });
     run.session.assertUsable();
     return await settleCall(run, await permitAndExecute(run, tool, input));
   } finally {
@@ -56,12 +68,16 @@ async function inTurn(run: CallRun, tool: ResolvedTool, input: unknown): Promise
   }
 }
 
-async function permitAndExecute(run: CallRun, tool: ResolvedTool, input: unknown): Promise<Ending> {
-  const permitted = needsPermission(run, tool) ? await run.limit.race(askPermission(run, tool, input)) : { go: input };
-  const terminal = tool.terminal;
-  if (run.limit.isHit(permitted)) return { outcome: limitOutcome(run.toolName, permitted), input, terminal };
-  if ('end' in permitted) return { outcome: permitted.end, input, terminal };
-  return { ...(await execute(run, tool, permitted.go)), input: permitted.go, terminal };
+function permitAndExecute(run: CallRun, tool: ResolvedTool, input: unknown): Ending | Promise<Ending> {
+  return needsPermission(run, tool) ? askAndExecute(run, tool, input) : execute(run, tool, input);
+}
+
+async function askAndExecute(run: CallRun, tool: ResolvedTool, input: unknown): Promise<Ending> {
+  const permitted = await run.limit.race(askPermission(run, tool, input));
+  if (run.limit.isHit(permitted))
+    return { outcome: limitOutcome(run.toolName, permitted), input, terminal: tool.terminal };
+  if ('end' in permitted) return { outcome: permitted.end, input, terminal: tool.terminal };
+  return execute(run, tool, permitted.go);
 }
 
 function needsPermission(run: CallRun, tool: ResolvedTool): boolean {
@@ -74,7 +90,11 @@ async function askPermission(run: CallRun, tool: ResolvedTool, input: unknown): 
   run.session.adopt(policies.flatMap((policy) => policy.slices ?? []));
   const session = run.session.open({ readOnly: true });
   const ask = (asked: unknown): Promise<Outcome | undefined> =>
-    checkBefore(policies, { callId: run.callId, toolName: run.toolName, input: asked }, { session, logger: run.logger });
+    checkBefore(
+      policies,
+      { callId: run.callId, toolName: run.toolName, input: asked },
+      { session, logger: run.logger },
+    );
   const refused = await ask(input);
   if (refused !== undefined) return { end: refused };
   const approved = await askApproval(run, tool, input, new CallContext(run, session, 0));
@@ -84,17 +104,21 @@ async function askPermission(run: CallRun, tool: ResolvedTool, input: unknown): 
 }
 
 /** The last look at the limits, then the tool itself, or whoever answers in its place. */
-async function execute(run: CallRun, tool: ResolvedTool, input: unknown): Promise<Executed> {
-  const { hit } = run.limit;
-  if (hit !== undefined) return { outcome: limitOutcome(run.toolName, hit) };
-  const exhausted = run.budget?.exhausted();
-  if (exhausted !== undefined) {
-    const message = `The budget is used up: ${exhausted} (${run.budget?.limits[exhausted]}).`;
-    return { outcome: errorOutcome('budget', message, `"${run.toolName}" did not run. ${message}`) };
-  }
+function execute(run: CallRun, tool: ResolvedTool, input: unknown): Ending | Promise<Ending> {
+  const stopped = stoppedBy(run);
+  if (stopped !== undefined) return { outcome: stopped, input, terminal: tool.terminal };
   run.budget?.add('toolCalls', 1);
   if (tool.timeoutMs !== undefined) run.limit.allow(tool.timeoutMs);
-  return await executeTool(run, tool, input, policiesOf(run, tool));
+  return executeTool(run, tool, input, policiesOf(run, tool));
+}
+
+function stoppedBy(run: CallRun): Outcome | undefined {
+  const { hit } = run.limit;
+  if (hit !== undefined) return limitOutcome(run.toolName, hit);
+  const exhausted = run.budget?.exhausted();
+  if (exhausted === undefined) return undefined;
+  const message = `The budget is used up: ${exhausted} (${run.budget?.limits[exhausted]}).`;
+  return errorOutcome('budget', message, `"${run.toolName}" did not run. ${message}`);
 }
 
 function policiesOf(run: CallRun, tool: ResolvedTool): readonly Policy[] {

@@ -13,6 +13,7 @@ import type { ToolContext } from '../tools/tool-context.ts';
 import { assertToolSet, mergeToolSets, type ToolSet } from '../tools/tool-set.ts';
 import type { Answer } from './answer.ts';
 import { type Budget, type BudgetLimits, nestBudget, toBudget } from './budget.ts';
+import { CallContext } from './call-context.ts';
 import type { CallEvent } from './call-events.ts';
 import { CallLimit } from './call-limit.ts';
 import type { CallRun } from './call-run.ts';
@@ -61,7 +62,8 @@ export interface CallRequest {
 /** Checks the options and fills in the defaults. Throws an error that names the field before anything runs. */
 export function prepareRun(options: DispatchOptions): CallRun {
   if (typeof options !== 'object' || options === null) throw new OptionsError('options', 'must be an object.');
-  const { parent, clock = systemClock, newId = randomId } = options;
+  const { parent, newId = randomId } = options;
+  const clock = options.clock ?? CallContext.runOf(parent)?.clock ?? systemClock;
   const call = checkCall(options.call);
   const session = SessionLayer.of(options.session ?? parent?.session ?? createSession());
   session.assertUsable();
@@ -77,11 +79,18 @@ export function prepareRun(options: DispatchOptions): CallRun {
     toolName: call.toolName,
     written: call.input,
     idempotencyKey: call.idempotencyKey ?? callId,
-    provided: call.provided === undefined ? undefined : { result: call.provided.result, isError: call.provided.isError === true },
+    provided:
+      call.provided === undefined
+        ? undefined
+        : { result: call.provided.result, isError: call.provided.isError === true },
     answer: options.answer,
     pendingAnswered: options.pendingAnswered ?? false,
     session,
-    limit: new CallLimit({ clock, deadline: earliest(startedAt, options.deadline, parent?.deadline), signal: eitherSignal(options.signal, parent) }),
+    limit: new CallLimit({
+      clock,
+      deadline: earliest(startedAt, options.deadline, parent?.deadline),
+      signal: eitherSignal(options.signal, parent),
+    }),
     budget: nestBudget(toBudget(options.budget), parent?.budget),
     policies,
     middleware,
@@ -95,8 +104,10 @@ export function prepareRun(options: DispatchOptions): CallRun {
 }
 
 function checkCall(call: CallRequest): CallRequest {
-  if (typeof call !== 'object' || call === null) throw new OptionsError('call', 'must be an object { toolName, input }.');
-  if (typeof call.toolName !== 'string') throw new OptionsError('call.toolName', `must be a text, not ${typeof call.toolName}.`);
+  if (typeof call !== 'object' || call === null)
+    throw new OptionsError('call', 'must be an object { toolName, input }.');
+  if (typeof call.toolName !== 'string')
+    throw new OptionsError('call.toolName', `must be a text, not ${typeof call.toolName}.`);
   if (call.callId !== undefined && (typeof call.callId !== 'string' || call.callId === '')) {
     throw new OptionsError('call.callId', 'must be a text that is not empty.');
   }
@@ -112,7 +123,8 @@ function offer(options: DispatchOptions, session: SessionLayer): ToolSet {
 
 /** The earlier of a call's own deadline and its parent's. One in the past is a mistake of whoever gives it. */
 function earliest(now: number, own: number | undefined, parents: number | undefined): number | undefined {
-  if (own !== undefined && !Number.isFinite(own)) throw new OptionsError('deadline', `must be a time in milliseconds, not ${String(own)}.`);
+  if (own !== undefined && !Number.isFinite(own))
+    throw new OptionsError('deadline', `must be a time in milliseconds, not ${String(own)}.`);
   if (own !== undefined && own <= now) throw new OptionsError('deadline', `is in the past: ${own}, and it is ${now}.`);
   if (own === undefined || parents === undefined) return own ?? parents;
   return Math.min(own, parents);
@@ -124,8 +136,8 @@ function eitherSignal(own: AbortSignal | undefined, parent: ToolContext | undefi
   return own === undefined ? parent.abortSignal : AbortSignal.any([own, parent.abortSignal]);
 }
 
-function safely(listener: ((event: CallEvent) => void) | undefined, logger: Logger): (event: CallEvent) => void {
-  if (listener === undefined) return () => {};
+function safely(listener: ((event: CallEvent) => void) | undefined, logger: Logger): CallRun['emit'] {
+  if (listener === undefined) return undefined;
   return (event) => {
     try {
       listener(event);

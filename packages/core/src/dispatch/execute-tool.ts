@@ -12,9 +12,12 @@ import { toHostSignal } from './host-signal.ts';
 import { judgeResult } from './judge-result.ts';
 import { errorOutcome } from './refusal.ts';
 
-/** How running the tool ended, and the draft that holds what it did, still to be committed or discarded. */
-export interface Executed {
+/** How a call ended, and the draft that holds what its tool did, still to be committed or discarded. */
+export interface Ending {
   readonly outcome: Outcome;
+  /** As the tool got it; as the model wrote it, where it did not come so far. */
+  readonly input: unknown;
+  readonly terminal: boolean;
   readonly draft?: SessionLayer | undefined;
   /** Leaves the loop to the host, once the call is settled. */
   readonly signal?: Error | undefined;
@@ -23,11 +26,22 @@ export interface Executed {
 }
 
 /** Runs the tool against its limits. Never throws for what the tool does. */
-export async function executeTool(run: CallRun, tool: ResolvedTool, input: unknown, policies: readonly Policy[]): Promise<Executed> {
+export async function executeTool(
+  run: CallRun,
+  tool: ResolvedTool,
+  input: unknown,
+  policies: readonly Policy[],
+): Promise<Ending> {
   const attempts = new Attempts(run, tool, policies);
   const ended = await run.limit.race(runAndJudge(run, tool, input, policies, attempts));
-  if (!run.limit.isHit(ended)) return { ...ended, draft: attempts.draft };
-  return { outcome: limitOutcome(run.toolName, ended), draft: attempts.giveUp(), leftBehind: true };
+  if (!run.limit.isHit(ended)) return ended;
+  return {
+    outcome: limitOutcome(run.toolName, ended),
+    input,
+    terminal: tool.terminal,
+    draft: attempts.giveUp(),
+    leftBehind: true,
+  };
 }
 
 export function limitOutcome(toolName: string, hit: LimitHit): Outcome {
@@ -41,22 +55,29 @@ async function runAndJudge(
   input: unknown,
   policies: readonly Policy[],
   attempts: Attempts,
-): Promise<Pick<Executed, 'outcome' | 'signal'>> {
+): Promise<Ending> {
+  const terminal = tool.terminal;
   try {
     const returned = await attempts.start(input);
     const draft = attempts.draft ?? run.session.open({ readOnly: true });
-    const outcome = await judgeResult({ run, tool, input, policies, draft }, returned);
+    const judging = judgeResult({ run, tool, input, policies, draft }, returned);
+    const outcome = judging instanceof Promise ? await judging : judging;
     // A policy's last word may have broken a rule of the session itself.
     if (draft.breach !== undefined) throw draft.breach.error;
-    return { outcome };
+    return { outcome, input, terminal, draft: attempts.draft };
   } catch (thrown) {
-    return { outcome: failureOutcome(run.toolName, thrown), signal: toHostSignal(thrown, run.limit.deadline) };
+    const signal = toHostSignal(thrown, run.limit.deadline);
+    return { outcome: failureOutcome(run.toolName, thrown), input, terminal, draft: attempts.draft, signal };
   }
 }
 
 function failureOutcome(toolName: string, thrown: unknown): Outcome {
   if (isA(ToolValidationError, thrown)) {
-    return errorOutcome('invalid_input', describeError(thrown).message, `Invalid arguments for "${toolName}": ${describeError(thrown).message}`);
+    return errorOutcome(
+      'invalid_input',
+      describeError(thrown).message,
+      `Invalid arguments for "${toolName}": ${describeError(thrown).message}`,
+    );
   }
   if (isA(PolicyDenied, thrown)) return denied(toolName, describeError(thrown).message);
   return errorOutcome('execution', describeError(thrown).message, `"${toolName}" failed: ${errorText(thrown)}`);

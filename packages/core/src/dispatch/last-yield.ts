@@ -10,7 +10,12 @@ export function lastYield(returned: unknown, ctx: CallContext, draft: SessionLay
   return isAsyncIterable(returned) ? drain(returned, ctx, draft, clock) : returned;
 }
 
-async function drain(values: AsyncIterable<unknown>, ctx: CallContext, draft: SessionLayer, clock: Clock): Promise<unknown> {
+async function drain(
+  values: AsyncIterable<unknown>,
+  ctx: CallContext,
+  draft: SessionLayer,
+  clock: Clock,
+): Promise<unknown> {
   let last: unknown;
   let count = 0;
   for await (const value of values) {
@@ -24,5 +29,9 @@ async function drain(values: AsyncIterable<unknown>, ctx: CallContext, draft: Se
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === 'function';
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === 'function'
+  );
 }

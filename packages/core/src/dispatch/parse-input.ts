@@ -5,7 +5,11 @@ import type { CallRun } from './call-run.ts';
 import { errorOutcome, type Stage } from './refusal.ts';
 
 /** The arguments as the tool gets them: read as JSON, checked, with the schema's defaults and transforms. */
-export function parseInput(run: CallRun, tool: ResolvedTool, written: unknown): Stage<unknown> | Promise<Stage<unknown>> {
+export function parseInput(
+  run: CallRun,
+  tool: ResolvedTool,
+  written: unknown,
+): Stage<unknown> | Promise<Stage<unknown>> {
   const result = check(tool, written);
   if (!(result instanceof Promise) && result.ok) return { go: result.value };
   return repairOnce(run, tool, written, result);
@@ -24,7 +28,12 @@ async function repairOnce(
   return again.ok ? { go: again.value } : { end: invalidInput(run.toolName, again.problems) };
 }
 
-async function askRepair(run: CallRun, tool: ResolvedTool, input: unknown, problems: readonly Problem[]): Promise<unknown> {
+async function askRepair(
+  run: CallRun,
+  tool: ResolvedTool,
+  input: unknown,
+  problems: readonly Problem[],
+): Promise<unknown> {
   const middleware = [...run.middleware, ...tool.middleware].find((one) => one.repair !== undefined);
   if (middleware?.repair === undefined) return undefined;
   try {
@@ -39,7 +48,9 @@ async function askRepair(run: CallRun, tool: ResolvedTool, input: unknown, probl
 
 function check(tool: ResolvedTool, written: unknown): SchemaResult | Promise<SchemaResult> {
   const read = readArguments(written);
-  return 'problem' in read ? { ok: false, problems: [{ path: '', message: read.problem }] } : tool.input.validate(read.value);
+  return 'problem' in read
+    ? { ok: false, problems: [{ path: '', message: read.problem }] }
+    : tool.input.validate(read.value);
 }
 
 function readArguments(written: unknown): { readonly value: unknown } | { readonly problem: string } {
@@ -67,7 +78,9 @@ function notAnObject(value: unknown): string {
 const MOST_PROBLEMS = 50;
 
 function invalidInput(toolName: string, problems: readonly Problem[]): ReturnType<typeof errorOutcome> {
-  const lines = problems.slice(0, MOST_PROBLEMS).map(({ path, message }) => `- ${path === '' ? '' : `${path}: `}${message}`);
+  const lines = problems
+    .slice(0, MOST_PROBLEMS)
+    .map(({ path, message }) => `- ${path === '' ? '' : `${path}: `}${message}`);
   if (problems.length > MOST_PROBLEMS) lines.push(`- and ${problems.length - MOST_PROBLEMS} more`);
   return errorOutcome('invalid_input', `Invalid arguments for "${toolName}":\n${lines.join('\n')}`);
 }

@@ -9,7 +9,10 @@ export function recordProviderCall(run: CallRun, tool: ResolvedTool): Outcome | 
   const { provided } = run;
   if (provided === undefined) {
     if (tool.origin !== 'provider' || tool.execute !== undefined) return undefined;
-    return errorOutcome('execution', `"${run.toolName}" is run by the model's provider, and the provider gave no result for this call.`);
+    return errorOutcome(
+      'execution',
+      `"${run.toolName}" is run by the model's provider, and the provider gave no result for this call.`,
+    );
   }
   const text = renderValue(provided.result);
   return provided.isError ? errorOutcome('execution', text) : { status: 'ok', value: provided.result, text };

@@ -4,70 +4,75 @@ import type { SessionLayer } from '../session/session-layer.ts';
 import type { ToolInvoked } from '../session/tool-invoked.ts';
 import { endEvent } from './call-events.ts';
 import type { CallRun } from './call-run.ts';
-import type { Executed } from './execute-tool.ts';
+import type { Ending } from './execute-tool.ts';
 import { errorOutcome } from './refusal.ts';
 
-/** What is known of a call besides how it ended. */
-export interface Ending extends Executed {
-  readonly input: unknown;
-  readonly terminal: boolean;
+/** Commits or discards what the call did, then tells of its end: once, whatever the end. Asynchronous only where it must be. */
+export function settleCall(run: CallRun, ending: Ending): Settlement | Promise<Settlement> {
+  const succeeded = ending.outcome.status === 'ok' || ending.outcome.status === 'pending';
+  const deciding = succeeded ? commit(run, ending) : discard(run, ending, ending.outcome);
+  return deciding instanceof Promise
+    ? deciding.then((event) => tellEnd(run, ending, event))
+    : tellEnd(run, ending, deciding);
 }
 
-/** Commits or discards what the call did, then tells of its end: once, whatever the end. */
-export async function settleCall(run: CallRun, ending: Ending): Promise<Settlement> {
-  const succeeded = ending.outcome.status === 'ok' || ending.outcome.status === 'pending';
-  const settlement = succeeded ? await commit(run, ending) : await discard(run, ending, ending.outcome);
-  run.emit(endEvent(settlement));
-  if (settlement.outcome.status !== 'pending') run.session.tell(toEvent(settlement));
+function tellEnd(run: CallRun, ending: Ending, event: ToolInvoked): Settlement {
+  const { type: _, ...settlement } = event;
+  run.emit?.(endEvent(settlement));
+  if (settlement.outcome.status !== 'pending') run.session.tell(event);
   // Whatever was made of it on the way (a middleware may have caught it), what could not be put back is the host's to know.
   run.session.assertUnpoisoned();
   if (ending.signal !== undefined) throw ending.signal;
   return settlement;
 }
 
-async function commit(run: CallRun, ending: Ending): Promise<Settlement> {
-  const settlement = toSettlement(run, ending, ending.outcome);
+function commit(run: CallRun, ending: Ending): ToolInvoked | Promise<ToolInvoked> {
+  const event = toEvent(run, ending, ending.outcome);
   try {
-    if (ending.outcome.status === 'ok') reduceEnd(run.session, ending.draft, settlement);
+    if (ending.outcome.status === 'ok') reduceEnd(run.session, ending.draft, event);
     const committing = ending.draft?.commit();
-    if (committing !== undefined) await committing;
-    return settlement;
+    if (committing === undefined) return event;
+    return committing.then(
+      () => event,
+      (error: unknown) => uncommitted(run, ending, error),
+    );
   } catch (error) {
-    // A reducer that refuses the call's end, or a parent call that ended meanwhile: the call has not happened.
-    const text = `"${run.toolName}" could not be committed: ${errorText(error)}`;
-    return await discard(run, ending, errorOutcome('execution', describeError(error).message, text));
+    return uncommitted(run, ending, error);
   }
 }
 
-async function discard(run: CallRun, ending: Ending, outcome: Outcome): Promise<Settlement> {
-  const settlement = toSettlement(run, ending, outcome);
-  try {
-    const discarding = ending.draft?.discard({ hurry: ending.leftBehind ?? false });
-    if (discarding !== undefined) await discarding;
-  } catch {
-    // The session is poisoned and says so, once the call has been told of.
-  }
-  run.session.logEnd(toEvent(settlement));
-  return settlement;
+/** A reducer refused the call's end, or a parent call ended meanwhile: the call has not happened. */
+function uncommitted(run: CallRun, ending: Ending, error: unknown): ToolInvoked | Promise<ToolInvoked> {
+  const text = `"${run.toolName}" could not be committed: ${errorText(error)}`;
+  return discard(run, ending, errorOutcome('execution', describeError(error).message, text));
+}
+
+function discard(run: CallRun, ending: Ending, outcome: Outcome): ToolInvoked | Promise<ToolInvoked> {
+  const event = toEvent(run, ending, outcome);
+  const log = (): ToolInvoked => {
+    run.session.logEnd(event);
+    return event;
+  };
+  const discarding = ending.draft?.discard({ hurry: ending.leftBehind ?? false });
+  // Where it fails the session is poisoned and says so, once the call has been told of.
+  return discarding === undefined ? log() : discarding.then(log, log);
 }
 
 /** The end of a call that wrote is part of what it commits; one that only read has nothing to commit it with. */
-function reduceEnd(session: SessionLayer, draft: SessionLayer | undefined, settlement: Settlement): void {
-  (draft === undefined || draft.isReadOnly ? session : draft).reduceEnd(toEvent(settlement));
+function reduceEnd(session: SessionLayer, draft: SessionLayer | undefined, event: ToolInvoked): void {
+  (draft === undefined || draft.isReadOnly ? session : draft).reduceEnd(event);
 }
 
-function toSettlement(run: CallRun, ending: Ending, outcome: Outcome): Settlement {
-  return {
-    callId: run.callId,
-    toolName: run.toolName,
+function toEvent(run: CallRun, ending: Ending, outcome: Outcome): ToolInvoked {
+  const { callId, toolName, startedAt } = run;
+  const event = {
+    type: 'ToolInvoked' as const,
+    callId,
+    toolName,
     input: ending.input,
     outcome,
-    ...(ending.terminal ? { terminal: true as const } : {}),
-    startedAt: run.startedAt,
+    startedAt,
     endedAt: run.clock.now(),
   };
-}
-
-function toEvent(settlement: Settlement): ToolInvoked {
-  return { type: 'ToolInvoked', ...settlement };
+  return ending.terminal ? { ...event, terminal: true } : event;
 }

@@ -1,4 +1,5 @@
 import { LastcallError, ReadOnlyError, StaleCallError } from '../errors.ts';
+import { createCapturedPaths } from './captured-paths.ts';
 import { NO_PATH_LIMITS, normalisePath } from './file-path.ts';
 import type { Filesystem } from './filesystem.ts';
 import { createOperationOrder } from './operation-order.ts';
@@ -16,6 +17,7 @@ export interface FileTransaction {
 }
 
 type Undo = () => Promise<void>;
+type Change = 'Writing' | 'Deleting' | 'Restoring';
 type Phase = { kind: 'open' } | { kind: 'committed' | 'rolled_back'; done: Promise<void> };
 
 /** Work on a file system that can be taken back. May itself be the base of another one. */
@@ -28,7 +30,8 @@ export function openFileTransaction(
   } = {},
 ): FileTransaction {
   const order = createOperationOrder();
-  const undos = new Map<string, Undo>();
+  const undos: Undo[] = [];
+  const captured = createCapturedPaths();
   let phase: Phase = { kind: 'open' };
 
   function read<T>(what: string, operation: () => Promise<T>): Promise<T> {
@@ -43,35 +46,39 @@ export function openFileTransaction(
     return observed(result);
   }
 
-  function write(what: string, path: string, operation: () => Promise<void>): Promise<void> {
+  function write(change: Change, path: string, operation: () => Promise<void>): Promise<void> {
+    const what = `${change} a file`;
     if (phase.kind !== 'open') return refused(new StaleCallError(what));
-    if (options.readOnly) {
-      const error = new ReadOnlyError(what);
-      options.onRefusal?.(error);
-      return refused(error);
-    }
+    if (options.readOnly) return refused(new ReadOnlyError(what));
     const result = order.write(async () => {
       assertNotRolledBack(what);
-      await undoably(path, operation);
+      await undoably(change, normalisePath(path, NO_PATH_LIMITS), operation);
     });
     return observed(result);
   }
 
-  async function undoably(path: string, operation: () => Promise<void>): Promise<void> {
-    const key = normalisePath(path, NO_PATH_LIMITS);
-    const undo = undos.get(key) ?? (await base.capture(key));
+  async function undoably(change: Change, path: string, operation: () => Promise<void>): Promise<void> {
+    const undo = captured.has(path) ? undefined : await base.capture(path);
     try {
       await operation();
     } catch (error) {
       // Undoing a write that was refused would undo what others did to that file since.
-      if (!isRefusal(error)) undos.set(key, undo);
+      if (!isRefusal(error)) remember(change, path, undo);
       throw error;
     }
-    undos.set(key, undo);
+    remember(change, path, undo);
+  }
+
+  function remember(change: Change, path: string, undo: Undo | undefined): void {
+    if (undo) undos.push(undo);
+    if (change === 'Deleting') captured.forgetBelow(path);
+    // The undo of an inner transaction may take directories away too.
+    else if (change === 'Restoring') captured.forgetAll();
+    else if (undo) captured.add(path);
   }
 
   function undoThrough(path: string, undo: Undo): Promise<void> {
-    const result = write('Restoring a file', path, undo).catch((error) => {
+    const result = write('Restoring', path, undo).catch((error) => {
       // Our own rollback puts back all that was done through us: the undo came too late to be needed.
       if (phase.kind === 'rolled_back') return phase.done;
       throw error;
@@ -92,8 +99,8 @@ export function openFileTransaction(
   return {
     filesystem: {
       readText: (path) => read('Reading a file', () => base.readText(path)),
-      writeText: (path, text, how) => write('Writing a file', path, () => base.writeText(path, text, how)),
-      delete: (path) => write('Deleting a file', path, () => base.delete(path)),
+      writeText: (path, text, how) => write('Writing', path, () => base.writeText(path, text, how)),
+      delete: (path) => write('Deleting', path, () => base.delete(path)),
       list: (path) => read('Listing a directory', () => base.list(path)),
       stat: (path) => read('Reading a file', () => base.stat(path)),
       glob: (pattern) => read('Searching files', () => base.glob(pattern)),
@@ -105,8 +112,8 @@ export function openFileTransaction(
         }),
     },
     // A tool left behind may hold on to us: what it changed need not be kept for it.
-    commit: () => end('committed', async () => undos.clear()),
-    rollback: () => end('rolled_back', () => undoInReverse([...undos.values()])),
+    commit: () => end('committed', async () => void undos.splice(0)),
+    rollback: () => end('rolled_back', () => undoInReverse(undos)),
   };
 }
 

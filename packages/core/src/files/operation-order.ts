@@ -14,19 +14,19 @@ export interface OperationOrder {
  */
 export function createOperationOrder(): OperationOrder {
   let lastWrite: Promise<void> = Promise.resolve();
-  let reads: Promise<void> = lastWrite;
+  /** Ends with the last write and every read since. */
+  let everything: Promise<void> = lastWrite;
   return {
     read(operation) {
       const result = lastWrite.then(operation);
-      const earlier = reads;
-      reads = ended(result).then(() => earlier);
+      const earlier = everything;
+      everything = ended(result).then(() => earlier);
       return result;
     },
     write(operation) {
-      const before = [lastWrite, reads];
-      const result = Promise.all(before).then(operation);
+      const result = everything.then(operation);
       lastWrite = ended(result);
-      reads = lastWrite;
+      everything = lastWrite;
       return result;
     },
     written: () => lastWrite,

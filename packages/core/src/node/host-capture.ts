@@ -78,14 +78,15 @@ async function takeAway(root: string, { path, real, missing }: HostPlace): Promi
 }
 
 async function putBackDirectory(real: string, was: Stats): Promise<void> {
-  const stats = await unless(['ENOENT', 'ENOTDIR'], lstat(real));
-  if (stats?.isDirectory()) return;
-  await clearWay(real);
-  await mkdir(real);
-  const made = await lstat(real);
-  if (isOwnedOtherwise(made, was)) await chown(real, was.uid, was.gid);
-  await chmod(real, permissionsOf(was));
-  await utimes(real, was.atimeMs / 1000, was.mtimeMs / 1000);
+  const before = await unless(['ENOENT', 'ENOTDIR'], lstat(real));
+  if (!before?.isDirectory()) {
+    await clearWay(real);
+    await mkdir(real);
+  }
+  const now = await lstat(real);
+  if (isOwnedOtherwise(now, was)) await chown(real, was.uid, was.gid);
+  if (isOwnedOtherwise(now, was) || now.mode !== was.mode) await chmod(real, permissionsOf(was));
+  if (!before?.isDirectory()) await utimes(real, was.atimeMs / 1000, was.mtimeMs / 1000);
 }
 
 /** What already holds the right bytes is not written: a write may be forbidden, and others may be watching the file. */

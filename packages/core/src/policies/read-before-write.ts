@@ -49,7 +49,12 @@ export function readBeforeWrite(): Policy {
   };
 }
 
-async function assertSeenOrNew(filesystem: Filesystem, seen: Readonly<Record<string, true>>, path: string, ctx: GuardContext): Promise<void> {
+async function assertSeenOrNew(
+  filesystem: Filesystem,
+  seen: Readonly<Record<string, true>>,
+  path: string,
+  ctx: GuardContext,
+): Promise<void> {
   const known = normalisePath(path);
   if (Object.hasOwn(seen, known) || !(await isFile(filesystem, path))) return;
   ctx.deny(`"${known}" exists and has not been read. Read it first, then change it.`);

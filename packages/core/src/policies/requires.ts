@@ -18,7 +18,9 @@ export function requires(prerequisites: Readonly<Record<string, readonly string[
       const succeeded = session.read(succeededTools);
       const missing = (required.get(toolName) ?? []).filter((name) => !Object.hasOwn(succeeded, name));
       if (missing.length === 0) return undefined;
-      return { deny: `"${toolName}" needs a successful call of ${missing.map((name) => `"${name}"`).join(' and ')} first.` };
+      return {
+        deny: `"${toolName}" needs a successful call of ${missing.map((name) => `"${name}"`).join(' and ')} first.`,
+      };
     },
   };
 }

@@ -11,9 +11,7 @@ export interface SectionParams {
   read(given: Params): ParamsResult;
 }
 
-export type ParamsResult =
-  | { readonly ok: true; readonly values: Params }
-  | { readonly ok: false; readonly problem: string };
+type ParamsResult = { readonly ok: true; readonly values: Params } | { readonly ok: false; readonly problem: string };
 
 /** Throws a SchemaError where the schema cannot be used. */
 export function compileParams(params: Section['params']): SectionParams {

@@ -20,7 +20,13 @@ export type Part = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>
 
 /** How a call ended. `text` is what the model reads; the status is a field and is never read from the text. */
 export type Outcome =
-  | { readonly status: 'ok'; readonly value: unknown; readonly text: string; readonly userText?: string; readonly content?: readonly Part[] }
+  | {
+      readonly status: 'ok';
+      readonly value: unknown;
+      readonly text: string;
+      readonly userText?: string;
+      readonly content?: readonly Part[];
+    }
   | { readonly status: 'error'; readonly code: ErrorCode; readonly message: string; readonly text: string }
   | { readonly status: 'cancelled'; readonly reason: string; readonly text: string }
   | { readonly status: 'skipped'; readonly reason: string; readonly text: string }

@@ -28,7 +28,8 @@ function renderBy(render: (value: never) => string, value: unknown): string {
 function renderPlain(value: unknown): string {
   if (value === undefined) return '';
   if (typeof value === 'string') return value;
-  if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string')) return value.join('\n\n');
+  if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string'))
+    return value.join('\n\n');
   return toJson(value);
 }
 
@@ -44,7 +45,8 @@ function toJson(value: unknown): string {
 
 function dropEmpty(this: unknown, _key: string, value: unknown): unknown {
   if (value === null && !Array.isArray(this)) return _key === '' ? value : undefined;
-  if (typeof value === 'object' && value !== null && (value instanceof Map || value instanceof Set)) return spread(value);
+  if (typeof value === 'object' && value !== null && (value instanceof Map || value instanceof Set))
+    return spread(value);
   return value;
 }
 
@@ -62,7 +64,8 @@ function toReadable(value: unknown, path: readonly unknown[]): unknown {
   return attempt(() => {
     if (value instanceof Map || value instanceof Set) return toReadable(spread(value), inner);
     if (Array.isArray(value)) return value.map((item) => toReadable(item, inner));
-    if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return toReadable((value as { toJSON(): unknown }).toJSON(), inner);
+    if (typeof (value as { toJSON?: unknown }).toJSON === 'function')
+      return toReadable((value as { toJSON(): unknown }).toJSON(), inner);
     return readableFields(value as Record<string, unknown>, inner);
   });
 }

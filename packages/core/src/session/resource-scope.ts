@@ -51,7 +51,9 @@ export class ResourceScope implements Resources {
   register(resource: AnyResource): void {
     const known = this.#known.get(resource.key);
     if (known !== undefined && known !== resource) {
-      throw new SessionError(`Two different resources have the key "${resource.key}". Rename one, or share one definition.`);
+      throw new SessionError(
+        `Two different resources have the key "${resource.key}". Rename one, or share one definition.`,
+      );
     }
     this.#known.set(resource.key, resource);
   }
@@ -84,9 +86,14 @@ export class ResourceScope implements Resources {
     for (const saved of [...this.#saved.values()].reverse()) {
       await this.#putBack(saved).catch((error: unknown) => failures.push(error));
     }
-    await this.#disposeOf([...this.#singletons.values(), ...this.#toDispose], options.hurry ? HURRIED_DISPOSE_MS : DISPOSE_MS);
+    await this.#disposeOf(
+      [...this.#singletons.values(), ...this.#toDispose],
+      options.hurry ? HURRIED_DISPOSE_MS : DISPOSE_MS,
+    );
     if (failures.length === 0) return;
-    throw failures.length === 1 ? failures[0] : new AggregateError(failures, 'Several resources could not be restored.');
+    throw failures.length === 1
+      ? failures[0]
+      : new AggregateError(failures, 'Several resources could not be restored.');
   }
 
   /** The end of the session: disposes of its singletons. */
@@ -137,7 +144,9 @@ export class ResourceScope implements Resources {
 
   #build(resource: AnyResource): Built {
     if (this.#building.includes(resource)) {
-      throw new SessionError(`Resources need each other in a circle: ${[...this.#building, resource].map((one) => one.key).join(' → ')}.`);
+      throw new SessionError(
+        `Resources need each other in a circle: ${[...this.#building, resource].map((one) => one.key).join(' → ')}.`,
+      );
     }
     const uses = new Set<AnyResource>();
     const resources = { get: (wanted: AnyResource | string) => this.#use(wanted, uses) } as Resources;
@@ -176,14 +185,16 @@ export class ResourceScope implements Resources {
     for (const [key, built] of this.#singletons) below.#singletons.set(key, built);
     // At the bottom nothing is undone any more. Above it the older snapshot is the one to go back to.
     if (below.#below === undefined) return;
-    for (const [key, saved] of this.#saved) if (!below.#saved.has(key) && !below.#singletons.has(key)) below.#saved.set(key, saved);
+    for (const [key, saved] of this.#saved)
+      if (!below.#saved.has(key) && !below.#singletons.has(key)) below.#saved.set(key, saved);
   }
 
   async #putBack(saving: Saved | Promise<Saved>): Promise<void> {
     const { built, value, state } = await saving;
     try {
       const restored = built.resource.restore?.(value as never, state as never);
-      if (isPromise(restored) && !(await this.#settlesWithin(RESTORE_MS, restored))) throw new Error(`restore took over ${RESTORE_MS} ms`);
+      if (isPromise(restored) && !(await this.#settlesWithin(RESTORE_MS, restored)))
+        throw new Error(`restore took over ${RESTORE_MS} ms`);
     } catch (cause) {
       throw new RestoreFailed(`Resource "${built.resource.key}" could not be restored.`, { cause });
     }
@@ -192,7 +203,8 @@ export class ResourceScope implements Resources {
   /** Newest first. One that fails or hangs is reported and does not keep the others. */
   async #disposeOf(all: readonly Built[], withinMs: number): Promise<void> {
     for (const { resource, value } of [...all].reverse()) {
-      const report = (error: unknown): void => this.#logger.error(`Resource "${resource.key}" could not be disposed of.`, error);
+      const report = (error: unknown): void =>
+        this.#logger.error(`Resource "${resource.key}" could not be disposed of.`, error);
       const disposal = disposeOne(resource, value).catch(report);
       if (!(await this.#settlesWithin(withinMs, disposal))) report(new Error(`dispose took over ${withinMs} ms`));
     }
@@ -218,7 +230,9 @@ function takeSnapshot(built: Built, value: unknown): Saved {
   const state = built.resource.snapshot?.(value as never);
   if (isPromise(state)) {
     state.catch(() => {});
-    throw new SessionError(`Resource "${built.resource.key}": snapshot must be synchronous, and it returned a promise.`);
+    throw new SessionError(
+      `Resource "${built.resource.key}": snapshot must be synchronous, and it returned a promise.`,
+    );
   }
   return { built, value, state };
 }

@@ -45,7 +45,9 @@ export function resource<T, Saved = unknown>(key: string, definition: ResourceDe
   if (typeof key !== 'string' || key === '') throw new SessionError('A resource needs a key.');
   const { scope = 'singleton' } = definition;
   if (!['singleton', 'call', 'each'].includes(scope)) {
-    throw new SessionError(`Resource "${key}": scope must be 'singleton', 'call' or 'each', not ${JSON.stringify(scope)}.`);
+    throw new SessionError(
+      `Resource "${key}": scope must be 'singleton', 'call' or 'each', not ${JSON.stringify(scope)}.`,
+    );
   }
   if (typeof definition.create !== 'function') throw new SessionError(`Resource "${key}": create must be a function.`);
   if ((definition.snapshot === undefined) !== (definition.restore === undefined)) {

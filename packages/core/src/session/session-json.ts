@@ -23,9 +23,12 @@ export function restoreRoot(json: SessionJson | string, root: Root): Root {
   const next = new Map<string, Slot>(root);
   for (const [name, { version, state }] of Object.entries(stored.slices)) {
     const slot = root.get(name);
-    if (slot === undefined) throw new SessionError(`The stored session has a slice "${name}" that is not among the slices given.`);
+    if (slot === undefined)
+      throw new SessionError(`The stored session has a slice "${name}" that is not among the slices given.`);
     if (slot.slice.version !== version) {
-      throw new SessionError(`Slice "${name}" is stored in version ${version}, and its definition is version ${slot.slice.version}.`);
+      throw new SessionError(
+        `Slice "${name}" is stored in version ${version}, and its definition is version ${slot.slice.version}.`,
+      );
     }
     next.set(name, { slice: slot.slice, state: deepFreeze(structuredClone(state), undefined) });
   }
@@ -55,8 +58,13 @@ function parse(text: string): unknown {
 /** Refuses what JSON would lose, so that what is restored is what was stored. Fields that are undefined do no harm. */
 function assertJson(value: unknown, slice: string, path: string): void {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return;
-  if (typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0)) return;
-  if (Array.isArray(value)) return value.forEach((item, index) => assertJson(item, slice, `${path}[${index}]`));
+  if (typeof value === 'number' && Number.isFinite(value)) return;
+  if (Array.isArray(value)) {
+    value.forEach((item, index) => {
+      assertJson(item, slice, `${path}[${index}]`);
+    });
+    return;
+  }
   if (typeof value !== 'object') {
     const what = typeof value === 'number' ? String(value) : `a ${typeof value}`;
     throw new SessionError(`Slice "${slice}" cannot be stored: it holds ${what}${path === '' ? '' : ` at ${path}`}.`);

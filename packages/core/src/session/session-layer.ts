@@ -33,14 +33,13 @@ const snapshots = new WeakMap<Snapshot, { root: Root; ground: Ground }>();
  */
 export class SessionLayer implements Session {
   root: Root;
-  readonly lock: CallLock = new CallLock();
   /** What makes the call fail even where its tool caught the error: a reducer that threw, a write from a read-only tool. */
   breach: { readonly error: unknown } | undefined;
   readonly #ground: Ground;
   readonly #below: SessionLayer | undefined;
-  readonly #before: Root;
   readonly #readOnly: boolean;
   #open = true;
+  #lock: CallLock | undefined;
   #events: SessionEvent[] | undefined;
   #scope: ResourceScope | undefined;
   #files: FileTransaction | undefined;
@@ -50,12 +49,15 @@ export class SessionLayer implements Session {
   private constructor(ground: Ground, root: Root, above?: { below: SessionLayer; readOnly: boolean }) {
     this.#ground = ground;
     this.root = root;
-    this.#before = root;
     this.#below = above?.below;
     this.#readOnly = above?.readOnly ?? false;
   }
 
-  static bottom(options: { logger: Logger; clock: Clock; filesystem: (resources: ResourceScope) => Filesystem }): SessionLayer {
+  static bottom(options: {
+    logger: Logger;
+    clock: Clock;
+    filesystem: (resources: ResourceScope) => Filesystem;
+  }): SessionLayer {
     const scope = new ResourceScope({ logger: options.logger, clock: options.clock });
     let base: Filesystem | undefined;
     const ground: Ground = {
@@ -102,6 +104,12 @@ export class SessionLayer implements Session {
     return this.#open && (this.#below === undefined || this.#below.isOpen);
   }
 
+  /** Keeps calls upon this layer apart. Most layers never see one. */
+  get lock(): CallLock {
+    this.#lock ??= new CallLock();
+    return this.#lock;
+  }
+
   get isReadOnly(): boolean {
     return this.#readOnly;
   }
@@ -143,7 +151,10 @@ export class SessionLayer implements Session {
 
   /** For policies: an event that counts if the call succeeds, also where the call itself may not write. */
   record(event: SessionEvent): void {
-    if (!this.#readOnly) return this.dispatch(event);
+    if (!this.#readOnly) {
+      this.dispatch(event);
+      return;
+    }
     if (!this.isOpen) throw new StaleCallError(`Event "${event.type}" was recorded`);
     this.#events ??= [];
     this.#events.push(event);
@@ -176,7 +187,12 @@ export class SessionLayer implements Session {
     if (this.#scope === undefined && !this.isOpen) throw new StaleCallError('A resource was asked for');
     const { logger, clock } = this.#ground;
     // The bottom layer is made with its scope, so whoever comes here has one below.
-    this.#scope ??= new ResourceScope({ below: (this.#below as SessionLayer).scope, readOnly: this.#readOnly, logger, clock });
+    this.#scope ??= new ResourceScope({
+      below: (this.#below as SessionLayer).scope,
+      readOnly: this.#readOnly,
+      logger,
+      clock,
+    });
     return this.#scope;
   }
 
@@ -294,7 +310,7 @@ export class SessionLayer implements Session {
 
   // A host that reads an unknown slice beside a running call must not write: the call's commit would overwrite it.
   get #canRegister(): boolean {
-    return this.isOpen && !this.#readOnly && !this.lock.isHeld;
+    return this.isOpen && !this.#readOnly && this.#lock?.isHeld !== true;
   }
 
   #assertWritable(what: string): void {
@@ -304,7 +320,7 @@ export class SessionLayer implements Session {
       this.#break(error);
       throw error;
     }
-    if (this.lock.isHeld) {
+    if (this.#lock?.isHeld === true) {
       throw new SessionError(`${what} while a call is running on this session. Wait until the call has settled.`);
     }
   }

@@ -80,13 +80,19 @@ function filesystemResource(resources: ResourceScope): Filesystem | undefined {
   return resources.has('filesystem') ? (resources.get('filesystem') as Filesystem) : undefined;
 }
 
-function toList<T extends AnySlice | AnyResource>(field: string, mark: string, given: ListOf<T> | undefined): readonly T[] {
+function toList<T extends AnySlice | AnyResource>(
+  field: string,
+  mark: string,
+  given: ListOf<T> | undefined,
+): readonly T[] {
   if (given === undefined) return [];
-  if (typeof given !== 'object' || given === null) throw new OptionsError(field, `must be an array, not ${typeof given}.`);
+  if (typeof given !== 'object' || given === null)
+    throw new OptionsError(field, `must be an array, not ${typeof given}.`);
   const list = Array.isArray(given) ? (given as readonly T[]) : Object.values(given);
   list.forEach((one: unknown, index) => {
     const made = typeof one === 'object' && one !== null && mark in one;
-    if (!made) throw new OptionsError(`${field}[${index}]`, `must come from ${field === 'slices' ? 'slice()' : 'resource()'}.`);
+    if (!made)
+      throw new OptionsError(`${field}[${index}]`, `must come from ${field === 'slices' ? 'slice()' : 'resource()'}.`);
   });
   return list;
 }

@@ -55,7 +55,8 @@ function assertSliceName(name: string): void {
 }
 
 function toReducers<S>(name: string, on: SliceDefinition<S>['on']): Slice<S>['on'] {
-  if (typeof on !== 'object' || on === null) throw new SessionError(`Slice "${name}": on must be an object of reducers.`);
+  if (typeof on !== 'object' || on === null)
+    throw new SessionError(`Slice "${name}": on must be an object of reducers.`);
   // Without a prototype, so that an event of type "constructor" finds nothing.
   const reducers: Record<string, Reducer<S>> = Object.create(null);
   for (const [type, reducer] of Object.entries(on)) {

@@ -22,7 +22,8 @@ export async function advertise(
   const advertised: AdvertisedTool[] = [];
   for (const [name, definition] of Object.entries(tools)) {
     const tool = resolveTool(name, definition);
-    if (isOffered(tool, options.pendingAnswered ?? false)) advertised.push(await advertiseOne(name, tool, options.session));
+    if (isOffered(tool, options.pendingAnswered ?? false))
+      advertised.push(await advertiseOne(name, tool, options.session));
   }
   return advertised;
 }

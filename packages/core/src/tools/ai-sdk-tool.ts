@@ -1,5 +1,3 @@
-import type { ToolContext } from './tool-context.ts';
-
 /**
  * An object made by the AI SDK's `tool()`, or one of a provider's own tools. Described by shape, so that core does not
  * depend on the AI SDK.
@@ -21,6 +19,3 @@ export interface AiSdkTool {
   readonly args?: Record<string, unknown> | undefined;
   readonly isProviderExecuted?: boolean | undefined;
 }
-
-/** What the AI SDK passes to `execute`, and our context has too. */
-export type AiSdkExecutionOptions = Pick<ToolContext, 'toolCallId' | 'messages' | 'abortSignal'>;

@@ -1,7 +1,12 @@
 import { ToolDefinitionError } from '../errors.ts';
 import { describeError } from '../results/describe-error.ts';
 import { renderValue } from '../results/render.ts';
-import { compileOutputSchema, compileSchema, type CompiledSchema, type SchemaResult } from '../schema/compiled-schema.ts';
+import {
+  type CompiledSchema,
+  compileOutputSchema,
+  compileSchema,
+  type SchemaResult,
+} from '../schema/compiled-schema.ts';
 import type { ToolDefinition } from './tool.ts';
 import { nameProblem } from './tool-name.ts';
 
@@ -13,7 +18,11 @@ export function longestDescription(origin: 'lastcall' | 'ai-sdk' | 'provider'): 
 /** The definition with its description trimmed, or a ToolDefinitionError that names the tool and the field. */
 export function checkDefinition(definition: ToolDefinition, name: string): ToolDefinition {
   if (typeof definition !== 'object' || definition === null) {
-    throw new ToolDefinitionError(name, 'definition', `must be an object, not ${definition === null ? 'null' : typeof definition}.`);
+    throw new ToolDefinitionError(
+      name,
+      'definition',
+      `must be an object, not ${definition === null ? 'null' : typeof definition}.`,
+    );
   }
   checkName(definition, name);
   checkFields(definition, name);
@@ -30,7 +39,11 @@ export function checkDefinition(definition: ToolDefinition, name: string): ToolD
 export function checkDescription<D>(description: D, name: string, longest: number): D | string {
   if (typeof description === 'function') return description;
   if (typeof description !== 'string') {
-    throw new ToolDefinitionError(name, 'description', `must be a text or a function of the session, not ${typeof description}.`);
+    throw new ToolDefinitionError(
+      name,
+      'description',
+      `must be a text or a function of the session, not ${typeof description}.`,
+    );
   }
   const trimmed = description.trim();
   const length = [...trimmed].length;
@@ -54,16 +67,28 @@ const FIELDS: readonly FieldCheck[] = [
   ['id', isText, 'must be a text that is not empty'],
   ['execute', isFunction, 'must be a function'],
   ['terminal', isBoolean, 'must be true or false'],
-  ['effects', (value) => value === 'none' || value === 'session' || value === 'external', "must be 'none', 'session' or 'external'"],
+  [
+    'effects',
+    (value) => value === 'none' || value === 'session' || value === 'external',
+    "must be 'none', 'session' or 'external'",
+  ],
   ['idempotent', isBoolean, 'must be true or false'],
-  ['timeoutMs', (value) => typeof value === 'number' && Number.isFinite(value) && value > 0, 'must be a number of milliseconds above 0'],
+  [
+    'timeoutMs',
+    (value) => typeof value === 'number' && Number.isFinite(value) && value > 0,
+    'must be a number of milliseconds above 0',
+  ],
   ['approval', (value) => isBoolean(value) || isFunction(value), 'must be true, false or a function'],
   ['keepLatest', isText, "must be the slot's name"],
   ['examples', Array.isArray, 'must be an array'],
   ['render', isFunction, 'must be a function'],
   ['compensate', isFunction, 'must be a function'],
   ['forbidsRewind', isBoolean, 'must be true or false'],
-  ['policies', (value) => Array.isArray(value) && value.every(isPolicy), 'must be an array of policies, each with a name'],
+  [
+    'policies',
+    (value) => Array.isArray(value) && value.every(isPolicy),
+    'must be an array of policies, each with a name',
+  ],
 ];
 
 /** Also for tools made elsewhere, which may carry our fields too. */
@@ -71,7 +96,11 @@ export function checkFields(definition: Partial<ToolDefinition>, name: string): 
   for (const [field, isRight, expected] of FIELDS) {
     const value: unknown = definition[field];
     if (value !== undefined && !isRight(value)) {
-      throw new ToolDefinitionError(name, field, `${expected}, not ${renderValue(value).slice(0, 80) || typeof value}.`);
+      throw new ToolDefinitionError(
+        name,
+        field,
+        `${expected}, not ${renderValue(value).slice(0, 80) || typeof value}.`,
+      );
     }
   }
 }
@@ -88,22 +117,34 @@ function compileField(name: string, field: string, compile: () => CompiledSchema
   }
 }
 
-function checkExamples(definition: ToolDefinition, name: string, input: CompiledSchema, output: CompiledSchema | undefined): void {
+function checkExamples(
+  definition: ToolDefinition,
+  name: string,
+  input: CompiledSchema,
+  output: CompiledSchema | undefined,
+): void {
   definition.examples?.forEach((example, index) => {
     const field = `examples[${index}]`;
     if (typeof example !== 'object' || example === null || !isText(example.description)) {
       throw new ToolDefinitionError(name, `${field}.description`, 'must be a text that is not empty.');
     }
     checkExample(name, `${field}.input`, input.validate(example.input));
-    if (output !== undefined && 'output' in example) checkExample(name, `${field}.output`, output.validate(example.output));
+    if (output !== undefined && 'output' in example)
+      checkExample(name, `${field}.output`, output.validate(example.output));
   });
 }
 
 function checkExample(name: string, field: string, result: SchemaResult | Promise<SchemaResult>): void {
   if (result instanceof Promise) {
-    throw new ToolDefinitionError(name, field, 'cannot be checked, because its schema validates asynchronously. Leave the examples out.');
+    throw new ToolDefinitionError(
+      name,
+      field,
+      'cannot be checked, because its schema validates asynchronously. Leave the examples out.',
+    );
   }
   if (result.ok) return;
-  const problems = result.problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ');
+  const problems = result.problems
+    .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
+    .join('; ');
   throw new ToolDefinitionError(name, field, `does not fit its schema: ${problems}`);
 }

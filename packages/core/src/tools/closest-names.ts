@@ -17,7 +17,9 @@ function simplify(name: string): string {
 }
 
 function distanceTo(one: string, other: string): number {
-  return one.includes(other) || other.includes(one) ? Math.min(1, Math.abs(one.length - other.length)) : editDistance(one, other);
+  return one.includes(other) || other.includes(one)
+    ? Math.min(1, Math.abs(one.length - other.length))
+    : editDistance(one, other);
 }
 
 /** How many letters must be added, dropped or changed to make one of the other. */

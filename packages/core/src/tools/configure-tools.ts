@@ -41,15 +41,22 @@ export function configureTools(set: ToolSet, settings: Readonly<Record<string, T
     if (name !== '*' && !Object.hasOwn(set, name)) throw new ToolSetError(missing(name, set));
     checkConfiguration(name, one);
   }
-  const configure = (name: string, tool: AnyTool | AiSdkTool): AnyTool | AiSdkTool => ({ ...tool, ...settings['*'], ...own(settings, name) });
+  const configure = (name: string, tool: AnyTool | AiSdkTool): AnyTool | AiSdkTool => ({
+    ...tool,
+    ...settings['*'],
+    ...own(settings, name),
+  });
   return Object.fromEntries(Object.entries(set).map(([name, tool]) => [name, configure(name, tool)]));
 }
 
 function checkConfiguration(name: string, one: ToolConfiguration): void {
-  if (typeof one !== 'object' || one === null) throw new ToolSetError(`configureTools: "${name}" must be an object of settings.`);
+  if (typeof one !== 'object' || one === null)
+    throw new ToolSetError(`configureTools: "${name}" must be an object of settings.`);
   for (const key of Object.keys(one)) {
     if (!CONFIGURABLE.includes(key as keyof ToolConfiguration)) {
-      throw new ToolSetError(`configureTools: "${name}" has no setting "${key}". Settings: ${CONFIGURABLE.join(', ')}.`);
+      throw new ToolSetError(
+        `configureTools: "${name}" has no setting "${key}". Settings: ${CONFIGURABLE.join(', ')}.`,
+      );
     }
   }
   checkFields(one as Partial<ToolDefinition>, name);

@@ -2,7 +2,12 @@ import { ToolDefinitionError } from '../errors.ts';
 import type { Middleware } from '../middleware.ts';
 import type { Policy } from '../policies/policy.ts';
 import { describeError } from '../results/describe-error.ts';
-import { compileForeignSchema, compileOutputSchema, compileSchema, type CompiledSchema } from '../schema/compiled-schema.ts';
+import {
+  type CompiledSchema,
+  compileForeignSchema,
+  compileOutputSchema,
+  compileSchema,
+} from '../schema/compiled-schema.ts';
 import type { AiSdkTool } from './ai-sdk-tool.ts';
 import { checkDefinition, checkDescription, checkFields, longestDescription } from './check-definition.ts';
 import { type AnyTool, TOOL, type ToolDefinition } from './tool.ts';
@@ -32,7 +37,8 @@ const resolved = new WeakMap<object, ResolvedTool>();
 export function resolveTool(name: string, definition: AnyTool | AiSdkTool): ResolvedTool {
   const known = resolved.get(definition);
   if (known !== undefined) return known;
-  const fresh = TOOL in definition ? resolveOwn(name, definition) : resolveForeign(name, definition as AiSdkTool & OwnFields);
+  const fresh =
+    TOOL in definition ? resolveOwn(name, definition) : resolveForeign(name, definition as AiSdkTool & OwnFields);
   resolved.set(definition, fresh);
   return fresh;
 }
@@ -72,10 +78,9 @@ function resolveForeign(name: string, definition: AiSdkTool & OwnFields): Resolv
   };
 }
 
-function shared(definition: Partial<AnyTool>): Pick<
-  ResolvedTool,
-  'execute' | 'terminal' | 'effects' | 'timeoutMs' | 'render' | 'policies' | 'middleware'
-> {
+function shared(
+  definition: Partial<AnyTool>,
+): Pick<ResolvedTool, 'execute' | 'terminal' | 'effects' | 'timeoutMs' | 'render' | 'policies' | 'middleware'> {
   return {
     execute: definition.execute,
     terminal: definition.terminal ?? false,

@@ -6,5 +6,7 @@ export function nameProblem(name: unknown): string | undefined {
   if (!NAME.test(name)) return 'must be 1–64 characters of A–Z, a–z, 0–9, "_" and "-"';
   // Objects put keys that look like numbers first, whatever the order they were written in.
   if (/^\d+$/.test(name)) return 'must not be digits alone';
+  // As a key it would set the prototype of the set instead of adding a tool.
+  if (name === '__proto__') return 'must not be "__proto__"';
   return undefined;
 }

@@ -27,7 +27,8 @@ export function mergeToolSets(...sets: readonly ToolSet[]): ToolSet {
   for (const set of sets) {
     assertToolSet(set);
     for (const [name, one] of Object.entries(set)) {
-      if (Object.hasOwn(merged, name)) throw new ToolSetError(`Two tools are named "${name}". Rename one, or leave one out.`);
+      if (Object.hasOwn(merged, name))
+        throw new ToolSetError(`Two tools are named "${name}". Rename one, or leave one out.`);
       merged[name] = one;
     }
   }
@@ -37,7 +38,8 @@ export function mergeToolSets(...sets: readonly ToolSet[]): ToolSet {
 /** Only the named tools, or all but them. A name that is not there throws: it is a mistake, not a wish. */
 export function filterToolSet(set: ToolSet, mode: 'include' | 'exclude', names: readonly string[]): ToolSet {
   assertToolSet(set);
-  if (mode !== 'include' && mode !== 'exclude') throw new ToolSetError(`filterToolSet: the mode is 'include' or 'exclude', not ${JSON.stringify(mode)}.`);
+  if (mode !== 'include' && mode !== 'exclude')
+    throw new ToolSetError(`filterToolSet: the mode is 'include' or 'exclude', not ${JSON.stringify(mode)}.`);
   for (const name of names) if (!Object.hasOwn(set, name)) throw new ToolSetError(missing(name, set));
   const wanted = new Set(names);
   return Object.fromEntries(Object.entries(set).filter(([name]) => wanted.has(name) === (mode === 'include')));
@@ -51,9 +53,14 @@ export function missing(name: string, set: ToolSet): string {
 function assertEntry(name: string, one: unknown): void {
   const problem = nameProblem(name);
   if (problem !== undefined) throw new ToolDefinitionError(name, 'name', `${problem}.`);
-  if (typeof one !== 'object' || one === null) throw new ToolSetError(`"${name}" is not a tool but ${one === null ? 'null' : typeof one}.`);
+  if (typeof one !== 'object' || one === null)
+    throw new ToolSetError(`"${name}" is not a tool but ${one === null ? 'null' : typeof one}.`);
   const own = (one as { name?: unknown }).name;
   if (own !== undefined && own !== name) {
-    throw new ToolDefinitionError(name, 'name', `must equal its key in the tool set, and it is ${JSON.stringify(own)}.`);
+    throw new ToolDefinitionError(
+      name,
+      'name',
+      `must equal its key in the tool set, and it is ${JSON.stringify(own)}.`,
+    );
   }
 }

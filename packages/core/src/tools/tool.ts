@@ -79,7 +79,9 @@ interface ToolMark {
 }
 
 /** Defines a tool. Refuses a definition that cannot work, naming the tool and the field. */
-export function tool<I = Record<string, unknown>, O = unknown, W = I>(definition: ToolDefinition<I, O, W>): Tool<I, O, W> {
+export function tool<I = Record<string, unknown>, O = unknown, W = I>(
+  definition: ToolDefinition<I, O, W>,
+): Tool<I, O, W> {
   const checked = checkDefinition(definition as ToolDefinition, definition?.name ?? '(unnamed)');
   return Object.freeze({ ...(checked as unknown as ToolDefinition<I, O, W>), [TOOL]: true as const });
 }

@@ -13,7 +13,10 @@ export function wrapToolSet(set: ToolSet, middleware: Middleware | readonly Midd
   const list = Array.isArray(middleware) ? (middleware as readonly Middleware[]) : [middleware as Middleware];
   assertMiddleware(list);
   return Object.fromEntries(
-    Object.entries(set).map(([name, tool]) => [name, { ...tool, [MIDDLEWARE]: [...list, ...attachedMiddleware(tool)] }]),
+    Object.entries(set).map(([name, tool]) => [
+      name,
+      { ...tool, [MIDDLEWARE]: [...list, ...attachedMiddleware(tool)] },
+    ]),
   );
 }
 

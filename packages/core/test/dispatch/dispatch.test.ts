@@ -4,28 +4,36 @@ import {
   createBudget,
   createSession,
   DeadlineExceededError,
-  dispatchCall,
   type DispatchOptions,
+  dispatchCall,
   type Middleware,
-  ok,
   OptionsError,
+  ok,
   type Policy,
   PromptEvaluationError,
   repair,
   type Settlement,
   slice,
-  tool,
   type ToolSet,
   ToolValidationError,
+  tool,
   VisibilityExpansionRequired,
 } from '../../src/index.ts';
 
 const inputSchema = z.object({ n: z.int() });
-const log = slice<string[]>('log', { initial: [], on: { noted: (all, { what }: { type: string; what: string }) => [...all, what] } });
+const log = slice<string[]>('log', {
+  initial: [],
+  on: { noted: (all, { what }: { type: string; what: string }) => [...all, what] },
+});
 const double = tool({ description: 'Doubles.', inputSchema, execute: ({ n }) => n * 2 });
 const none = z.object({});
 
-function dispatch(tools: ToolSet, toolName: string, input: unknown = {}, more: Partial<DispatchOptions> = {}): Promise<Settlement> {
+function dispatch(
+  tools: ToolSet,
+  toolName: string,
+  input: unknown = {},
+  more: Partial<DispatchOptions> = {},
+): Promise<Settlement> {
   return dispatchCall({ tools, call: { toolName, input }, ...more });
 }
 const outcomeOf = async (...args: Parameters<typeof dispatch>) => (await dispatch(...args)).outcome;
@@ -40,7 +48,11 @@ const throwing = (thrown: unknown) =>
 
 test('[T16] an unknown tool settles as error/unknown_tool, naming it and the closest names', async () => {
   const tools = { fetch_weather: double, send_mail: double };
-  expect(await outcomeOf(tools, 'fetchWeather')).toMatchObject({ status: 'error', code: 'unknown_tool', text: expect.stringMatching(/"fetchWeather".*fetch_weather/) });
+  expect(await outcomeOf(tools, 'fetchWeather')).toMatchObject({
+    status: 'error',
+    code: 'unknown_tool',
+    text: expect.stringMatching(/"fetchWeather".*fetch_weather/),
+  });
   expect(await outcomeOf(tools, 'zzz')).toMatchObject({ text: expect.stringContaining('fetch_weather, send_mail') });
   expect(await outcomeOf({}, 'x')).toMatchObject({ text: expect.stringContaining('No tools') });
   for (const name of ['constructor', '__proto__', 'toString', '', 'x'.repeat(1_000_000)]) {
@@ -66,7 +78,9 @@ test.each([
 test('[T17] empty arguments are {}', async () => {
   const probe = tool({ description: 'd', inputSchema: none, execute: (input) => input });
   for (const input of ['', '  ', '{}', {}, undefined]) {
-    expect(await dispatchCall({ tools: { probe }, call: { toolName: 'probe', input } })).toMatchObject({ outcome: { status: 'ok', value: {} } });
+    expect(await dispatchCall({ tools: { probe }, call: { toolName: 'probe', input } })).toMatchObject({
+      outcome: { status: 'ok', value: {} },
+    });
   }
 });
 
@@ -90,7 +104,11 @@ test('[T20] defaults and transforms reach every kind of tool as parsed input', a
   const tools: ToolSet = {
     ours: tool({ description: 'd', inputSchema: parsed as never, execute: (input) => input }),
     theirs: { inputSchema: parsed, execute: (input: unknown) => input },
-    json: tool({ description: 'd', inputSchema: { type: 'object', properties: { n: { type: 'number' }, unit: { type: 'string', default: 'C' } } }, execute: (input) => input }),
+    json: tool({
+      description: 'd',
+      inputSchema: { type: 'object', properties: { n: { type: 'number' }, unit: { type: 'string', default: 'C' } } },
+      execute: (input) => input,
+    }),
   };
   expect(await outcomeOf(tools, 'theirs', { n: '5' })).toMatchObject({ value: { n: 5, unit: 'C' } });
   expect(await outcomeOf(tools, 'json', { n: 5 })).toMatchObject({ value: { n: 5, unit: 'C' } });
@@ -103,7 +121,9 @@ test('[T20] defaults and transforms reach every kind of tool as parsed input', a
 test('[T21] the stages run in order, and one event marks the end', async () => {
   const order: string[] = [];
   const note = (what: string): void => void order.push(what);
-  const session = createSession({ slices: [slice('ends', { initial: 0, on: { ToolInvoked: (n: number) => (note('commit'), n + 1) } })] });
+  const session = createSession({
+    slices: [slice('ends', { initial: 0, on: { ToolInvoked: (n: number) => (note('commit'), n + 1) } })],
+  });
   session.subscribe('ToolInvoked', () => note('told'));
   const policy: Policy = {
     name: 'noting',
@@ -135,7 +155,11 @@ test('[T21] the stages run in order, and one event marks the end', async () => {
 });
 
 test('[T21] each call has one start and one end, whatever the end', async () => {
-  const tools = { double, boom: throwing(new Error('x')), ask: tool({ description: 'd', inputSchema: none, approval: true, execute: () => 1 }) };
+  const tools = {
+    double,
+    boom: throwing(new Error('x')),
+    ask: tool({ description: 'd', inputSchema: none, approval: true, execute: () => 1 }),
+  };
   for (const [toolName, input, end] of [
     ['double', { n: 1 }, 'complete'],
     ['double', { n: 'x' }, 'error'],
@@ -151,36 +175,69 @@ test('[T21] each call has one start and one end, whatever the end', async () => 
 
 test('[T21] a repair is asked once, and what it gives is checked again', async () => {
   const asked: unknown[] = [];
-  const mending = (mended: unknown): Middleware => repair((broken) => (asked.push(broken.problems.map((one) => one.path)), mended));
-  expect(await outcomeOf({ double }, 'double', '{"n":"5"}', { middleware: [mending({ n: 5 })] })).toMatchObject({ value: 10 });
+  const mending = (mended: unknown): Middleware =>
+    repair((broken) => (asked.push(broken.problems.map((one) => one.path)), mended));
+  expect(await outcomeOf({ double }, 'double', '{"n":"5"}', { middleware: [mending({ n: 5 })] })).toMatchObject({
+    value: 10,
+  });
   expect(asked).toEqual([['n']]);
-  expect(await outcomeOf({ double }, 'double', '{"n":', { middleware: [mending('{"n":6}')] })).toMatchObject({ value: 12 });
-  expect(await outcomeOf({ double }, 'double', '{}', { middleware: [mending({ n: 'still' })] })).toMatchObject({ code: 'invalid_input' });
+  expect(await outcomeOf({ double }, 'double', '{"n":', { middleware: [mending('{"n":6}')] })).toMatchObject({
+    value: 12,
+  });
+  expect(await outcomeOf({ double }, 'double', '{}', { middleware: [mending({ n: 'still' })] })).toMatchObject({
+    code: 'invalid_input',
+  });
   const broken = repair(() => {
     throw new Error('x');
   });
   const quiet = { debug() {}, info() {}, warn() {}, error() {} };
-  expect(await outcomeOf({ double }, 'double', '{}', { middleware: [broken], logger: quiet })).toMatchObject({ code: 'invalid_input' });
+  expect(await outcomeOf({ double }, 'double', '{}', { middleware: [broken], logger: quiet })).toMatchObject({
+    code: 'invalid_input',
+  });
 });
 
 test('[T22] a policy that denies settles as error/denied with its reason, and execute is not called', async () => {
   let called = false;
-  const policies: Policy[] = [{ name: 'no', beforeCall: ({ toolName, input }) => ({ deny: `${toolName} of ${JSON.stringify(input)}` }) }];
+  const policies: Policy[] = [
+    { name: 'no', beforeCall: ({ toolName, input }) => ({ deny: `${toolName} of ${JSON.stringify(input)}` }) },
+  ];
   const probe = tool({ description: 'd', inputSchema, policies, execute: () => void (called = true) });
-  expect(await outcomeOf({ probe }, 'probe', { n: 1 })).toMatchObject({ status: 'error', code: 'denied', message: 'probe of {"n":1}' });
+  expect(await outcomeOf({ probe }, 'probe', { n: 1 })).toMatchObject({
+    status: 'error',
+    code: 'denied',
+    message: 'probe of {"n":1}',
+  });
   expect(await outcomeOf({ double }, 'double', { n: 1 }, { policies })).toMatchObject({ code: 'denied' });
   expect(called).toBe(false);
 });
 
 test.each([
-  ['throws', () => { throw new Error('confused'); }],
-  ['rejects', async () => { throw new Error('confused'); }],
+  [
+    'throws',
+    () => {
+      throw new Error('confused');
+    },
+  ],
+  [
+    'rejects',
+    async () => {
+      throw new Error('confused');
+    },
+  ],
   ['gives no clear verdict', () => false as never],
   ['gives a denial without a reason', () => ({ deny: 5 }) as never],
 ])('[T22] a policy that %s denies: it fails closed', async (_how, beforeCall) => {
   let called = false;
-  const probe = tool({ description: 'd', inputSchema: none, policies: [{ name: 'guard', beforeCall }], execute: () => void (called = true) });
-  expect(await outcomeOf({ probe }, 'probe')).toMatchObject({ code: 'denied', message: expect.stringContaining('guard') });
+  const probe = tool({
+    description: 'd',
+    inputSchema: none,
+    policies: [{ name: 'guard', beforeCall }],
+    execute: () => void (called = true),
+  });
+  expect(await outcomeOf({ probe }, 'probe')).toMatchObject({
+    code: 'denied',
+    message: expect.stringContaining('guard'),
+  });
   expect(called).toBe(false);
 });
 
@@ -193,8 +250,14 @@ test('[T22] an approval question that throws denies, and edited arguments are pa
     },
     execute: () => 1,
   });
-  expect(await outcomeOf({ asking }, 'asking', { n: 1 })).toMatchObject({ code: 'denied', message: expect.stringContaining('who?') });
-  const small: Policy = { name: 'small', beforeCall: ({ input }) => ((input as { n: number }).n > 10 ? { deny: 'too big' } : undefined) };
+  expect(await outcomeOf({ asking }, 'asking', { n: 1 })).toMatchObject({
+    code: 'denied',
+    message: expect.stringContaining('who?'),
+  });
+  const small: Policy = {
+    name: 'small',
+    beforeCall: ({ input }) => ((input as { n: number }).n > 10 ? { deny: 'too big' } : undefined),
+  };
   const pay = tool({ description: 'd', inputSchema, approval: true, policies: [small], execute: ({ n }) => n });
   const edit = (input: unknown) => outcomeOf({ pay }, 'pay', { n: 1 }, { answer: { approve: true, input } });
   expect(await edit({ n: 2 })).toMatchObject({ value: 2 });
@@ -205,13 +268,33 @@ test('[T22] an approval question that throws denies, and edited arguments are pa
 test.each([
   ['an error', new Error('went wrong'), /"boom" failed: Error: went wrong/],
   ['a text', 'went wrong', /"boom" failed: string: went wrong/],
-  ['an error of its own class', new (class PaymentError extends Error { override name = 'PaymentError'; })('no money'), /PaymentError: no money/],
+  [
+    'an error of its own class',
+    new (class PaymentError extends Error {
+      override name = 'PaymentError';
+    })('no money'),
+    /PaymentError: no money/,
+  ],
   ['a frozen error', Object.freeze(new Error('cold')), /Error: cold/],
   ['nothing', undefined, /"boom" failed/],
   ['null', null, /"boom" failed/],
   ['a symbol', Symbol('s'), /"boom" failed/],
   ['an error without a prototype', Object.setPrototypeOf(new Error('bare'), null), /bare/],
-  ['a proxy that throws on access', new Proxy({}, { get: () => { throw new Error('no'); }, getPrototypeOf: () => { throw new Error('no'); } }), /cannot be read/],
+  [
+    'a proxy that throws on access',
+    new Proxy(
+      {},
+      {
+        get: () => {
+          throw new Error('no');
+        },
+        getPrototypeOf: () => {
+          throw new Error('no');
+        },
+      },
+    ),
+    /cannot be read/,
+  ],
 ])('[T23] throwing %s settles as error/execution, with class and message and no stack', async (_what, thrown, text) => {
   const outcome = await outcomeOf({ boom: throwing(thrown) }, 'boom');
   expect(outcome).toMatchObject({ status: 'error', code: 'execution', text: expect.stringMatching(text) });
@@ -220,21 +303,49 @@ test.each([
 
 test('[T23] a rejection, and a result that fails the output schema, settle as error/execution', async () => {
   const rejecting = tool({ description: 'd', inputSchema: none, execute: () => Promise.reject(new Error('later')) });
-  expect(await outcomeOf({ rejecting }, 'rejecting')).toMatchObject({ code: 'execution', text: expect.stringContaining('Error: later') });
-  const lying = tool({ description: 'd', inputSchema: none, outputSchema: z.object({ n: z.number() }), execute: () => ({ n: 'x' }) as never });
-  expect(await outcomeOf({ lying }, 'lying')).toMatchObject({ code: 'execution', text: expect.stringMatching(/lying.*n:/) });
-  const honest = tool({ description: 'd', inputSchema: none, outputSchema: z.object({ n: z.number().default(3) }), execute: () => ok({} as { n: number }) });
+  expect(await outcomeOf({ rejecting }, 'rejecting')).toMatchObject({
+    code: 'execution',
+    text: expect.stringContaining('Error: later'),
+  });
+  const lying = tool({
+    description: 'd',
+    inputSchema: none,
+    outputSchema: z.object({ n: z.number() }),
+    execute: () => ({ n: 'x' }) as never,
+  });
+  expect(await outcomeOf({ lying }, 'lying')).toMatchObject({
+    code: 'execution',
+    text: expect.stringMatching(/lying.*n:/),
+  });
+  const honest = tool({
+    description: 'd',
+    inputSchema: none,
+    outputSchema: z.object({ n: z.number().default(3) }),
+    execute: () => ok({} as { n: number }),
+  });
   expect(await outcomeOf({ honest }, 'honest')).toMatchObject({ status: 'ok', value: { n: 3 } });
 });
 
 test('[T24] RangeError and TypeError from execute are execution failures; a ToolValidationError is invalid input', async () => {
-  expect(await outcomeOf({ boom: throwing(new RangeError('far')) }, 'boom')).toMatchObject({ code: 'execution', text: expect.stringContaining('RangeError: far') });
-  expect(await outcomeOf({ boom: throwing(new TypeError('odd')) }, 'boom')).toMatchObject({ code: 'execution', text: expect.stringContaining('TypeError: odd') });
-  expect(await outcomeOf({ boom: throwing(new ToolValidationError('no such city')) }, 'boom')).toMatchObject({ code: 'invalid_input', message: 'no such city' });
+  expect(await outcomeOf({ boom: throwing(new RangeError('far')) }, 'boom')).toMatchObject({
+    code: 'execution',
+    text: expect.stringContaining('RangeError: far'),
+  });
+  expect(await outcomeOf({ boom: throwing(new TypeError('odd')) }, 'boom')).toMatchObject({
+    code: 'execution',
+    text: expect.stringContaining('TypeError: odd'),
+  });
+  expect(await outcomeOf({ boom: throwing(new ToolValidationError('no such city')) }, 'boom')).toMatchObject({
+    code: 'invalid_input',
+    message: 'no such city',
+  });
 });
 
 test('[T25] a host signal rolls the call back and leaves unchanged', async () => {
-  for (const signal of [new VisibilityExpansionRequired('open it', ['a.b']), new PromptEvaluationError('bad prompt', { phase: 'request' })]) {
+  for (const signal of [
+    new VisibilityExpansionRequired('open it', ['a.b']),
+    new PromptEvaluationError('bad prompt', { phase: 'request' }),
+  ]) {
     const session = createSession({ slices: [log] });
     const events: string[] = [];
     const boom = tool({
@@ -245,7 +356,9 @@ test('[T25] a host signal rolls the call back and leaves unchanged', async () =>
         throw signal;
       },
     });
-    await expect(dispatch({ boom }, 'boom', {}, { session, onEvent: (event) => events.push(event.type) })).rejects.toBe(signal);
+    await expect(dispatch({ boom }, 'boom', {}, { session, onEvent: (event) => events.push(event.type) })).rejects.toBe(
+      signal,
+    );
     expect(session.read(log)).toEqual([]);
     expect(events).toEqual(['tool-call.start', 'tool-call.error']);
     expect((await dispatch({ double }, 'double', { n: 1 }, { session })).outcome.status).toBe('ok');
@@ -254,11 +367,18 @@ test('[T25] a host signal rolls the call back and leaves unchanged', async () =>
 
 test('[T25] a deadline that the tool noticed leaves as PromptEvaluationError with phase tool and the expiry', async () => {
   const own = dispatch({ boom: throwing(new DeadlineExceededError('too late', 123)) }, 'boom');
-  await expect(own).rejects.toMatchObject({ name: 'PromptEvaluationError', phase: 'tool', expiresAt: 123, message: 'too late' });
+  await expect(own).rejects.toMatchObject({
+    name: 'PromptEvaluationError',
+    phase: 'tool',
+    expiresAt: 123,
+    message: 'too late',
+  });
   const deadline = Date.now() + 60_000;
   const inherited = dispatch({ boom: throwing(new DeadlineExceededError()) }, 'boom', {}, { deadline });
   await expect(inherited).rejects.toBeInstanceOf(PromptEvaluationError);
-  await expect(dispatch({ boom: throwing(new DeadlineExceededError()) }, 'boom', {}, { deadline })).rejects.toMatchObject({ expiresAt: deadline });
+  await expect(
+    dispatch({ boom: throwing(new DeadlineExceededError()) }, 'boom', {}, { deadline }),
+  ).rejects.toMatchObject({ expiresAt: deadline });
 });
 
 test('[T26] ToolInvoked is told of each call once, with tool, input, outcome and times', async () => {
@@ -269,7 +389,14 @@ test('[T26] ToolInvoked is told of each call once, with tool, input, outcome and
   await dispatch({ double }, 'double', 'garbage', { session });
   await dispatch({ double }, 'nobody', {}, { session });
   expect(told).toMatchObject([
-    { type: 'ToolInvoked', toolName: 'double', input: { n: 2 }, outcome: { status: 'ok', value: 4 }, startedAt: expect.any(Number), endedAt: expect.any(Number) },
+    {
+      type: 'ToolInvoked',
+      toolName: 'double',
+      input: { n: 2 },
+      outcome: { status: 'ok', value: 4 },
+      startedAt: expect.any(Number),
+      endedAt: expect.any(Number),
+    },
     { toolName: 'double', input: 'garbage', outcome: { code: 'invalid_input' } },
     { toolName: 'nobody', outcome: { code: 'unknown_tool' } },
   ]);
@@ -280,17 +407,27 @@ test('[T26] ToolInvoked is told of each call once, with tool, input, outcome and
 
 test('[T26] a subscriber that throws changes neither outcome nor state, and is reported once', async () => {
   const reports: unknown[] = [];
-  const logger = { debug() {}, info() {}, warn() {}, error: (message: string, error: unknown) => void reports.push([message, error]) };
+  const logger = {
+    debug() {},
+    info() {},
+    warn() {},
+    error: (message: string, error: unknown) => void reports.push([message, error]),
+  };
   const session = createSession({ slices: [log], logger });
   const others: unknown[] = [];
   session.subscribe('ToolInvoked', () => {
     throw new Error('bad listener');
   });
-  session.subscribe('noted', async () => {
+  const asynchronous = async (): Promise<void> => {
     throw new Error('bad async listener');
-  });
+  };
+  session.subscribe('noted', asynchronous as () => void);
   session.subscribe('ToolInvoked', (event) => others.push(event.outcome.status));
-  const noting = tool({ description: 'd', inputSchema: none, execute: (_input, ctx) => ctx.session.dispatch({ type: 'noted', what: 'x' }) });
+  const noting = tool({
+    description: 'd',
+    inputSchema: none,
+    execute: (_input, ctx) => ctx.session.dispatch({ type: 'noted', what: 'x' }),
+  });
   expect(await outcomeOf({ noting }, 'noting', {}, { session })).toMatchObject({ status: 'ok' });
   expect(session.read(log)).toEqual(['x']);
   expect(others).toEqual(['ok']);
@@ -298,9 +435,19 @@ test('[T26] a subscriber that throws changes neither outcome nor state, and is r
 });
 
 test('[T40] a budget with no limit or a limit of 0 or less is refused, naming the field', async () => {
-  for (const budget of [{}, { toolCalls: 0 }, { tokens: -1 }, { toolCalls: Number.NaN }, { steps: 5 } as never, { tokens: '5' as never }]) {
+  for (const budget of [
+    {},
+    { toolCalls: 0 },
+    { tokens: -1 },
+    { toolCalls: Number.NaN },
+    { steps: 5 } as never,
+    { tokens: '5' as never },
+  ]) {
     expect(() => createBudget(budget)).toThrow(OptionsError);
-    await expect(dispatch({ double }, 'double', { n: 1 }, { budget })).rejects.toMatchObject({ name: 'OptionsError', field: expect.stringContaining('budget') });
+    await expect(dispatch({ double }, 'double', { n: 1 }, { budget })).rejects.toMatchObject({
+      name: 'OptionsError',
+      field: expect.stringContaining('budget'),
+    });
   }
 });
 
@@ -315,7 +462,10 @@ test('[T40] exactly at the limit passes; one more stops the next call, naming th
   tokens.add('tokens', 100);
   expect(await outcomeOf({ double }, 'double', { n: 1 }, { budget: tokens })).toMatchObject({ status: 'ok' });
   tokens.add('tokens', 1);
-  expect(await outcomeOf({ double }, 'double', { n: 1 }, { budget: tokens })).toMatchObject({ code: 'budget', message: expect.stringContaining('tokens') });
+  expect(await outcomeOf({ double }, 'double', { n: 1 }, { budget: tokens })).toMatchObject({
+    code: 'budget',
+    message: expect.stringContaining('tokens'),
+  });
 });
 
 test.each([

@@ -7,16 +7,16 @@ import {
   fail,
   memoryFilesystem,
   ok,
-  pending,
   type Policy,
-  RestoreFailed,
+  pending,
   type Resource,
+  RestoreFailed,
   resource,
   type Session,
   slice,
-  tool,
   type ToolContext,
   type ToolResult,
+  tool,
 } from '../../src/index.ts';
 import { settled } from '../fake-clock.ts';
 
@@ -24,13 +24,24 @@ interface Noted {
   readonly type: 'noted';
   readonly what: string;
 }
-const notes = slice<readonly string[]>('notes', { initial: [], on: { noted: (all, { what }: Noted) => [...all, what] } });
-const audit = slice<readonly string[]>('audit', { initial: [], policy: 'log', on: { noted: (all, { what }: Noted) => [...all, what] } });
+const notes = slice<readonly string[]>('notes', {
+  initial: [],
+  on: { noted: (all, { what }: Noted) => [...all, what] },
+});
+const audit = slice<readonly string[]>('audit', {
+  initial: [],
+  policy: 'log',
+  on: { noted: (all, { what }: Noted) => [...all, what] },
+});
 const none = z.object({});
 
 interface Setting {
   readonly session: Session;
-  readonly run: (execute: (ctx: ToolContext) => unknown, more?: object, options?: object) => ReturnType<typeof dispatchCall>;
+  readonly run: (
+    execute: (ctx: ToolContext) => unknown,
+    more?: object,
+    options?: object,
+  ) => ReturnType<typeof dispatchCall>;
 }
 
 function setting(more: Parameters<typeof createSession>[0] = {}): Setting {
@@ -54,22 +65,91 @@ const never = (): Promise<never> => new Promise(() => {});
 const deny: Policy = { name: 'no', afterCall: () => ({ deny: 'not this result' }) };
 
 test.each<[string, (ctx: ToolContext) => unknown, object, (abort: AbortController) => object]>([
-  ['throws', async (ctx) => { await write(ctx); throw new Error('x'); }, {}, () => ({})],
-  ['returns fail', async (ctx) => { await write(ctx); return fail('x'); }, {}, () => ({})],
-  ['returns blocked', async (ctx) => { await write(ctx); return blocked('x'); }, {}, () => ({})],
-  ['is denied by a result hook', async (ctx) => { await write(ctx); return 'fine'; }, { policies: [deny] }, () => ({})],
-  ['fails its output schema', async (ctx) => { await write(ctx); return 'text'; }, { outputSchema: z.number() }, () => ({})],
-  ['times out', async (ctx) => { await write(ctx); return never(); }, { timeoutMs: 5 }, () => ({})],
-  ['yields and then throws', async function* (ctx) { await write(ctx); yield 1; throw new Error('x'); }, {}, () => ({})],
-  ['is aborted', async (ctx) => { await write(ctx); ctx.session.subscribe; return never(); }, {}, (abort) => ({ signal: abort.signal, onEvent: () => setTimeout(() => abort.abort(), 5) })],
-])('[T27] a call that writes a slice and a file and then %s leaves both as before', async (_how, execute, definition, options) => {
-  const { session, run } = setting();
-  const { outcome } = await run(execute, definition, options(new AbortController()));
-  expect(outcome.status).toBe('error');
-  expect(session.read(notes)).toEqual([]);
-  expect(await session.filesystem.readText('a.txt')).toBe('before');
-  expect(await session.filesystem.list()).toEqual([{ name: 'a.txt', path: 'a.txt', kind: 'file' }]);
-});
+  [
+    'throws',
+    async (ctx) => {
+      await write(ctx);
+      throw new Error('x');
+    },
+    {},
+    () => ({}),
+  ],
+  [
+    'returns fail',
+    async (ctx) => {
+      await write(ctx);
+      return fail('x');
+    },
+    {},
+    () => ({}),
+  ],
+  [
+    'returns blocked',
+    async (ctx) => {
+      await write(ctx);
+      return blocked('x');
+    },
+    {},
+    () => ({}),
+  ],
+  [
+    'is denied by a result hook',
+    async (ctx) => {
+      await write(ctx);
+      return 'fine';
+    },
+    { policies: [deny] },
+    () => ({}),
+  ],
+  [
+    'fails its output schema',
+    async (ctx) => {
+      await write(ctx);
+      return 'text';
+    },
+    { outputSchema: z.number() },
+    () => ({}),
+  ],
+  [
+    'times out',
+    async (ctx) => {
+      await write(ctx);
+      return never();
+    },
+    { timeoutMs: 5 },
+    () => ({}),
+  ],
+  [
+    'yields and then throws',
+    async function* (ctx) {
+      await write(ctx);
+      yield 1;
+      throw new Error('x');
+    },
+    {},
+    () => ({}),
+  ],
+  [
+    'is aborted',
+    async (ctx) => {
+      await write(ctx);
+      ctx.session.subscribe;
+      return never();
+    },
+    {},
+    (abort) => ({ signal: abort.signal, onEvent: () => setTimeout(() => abort.abort(), 5) }),
+  ],
+])(
+  '[T27] a call that writes a slice and a file and then %s leaves both as before',
+  async (_how, execute, definition, options) => {
+    const { session, run } = setting();
+    const { outcome } = await run(execute, definition, options(new AbortController()));
+    expect(outcome.status).toBe('error');
+    expect(session.read(notes)).toEqual([]);
+    expect(await session.filesystem.readText('a.txt')).toBe('before');
+    expect(await session.filesystem.list()).toEqual([{ name: 'a.txt', path: 'a.txt', kind: 'file' }]);
+  },
+);
 
 test('[T27] a call that succeeds keeps both, and one that is pending too', async () => {
   for (const end of ['done', pending()]) {
@@ -95,7 +175,10 @@ test('[T27] file operations still in flight are drained before they are undone',
 });
 
 test("[T28] a failed result's value reaches no slice, and a successful one's does", async () => {
-  const results = slice<unknown[]>('results', { initial: [], on: { ToolInvoked: (all, event) => [...all, JSON.stringify(event)] } });
+  const results = slice<unknown[]>('results', {
+    initial: [],
+    on: { ToolInvoked: (all, event) => [...all, JSON.stringify(event)] },
+  });
   const { session, run } = setting({ slices: [results] });
   await run(() => fail('no', { value: 'leak' }));
   expect(session.read(results)).toEqual([]);
@@ -124,7 +207,11 @@ test('[T28] log slices keep their entries, also those of the failed call', async
     return fail('x');
   });
   expect(session.read(audit)).toEqual(['half']);
-  const ends = slice<string[]>('ends', { initial: [], policy: 'log', on: { ToolInvoked: (all, { outcome }: { type: string; outcome: { status: string } }) => [...all, outcome.status] } });
+  const ends = slice<string[]>('ends', {
+    initial: [],
+    policy: 'log',
+    on: { ToolInvoked: (all, { outcome }: { type: string; outcome: { status: string } }) => [...all, outcome.status] },
+  });
   const audited = setting({ slices: [ends] });
   await audited.run(() => fail('x'));
   await audited.run(() => 'y');
@@ -155,7 +242,14 @@ test('[T29] a reducer that throws makes the call fail and nothing of it remain, 
 });
 
 test("[T29] a reducer that throws at the call's end makes it fail too", async () => {
-  const ends = slice('ends', { initial: 0, on: { ToolInvoked: () => { throw new Error('no end'); } } });
+  const ends = slice('ends', {
+    initial: 0,
+    on: {
+      ToolInvoked: () => {
+        throw new Error('no end');
+      },
+    },
+  });
   const { session, run } = setting({ slices: [notes, ends] });
   const { outcome } = await run(write);
   expect(outcome).toMatchObject({ status: 'error', text: expect.stringContaining('no end') });
@@ -163,7 +257,14 @@ test("[T29] a reducer that throws at the call's end makes it fail too", async ()
   expect(await session.filesystem.readText('a.txt')).toBe('before');
 });
 
-function tracked(): { readonly log: string[]; readonly make: (key: string, scope: 'singleton' | 'call' | 'each', more?: object) => Resource<{ id: number; n: number }> } {
+function tracked(): {
+  readonly log: string[];
+  readonly make: (
+    key: string,
+    scope: 'singleton' | 'call' | 'each',
+    more?: object,
+  ) => Resource<{ id: number; n: number }>;
+} {
   const log: string[] = [];
   let built = 0;
   return {
@@ -201,16 +302,28 @@ test('[T31] call-scoped resources are new for each call and disposed of in rever
       expect(ctx.resources.get(three)).not.toBe(ctx.resources.get(three));
       return end as never;
     });
-    expect(log.map((line) => line.replace(/ \d+$/, ''))).toEqual(['dispose three', 'dispose three', 'dispose two', 'dispose one']);
+    expect(log.map((line) => line.replace(/ \d+$/, ''))).toEqual([
+      'dispose three',
+      'dispose three',
+      'dispose two',
+      'dispose one',
+    ]);
   }
 });
 
 test('[T31] a resource that was there before the call is put back, with what it is made of', async () => {
   const { make } = tracked();
-  const saving = { snapshot: (value: { n: number }) => value.n, restore: (value: { n: number }, n: number) => void (value.n = n) };
+  const saving = {
+    snapshot: (value: { n: number }) => value.n,
+    restore: (value: { n: number }, n: number) => void (value.n = n),
+  };
   const db = make('db', 'singleton', saving);
   const repository = resource('repository', { create: ({ resources }) => ({ add: () => void resources.get(db).n++ }) });
-  const late = resource('late', { create: async () => ({ n: 0 }), snapshot: ({ n }) => n, restore: async (value, n) => void (value.n = n) });
+  const late = resource('late', {
+    create: async () => ({ n: 0 }),
+    snapshot: ({ n }) => n,
+    restore: async (value, n) => void (value.n = n),
+  });
   const { session, run } = setting({ resources: [db, repository, late] });
   const use = (end: unknown) =>
     run(async (ctx) => {
@@ -227,7 +340,13 @@ test('[T31] a resource that was there before the call is put back, with what it 
 test('a resource that fails to dispose is reported and changes nothing; one that hangs is left behind', async () => {
   const reports: string[] = [];
   const logger = { debug() {}, info() {}, warn() {}, error: (message: string) => void reports.push(message) };
-  const bad = resource('bad', { scope: 'call', create: () => 1, dispose: () => { throw new Error('x'); } });
+  const bad = resource('bad', {
+    scope: 'call',
+    create: () => 1,
+    dispose: () => {
+      throw new Error('x');
+    },
+  });
   const stuck = resource('stuck', { scope: 'call', create: () => 1, dispose: never });
   const clock = { now: () => 0, sleep: settled };
   const { run } = setting({ resources: [bad, stuck], logger, clock });
@@ -237,18 +356,33 @@ test('a resource that fails to dispose is reported and changes nothing; one that
 });
 
 test('[T32] a resource that cannot be restored makes RestoreFailed leave, and the session refuses further calls', async () => {
-  const db = resource('db', { create: () => ({ n: 0 }), snapshot: () => 0, restore: () => { throw new Error('disk gone'); } });
+  const db = resource('db', {
+    create: () => ({ n: 0 }),
+    snapshot: () => 0,
+    restore: () => {
+      throw new Error('disk gone');
+    },
+  });
   const { session, run } = setting({ resources: [db] });
   await run((ctx) => ctx.resources.get(db).n);
   const failing = run((ctx) => (ctx.resources.get(db), fail('x')));
   await expect(failing).rejects.toThrow(RestoreFailed);
-  await expect(run(() => 1)).rejects.toMatchObject({ name: 'RestoreFailed', message: expect.stringMatching(/poisoned.*disk gone|poisoned.*db/) });
+  await expect(run(() => 1)).rejects.toMatchObject({
+    name: 'RestoreFailed',
+    message: expect.stringMatching(/poisoned.*disk gone|poisoned.*db/),
+  });
   expect(session.read(notes)).toEqual([]);
 });
 
 test('[T32] a tool that throws RestoreFailed itself has only failed', async () => {
   const { run } = setting();
-  expect((await run(() => { throw new RestoreFailed('pretended'); })).outcome).toMatchObject({ code: 'execution' });
+  expect(
+    (
+      await run(() => {
+        throw new RestoreFailed('pretended');
+      })
+    ).outcome,
+  ).toMatchObject({ code: 'execution' });
   expect((await run(() => 1)).outcome.status).toBe('ok');
 });
 
@@ -265,7 +399,11 @@ test('[T34] a tool without effects has a read-only session: a write fails it and
     await run((ctx) => ctx.resources.get(db));
     snapshots = 0;
     const settled = await run((ctx) => (ctx.resources.get(db), attempt(ctx)), { effects: 'none' });
-    expect(settled.outcome).toMatchObject({ status: 'error', code: 'execution', text: expect.stringContaining("effects: 'none'") });
+    expect(settled.outcome).toMatchObject({
+      status: 'error',
+      code: 'execution',
+      text: expect.stringContaining("effects: 'none'"),
+    });
     expect(session.read(notes)).toEqual([]);
     expect(await session.filesystem.readText('a.txt')).toBe('before');
     expect(snapshots).toBe(0);
@@ -287,13 +425,18 @@ test('[T34] it reads what was committed', async () => {
   const { session, run } = setting();
   session.dispatch({ type: 'noted', what: 'x' });
   expect((await run((ctx) => ctx.session.read(notes), { effects: 'none' })).outcome).toMatchObject({ value: ['x'] });
-  expect((await run((ctx) => ctx.filesystem.readText('a.txt'), { effects: 'none' })).outcome).toMatchObject({ value: 'before' });
+  expect((await run((ctx) => ctx.filesystem.readText('a.txt'), { effects: 'none' })).outcome).toMatchObject({
+    value: 'before',
+  });
 });
 
 test('state that a tool read cannot be changed in place, nor by what it handed over', async () => {
   const { session, run } = setting();
   const loose = { deep: ['x'] };
-  const items = slice<readonly (typeof loose)[]>('items', { initial: [], on: { added: (all, { item }: { type: string; item: typeof loose }) => [...all, item] } });
+  const items = slice<readonly (typeof loose)[]>('items', {
+    initial: [],
+    on: { added: (all, { item }: { type: string; item: typeof loose }) => [...all, item] },
+  });
   const { outcome } = await run((ctx) => {
     ctx.session.read(items);
     ctx.session.dispatch({ type: 'added', item: Object.freeze(loose) });

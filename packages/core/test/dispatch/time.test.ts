@@ -1,10 +1,22 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createBudget, createSession, dispatchCall, memoryFilesystem, OptionsError, slice, tool, type ToolContext } from '../../src/index.ts';
+import {
+  createBudget,
+  createSession,
+  dispatchCall,
+  memoryFilesystem,
+  OptionsError,
+  slice,
+  type ToolContext,
+  tool,
+} from '../../src/index.ts';
 import { fakeClock, settled } from '../fake-clock.ts';
 
 const none = z.object({});
-const notes = slice<readonly string[]>('notes', { initial: [], on: { noted: (all, { what }: { type: string; what: string }) => [...all, what] } });
+const notes = slice<readonly string[]>('notes', {
+  initial: [],
+  on: { noted: (all, { what }: { type: string; what: string }) => [...all, what] },
+});
 const probing = (execute: (ctx: ToolContext) => unknown, more: object = {}) => ({
   probe: tool({ description: 'd', inputSchema: none, execute: (_input, ctx) => execute(ctx), ...more }),
 });
@@ -18,7 +30,12 @@ test.each([
 ])("[T37] a call's signal aborts at the smallest limit: %s", async (_which, options, definition, code) => {
   const clock = fakeClock();
   let signal: AbortSignal | undefined;
-  const running = dispatchCall({ tools: probing((ctx) => ((signal = ctx.abortSignal), never()), definition), call, clock, ...options });
+  const running = dispatchCall({
+    tools: probing((ctx) => ((signal = ctx.abortSignal), never()), definition),
+    call,
+    clock,
+    ...options,
+  });
   await clock.advance(49);
   expect(signal?.aborted).toBe(false);
   await clock.advance(1);
@@ -30,7 +47,11 @@ test.each([
 test('[T37] the host aborts: the signal aborts, and the call settles as error/aborted', async () => {
   const abort = new AbortController();
   let signal: AbortSignal | undefined;
-  const running = dispatchCall({ tools: probing((ctx) => ((signal = ctx.abortSignal), never())), call, signal: abort.signal });
+  const running = dispatchCall({
+    tools: probing((ctx) => ((signal = ctx.abortSignal), never())),
+    call,
+    signal: abort.signal,
+  });
   await settled();
   abort.abort();
   expect(signal?.aborted).toBe(true);
@@ -93,7 +114,13 @@ test('[T38] what a left-behind tool does afterwards is refused and changes nothi
     }
     return 'late result';
   };
-  const running = dispatchCall({ tools: probing(execute, { timeoutMs: 10 }), call, session, clock, onEvent: (event) => events.push(event.type) });
+  const running = dispatchCall({
+    tools: probing(execute, { timeoutMs: 10 }),
+    call,
+    session,
+    clock,
+    onEvent: (event) => events.push(event.type),
+  });
   await settled();
   await clock.advance(10);
   expect((await running).outcome).toMatchObject({ code: 'timeout' });
@@ -117,7 +144,12 @@ test('[T39] a deadline already passed: execute is not entered, and the call sett
   const clock = fakeClock();
   let entered = false;
   const slow = { name: 'slow', beforeCall: () => void clock.advance(100) };
-  const settlement = await dispatchCall({ tools: probing(() => void (entered = true), { policies: [slow] }), call, clock, deadline: 1_050 });
+  const settlement = await dispatchCall({
+    tools: probing(() => void (entered = true), { policies: [slow] }),
+    call,
+    clock,
+    deadline: 1_050,
+  });
   expect(settlement.outcome).toMatchObject({ status: 'error', code: 'timeout' });
   expect(entered).toBe(false);
 });
@@ -125,7 +157,10 @@ test('[T39] a deadline already passed: execute is not entered, and the call sett
 test('[T39] a deadline in the past is refused where it is given', async () => {
   const clock = fakeClock();
   for (const deadline of [999, 1_000, Number.NEGATIVE_INFINITY]) {
-    await expect(dispatchCall({ tools: probing(() => 1), call, clock, deadline })).rejects.toMatchObject({ name: 'OptionsError', field: 'deadline' });
+    await expect(dispatchCall({ tools: probing(() => 1), call, clock, deadline })).rejects.toMatchObject({
+      name: 'OptionsError',
+      field: 'deadline',
+    });
   }
   await expect(dispatchCall({ tools: probing(() => 1), call, clock, deadline: 0 })).rejects.toThrow(OptionsError);
 });
@@ -147,7 +182,9 @@ test('[T39] a nested call gets the earlier of its deadline and its parent’s, a
   const abort = new AbortController();
   let innerSignal: AbortSignal | undefined;
   const running = dispatchCall({
-    tools: probing((parent) => dispatchCall({ tools: probing((ctx) => ((innerSignal = ctx.abortSignal), never())), call, parent })),
+    tools: probing((parent) =>
+      dispatchCall({ tools: probing((ctx) => ((innerSignal = ctx.abortSignal), never())), call, parent }),
+    ),
     call,
     signal: abort.signal,
   });

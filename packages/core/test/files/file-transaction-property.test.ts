@@ -30,14 +30,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 const steps = fc.array(step, { maxLength: 20 });
-const runs = { numRuns: 60 };
+const runs = { numRuns: 1500 };
 
 const subjects = [
   {
     name: 'memory',
     open() {
-      const base = memoryFilesystem();
-      return { base, shuffleModes: () => {}, look: async (): Promise<unknown> => contentsOf(base) };
+      let time = 0;
+      const base = memoryFilesystem({ clock: { now: () => time++, sleep: async () => {} } });
+      return { base, shuffleModes: () => {}, look: () => datedContentsOf(base) };
     },
   },
   {
@@ -128,6 +129,11 @@ test('[T33] any work on a host that is rolled back leaves the files others put b
     runs,
   );
 });
+
+async function datedContentsOf(files: Filesystem): Promise<unknown> {
+  const contents = Object.entries(await contentsOf(files));
+  return Promise.all(contents.map(async ([path, text]) => ({ path, text, ...(await files.stat(path)) })));
+}
 
 async function settle(files: Filesystem, work: readonly Step[]): Promise<void> {
   await Promise.all(work.map((each) => start(files, each)));

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -145,6 +146,18 @@ describe('[T33] a symbolic link out of the root', () => {
     },
   );
 
+  test('that takes the place of a directory before an undo gets no link put behind it', async () => {
+    const { root, outside, base } = rootBesideOutside();
+    mkdirSync(join(root, 'd'));
+    symlinkSync('nowhere', join(root, 'd/link'));
+    const undo = await hostFilesystem(root).capture('d/link');
+    renameSync(join(root, 'd'), join(root, 'moved'));
+    symlinkSync(outside, join(root, 'd'));
+    const before = treeOf(base);
+    expect(await codeOf(undo())).toBe('outside_root');
+    expect(treeOf(base)).toEqual(before);
+  });
+
   test('names nothing of the machine in its message', async () => {
     const { root, outside } = rootBesideOutside();
     linksOut(root, outside);
@@ -183,6 +196,17 @@ describe('a symbolic link that stays inside the root', () => {
     expect(Object.keys(treeOf(root))).toEqual(['absolute', 'around', 'real', 'real/f']);
     await transaction.filesystem.writeText('link', 'a file now');
     await transaction.filesystem.writeText('dir/f', 'a directory now');
+    await transaction.rollback();
+    expect(treeOf(root)).toEqual(before);
+  });
+
+  test('at the head of a chain is the one that a delete deletes', async () => {
+    const { root } = rootWithLinks();
+    symlinkSync('link', join(root, 'head'));
+    const before = treeOf(root);
+    const transaction = openFileTransaction(hostFilesystem(root));
+    await transaction.filesystem.delete('head');
+    expect(Object.keys(before).filter((path) => !(path in treeOf(root)))).toEqual(['head']);
     await transaction.rollback();
     expect(treeOf(root)).toEqual(before);
   });
@@ -231,7 +255,7 @@ describe('a symbolic link that stays inside the root', () => {
 describe('what is neither file nor directory', () => {
   test('is refused without waiting for it', async () => {
     const { root } = rootBesideOutside();
-    execFileSync('mkfifo', [join(root, 'pipe')]);
+    makePipe(join(root, 'pipe'));
     symlinkSync('pipe', join(root, 'link'));
     const files = hostFilesystem(root);
     for (const path of ['pipe', 'link']) {
@@ -250,7 +274,7 @@ describe('what is neither file nor directory', () => {
     writeFileSync(join(root, 'f'), '');
     const place = await findPlace(root, 'f');
     unlinkSync(join(root, 'f'));
-    execFileSync('mkfifo', [join(root, 'f')]);
+    makePipe(join(root, 'f'));
     await expect(readFileBytes(place, 1000)).rejects.toMatchObject({ code: 'special_file' });
     await expect(writeFileBytes(place, Buffer.from('x'), 'overwrite')).rejects.toMatchObject({ code: 'io' });
   });
@@ -284,6 +308,33 @@ describe('an undo on the host', () => {
     expect(treeOf(root)).toEqual({});
     await transaction.rollback();
     expect(treeOf(root)).toEqual(before);
+  });
+
+  test('gives back the group of what was deleted', async () => {
+    const { root } = rootBesideOutside();
+    const group = someOtherGroup();
+    mkdirSync(join(root, 'd'));
+    writeFileSync(join(root, 'f'), 'x');
+    for (const name of ['d', 'f']) chownSync(join(root, name), -1, group);
+    chmodSync(join(root, 'f'), 0o2755);
+    const before = treeOf(root);
+    const transaction = openFileTransaction(hostFilesystem(root));
+    for (const name of ['d', 'f']) await transaction.filesystem.delete(name);
+    await transaction.rollback();
+    expect(['d', 'f'].map((name) => statSync(join(root, name)).gid)).toEqual([group, group]);
+    expect(treeOf(root)).toEqual(before);
+  });
+
+  test('does not write a file that holds the right bytes already', async () => {
+    const { root } = rootBesideOutside();
+    writeFileSync(join(root, 'f'), 'same');
+    const { ctimeNs } = statSync(join(root, 'f'), { bigint: true });
+    const undo = await hostFilesystem(root).capture('f');
+    // The host's clock of changes is coarse: a write within its tick would go unseen.
+    do writeFileSync(join(root, 'probe'), '');
+    while (statSync(join(root, 'probe'), { bigint: true }).ctimeNs === ctimeNs);
+    await undo();
+    expect(statSync(join(root, 'f'), { bigint: true }).ctimeNs).toBe(ctimeNs);
   });
 
   test('writes in place: another name of the file sees it, and its number stays', async () => {
@@ -368,6 +419,17 @@ function linksOut(root: string, outside: string): void {
   symlinkSync('../../outside/secret', join(root, 'sub/out'));
   // A neighbour whose name begins like the root's.
   symlinkSync('../root-twin', join(root, 'twin'));
+}
+
+/** Opening one waits for somebody at its other end, if it is not opened with care. */
+function makePipe(at: string): void {
+  execFileSync('sh', ['-c', 'mkfifo "$1"', 'sh', at]);
+}
+
+/** Only the superuser may give a file to any group; others to one of theirs. */
+function someOtherGroup(): number {
+  if (process.getuid?.() === 0) return 12_345;
+  return process.getgroups?.().find((group) => group !== process.getgid?.()) ?? process.getgid?.() ?? 0;
 }
 
 function rootWithLinks(): { root: string } {

@@ -1,14 +1,28 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createSession, dispatchCall, fail, memoryFilesystem, readBeforeWrite, requires, Session, tool, type ToolSet } from '../../src/index.ts';
+import {
+  createSession,
+  dispatchCall,
+  fail,
+  memoryFilesystem,
+  readBeforeWrite,
+  requires,
+  Session,
+  type ToolSet,
+  tool,
+} from '../../src/index.ts';
 
 const none = z.object({});
 
 function pipeline(): { readonly tools: ToolSet; readonly results: Record<string, unknown> } {
   const results: Record<string, unknown> = {};
-  const step = (name: string, more: object = {}) => tool({ description: `Runs ${name}.`, inputSchema: none, execute: () => results[name] ?? name, ...more });
+  const step = (name: string, more: object = {}) =>
+    tool({ description: `Runs ${name}.`, inputSchema: none, execute: () => results[name] ?? name, ...more });
   const policies = [requires({ deploy: ['test', 'build'] })];
-  return { results, tools: { test: step('test', { effects: 'none' }), build: step('build'), deploy: step('deploy', { policies }) } };
+  return {
+    results,
+    tools: { test: step('test', { effects: 'none' }), build: step('build'), deploy: step('deploy', { policies }) },
+  };
 }
 
 test('[T47] a tool is denied until its prerequisites have succeeded, naming what is missing', async () => {
@@ -38,7 +52,8 @@ test('[T47] only successes count', async () => {
 test('[T47] what succeeded is session state: it is stored, and a restored snapshot forgets it', async () => {
   const { tools } = pipeline();
   const session = createSession();
-  const call = async (on: Session, toolName: string) => (await dispatchCall({ tools, session: on, call: { toolName } })).outcome;
+  const call = async (on: Session, toolName: string) =>
+    (await dispatchCall({ tools, session: on, call: { toolName } })).outcome;
   const clean = session.snapshot();
   await call(session, 'test');
   await call(session, 'build');
@@ -52,7 +67,11 @@ test('[T47] a tool cannot pretend that another succeeded', async () => {
   const { tools } = pipeline();
   const session = createSession();
   const outcome = { status: 'ok', value: 1, text: '' };
-  const fake = tool({ description: 'd', inputSchema: none, execute: (_input, ctx) => ctx.session.dispatch({ type: 'ToolInvoked', toolName: 'test', outcome }) });
+  const fake = tool({
+    description: 'd',
+    inputSchema: none,
+    execute: (_input, ctx) => ctx.session.dispatch({ type: 'ToolInvoked', toolName: 'test', outcome }),
+  });
   await dispatchCall({ tools: { fake }, session, call: { toolName: 'fake' } });
   expect((await dispatchCall({ tools, session, call: { toolName: 'deploy' } })).outcome.status).toBe('error');
 });
@@ -62,17 +81,37 @@ test('requires refuses what is not a list of names', () => {
   expect(() => requires({ deploy: 'test' as never })).toThrow('requires.deploy');
 });
 
-function files(): { readonly run: (toolName: string, input: object) => Promise<unknown>; readonly read: (path: string) => Promise<string> } {
+function files(): {
+  readonly run: (toolName: string, input: object) => Promise<unknown>;
+  readonly read: (path: string) => Promise<string>;
+} {
   const session = createSession({ filesystem: memoryFilesystem({ files: { 'a.txt': 'old', 'dir/b.txt': 'old' } }) });
   const path = z.object({ path: z.string() });
   const write = (mode: 'overwrite' | 'append' | 'create') =>
-    tool({ description: 'd', inputSchema: path, execute: ({ path: to }, ctx) => ctx.filesystem.writeText(to, 'new', { mode }) });
+    tool({
+      description: 'd',
+      inputSchema: path,
+      execute: ({ path: to }, ctx) => ctx.filesystem.writeText(to, 'new', { mode }),
+    });
   const tools: ToolSet = {
-    look: tool({ description: 'd', inputSchema: path, effects: 'none', execute: ({ path: from }, ctx) => ctx.filesystem.readText(from) }),
-    lookAndFail: tool({ description: 'd', inputSchema: path, execute: async ({ path: from }, ctx) => (await ctx.filesystem.readText(from), fail('x')) }),
+    look: tool({
+      description: 'd',
+      inputSchema: path,
+      effects: 'none',
+      execute: ({ path: from }, ctx) => ctx.filesystem.readText(from),
+    }),
+    lookAndFail: tool({
+      description: 'd',
+      inputSchema: path,
+      execute: async ({ path: from }, ctx) => (await ctx.filesystem.readText(from), fail('x')),
+    }),
     write: write('overwrite'),
     append: write('append'),
-    remove: tool({ description: 'd', inputSchema: path, execute: ({ path: from }, ctx) => ctx.filesystem.delete(from) }),
+    remove: tool({
+      description: 'd',
+      inputSchema: path,
+      execute: ({ path: from }, ctx) => ctx.filesystem.delete(from),
+    }),
     edit: tool({
       description: 'd',
       inputSchema: path,
@@ -90,7 +129,8 @@ function files(): { readonly run: (toolName: string, input: object) => Promise<u
     }),
   };
   return {
-    run: async (toolName, input) => (await dispatchCall({ tools, session, policies: [readBeforeWrite()], call: { toolName, input } })).outcome,
+    run: async (toolName, input) =>
+      (await dispatchCall({ tools, session, policies: [readBeforeWrite()], call: { toolName, input } })).outcome,
     read: (from) => session.filesystem.readText(from),
   };
 }
@@ -98,7 +138,11 @@ function files(): { readonly run: (toolName: string, input: object) => Promise<u
 test('[T48] overwriting an existing unread path is denied, and so is deleting it', async () => {
   const { run, read } = files();
   for (const toolName of ['write', 'remove', 'edit', 'stubborn']) {
-    expect(await run(toolName, { path: 'a.txt' })).toMatchObject({ status: 'error', code: 'denied', message: expect.stringContaining('a.txt') });
+    expect(await run(toolName, { path: 'a.txt' })).toMatchObject({
+      status: 'error',
+      code: 'denied',
+      message: expect.stringContaining('a.txt'),
+    });
   }
   expect(await read('a.txt')).toBe('old');
   await expect(read('side.txt')).rejects.toThrow();

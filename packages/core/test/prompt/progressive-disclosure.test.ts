@@ -186,6 +186,7 @@ describe('[T44] open_sections', () => {
     const call = on(made, session);
     const fresh = made.render({ session }).system;
     await call('open_sections', { keys: Array.from({ length: 10 }, (_, n) => `c${n + 1}`) });
+    expect((await call('open_sections', { keys: ['c11'] })).status).toBe('error');
     session.dispatch<RunStarted>({ type: 'RunStarted' });
     expect(made.render({ session }).system).toBe(fresh);
     expect((await call('open_sections', { keys: ['c11'] })).status).toBe('ok');
@@ -270,6 +271,15 @@ describe('[T44] read_section', () => {
     expect(one.text).toContain('How the crow flies.');
     expect(other.text).toContain('How the owl flies.');
   });
+});
+
+test('[T44] what a host does to its parameters after a rendering does not reach the tools it gave', async () => {
+  const params = { who: 'the crow' };
+  const session = createSession();
+  const { tools } = manual.render({ session, params });
+  params.who = 'the owl';
+  const { outcome } = await dispatchCall({ tools, session, call: { toolName: 'read_section', input: { key: 'fly' } } });
+  expect(outcome.text).toContain('How the crow flies.');
 });
 
 test('[T44] a rendering inside a tool without effects works, and leaves no trace', async () => {

@@ -2,14 +2,26 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { blocked, createSession, dispatchCall, fail, ok, pending, reply, secret, tool, type Settlement } from '../../src/index.ts';
+import {
+  blocked,
+  createSession,
+  dispatchCall,
+  fail,
+  ok,
+  pending,
+  reply,
+  type Settlement,
+  secret,
+  tool,
+} from '../../src/index.ts';
 import { renderValue } from '../../src/results/render.ts';
 
 function run(execute: () => unknown, more: object = {}): Promise<Settlement> {
   const probe = tool({ description: 'Probes.', inputSchema: z.object({}), execute, ...more });
   return dispatchCall({ tools: { probe }, call: { toolName: 'probe' } });
 }
-const textOf = async (execute: () => unknown, more: object = {}): Promise<string> => (await run(execute, more)).outcome.text;
+const textOf = async (execute: () => unknown, more: object = {}): Promise<string> =>
+  (await run(execute, more)).outcome.text;
 
 test('[T11] ok has the message OK; fail has no value unless one is given', () => {
   expect(ok(1)).toMatchObject({ status: 'ok', value: 1, message: 'OK' });
@@ -46,15 +58,27 @@ test('a failure reads as its message and value, a blocked one as its reason, a r
     message: 'No seats',
     text: 'No seats\n\n{"left":0}',
   });
-  expect((await run(() => blocked('not your turn'))).outcome).toMatchObject({ status: 'error', code: 'blocked', text: 'not your turn' });
-  expect((await run(() => reply({ user: 'Hello', model: 'greeted' }))).outcome).toMatchObject({ status: 'ok', text: 'greeted', userText: 'Hello' });
+  expect((await run(() => blocked('not your turn'))).outcome).toMatchObject({
+    status: 'error',
+    code: 'blocked',
+    text: 'not your turn',
+  });
+  expect((await run(() => reply({ user: 'Hello', model: 'greeted' }))).outcome).toMatchObject({
+    status: 'ok',
+    text: 'greeted',
+    userText: 'Hello',
+  });
 });
 
 test('[T13] an excluded value is hidden from the text; settlement and events hold it', async () => {
   const session = createSession();
   const told: unknown[] = [];
   session.subscribe('ToolInvoked', (event) => told.push(event.outcome));
-  const probe = tool({ description: 'd', inputSchema: z.object({}), execute: () => ok({ big: 'data' }, 'Stored', { excludeValueFromContext: true }) });
+  const probe = tool({
+    description: 'd',
+    inputSchema: z.object({}),
+    execute: () => ok({ big: 'data' }, 'Stored', { excludeValueFromContext: true }),
+  });
   const { outcome } = await dispatchCall({ tools: { probe }, session, call: { toolName: 'probe' } });
   expect(outcome).toEqual({ status: 'ok', value: { big: 'data' }, text: 'Stored' });
   expect(told).toEqual([outcome]);
@@ -68,7 +92,12 @@ test('[T13] a secret is redacted in every text, event, log and JSON', async () =
   const tools = {
     plain: tool({ description: 'd', inputSchema: z.object({}), execute: () => value }),
     bare: tool({ description: 'd', inputSchema: z.object({}), execute: () => secret('hunter2') }),
-    rendered: tool({ description: 'd', inputSchema: z.object({}), execute: () => value, render: (it) => `token ${it.token}` }),
+    rendered: tool({
+      description: 'd',
+      inputSchema: z.object({}),
+      execute: () => value,
+      render: (it) => `token ${it.token}`,
+    }),
     failed: tool({ description: 'd', inputSchema: z.object({}), execute: () => fail(`bad ${value.token}`, { value }) }),
     thrown: tool({
       description: 'd',
@@ -91,7 +120,9 @@ test('[T13] a secret is redacted in every text, event, log and JSON', async () =
 
 test('[T14] rendering: text verbatim, JSON without empty fields, prose joined, [] for empty', () => {
   expect(renderValue(' a\nb ')).toBe(' a\nb ');
-  expect(renderValue({ a: 1, b: undefined, c: null, d: { e: null }, f: [null, undefined] })).toBe('{"a":1,"d":{},"f":[null,null]}');
+  expect(renderValue({ a: 1, b: undefined, c: null, d: { e: null }, f: [null, undefined] })).toBe(
+    '{"a":1,"d":{},"f":[null,null]}',
+  );
   expect(renderValue(['One.', 'Two.'])).toBe('One.\n\nTwo.');
   expect(renderValue([])).toBe('[]');
   expect(renderValue(['One.', 2])).toBe('["One.",2]');
@@ -125,14 +156,28 @@ test('[T14] a cycle, a BigInt and a throwing getter give a safe text', () => {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
   expect(renderValue(proxy)).toBe('[unreadable value]');
-  expect(renderValue({ toJSON: () => { throw new Error('no'); } })).toContain('[unreadable value]');
+  expect(
+    renderValue({
+      toJSON: () => {
+        throw new Error('no');
+      },
+    }),
+  ).toContain('[unreadable value]');
   let deep: unknown = 1;
   for (let level = 0; level < 100_000; level++) deep = [deep];
   expect(renderValue(deep)).toContain('[too deep]');
 });
 
 test('[T14] rendering never throws and always gives a text', () => {
-  const bad = fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true, withSparseArray: true, withTypedArray: true, withNullPrototype: true });
+  const bad = fc.anything({
+    withBigInt: true,
+    withDate: true,
+    withMap: true,
+    withSet: true,
+    withSparseArray: true,
+    withTypedArray: true,
+    withNullPrototype: true,
+  });
   fc.assert(
     fc.property(bad, (value) => {
       expect(typeof renderValue(value)).toBe('string');
@@ -142,7 +187,11 @@ test('[T14] rendering never throws and always gives a text', () => {
 });
 
 test('[T15] the status is a field: a text that looks like another status changes nothing', async () => {
-  expect((await run(() => 'Error: it failed')).outcome).toEqual({ status: 'ok', value: 'Error: it failed', text: 'Error: it failed' });
+  expect((await run(() => 'Error: it failed')).outcome).toEqual({
+    status: 'ok',
+    value: 'Error: it failed',
+    text: 'Error: it failed',
+  });
   expect((await run(() => fail('OK'))).outcome.status).toBe('error');
   // What came as data never passes for a result of ours.
   const lookalike = JSON.parse(JSON.stringify(fail('boom'))) as unknown;
@@ -151,6 +200,7 @@ test('[T15] the status is a field: a text that looks like another status changes
 });
 
 test('pending refuses an expiry that is not ahead', () => {
-  for (const expiresInMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) expect(() => pending({ expiresInMs })).toThrow('expiresInMs');
+  for (const expiresInMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
+    expect(() => pending({ expiresInMs })).toThrow('expiresInMs');
   expect(pending({ expiresInMs: 5 })).toMatchObject({ status: 'pending', expiresInMs: 5 });
 });

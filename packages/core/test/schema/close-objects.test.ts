@@ -108,6 +108,11 @@ test('a name that is required is known, also without a description of it', () =>
   });
 });
 
+test('a key that a pattern describes too is left open below', () => {
+  const schema = object({ xa: object({ a: {} }) }, { patternProperties: { '^x': object({ b: {} }) } });
+  closesTo(schema, { good: [{ xa: { a: 1, b: 1 } }], bad: [] });
+});
+
 describe('allOf', () => {
   test('of plain objects with different keys becomes one closed object', () => {
     const schema = {
@@ -143,6 +148,27 @@ describe('allOf', () => {
     closesTo(
       { allOf: [object({ a: {} }), { type: 'object', patternProperties: { '^x': {} } }] },
       { good: [{ a: 1, c: 1 }], bad: [] },
+    );
+  });
+
+  test('leaves open what patterns, other keys or items describe a second time', () => {
+    const leaf = (name: string) => object({ [name]: {} });
+    closesTo(
+      { allOf: [object({ a: leaf('x') }), { type: 'object', additionalProperties: leaf('y') }] },
+      { good: [{ a: { x: 1, y: 1 } }], bad: [] },
+    );
+    closesTo(
+      { allOf: [object({ a: leaf('x') }), { type: 'object', patternProperties: { '^a': leaf('y') } }] },
+      { good: [{ a: { x: 1, y: 1 } }], bad: [] },
+    );
+    closesTo(
+      {
+        allOf: [
+          { type: 'array', items: leaf('x') },
+          { type: 'array', items: leaf('y') },
+        ],
+      },
+      { good: [[{ x: 1, y: 1 }]], bad: [] },
     );
   });
 

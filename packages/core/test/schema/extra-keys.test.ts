@@ -59,6 +59,11 @@ test('a long list of known keys is cut', () => {
   expect(compileExtraKeys(closeObjects(object(names)))({ x: 1 })[0]?.message).toMatch(/"k39" and 10 more$/);
 });
 
+test('other keys are judged by their own schema, declared ones are not', () => {
+  const schema = object({ a: object({ x: {} }) }, { additionalProperties: object({ y: {} }) });
+  expect(extraPaths(schema, { a: { x: 1 }, b: { y: 1 }, c: { x: 1 } })).toEqual(['c.x']);
+});
+
 test('nothing is said of values that are no objects, nor of keys without a value', () => {
   const schema = object({ a: object({}), list: { type: 'array', items: object({}) } });
   for (const value of [null, 1, 'x', [], { a: 1, list: {} }, { a: [], list: [1, null] }, { b: undefined }])
@@ -109,6 +114,17 @@ describe('unions', () => {
     };
     expect(extraPaths(union, { c: 1 })).toEqual([]);
     expect(extraPaths(shape, { shape: { kind: 'oval', q: 1 } })).toEqual([]);
+  });
+
+  test('do not need their constant to be there', () => {
+    const tagged = object({ kind: { const: 'a' }, x: {} });
+    const other = object({ y: { type: 'number' } }, { required: ['y'] });
+    expect(extraPaths({ anyOf: [tagged, other] }, { x: 1, z: 1 })).toEqual(['z']);
+  });
+
+  test('of which several fit know the keys of each', () => {
+    const schema = { ...object({ k: {} }), anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }] };
+    expect(extraPaths(schema, { k: 1, a: 1, b: 1, c: 1 })).toEqual(['c']);
   });
 
   test('with null need no guess', () => {

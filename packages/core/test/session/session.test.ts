@@ -1,14 +1,28 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createSession, dispatchCall, fail, resource, secret, Session, SessionError, slice, tool, type ToolContext } from '../../src/index.ts';
+import {
+  createSession,
+  dispatchCall,
+  fail,
+  resource,
+  Session,
+  SessionError,
+  secret,
+  slice,
+  type ToolContext,
+  tool,
+} from '../../src/index.ts';
 import { settled } from '../fake-clock.ts';
 
 interface Added {
   readonly type: 'added';
   readonly item: string;
 }
-const items = slice<readonly string[]>('items', { initial: [], on: { added: (all, { item }: Added) => [...all, item] } });
+const items = slice<readonly string[]>('items', {
+  initial: [],
+  on: { added: (all, { item }: Added) => [...all, item] },
+});
 const total = slice('total', { initial: 0, on: { added: (n: number) => n + 1 } });
 const none = z.object({});
 const probing = (execute: (ctx: ToolContext) => unknown, more: object = {}) => ({
@@ -31,7 +45,8 @@ test("subscribers are told of a call's events once it is committed, and never of
   const session = createSession({ slices: [items] });
   const told: unknown[] = [];
   session.subscribe<Added>('added', (event) => told.push(event.item));
-  const write = (item: string, end: unknown) => probing((ctx) => (ctx.session.dispatch(add(item)), expect(told).not.toContain(item), end));
+  const write = (item: string, end: unknown) =>
+    probing((ctx) => (ctx.session.dispatch(add(item)), expect(told).not.toContain(item), end));
   await dispatchCall({ tools: write('kept', 'fine'), call, session });
   await dispatchCall({ tools: write('lost', fail('x')), call, session });
   expect(told).toEqual(['kept']);
@@ -39,7 +54,10 @@ test("subscribers are told of a call's events once it is committed, and never of
 
 test('[T30] a snapshot copies nothing at any size, and a rollback is taking the old reference back', () => {
   for (const size of [10, 1_000, 100_000]) {
-    const big = slice<readonly { n: number }[]>('big', { initial: Array.from({ length: size }, (_, n) => ({ n })), on: { added: (all) => [...all, { n: -1 }] } });
+    const big = slice<readonly { n: number }[]>('big', {
+      initial: Array.from({ length: size }, (_, n) => ({ n })),
+      on: { added: (all) => [...all, { n: -1 }] },
+    });
     const session = createSession({ slices: [big] });
     const before = session.read(big);
     const snapshot = session.snapshot();
@@ -85,12 +103,15 @@ test('[T35] calls without effects run beside each other, and not beside one with
   const seen: string[] = [];
   const one = (name: string, effects: string) =>
     dispatchCall({
-      tools: probing(async () => {
-        running.add(name);
-        seen.push([...running].join());
-        await settled();
-        running.delete(name);
-      }, { effects }),
+      tools: probing(
+        async () => {
+          running.add(name);
+          seen.push([...running].join());
+          await settled();
+          running.delete(name);
+        },
+        { effects },
+      ),
       call,
       session,
     });
@@ -115,7 +136,8 @@ test('[T35] a call that waits for its turn keeps its limits, and leaves the queu
 
 test("[T35] a nested call joins its parent's draft: it sees its writes, and falls with it", async () => {
   const session = createSession({ slices: [items] });
-  const inner = (end: unknown) => probing((ctx) => (ctx.session.dispatch(add(`inner after ${ctx.session.read(items).join()}`)), end));
+  const inner = (end: unknown) =>
+    probing((ctx) => (ctx.session.dispatch(add(`inner after ${ctx.session.read(items).join()}`)), end));
   const outer = (end: unknown) =>
     probing(async (ctx) => {
       ctx.session.dispatch(add('outer'));
@@ -134,7 +156,11 @@ test('[T35] a host that writes while a call runs gets an error, and may read', a
   const session = createSession({ slices: [items] });
   const snapshot = session.snapshot();
   const gate = Promise.withResolvers<void>();
-  const running = dispatchCall({ tools: probing((ctx) => (ctx.session.dispatch(add('a')), gate.promise)), call, session });
+  const running = dispatchCall({
+    tools: probing((ctx) => (ctx.session.dispatch(add('a')), gate.promise)),
+    call,
+    session,
+  });
   await settled();
   expect(() => session.dispatch(add('host'))).toThrow('while a call is running');
   expect(() => session.restore(snapshot)).toThrow(SessionError);
@@ -148,7 +174,10 @@ test('[T35] a host that writes while a call runs gets an error, and may read', a
 test('[T36] a session survives toJSON and fromJSON unchanged, also as text', () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue()), (values) => {
-      const any = slice<readonly unknown[]>('any', { initial: [], on: { put: (all, { value }: { type: string; value: unknown }) => [...all, value] } });
+      const any = slice<readonly unknown[]>('any', {
+        initial: [],
+        on: { put: (all, { value }: { type: string; value: unknown }) => [...all, value] },
+      });
       const session = createSession({ slices: [any, total] });
       for (const value of values) session.dispatch({ type: 'put', value: JSON.parse(JSON.stringify(value)) });
       for (const stored of [session.toJSON(), JSON.stringify(session)]) {
@@ -163,7 +192,9 @@ test('[T36] a session survives toJSON and fromJSON unchanged, also as text', () 
 test('[T36] what a restored session was made from does not change it', () => {
   const session = createSession({ slices: [items] });
   session.dispatch(add('a'));
-  const stored = JSON.parse(JSON.stringify(session)) as { slices: { items: { state: string[] } } } & ReturnType<Session['toJSON']>;
+  const stored = JSON.parse(JSON.stringify(session)) as { slices: { items: { state: string[] } } } & ReturnType<
+    Session['toJSON']
+  >;
   const again = Session.fromJSON(stored, { slices: [items] });
   stored.slices.items.state.push('b');
   expect(again.read(items)).toEqual(['a']);
@@ -185,7 +216,10 @@ test.each([
 });
 
 test('[T36] state that JSON would lose is refused when it is stored, naming slice and place', () => {
-  const any = slice<unknown>('any', { initial: null, on: { put: (_old, { value }: { type: string; value: unknown }) => value } });
+  const any = slice<unknown>('any', {
+    initial: null,
+    on: { put: (_old, { value }: { type: string; value: unknown }) => value },
+  });
   for (const value of [Number.NaN, 5n, () => 1, { deep: [Number.POSITIVE_INFINITY] }, [undefined]]) {
     const session = createSession({ slices: [any] });
     session.dispatch({ type: 'put', value });
@@ -205,7 +239,9 @@ test('definitions that cannot work are refused', () => {
   expect(() => createSession({ slices: [items, slice('items', { initial: 0, on: {} })] })).toThrow('"items"');
   expect(() => createSession({ slices: [5 as never] })).toThrow('slices[0]');
   expect(() => createSession().resources.get('nothing')).toThrow('"nothing"');
-  const a: ReturnType<typeof resource<unknown>> = resource<unknown>('a', { create: ({ resources }) => resources.get('b') });
+  const a: ReturnType<typeof resource<unknown>> = resource<unknown>('a', {
+    create: ({ resources }) => resources.get('b'),
+  });
   const b = resource<unknown>('b', { create: ({ resources }) => resources.get('a') });
   expect(() => createSession({ resources: [a, b] }).resources.get('a')).toThrow('a → b → a');
   expect(() => createSession().dispatch({ type: 'ToolInvoked' })).toThrow('runtime alone');

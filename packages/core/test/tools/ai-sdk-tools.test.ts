@@ -1,4 +1,4 @@
-import { jsonSchema as aiJsonSchema, dynamicTool, tool as aiTool } from 'ai';
+import { jsonSchema as aiJsonSchema, tool as aiTool, dynamicTool } from 'ai';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { advertise, configureTools, createSession, dispatchCall, type ToolSet } from '../../src/index.ts';
@@ -19,7 +19,10 @@ test("[T7] an AI SDK tool runs unchanged, with the AI SDK's own execution option
   const messages = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'hi' }] }];
   const settlement = await dispatch({ weather }, 'weather', { city: 'Rome' }, { messages });
   expect(seen).toEqual([{ city: 'Rome', unit: 'C' }, 'call-1', messages, true]);
-  expect(settlement).toMatchObject({ toolName: 'weather', outcome: { status: 'ok', value: { city: 'Rome', degrees: 21 } } });
+  expect(settlement).toMatchObject({
+    toolName: 'weather',
+    outcome: { status: 'ok', value: { city: 'Rome', degrees: 21 } },
+  });
 });
 
 test('[T7] its toModelOutput is honoured: text, JSON, content, error, and one that throws', async () => {
@@ -35,7 +38,10 @@ test('[T7] its toModelOutput is honoured: text, JSON, content, error, and one th
     unknown: () => ({ type: 'hologram', value: 1 }) as never,
   };
   const tools = Object.fromEntries(
-    Object.entries(outputs).map(([name, toModelOutput]) => [name, aiTool({ inputSchema: z.object({}), execute: async () => ({ raw: 1 }), toModelOutput })]),
+    Object.entries(outputs).map(([name, toModelOutput]) => [
+      name,
+      aiTool({ inputSchema: z.object({}), execute: async () => ({ raw: 1 }), toModelOutput }),
+    ]),
   ) as ToolSet;
   const outcome = async (name: string) => (await dispatch(tools, name)).outcome;
   expect(await outcome('text')).toEqual({ status: 'ok', value: { raw: 1 }, text: 'for the model' });
@@ -54,7 +60,10 @@ test('[T7] its needsApproval is honoured', async () => {
     execute: async () => ++runs,
   });
   expect((await dispatch({ pay }, 'pay', { amount: 5 })).outcome.status).toBe('ok');
-  expect((await dispatch({ pay }, 'pay', { amount: 500 })).outcome).toMatchObject({ status: 'pending', kind: 'approval' });
+  expect((await dispatch({ pay }, 'pay', { amount: 500 })).outcome).toMatchObject({
+    status: 'pending',
+    kind: 'approval',
+  });
   expect(runs).toBe(1);
   const approved = await dispatch({ pay }, 'pay', { amount: 500 }, { answer: { approve: true } });
   expect(approved.outcome).toMatchObject({ status: 'ok', value: 2 });
@@ -72,9 +81,21 @@ test('[T7] an async generator, a dynamic tool and an AI SDK JSON schema work', a
         for (let n = 1; n <= to; n++) yield n;
       },
     }),
-    dynamic: dynamicTool({ description: 'Any.', inputSchema: z.object({ a: z.string() }), execute: async (input) => input }),
+    dynamic: dynamicTool({
+      description: 'Any.',
+      inputSchema: z.object({ a: z.string() }),
+      execute: async (input) => input,
+    }),
   };
-  const counted = await dispatch(tools, 'count', { to: 3 }, { onEvent: (event: { type: string; value?: unknown }) => event.type === 'tool-call.progress' && events.push(event.value) });
+  const counted = await dispatch(
+    tools,
+    'count',
+    { to: 3 },
+    {
+      onEvent: (event: { type: string; value?: unknown }) =>
+        event.type === 'tool-call.progress' && events.push(event.value),
+    },
+  );
   expect(counted.outcome).toMatchObject({ status: 'ok', value: 3 });
   expect(events).toEqual([1, 2, 3]);
   expect((await dispatch(tools, 'dynamic', { a: 'x' })).outcome).toMatchObject({ status: 'ok', value: { a: 'x' } });
@@ -82,14 +103,24 @@ test('[T7] an async generator, a dynamic tool and an AI SDK JSON schema work', a
 
 test('[T5] an AI SDK tool keeps its own strictness', async () => {
   const loose = aiTool({ inputSchema: z.object({ a: z.string() }), execute: async (input) => input });
-  expect((await dispatch({ loose }, 'loose', { a: 'x', b: 1 })).outcome).toMatchObject({ status: 'ok', value: { a: 'x' } });
+  expect((await dispatch({ loose }, 'loose', { a: 'x', b: 1 })).outcome).toMatchObject({
+    status: 'ok',
+    value: { a: 'x' },
+  });
 });
 
 test('[T7] a call that the provider executed itself is recorded, not run', async () => {
-  const search = { type: 'provider' as const, id: 'anthropic.web_search_20250305', args: { maxUses: 3 }, isProviderExecuted: true };
+  const search = {
+    type: 'provider' as const,
+    id: 'anthropic.web_search_20250305',
+    args: { maxUses: 3 },
+    isProviderExecuted: true,
+  };
   const tools: ToolSet = { search };
   const call = { toolName: 'search', input: { query: 'x' } };
-  expect(await advertise(tools, { session: createSession() })).toEqual([{ type: 'provider', id: search.id, name: 'search', args: { maxUses: 3 } }]);
+  expect(await advertise(tools, { session: createSession() })).toEqual([
+    { type: 'provider', id: search.id, name: 'search', args: { maxUses: 3 } },
+  ]);
   const found = await dispatchCall({ tools, call: { ...call, provided: { result: [{ title: 'X' }] } } });
   expect(found.outcome).toEqual({ status: 'ok', value: [{ title: 'X' }], text: '[{"title":"X"}]' });
   const failed = await dispatchCall({ tools, call: { ...call, provided: { result: 'over quota', isError: true } } });
@@ -100,5 +131,8 @@ test('[T7] what configureTools adds to an AI SDK tool works on it', async () => 
   const report = aiTool({ inputSchema: z.object({}), execute: async () => 'done' });
   const tools = configureTools({ report }, { report: { terminal: true, approval: true } });
   expect((await dispatch(tools, 'report')).outcome.status).toBe('pending');
-  expect(await dispatch(tools, 'report', {}, { answer: { approve: true } })).toMatchObject({ terminal: true, outcome: { status: 'ok' } });
+  expect(await dispatch(tools, 'report', {}, { answer: { approve: true } })).toMatchObject({
+    terminal: true,
+    outcome: { status: 'ok' },
+  });
 });

@@ -5,10 +5,10 @@ import {
   dispatchCall,
   fail,
   filterToolSet,
-  mergeToolSets,
   type Middleware,
-  tool,
+  mergeToolSets,
   ToolSetError,
+  tool,
   wrapToolSet,
 } from '../../src/index.ts';
 
@@ -36,7 +36,8 @@ test('[T9] a set wrapped for one run is a new object, and blocking in it is neve
   const set = { draw, move };
   const block: Middleware = { name: 'block', call: () => fail('blocked for this run') };
   const wrapped = wrapToolSet(set, block);
-  const outcome = async (tools: typeof set | typeof wrapped): Promise<unknown> => (await dispatchCall({ tools, call: { toolName: 'draw' } })).outcome;
+  const outcome = async (tools: typeof set | typeof wrapped): Promise<unknown> =>
+    (await dispatchCall({ tools, call: { toolName: 'draw' } })).outcome;
   expect(await outcome(wrapped)).toMatchObject({ status: 'error', message: 'blocked for this run' });
   expect(await outcome(set)).toMatchObject({ status: 'ok', text: 'draw' });
   expect(await outcome(wrapToolSet(set, { name: 'pass' }))).toMatchObject({ status: 'ok' });

@@ -1,0 +1,19 @@
+/** A table of figures, and the sentence that says what they are held against. */
+export interface Report {
+  readonly title: string;
+  readonly claim: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly (string | number)[])[];
+}
+
+export function toMarkdown(report: Report): string {
+  const line = (cells: readonly (string | number)[]): string => `| ${cells.map(format).join(' | ')} |`;
+  const head = [line(report.columns), line(report.columns.map(() => '---'))];
+  return [`## ${report.title}`, '', report.claim, '', ...head, ...report.rows.map(line), ''].join('\n');
+}
+
+function format(cell: string | number): string {
+  if (typeof cell === 'string') return cell;
+  if (cell === 0) return '0';
+  return cell >= 100 ? Math.round(cell).toLocaleString('en') : String(Number(cell.toPrecision(3)));
+}

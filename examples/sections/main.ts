@@ -1,0 +1,71 @@
+// A prompt made of sections: one is a summary until the model opens it, and brings its tools only then.
+import { advertise, createSession, dispatchCall, prompt, requires, section, tool } from '@lastcall/core';
+import { z } from 'zod';
+import { show } from '../show.ts';
+
+const search = tool({
+  description: 'Searches the handbook.',
+  inputSchema: z.object({ query: z.string().describe('A few words') }),
+  effects: 'none',
+  execute: ({ query }) => `Nothing about "${query}" yet.`,
+  examples: [{ description: 'Look up a rule', input: { query: 'refund limit' }, output: 'Refunds up to 50 €.' }],
+});
+const verify = tool({
+  description: 'Checks who the customer is.',
+  inputSchema: z.object({ customer: z.string() }),
+  effects: 'none',
+  execute: ({ customer }) => `${customer} is who they say.`,
+});
+const refund = tool({
+  description: 'Refunds an order.',
+  inputSchema: z.object({ order: z.string(), euros: z.number().positive() }),
+  execute: ({ order, euros }) => `Refunded ${euros} € of ${order}.`,
+});
+
+const desk = prompt({
+  ns: 'support',
+  key: 'desk',
+  sections: [
+    section({
+      key: 'role',
+      title: 'Role',
+      template: 'You help customers of {{shop}}.',
+      params: { shop: 'the shop' },
+      tools: { search, verify },
+    }),
+    section({
+      key: 'refunds',
+      title: 'Refunds',
+      visibility: 'summary',
+      summary: 'How to refund an order.',
+      template: 'Never refund more than 50 €. Verify the customer first.',
+      tools: { refund },
+      policies: [requires({ refund: ['verify'] })],
+    }),
+  ],
+});
+
+const session = createSession();
+const params = { shop: 'The Corner Shop' };
+
+async function look(): Promise<void> {
+  const { system, tools } = desk.render({ session, params });
+  console.log(`${system}\n`);
+  console.log(`tools: ${(await advertise(tools, { session })).map(({ name }) => name).join(', ')}\n`);
+}
+
+async function call(toolName: string, input: object): Promise<void> {
+  show(await dispatchCall({ instructions: desk, params, session, call: { toolName, input } }));
+}
+
+console.log('1. What the model is shown first.\n');
+await look();
+console.log('2. A tool of a section that is not open is not there.\n');
+await call('refund', { order: 'o-1', euros: 20 });
+console.log('3. The model opens the section.\n');
+await call('open_sections', { keys: ['refunds'] });
+await look();
+console.log('4. The section brought a policy: no refund before the customer is verified.\n');
+await call('refund', { order: 'o-1', euros: 20 });
+await call('verify', { customer: 'Ann' });
+await call('refund', { order: 'o-1', euros: 20 });
