@@ -1,7 +1,8 @@
 // The public door of @lastcall/core.
+
+export { type Budget, type BudgetLimits, createBudget } from './budget.ts';
 export type { Clock } from './clock.ts';
 export type { Answer } from './dispatch/answer.ts';
-export { type Budget, type BudgetLimits, createBudget } from './dispatch/budget.ts';
 export type { CallEvent } from './dispatch/call-events.ts';
 export { dispatchCall } from './dispatch/dispatch-call.ts';
 export type { CallRequest, DispatchOptions } from './dispatch/dispatch-options.ts';
@@ -28,7 +29,11 @@ export {
 export type { FileEntry, FileMatch, FileStat, Filesystem, WriteMode } from './files/filesystem.ts';
 export { memoryFilesystem } from './files/memory-filesystem.ts';
 export type { Logger } from './logger.ts';
-export { type BrokenInput, type Middleware, type MiddlewareCall, repair } from './middleware.ts';
+export { cache } from './middleware/cache.ts';
+export { log } from './middleware/log.ts';
+export type { BrokenInput, Middleware, MiddlewareCall, ModelRequest } from './middleware/middleware.ts';
+export { repair } from './middleware/repair.ts';
+export { retry } from './middleware/retry.ts';
 export type { NewId } from './new-id.ts';
 export type { Plan, PlanStep } from './planning/plan.ts';
 export { plan } from './planning/plan.ts';
@@ -79,3 +84,26 @@ export { type AnyTool, type Tool, type ToolDefinition, type ToolExample, type To
 export type { ToolContext } from './tools/tool-context.ts';
 export { filterToolSet, mergeToolSets, type ToolSet } from './tools/tool-set.ts';
 export { wrapToolSet } from './tools/wrap-tool-set.ts';
+export type { Entry } from './turn/entry.ts';
+export type { Journal, Staged } from './turn/journal.ts';
+export type { Message } from './turn/message.ts';
+export { CutStream } from './turn/read-stream.ts';
+export type { ModelReply } from './turn/reply.ts';
+export { rewindTool } from './turn/rewind-tool.ts';
+export { runTurn } from './turn/run-turn.ts';
+export type { Stop } from './turn/stop.ts';
+export { streamTurn, type TurnStream } from './turn/stream-turn.ts';
+export { MaxConsecutiveNudgesExceeded, MaxInvocationsExceeded, type TerminatingContract } from './turn/terminating.ts';
+export { Transcript, type TranscriptJson } from './turn/transcript.ts';
+export { TurnFailed } from './turn/turn-error.ts';
+export type { TurnEvent } from './turn/turn-events.ts';
+export type {
+  BatchOptions,
+  FinishedStep,
+  NestedTurnOptions,
+  RewindOptions,
+  StepInfo,
+  TurnOptions,
+} from './turn/turn-options.ts';
+export type { PendingCall, TurnResult } from './turn/turn-result.ts';
+export type { Usage } from './turn/usage.ts';

@@ -1,5 +1,5 @@
 import { LastcallError, PolicyDenied, StaleCallError } from '../errors.ts';
-import type { MiddlewareCall } from '../middleware.ts';
+import type { MiddlewareCall } from '../middleware/middleware.ts';
 import type { Policy } from '../policies/policy.ts';
 import { fail, isToolResult, pending } from '../results/result.ts';
 import type { SessionLayer } from '../session/session-layer.ts';

@@ -1,11 +1,13 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { Budget } from '../budget.ts';
+import { LastcallError } from '../errors.ts';
 import type { Filesystem } from '../files/filesystem.ts';
 import type { Logger } from '../logger.ts';
 import type { Resources } from '../session/resource.ts';
 import type { Session } from '../session/session.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { PromptLike, ToolContext } from '../tools/tool-context.ts';
-import type { Budget } from './budget.ts';
+import type { NestedTurnOptions } from '../turn/turn-options.ts';
 import type { CallRun } from './call-run.ts';
 
 /** The context of one run of a call. Getters, because most tools need little of it and every call makes one. */
@@ -71,6 +73,18 @@ export class CallContext implements ToolContext {
 
   get logger(): Logger {
     return this.#run.logger;
+  }
+
+  get runTurn(): ToolContext['runTurn'] {
+    return async (options) => {
+      const { runTurn } = this.#run;
+      if (runTurn === undefined)
+        throw new LastcallError(
+          'options',
+          'ctx.runTurn is there inside a turn; outside one, call runTurn({ model, parent: ctx, … }).',
+        );
+      return (await runTurn(options as NestedTurnOptions, this)) as never;
+    };
   }
 
   get progress(): (value: unknown) => void {

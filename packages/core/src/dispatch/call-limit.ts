@@ -20,10 +20,21 @@ export class CallLimit {
   #controller: AbortController | undefined;
   #timers: AbortController[] | undefined;
   #onHostAbort: (() => void) | undefined;
+  readonly #inner = new Set<(hit: LimitHit) => void>();
+  #leaveOuter: (() => void) | undefined;
 
-  constructor(options: { clock: Clock; deadline: number | undefined; signal: AbortSignal | undefined }) {
+  constructor(options: {
+    clock: Clock;
+    deadline?: number | undefined;
+    signal?: AbortSignal | undefined;
+    within?: CallLimit | undefined;
+    /** `cancel` may be called. */
+    cancellable?: boolean;
+  }) {
+    if (options.cancellable === true) this.#race = Promise.withResolvers();
     this.#clock = options.clock;
     this.#host = options.signal;
+    if (options.within !== undefined) this.#stayWithin(options.within);
     if (options.deadline !== undefined) this.#endAt(options.deadline, 'The deadline passed');
     if (this.#host !== undefined) this.#watch(this.#host);
   }
@@ -52,6 +63,11 @@ export class CallLimit {
     this.#endAt(this.#clock.now() + ms, `It took longer than its ${ms} ms`);
   }
 
+  /** Ends the call from outside. */
+  cancel(message: string): void {
+    this.#end({ code: 'aborted', message });
+  }
+
   /** The work's value, or what ended the call first. Work that is left behind may fail later: nobody minds. */
   race<T>(work: T | Promise<T>): T | Promise<T | LimitHit> {
     if (!(work instanceof Promise)) return work;
@@ -70,7 +86,22 @@ export class CallLimit {
   /** The call has ended: timers and listeners are let go of. */
   stop(): void {
     if (this.#timers !== undefined) for (const timer of this.#timers) timer.abort();
+    this.#leaveOuter?.();
     if (this.#onHostAbort !== undefined) this.#host?.removeEventListener('abort', this.#onHostAbort);
+  }
+
+  /** What ends the outer limit ends this one. Cheaper than a timer and a listener for each call of a turn. */
+  #stayWithin(outer: CallLimit): void {
+    this.#deadline = outer.#deadline;
+    if (outer.#hit !== undefined) {
+      this.#end(outer.#hit);
+      return;
+    }
+    if (outer.#race === undefined) return;
+    this.#race ??= Promise.withResolvers();
+    const end = (hit: LimitHit): void => this.#end(hit);
+    outer.#inner.add(end);
+    this.#leaveOuter = () => void outer.#inner.delete(end);
   }
 
   #watch(host: AbortSignal): void {
@@ -100,6 +131,7 @@ export class CallLimit {
     this.#hit = hit;
     this.#race?.resolve(hit);
     this.#abort(hit);
+    for (const end of this.#inner) end(hit);
   }
 
   #abort(hit: LimitHit): void {

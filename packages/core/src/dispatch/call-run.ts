@@ -1,13 +1,18 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { Budget } from '../budget.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
-import type { Middleware } from '../middleware.ts';
+import type { Middleware } from '../middleware/middleware.ts';
 import type { Policy } from '../policies/policy.ts';
+import type { Settlement } from '../results/outcome.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
-import type { PromptLike } from '../tools/tool-context.ts';
+import type { SessionEvent } from '../session/slice.ts';
+import type { ResolvedTool } from '../tools/resolved-tool.ts';
+import type { PromptLike, ToolContext } from '../tools/tool-context.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
+import type { NestedTurnOptions } from '../turn/turn-options.ts';
+import type { TurnResult } from '../turn/turn-result.ts';
 import type { Answer } from './answer.ts';
-import type { Budget } from './budget.ts';
 import type { CallEvent } from './call-events.ts';
 import type { CallLimit } from './call-limit.ts';
 
@@ -34,6 +39,12 @@ export interface CallRun {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly startedAt: number;
+  /** Written down before the tool runs. A rejection ends the run, not the call. */
+  readonly onStart: ((tool: ResolvedTool) => void | Promise<void>) | undefined;
+  /** Written down before what the call did is committed. A rejection ends the run, and nothing is committed. */
+  readonly onSettle: ((settlement: Settlement, events: readonly SessionEvent[]) => void | Promise<void>) | undefined;
+  /** Runs a turn inside this call. Undefined outside a turn. */
+  readonly runTurn: ((options: NestedTurnOptions, ctx: ToolContext) => Promise<TurnResult>) | undefined;
   /** Undefined where nobody listens, so that no event is made for nobody. */
   readonly emit: ((event: CallEvent) => void) | undefined;
 }

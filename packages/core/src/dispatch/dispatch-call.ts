@@ -19,7 +19,11 @@ import { settleCall } from './settle-call.ts';
  * for options that cannot work, the host's own signals, and a session that could not be restored.
  */
 export async function dispatchCall(options: DispatchOptions): Promise<Settlement> {
-  const run = prepareRun(options);
+  return await dispatchRun(prepareRun(options));
+}
+
+/** The same for a call whose options are checked already. */
+export async function dispatchRun(run: CallRun): Promise<Settlement> {
   try {
     run.emit?.({ type: 'tool-call.start', callId: run.callId, toolName: run.toolName, input: run.written });
     return await travel(run);
@@ -108,6 +112,11 @@ function execute(run: CallRun, tool: ResolvedTool, input: unknown): Ending | Pro
   const stopped = stoppedBy(run);
   if (stopped !== undefined) return { outcome: stopped, input, terminal: tool.terminal };
   run.budget?.add('toolCalls', 1);
+  const starting = run.onStart?.(tool);
+  return starting === undefined ? begin(run, tool, input) : starting.then(() => begin(run, tool, input));
+}
+
+function begin(run: CallRun, tool: ResolvedTool, input: unknown): Promise<Ending> {
   if (tool.timeoutMs !== undefined) run.limit.allow(tool.timeoutMs);
   return executeTool(run, tool, input, policiesOf(run, tool));
 }

@@ -1,9 +1,10 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import { type Budget, type BudgetLimits, nestBudget, toBudget } from '../budget.ts';
 import type { Clock } from '../clock.ts';
 import { consoleLogger, randomId, systemClock } from '../defaults.ts';
 import { OptionsError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { assertMiddleware, type Middleware } from '../middleware.ts';
+import { assertMiddleware, type Middleware } from '../middleware/middleware.ts';
 import type { NewId } from '../new-id.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Prompt } from '../prompt/prompt.ts';
@@ -12,7 +13,6 @@ import { SessionLayer } from '../session/session-layer.ts';
 import type { ToolContext } from '../tools/tool-context.ts';
 import { assertToolSet, mergeToolSets, type ToolSet } from '../tools/tool-set.ts';
 import type { Answer } from './answer.ts';
-import { type Budget, type BudgetLimits, nestBudget, toBudget } from './budget.ts';
 import { CallContext } from './call-context.ts';
 import type { CallEvent } from './call-events.ts';
 import { CallLimit } from './call-limit.ts';
@@ -99,6 +99,9 @@ export function prepareRun(options: DispatchOptions): CallRun {
     clock,
     logger,
     startedAt,
+    onStart: undefined,
+    onSettle: undefined,
+    runTurn: CallContext.runOf(parent)?.runTurn,
     emit: safely(options.onEvent, logger),
   };
 }
@@ -122,7 +125,7 @@ function offer(options: DispatchOptions, session: SessionLayer): ToolSet {
 }
 
 /** The earlier of a call's own deadline and its parent's. One in the past is a mistake of whoever gives it. */
-function earliest(now: number, own: number | undefined, parents: number | undefined): number | undefined {
+export function earliest(now: number, own: number | undefined, parents: number | undefined): number | undefined {
   if (own !== undefined && !Number.isFinite(own))
     throw new OptionsError('deadline', `must be a time in milliseconds, not ${String(own)}.`);
   if (own !== undefined && own <= now) throw new OptionsError('deadline', `is in the past: ${own}, and it is ${now}.`);
@@ -130,7 +133,7 @@ function earliest(now: number, own: number | undefined, parents: number | undefi
   return Math.min(own, parents);
 }
 
-function eitherSignal(own: AbortSignal | undefined, parent: ToolContext | undefined): AbortSignal | undefined {
+export function eitherSignal(own: AbortSignal | undefined, parent: ToolContext | undefined): AbortSignal | undefined {
   if (own !== undefined && !(own instanceof AbortSignal)) throw new OptionsError('signal', 'must be an AbortSignal.');
   if (parent === undefined) return own;
   return own === undefined ? parent.abortSignal : AbortSignal.any([own, parent.abortSignal]);

@@ -17,7 +17,7 @@ export function settleCall(run: CallRun, ending: Ending): Settlement | Promise<S
 }
 
 function tellEnd(run: CallRun, ending: Ending, event: ToolInvoked): Settlement {
-  const { type: _, ...settlement } = event;
+  const settlement = toSettlement(event);
   run.emit?.(endEvent(settlement));
   if (settlement.outcome.status !== 'pending') run.session.tell(event);
   // Whatever was made of it on the way (a middleware may have caught it), what could not be put back is the host's to know.
@@ -30,6 +30,20 @@ function commit(run: CallRun, ending: Ending): ToolInvoked | Promise<ToolInvoked
   const event = toEvent(run, ending, ending.outcome);
   try {
     if (ending.outcome.status === 'ok') reduceEnd(run.session, ending.draft, event);
+  } catch (error) {
+    return uncommitted(run, ending, error);
+  }
+  const writing = run.onSettle?.(toSettlement(event), ending.draft?.events ?? []);
+  if (writing !== undefined)
+    return writing.then(
+      () => commitDraft(run, ending, event),
+      (error: unknown) => unwritten(ending, error),
+    );
+  return commitDraft(run, ending, event);
+}
+
+function commitDraft(run: CallRun, ending: Ending, event: ToolInvoked): ToolInvoked | Promise<ToolInvoked> {
+  try {
     const committing = ending.draft?.commit();
     if (committing === undefined) return event;
     return committing.then(
@@ -41,6 +55,12 @@ function commit(run: CallRun, ending: Ending): ToolInvoked | Promise<ToolInvoked
   }
 }
 
+/** The journal refused the call's end: it has not happened, and the run ends with the journal's error. */
+async function unwritten(ending: Ending, error: unknown): Promise<never> {
+  await ending.draft?.discard();
+  throw error;
+}
+
 /** A reducer refused the call's end, or a parent call ended meanwhile: the call has not happened. */
 function uncommitted(run: CallRun, ending: Ending, error: unknown): ToolInvoked | Promise<ToolInvoked> {
   const text = `"${run.toolName}" could not be committed: ${errorText(error)}`;
@@ -49,9 +69,10 @@ function uncommitted(run: CallRun, ending: Ending, error: unknown): ToolInvoked 
 
 function discard(run: CallRun, ending: Ending, outcome: Outcome): ToolInvoked | Promise<ToolInvoked> {
   const event = toEvent(run, ending, outcome);
-  const log = (): ToolInvoked => {
+  const log = (): ToolInvoked | Promise<ToolInvoked> => {
     run.session.logEnd(event);
-    return event;
+    const writing = run.onSettle?.(toSettlement(event), []);
+    return writing === undefined ? event : writing.then(() => event);
   };
   const discarding = ending.draft?.discard({ hurry: ending.leftBehind ?? false });
   // Where it fails the session is poisoned and says so, once the call has been told of.
@@ -61,6 +82,10 @@ function discard(run: CallRun, ending: Ending, outcome: Outcome): ToolInvoked | 
 /** The end of a call that wrote is part of what it commits; one that only read has nothing to commit it with. */
 function reduceEnd(session: SessionLayer, draft: SessionLayer | undefined, event: ToolInvoked): void {
   (draft === undefined || draft.isReadOnly ? session : draft).reduceEnd(event);
+}
+
+function toSettlement({ type: _, ...settlement }: ToolInvoked): Settlement {
+  return settlement;
 }
 
 function toEvent(run: CallRun, ending: Ending, outcome: Outcome): ToolInvoked {

@@ -1,5 +1,4 @@
 import { LastcallError, ReadOnlyError, StaleCallError } from '../errors.ts';
-import { createCapturedPaths } from './captured-paths.ts';
 import { NO_PATH_LIMITS, normalisePath } from './file-path.ts';
 import type { Filesystem } from './filesystem.ts';
 import { createOperationOrder } from './operation-order.ts';
@@ -27,11 +26,13 @@ export function openFileTransaction(
     readOnly?: boolean;
     /** Told of each write that `readOnly` refused, also of one whose refusal nobody reads. */
     onRefusal?: (error: ReadOnlyError) => void;
+    /** Given what would undo the work, oldest first, when it is committed: for whoever may go back further. */
+    onCommit?: (undos: readonly (() => Promise<void>)[]) => void;
   } = {},
 ): FileTransaction {
   const order = createOperationOrder();
   const undos: Undo[] = [];
-  const captured = createCapturedPaths();
+  const captured = new Set<string>();
   let phase: Phase = { kind: 'open' };
 
   function read<T>(what: string, operation: () => Promise<T>): Promise<T> {
@@ -49,12 +50,18 @@ export function openFileTransaction(
   function write(change: Change, path: string, operation: () => Promise<void>): Promise<void> {
     const what = `${change} a file`;
     if (phase.kind !== 'open') return refused(new StaleCallError(what));
-    if (options.readOnly) return refused(new ReadOnlyError(what));
+    if (options.readOnly) return refusedAsReadOnly(what);
     const result = order.write(async () => {
       assertNotRolledBack(what);
       await undoably(change, normalisePath(path, NO_PATH_LIMITS), operation);
     });
     return observed(result);
+  }
+
+  function refusedAsReadOnly(what: string): Promise<never> {
+    const error = new ReadOnlyError(what);
+    options.onRefusal?.(error);
+    return refused(error);
   }
 
   async function undoably(change: Change, path: string, operation: () => Promise<void>): Promise<void> {
@@ -71,10 +78,10 @@ export function openFileTransaction(
 
   function remember(change: Change, path: string, undo: Undo | undefined): void {
     if (undo) undos.push(undo);
-    if (change === 'Deleting') captured.forgetBelow(path);
-    // The undo of an inner transaction may take directories away too.
-    else if (change === 'Restoring') captured.forgetAll();
-    else if (undo) captured.add(path);
+    // One capture is enough while a file is only written. Once deleted, it may come back in a directory made anew: then
+    // what was captured first would put back the file and leave that directory.
+    if (change === 'Writing') captured.add(path);
+    else captured.delete(path);
   }
 
   function undoThrough(path: string, undo: Undo): Promise<void> {
@@ -112,7 +119,7 @@ export function openFileTransaction(
         }),
     },
     // A tool left behind may hold on to us: what it changed need not be kept for it.
-    commit: () => end('committed', async () => void undos.splice(0)),
+    commit: () => end('committed', async () => options.onCommit?.(undos.splice(0))),
     rollback: () => end('rolled_back', () => undoInReverse(undos)),
   };
 }

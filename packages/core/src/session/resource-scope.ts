@@ -96,6 +96,11 @@ export class ResourceScope implements Resources {
       : new AggregateError(failures, 'Several resources could not be restored.');
   }
 
+  /** What puts back the resources this call changed, oldest first: for whoever may go back further than the call. */
+  undos(): readonly (() => Promise<void>)[] {
+    return [...this.#saved.values()].map((saved) => () => this.#putBack(saved));
+  }
+
   /** The end of the session: disposes of its singletons. */
   async close(): Promise<void> {
     this.#closed = true;

@@ -13,6 +13,7 @@ import type { AnySlice, SessionEvent, Slice } from './slice.ts';
 import { Subscribers } from './subscribers.ts';
 import { succeededTools } from './succeeded-tools.ts';
 import type { ToolInvoked } from './tool-invoked.ts';
+import { UndoLog } from './undo-log.ts';
 
 /** What all layers of one session share. */
 interface Ground {
@@ -40,6 +41,8 @@ export class SessionLayer implements Session {
   readonly #readOnly: boolean;
   #open = true;
   #lock: CallLock | undefined;
+  #turns: CallLock | undefined;
+  #undoLog: UndoLog | undefined;
   #events: SessionEvent[] | undefined;
   #scope: ResourceScope | undefined;
   #files: FileTransaction | undefined;
@@ -102,6 +105,12 @@ export class SessionLayer implements Session {
 
   get isOpen(): boolean {
     return this.#open && (this.#below === undefined || this.#below.isOpen);
+  }
+
+  /** Keeps turns upon this layer apart. */
+  get turns(): CallLock {
+    this.#turns ??= new CallLock();
+    return this.#turns;
   }
 
   /** Keeps calls upon this layer apart. Most layers never see one. */
@@ -217,6 +226,16 @@ export class SessionLayer implements Session {
     await this.scope.close();
   }
 
+  /** From here on keeps what would undo the files and resources of calls committed upon this layer. */
+  keepUndo(): UndoLog {
+    this.#undoLog ??= new UndoLog();
+    return this.#undoLog;
+  }
+
+  keepUndone(undos: readonly (() => Promise<void>)[]): void {
+    this.#undoLog?.add(undos);
+  }
+
   /** Runs the end of a successful call through the reducers, so that it is part of what is committed. Throws as they do. */
   reduceEnd(event: ToolInvoked): void {
     this.root = reduceRoot(this.root, event);
@@ -233,6 +252,11 @@ export class SessionLayer implements Session {
 
   tell(event: ToolInvoked): void {
     this.#ground.subscribers.tell(event);
+  }
+
+  /** What the call told the session, to be kept with its end. */
+  get events(): readonly SessionEvent[] {
+    return this.#events ?? [];
   }
 
   /** From here on the layer refuses writes; what it did is still undecided. */
@@ -258,6 +282,8 @@ export class SessionLayer implements Session {
   async #commitAll(): Promise<void> {
     await this.#files?.commit();
     this.#commitState();
+    const undos = this.#scope?.undos();
+    if (undos !== undefined) this.#below?.keepUndone(undos);
     await this.#scope?.commit();
   }
 
@@ -290,7 +316,11 @@ export class SessionLayer implements Session {
   }
 
   #openFiles(base: Filesystem): FileTransaction {
-    const files = openFileTransaction(base, { readOnly: this.#readOnly, onRefusal: (error) => this.#break(error) });
+    const files = openFileTransaction(base, {
+      readOnly: this.#readOnly,
+      onRefusal: (error) => this.#break(error),
+      onCommit: (undos) => this.#below?.keepUndone(undos),
+    });
     // A tool left behind that asks for files only now gets some that refuse everything.
     if (!this.isOpen) void files.rollback();
     return files;

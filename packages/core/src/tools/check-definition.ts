@@ -84,6 +84,7 @@ const FIELDS: readonly FieldCheck[] = [
   ['render', isFunction, 'must be a function'],
   ['compensate', isFunction, 'must be a function'],
   ['forbidsRewind', isBoolean, 'must be true or false'],
+  ['transition', isBoolean, 'must be true or false'],
   [
     'policies',
     (value) => Array.isArray(value) && value.every(isPolicy),

@@ -17,6 +17,7 @@ export type ToolConfiguration = Pick<
   | 'render'
   | 'compensate'
   | 'forbidsRewind'
+  | 'transition'
   | 'policies'
 >;
 
@@ -31,6 +32,7 @@ const CONFIGURABLE: readonly (keyof ToolConfiguration)[] = [
   'render',
   'compensate',
   'forbidsRewind',
+  'transition',
   'policies',
 ];
 

@@ -1,5 +1,5 @@
 import { ToolDefinitionError } from '../errors.ts';
-import type { Middleware } from '../middleware.ts';
+import type { Middleware } from '../middleware/middleware.ts';
 import type { Policy } from '../policies/policy.ts';
 import { describeError } from '../results/describe-error.ts';
 import {
@@ -23,6 +23,11 @@ export interface ResolvedTool {
   readonly execute: ((input: never, ctx: never) => unknown) | undefined;
   readonly terminal: boolean;
   readonly effects: 'none' | 'session' | 'external';
+  readonly idempotent: boolean;
+  readonly transition: boolean;
+  readonly keepLatest: string | undefined;
+  readonly forbidsRewind: boolean;
+  readonly compensate: ((value: never, input: never, ctx: never) => void | Promise<void>) | undefined;
   readonly timeoutMs: number | undefined;
   readonly approval: boolean | ((input: never, ctx: never) => unknown);
   readonly render: ((value: never) => string) | undefined;
@@ -80,11 +85,16 @@ function resolveForeign(name: string, definition: AiSdkTool & OwnFields): Resolv
 
 function shared(
   definition: Partial<AnyTool>,
-): Pick<ResolvedTool, 'execute' | 'terminal' | 'effects' | 'timeoutMs' | 'render' | 'policies' | 'middleware'> {
+): Omit<ResolvedTool, 'origin' | 'definition' | 'description' | 'input' | 'output' | 'approval' | 'toModelOutput'> {
   return {
     execute: definition.execute,
     terminal: definition.terminal ?? false,
     effects: definition.effects ?? 'external',
+    idempotent: definition.idempotent ?? false,
+    transition: definition.transition ?? false,
+    keepLatest: definition.keepLatest,
+    forbidsRewind: definition.forbidsRewind ?? false,
+    compensate: definition.compensate,
     timeoutMs: definition.timeoutMs,
     render: definition.render,
     policies: definition.policies ?? [],

@@ -1,9 +1,12 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import type { Budget } from '../dispatch/budget.ts';
+import type { Budget } from '../budget.ts';
 import type { Filesystem } from '../files/filesystem.ts';
 import type { Logger } from '../logger.ts';
 import type { Resources } from '../session/resource.ts';
 import type { Session } from '../session/session.ts';
+import type { NestedTurnOptions } from '../turn/turn-options.ts';
+import type { TurnResult } from '../turn/turn-result.ts';
+import type { ToolSet } from './tool-set.ts';
 
 /**
  * What a tool is given beside its input: the AI SDK's execution options and more. Everything that writes is fenced:
@@ -28,6 +31,11 @@ export interface ToolContext {
   readonly messages: readonly LanguageModelV4Message[];
   /** Shows how far the call is. */
   progress(value: unknown): void;
+  /**
+   * Runs a turn of its own inside this call: it joins the call's draft and keeps within its deadline, budget and abort.
+   * With `endsParent`, a terminal tool that ends it ends the turn around it too, with the same response.
+   */
+  runTurn<T extends ToolSet>(options: NestedTurnOptions<T>): Promise<TurnResult<T>>;
   /** The prompt that offered the tool, where one did. */
   readonly prompt: PromptLike | undefined;
   readonly logger: Logger;

@@ -35,6 +35,8 @@ export interface ToolDefinition<I = Record<string, unknown>, O = unknown, W = I>
   /** Undoes an external effect when the turn is rewound past it. */
   compensate?: (value: NoInfer<O>, input: I, ctx: ToolContext) => void | Promise<void>;
   forbidsRewind?: boolean;
+  /** Its success hands over to the host: the turn stops with `{ reason: 'transition' }` after the whole batch. */
+  transition?: boolean;
   policies?: readonly Policy[];
 }
 
@@ -68,6 +70,7 @@ export interface AnyTool extends ToolMark {
   readonly render?: (value: never) => string;
   readonly compensate?: (value: never, input: never, ctx: ToolContext) => void | Promise<void>;
   readonly forbidsRewind?: boolean;
+  readonly transition?: boolean;
   readonly policies?: readonly Policy[];
 }
 

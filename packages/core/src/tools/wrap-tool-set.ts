@@ -1,4 +1,4 @@
-import { assertMiddleware, type Middleware } from '../middleware.ts';
+import { assertMiddleware, type Middleware } from '../middleware/middleware.ts';
 import { assertToolSet, type ToolSet } from './tool-set.ts';
 
 // Enumerable, so that a spread copy of a wrapped tool stays wrapped.

@@ -17,7 +17,7 @@ import {
   type ToolContext,
   tool,
 } from '../../src/index.ts';
-import { fakeClock, settled } from '../fake-clock.ts';
+import { fakeClock, settled } from '../../src/testing/fake-clock.ts';
 
 // Nothing a tool does, the host signals aside, makes dispatch throw or leaves a write behind.
 

@@ -18,7 +18,7 @@ import {
   type ToolResult,
   tool,
 } from '../../src/index.ts';
-import { settled } from '../fake-clock.ts';
+import { settled } from '../../src/testing/fake-clock.ts';
 
 interface Noted {
   readonly type: 'noted';

@@ -10,7 +10,7 @@ import {
   type ToolContext,
   tool,
 } from '../../src/index.ts';
-import { fakeClock, settled } from '../fake-clock.ts';
+import { fakeClock, settled } from '../../src/testing/fake-clock.ts';
 
 const none = z.object({});
 const notes = slice<readonly string[]>('notes', {

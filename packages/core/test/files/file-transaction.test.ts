@@ -231,7 +231,30 @@ describe('a rollback', () => {
   });
 });
 
+test('[T27] a directory that was written to, deleted and made anew is put back with its date', async () => {
+  let time = 0;
+  const base = memoryFilesystem({ files: { 'd/f': 'before' }, clock: { now: () => time++, sleep: async () => {} } });
+  const before = [await base.stat('d'), await base.stat('d/f'), await contentsOf(base)];
+  const transaction = openFileTransaction(base);
+  await transaction.filesystem.writeText('d/f', 'changed');
+  await transaction.filesystem.delete('d/f');
+  await transaction.filesystem.delete('d');
+  await transaction.filesystem.writeText('d/f', 'new');
+  await transaction.rollback();
+  expect([await base.stat('d'), await base.stat('d/f'), await contentsOf(base)]).toEqual(before);
+});
+
 describe('[T34] a read-only transaction', () => {
+  test('tells of every write it refused, also of one that nobody awaits', () => {
+    const refusals: string[] = [];
+    const onRefusal = (error: Error): number => refusals.push(error.name);
+    const { filesystem } = openFileTransaction(memoryFilesystem(), { readOnly: true, onRefusal });
+    void filesystem.writeText('f', '');
+    void filesystem.delete('f');
+    void filesystem.readText('f');
+    expect(refusals).toEqual(['ReadOnlyError', 'ReadOnlyError']);
+  });
+
   test('reads, refuses every write and captures nothing', async () => {
     const base = memoryFilesystem({ files: { f: 'x' } });
     const { counted, captured } = countingCaptures(base);

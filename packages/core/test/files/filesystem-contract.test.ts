@@ -139,6 +139,8 @@ describe.each(eachFilesystem)('a $name file system', ({ create }) => {
     ]);
     expect(await files.grep(/a.c/, { glob: '*.txt' })).toHaveLength(1);
     expect(await files.grep(/a.c/, { limit: 2 })).toHaveLength(2);
+    await files.writeText('twice', 'x\nx');
+    expect(await files.grep(/x/g)).toHaveLength(2);
     expect(await files.grep(/^$/)).toEqual([{ path: 'a/x.txt', line: 2, text: '' }]);
   });
 
@@ -209,6 +211,25 @@ describe.each(eachFilesystem)('a $name file system', ({ create }) => {
     await files.writeText('d', 'file');
     await undo();
     expect(await contentsOf(files)).toEqual({ d: null });
+  });
+
+  test('[T33] an undo of a directory that is still there leaves what is in it', async () => {
+    const files = create();
+    await files.writeText('d/f', 'f');
+    const undo = await files.capture('d');
+    await files.writeText('d/g', 'g');
+    await undo();
+    expect(await contentsOf(files)).toEqual({ d: null, 'd/f': 'f', 'd/g': 'g' });
+  });
+
+  test('an undo comes after a write that nobody awaited', async () => {
+    const files = create();
+    const paths = ['a', 'b', 'c/d', 'c/e', 'f'];
+    for (const path of paths) await files.writeText(path, 'before');
+    const undos = await Promise.all(paths.map((path) => files.capture(path)));
+    for (const path of paths) void files.writeText(path, 'x'.repeat(1_000_000));
+    await Promise.all(undos.map((undo) => undo()));
+    for (const path of paths) expect(await files.readText(path)).toBe('before');
   });
 
   test('an undo that would destroy what others put there rejects instead', async () => {

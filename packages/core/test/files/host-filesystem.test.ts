@@ -158,6 +158,18 @@ describe('[T33] a symbolic link out of the root', () => {
     expect(treeOf(base)).toEqual(before);
   });
 
+  test('is no different from one to another place inside, where an undo would hit the wrong file', async () => {
+    const { root } = rootBesideOutside();
+    mkdirSync(join(root, 'd'));
+    mkdirSync(join(root, 'other'));
+    writeFileSync(join(root, 'other/f'), 'foreign');
+    const undo = await hostFilesystem(root).capture('d/f');
+    renameSync(join(root, 'd'), join(root, 'moved'));
+    symlinkSync('other', join(root, 'd'));
+    expect(await codeOf(undo())).toBe('outside_root');
+    expect(readFileSync(join(root, 'other/f'), 'utf8')).toBe('foreign');
+  });
+
   test('names nothing of the machine in its message', async () => {
     const { root, outside } = rootBesideOutside();
     linksOut(root, outside);
@@ -218,7 +230,12 @@ describe('a symbolic link that stays inside the root', () => {
     expect(await codeOf(transaction.filesystem.readText('dangling'))).toBe('not_found');
     await transaction.filesystem.writeText('dangling', 'x');
     expect(readFileSync(join(root, 'made/f'), 'utf8')).toBe('x');
+    symlinkSync('nope/../fresh/g', join(root, 'zigzag'));
+    await transaction.filesystem.writeText('zigzag', 'y');
+    expect(readFileSync(join(root, 'fresh/g'), 'utf8')).toBe('y');
+    expect(Object.keys(treeOf(root))).not.toContain('nope');
     await transaction.rollback();
+    unlinkSync(join(root, 'zigzag'));
     expect(treeOf(root)).toEqual(before);
   });
 
@@ -306,6 +323,26 @@ describe('an undo on the host', () => {
     const transaction = openFileTransaction(hostFilesystem(root));
     await transaction.filesystem.delete('d');
     expect(treeOf(root)).toEqual({});
+    await transaction.rollback();
+    expect(treeOf(root)).toEqual(before);
+  });
+
+  test.each<[string, (files: Filesystem) => Promise<unknown>[]]>([
+    ['made anew', (files) => [files.delete('d/f'), files.delete('d'), files.writeText('d/f', 'new')]],
+    [
+      'made anew, deleted again and made a file',
+      (files) => [
+        ...[files.delete('d/f'), files.delete('d'), files.writeText('d/e/g', '')],
+        ...[files.delete('d/e/g'), files.delete('d/e'), files.delete('d'), files.writeText('d', 'file')],
+      ],
+    ],
+  ])('[T33] gives back a deleted directory that was %s', async (_, change) => {
+    const { root } = rootBesideOutside();
+    mkdirSync(join(root, 'd'), { mode: 0o700 });
+    writeFileSync(join(root, 'd/f'), 'before');
+    const before = treeOf(root);
+    const transaction = openFileTransaction(hostFilesystem(root));
+    await Promise.all(change(transaction.filesystem));
     await transaction.rollback();
     expect(treeOf(root)).toEqual(before);
   });

@@ -170,3 +170,11 @@ test('a key that two schemas refuse is named once', () => {
   const closed = { properties: { a: {} }, additionalProperties: false };
   expect(compileExtraKeys({ allOf: [closed, closed] })({ b: 1 })).toHaveLength(1);
 });
+
+test('beside a reference, draft 7 refuses nothing', () => {
+  const definitions = { a: { properties: { x: {} }, additionalProperties: false } };
+  const schema = { $ref: '#/definitions/a', additionalProperties: false, definitions };
+  const draft7 = { ...schema, $schema: 'http://json-schema.org/draft-07/schema#' };
+  expect(compileExtraKeys(draft7)({ x: 1, y: 1 }).map(({ path }) => path)).toEqual(['y']);
+  expect(compileExtraKeys(schema)({ x: 1 }).map(({ path }) => path)).toEqual(['x']);
+});

@@ -13,7 +13,7 @@ import {
   type ToolContext,
   tool,
 } from '../../src/index.ts';
-import { settled } from '../fake-clock.ts';
+import { settled } from '../../src/testing/fake-clock.ts';
 
 interface Added {
   readonly type: 'added';

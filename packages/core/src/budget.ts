@@ -1,4 +1,4 @@
-import { OptionsError } from '../errors.ts';
+import { OptionsError } from './errors.ts';
 
 /** How much a run may use. At least one limit, each above 0. */
 export interface BudgetLimits {

@@ -1,8 +1,13 @@
-import { OptionsError } from './errors.ts';
-import type { Problem } from './schema/compiled-schema.ts';
-import type { ToolContext } from './tools/tool-context.ts';
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { OptionsError } from '../errors.ts';
+import type { Problem } from '../schema/compiled-schema.ts';
+import type { ToolContext } from '../tools/tool-context.ts';
+import type { ModelReply } from '../turn/reply.ts';
 
-/** Wraps calls. The first of a list is the outermost. */
+/** What a model is asked. */
+export type ModelRequest = LanguageModelV4CallOptions;
+
+/** Wraps calls and requests to the model. The first of a list is the outermost. */
 export interface Middleware {
   readonly name: string;
   /**
@@ -10,6 +15,12 @@ export interface Middleware {
    * from the state before the call: what an earlier one wrote is gone.
    */
   call?(next: (call?: MiddlewareCall) => Promise<unknown>, call: MiddlewareCall, ctx: ToolContext): unknown;
+  /** Wraps a request to the model, retries of the turn's own included. */
+  model?(
+    next: (request?: ModelRequest) => Promise<ModelReply>,
+    request: ModelRequest,
+    ctx: { readonly step: number },
+  ): Promise<ModelReply>;
   /** Mends arguments that did not fit: asked once, and what it gives is checked again. Undefined: cannot be mended. */
   repair?(broken: BrokenInput): unknown;
 }
@@ -27,11 +38,6 @@ export interface BrokenInput {
   readonly input: unknown;
   readonly problems: readonly Problem[];
   readonly jsonSchema: unknown;
-}
-
-/** A middleware that mends arguments, e.g. by asking a model or by a rule of thumb. */
-export function repair(mend: (broken: BrokenInput) => unknown): Middleware {
-  return { name: 'repair', repair: mend };
 }
 
 export function assertMiddleware(list: unknown, field: string = 'middleware'): asserts list is readonly Middleware[] {

@@ -1,4 +1,4 @@
-import type { Clock } from '../src/index.ts';
+import type { Clock } from '../clock.ts';
 
 interface Sleeper {
   readonly at: number;

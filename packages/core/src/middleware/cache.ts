@@ -1,0 +1,42 @@
+import type { Clock } from '../clock.ts';
+import { systemClock } from '../defaults.ts';
+import { OptionsError } from '../errors.ts';
+import { isToolResult } from '../results/result.ts';
+import type { Middleware, MiddlewareCall } from './middleware.ts';
+
+export interface CacheOptions {
+  ttlMs: number;
+  /** What makes two calls the same. Default: the tool and its input. Undefined: do not cache this one. */
+  key?: (call: MiddlewareCall) => string | undefined;
+  /** The most results kept; the oldest go first. Default 1,000. */
+  maxEntries?: number;
+  clock?: Clock;
+}
+
+/**
+ * Gives what a tool returned before, for a while. Only successes are kept. A call answered from the cache changes nothing,
+ * so it is for tools without effects.
+ */
+export function cache({ ttlMs, key = defaultKey, maxEntries = 1_000, clock = systemClock }: CacheOptions): Middleware {
+  if (!(ttlMs > 0)) throw new OptionsError('ttlMs', 'must be a number of milliseconds above 0.');
+  const kept = new Map<string, { readonly value: unknown; readonly until: number }>();
+  return {
+    name: 'cache',
+    async call(next, call) {
+      const at = key(call);
+      const known = at === undefined ? undefined : kept.get(at);
+      if (known !== undefined && clock.now() < known.until) return known.value;
+      const value = await next();
+      if (at !== undefined && !(isToolResult(value) && value.status !== 'ok')) {
+        kept.delete(at);
+        kept.set(at, { value, until: clock.now() + ttlMs });
+        for (const oldest of kept.keys()) if (kept.size > maxEntries) kept.delete(oldest);
+      }
+      return value;
+    },
+  };
+}
+
+function defaultKey({ toolName, input }: MiddlewareCall): string {
+  return `${toolName} ${JSON.stringify(input)}`;
+}

@@ -1,0 +1,6 @@
+import type { BrokenInput, Middleware } from './middleware.ts';
+
+/** A middleware that mends arguments, e.g. by asking a model or by a rule of thumb. */
+export function repair(mend: (broken: BrokenInput) => unknown): Middleware {
+  return { name: 'repair', repair: mend };
+}

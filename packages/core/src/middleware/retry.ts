@@ -1,0 +1,70 @@
+import type { Clock } from '../clock.ts';
+import { systemClock } from '../defaults.ts';
+import {
+  DeadlineExceededError,
+  OptionsError,
+  PromptEvaluationError,
+  ToolValidationError,
+  VisibilityExpansionRequired,
+} from '../errors.ts';
+import { isToolResult } from '../results/result.ts';
+import { isRetryable } from '../turn/retry-policy.ts';
+import type { Middleware } from './middleware.ts';
+
+export interface RetryOptions {
+  /** How often it is tried in all. */
+  attempts: number;
+  /** Milliseconds before the next try; `attempt` is the one that failed, counted from 1. Default 200, doubled each time. */
+  backoff?: number | ((attempt: number) => number);
+  clock?: Clock;
+}
+
+/**
+ * Runs a tool again that failed, from a clean state each time; and asks a model again whose error may pass. Not for a rule
+ * that refused, arguments that are wrong, or a signal to the host: those do not get better.
+ */
+export function retry({
+  attempts,
+  backoff = (attempt) => 200 * 2 ** (attempt - 1),
+  clock = systemClock,
+}: RetryOptions): Middleware {
+  if (!Number.isInteger(attempts) || attempts < 1)
+    throw new OptionsError('attempts', 'must be a whole number of 1 or more.');
+  const wait = (attempt: number, signal?: AbortSignal): Promise<void> =>
+    clock.sleep(typeof backoff === 'number' ? backoff : backoff(attempt), signal);
+  return {
+    name: 'retry',
+    async call(next, _call, ctx) {
+      for (let attempt = 1; ; attempt++) {
+        const last = attempt >= attempts || ctx.abortSignal.aborted;
+        try {
+          const returned = await next();
+          if (last || !(isToolResult(returned) && returned.status === 'error' && returned.code !== 'blocked'))
+            return returned;
+        } catch (error) {
+          if (last || isFinal(error)) throw error;
+        }
+        await wait(attempt, ctx.abortSignal);
+      }
+    },
+    async model(next, request) {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await next();
+        } catch (error) {
+          if (attempt >= attempts || request.abortSignal?.aborted === true || !isRetryable(error)) throw error;
+          await wait(attempt, request.abortSignal);
+        }
+      }
+    },
+  };
+}
+
+function isFinal(error: unknown): boolean {
+  const final = [ToolValidationError, VisibilityExpansionRequired, PromptEvaluationError, DeadlineExceededError];
+  try {
+    return final.some((type) => error instanceof type);
+  } catch {
+    return false;
+  }
+}

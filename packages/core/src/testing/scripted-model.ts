@@ -1,0 +1,151 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Content,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4StreamPart,
+} from '@ai-sdk/provider';
+import { LastcallError } from '../errors.ts';
+
+/** A call that a scripted reply asks for. */
+export interface ScriptedCall {
+  readonly toolName: string;
+  /** An object, or the text as the model would write it. */
+  readonly input?: unknown;
+  readonly toolCallId?: string;
+}
+
+/** What a scripted model says in a step: text, calls, a whole result, an error to throw, or a function of the request. */
+export type ScriptedReply =
+  | string
+  | ScriptedCall
+  | readonly ScriptedCall[]
+  | (Partial<Pick<LanguageModelV4GenerateResult, 'finishReason' | 'usage'>> & {
+      readonly text?: string;
+      readonly calls?: readonly ScriptedCall[];
+      readonly content?: readonly LanguageModelV4Content[];
+    })
+  | Error
+  | ((request: LanguageModelV4CallOptions, invocation: number) => ScriptedReply | Promise<ScriptedReply>);
+
+export interface ScriptedModel extends LanguageModelV4 {
+  /** What it was asked, in order. */
+  readonly requests: readonly LanguageModelV4CallOptions[];
+}
+
+/** A model that says what it is told to, reply by reply. Asked once too often, it fails, saying so. */
+export function scriptedModel(
+  replies:
+    | readonly ScriptedReply[]
+    | ((request: LanguageModelV4CallOptions, invocation: number) => ScriptedReply | Promise<ScriptedReply>),
+): ScriptedModel {
+  const requests: LanguageModelV4CallOptions[] = [];
+  const next = async (request: LanguageModelV4CallOptions): Promise<LanguageModelV4GenerateResult> => {
+    requests.push(request);
+    const reply = typeof replies === 'function' ? replies : replies[requests.length - 1];
+    if (reply === undefined)
+      throw new LastcallError(
+        'script_ended',
+        `The script has ${replies.length} replies, and the model was asked once more.`,
+      );
+    return await toResult(reply, request, requests.length);
+  };
+  return {
+    specificationVersion: 'v4',
+    provider: 'lastcall.scripted',
+    modelId: 'scripted',
+    supportedUrls: {},
+    requests,
+    doGenerate: next,
+    doStream: async (request) => ({ stream: toStream(await next(request)) }),
+  };
+}
+
+async function toResult(
+  reply: ScriptedReply,
+  request: LanguageModelV4CallOptions,
+  invocation: number,
+): Promise<LanguageModelV4GenerateResult> {
+  if (typeof reply === 'function') return toResult(await reply(request, invocation), request, invocation);
+  if (reply instanceof Error) throw reply;
+  if (typeof reply === 'string') return whole([{ type: 'text', text: reply }], {});
+  if (Array.isArray(reply))
+    return whole(
+      (reply as readonly ScriptedCall[]).map((call, index) => toContent(call, invocation, index)),
+      {},
+    );
+  if ('toolName' in reply) return whole([toContent(reply, invocation, 0)], {});
+  const { text, calls = [], content = [], ...rest } = reply as Exclude<typeof reply, readonly ScriptedCall[]>;
+  const said: LanguageModelV4Content[] = text === undefined ? [] : [{ type: 'text', text }];
+  return whole([...content, ...said, ...calls.map((call, index) => toContent(call, invocation, index))], rest);
+}
+
+function whole(
+  content: LanguageModelV4Content[],
+  rest: Partial<LanguageModelV4GenerateResult>,
+): LanguageModelV4GenerateResult {
+  const calls = content.some((part) => part.type === 'tool-call');
+  return {
+    content,
+    finishReason: { unified: calls ? 'tool-calls' : 'stop', raw: undefined },
+    usage: {
+      inputTokens: { total: 10, noCache: 10, cacheRead: undefined, cacheWrite: undefined },
+      outputTokens: { total: 5, text: 5, reasoning: undefined },
+    },
+    warnings: [],
+    ...rest,
+  };
+}
+
+function toContent(
+  { toolName, input = {}, toolCallId }: ScriptedCall,
+  invocation: number,
+  index: number,
+): LanguageModelV4Content {
+  return {
+    type: 'tool-call',
+    toolCallId: toolCallId ?? `${invocation}-${index}`,
+    toolName,
+    input: typeof input === 'string' ? input : JSON.stringify(input),
+  };
+}
+
+/** The same reply as a provider would stream it: in pieces. */
+function toStream(result: LanguageModelV4GenerateResult): ReadableStream<LanguageModelV4StreamPart> {
+  const parts = [...toParts(result)];
+  let at = 0;
+  return new ReadableStream({
+    pull(controller) {
+      const part = parts[at++];
+      if (part === undefined) controller.close();
+      else controller.enqueue(part);
+    },
+  });
+}
+
+function* toParts({
+  content,
+  finishReason,
+  usage,
+}: LanguageModelV4GenerateResult): Generator<LanguageModelV4StreamPart> {
+  yield { type: 'stream-start', warnings: [] };
+  for (const [index, part] of content.entries()) {
+    const id = String(index);
+    if (part.type === 'text' || part.type === 'reasoning') {
+      const metadata = part.providerMetadata === undefined ? {} : { providerMetadata: part.providerMetadata };
+      yield { type: `${part.type}-start`, id, ...metadata };
+      for (const delta of pieces(part.text)) yield { type: `${part.type}-delta`, id, delta };
+      yield { type: `${part.type}-end`, id };
+    } else if (part.type === 'tool-call') {
+      yield { type: 'tool-input-start', id: part.toolCallId, toolName: part.toolName };
+      for (const delta of pieces(part.input)) yield { type: 'tool-input-delta', id: part.toolCallId, delta };
+      yield { type: 'tool-input-end', id: part.toolCallId };
+      yield part;
+    } else yield part;
+  }
+  yield { type: 'finish', finishReason, usage };
+}
+
+function pieces(text: string): string[] {
+  return text.match(/[\s\S]{1,7}/g) ?? [];
+}

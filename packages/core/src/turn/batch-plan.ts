@@ -1,0 +1,58 @@
+import type { RequestedCall } from './entry.ts';
+
+/** What a call is to the turn, known before anything runs. */
+export type CallRole = 'plain' | 'terminal' | 'listed' | 'transition' | 'rewind';
+
+export interface PlannedCall extends RequestedCall {
+  readonly role: CallRole;
+}
+
+/** What the plan must know of a tool. */
+export interface ToolTraits {
+  readonly terminal: boolean;
+  readonly transition: boolean;
+  readonly rewind: boolean;
+  readonly effects: 'none' | 'session' | 'external';
+  readonly needsApproval: boolean;
+}
+
+export interface PlanRules {
+  readonly traitsOf: (toolName: string) => ToolTraits | undefined;
+  /** The names that end the run, where it has a terminating contract. */
+  readonly listed: ReadonlySet<string> | undefined;
+  readonly cancelRest: boolean;
+}
+
+/** A batch in groups: the calls of a group run side by side, the groups one after another. */
+export type BatchPlan = readonly (readonly PlannedCall[])[];
+
+/**
+ * Classifies all calls of a batch before any runs, because a transition anywhere in it outranks a terminal. Only
+ * neighbours without effects share a group; whatever may end, hand over or wait stands alone.
+ */
+export function planBatch(calls: readonly RequestedCall[], rules: PlanRules): BatchPlan {
+  const groups: PlannedCall[][] = [];
+  let open: PlannedCall[] | undefined;
+  for (const call of calls) {
+    const traits = rules.traitsOf(call.toolName);
+    const planned: PlannedCall = { ...call, role: roleOf(call.toolName, traits, rules) };
+    const joins = !rules.cancelRest && planned.role === 'plain' && traits?.effects === 'none' && !traits.needsApproval;
+    if (joins && open !== undefined) {
+      open.push(planned);
+      continue;
+    }
+    const group = [planned];
+    groups.push(group);
+    open = joins ? group : undefined;
+  }
+  return groups;
+}
+
+function roleOf(toolName: string, traits: ToolTraits | undefined, rules: PlanRules): CallRole {
+  if (traits === undefined) return 'plain';
+  if (traits.transition) return 'transition';
+  if (traits.rewind) return 'rewind';
+  // Under a contract only listed tools end the run: a terminal tool that is not listed is a plain one.
+  if (rules.listed !== undefined) return rules.listed.has(toolName) ? 'listed' : 'plain';
+  return traits.terminal ? 'terminal' : 'plain';
+}

@@ -1,0 +1,110 @@
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { Answer } from '../dispatch/answer.ts';
+import type { Settlement } from '../results/outcome.ts';
+import type { Stop } from './stop.ts';
+import type { Usage } from './usage.ts';
+
+/** One thing that happened. A transcript is a list of these, and only grows. */
+export type Entry =
+  | TurnEntry
+  | MessageEntry
+  | ReplyEntry
+  | StartedEntry
+  | PendingEntry
+  | SettledEntry
+  | TrimmedEntry
+  | NudgeEntry
+  | CheckpointEntry
+  | RewindEntry
+  | StopEntry;
+
+/** A turn begins here: its counts start at 0. */
+export interface TurnEntry {
+  readonly kind: 'turn';
+}
+
+/** Said from outside: a prompt, earlier messages, a late answer. */
+export interface MessageEntry {
+  readonly kind: 'message';
+  readonly message: LanguageModelV4Message;
+}
+
+/** What the model replied in one step, and the calls it asked for, under our own ids. */
+export interface ReplyEntry {
+  readonly kind: 'reply';
+  readonly step: number;
+  readonly content: AssistantContent;
+  readonly calls: readonly RequestedCall[];
+  readonly text: string;
+  readonly finishReason: FinishReason;
+  readonly usage: Usage;
+}
+
+export type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
+
+export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
+
+/** A call as the model asked for it. */
+export interface RequestedCall {
+  readonly callId: string;
+  readonly toolName: string;
+  /** As the model wrote it. */
+  readonly input: string;
+  /** What the provider called it: it may repeat, or be missing. */
+  readonly providerCallId?: string;
+  /** The provider ran it itself, and this is what it gave. */
+  readonly provided?: { readonly result: unknown; readonly isError: boolean };
+}
+
+/** Written before a tool with outside effects runs: found without an end, its outcome is unknown. */
+export interface StartedEntry {
+  readonly kind: 'started';
+  readonly callId: string;
+}
+
+export interface PendingEntry {
+  readonly kind: 'pending';
+  readonly settlement: Settlement;
+}
+
+export interface SettledEntry {
+  readonly kind: 'settled';
+  readonly settlement: Settlement;
+  /** Whose answer settled it, where one did. */
+  readonly answer?: Answer;
+  /** A turn inside the call ended the turn around it too. */
+  readonly endsTurn?: true;
+  /** The turn had gone on without it: the model was told with a message of its own. */
+  readonly late?: true;
+}
+
+/** The view's assistant message of that step shows only these calls. */
+export interface TrimmedEntry {
+  readonly kind: 'trimmed';
+  readonly step: number;
+  readonly keep: readonly string[];
+}
+
+export interface NudgeEntry {
+  readonly kind: 'nudge';
+  readonly why: 'no-call' | 'length' | 'last-word';
+  readonly role: 'system' | 'user';
+  readonly text: string;
+}
+
+/** The point that a rewind of this turn goes back to. */
+export interface CheckpointEntry {
+  readonly kind: 'checkpoint';
+}
+
+/** The view goes back to the checkpoint and on with this message. */
+export interface RewindEntry {
+  readonly kind: 'rewind';
+  readonly callId: string;
+  readonly text: string;
+}
+
+export interface StopEntry {
+  readonly kind: 'stop';
+  readonly stop: Stop;
+}

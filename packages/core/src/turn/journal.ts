@@ -1,0 +1,18 @@
+import type { SessionEvent } from '../session/slice.ts';
+import type { Entry, SettledEntry } from './entry.ts';
+
+/**
+ * Where a turn is written down as it happens. What it has taken is durable; where it rejects, the turn stops and nothing
+ * of what it refused counts.
+ */
+export interface Journal {
+  append(entries: readonly Entry[]): void | Promise<void>;
+  /** The end of a call and what the call changed: kept together or not at all. */
+  settle(entry: SettledEntry, staged: Staged): void | Promise<void>;
+}
+
+/** What a call changed, to be kept with its end. */
+export interface Staged {
+  /** Of the session, in order. Empty for a call that did not succeed. */
+  readonly events: readonly SessionEvent[];
+}

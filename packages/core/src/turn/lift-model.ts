@@ -1,0 +1,63 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4StreamPart,
+  LanguageModelV4StreamResult,
+} from '@ai-sdk/provider';
+
+/** A model of the interface's version before. Described by shape. */
+export interface LanguageModelV3Like {
+  readonly specificationVersion: 'v3';
+  readonly provider: string;
+  readonly modelId: string;
+  doGenerate(options: never): PromiseLike<unknown>;
+  doStream(options: never): PromiseLike<unknown>;
+}
+
+/** The model in version 4. What version 3 has in another form is turned around; the rest passes as it is. */
+export function liftModel(model: LanguageModelV4 | LanguageModelV3Like): LanguageModelV4 {
+  if (model.specificationVersion !== 'v3') return model;
+  return {
+    specificationVersion: 'v4',
+    provider: model.provider,
+    modelId: model.modelId,
+    supportedUrls: (model as unknown as Partial<LanguageModelV4>).supportedUrls ?? {},
+    async doGenerate(options) {
+      const result = (await model.doGenerate(toV3(options) as never)) as LanguageModelV4GenerateResult;
+      return { ...result, content: result.content.map((part) => fromV3(part)) };
+    },
+    async doStream(options) {
+      const result = (await model.doStream(toV3(options) as never)) as LanguageModelV4StreamResult;
+      const lift = new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
+        transform: (part, controller) => controller.enqueue(fromV3(part)),
+      });
+      return { ...result, stream: result.stream.pipeThrough(lift) };
+    },
+  };
+}
+
+/** Version 3 has the bytes of a file directly under `data`. */
+function toV3(options: LanguageModelV4CallOptions): unknown {
+  return {
+    ...options,
+    prompt: options.prompt.map((message) =>
+      message.role === 'system' ? message : { ...message, content: message.content.map(flattenFile) },
+    ),
+  };
+}
+
+function flattenFile(part: unknown): unknown {
+  const { type, data } = part as {
+    type?: unknown;
+    data?: { type?: unknown; data?: unknown; url?: unknown; text?: unknown };
+  };
+  if (type !== 'file' || typeof data !== 'object' || data === null || !('type' in data)) return part;
+  return { ...(part as object), data: data.data ?? data.url ?? data.text };
+}
+
+function fromV3<P extends { type: string }>(part: P): P {
+  if (part.type !== 'file') return part;
+  const { data } = part as unknown as { data: unknown };
+  return typeof data === 'object' && data !== null && 'type' in data ? part : { ...part, data: { type: 'data', data } };
+}

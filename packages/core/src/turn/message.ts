@@ -1,0 +1,26 @@
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import { OptionsError } from '../errors.ts';
+
+/** A message as the AI SDK's provider interface has it, or simply `{ role, content: text }`. */
+export type Message =
+  | LanguageModelV4Message
+  | { readonly role: 'system' | 'user' | 'assistant'; readonly content: string };
+
+const ROLES: readonly string[] = ['system', 'user', 'assistant', 'tool'];
+
+/** The message in the provider interface's form. */
+export function toModelMessage(message: Message, field: string = 'messages'): LanguageModelV4Message {
+  if (typeof message !== 'object' || message === null || !ROLES.includes(message.role)) {
+    throw new OptionsError(field, `must have a role: ${ROLES.join(', ')}.`);
+  }
+  if (Array.isArray(message.content)) return message as LanguageModelV4Message;
+  if (typeof message.content !== 'string')
+    throw new OptionsError(field, 'must have a content: a text or an array of parts.');
+  if (message.role === 'system') return message as LanguageModelV4Message;
+  if (message.role === 'tool') throw new OptionsError(field, 'of role tool must have an array of parts as content.');
+  return { role: message.role, content: [{ type: 'text', text: message.content }] } as LanguageModelV4Message;
+}
+
+export function userMessage(text: string): LanguageModelV4Message {
+  return { role: 'user', content: [{ type: 'text', text }] };
+}

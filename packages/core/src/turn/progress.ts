@@ -1,0 +1,126 @@
+import type { Answer } from '../dispatch/answer.ts';
+import type { Settlement } from '../results/outcome.ts';
+import type { Entry, ReplyEntry, RequestedCall } from './entry.ts';
+import type { Stop } from './stop.ts';
+import { addUsage, noUsage, type Usage } from './usage.ts';
+
+/** How far a turn has come. It is read from the transcript, so a turn resumed counts on from where it was. */
+export interface TurnProgress {
+  steps: number;
+  /** Replies without a call in a row. */
+  textReplies: number;
+  rewinds: number;
+  lengthTries: number;
+  usage: Usage;
+  /** The reply whose batch is still to be settled, or whose meaning is still to be decided. */
+  open: ReplyEntry | undefined;
+  /** Of this turn, in the order they settled. */
+  settled: Map<string, Settlement>;
+  /** Of those, the ones since the checkpoint or the last rewind to it. */
+  sinceCheckpoint: Settlement[];
+  /** How the turn ended, where it has. */
+  stop: Stop | undefined;
+  readonly started: Set<string>;
+  /** Calls inside which a turn ended this one too. */
+  readonly ending: Set<string>;
+  /** Calls of this and earlier turns that wait for an answer: one may come a turn later. */
+  readonly waiting: Map<string, Waiting>;
+  readonly answers: Map<string, Answer>;
+}
+
+export interface Waiting {
+  readonly call: RequestedCall;
+  readonly settlement: Settlement;
+}
+
+export function readProgress(entries: readonly Entry[]): TurnProgress {
+  const progress: TurnProgress = {
+    ...fresh(),
+    started: new Set(),
+    ending: new Set(),
+    waiting: new Map(),
+    answers: new Map(),
+  };
+  for (const entry of entries) follow(progress, entry);
+  return progress;
+}
+
+/** Keeps the progress up with the transcript. */
+export function follow(progress: TurnProgress, entry: Entry): void {
+  switch (entry.kind) {
+    case 'turn':
+      Object.assign(progress, fresh());
+      return;
+    case 'reply':
+      followReply(progress, entry);
+      return;
+    case 'started':
+      progress.started.add(entry.callId);
+      return;
+    case 'pending':
+      followPending(progress, entry.settlement);
+      return;
+    case 'settled':
+      progress.waiting.delete(entry.settlement.callId);
+      progress.settled.set(entry.settlement.callId, entry.settlement);
+      progress.sinceCheckpoint.push(entry.settlement);
+      if (entry.endsTurn === true) progress.ending.add(entry.settlement.callId);
+      if (entry.answer !== undefined) progress.answers.set(entry.settlement.callId, entry.answer);
+      return;
+    case 'nudge':
+      if (entry.why === 'length') progress.lengthTries++;
+      progress.open = undefined;
+      return;
+    case 'rewind':
+      progress.rewinds++;
+      progress.sinceCheckpoint = [];
+      progress.open = undefined;
+      return;
+    case 'stop':
+      progress.stop = entry.stop;
+      return;
+    case 'checkpoint':
+      progress.sinceCheckpoint = [];
+      return;
+    case 'message':
+    case 'trimmed':
+      return;
+  }
+}
+
+function followReply(progress: TurnProgress, reply: ReplyEntry): void {
+  progress.stop = undefined;
+  progress.steps++;
+  progress.textReplies = reply.calls.length === 0 ? progress.textReplies + 1 : 0;
+  progress.usage = addUsage(progress.usage, reply.usage);
+  progress.open = reply;
+}
+
+function followPending(progress: TurnProgress, settlement: Settlement): void {
+  const call = progress.open?.calls.find(({ callId }) => callId === settlement.callId);
+  if (call !== undefined) progress.waiting.set(call.callId, { call, settlement });
+}
+
+/** Whether there is nothing left to do for a turn that stopped so. */
+export function isFinished(stop: Stop | undefined): boolean {
+  return stop?.reason === 'end_turn' || stop?.reason === 'transition';
+}
+
+/** Whether a turn that stopped so goes on as the same turn. After a limit, going on is a new allowance. */
+export function goesOn(stop: Stop | undefined): boolean {
+  return stop === undefined || stop.reason === 'suspended' || stop.reason === 'aborted' || stop.reason === 'error';
+}
+
+function fresh(): Omit<TurnProgress, 'started' | 'ending' | 'waiting' | 'answers'> {
+  return {
+    steps: 0,
+    textReplies: 0,
+    rewinds: 0,
+    lengthTries: 0,
+    usage: noUsage,
+    open: undefined,
+    settled: new Map(),
+    sinceCheckpoint: [],
+    stop: undefined,
+  };
+}

@@ -1,0 +1,180 @@
+import type { Answer } from '../dispatch/answer.ts';
+import { CallLimit } from '../dispatch/call-limit.ts';
+import type { CallRun } from '../dispatch/call-run.ts';
+import { dispatchRun } from '../dispatch/dispatch-call.ts';
+import type { Outcome, Settlement } from '../results/outcome.ts';
+import type { ResolvedTool } from '../tools/resolved-tool.ts';
+import type { ToolContext } from '../tools/tool-context.ts';
+import { type PlannedCall, planBatch } from './batch-plan.ts';
+import { cancelled, refusalOf } from './batch-rules.ts';
+import type { Ended } from './ending.ts';
+import type { ReplyEntry, RequestedCall, SettledEntry } from './entry.ts';
+import { rewindRefusal } from './rewind.ts';
+import type { StepTools } from './step-tools.ts';
+import { toolNamed } from './step-tools.ts';
+import { record, recordSettled, settleUnrun, type Turn } from './turn.ts';
+import type { NestedTurnOptions } from './turn-options.ts';
+import type { TurnResult } from './turn-result.ts';
+
+/** Settles every call of a reply that is not settled yet, in order, and gives them all. */
+export async function settleBatch(turn: Turn, step: StepTools, reply: ReplyEntry): Promise<readonly Ended[]> {
+  const ended: Ended[] = [];
+  for (const group of planBatch(reply.calls, step.plan)) {
+    const [only] = group;
+    const settled =
+      only !== undefined && group.length === 1
+        ? [await settleOne(turn, step, only, ended)]
+        : await settleBeside(turn, step, group, ended);
+    ended.push(...settled);
+  }
+  return ended;
+}
+
+/** Side by side; where one leaves the loop, the others have ended before it does. */
+async function settleBeside(
+  turn: Turn,
+  step: StepTools,
+  group: readonly PlannedCall[],
+  before: readonly Ended[],
+): Promise<readonly Ended[]> {
+  const settled = await Promise.allSettled(group.map((call) => settleOne(turn, step, call, before, true)));
+  return settled.map((one) => {
+    if (one.status === 'rejected') throw one.reason;
+    return one.value;
+  });
+}
+
+async function settleOne(
+  turn: Turn,
+  step: StepTools,
+  call: PlannedCall,
+  before: readonly Ended[],
+  beside: boolean = false,
+): Promise<Ended> {
+  const known = turn.progress.settled.get(call.callId);
+  const settlement = known ?? (await settleUnknown(turn, step, call, before, beside));
+  return { role: turn.progress.ending.has(call.callId) ? 'terminal' : call.role, settlement };
+}
+
+async function settleUnknown(
+  turn: Turn,
+  step: StepTools,
+  call: PlannedCall,
+  before: readonly Ended[],
+  beside: boolean,
+): Promise<Settlement> {
+  const waiting = turn.progress.waiting.get(call.callId);
+  const answer = turn.options.answers?.[call.callId];
+  if (waiting !== undefined && answer === undefined) return expire(turn, call, waiting.settlement);
+  const refused = waiting === undefined ? refusal(turn, step, call, before) : undefined;
+  if (refused !== undefined) return settleUnrun(turn, call, refused);
+  const run = toRun(turn, step, call, { answer, beside });
+  turn.running.set(call.callId, run.limit);
+  try {
+    return await dispatchRun(run);
+  } finally {
+    turn.running.delete(call.callId);
+  }
+}
+
+/** Why the call is not run, if it is not: what came before it in the batch, an abort, or a crash that left it in doubt. */
+function refusal(turn: Turn, step: StepTools, call: PlannedCall, before: readonly Ended[]): Outcome | undefined {
+  const refused = refusalOf(call, before, turn.rules);
+  if (refused !== undefined) return refused;
+  if (turn.limit.hit?.code === 'aborted') return cancelled('the turn was aborted');
+  if (call.role === 'rewind') return rewindRefusal(turn, step);
+  const tool = toolNamed(step.tools, call.toolName);
+  return turn.progress.started.has(call.callId) && !mayRunAgain(tool) ? unknownOutcome(call.toolName) : undefined;
+}
+
+/** Without outside effects nothing of the lost run remains: its draft died with the process. */
+function mayRunAgain(tool: ResolvedTool | undefined): boolean {
+  return tool === undefined || tool.effects !== 'external' || tool.idempotent;
+}
+
+function unknownOutcome(toolName: string): Outcome {
+  const message = `"${toolName}" was running when the process ended. It may have taken effect or not, and was not run again.`;
+  return { status: 'error', code: 'unknown_outcome', message, text: message };
+}
+
+/** A pending call whose time has passed has failed; one that still has time stays as it is. */
+function expire(turn: Turn, call: PlannedCall, waiting: Settlement): Settlement | Promise<Settlement> {
+  const { outcome } = waiting;
+  if (outcome.status !== 'pending' || outcome.expiresAt === undefined || turn.clock.now() < outcome.expiresAt)
+    return waiting;
+  const message = `"${call.toolName}" was not answered in time.`;
+  return settleUnrun(turn, call, { status: 'error', code: 'expired', message, text: message });
+}
+
+interface RunHow {
+  readonly answer: Answer | undefined;
+  /** The turn had gone on without it. */
+  readonly late?: true;
+  /** Others run beside it, and may end the turn. */
+  readonly beside?: boolean;
+}
+
+/** A call of this turn, as the pipeline takes it. */
+export function toRun(turn: Turn, step: StepTools, call: RequestedCall, how: RunHow): CallRun {
+  const { answer, late } = how;
+  const { session, clock, logger, budget, options } = turn;
+  return {
+    tools: step.tools,
+    callId: call.callId,
+    toolName: call.toolName,
+    written: call.input,
+    idempotencyKey: call.callId,
+    provided: call.provided,
+    answer,
+    pendingAnswered: true,
+    session,
+    limit: new CallLimit({ clock, within: turn.limit, cancellable: how.beside === true }),
+    budget,
+    policies: options.policies ?? [],
+    middleware: options.middleware ?? [],
+    messages: [],
+    prompt: typeof options.instructions === 'object' ? options.instructions : undefined,
+    clock,
+    logger,
+    startedAt: clock.now(),
+    // Only a call with outside effects must be known to have started: any other may simply run again.
+    onStart: (tool) =>
+      tool.effects === 'external' && turn.options.journal !== undefined
+        ? record(turn, { kind: 'started', callId: call.callId })
+        : undefined,
+    onSettle: (settlement, events) =>
+      writeEnd(turn, settlement, events, {
+        ...(answer === undefined ? {} : { answer }),
+        ...(late === undefined ? {} : { late }),
+        ...(turn.endedBy === call.callId && settlement.outcome.status === 'ok' ? { endsTurn: true as const } : {}),
+      }),
+    runTurn: (nested, ctx) => runNested(turn, call.callId, nested, ctx),
+    emit: turn.emit,
+  };
+}
+
+function writeEnd(
+  turn: Turn,
+  settlement: Settlement,
+  events: Parameters<typeof recordSettled>[2],
+  how: Pick<SettledEntry, 'answer' | 'late' | 'endsTurn'>,
+): void | Promise<void> {
+  if (settlement.outcome.status === 'pending') return record(turn, { kind: 'pending', settlement });
+  return recordSettled(turn, { kind: 'settled', settlement, ...how }, events);
+}
+
+/** A turn inside a call: the model is this turn's unless another is given, and its end may be this turn's end. */
+async function runNested(
+  turn: Turn,
+  callId: string,
+  { endsParent, ...options }: NestedTurnOptions,
+  ctx: ToolContext,
+): Promise<TurnResult> {
+  const result = await turn.runNested({ ...options, model: options.model ?? turn.options.model }, ctx);
+  const ended = result.stop.reason === 'end_turn' && result.stop.by !== 'text';
+  if (endsParent === true && ended && turn.endedBy === undefined) {
+    turn.endedBy = callId;
+    for (const [running, limit] of turn.running) if (running !== callId) limit.cancel('The turn has ended');
+  }
+  return result;
+}

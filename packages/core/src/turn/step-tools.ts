@@ -1,0 +1,98 @@
+import { OptionsError } from '../errors.ts';
+import { renderPrompt } from '../prompt/prompt.ts';
+import { withTerminalTools } from '../prompt/terminal-tools.ts';
+import { type AdvertisedTool, advertise, isOffered } from '../tools/advertise.ts';
+import { type ResolvedTool, resolveTool } from '../tools/resolved-tool.ts';
+import { assertToolSet, mergeToolSets, type ToolSet } from '../tools/tool-set.ts';
+import type { PlanRules, ToolTraits } from './batch-plan.ts';
+import { isRewindTool } from './rewind-tool.ts';
+import { listedNames } from './terminating.ts';
+import type { Turn } from './turn.ts';
+
+/** The tools of one step and the instructions that go with them. */
+export interface StepTools {
+  readonly tools: ToolSet;
+  readonly system: string;
+  readonly advertised: readonly AdvertisedTool[];
+  readonly plan: PlanRules;
+}
+
+/** What the model is offered in this step. Throws for tools that cannot work, before the model is asked. */
+export async function stepTools(turn: Turn, canRewind: boolean): Promise<StepTools> {
+  const { tools, body } = gather(turn);
+  const offered = canRewind ? tools : withoutRewind(tools);
+  const known = fixed.get(offered);
+  const { session, contract } = turn;
+  const listed = contract === undefined ? undefined : listedNames(contract, offered);
+  const advertised = known ?? (await advertise(offered, { session, pendingAnswered: true }));
+  if (known === undefined && isFixed(offered)) fixed.set(offered, advertised);
+  const plan: PlanRules = {
+    traitsOf: (name) => traitsOf(offered, name),
+    listed,
+    cancelRest: turn.rules.onError === 'cancel-rest',
+  };
+  return {
+    tools: offered,
+    advertised,
+    plan,
+    system: contract === undefined ? withTerminalTools(body, offered, session) : body,
+  };
+}
+
+// What does not change from step to step is described once.
+const fixed = new WeakMap<ToolSet, readonly AdvertisedTool[]>();
+
+function isFixed(tools: ToolSet): boolean {
+  return Object.values(tools).every(({ description }) => typeof description !== 'function');
+}
+
+function gather(turn: Turn): { tools: ToolSet; body: string } {
+  const { tools, instructions, params } = turn.options;
+  const own =
+    typeof tools === 'function' ? tools({ step: turn.progress.steps + 1, session: turn.session }) : (tools ?? noTools);
+  assertToolSet(own, 'Option "tools"');
+  if (typeof instructions !== 'object') return { tools: own, body: instructions ?? '' };
+  const rendered = renderPrompt(instructions, { session: turn.session, ...(params === undefined ? {} : { params }) });
+  return {
+    body: rendered.body,
+    tools: Object.keys(own).length === 0 ? rendered.tools : mergeToolSets(rendered.tools, own),
+  };
+}
+
+const noTools: ToolSet = {};
+
+const withoutRewindCache = new WeakMap<ToolSet, ToolSet>();
+
+function withoutRewind(tools: ToolSet): ToolSet {
+  const known = withoutRewindCache.get(tools);
+  if (known !== undefined) return known;
+  const kept = Object.entries(tools).filter(([, definition]) => !isRewindTool(definition));
+  const rest = kept.length === Object.keys(tools).length ? tools : Object.fromEntries(kept);
+  withoutRewindCache.set(tools, rest);
+  return rest;
+}
+
+/** The tool of that name as the runtime uses it. */
+export function toolNamed(tools: ToolSet, name: string): ResolvedTool | undefined {
+  const definition = Object.hasOwn(tools, name) ? tools[name] : undefined;
+  if (definition === undefined) return undefined;
+  const tool = resolveTool(name, definition);
+  return isOffered(tool, true) ? tool : undefined;
+}
+
+function traitsOf(tools: ToolSet, name: string): ToolTraits | undefined {
+  const tool = toolNamed(tools, name);
+  if (tool === undefined) return undefined;
+  const { terminal, transition, effects, approval } = tool;
+  return { terminal, transition, rewind: isRewindTool(tool.definition), effects, needsApproval: approval !== false };
+}
+
+/** Refuses a terminating contract that no tool could fulfil, before any model call. */
+export function assertContract(turn: Turn): void {
+  if (turn.contract === undefined) return;
+  const { tools } = gather(turn);
+  for (const name of listedNames(turn.contract, tools)) {
+    if (toolNamed(tools, name)?.transition === true)
+      throw new OptionsError('terminating.toolIds', `lists "${name}", which is a transition.`);
+  }
+}

@@ -1,0 +1,72 @@
+import type { ToolSet } from '../tools/tool-set.ts';
+import { EventChannel } from './event-channel.ts';
+import { runNested, runOpened } from './run-turn.ts';
+import { openTurn } from './turn.ts';
+import type { TurnEvent } from './turn-events.ts';
+import type { TurnOptions } from './turn-options.ts';
+import type { TurnResult } from './turn-result.ts';
+
+export type TurnStream<T extends ToolSet = ToolSet> = AsyncIterable<TurnEvent> & {
+  readonly result: Promise<TurnResult<T>>;
+};
+
+/**
+ * Runs a turn and tells of it as it happens. It starts with the first read of either the events or the result; whoever
+ * stops reading the events stops the turn. `turn.end` is the last event, always; a failure is in the result.
+ */
+export function streamTurn<T extends ToolSet>(options: TurnOptions<T>): TurnStream<T> {
+  const channel = new EventChannel<TurnEvent>();
+  const abort = new AbortController();
+  let running: Promise<TurnResult<T>> | undefined;
+  const start = (): Promise<TurnResult<T>> => {
+    if (running === undefined) {
+      running = run(options as TurnOptions, channel, abort) as Promise<unknown> as Promise<TurnResult<T>>;
+      // A rejection that nobody reads is no crash: it is kept in the result for whoever asks.
+      running.catch(() => {});
+    }
+    return running;
+  };
+  return {
+    get result() {
+      return start();
+    },
+    [Symbol.asyncIterator]() {
+      channel.open();
+      void start();
+      return reader(channel, abort);
+    },
+  };
+}
+
+async function run(
+  options: TurnOptions,
+  channel: EventChannel<TurnEvent>,
+  abort: AbortController,
+): Promise<TurnResult> {
+  // One turn of the microtasks: whoever takes the result first and reads the events next misses none.
+  await Promise.resolve();
+  const signal = options.signal === undefined ? abort.signal : AbortSignal.any([options.signal, abort.signal]);
+  const onEvent = (event: TurnEvent): void => {
+    channel.push(event);
+    options.onEvent?.(event);
+  };
+  try {
+    return await runOpened(() => openTurn({ ...options, signal, onEvent }, runNested, () => channel.ready()));
+  } finally {
+    channel.close();
+  }
+}
+
+function reader(channel: EventChannel<TurnEvent>, abort: AbortController): AsyncIterator<TurnEvent> {
+  return {
+    async next() {
+      const value = await channel.next();
+      return value === undefined ? { done: true, value: undefined } : { done: false, value };
+    },
+    async return() {
+      channel.leave();
+      abort.abort();
+      return { done: true, value: undefined };
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { LastcallError, OptionsError } from '../errors.ts';
+import { missing, type ToolSet } from '../tools/tool-set.ts';
+import type { Stop } from './stop.ts';
+import type { Transcript } from './transcript.ts';
+
+/** Which tools end the run, how often the model is reminded of them, and how often it is asked at most. */
+export interface TerminatingContract {
+  /** Names, registry keys or ids. */
+  toolIds: readonly string[];
+  /** How many replies without a call in a row are answered with a nudge. Default 1. */
+  consecutiveNudges?: number;
+  nudgeMessage?: string;
+  /** How often the model is invoked at most, nudged invocations among them. Default 64. */
+  maxInvocations?: number;
+}
+
+export const DEFAULT_NUDGE =
+  'You are currently in an autonomous execution mode with no user interaction. You must complete your task by calling one of the terminating tools.';
+
+export type CheckedContract = Required<TerminatingContract>;
+
+/** Refuses numbers that cannot work, naming the field. */
+export function checkContract(contract: TerminatingContract): CheckedContract {
+  const { toolIds, consecutiveNudges = 1, nudgeMessage = DEFAULT_NUDGE, maxInvocations = 64 } = contract;
+  if (!Array.isArray(toolIds) || toolIds.length === 0 || !toolIds.every((id) => typeof id === 'string')) {
+    throw new OptionsError('terminating.toolIds', 'must be a list of at least one tool.');
+  }
+  if (!Number.isInteger(consecutiveNudges) || consecutiveNudges < 0) {
+    throw new OptionsError(
+      'terminating.consecutiveNudges',
+      `must be a whole number of 0 or more, not ${String(consecutiveNudges)}.`,
+    );
+  }
+  if (!Number.isInteger(maxInvocations) || maxInvocations < 1) {
+    throw new OptionsError(
+      'terminating.maxInvocations',
+      `must be a whole number of 1 or more, not ${String(maxInvocations)}.`,
+    );
+  }
+  if (typeof nudgeMessage !== 'string' || nudgeMessage === '')
+    throw new OptionsError('terminating.nudgeMessage', 'must be a text.');
+  return { toolIds, consecutiveNudges, nudgeMessage, maxInvocations };
+}
+
+/** The names of the tools that a contract lists. One that is no tool of the run is refused, naming it. */
+export function listedNames(contract: CheckedContract, tools: ToolSet): ReadonlySet<string> {
+  return new Set(contract.toolIds.map((wanted) => nameOf(wanted, tools)));
+}
+
+function nameOf(wanted: string, tools: ToolSet): string {
+  if (Object.hasOwn(tools, wanted)) return wanted;
+  const byId = Object.entries(tools).find(([, tool]) => tool.id === wanted);
+  if (byId === undefined)
+    throw new OptionsError('terminating.toolIds', `names what is no tool of this run. ${missing(wanted, tools)}.`);
+  return byId[0];
+}
+
+/** The model was invoked as often as the contract allows. What was done is in `transcript`. */
+export class MaxInvocationsExceeded extends LastcallError {
+  override readonly name: string = 'MaxInvocationsExceeded';
+  readonly stop: Stop = { reason: 'max_invocations' };
+  readonly transcript: Transcript;
+
+  constructor(transcript: Transcript) {
+    super('max_invocations_exceeded', 'Max invocations exceeded');
+    this.transcript = transcript;
+  }
+}
+
+/** The model kept answering with text. What was done is in `transcript`. */
+export class MaxConsecutiveNudgesExceeded extends LastcallError {
+  override readonly name: string = 'MaxConsecutiveNudgesExceeded';
+  readonly stop: Stop = { reason: 'max_nudges' };
+  readonly transcript: Transcript;
+
+  constructor(transcript: Transcript) {
+    super('max_consecutive_nudges_exceeded', 'Max consecutive nudges exceeded');
+    this.transcript = transcript;
+  }
+}

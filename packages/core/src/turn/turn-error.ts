@@ -1,0 +1,29 @@
+import { LastcallError } from '../errors.ts';
+import { describeError } from '../results/describe-error.ts';
+import type { Stop } from './stop.ts';
+import type { Transcript } from './transcript.ts';
+
+/** Stands for an error that could not carry the transcript itself; that one is its cause. */
+export class TurnFailed extends LastcallError {
+  override readonly name: string = 'TurnFailed';
+  readonly stop: Stop;
+  readonly transcript: Transcript;
+
+  constructor(cause: unknown, stop: Stop, transcript: Transcript) {
+    super('turn_failed', describeError(cause).message, { cause });
+    this.stop = stop;
+    this.transcript = transcript;
+  }
+}
+
+/** The same error with `stop` and `transcript` on it, so that what was done is not lost. */
+export function attachTurn(error: unknown, stop: Stop, transcript: Transcript): unknown {
+  if (!(error instanceof Error)) return new TurnFailed(error, stop, transcript);
+  try {
+    if (!('transcript' in error)) Object.assign(error, { transcript });
+    if (!('stop' in error)) Object.defineProperty(error, 'stop', { value: stop, enumerable: false });
+    return error;
+  } catch {
+    return new TurnFailed(error, stop, transcript);
+  }
+}

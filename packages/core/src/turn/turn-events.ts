@@ -1,0 +1,16 @@
+import type { CallEvent } from '../dispatch/call-events.ts';
+import type { Stop } from './stop.ts';
+import type { Usage } from './usage.ts';
+
+/** What a listener is told of a turn. The deltas after a step's last `step.start` concatenate to what is stored. */
+export type TurnEvent =
+  | { readonly type: 'step.start'; readonly step: number; readonly attempt: number }
+  | { readonly type: 'text.delta'; readonly step: number; readonly text: string }
+  | { readonly type: 'reasoning.delta'; readonly step: number; readonly text: string }
+  | { readonly type: 'tool-input-start'; readonly callId: string; readonly toolName: string }
+  | { readonly type: 'tool-input-delta'; readonly callId: string; readonly delta: string }
+  | CallEvent
+  | { readonly type: 'nudge'; readonly step: number; readonly text: string }
+  | { readonly type: 'rewind'; readonly step: number; readonly reason: string; readonly guidance: string }
+  | { readonly type: 'step.end'; readonly step: number; readonly text: string; readonly usage: Usage }
+  | { readonly type: 'turn.end'; readonly stop: Stop };

@@ -1,0 +1,80 @@
+import type { Settlement } from '../results/outcome.ts';
+import type { ToolSet } from '../tools/tool-set.ts';
+import type { Stop } from './stop.ts';
+import type { Transcript } from './transcript.ts';
+import type { Turn } from './turn.ts';
+import type { Usage } from './usage.ts';
+
+export interface TurnResult<T extends ToolSet = ToolSet> {
+  /** The terminal tool's text to the byte, or the model's text. Empty where a turn ended without either. */
+  readonly response: string;
+  /** The terminal tool's value. */
+  readonly output: TerminalOutput<T> | undefined;
+  readonly stop: Stop;
+  readonly transcript: Transcript;
+  /** Of this turn, in the order of the calls. */
+  readonly settlements: readonly Settlement[];
+  readonly pending: readonly PendingCall[];
+  readonly steps: number;
+  readonly usage: Usage;
+}
+
+/** A call that waits for somebody's answer. */
+export interface PendingCall {
+  readonly callId: string;
+  readonly kind: 'result' | 'approval';
+  readonly toolName: string;
+  readonly input: unknown;
+  readonly expiresAt?: number;
+}
+
+/** What the terminal tools of a set give: `unknown` where the set does not say which they are. */
+export type TerminalOutput<T extends ToolSet> = {
+  [Name in keyof T]: T[Name] extends { readonly terminal: true; readonly execute?: (...args: never) => infer R }
+    ? Unwrapped<R>
+    : never;
+}[keyof T] extends infer O
+  ? [O] extends [never]
+    ? unknown
+    : O
+  : never;
+
+type Unwrapped<R> = Awaited<R> extends AsyncIterable<infer V> ? ValueOf<V> : ValueOf<Awaited<R>>;
+type ValueOf<V> = V extends { readonly status: 'ok'; readonly value: infer O }
+  ? O
+  : V extends { readonly status: 'error' | 'pending' }
+    ? never
+    : V;
+
+export function toTurnResult(turn: Turn, stop: Stop): TurnResult {
+  const { progress, transcript } = turn;
+  const given = responseOf(turn, stop);
+  return {
+    ...given,
+    stop,
+    transcript,
+    settlements: [...progress.settled.values()],
+    pending: [...progress.waiting.values()].map(({ settlement }) => toPending(settlement)),
+    steps: progress.steps,
+    usage: progress.usage,
+  };
+}
+
+function responseOf({ transcript }: Turn, stop: Stop): Pick<TurnResult, 'response' | 'output'> {
+  if (stop.reason === 'end_turn' && stop.by !== 'text') {
+    const ended = transcript.entries.findLast(
+      (entry) =>
+        entry.kind === 'settled' && entry.settlement.toolName === stop.tool && entry.settlement.outcome.status === 'ok',
+    );
+    const outcome = ended?.kind === 'settled' ? ended.settlement.outcome : undefined;
+    if (outcome?.status === 'ok') return { response: outcome.userText ?? outcome.text, output: outcome.value };
+  }
+  const last = transcript.entries.findLast((entry) => entry.kind === 'reply' || entry.kind === 'turn');
+  const spoke = last?.kind === 'reply' && last.calls.length === 0;
+  return { response: spoke ? last.text : '', output: undefined };
+}
+
+function toPending({ callId, toolName, input, outcome }: Settlement): PendingCall {
+  const { kind, expiresAt } = outcome as Extract<Settlement['outcome'], { status: 'pending' }>;
+  return { callId, kind, toolName, input, ...(expiresAt === undefined ? {} : { expiresAt }) };
+}

@@ -1,0 +1,151 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { type Budget, nestBudget, toBudget } from '../budget.ts';
+import type { Clock } from '../clock.ts';
+import { randomId, systemClock } from '../defaults.ts';
+import { CallContext } from '../dispatch/call-context.ts';
+import { endEvent } from '../dispatch/call-events.ts';
+import { CallLimit } from '../dispatch/call-limit.ts';
+import { earliest, eitherSignal } from '../dispatch/dispatch-options.ts';
+import type { Logger } from '../logger.ts';
+import { assertMiddleware } from '../middleware/middleware.ts';
+import type { NewId } from '../new-id.ts';
+import type { Outcome, Settlement } from '../results/outcome.ts';
+import { createSession } from '../session/session.ts';
+import { SessionLayer } from '../session/session-layer.ts';
+import type { SessionEvent } from '../session/slice.ts';
+import type { ToolContext } from '../tools/tool-context.ts';
+import type { BatchRules } from './batch-rules.ts';
+import type { Entry, SettledEntry } from './entry.ts';
+import { liftModel } from './lift-model.ts';
+import { follow, readProgress, type TurnProgress } from './progress.ts';
+import { type CheckedContract, checkContract } from './terminating.ts';
+import { Transcript } from './transcript.ts';
+import type { TurnEvent } from './turn-events.ts';
+import { checkTurnOptions, type NestedTurnOptions, type TurnOptions } from './turn-options.ts';
+import type { TurnResult } from './turn-result.ts';
+
+/** One turn while it runs: what it was given, checked, and what it has come to. */
+export interface Turn {
+  readonly options: TurnOptions;
+  readonly model: LanguageModelV4;
+  readonly transcript: Transcript;
+  readonly session: SessionLayer;
+  readonly contract: CheckedContract | undefined;
+  readonly rules: BatchRules;
+  /** What ends the work: host abort, or the deadline less what is kept back for the last word. */
+  readonly limit: CallLimit;
+  readonly budget: Budget | undefined;
+  readonly deadline: number | undefined;
+  readonly maxSteps: number;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly logger: Logger;
+  /** Undefined where nobody listens. */
+  readonly emit: ((event: TurnEvent) => void) | undefined;
+  /** Resolves when whoever listens has caught up. */
+  readonly ready: (() => Promise<void> | undefined) | undefined;
+  readonly progress: TurnProgress;
+  /** Runs a turn inside a call of this one. */
+  readonly runNested: (options: NestedTurnOptions, ctx: ToolContext) => Promise<TurnResult>;
+  /** The call inside which a turn ended this one too. */
+  endedBy: string | undefined;
+  /** The limits of the calls that are running now, by call. */
+  readonly running: Map<string, CallLimit>;
+  /** Mid-conversation system messages are sent as user messages: the provider refused them. */
+  systemAsUser: boolean;
+}
+
+const DEFAULT_MAX_STEPS = 50;
+
+/** Checks the options and fills in the defaults. Throws before anything runs. */
+export function openTurn(options: TurnOptions, runNested: Turn['runNested'], ready?: Turn['ready']): Turn {
+  checkTurnOptions(options);
+  const { parent, newId = randomId } = options;
+  const outer = CallContext.runOf(parent);
+  const clock = options.clock ?? outer?.clock ?? systemClock;
+  const session = SessionLayer.of(options.session ?? parent?.session ?? createSession());
+  session.assertUsable();
+  const contract = options.terminating === undefined ? undefined : checkContract(options.terminating);
+  const logger = options.logger ?? parent?.logger ?? session.logger;
+  if (options.middleware !== undefined) assertMiddleware(options.middleware);
+  const deadline = earliest(clock.now(), options.deadline, parent?.deadline);
+  const transcript = options.transcript ?? new Transcript();
+  return {
+    options,
+    model: liftModel(options.model),
+    transcript,
+    session,
+    contract,
+    rules: { onError: options.batch?.onError ?? 'continue', afterTerminal: options.batch?.afterTerminal ?? 'skip' },
+    limit: new CallLimit({
+      clock,
+      deadline: deadline === undefined ? undefined : deadline - (options.reserveMs ?? 0),
+      signal: eitherSignal(options.signal, parent),
+    }),
+    budget: nestBudget(toBudget(options.budget), parent?.budget),
+    deadline,
+    maxSteps: options.maxSteps ?? (contract === undefined ? DEFAULT_MAX_STEPS : Number.POSITIVE_INFINITY),
+    clock,
+    newId,
+    logger,
+    emit: safely(options.onEvent, logger),
+    ready,
+    progress: readProgress(transcript.entries),
+    runNested,
+    endedBy: undefined,
+    running: new Map(),
+    systemAsUser: false,
+  };
+}
+
+/** Whether the options begin a turn rather than go on with one. */
+export function isNew(options: TurnOptions): boolean {
+  return (
+    options.prompt !== undefined ||
+    (options.messages !== undefined && options.messages.length > 0) ||
+    options.transcript === undefined
+  );
+}
+
+/** Writes down what happened: durable first, then known. */
+export function record(turn: Turn, ...entries: readonly Entry[]): void | Promise<void> {
+  const written = turn.options.journal?.append(entries);
+  return written === undefined ? know(turn, entries) : written.then(() => know(turn, entries));
+}
+
+/** Writes down the end of a call with what it changed: both or neither. */
+export function recordSettled(turn: Turn, entry: SettledEntry, events: readonly SessionEvent[]): void | Promise<void> {
+  const written = turn.options.journal?.settle(entry, { events });
+  return written === undefined ? know(turn, [entry]) : written.then(() => know(turn, [entry]));
+}
+
+/** Settles a call that did not run. */
+export async function settleUnrun(
+  turn: Turn,
+  call: { callId: string; toolName: string; input: unknown },
+  outcome: Outcome,
+): Promise<Settlement> {
+  const now = turn.clock.now();
+  const { callId, toolName, input } = call;
+  const settlement: Settlement = { callId, toolName, input, outcome, startedAt: now, endedAt: now };
+  await recordSettled(turn, { kind: 'settled', settlement }, []);
+  turn.emit?.(endEvent(settlement));
+  turn.session.tell({ type: 'ToolInvoked', ...settlement });
+  return settlement;
+}
+
+function know(turn: Turn, entries: readonly Entry[]): void {
+  turn.transcript.push(...entries);
+  for (const entry of entries) follow(turn.progress, entry);
+}
+
+function safely(listener: ((event: TurnEvent) => void) | undefined, logger: Logger): Turn['emit'] {
+  if (listener === undefined) return undefined;
+  return (event) => {
+    try {
+      listener(event);
+    } catch (error) {
+      logger.error(`A listener to "${event.type}" threw. The turn is not affected.`, error);
+    }
+  };
+}

@@ -1,0 +1,25 @@
+import type { LanguageModelV4Usage } from '@ai-sdk/provider';
+
+/** Tokens used, added up. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+}
+
+export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+
+/** What a provider counted. One that counts nothing counts as 0: a missing figure must not poison a sum. */
+export function readUsage(usage: LanguageModelV4Usage | undefined): Usage {
+  const inputTokens = usage?.inputTokens?.total ?? 0;
+  const outputTokens = usage?.outputTokens?.total ?? 0;
+  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
+}
+
+export function addUsage(one: Usage, other: Usage): Usage {
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    totalTokens: one.totalTokens + other.totalTokens,
+  };
+}

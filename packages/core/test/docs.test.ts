@@ -1,0 +1,145 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../../..');
+const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => join('docs', name));
+const pages = ['README.md', ...docs.filter((path) => dirname(path) === 'docs')];
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+interface Sample {
+  /** A file name that says where it comes from. */
+  readonly file: string;
+  readonly code: string;
+}
+
+function blocksOf(path: string, language: string): readonly string[] {
+  return Array.from(
+    read(path).matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms')),
+    ([, body]) => body ?? '',
+  );
+}
+
+const samples: readonly Sample[] = pages.flatMap((path) =>
+  blocksOf(path, 'ts')
+    .filter((code) => code.startsWith('import '))
+    .map((code, index) => ({ file: `${path.replace(/^docs\/|\.md$/g, '').toLowerCase()}-${index + 1}.ts`, code })),
+);
+
+// Node strips no types below node_modules, so the samples lie elsewhere; `dist` is ignored by git and by every check.
+let directory: string;
+const run = promisify(execFile);
+const MOST_MS = 60_000;
+
+beforeAll(() => {
+  mkdirSync(join(root, 'dist'), { recursive: true });
+  directory = mkdtempSync(join(root, 'dist/samples-'));
+  for (const { file, code } of samples) writeFileSync(join(directory, file), code);
+  writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify(TSCONFIG));
+});
+
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const TSCONFIG = {
+  extends: '../../tsconfig.base.json',
+  compilerOptions: {
+    noEmit: true,
+    composite: false,
+    isolatedDeclarations: false,
+    rewriteRelativeImportExtensions: false,
+    allowImportingTsExtensions: true,
+    types: ['node'],
+  },
+  include: ['*.ts'],
+};
+
+describe('the samples of the documentation', () => {
+  test('are there, at least one on every page about an idea', () => {
+    const withoutSample = ['README.md', 'docs/README.md', 'docs/glossary.md', 'docs/benchmarks.md'];
+    const expected = pages.filter((path) => !withoutSample.includes(path));
+    expect(expected.filter((path) => !blocksOf(path, 'ts').some((code) => code.startsWith('import ')))).toEqual([]);
+  });
+
+  test('compile', { timeout: MOST_MS }, async () => {
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const { stdout } = await run(process.execPath, [tsc, '-p', directory]).catch((error) => error);
+    const errors = String(stdout)
+      .split('\n')
+      .filter((line) => line.includes('error TS'));
+    // The sources that the samples import are checked by the build, with a better message.
+    expect(errors.filter((line) => !line.includes('packages/core/src/'))).toEqual([]);
+  });
+
+  // A line that prints is followed by comments `// → …`, one for each line it prints.
+  test.concurrent.each(samples)('$file prints what it says it prints', { timeout: MOST_MS }, async ({ file, code }) => {
+    const promised = Array.from(code.matchAll(/\/\/ → ?(.*)$/gm), ([, line]) => line).join('\n');
+    const { stdout, stderr } = await run(process.execPath, ['--conditions=@lastcall/source', join(directory, file)]);
+    expect(stderr).toBe('');
+    expect(stdout.replace(/ +$/gm, '').trimEnd()).toBe(promised);
+  });
+
+  test('that README.md quotes are parts of an example and of its output', () => {
+    const example = read('examples/half-way/main.ts');
+    const output = read('examples/half-way/output.txt');
+    const quoted = [...blocksOf('README.md', 'ts').map((code) => [code, example] as const)];
+    quoted.push(...blocksOf('README.md', 'text').map((text) => [text, output] as const));
+    expect(quoted.length).toBeGreaterThan(1);
+    for (const [part, whole] of quoted) expect(whole).toContain(part);
+  });
+});
+
+test.each(['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs])(
+  'every relative link in %s leads to a file',
+  (path) => {
+    const targets = Array.from(read(path).matchAll(/\]\(([^)\s]+)\)/g), ([, target]) => target ?? '');
+    const local = targets.filter((target) => !/^[a-z]+:/.test(target)).map((target) => target.replace(/#.*$/, ''));
+    expect(local.filter((target) => target !== '' && !existsSync(join(root, dirname(path), target)))).toEqual([]);
+  },
+);
+
+test('every page, law file and decision is linked from an index', () => {
+  const linked = (index: string): readonly string[] =>
+    Array.from(read(index).matchAll(/\]\(([^)\s#]+)/g), ([, target]) =>
+      relative(root, join(root, dirname(index), target ?? '')),
+    );
+  const reached = new Set(['docs/README.md', 'docs/laws/README.md'].flatMap(linked));
+  expect(docs.filter((path) => path !== 'docs/README.md' && !reached.has(path))).toEqual([]);
+});
+
+describe('the documentation of errors', () => {
+  const errors = read('packages/core/src/errors.ts');
+  const missingFrom = (page: string, names: readonly string[]): readonly string[] => {
+    const text = read(page);
+    return names.filter((name) => !text.includes(`\`${name}\``));
+  };
+
+  test('names every code an outcome may have', () => {
+    const codes = literalsOf(read('packages/core/src/results/outcome.ts'), 'ErrorCode');
+    expect(codes).toContain('unknown_tool');
+    expect(missingFrom('docs/dispatch.md', codes)).toEqual([]);
+  });
+
+  test('names every error class, and the code of each', () => {
+    const classes = Array.from(errors.matchAll(/^export class (\w+)/gm), ([, name]) => name ?? '');
+    const codes = Array.from(errors.matchAll(/super\(\s*'(\w+)'/g), ([, code]) => code ?? '');
+    expect(classes).toContain('LastcallError');
+    expect(codes).toContain('tool_set');
+    expect(missingFrom('docs/errors.md', [...classes, ...codes])).toEqual([]);
+  });
+
+  test('names every code of a file operation', () => {
+    const codes = literalsOf(errors, 'FilesystemErrorCode');
+    expect(codes).toContain('not_found');
+    expect(missingFrom('docs/errors.md', codes)).toEqual([]);
+  });
+});
+
+/** The texts in a union type of a source file. */
+function literalsOf(source: string, type: string): readonly string[] {
+  const [, union = ''] = new RegExp(`type ${type} =([^;]*);`).exec(source) ?? [];
+  return Array.from(union.matchAll(/'(\w+)'/g), ([, literal]) => literal ?? '');
+}
