@@ -1,6 +1,7 @@
 import { LastcallError, PolicyDenied, StaleCallError } from '../errors.ts';
 import type { MiddlewareCall } from '../middleware/middleware.ts';
 import type { Policy } from '../policies/policy.ts';
+import { errorText } from '../results/describe-error.ts';
 import { fail, isToolResult, pending } from '../results/result.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { SessionEvent } from '../session/slice.ts';
@@ -117,12 +118,17 @@ export class Attempts {
       throw error;
     };
     const record = (event: SessionEvent): void => layer.record(event);
-    return guardFilesystem(this.#policies, { callId, toolName, input }, filesystem, {
-      session: layer,
-      logger,
-      deny,
-      record,
-    });
+    try {
+      return guardFilesystem(this.#policies, { callId, toolName, input }, filesystem, {
+        session: layer,
+        logger,
+        deny,
+        record,
+      });
+    } catch (error) {
+      // It fails closed: a guard that could not be set up guards nothing.
+      return deny(`a policy failed to guard the files: ${errorText(error)}`);
+    }
   }
 
   async #drop(): Promise<void> {

@@ -1,10 +1,11 @@
 import type { Policy } from '../policies/policy.ts';
+import { errorText } from '../results/describe-error.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import { askApproval } from './ask-approval.ts';
 import { CallContext } from './call-context.ts';
 import type { CallRun } from './call-run.ts';
-import { checkBefore } from './check-policies.ts';
+import { checkBefore, denied } from './check-policies.ts';
 import { type DispatchOptions, prepareRun } from './dispatch-options.ts';
 import { type Ending, executeTool, limitOutcome } from './execute-tool.ts';
 import { lookUpTool } from './look-up-tool.ts';
@@ -25,7 +26,6 @@ export async function dispatchCall(options: DispatchOptions): Promise<Settlement
 /** The same for a call whose options are checked already. */
 export async function dispatchRun(run: CallRun): Promise<Settlement> {
   try {
-    run.emit?.({ type: 'tool-call.start', callId: run.callId, toolName: run.toolName, input: run.written });
     return await travel(run);
   } finally {
     run.limit.stop();
@@ -33,7 +33,9 @@ export async function dispatchRun(run: CallRun): Promise<Settlement> {
 }
 
 function travel(run: CallRun): Settlement | Promise<Settlement> {
+  // First, because a tool that cannot work is refused before anything is told of the call.
   const found = lookUpTool(run);
+  run.emit?.({ type: 'tool-call.start', callId: run.callId, toolName: run.toolName, input: run.written });
   if ('end' in found) return settleCall(run, { outcome: found.end, input: run.written, terminal: false });
   const recorded = recordProviderCall(run, found.go);
   if (recorded !== undefined)
@@ -91,7 +93,8 @@ function needsPermission(run: CallRun, tool: ResolvedTool): boolean {
 /** Policies first, then approval. Arguments edited by whoever approved them are held to the policies again. */
 async function askPermission(run: CallRun, tool: ResolvedTool, input: unknown): Promise<Stage<unknown>> {
   const policies = policiesOf(run, tool);
-  run.session.adopt(policies.flatMap((policy) => policy.slices ?? []));
+  const clash = adoptSlices(run, policies);
+  if (clash !== undefined) return { end: clash };
   const session = run.session.open({ readOnly: true });
   const ask = (asked: unknown): Promise<Outcome | undefined> =>
     checkBefore(
@@ -128,6 +131,16 @@ function stoppedBy(run: CallRun): Outcome | undefined {
   if (exhausted === undefined) return undefined;
   const message = `The budget is used up: ${exhausted} (${run.budget?.limits[exhausted]}).`;
   return errorOutcome('budget', message, `"${run.toolName}" did not run. ${message}`);
+}
+
+/** A policy that cannot keep its state cannot judge: it denies. */
+function adoptSlices(run: CallRun, policies: readonly Policy[]): Outcome | undefined {
+  try {
+    run.session.adopt(policies.flatMap((policy) => policy.slices ?? []));
+    return undefined;
+  } catch (error) {
+    return denied(run.toolName, errorText(error));
+  }
 }
 
 function policiesOf(run: CallRun, tool: ResolvedTool): readonly Policy[] {

@@ -27,7 +27,10 @@ export function readBeforeWrite(): Policy {
     guardFilesystem(filesystem, _call, ctx) {
       // What was seen before this call: a tool that reads and overwrites at once has shown the model nothing.
       const seen = ctx.session.read(seenFiles);
-      const assertSeen = (path: string): Promise<void> => assertSeenOrNew(filesystem, seen, path, ctx);
+      const made = new Set<string>();
+      const assertSeen = async (path: string): Promise<void> => {
+        if (!made.has(normalisePath(path))) await assertSeenOrNew(filesystem, seen, path, ctx);
+      };
       return {
         ...bind(filesystem),
         async readText(path) {
@@ -36,9 +39,12 @@ export function readBeforeWrite(): Policy {
           return text;
         },
         async writeText(path, text, options) {
-          if ((options?.mode ?? 'overwrite') === 'overwrite') await assertSeen(path);
+          const whole = options?.mode !== 'append';
+          if (whole) await assertSeen(path);
           await filesystem.writeText(path, text, options);
-          if (options?.mode !== 'append') note(ctx, path);
+          if (!whole) return;
+          made.add(normalisePath(path));
+          note(ctx, path);
         },
         async delete(path) {
           await assertSeen(path);

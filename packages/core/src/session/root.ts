@@ -56,3 +56,11 @@ export function rollBack(before: Root, after: Root): Root {
   }
   return next ?? before;
 }
+
+/** `after`, with the slices that `now` has come to know since `before`. */
+export function withSlicesOf(after: Root, now: Root, before: Root): Root {
+  if (now === before) return after;
+  let root = after;
+  for (const { slice } of now.values()) root = withSlice(root, slice);
+  return root;
+}

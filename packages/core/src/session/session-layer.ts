@@ -6,7 +6,7 @@ import type { Logger } from '../logger.ts';
 import { CallLock } from './call-lock.ts';
 import type { AnyResource, Resources } from './resource.ts';
 import { ResourceScope } from './resource-scope.ts';
-import { emptyRoot, type Root, readSlice, reduceRoot, rollBack, withSlice } from './root.ts';
+import { emptyRoot, type Root, readSlice, reduceRoot, rollBack, withSlice, withSlicesOf } from './root.ts';
 import type { Session, Snapshot } from './session.ts';
 import { rootToJson, type SessionJson } from './session-json.ts';
 import type { AnySlice, SessionEvent, Slice } from './slice.ts';
@@ -39,6 +39,8 @@ export class SessionLayer implements Session {
   readonly #ground: Ground;
   readonly #below: SessionLayer | undefined;
   readonly #readOnly: boolean;
+  /** The root below when the layer was opened. */
+  readonly #opened: Root;
   #open = true;
   #lock: CallLock | undefined;
   #turns: CallLock | undefined;
@@ -52,6 +54,7 @@ export class SessionLayer implements Session {
   private constructor(ground: Ground, root: Root, above?: { below: SessionLayer; readOnly: boolean }) {
     this.#ground = ground;
     this.root = root;
+    this.#opened = root;
     this.#below = above?.below;
     this.#readOnly = above?.readOnly ?? false;
   }
@@ -136,7 +139,8 @@ export class SessionLayer implements Session {
     let root = this.root;
     for (const slice of slices) root = withSlice(root, slice);
     if (root === this.root) return;
-    this.#assertWritable('A slice was registered');
+    if (!this.isOpen) throw new StaleCallError('A slice was registered');
+    // Allowed beside a running call: it adds a slice in its initial state, and the call's commit keeps it.
     this.root = root;
   }
 
@@ -291,7 +295,7 @@ export class SessionLayer implements Session {
     const below = this.#below;
     if (below === undefined) return;
     if (!below.isOpen) throw new StaleCallError('A call on a draft was committed');
-    below.root = this.#readOnly ? this.#recordedRoot(below.root) : this.root;
+    below.root = this.#readOnly ? this.#recordedRoot(below.root) : withSlicesOf(this.root, below.root, this.#opened);
     if (this.#events !== undefined) for (const event of this.#events) below.#remember(event);
   }
 
@@ -338,9 +342,8 @@ export class SessionLayer implements Session {
     }
   }
 
-  // A host that reads an unknown slice beside a running call must not write: the call's commit would overwrite it.
   get #canRegister(): boolean {
-    return this.isOpen && !this.#readOnly && this.#lock?.isHeld !== true;
+    return this.isOpen && !this.#readOnly;
   }
 
   #assertWritable(what: string): void {

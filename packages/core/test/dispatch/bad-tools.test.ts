@@ -313,14 +313,17 @@ test('[T17] no generated bad input makes dispatch throw or reaches execute unpar
     fc.record({ a: fc.string(), extra: anything }),
     fc.constantFrom('(proxy)', '(cycle)'),
   );
-  const hostile: Record<string, () => unknown> = { '(proxy)': hostileProxy, '(cycle)': cycle };
+  const hostile = new Map<unknown, () => unknown>([
+    ['(proxy)', hostileProxy],
+    ['(cycle)', cycle],
+  ]);
   const toolName = fc.oneof(fc.constantFrom('zod', 'json', 'foreign'), fc.string());
   await fc.assert(
     fc.asyncProperty(toolName, input, async (called, given) => {
       seen.length = 0;
       const settlement = await dispatchCall({
         tools,
-        call: { toolName: called, input: hostile[String(typeof given === 'string' ? given : '')]?.() ?? given },
+        call: { toolName: called, input: hostile.get(given)?.() ?? given },
       });
       assertWhole(settlement);
       if (settlement.outcome.status === 'error') expect(seen).toEqual([]);

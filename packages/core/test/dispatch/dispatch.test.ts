@@ -481,3 +481,47 @@ test.each([
   const options = { tools: { double }, call: { toolName: 'double', input: { n: 1 } }, ...wrong } as never;
   await expect(dispatchCall(options)).rejects.toMatchObject({ name: 'OptionsError', field });
 });
+
+test('[T22] a policy that cannot set up its guard or its state denies', async () => {
+  const guard: Policy = {
+    name: 'broken',
+    guardFilesystem: () => {
+      throw new Error('no guard');
+    },
+  };
+  const stubborn = tool({
+    description: 'd',
+    inputSchema: none,
+    policies: [guard],
+    execute: (_input, ctx) => {
+      try {
+        ctx.filesystem.list().catch(() => {});
+      } catch {}
+      return 'pretends';
+    },
+  });
+  expect(await outcomeOf({ stubborn }, 'stubborn')).toMatchObject({
+    code: 'denied',
+    message: expect.stringContaining('no guard'),
+  });
+  const clashing = tool({
+    description: 'd',
+    inputSchema: none,
+    policies: [{ name: 'clash', slices: [slice('log', { initial: 0, on: {} })] }],
+    execute: () => 1,
+  });
+  const session = createSession({ slices: [log] });
+  expect(await outcomeOf({ clashing }, 'clashing', {}, { session })).toMatchObject({
+    code: 'denied',
+    message: expect.stringContaining('"log"'),
+  });
+});
+
+test('[T21] a tool that cannot work is refused before anything is told of the call', async () => {
+  const events: string[] = [];
+  const broken = { broken: { ...double, timeoutMs: -1 } };
+  await expect(dispatch(broken, 'broken', {}, { onEvent: (event) => events.push(event.type) })).rejects.toThrow(
+    'timeoutMs',
+  );
+  expect(events).toEqual([]);
+});

@@ -117,6 +117,14 @@ function files(): {
       inputSchema: path,
       execute: async ({ path: at }, ctx) => ctx.filesystem.writeText(at, `${await ctx.filesystem.readText(at)}!`),
     }),
+    twice: tool({
+      description: 'd',
+      inputSchema: path,
+      execute: async ({ path: at }, ctx) => {
+        await ctx.filesystem.writeText(at, 'one');
+        await ctx.filesystem.writeText(at, 'two');
+      },
+    }),
     stubborn: tool({
       description: 'd',
       inputSchema: path,
@@ -137,7 +145,7 @@ function files(): {
 
 test('[T48] overwriting an existing unread path is denied, and so is deleting it', async () => {
   const { run, read } = files();
-  for (const toolName of ['write', 'remove', 'edit', 'stubborn']) {
+  for (const toolName of ['write', 'remove', 'edit', 'twice', 'stubborn']) {
     expect(await run(toolName, { path: 'a.txt' })).toMatchObject({
       status: 'error',
       code: 'denied',
@@ -152,6 +160,7 @@ test('[T48] a new path is allowed, and may be written again; appending loses not
   const { run, read } = files();
   expect(await run('write', { path: 'new.txt' })).toMatchObject({ status: 'ok' });
   expect(await run('write', { path: 'new.txt' })).toMatchObject({ status: 'ok' });
+  expect(await run('twice', { path: 'twice.txt' })).toMatchObject({ status: 'ok' });
   expect(await run('append', { path: 'a.txt' })).toMatchObject({ status: 'ok' });
   expect(await read('a.txt')).toBe('oldnew');
   expect(await run('write', { path: 'a.txt' })).toMatchObject({ code: 'denied' });

@@ -256,3 +256,19 @@ test('a disposed session disposes of its resources and refuses calls', async () 
   expect(log).toEqual(['db']);
   await expect(dispatchCall({ tools: probing(() => 1), call, session })).rejects.toThrow('session');
 });
+
+test('a slice that a host registers beside a running call is there after it', async () => {
+  const session = createSession({ slices: [items] });
+  const gate = Promise.withResolvers<void>();
+  const running = dispatchCall({
+    tools: probing((ctx) => (ctx.session.dispatch(add('a')), gate.promise)),
+    call,
+    session,
+  });
+  await settled();
+  session.register(total);
+  gate.resolve();
+  await running;
+  session.dispatch(add('b'));
+  expect([session.read(items), session.read(total)]).toEqual([['a', 'b'], 1]);
+});
