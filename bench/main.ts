@@ -3,13 +3,26 @@ import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { benchDispatch } from './dispatch.bench.ts';
 import { benchHostFiles } from './host-files.bench.ts';
+import { benchGrowth } from './overhead/growth.bench.ts';
+import { benchMillionCalls } from './overhead/million-calls.bench.ts';
+import { benchOverhead } from './overhead/overhead.bench.ts';
 import { type Report, toMarkdown } from './report.ts';
 import { benchSnapshot } from './snapshot.bench.ts';
 
-const benches: readonly (() => Promise<Report>)[] = [benchDispatch, benchSnapshot, benchHostFiles];
+const benches: readonly (() => Promise<Report>)[] = [
+  benchDispatch,
+  benchOverhead,
+  benchGrowth,
+  benchMillionCalls,
+  benchSnapshot,
+  benchHostFiles,
+];
+// `npm run bench overhead growth` runs those alone, and writes nothing.
+const wanted = process.argv.slice(2).map((name) => name.toLowerCase());
+const chosen = benches.filter(({ name }) => wanted.length === 0 || wanted.some((one) => name.toLowerCase().includes(one)));
 
 const tables: string[] = [];
-for (const bench of benches) {
+for (const bench of chosen) {
   const table = toMarkdown(await bench());
   console.log(table);
   tables.push(table);
@@ -24,4 +37,5 @@ const head = [
   `${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${machine}`,
   '',
 ];
-await writeFile(new URL('../docs/benchmarks.md', import.meta.url), [...head, ...tables].join('\n'));
+if (wanted.length === 0)
+  await writeFile(new URL('../docs/benchmarks.md', import.meta.url), [...head, ...tables].join('\n'));

@@ -6,19 +6,48 @@ export async function microsecondsPerRun(
   const { runs, rounds = 15 } = options;
   await repeat(run, runs);
   const perRun: number[] = [];
-  for (let round = 0; round < rounds; round++) {
-    globalThis.gc?.();
-    const start = performance.now();
-    await repeat(run, runs);
-    perRun.push(((performance.now() - start) * 1_000) / runs);
-  }
+  for (let round = 0; round < rounds; round++) perRun.push(await timed(run, runs));
   return median(perRun);
+}
+
+/**
+ * The same for several at once, in turns: where the machine is slow for a while, it is slow for all of them. Each gets as
+ * many runs a round as fit into `roundMs`, and at least one.
+ */
+export async function microsecondsSideBySide(
+  runs: readonly (() => Promise<unknown>)[],
+  options: { rounds: number; roundMs: number },
+): Promise<number[]> {
+  const { rounds, roundMs } = options;
+  const contenders: { run: () => Promise<unknown>; count: number; perRun: number[] }[] = [];
+  for (const run of runs) contenders.push({ run, count: await warmUp(run, roundMs), perRun: [] });
+  for (let round = 0; round < rounds; round++)
+    for (const { run, count, perRun } of contenders) perRun.push(await timed(run, count));
+  return contenders.map(({ perRun }) => median(perRun));
+}
+
+/** Runs for a few rounds' time, so that what is measured is compiled, and gives how many runs fit into one round. */
+async function warmUp(run: () => Promise<unknown>, roundMs: number): Promise<number> {
+  const start = performance.now();
+  let count = 0;
+  while (performance.now() - start < 6 * roundMs) {
+    await run();
+    count++;
+  }
+  return Math.max(1, Math.round(count / 6));
+}
+
+async function timed(run: () => unknown, runs: number): Promise<number> {
+  globalThis.gc?.();
+  const start = performance.now();
+  await repeat(run, runs);
+  return ((performance.now() - start) * 1_000) / runs;
 }
 
 async function repeat(run: () => unknown, runs: number): Promise<void> {
   for (let count = 0; count < runs; count++) await run();
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

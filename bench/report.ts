@@ -4,12 +4,15 @@ export interface Report {
   readonly claim: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly (string | number)[])[];
+  /** What follows from the figures, computed. */
+  readonly findings?: readonly string[];
 }
 
 export function toMarkdown(report: Report): string {
   const line = (cells: readonly (string | number)[]): string => `| ${cells.map(format).join(' | ')} |`;
   const head = [line(report.columns), line(report.columns.map(() => '---'))];
-  return [`## ${report.title}`, '', report.claim, '', ...head, ...report.rows.map(line), ''].join('\n');
+  const findings = report.findings === undefined ? [] : [...report.findings.map((finding) => `- ${finding}`), ''];
+  return [`## ${report.title}`, '', report.claim, '', ...head, ...report.rows.map(line), '', ...findings].join('\n');
 }
 
 function format(cell: string | number): string {

@@ -7,4 +7,9 @@ export interface Clock {
    * that is due, timers among it, run first.
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /**
+   * Calls `wake` after `ms`, and returns what calls it off. Optional: `sleep` does the same at ten times the cost, and every
+   * call with a timeout needs one.
+   */
+  after?(ms: number, wake: () => void): () => void;
 }

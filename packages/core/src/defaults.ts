@@ -16,7 +16,19 @@ export const systemClock: Clock = {
       left -= part;
     } while (left > 0 && !signal?.aborted);
   },
+  after: wakeAfter,
 };
+
+// A wake that is further off than a timer reaches is set in parts.
+function wakeAfter(ms: number, wake: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout>;
+  const set = (left: number): void => {
+    const part = Math.min(left, LONGEST_TIMER_MS);
+    timer = setTimeout(() => (left > part ? set(left - part) : wake()), part);
+  };
+  set(ms);
+  return () => clearTimeout(timer);
+}
 
 function sleepPart(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {

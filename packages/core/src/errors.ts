@@ -137,6 +137,20 @@ export class PolicyDenied extends LastcallError {
   }
 }
 
+/** A plugin or a mode that cannot work, refused when it is built. Names the plugin, and the mode where one is at fault. */
+export class PluginError extends LastcallError {
+  override readonly name: string = 'PluginError';
+  readonly plugin: string;
+  readonly mode: string | undefined;
+
+  constructor(where: { plugin: string; mode?: string | undefined }, problem: string, options?: { cause?: unknown }) {
+    const mode = where.mode === undefined ? '' : `, mode "${where.mode}"`;
+    super('plugin', `Plugin "${where.plugin}"${mode}: ${problem}`, options);
+    this.plugin = where.plugin;
+    this.mode = where.mode;
+  }
+}
+
 /** A prompt that cannot work, refused when it is built. */
 export class PromptValidationError extends LastcallError {
   override readonly name: string = 'PromptValidationError';

@@ -12,6 +12,7 @@ export {
   type FilesystemErrorCode,
   LastcallError,
   OptionsError,
+  PluginError,
   PolicyDenied,
   PromptEvaluationError,
   PromptRenderError,
@@ -39,6 +40,9 @@ export type { Plan, PlanStep } from './planning/plan.ts';
 export { plan } from './planning/plan.ts';
 export { type PlanningOptions, planningSection } from './planning/planning-section.ts';
 export type { PlanningStrategy } from './planning/planning-strategy.ts';
+export { type AgentMode, buildModes, type ModesOptions } from './plugin/agent-modes.ts';
+export { type AgentConfig, type Plugin, type PluginDefinition, plugin } from './plugin/plugin.ts';
+export type { PluginHooks } from './plugin/plugin-hooks.ts';
 export type { GuardContext, Policy, PolicyCall, PolicyContext, RecordingContext, Verdict } from './policies/policy.ts';
 export { readBeforeWrite } from './policies/read-before-write.ts';
 export { requires } from './policies/requires.ts';
@@ -94,7 +98,8 @@ export { runTurn } from './turn/run-turn.ts';
 export type { Stop } from './turn/stop.ts';
 export { streamTurn, type TurnStream } from './turn/stream-turn.ts';
 export { MaxConsecutiveNudgesExceeded, MaxInvocationsExceeded, type TerminatingContract } from './turn/terminating.ts';
-export { Transcript, type TranscriptJson } from './turn/transcript.ts';
+export { Transcript } from './turn/transcript.ts';
+export type { TranscriptJson } from './turn/transcript-json.ts';
 export { TurnFailed } from './turn/turn-error.ts';
 export type { TurnEvent } from './turn/turn-events.ts';
 export type {

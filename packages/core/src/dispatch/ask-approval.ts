@@ -14,6 +14,8 @@ export async function askApproval(
   ctx: CallContext,
 ): Promise<Stage<unknown>> {
   const { answer } = run;
+  // Somebody gives the result in the tool's place: nothing runs that would have to be allowed.
+  if (answer !== undefined && ('result' in answer || 'error' in answer)) return { go: input };
   if (answer !== undefined && 'deny' in answer) return { end: denied(run.toolName, answer.deny) };
   if (answer !== undefined && 'approve' in answer) {
     return answer.input === undefined ? { go: input } : await parseInput(run, tool, answer.input);

@@ -18,7 +18,7 @@ export class CallLimit {
   #hit: LimitHit | undefined;
   #race: PromiseWithResolvers<LimitHit> | undefined;
   #controller: AbortController | undefined;
-  #timers: AbortController[] | undefined;
+  #timers: (() => void)[] | undefined;
   #onHostAbort: (() => void) | undefined;
   readonly #inner = new Set<(hit: LimitHit) => void>();
   #leaveOuter: (() => void) | undefined;
@@ -85,7 +85,7 @@ export class CallLimit {
 
   /** The call has ended: timers and listeners are let go of. */
   stop(): void {
-    if (this.#timers !== undefined) for (const timer of this.#timers) timer.abort();
+    if (this.#timers !== undefined) for (const callOff of this.#timers) callOff();
     this.#leaveOuter?.();
     if (this.#onHostAbort !== undefined) this.#host?.removeEventListener('abort', this.#onHostAbort);
   }
@@ -119,11 +119,8 @@ export class CallLimit {
     if (this.#deadline !== undefined && this.#deadline <= time) return;
     this.#deadline = time;
     this.#race ??= Promise.withResolvers();
-    const timer = new AbortController();
-    this.#timers = [...(this.#timers ?? []), timer];
-    void this.#clock.sleep(time - this.#clock.now(), timer.signal).then(() => {
-      if (!timer.signal.aborted) this.#end({ code: 'timeout', message });
-    });
+    const callOff = callAfter(this.#clock, time - this.#clock.now(), () => this.#end({ code: 'timeout', message }));
+    this.#timers = [...(this.#timers ?? []), callOff];
   }
 
   #end(hit: LimitHit): void {
@@ -138,4 +135,14 @@ export class CallLimit {
     if (this.#controller?.signal.aborted === false)
       this.#controller.abort(new LastcallError(hit.code, `${hit.message}.`));
   }
+}
+
+/** Calls `wake` after `ms`; what it returns calls that off. */
+function callAfter(clock: Clock, ms: number, wake: () => void): () => void {
+  if (clock.after !== undefined) return clock.after(ms, wake);
+  const off = new AbortController();
+  void clock.sleep(ms, off.signal).then(() => {
+    if (!off.signal.aborted) wake();
+  });
+  return () => off.abort();
 }

@@ -45,6 +45,10 @@ export interface CallRun {
   readonly onSettle: ((settlement: Settlement, events: readonly SessionEvent[]) => void | Promise<void>) | undefined;
   /** Runs a turn inside this call. Undefined outside a turn. */
   readonly runTurn: ((options: NestedTurnOptions, ctx: ToolContext) => Promise<TurnResult>) | undefined;
+  /** The turn around the call goes back to its checkpoint when the call has succeeded. */
+  readonly rewinds?: boolean | undefined;
   /** Undefined where nobody listens, so that no event is made for nobody. */
   readonly emit: ((event: CallEvent) => void) | undefined;
+  /** Resolves when whoever listens has caught up; undefined where there is nothing to wait for. */
+  readonly ready?: (() => Promise<void> | undefined) | undefined;
 }

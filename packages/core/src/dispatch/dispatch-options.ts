@@ -133,7 +133,12 @@ export function earliest(now: number, own: number | undefined, parents: number |
   return Math.min(own, parents);
 }
 
-export function eitherSignal(own: AbortSignal | undefined, parent: ToolContext | undefined): AbortSignal | undefined {
+export function eitherSignal(own: AbortSignal | undefined, parent: Pick<ToolContext, 'abortSignal'>): AbortSignal;
+export function eitherSignal(own: AbortSignal | undefined, parent: ToolContext | undefined): AbortSignal | undefined;
+export function eitherSignal(
+  own: AbortSignal | undefined,
+  parent: Pick<ToolContext, 'abortSignal'> | undefined,
+): AbortSignal | undefined {
   if (own !== undefined && !(own instanceof AbortSignal)) throw new OptionsError('signal', 'must be an AbortSignal.');
   if (parent === undefined) return own;
   return own === undefined ? parent.abortSignal : AbortSignal.any([own, parent.abortSignal]);

@@ -53,7 +53,8 @@ function check(tool: ResolvedTool, written: unknown): SchemaResult | Promise<Sch
     : tool.input.validate(read.value);
 }
 
-function readArguments(written: unknown): { readonly value: unknown } | { readonly problem: string } {
+/** The arguments as JSON says they are, before any schema is asked. */
+export function readArguments(written: unknown): { readonly value: unknown } | { readonly problem: string } {
   if (written === undefined || written === null) return { value: {} };
   if (typeof written !== 'string') return isObject(written) ? { value: written } : { problem: notAnObject(written) };
   if (written.trim() === '') return { value: {} };

@@ -1,6 +1,7 @@
 import { describeError, errorText } from '../results/describe-error.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
+import type { SessionEvent } from '../session/slice.ts';
 import type { ToolInvoked } from '../session/tool-invoked.ts';
 import { endEvent } from './call-events.ts';
 import type { CallRun } from './call-run.ts';
@@ -33,7 +34,7 @@ function commit(run: CallRun, ending: Ending): ToolInvoked | Promise<ToolInvoked
   } catch (error) {
     return uncommitted(run, ending, error);
   }
-  const writing = run.onSettle?.(toSettlement(event), ending.draft?.events ?? []);
+  const writing = write(run, toSettlement(event), ending.draft?.events ?? []);
   if (writing !== undefined)
     return writing.then(
       () => commitDraft(run, ending, event),
@@ -52,6 +53,15 @@ function commitDraft(run: CallRun, ending: Ending, event: ToolInvoked): ToolInvo
     );
   } catch (error) {
     return uncommitted(run, ending, error);
+  }
+}
+
+/** A journal that throws at once has refused like one that rejects. */
+function write(run: CallRun, settlement: Settlement, events: readonly SessionEvent[]): void | Promise<void> {
+  try {
+    return run.onSettle?.(settlement, events);
+  } catch (error) {
+    return Promise.reject(error);
   }
 }
 

@@ -37,6 +37,27 @@ export function cache({ ttlMs, key = defaultKey, maxEntries = 1_000, clock = sys
   };
 }
 
-function defaultKey({ toolName, input }: MiddlewareCall): string {
-  return `${toolName} ${JSON.stringify(input)}`;
+/** Undefined where two inputs that differ would give the same text: a wrong result is worse than none. */
+function defaultKey({ toolName, input }: MiddlewareCall): string | undefined {
+  try {
+    return `${toolName} ${JSON.stringify(input, refuseLoss)}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function refuseLoss(this: unknown, key: string, value: unknown): unknown {
+  const isPlain = typeof value !== 'object' || value === null || Array.isArray(value) || isPlainObject(value);
+  if (!isPlain || typeof value === 'function' || typeof value === 'symbol' || isNoNumber(value))
+    throw new TypeError(`"${key}" is nothing that JSON can hold.`);
+  return value;
+}
+
+function isNoNumber(value: unknown): boolean {
+  return typeof value === 'number' && !Number.isFinite(value);
+}
+
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
 }

@@ -3,7 +3,9 @@ import { systemClock } from '../defaults.ts';
 import {
   DeadlineExceededError,
   OptionsError,
+  PolicyDenied,
   PromptEvaluationError,
+  ReadOnlyError,
   ToolValidationError,
   VisibilityExpansionRequired,
 } from '../errors.ts';
@@ -48,12 +50,15 @@ export function retry({
       }
     },
     async model(next, request) {
+      const isOver = (): boolean => request.abortSignal?.aborted === true;
       for (let attempt = 1; ; attempt++) {
         try {
           return await next();
         } catch (error) {
-          if (attempt >= attempts || request.abortSignal?.aborted === true || !isRetryable(error)) throw error;
+          if (attempt >= attempts || isOver() || !isRetryable(error)) throw error;
           await wait(attempt, request.abortSignal);
+          // A wait cut short is no time for another try: nobody wants the reply any more.
+          if (isOver()) throw error;
         }
       }
     },
@@ -61,7 +66,14 @@ export function retry({
 }
 
 function isFinal(error: unknown): boolean {
-  const final = [ToolValidationError, VisibilityExpansionRequired, PromptEvaluationError, DeadlineExceededError];
+  const final = [
+    ToolValidationError,
+    PolicyDenied,
+    ReadOnlyError,
+    VisibilityExpansionRequired,
+    PromptEvaluationError,
+    DeadlineExceededError,
+  ];
   try {
     return final.some((type) => error instanceof type);
   } catch {

@@ -96,9 +96,22 @@ export class ResourceScope implements Resources {
       : new AggregateError(failures, 'Several resources could not be restored.');
   }
 
-  /** What puts back the resources this call changed, oldest first: for whoever may go back further than the call. */
+  /**
+   * What puts back the resources this call changed and takes away those it built, oldest first: for whoever may go back
+   * further than the call.
+   */
   undos(): readonly (() => Promise<void>)[] {
-    return [...this.#saved.values()].map((saved) => () => this.#putBack(saved));
+    return [
+      ...[...this.#saved.values()].map((saved) => () => this.#putBack(saved)),
+      ...[...this.#singletons.values()].map((built) => async () => this.#below?.takeAway(built)),
+    ];
+  }
+
+  /** Forgets a singleton, so that whoever asks next gets a new one, and disposes of it. */
+  async takeAway(built: Built): Promise<void> {
+    if (this.#singletons.get(built.resource.key) !== built) return;
+    this.#singletons.delete(built.resource.key);
+    await this.#disposeOf([built], DISPOSE_MS);
   }
 
   /** The end of the session: disposes of its singletons. */

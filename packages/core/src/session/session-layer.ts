@@ -88,7 +88,9 @@ export class SessionLayer implements Session {
     readOnly: boolean;
     guard?: ((filesystem: Filesystem, layer: SessionLayer) => Filesystem) | undefined;
   }): SessionLayer {
-    const layer = new SessionLayer(this.#ground, this.root, { below: this, readOnly: options.readOnly });
+    // Nothing that a call without effects makes may write either.
+    const readOnly = options.readOnly || this.#readOnly;
+    const layer = new SessionLayer(this.#ground, this.root, { below: this, readOnly });
     layer.#guard = options.guard;
     return layer;
   }
@@ -98,6 +100,11 @@ export class SessionLayer implements Session {
     const { poison } = this.#ground;
     if (poison === undefined) return;
     throw new RestoreFailed(`The session is poisoned and refuses further calls: ${poison.message}`, { cause: poison });
+  }
+
+  /** Something could not be put back: the session refuses further calls. */
+  poison(error: RestoreFailed): void {
+    this.#ground.poison ??= error;
   }
 
   /** Throws where the session may not be used: poisoned, disposed of, or the draft of a call that has ended. */
@@ -232,7 +239,7 @@ export class SessionLayer implements Session {
 
   /** From here on keeps what would undo the files and resources of calls committed upon this layer. */
   keepUndo(): UndoLog {
-    this.#undoLog ??= new UndoLog();
+    this.#undoLog = new UndoLog();
     return this.#undoLog;
   }
 

@@ -1,4 +1,12 @@
 // The public door of @lastcall/core/testing.
+export { type CrashingJournal, crashingJournal, ProcessKilled } from './crashing-journal.ts';
 export { type FakeClock, fakeClock, settled } from './fake-clock.ts';
+export {
+  type CrashReport,
+  type CrashScenario,
+  type CrashTry,
+  killAtEveryBoundary,
+} from './kill-at-every-boundary.ts';
+export { type MemoryJournal, memoryJournal } from './memory-journal.ts';
 export { type ScriptedCall, type ScriptedModel, type ScriptedReply, scriptedModel } from './scripted-model.ts';
 export { sequentialIds } from './sequential-ids.ts';

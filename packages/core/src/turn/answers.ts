@@ -1,25 +1,46 @@
 import type { Answer } from '../dispatch/answer.ts';
 import { dispatchRun } from '../dispatch/dispatch-call.ts';
 import { OptionsError } from '../errors.ts';
-import type { Settlement } from '../results/outcome.ts';
-import type { RequestedCall } from './entry.ts';
-import { userMessage } from './message.ts';
+import { renderValue } from '../results/render.ts';
+import { answerTo, fitsWait, sameAnswer } from './given-answer.ts';
 import { toRun } from './settle-batch.ts';
 import { stepTools } from './step-tools.ts';
-import { record, type Turn } from './turn.ts';
+import type { Turn } from './turn.ts';
 
-/** Refuses an answer to a call that is not waiting, and another answer to a call that has one, saying which won. */
+/**
+ * Refuses an answer to a call that is not waiting, and another answer to a call that has one, saying which won. The same
+ * answer again is no mistake: whoever sent it may not have heard that it came.
+ */
 export function checkAnswers(turn: Turn): void {
   for (const [callId, answer] of Object.entries(turn.options.answers ?? {})) {
     checkShape(callId, answer);
-    const won = turn.progress.answers.get(callId);
-    if (won !== undefined) {
-      if (same(won, answer)) continue;
-      throw new OptionsError(`answers.${callId}`, `comes too late: the call was settled by ${JSON.stringify(won)}.`);
-    }
-    if (!turn.progress.waiting.has(callId))
-      throw new OptionsError(`answers.${callId}`, 'answers no call that is waiting.');
+    const problem = problemOf(turn, callId, answer);
+    if (problem !== undefined) throw new OptionsError(`answers.${callId}`, problem);
   }
+}
+
+/** Whether an answer is given that a call still waits for. */
+export function hasNewAnswer({ options, progress }: Turn): boolean {
+  return Object.keys(options.answers ?? {}).some((callId) => answerTo(progress, options.answers, callId) !== undefined);
+}
+
+function problemOf({ progress, transcript }: Turn, callId: string, answer: Answer): string | undefined {
+  const won = progress.answers.get(callId);
+  if (won !== undefined && sameAnswer(won, answer)) return undefined;
+  const waiting = progress.waiting.get(callId)?.settlement;
+  if (won !== undefined && (waiting === undefined || fitsWait(won, waiting)))
+    return `comes too late: the call was settled by ${renderValue(won)}.`;
+  if (waiting === undefined) return notWaiting(transcript, callId);
+  if (fitsWait(answer, waiting)) return undefined;
+  return waiting.outcome.status === 'pending' && waiting.outcome.kind === 'approval'
+    ? 'must be { approve: true, input? } or { deny: reason }: the call waits to be allowed.'
+    : 'must be { result } or { error }: the call waits for its result.';
+}
+
+function notWaiting({ entries }: Turn['transcript'], callId: string): string {
+  const end = entries.findLast((entry) => entry.kind === 'settled' && entry.settlement.callId === callId);
+  if (end?.kind !== 'settled') return 'answers no call that is waiting.';
+  return `comes too late: the call was settled without an answer (${end.settlement.outcome.status}): ${end.settlement.outcome.text}`;
 }
 
 function checkShape(callId: string, answer: Answer): void {
@@ -32,25 +53,12 @@ function checkShape(callId: string, answer: Answer): void {
     );
 }
 
-function same(one: Answer, other: Answer): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
-}
-
-/** Answers to calls whose turn went on without them: each is told to the model as a message of its own. */
+/** Answers to calls whose turn went on without them. The view tells the model of each with a message of its own. */
 export async function settleLateAnswers(turn: Turn): Promise<void> {
-  const { answers = {} } = turn.options;
-  for (const [callId, { call, settlement }] of [...turn.progress.waiting]) {
-    const answer = answers[callId];
+  for (const [callId, { call }] of [...turn.progress.waiting]) {
+    const answer = answerTo(turn.progress, turn.options.answers, callId);
     const isOpen = turn.progress.open?.calls.some((one) => one.callId === callId) === true;
     if (answer === undefined || isOpen) continue;
-    await settleLate(turn, call, settlement, answer);
+    await dispatchRun(toRun(turn, await stepTools(turn, false), call, { answer, late: true }));
   }
-}
-
-async function settleLate(turn: Turn, call: RequestedCall, waiting: Settlement, answer: Answer): Promise<void> {
-  const step = await stepTools(turn, false);
-  const settled = await dispatchRun(toRun(turn, step, call, { answer, late: true }));
-  const { toolName, input } = waiting;
-  const text = `The answer to call ${call.callId} (${toolName} ${JSON.stringify(input)}) has come:\n\n${settled.outcome.text}`;
-  await record(turn, { kind: 'message', message: userMessage(text) });
 }

@@ -12,6 +12,7 @@ import { readUsage } from './usage.ts';
 
 /** The model's next reply, written down; or undefined where a limit came first. Throws what retries did not cure. */
 export async function askModel(turn: Turn, step: StepTools, limit: CallLimit): Promise<ReplyEntry | undefined> {
+  if (limit.hit !== undefined) return undefined;
   const number = turn.progress.steps + 1;
   const ask = (request: ModelRequest): Promise<ModelReply> => askWithRetries(turn, request, number, limit);
   const wrapped = (turn.options.middleware ?? []).reduceRight<(request: ModelRequest) => Promise<ModelReply>>(
@@ -30,18 +31,40 @@ export async function askModel(turn: Turn, step: StepTools, limit: CallLimit): P
 }
 
 function toRequest(turn: Turn, step: StepTools, limit: CallLimit): ModelRequest {
-  const view = turn.systemAsUser ? turn.transcript.view().map(asUser) : turn.transcript.view();
-  const observed = turn.options.observe?.();
-  if (observed !== undefined && observed !== '') view.push(userMessage(observed));
+  const view = turn.transcript.view();
+  const observed = observe(turn);
+  if (observed !== '') view.push(userMessage(observed));
   if (step.system !== '') view.unshift({ role: 'system', content: step.system });
   return {
     ...turn.options.modelSettings,
-    prompt: view,
+    prompt: turn.systemAsUser ? laterAsUser(view) : view,
     ...(step.advertised.length === 0
       ? {}
       : { tools: step.advertised as NonNullable<LanguageModelV4CallOptions['tools']> }),
     abortSignal: limit.signal,
   };
+}
+
+/** Some providers take system messages only at the start. */
+function laterAsUser(prompt: readonly LanguageModelV4Message[]): LanguageModelV4Message[] {
+  const begun = startOf(prompt);
+  return [...prompt.slice(0, begun), ...prompt.slice(begun).map(asUser)];
+}
+
+/** Where the conversation begins: after the leading system messages. */
+function startOf(prompt: readonly LanguageModelV4Message[]): number {
+  const begun = prompt.findIndex(({ role }) => role !== 'system');
+  return begun === -1 ? prompt.length : begun;
+}
+
+/** An observation that cannot be made is none: the turn does not end for it. */
+function observe({ options, logger }: Turn): string {
+  try {
+    return options.observe?.() ?? '';
+  } catch (error) {
+    logger.error('observe threw. The model is asked without it.', error);
+    return '';
+  }
 }
 
 function asUser(message: LanguageModelV4Message): LanguageModelV4Message {
@@ -51,24 +74,27 @@ function asUser(message: LanguageModelV4Message): LanguageModelV4Message {
 async function askWithRetries(turn: Turn, request: ModelRequest, step: number, limit: CallLimit): Promise<ModelReply> {
   const { modelRetries = DEFAULT_RETRIES } = turn.options;
   let current = request;
+  let retries = 0;
   for (let attempt = 1; ; attempt++) {
     try {
       turn.emit?.({ type: 'step.start', step, attempt });
-      return await askOnce(turn, current, step);
+      return await askOnce(turn, current, step, limit);
     } catch (error) {
       if (limit.hit !== undefined) throw error;
       if (!turn.systemAsUser && refusesSystem(error, current)) {
         turn.systemAsUser = true;
-        current = { ...current, prompt: [...current.prompt.slice(0, 1), ...current.prompt.slice(1).map(asUser)] };
+        current = { ...current, prompt: laterAsUser(current.prompt) };
         continue;
       }
-      if (attempt > modelRetries || !isRetryable(error)) throw error;
-      await turn.clock.sleep(waitMs(error, attempt, turn.clock), limit.signal);
+      if (++retries > modelRetries || !isRetryable(error)) throw error;
+      await turn.clock.sleep(waitMs(error, retries, turn.clock), limit.signal);
+      // The wait may have been cut short, and then nobody wants the reply any more.
+      if (limit.hit !== undefined) throw error;
     }
   }
 }
 
-async function askOnce(turn: Turn, request: ModelRequest, step: number): Promise<ModelReply> {
+async function askOnce(turn: Turn, request: ModelRequest, step: number, limit: CallLimit): Promise<ModelReply> {
   if (turn.emit === undefined) {
     const { content, finishReason, usage } = await turn.model.doGenerate(request);
     return { content, finishReason, usage: readUsage(usage) };
@@ -76,6 +102,8 @@ async function askOnce(turn: Turn, request: ModelRequest, step: number): Promise
   const { stream } = await turn.model.doStream(request);
   const reader = new StreamReader({ step, emit: turn.emit, newId: turn.newId });
   for await (const part of stream as AsyncIterable<Parameters<StreamReader['read']>[0]>) {
+    // A provider that ignores its signal is left behind here; the stream is told by leaving the loop.
+    if (limit.hit !== undefined) break;
     reader.read(part);
     const waiting = turn.ready?.();
     if (waiting !== undefined) await waiting;
@@ -85,7 +113,7 @@ async function askOnce(turn: Turn, request: ModelRequest, step: number): Promise
 
 /** Some providers take no system message after the first: a nudge then goes as a user message. */
 function refusesSystem(error: unknown, request: ModelRequest): boolean {
-  if (!request.prompt.slice(1).some(({ role }) => role === 'system')) return false;
+  if (!request.prompt.slice(startOf(request.prompt)).some(({ role }) => role === 'system')) return false;
   const { name, statusCode } = (typeof error === 'object' && error !== null ? error : {}) as {
     name?: unknown;
     statusCode?: unknown;

@@ -14,18 +14,20 @@ export interface BatchRules {
 export function refusalOf(call: PlannedCall, before: readonly Ended[], rules: BatchRules): Outcome | undefined {
   const rewound = before.find(({ role, settlement }) => role === 'rewind' && settlement.outcome.status === 'ok');
   if (rewound !== undefined) return cancelled(`the turn was rewound by call ${rewound.settlement.callId}`);
-  const failed = rules.onError === 'cancel-rest' ? before.find(({ settlement }) => !isSuccess(settlement)) : undefined;
+  const failed = rules.onError === 'cancel-rest' ? before.find(({ settlement }) => isFailure(settlement)) : undefined;
   if (failed !== undefined)
     return cancelled(
       `"${failed.settlement.toolName}" (call ${failed.settlement.callId}) ${reasonOf(failed.settlement)}`,
     );
-  if (call.role === 'transition') return afterTransition(before);
-  return afterResponse(call, before, rules);
+  return afterTransition(call, before) ?? afterResponse(call, before, rules);
 }
 
-function afterTransition(before: readonly Ended[]): Outcome | undefined {
+/** The first transition counts, and nothing may take it back: a rewind after it would not be performed. */
+function afterTransition(call: PlannedCall, before: readonly Ended[]): Outcome | undefined {
+  if (call.role !== 'transition' && call.role !== 'rewind') return undefined;
   const first = before.find(({ role, settlement }) => role === 'transition' && settlement.outcome.status === 'ok');
   if (first === undefined) return undefined;
+  if (call.role === 'rewind') return skipped(`"${first.settlement.toolName}" had already handed over`);
   const message = `A transition was already made in this reply ("${first.settlement.toolName}"). Only the first counts.`;
   return { status: 'error', code: 'transition_already_called', message, text: message };
 }
@@ -36,21 +38,33 @@ function afterResponse(call: PlannedCall, before: readonly Ended[], rules: Batch
   );
   if (response === undefined) return undefined;
   const { toolName } = response.settlement;
+  // A transition outranks a terminal, so it still runs; a listed call has ended the run.
+  if (response.role === 'terminal' && call.role === 'transition') return undefined;
   if (response.role === 'terminal' && call.role === 'terminal') {
     const message = `"${toolName}" has already given the response. "${call.toolName}" did not run.`;
     return { status: 'error', code: 'terminal_already_called', message, text: message };
   }
   if (response.role === 'terminal' && rules.afterTerminal === 'run' && call.role === 'plain') return undefined;
-  const reason = `"${toolName}" had already ended the turn`;
+  return skipped(`"${toolName}" had already ended the turn`);
+}
+
+/** Whether a call ended so because the rules of its batch kept it from running. */
+export function isUnrun(outcome: Outcome): boolean {
+  if (outcome.status !== 'error') return outcome.status === 'skipped' || outcome.status === 'cancelled';
+  return outcome.code === 'terminal_already_called' || outcome.code === 'transition_already_called';
+}
+
+function skipped(reason: string): Outcome {
   return { status: 'skipped', reason, text: `Skipped: ${reason}.` };
 }
 
 export function cancelled(reason: string): Outcome {
-  return { status: 'cancelled', reason, text: `Cancelled: ${reason}.` };
+  return { status: 'cancelled', reason, text: `Cancelled: ${reason.replace(/\.$/, '')}.` };
 }
 
-function isSuccess({ outcome }: Settlement): boolean {
-  return outcome.status === 'ok';
+/** A call that was not let run is no failure of its own: what kept it from running already counts. */
+function isFailure({ outcome }: Settlement): boolean {
+  return outcome.status === 'error' || outcome.status === 'pending';
 }
 
 function reasonOf({ outcome }: Settlement): string {

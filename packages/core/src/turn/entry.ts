@@ -23,7 +23,7 @@ export interface TurnEntry {
   readonly kind: 'turn';
 }
 
-/** Said from outside: a prompt, earlier messages, a late answer. */
+/** Said from outside: a prompt, earlier messages. */
 export interface MessageEntry {
   readonly kind: 'message';
   readonly message: LanguageModelV4Message;
@@ -60,6 +60,8 @@ export interface RequestedCall {
 export interface StartedEntry {
   readonly kind: 'started';
   readonly callId: string;
+  /** What allowed it to run, where somebody had to: it holds after a crash too. */
+  readonly answer?: Answer;
 }
 
 export interface PendingEntry {
@@ -72,10 +74,18 @@ export interface SettledEntry {
   readonly settlement: Settlement;
   /** Whose answer settled it, where one did. */
   readonly answer?: Answer;
-  /** A turn inside the call ended the turn around it too. */
-  readonly endsTurn?: true;
-  /** The turn had gone on without it: the model was told with a message of its own. */
+  /** The condensing slot of its result, where the tool has one: an older result of the slot gives way to it. */
+  readonly slot?: string;
+  /** A turn inside the call ended the turn around it too, with this. */
+  readonly endsTurn?: EndedInside;
+  /** The turn had gone on without it: the view tells the model with a message of its own, at this point. */
   readonly late?: true;
+}
+
+/** What the turn inside a call gave. */
+export interface EndedInside {
+  readonly response: string;
+  readonly output: unknown;
 }
 
 /** The view's assistant message of that step shows only these calls. */
@@ -102,6 +112,8 @@ export interface RewindEntry {
   readonly kind: 'rewind';
   readonly callId: string;
   readonly text: string;
+  /** What could not be taken back. A later rewind to the same point must tell of it again. */
+  readonly remaining: readonly string[];
 }
 
 export interface StopEntry {

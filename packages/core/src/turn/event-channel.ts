@@ -6,8 +6,9 @@ export class EventChannel<E> {
   readonly #events: E[] = [];
   #reader: 'none' | 'reading' | 'gone' = 'none';
   #closed = false;
-  #wakeReader: (() => void) | undefined;
-  #wakeWriter: (() => void) | undefined;
+  /** Several may wait on either side: tools that run side by side, and readers that ask ahead. */
+  #readers: (() => void)[] = [];
+  #writers: (() => void)[] = [];
 
   /** Somebody will read: from here on events are kept for them. */
   open(): void {
@@ -18,38 +19,43 @@ export class EventChannel<E> {
   leave(): void {
     this.#reader = 'gone';
     this.#events.length = 0;
-    this.#wakeWriter?.();
+    this.#wakeWriters();
+    this.#wakeReaders();
   }
 
   push(event: E): void {
     if (this.#reader !== 'reading') return;
     this.#events.push(event);
-    this.#wakeReader?.();
+    this.#wakeReaders();
   }
 
   /** Resolves when the reader has caught up; undefined where there is nothing to wait for. */
   ready(): Promise<void> | undefined {
     if (this.#reader !== 'reading' || this.#events.length < HIGH_WATER) return undefined;
-    return new Promise((resolve) => {
-      this.#wakeWriter = resolve;
-    });
+    return new Promise((resolve) => this.#writers.push(resolve));
   }
 
   close(): void {
     this.#closed = true;
-    this.#wakeReader?.();
+    this.#wakeReaders();
   }
 
   /** The next event; undefined after the last. */
   async next(): Promise<E | undefined> {
-    while (this.#events.length === 0 && !this.#closed) {
-      await new Promise<void>((resolve) => {
-        this.#wakeReader = resolve;
-      });
+    while (this.#events.length === 0 && !this.#closed && this.#reader !== 'gone') {
+      await new Promise<void>((resolve) => this.#readers.push(resolve));
     }
     const event = this.#events.shift();
-    if (this.#events.length < HIGH_WATER) this.#wakeWriter?.();
+    if (this.#events.length < HIGH_WATER) this.#wakeWriters();
     return event;
+  }
+
+  #wakeReaders(): void {
+    for (const wake of this.#readers.splice(0)) wake();
+  }
+
+  #wakeWriters(): void {
+    for (const wake of this.#writers.splice(0)) wake();
   }
 }
 

@@ -1,5 +1,5 @@
 import type { SessionEvent } from '../session/slice.ts';
-import type { Entry, SettledEntry } from './entry.ts';
+import type { Entry, PendingEntry, SettledEntry } from './entry.ts';
 
 /**
  * Where a turn is written down as it happens. What it has taken is durable; where it rejects, the turn stops and nothing
@@ -7,8 +7,8 @@ import type { Entry, SettledEntry } from './entry.ts';
  */
 export interface Journal {
   append(entries: readonly Entry[]): void | Promise<void>;
-  /** The end of a call and what the call changed: kept together or not at all. */
-  settle(entry: SettledEntry, staged: Staged): void | Promise<void>;
+  /** The end of a call, or its wait for an answer, and what the call changed: kept together or not at all. */
+  settle(entry: SettledEntry | PendingEntry, staged: Staged): void | Promise<void>;
 }
 
 /** What a call changed, to be kept with its end. */

@@ -5,6 +5,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4StreamResult,
 } from '@ai-sdk/provider';
+import { toPromptV3 } from './prompt-v3.ts';
 
 /** A model of the interface's version before. Described by shape. */
 export interface LanguageModelV3Like {
@@ -37,23 +38,8 @@ export function liftModel(model: LanguageModelV4 | LanguageModelV3Like): Languag
   };
 }
 
-/** Version 3 has the bytes of a file directly under `data`. */
 function toV3(options: LanguageModelV4CallOptions): unknown {
-  return {
-    ...options,
-    prompt: options.prompt.map((message) =>
-      message.role === 'system' ? message : { ...message, content: message.content.map(flattenFile) },
-    ),
-  };
-}
-
-function flattenFile(part: unknown): unknown {
-  const { type, data } = part as {
-    type?: unknown;
-    data?: { type?: unknown; data?: unknown; url?: unknown; text?: unknown };
-  };
-  if (type !== 'file' || typeof data !== 'object' || data === null || !('type' in data)) return part;
-  return { ...(part as object), data: data.data ?? data.url ?? data.text };
+  return { ...options, prompt: toPromptV3(options.prompt) };
 }
 
 function fromV3<P extends { type: string }>(part: P): P {

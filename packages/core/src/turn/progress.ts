@@ -1,6 +1,6 @@
 import type { Answer } from '../dispatch/answer.ts';
 import type { Settlement } from '../results/outcome.ts';
-import type { Entry, ReplyEntry, RequestedCall } from './entry.ts';
+import type { EndedInside, Entry, ReplyEntry, RequestedCall } from './entry.ts';
 import type { Stop } from './stop.ts';
 import { addUsage, noUsage, type Usage } from './usage.ts';
 
@@ -18,11 +18,15 @@ export interface TurnProgress {
   settled: Map<string, Settlement>;
   /** Of those, the ones since the checkpoint or the last rewind to it. */
   sinceCheckpoint: Settlement[];
+  /** What waited for an answer before the checkpoint: a rewind leaves it waiting. */
+  waitedBefore: ReadonlySet<string>;
+  /** What earlier rewinds to the checkpoint could not take back. */
+  remaining: readonly string[];
   /** How the turn ended, where it has. */
   stop: Stop | undefined;
   readonly started: Set<string>;
-  /** Calls inside which a turn ended this one too. */
-  readonly ending: Set<string>;
+  /** Calls inside which a turn ended this one too, with what it gave. */
+  readonly ending: Map<string, EndedInside>;
   /** Calls of this and earlier turns that wait for an answer: one may come a turn later. */
   readonly waiting: Map<string, Waiting>;
   readonly answers: Map<string, Answer>;
@@ -37,7 +41,7 @@ export function readProgress(entries: readonly Entry[]): TurnProgress {
   const progress: TurnProgress = {
     ...fresh(),
     started: new Set(),
-    ending: new Set(),
+    ending: new Map(),
     waiting: new Map(),
     answers: new Map(),
   };
@@ -56,6 +60,7 @@ export function follow(progress: TurnProgress, entry: Entry): void {
       return;
     case 'started':
       progress.started.add(entry.callId);
+      if (entry.answer !== undefined) progress.answers.set(entry.callId, entry.answer);
       return;
     case 'pending':
       followPending(progress, entry.settlement);
@@ -64,7 +69,7 @@ export function follow(progress: TurnProgress, entry: Entry): void {
       progress.waiting.delete(entry.settlement.callId);
       progress.settled.set(entry.settlement.callId, entry.settlement);
       progress.sinceCheckpoint.push(entry.settlement);
-      if (entry.endsTurn === true) progress.ending.add(entry.settlement.callId);
+      if (entry.endsTurn !== undefined) progress.ending.set(entry.settlement.callId, entry.endsTurn);
       if (entry.answer !== undefined) progress.answers.set(entry.settlement.callId, entry.answer);
       return;
     case 'nudge':
@@ -74,6 +79,7 @@ export function follow(progress: TurnProgress, entry: Entry): void {
     case 'rewind':
       progress.rewinds++;
       progress.sinceCheckpoint = [];
+      progress.remaining = entry.remaining;
       progress.open = undefined;
       return;
     case 'stop':
@@ -81,6 +87,8 @@ export function follow(progress: TurnProgress, entry: Entry): void {
       return;
     case 'checkpoint':
       progress.sinceCheckpoint = [];
+      progress.remaining = [];
+      progress.waitedBefore = new Set(progress.waiting.keys());
       return;
     case 'message':
     case 'trimmed':
@@ -97,8 +105,11 @@ function followReply(progress: TurnProgress, reply: ReplyEntry): void {
 }
 
 function followPending(progress: TurnProgress, settlement: Settlement): void {
-  const call = progress.open?.calls.find(({ callId }) => callId === settlement.callId);
-  if (call !== undefined) progress.waiting.set(call.callId, { call, settlement });
+  const { callId } = settlement;
+  const call = progress.waiting.get(callId)?.call ?? progress.open?.calls.find((one) => one.callId === callId);
+  // It ran and said that somebody else will answer: nothing of it is in doubt.
+  progress.started.delete(callId);
+  if (call !== undefined) progress.waiting.set(callId, { call, settlement });
 }
 
 /** Whether there is nothing left to do for a turn that stopped so. */
@@ -121,6 +132,8 @@ function fresh(): Omit<TurnProgress, 'started' | 'ending' | 'waiting' | 'answers
     open: undefined,
     settled: new Map(),
     sinceCheckpoint: [],
+    waitedBefore: new Set(),
+    remaining: [],
     stop: undefined,
   };
 }

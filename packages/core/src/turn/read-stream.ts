@@ -28,6 +28,8 @@ export class StreamReader {
   #finishReason: LanguageModelV4FinishReason | undefined;
   #usage: Usage = noUsage;
   #finished = false;
+  /** What could not be read and was passed over. */
+  #unread: unknown;
 
   constructor(options: { step: number; emit: (event: TurnEvent) => void; newId: NewId }) {
     this.#step = options.step;
@@ -47,7 +49,7 @@ export class StreamReader {
         return;
       case 'text-end':
       case 'reasoning-end':
-        if (part.providerMetadata !== undefined) this.#annotate(part.id, part.providerMetadata);
+        this.#annotate(part.type === 'text-end' ? 'text' : 'reasoning', part);
         return;
       case 'tool-input-start':
         if (part.providerExecuted !== true) this.#startInput(part.id, part.toolName);
@@ -61,7 +63,9 @@ export class StreamReader {
         this.#usage = readUsage(part.usage);
         return;
       case 'error':
-        throw part.error;
+        if (!isUnreadable(part.error)) throw part.error;
+        this.#unread ??= part.error;
+        return;
       case 'tool-call':
       case 'tool-result':
       case 'file':
@@ -76,8 +80,14 @@ export class StreamReader {
   }
 
   reply(): ModelReply {
-    if (!this.#finished) throw new CutStream();
+    if (!this.#finished || this.#finishReason?.unified === 'interrupted') throw new CutStream();
+    // The reply ended to call tools, and no call could be read: passing that over would lose the calls without a word.
+    if (this.#unread !== undefined && this.#finishReason?.unified === 'tool-calls' && !this.#hasCalls()) throw this.#unread;
     return { content: this.#content, finishReason: this.#finishReason, usage: this.#usage, callIds: this.#callIds };
+  }
+
+  #hasCalls(): boolean {
+    return this.#content.some(({ type }) => type === 'tool-call');
   }
 
   #open(id: string, type: 'text' | 'reasoning', providerMetadata: Block['providerMetadata']): Block {
@@ -91,13 +101,14 @@ export class StreamReader {
     const type = part.type === 'text-delta' ? 'text' : 'reasoning';
     const block = this.#blocks.get(`${type}:${part.id}`) ?? this.#open(part.id, type, undefined);
     block.text += part.delta;
-    if (part.providerMetadata !== undefined) this.#annotate(part.id, part.providerMetadata);
+    this.#annotate(type, part);
     if (part.delta !== '') this.#emit({ type: `${type}.delta`, step: this.#step, text: part.delta });
   }
 
-  #annotate(id: string, providerMetadata: NonNullable<Block['providerMetadata']>): void {
-    const block = this.#blocks.get(`text:${id}`) ?? this.#blocks.get(`reasoning:${id}`);
-    if (block !== undefined) block.providerMetadata = { ...block.providerMetadata, ...providerMetadata };
+  #annotate(type: Block['type'], { id, providerMetadata }: Pick<Block, 'providerMetadata'> & { id: string }): void {
+    const block = this.#blocks.get(`${type}:${id}`);
+    if (block !== undefined && providerMetadata !== undefined)
+      block.providerMetadata = { ...block.providerMetadata, ...providerMetadata };
   }
 
   #startInput(providerId: string, toolName: string): void {
@@ -110,4 +121,9 @@ export class StreamReader {
     const callId = this.#callIds.get(providerId)?.at(-1);
     if (callId !== undefined && delta !== '') this.#emit({ type: 'tool-input-delta', callId, delta });
   }
+}
+
+/** How providers tell of an event they do not know: it does not fit what they expect. It is one event, not the stream. */
+function isUnreadable(error: unknown): boolean {
+  return (error as { name?: unknown } | null | undefined)?.name === 'AI_TypeValidationError';
 }

@@ -89,7 +89,8 @@ function toObject(input: string): unknown {
 function toAssistantPart(part: LanguageModelV4Content): AssistantContent[number] | undefined {
   switch (part.type) {
     case 'text':
-      return part.text === '' && part.providerMetadata === undefined
+      // Providers write blank texts, and refuse to have them back.
+      return part.text.trim() === '' && part.providerMetadata === undefined
         ? undefined
         : { type: 'text', text: part.text, ...metadata(part) };
     case 'reasoning':
@@ -104,12 +105,16 @@ function toAssistantPart(part: LanguageModelV4Content): AssistantContent[number]
         ...metadata(part),
       };
     case 'custom':
+      if (ENVELOPES.has(part.kind)) return undefined;
       return { type: 'custom', kind: part.kind, ...metadata(part) };
     // Sources, files and what providers add in patch releases are not sent back.
     default:
       return undefined;
   }
 }
+
+// Parts about the response as a whole, which a provider streams and takes no notice of when they come back.
+const ENVELOPES: ReadonlySet<string> = new Set(['anthropic.message_start']);
 
 function metadata(part: { providerMetadata?: unknown }): { providerOptions?: never } {
   return part.providerMetadata === undefined ? {} : { providerOptions: part.providerMetadata as never };

@@ -5,17 +5,20 @@ export const DEFAULT_RETRIES = 2;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 60_000;
 
+// A response that makes no sense, a stream that ended too early among it: the request is not at fault.
+const DAMAGED: readonly unknown[] = ['AI_InvalidResponseDataError', 'AI_EmptyResponseBodyError', 'AI_JSONParseError'];
+// What passes by itself, where an error in the middle of a stream says so with a type alone.
+const PASSING: readonly unknown[] = ['server_error', 'overloaded_error', 'rate_limit_error'];
+
 /** Whether asking again may help: what the provider says, or else what HTTP says. */
 export function isRetryable(error: unknown): boolean {
-  const { isRetryable: told, statusCode } = (typeof error === 'object' && error !== null ? error : {}) as {
-    isRetryable?: unknown;
-    statusCode?: unknown;
-  };
-  if (typeof told === 'boolean') return told;
-  return (
-    typeof statusCode === 'number' &&
-    (statusCode === 408 || statusCode === 409 || statusCode === 429 || statusCode >= 500)
-  );
+  const said = (typeof error === 'object' && error !== null ? error : {}) as Partial<
+    Record<'isRetryable' | 'statusCode' | 'code' | 'name' | 'type', unknown>
+  >;
+  if (typeof said.isRetryable === 'boolean') return said.isRetryable;
+  const status = said.statusCode ?? said.code;
+  if (typeof status === 'number') return status === 408 || status === 409 || status === 429 || status >= 500;
+  return DAMAGED.includes(said.name) || PASSING.includes(said.type);
 }
 
 /** How long to wait before the next try: what the provider asks for, or twice as long each time. */
@@ -25,16 +28,23 @@ export function waitMs(error: unknown, attempt: number, clock: Clock): number {
 }
 
 function retryAfterMs(error: unknown, clock: Clock): number | undefined {
-  const { responseHeaders } = (typeof error === 'object' && error !== null ? error : {}) as {
-    responseHeaders?: Record<string, string>;
-  };
-  const exact = Number(responseHeaders?.['retry-after-ms']);
-  if (Number.isFinite(exact) && exact >= 0) return exact;
-  const after = responseHeaders?.['retry-after'];
+  const exact = header(error, 'retry-after-ms');
+  if (exact !== undefined && Number(exact) >= 0) return Number(exact);
+  const after = header(error, 'retry-after');
   if (after === undefined) return undefined;
   const seconds = Number(after);
   if (Number.isFinite(seconds)) return Math.max(0, seconds * 1_000);
   return dateMs(after, clock);
+}
+
+/** A header's text. The case of its name means nothing, and one without a text says nothing. */
+function header(error: unknown, name: string): string | undefined {
+  const { responseHeaders } = (typeof error === 'object' && error !== null ? error : {}) as {
+    responseHeaders?: unknown;
+  };
+  if (typeof responseHeaders !== 'object' || responseHeaders === null) return undefined;
+  const value: unknown = Object.entries(responseHeaders).find(([key]) => key.toLowerCase() === name)?.[1];
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
 /** `Retry-After` may be a date. Parsing one is no reading of the clock. */

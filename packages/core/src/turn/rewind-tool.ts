@@ -1,4 +1,5 @@
-import { ok } from '../results/result.ts';
+import { CallContext } from '../dispatch/call-context.ts';
+import { fail, ok } from '../results/result.ts';
 import { type Tool, tool } from '../tools/tool.ts';
 
 interface RewindInput {
@@ -23,8 +24,11 @@ export const rewindTool: Tool<RewindInput, RewindInput> = Object.freeze({
       required: ['reason', 'guidance'],
     } as never,
     effects: 'session',
-    // The turn itself goes back, once the call has settled.
-    execute: (input) => ok(input, 'Rewinding.'),
+    // The turn itself goes back, once the call has settled. Outside one there is nothing to go back to.
+    execute: (input, ctx) =>
+      CallContext.runOf(ctx)?.rewinds === true
+        ? ok(input, 'Rewinding.')
+        : fail('There is no point to go back to here. Nothing has changed.'),
   }),
   [REWIND]: true,
 });

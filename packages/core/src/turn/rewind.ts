@@ -2,8 +2,10 @@ import { CallContext } from '../dispatch/call-context.ts';
 import { denied } from '../dispatch/check-policies.ts';
 import { errorText } from '../results/describe-error.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
+import { renderValue } from '../results/render.ts';
+import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import { cancelled } from './batch-rules.ts';
-import type { Checkpoint } from './checkpoint.ts';
+import { userMessage } from './message.ts';
 import type { StepTools } from './step-tools.ts';
 import { toolNamed } from './step-tools.ts';
 import { record, settleUnrun, type Turn } from './turn.ts';
@@ -11,13 +13,15 @@ import { record, settleUnrun, type Turn } from './turn.ts';
 /** Why a rewind is denied, if it is. Nothing has changed then. */
 export function rewindRefusal(turn: Turn, step: StepTools): Outcome | undefined {
   const { max = DEFAULT_REWINDS } = turn.options.rewind ?? {};
+  if (turn.checkpoint === undefined)
+    return denied('rewind', 'the turn was taken up again after it, and the point to go back to is gone. Go on from here');
   if (turn.progress.rewinds >= max)
     return denied(
       'rewind',
       `this turn was rewound ${turn.progress.rewinds} times, and that is the most. Go on from here`,
     );
-  const forbidding = effectsSince(turn, step).find(
-    ({ toolName }) => toolNamed(step.tools, toolName)?.forbidsRewind === true,
+  const forbidding = turn.progress.sinceCheckpoint.find(
+    (settlement) => mayHaveActed(turn, settlement) && toolOf(turn, step, settlement)?.forbidsRewind === true,
   );
   return forbidding === undefined
     ? undefined
@@ -27,51 +31,72 @@ export function rewindRefusal(turn: Turn, step: StepTools): Outcome | undefined 
 export const DEFAULT_REWINDS = 2;
 
 /** Goes back to the checkpoint and tells the model why, and what of its doings could not be taken back. */
-export async function rewind(
-  turn: Turn,
-  step: StepTools,
-  checkpoint: Checkpoint,
-  settlement: Settlement,
-): Promise<void> {
+export async function rewind(turn: Turn, step: StepTools, settlement: Settlement): Promise<void> {
+  const { checkpoint } = turn;
+  if (checkpoint === undefined) return await tellLost(turn);
   const { reason, guidance } = settlement.input as { reason: string; guidance: string };
-  for (const { call, settlement: waiting } of [...turn.progress.waiting.values()]) {
-    await settleUnrun(turn, { ...call, input: waiting.input }, cancelled('the turn was rewound'));
-  }
-  const remaining = await compensateAll(turn, step);
+  await cancelWaiting(turn);
+  const remaining = [...turn.progress.remaining, ...(await compensateAll(turn, step))];
   await checkpoint.restore();
-  await record(turn, { kind: 'rewind', callId: settlement.callId, text: rewindText(reason, guidance, remaining) });
+  const text = rewindText(reason, guidance, remaining);
+  await record(turn, { kind: 'rewind', callId: settlement.callId, text, remaining });
   turn.emit?.({ type: 'rewind', step: turn.progress.steps, reason, guidance });
 }
 
-/** Calls with outside effects since the checkpoint, newest first, that a rewind would have to leave standing. */
-export function effectsSince(turn: Turn, step: StepTools): readonly Settlement[] {
-  const done = turn.progress.sinceCheckpoint.filter(({ outcome }) => outcome.status === 'ok');
-  return done.filter(({ toolName }) => toolNamed(step.tools, toolName)?.effects === 'external').reverse();
+/** The process ended between the call and the rewind. What was to be undone stands, and the model must not think otherwise. */
+async function tellLost(turn: Turn): Promise<void> {
+  const text = 'The rewind did not take place: the turn was interrupted. Nothing was undone. Go on from here.';
+  await record(turn, { kind: 'message', message: userMessage(text) });
+}
+
+/** What has waited for longer than the checkpoint is none of the rewind's business. */
+async function cancelWaiting(turn: Turn): Promise<void> {
+  const { waiting, waitedBefore } = turn.progress;
+  for (const [callId, { call, settlement }] of [...waiting]) {
+    if (waitedBefore.has(callId)) continue;
+    await settleUnrun(turn, { ...call, input: settlement.input }, cancelled('the turn was rewound'));
+  }
 }
 
 async function compensateAll(turn: Turn, step: StepTools): Promise<readonly string[]> {
   const remaining: string[] = [];
-  for (const settlement of effectsSince(turn, step)) {
-    const said = await compensate(turn, step, settlement);
+  for (const settlement of turn.progress.sinceCheckpoint.toReversed()) {
+    const tool = toolOf(turn, step, settlement);
+    if (tool?.effects !== 'external' || !mayHaveActed(turn, settlement)) continue;
+    const said = await compensate(turn, step, settlement, tool);
     if (said !== undefined) remaining.push(said);
   }
   return remaining.reverse();
 }
 
+/** As it was when it ran: a later step may have another set of tools. */
+function toolOf(turn: Turn, step: StepTools, { callId, toolName }: Settlement): ResolvedTool | undefined {
+  return turn.ran.get(callId) ?? toolNamed(step.tools, toolName);
+}
+
+/** A call that succeeded, or one that was left behind while it ran: nobody knows how far that came. */
+function mayHaveActed(turn: Turn, { callId, outcome }: Settlement): boolean {
+  if (outcome.status === 'ok') return true;
+  const leftBehind = outcome.status === 'error' && (outcome.code === 'timeout' || outcome.code === 'aborted');
+  return leftBehind && turn.ran.has(callId);
+}
+
 /** What remains of a call's effect, if anything does. */
-async function compensate(turn: Turn, step: StepTools, settlement: Settlement): Promise<string | undefined> {
+async function compensate(
+  turn: Turn,
+  step: StepTools,
+  settlement: Settlement,
+  tool: ResolvedTool,
+): Promise<string | undefined> {
   const { toolName, input, outcome } = settlement;
-  const what = `${toolName} ${JSON.stringify(input)}`;
-  const tool = toolNamed(step.tools, toolName);
-  if (outcome.status !== 'ok' || tool?.compensate === undefined) return what;
+  const what = `${toolName} ${renderValue(input)}`;
+  if (outcome.status !== 'ok') return `${what} (it did not finish, and may have taken effect)`;
+  if (tool.compensate === undefined) return what;
   try {
-    const layer = turn.session.open({ readOnly: true });
-    await tool.compensate(
-      outcome.value as never,
-      input as never,
-      new CallContext(compensationRun(turn, step, settlement), layer, 1) as never,
-    );
-    return undefined;
+    const ctx = new CallContext(compensationRun(turn, step, settlement), turn.session.open({ readOnly: true }), 1);
+    const undoing = Promise.resolve(tool.compensate(outcome.value as never, input as never, ctx as never));
+    const ended = await turn.limit.race(undoing);
+    return turn.limit.isHit(ended) ? `${what} (undoing it did not finish)` : undefined;
   } catch (error) {
     turn.logger.error(`"${toolName}" could not be compensated.`, error);
     return `${what} (undoing it failed: ${errorText(error)})`;

@@ -1,19 +1,23 @@
 import { CallLimit } from '../dispatch/call-limit.ts';
+import { OptionsError } from '../errors.ts';
+import type { Settlement } from '../results/outcome.ts';
+import type { LockTicket } from '../session/call-lock.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
-import { checkAnswers, settleLateAnswers } from './answers.ts';
+import { checkAnswers, hasNewAnswer, settleLateAnswers } from './answers.ts';
 import { askModel } from './ask-model.ts';
+import { isUnrun } from './batch-rules.ts';
 import { Checkpoint } from './checkpoint.ts';
 import { type BatchEnding, decideEnding, type Ended } from './ending.ts';
 import type { Entry, ReplyEntry } from './entry.ts';
 import { toModelMessage, userMessage } from './message.ts';
-import { goesOn, isFinished } from './progress.ts';
+import { goesOn, isFinished, readProgress } from './progress.ts';
 import { DEFAULT_REWINDS, rewind } from './rewind.ts';
 import { isRewindTool } from './rewind-tool.ts';
 import { settleBatch } from './settle-batch.ts';
 import { assertContract, type StepTools, stepTools } from './step-tools.ts';
 import type { Stop } from './stop.ts';
 import { MaxConsecutiveNudgesExceeded, MaxInvocationsExceeded } from './terminating.ts';
-import { isNew, openTurn, record, type Turn } from './turn.ts';
+import { isNew, openTurn, record, settleUnrun, type Turn } from './turn.ts';
 import { attachTurn } from './turn-error.ts';
 import type { TurnOptions } from './turn-options.ts';
 import { type TurnResult, toTurnResult } from './turn-result.ts';
@@ -29,25 +33,47 @@ export const runNested: Turn['runNested'] = (options, ctx) => runTurn({ ...(opti
 /** For those who open the turn themselves. */
 export async function runOpened(open: () => Turn): Promise<TurnResult> {
   const turn = open();
-  // Two turns on one session never interleave: the second waits.
-  const ticket = turn.session.turns.enter('exclusive');
+  // Two turns on one session or one transcript never interleave: the second waits.
+  const tickets = [turn.session.turns.enter('exclusive'), turn.transcript.turns.enter('exclusive')];
   try {
-    if (ticket.ready !== true) await turn.limit.race(ticket.ready);
-    return await runAlone(turn);
+    return (await waitInLine(turn, tickets)) ? await runAlone(turn) : endUnbegun(turn);
   } catch (error) {
     throw await fail(turn, error);
   } finally {
-    ticket.leave();
+    for (const ticket of tickets) ticket.leave();
     turn.limit.stop();
   }
+}
+
+/** Whether its time came before its limit did. */
+async function waitInLine(turn: Turn, tickets: readonly LockTicket[]): Promise<boolean> {
+  for (const { ready } of tickets) {
+    if (ready === true) continue;
+    if (turn.options.parent !== undefined && turn.options.transcript !== undefined)
+      throw new OptionsError('transcript', 'is in use by another turn, and a turn inside a call cannot wait for it.');
+    if (turn.limit.isHit(await turn.limit.race(ready))) return false;
+    // What happened in the meantime is part of where it starts from.
+    Object.assign(turn.progress, readProgress(turn.transcript.entries));
+  }
+  return true;
+}
+
+/** It never had the session to itself, so it wrote nothing. */
+function endUnbegun(turn: Turn): TurnResult {
+  const stop = stopOfLimit(turn);
+  turn.emit?.({ type: 'turn.end', stop });
+  return { ...toTurnResult(turn, stop), response: '', output: undefined };
 }
 
 async function runAlone(turn: Turn): Promise<TurnResult> {
   checkAnswers(turn);
   assertContract(turn);
   const begun = isNew(turn.options);
-  if (!begun && isFinished(turn.progress.stop) && turn.options.answers === undefined)
-    return toTurnResult(turn, turn.progress.stop as Stop);
+  const { stop } = turn.progress;
+  if (!begun && stop !== undefined && isFinished(stop) && !hasNewAnswer(turn)) {
+    turn.emit?.({ type: 'turn.end', stop });
+    return toTurnResult(turn, stop);
+  }
   await begin(turn, begun);
   const drive = new Drive(turn);
   try {
@@ -75,15 +101,18 @@ async function begin(turn: Turn, begun: boolean): Promise<void> {
 
 /** The error with what was done and why attached, and the end told of. */
 async function fail(turn: Turn, error: unknown): Promise<unknown> {
-  const stop: Stop = (error as { stop?: Stop } | undefined)?.stop ?? { reason: 'error', error };
+  const stop: Stop = isOfContract(error) ? error.stop : { reason: 'error', error };
   turn.emit?.({ type: 'turn.end', stop });
   return attachTurn(error, stop, turn.transcript);
+}
+
+function isOfContract(error: unknown): error is MaxInvocationsExceeded | MaxConsecutiveNudgesExceeded {
+  return error instanceof MaxInvocationsExceeded || error instanceof MaxConsecutiveNudgesExceeded;
 }
 
 /** The loop. It performs what the pure files decide. */
 class Drive {
   readonly #turn: Turn;
-  #checkpoint: Checkpoint | undefined;
 
   constructor(turn: Turn) {
     this.#turn = turn;
@@ -99,7 +128,7 @@ class Drive {
   }
 
   release(): void {
-    this.#checkpoint?.release();
+    this.#turn.checkpoint?.release();
   }
 
   /** One model reply and the settling of its batch. */
@@ -115,7 +144,6 @@ class Drive {
 
   async #decide(reply: ReplyEntry, tools: StepTools): Promise<Stop | undefined> {
     const turn = this.#turn;
-    turn.transcript.useSlots((name) => keepLatestOf(tools, name));
     const batch = reply.calls.length === 0 ? [] : await settleBatch(turn, tools, reply);
     finishStep(turn, reply, batch);
     if (reply.calls.length === 0) return await this.#afterText(reply);
@@ -142,7 +170,7 @@ class Drive {
         };
       }
       case 'rewind':
-        if (this.#checkpoint !== undefined) await rewind(turn, tools, this.#checkpoint, ending.settlement);
+        await rewind(turn, tools, ending.settlement);
         return undefined;
       case 'response':
         await trim(turn, reply, batch);
@@ -150,7 +178,8 @@ class Drive {
       case 'pending':
         return turn.options.onPending === 'continue' ? undefined : { reason: 'suspended' };
       case 'none':
-        return undefined;
+        // The calls of a cut reply are settled; that it was cut is another matter, and the model hears of it once.
+        return reply.finishReason === 'length' ? await this.#afterLength() : undefined;
     }
   }
 
@@ -184,26 +213,44 @@ class Drive {
     const kept =
       (stop.reason === 'deadline' && reserveMs !== undefined) ||
       (stop.reason === 'budget' && stop.dimension === 'tokens' && reserveTokens !== undefined);
-    if (!kept) return stop;
-    const text = 'Time is up: no more tools can be called. Answer now with what you have.';
-    await record(turn, { kind: 'nudge', why: 'last-word', role: 'user', text });
+    if (!kept || turn.progress.steps >= (turn.contract?.maxInvocations ?? Number.POSITIVE_INFINITY)) return stop;
     const limit = new CallLimit({ clock: turn.clock, deadline: turn.deadline, signal: turn.options.signal });
     try {
-      await askModel(turn, { ...(await this.#tools()), advertised: [] }, limit);
-      turn.progress.open = undefined;
+      if (limit.hit === undefined) await this.#askWithoutTools(limit);
     } finally {
       limit.stop();
     }
     return stop;
   }
 
+  /** A model that calls a tool all the same is not heeded, and each of its calls has an end. */
+  async #askWithoutTools(limit: CallLimit): Promise<void> {
+    const turn = this.#turn;
+    const text = 'Time is up: no more tools can be called. Answer now with what you have.';
+    await record(turn, { kind: 'nudge', why: 'last-word', role: 'user', text });
+    const tools = await this.#tools();
+    const reply = await askModel(turn, { ...tools, advertised: [], system: tools.body }, limit);
+    if (reply === undefined) return;
+    const reason = 'no more tools could be called';
+    const batch: Ended[] = [];
+    for (const call of reply.calls) {
+      const settlement = await settleUnrun(turn, call, { status: 'skipped', reason, text: `Skipped: ${reason}.` });
+      batch.push({ role: 'plain', settlement });
+    }
+    finishStep(turn, reply, batch);
+    turn.progress.open = undefined;
+  }
+
   async #tools(): Promise<StepTools> {
     const turn = this.#turn;
     const { max = DEFAULT_REWINDS } = turn.options.rewind ?? {};
     const tools = await stepTools(turn, max > 0);
-    if (this.#checkpoint === undefined && Object.values(tools.tools).some(isRewindTool)) {
+    // Between steps only: in the middle of a batch, as a crash may leave it, state and view would not be of one moment.
+    const between = turn.checkpoint === undefined && turn.progress.open === undefined;
+    if (between && Object.values(tools.tools).some(isRewindTool)) {
+      const checkpoint = await Checkpoint.take(turn.session, turn.options.rewind);
       await record(turn, { kind: 'checkpoint' });
-      this.#checkpoint = new Checkpoint(turn.session, turn.options.rewind);
+      turn.checkpoint = checkpoint;
     }
     return tools;
   }
@@ -225,29 +272,21 @@ function stopOfLimit(turn: Turn): Stop {
 function stopOfBudget(turn: Turn): Stop | undefined {
   const { budget } = turn;
   if (budget === undefined) return undefined;
-  if (turn.progress.sinceCheckpoint.some(({ outcome }) => outcome.status === 'error' && outcome.code === 'budget')) {
-    return { reason: 'budget', dimension: budget.exhausted() ?? 'toolCalls' };
-  }
-  const reserve = turn.options.reserveTokens ?? 0;
-  const spent =
-    budget.limits.tokens !== undefined &&
-    budget.used('tokens') + reserve >= budget.limits.tokens &&
-    turn.progress.steps > 0;
-  return spent ? { reason: 'budget', dimension: 'tokens' } : undefined;
+  const exhausted = budget.exhausted();
+  const refused = ({ outcome }: Settlement): boolean => outcome.status === 'error' && outcome.code === 'budget';
+  if (exhausted !== undefined && turn.progress.sinceCheckpoint.some(refused))
+    return { reason: 'budget', dimension: exhausted };
+  // What remains, and not what was used: of nested budgets either may be the one that is spent.
+  const reserve = turn.progress.steps > 0 ? (turn.options.reserveTokens ?? 0) : 0;
+  return budget.remaining('tokens') <= reserve ? { reason: 'budget', dimension: 'tokens' } : undefined;
 }
 
-function keepLatestOf(tools: StepTools, name: string): string | undefined {
-  const definition = Object.hasOwn(tools.tools, name) ? tools.tools[name] : undefined;
-  return (definition as { keepLatest?: string } | undefined)?.keepLatest;
-}
 
 /** The view's message keeps only the calls that ran. Nothing is trimmed where a provider's metadata would lose its parts. */
 async function trim(turn: Turn, reply: ReplyEntry, batch: readonly Ended[]): Promise<void> {
   const { history = turn.contract === undefined ? 'keep' : 'trim' } = turn.options.batch ?? {};
   if (history === 'keep' || reply.content.some((part) => part.providerOptions !== undefined)) return;
-  const ran = batch.filter(
-    ({ settlement: { outcome } }) => outcome.status !== 'skipped' && outcome.status !== 'cancelled',
-  );
+  const ran = batch.filter(({ settlement }) => !isUnrun(settlement.outcome));
   if (ran.length < batch.length)
     await record(turn, { kind: 'trimmed', step: reply.step, keep: ran.map(({ settlement }) => settlement.callId) });
 }

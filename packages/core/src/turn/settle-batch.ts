@@ -9,6 +9,7 @@ import { type PlannedCall, planBatch } from './batch-plan.ts';
 import { cancelled, refusalOf } from './batch-rules.ts';
 import type { Ended } from './ending.ts';
 import type { ReplyEntry, RequestedCall, SettledEntry } from './entry.ts';
+import { answerTo } from './given-answer.ts';
 import { rewindRefusal } from './rewind.ts';
 import type { StepTools } from './step-tools.ts';
 import { toolNamed } from './step-tools.ts';
@@ -63,12 +64,13 @@ async function settleUnknown(
   before: readonly Ended[],
   beside: boolean,
 ): Promise<Settlement> {
+  if (isInDoubt(turn, step, call)) return settleUnrun(turn, call, unknownOutcome(call.toolName));
   const waiting = turn.progress.waiting.get(call.callId);
-  const answer = turn.options.answers?.[call.callId];
+  const answer = answerTo(turn.progress, turn.options.answers, call.callId);
   if (waiting !== undefined && answer === undefined) return expire(turn, call, waiting.settlement);
-  const refused = waiting === undefined ? refusal(turn, step, call, before) : undefined;
+  const refused = waiting === undefined ? refusal(turn, step, call, before) : refusalOfRewind(turn, step, call);
   if (refused !== undefined) return settleUnrun(turn, call, refused);
-  const run = toRun(turn, step, call, { answer, beside });
+  const run = toRun(turn, step, call, { answer, beside, rewinds: call.role === 'rewind' });
   turn.running.set(call.callId, run.limit);
   try {
     return await dispatchRun(run);
@@ -77,19 +79,26 @@ async function settleUnknown(
   }
 }
 
-/** Why the call is not run, if it is not: what came before it in the batch, an abort, or a crash that left it in doubt. */
+/** Why the call is not run, if it is not: what came before it in the batch, or an abort. */
 function refusal(turn: Turn, step: StepTools, call: PlannedCall, before: readonly Ended[]): Outcome | undefined {
   const refused = refusalOf(call, before, turn.rules);
   if (refused !== undefined) return refused;
   if (turn.limit.hit?.code === 'aborted') return cancelled('the turn was aborted');
-  if (call.role === 'rewind') return rewindRefusal(turn, step);
-  const tool = toolNamed(step.tools, call.toolName);
-  return turn.progress.started.has(call.callId) && !mayRunAgain(tool) ? unknownOutcome(call.toolName) : undefined;
+  return refusalOfRewind(turn, step, call);
 }
 
-/** Without outside effects nothing of the lost run remains: its draft died with the process. */
-function mayRunAgain(tool: ResolvedTool | undefined): boolean {
-  return tool === undefined || tool.effects !== 'external' || tool.idempotent;
+function refusalOfRewind(turn: Turn, step: StepTools, call: PlannedCall): Outcome | undefined {
+  return call.role === 'rewind' ? rewindRefusal(turn, step) : undefined;
+}
+
+/**
+ * Whether a crash found the call running. Without outside effects nothing of the lost run remains, because its draft died
+ * with the process: it may run again. Of a tool that is gone nobody can say so.
+ */
+function isInDoubt(turn: Turn, step: StepTools, { callId, toolName }: PlannedCall): boolean {
+  if (!turn.progress.started.has(callId)) return false;
+  const tool = toolNamed(step.tools, toolName);
+  return tool === undefined || (tool.effects === 'external' && !tool.idempotent);
 }
 
 function unknownOutcome(toolName: string): Outcome {
@@ -103,20 +112,23 @@ function expire(turn: Turn, call: PlannedCall, waiting: Settlement): Settlement 
   if (outcome.status !== 'pending' || outcome.expiresAt === undefined || turn.clock.now() < outcome.expiresAt)
     return waiting;
   const message = `"${call.toolName}" was not answered in time.`;
-  return settleUnrun(turn, call, { status: 'error', code: 'expired', message, text: message });
+  const expired: Outcome = { status: 'error', code: 'expired', message, text: message };
+  return settleUnrun(turn, { ...call, input: waiting.input }, expired);
 }
 
 interface RunHow {
   readonly answer: Answer | undefined;
   /** The turn had gone on without it. */
   readonly late?: true;
+  /** The turn goes back to its checkpoint when the call has succeeded. */
+  readonly rewinds?: boolean;
   /** Others run beside it, and may end the turn. */
   readonly beside?: boolean;
 }
 
 /** A call of this turn, as the pipeline takes it. */
 export function toRun(turn: Turn, step: StepTools, call: RequestedCall, how: RunHow): CallRun {
-  const { answer, late } = how;
+  const { answer, late, rewinds } = how;
   const { session, clock, logger, budget, options } = turn;
   return {
     tools: step.tools,
@@ -137,30 +149,57 @@ export function toRun(turn: Turn, step: StepTools, call: RequestedCall, how: Run
     clock,
     logger,
     startedAt: clock.now(),
-    // Only a call with outside effects must be known to have started: any other may simply run again.
-    onStart: (tool) =>
-      tool.effects === 'external' && turn.options.journal !== undefined
-        ? record(turn, { kind: 'started', callId: call.callId })
-        : undefined,
+    onStart: (tool) => {
+      turn.ran.set(call.callId, tool);
+      return writeStart(turn, tool, call.callId, answer);
+    },
     onSettle: (settlement, events) =>
       writeEnd(turn, settlement, events, {
         ...(answer === undefined ? {} : { answer }),
         ...(late === undefined ? {} : { late }),
-        ...(turn.endedBy === call.callId && settlement.outcome.status === 'ok' ? { endsTurn: true as const } : {}),
+        ...slotOf(step, settlement),
+        ...endOf(turn, settlement),
       }),
     runTurn: (nested, ctx) => runNested(turn, call.callId, nested, ctx),
     emit: turn.emit,
+    ready: turn.ready,
+    rewinds,
   };
+}
+
+/** Only a call that runs and has outside effects must be known to have started: any other may simply run again. */
+function writeStart(
+  turn: Turn,
+  tool: ResolvedTool,
+  callId: string,
+  answer: Answer | undefined,
+): void | Promise<void> {
+  const runs = tool.execute !== undefined && (answer === undefined || 'approve' in answer);
+  if (!runs || tool.effects !== 'external' || turn.options.journal === undefined) return undefined;
+  return record(turn, { kind: 'started', callId, ...(answer === undefined ? {} : { answer }) });
 }
 
 function writeEnd(
   turn: Turn,
   settlement: Settlement,
   events: Parameters<typeof recordSettled>[2],
-  how: Pick<SettledEntry, 'answer' | 'late' | 'endsTurn'>,
+  how: Pick<SettledEntry, 'answer' | 'late' | 'slot' | 'endsTurn'>,
 ): void | Promise<void> {
-  if (settlement.outcome.status === 'pending') return record(turn, { kind: 'pending', settlement });
+  if (settlement.outcome.status === 'pending') return recordSettled(turn, { kind: 'pending', settlement }, events);
   return recordSettled(turn, { kind: 'settled', settlement, ...how }, events);
+}
+
+function slotOf(step: StepTools, { toolName, outcome }: Settlement): Pick<SettledEntry, 'slot'> {
+  const slot = outcome.status === 'ok' ? toolNamed(step.tools, toolName)?.keepLatest : undefined;
+  return slot === undefined ? {} : { slot };
+}
+
+/** The end of a turn inside the call is the end of this one, if the call itself succeeds: a failure is never a result. */
+function endOf(turn: Turn, { callId, outcome }: Settlement): Pick<SettledEntry, 'endsTurn'> {
+  if (turn.endedBy?.callId !== callId) return {};
+  const { endsTurn } = turn.endedBy;
+  turn.endedBy = undefined;
+  return outcome.status === 'ok' ? { endsTurn } : {};
 }
 
 /** A turn inside a call: the model is this turn's unless another is given, and its end may be this turn's end. */
@@ -173,7 +212,7 @@ async function runNested(
   const result = await turn.runNested({ ...options, model: options.model ?? turn.options.model }, ctx);
   const ended = result.stop.reason === 'end_turn' && result.stop.by !== 'text';
   if (endsParent === true && ended && turn.endedBy === undefined) {
-    turn.endedBy = callId;
+    turn.endedBy = { callId, endsTurn: { response: result.response, output: result.output } };
     for (const [running, limit] of turn.running) if (running !== callId) limit.cancel('The turn has ended');
   }
   return result;

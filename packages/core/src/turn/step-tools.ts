@@ -1,4 +1,4 @@
-import { OptionsError } from '../errors.ts';
+import { OptionsError, ToolDefinitionError } from '../errors.ts';
 import { renderPrompt } from '../prompt/prompt.ts';
 import { withTerminalTools } from '../prompt/terminal-tools.ts';
 import { type AdvertisedTool, advertise, isOffered } from '../tools/advertise.ts';
@@ -6,13 +6,15 @@ import { type ResolvedTool, resolveTool } from '../tools/resolved-tool.ts';
 import { assertToolSet, mergeToolSets, type ToolSet } from '../tools/tool-set.ts';
 import type { PlanRules, ToolTraits } from './batch-plan.ts';
 import { isRewindTool } from './rewind-tool.ts';
-import { listedNames } from './terminating.ts';
+import { assertListed, listedNames } from './terminating.ts';
 import type { Turn } from './turn.ts';
 
 /** The tools of one step and the instructions that go with them. */
 export interface StepTools {
   readonly tools: ToolSet;
   readonly system: string;
+  /** The instructions without the list of terminal tools, for a request without tools. */
+  readonly body: string;
   readonly advertised: readonly AdvertisedTool[];
   readonly plan: PlanRules;
 }
@@ -23,6 +25,7 @@ export async function stepTools(turn: Turn, canRewind: boolean): Promise<StepToo
   const offered = canRewind ? tools : withoutRewind(tools);
   const known = fixed.get(offered);
   const { session, contract } = turn;
+  if (known === undefined) assertAnswerable(offered);
   const listed = contract === undefined ? undefined : listedNames(contract, offered);
   const advertised = known ?? (await advertise(offered, { session, pendingAnswered: true }));
   if (known === undefined && isFixed(offered)) fixed.set(offered, advertised);
@@ -35,8 +38,23 @@ export async function stepTools(turn: Turn, canRewind: boolean): Promise<StepToo
     tools: offered,
     advertised,
     plan,
-    system: contract === undefined ? withTerminalTools(body, offered, session) : body,
+    body,
+    system: withTerminalTools(body, listed === undefined ? offered : only(offered, listed), session),
   };
+}
+
+/** A terminal tool gives the response there and then: one that waits for somebody's answer would end no turn. */
+function assertAnswerable(tools: ToolSet): void {
+  for (const [name, definition] of Object.entries(tools)) {
+    const { terminal, execute, origin } = resolveTool(name, definition);
+    if (terminal && execute === undefined && origin !== 'provider')
+      throw new ToolDefinitionError(name, 'terminal', 'cannot be pending: give the tool an execute.');
+  }
+}
+
+/** Under a contract a terminal tool that is not listed is a plain one. */
+function only(tools: ToolSet, names: ReadonlySet<string>): ToolSet {
+  return Object.fromEntries(Object.entries(tools).filter(([name]) => names.has(name)));
 }
 
 // What does not change from step to step is described once.
@@ -48,8 +66,9 @@ function isFixed(tools: ToolSet): boolean {
 
 function gather(turn: Turn): { tools: ToolSet; body: string } {
   const { tools, instructions, params } = turn.options;
-  const own =
-    typeof tools === 'function' ? tools({ step: turn.progress.steps + 1, session: turn.session }) : (tools ?? noTools);
+  // A batch found unsettled gets the tools of the step that asked for it.
+  const step = turn.progress.open?.step ?? turn.progress.steps + 1;
+  const own = typeof tools === 'function' ? tools({ step, session: turn.session }) : (tools ?? noTools);
   assertToolSet(own, 'Option "tools"');
   if (typeof instructions !== 'object') return { tools: own, body: instructions ?? '' };
   const rendered = renderPrompt(instructions, { session: turn.session, ...(params === undefined ? {} : { params }) });
@@ -91,6 +110,7 @@ function traitsOf(tools: ToolSet, name: string): ToolTraits | undefined {
 export function assertContract(turn: Turn): void {
   if (turn.contract === undefined) return;
   const { tools } = gather(turn);
+  assertListed(turn.contract, tools);
   for (const name of listedNames(turn.contract, tools)) {
     if (toolNamed(tools, name)?.transition === true)
       throw new OptionsError('terminating.toolIds', `lists "${name}", which is a transition.`);

@@ -1,9 +1,10 @@
+import { eitherSignal } from '../dispatch/dispatch-options.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
 import { EventChannel } from './event-channel.ts';
 import { runNested, runOpened } from './run-turn.ts';
 import { openTurn } from './turn.ts';
 import type { TurnEvent } from './turn-events.ts';
-import type { TurnOptions } from './turn-options.ts';
+import { checkTurnOptions, type TurnOptions } from './turn-options.ts';
 import type { TurnResult } from './turn-result.ts';
 
 export type TurnStream<T extends ToolSet = ToolSet> = AsyncIterable<TurnEvent> & {
@@ -45,13 +46,21 @@ async function run(
 ): Promise<TurnResult> {
   // One turn of the microtasks: whoever takes the result first and reads the events next misses none.
   await Promise.resolve();
-  const signal = options.signal === undefined ? abort.signal : AbortSignal.any([options.signal, abort.signal]);
+  let ended = false;
   const onEvent = (event: TurnEvent): void => {
+    ended ||= event.type === 'turn.end';
     channel.push(event);
     options.onEvent?.(event);
   };
   try {
+    // Checked before ours take the place of the caller's own.
+    checkTurnOptions(options);
+    const signal = eitherSignal(options.signal, { abortSignal: abort.signal });
     return await runOpened(() => openTurn({ ...options, signal, onEvent }, runNested, () => channel.ready()));
+  } catch (error) {
+    // Options that cannot work are refused before there is a turn that could tell of its end.
+    if (!ended) channel.push({ type: 'turn.end', stop: { reason: 'error', error } });
+    throw error;
   } finally {
     channel.close();
   }

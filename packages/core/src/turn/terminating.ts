@@ -21,6 +21,8 @@ export type CheckedContract = Required<TerminatingContract>;
 
 /** Refuses numbers that cannot work, naming the field. */
 export function checkContract(contract: TerminatingContract): CheckedContract {
+  if (typeof contract !== 'object' || contract === null)
+    throw new OptionsError('terminating', 'must be an object { toolIds: […] }.');
   const { toolIds, consecutiveNudges = 1, nudgeMessage = DEFAULT_NUDGE, maxInvocations = 64 } = contract;
   if (!Array.isArray(toolIds) || toolIds.length === 0 || !toolIds.every((id) => typeof id === 'string')) {
     throw new OptionsError('terminating.toolIds', 'must be a list of at least one tool.');
@@ -42,17 +44,22 @@ export function checkContract(contract: TerminatingContract): CheckedContract {
   return { toolIds, consecutiveNudges, nudgeMessage, maxInvocations };
 }
 
-/** The names of the tools that a contract lists. One that is no tool of the run is refused, naming it. */
+/** The names of the tools that a contract lists, of those that are offered now: a step may leave some out. */
 export function listedNames(contract: CheckedContract, tools: ToolSet): ReadonlySet<string> {
-  return new Set(contract.toolIds.map((wanted) => nameOf(wanted, tools)));
+  return new Set(contract.toolIds.flatMap((wanted) => nameOf(wanted, tools) ?? []));
 }
 
-function nameOf(wanted: string, tools: ToolSet): string {
+/** Refuses a contract that lists what is no tool of the run, naming it. */
+export function assertListed(contract: CheckedContract, tools: ToolSet): void {
+  for (const wanted of contract.toolIds) {
+    if (nameOf(wanted, tools) === undefined)
+      throw new OptionsError('terminating.toolIds', `names what is no tool of this run. ${missing(wanted, tools)}.`);
+  }
+}
+
+function nameOf(wanted: string, tools: ToolSet): string | undefined {
   if (Object.hasOwn(tools, wanted)) return wanted;
-  const byId = Object.entries(tools).find(([, tool]) => tool.id === wanted);
-  if (byId === undefined)
-    throw new OptionsError('terminating.toolIds', `names what is no tool of this run. ${missing(wanted, tools)}.`);
-  return byId[0];
+  return Object.entries(tools).find(([, tool]) => tool.id === wanted)?.[0];
 }
 
 /** The model was invoked as often as the contract allows. What was done is in `transcript`. */

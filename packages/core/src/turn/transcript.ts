@@ -1,21 +1,23 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import { LastcallError } from '../errors.ts';
+import { CallLock } from '../session/call-lock.ts';
 import type { Entry } from './entry.ts';
-import { type SlotOf, View } from './view.ts';
-
-/** A transcript as plain data. */
-export interface TranscriptJson {
-  readonly version: 1;
-  readonly entries: readonly Entry[];
-}
+import { fromTranscriptJson, type TranscriptJson, toTranscriptJson } from './transcript-json.ts';
+import { View } from './view.ts';
 
 /** The append-only log of what happened. To resume after a crash is to run the same loop on it. */
 export class Transcript {
   readonly #entries: Entry[] = [];
   readonly #view = new View();
+  #turns: CallLock | undefined;
 
   constructor(entries: readonly Entry[] = []) {
     for (const entry of entries) this.push(entry);
+  }
+
+  /** Keeps turns upon this transcript apart. */
+  get turns(): CallLock {
+    this.#turns ??= new CallLock();
+    return this.#turns;
   }
 
   get entries(): readonly Entry[] {
@@ -35,21 +37,13 @@ export class Transcript {
     }
   }
 
-  /** Tells which condensing slot a tool's results belong to, from here on. */
-  useSlots(slotOf: SlotOf): void {
-    this.#view.slotOf = slotOf;
-  }
-
+  /** Plain data: what a tool gave beyond JSON is kept as far as JSON can. */
   toJSON(): TranscriptJson {
-    return { version: 1, entries: this.#entries };
+    return toTranscriptJson(this.#entries);
   }
 
   /** Reads what `toJSON` gave, whole or any prefix of it. */
   static fromJSON(json: TranscriptJson | string): Transcript {
-    const parsed = (typeof json === 'string' ? JSON.parse(json) : json) as Partial<TranscriptJson> | null;
-    if (parsed?.version !== 1 || !Array.isArray(parsed.entries)) {
-      throw new LastcallError('transcript', 'A stored transcript is { version: 1, entries: […] }.');
-    }
-    return new Transcript(structuredClone(parsed.entries));
+    return new Transcript(fromTranscriptJson(json));
   }
 }

@@ -20,8 +20,10 @@ export class TurnFailed extends LastcallError {
 export function attachTurn(error: unknown, stop: Stop, transcript: Transcript): unknown {
   if (!(error instanceof Error)) return new TurnFailed(error, stop, transcript);
   try {
-    if (!('transcript' in error)) Object.assign(error, { transcript });
-    if (!('stop' in error)) Object.defineProperty(error, 'stop', { value: stop, enumerable: false });
+    // Overwritten, because an error may come this way twice: thrown again by a provider, or out of a nested turn.
+    const hidden = { enumerable: false, configurable: true, writable: true };
+    Object.defineProperty(error, 'transcript', { value: transcript, ...hidden });
+    Object.defineProperty(error, 'stop', { value: stop, ...hidden });
     return error;
   } catch {
     return new TurnFailed(error, stop, transcript);

@@ -112,6 +112,7 @@ export interface FinishedStep {
 export function checkTurnOptions(options: TurnOptions): void {
   if (typeof options !== 'object' || options === null) throw new OptionsError('options', 'must be an object.');
   checkModel(options.model);
+  checkShapes(options);
   oneOf('onPending', options.onPending, ['suspend', 'continue']);
   oneOf('batch.onError', options.batch?.onError, ['continue', 'cancel-rest']);
   oneOf('batch.afterTerminal', options.batch?.afterTerminal, ['skip', 'run']);
@@ -119,20 +120,65 @@ export function checkTurnOptions(options: TurnOptions): void {
   wholeNumber('maxSteps', options.maxSteps, 1);
   wholeNumber('rewind.max', options.rewind?.max, 0);
   wholeNumber('modelRetries', options.modelRetries, 0);
-  wholeNumber('reserveTokens', options.reserveTokens, 1);
-  if (options.reserveMs !== undefined) {
-    if (!(options.reserveMs > 0)) throw new OptionsError('reserveMs', 'must be a number of milliseconds above 0.');
-    if (options.deadline === undefined && options.parent === undefined)
-      throw new OptionsError('reserveMs', 'is kept back of a deadline, and there is none.');
+  checkReserves(options);
+}
+
+function checkReserves({ reserveMs, reserveTokens, deadline, budget, parent }: TurnOptions): void {
+  wholeNumber('reserveTokens', reserveTokens, 1);
+  if (reserveTokens !== undefined && budget === undefined && parent === undefined)
+    throw new OptionsError('reserveTokens', 'is kept back of a token budget, and there is none.');
+  if (reserveMs === undefined) return;
+  if (!(Number.isFinite(reserveMs) && reserveMs > 0))
+    throw new OptionsError('reserveMs', 'must be a number of milliseconds above 0.');
+  if (deadline === undefined && parent === undefined)
+    throw new OptionsError('reserveMs', 'is kept back of a deadline, and there is none.');
+}
+
+type Shape = readonly [isRight: (value: never) => boolean, expected: string];
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
+const anObject: Shape = [isObject, 'must be an object.'];
+const anArray: Shape = [Array.isArray, 'must be an array.'];
+const aFunction: Shape = [(value) => typeof value === 'function', 'must be a function.'];
+const having = (...methods: string[]): Shape => [
+  (value: Record<string, unknown>) => isObject(value) && methods.every((method) => typeof value[method] === 'function'),
+  `must have ${methods.map((method) => `${method}()`).join(' and ')}.`,
+];
+
+const SHAPES: Readonly<Partial<Record<keyof TurnOptions, Shape>>> = {
+  instructions: [(value) => isText(value) || isObject(value), 'must be a text or come from prompt().'],
+  params: anObject,
+  prompt: [isText, 'must be a text.'],
+  messages: anArray,
+  transcript: [
+    (value: Transcript) => isObject(value) && typeof value.view === 'function',
+    'must be a Transcript: Transcript.fromJSON(stored) makes one of what was stored.',
+  ],
+  answers: anObject,
+  batch: anObject,
+  rewind: anObject,
+  observe: aFunction,
+  onEvent: aFunction,
+  onStepFinish: aFunction,
+  policies: anArray,
+  journal: having('append', 'settle'),
+  clock: having('now', 'sleep'),
+  newId: aFunction,
+  logger: having('debug', 'info', 'warn', 'error'),
+  modelSettings: anObject,
+};
+
+function checkShapes(options: TurnOptions): void {
+  for (const [field, [isRight, expected]] of Object.entries(SHAPES)) {
+    const value: unknown = options[field as keyof TurnOptions];
+    if (value !== undefined && !isRight(value as never)) throw new OptionsError(field, expected);
   }
-  for (const field of ['onEvent', 'onStepFinish', 'observe'] as const) {
-    if (options[field] !== undefined && typeof options[field] !== 'function')
-      throw new OptionsError(field, 'must be a function.');
+  for (const field of ['checkpoint', 'restore'] as const) {
+    const value: unknown = options.rewind?.[field];
+    if (value !== undefined && typeof value !== 'function')
+      throw new OptionsError(`rewind.${field}`, 'must be a function.');
   }
-  if (options.prompt !== undefined && typeof options.prompt !== 'string')
-    throw new OptionsError('prompt', 'must be a text.');
-  if (options.messages !== undefined && !Array.isArray(options.messages))
-    throw new OptionsError('messages', 'must be an array.');
 }
 
 function checkModel(model: unknown): void {

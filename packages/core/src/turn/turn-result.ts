@@ -53,15 +53,26 @@ export function toTurnResult(turn: Turn, stop: Stop): TurnResult {
     ...given,
     stop,
     transcript,
-    settlements: [...progress.settled.values()],
+    settlements: inCallOrder(turn),
     pending: [...progress.waiting.values()].map(({ settlement }) => toPending(settlement)),
     steps: progress.steps,
     usage: progress.usage,
   };
 }
 
-function responseOf({ transcript }: Turn, stop: Stop): Pick<TurnResult, 'response' | 'output'> {
+/** Calls that ran side by side ended in any order. */
+function inCallOrder({ transcript, progress }: Turn): readonly Settlement[] {
+  const begun = transcript.entries.findLastIndex(({ kind }) => kind === 'turn');
+  const asked = transcript.entries.slice(begun + 1).flatMap((entry) => (entry.kind === 'reply' ? entry.calls : []));
+  const ordered = new Set(asked.map(({ callId }) => callId));
+  // What an earlier turn asked for and this one settled comes first.
+  const earlier = [...progress.settled.values()].filter(({ callId }) => !ordered.has(callId));
+  return [...earlier, ...[...ordered].flatMap((callId) => progress.settled.get(callId) ?? [])];
+}
+
+function responseOf({ transcript, progress }: Turn, stop: Stop): Pick<TurnResult, 'response' | 'output'> {
   if (stop.reason === 'end_turn' && stop.by !== 'text') {
+    for (const [callId, inside] of progress.ending) if (progress.settled.has(callId)) return inside;
     const ended = transcript.entries.findLast(
       (entry) =>
         entry.kind === 'settled' && entry.settlement.toolName === stop.tool && entry.settlement.outcome.status === 'ok',
@@ -69,8 +80,11 @@ function responseOf({ transcript }: Turn, stop: Stop): Pick<TurnResult, 'respons
     const outcome = ended?.kind === 'settled' ? ended.settlement.outcome : undefined;
     if (outcome?.status === 'ok') return { response: outcome.userText ?? outcome.text, output: outcome.value };
   }
-  const last = transcript.entries.findLast((entry) => entry.kind === 'reply' || entry.kind === 'turn');
-  const spoke = last?.kind === 'reply' && last.calls.length === 0;
+  const { entries } = transcript;
+  const at = entries.findLastIndex(({ kind }) => kind === 'reply' || kind === 'turn');
+  const [asked, last] = [entries[at - 1], entries[at]];
+  const isLastWord = asked?.kind === 'nudge' && asked.why === 'last-word';
+  const spoke = last?.kind === 'reply' && (last.calls.length === 0 || isLastWord);
   return { response: spoke ? last.text : '', output: undefined };
 }
 

@@ -6,6 +6,7 @@ import { CallContext } from '../dispatch/call-context.ts';
 import { endEvent } from '../dispatch/call-events.ts';
 import { CallLimit } from '../dispatch/call-limit.ts';
 import { earliest, eitherSignal } from '../dispatch/dispatch-options.ts';
+import { readArguments } from '../dispatch/parse-input.ts';
 import type { Logger } from '../logger.ts';
 import { assertMiddleware } from '../middleware/middleware.ts';
 import type { NewId } from '../new-id.ts';
@@ -13,9 +14,11 @@ import type { Outcome, Settlement } from '../results/outcome.ts';
 import { createSession } from '../session/session.ts';
 import { SessionLayer } from '../session/session-layer.ts';
 import type { SessionEvent } from '../session/slice.ts';
+import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import type { ToolContext } from '../tools/tool-context.ts';
 import type { BatchRules } from './batch-rules.ts';
-import type { Entry, SettledEntry } from './entry.ts';
+import type { Checkpoint } from './checkpoint.ts';
+import type { EndedInside, Entry, PendingEntry, SettledEntry } from './entry.ts';
 import { liftModel } from './lift-model.ts';
 import { follow, readProgress, type TurnProgress } from './progress.ts';
 import { type CheckedContract, checkContract } from './terminating.ts';
@@ -47,8 +50,12 @@ export interface Turn {
   readonly progress: TurnProgress;
   /** Runs a turn inside a call of this one. */
   readonly runNested: (options: NestedTurnOptions, ctx: ToolContext) => Promise<TurnResult>;
-  /** The call inside which a turn ended this one too. */
-  endedBy: string | undefined;
+  /** The call inside which a turn ended this one too, until it has settled. */
+  endedBy: { readonly callId: string; readonly endsTurn: EndedInside } | undefined;
+  /** The tools that ran, by call: a later step may not have them any more. */
+  readonly ran: Map<string, ResolvedTool>;
+  /** The point that a rewind goes back to, once there is one. */
+  checkpoint: Checkpoint | undefined;
   /** The limits of the calls that are running now, by call. */
   readonly running: Map<string, CallLimit>;
   /** Mid-conversation system messages are sent as user messages: the provider refused them. */
@@ -93,6 +100,8 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
     progress: readProgress(transcript.entries),
     runNested,
     endedBy: undefined,
+    ran: new Map(),
+    checkpoint: undefined,
     running: new Map(),
     systemAsUser: false,
   };
@@ -114,7 +123,11 @@ export function record(turn: Turn, ...entries: readonly Entry[]): void | Promise
 }
 
 /** Writes down the end of a call with what it changed: both or neither. */
-export function recordSettled(turn: Turn, entry: SettledEntry, events: readonly SessionEvent[]): void | Promise<void> {
+export function recordSettled(
+  turn: Turn,
+  entry: SettledEntry | PendingEntry,
+  events: readonly SessionEvent[],
+): void | Promise<void> {
   const written = turn.options.journal?.settle(entry, { events });
   return written === undefined ? know(turn, [entry]) : written.then(() => know(turn, [entry]));
 }
@@ -126,9 +139,13 @@ export async function settleUnrun(
   outcome: Outcome,
 ): Promise<Settlement> {
   const now = turn.clock.now();
-  const { callId, toolName, input } = call;
+  const { callId, toolName } = call;
+  const read = readArguments(call.input);
+  // Whoever lists the calls of a step reads the same kind of input of those that ran and those that did not.
+  const input = 'value' in read ? read.value : call.input;
   const settlement: Settlement = { callId, toolName, input, outcome, startedAt: now, endedAt: now };
   await recordSettled(turn, { kind: 'settled', settlement }, []);
+  turn.session.logEnd({ type: 'ToolInvoked', ...settlement });
   turn.emit?.(endEvent(settlement));
   turn.session.tell({ type: 'ToolInvoked', ...settlement });
   return settlement;
@@ -141,7 +158,11 @@ function know(turn: Turn, entries: readonly Entry[]): void {
 
 function safely(listener: ((event: TurnEvent) => void) | undefined, logger: Logger): Turn['emit'] {
   if (listener === undefined) return undefined;
+  let ended = false;
   return (event) => {
+    // Work that was left behind may speak on: nobody hears it, because the turn's end is the last word.
+    if (ended) return;
+    ended = event.type === 'turn.end';
     try {
       listener(event);
     } catch (error) {

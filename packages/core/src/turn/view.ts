@@ -1,17 +1,31 @@
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
-import type { Outcome } from '../results/outcome.ts';
+import type { Outcome, Settlement } from '../results/outcome.ts';
+import { renderValue } from '../results/render.ts';
 import type { Entry, ReplyEntry, RequestedCall } from './entry.ts';
 import { userMessage } from './message.ts';
-
-/** Which condensing slot a tool's results belong to, if any. */
-export type SlotOf = (toolName: string) => string | undefined;
 
 interface Step {
   readonly reply: ReplyEntry;
   /** Where its messages stand. */
   readonly assistantAt: number;
   readonly outcomes: Map<string, Outcome>;
+  /** Calls whose results gave way to newer ones. */
+  readonly condensed: Set<string>;
   shown: readonly RequestedCall[];
+}
+
+/** The result that holds a slot, or held it. */
+interface Holder {
+  readonly step: Step;
+  readonly callId: string;
+}
+
+/** What the view goes back to. */
+interface Mark {
+  readonly length: number;
+  readonly slots: ReadonlyMap<string, Holder>;
+  /** What gave way since: the newer result goes with a rewind, and the older is the newest again. */
+  gaveWay: Holder[];
 }
 
 const CONDENSED = '[An older result, left out: a newer one follows.]';
@@ -24,11 +38,10 @@ const UNSETTLED = 'This call has not been settled yet.';
  */
 export class View {
   readonly #messages: LanguageModelV4Message[] = [];
-  readonly #slots = new Map<string, { step: Step; callId: string }>();
+  #slots = new Map<string, Holder>();
   readonly #byCall = new Map<string, Step>();
   #last: Step | undefined;
-  #checkpoint: number | undefined;
-  slotOf: SlotOf = () => undefined;
+  #checkpoint: Mark | undefined;
 
   /** A copy: what a model was sent does not change under it. */
   messages(): LanguageModelV4Message[] {
@@ -49,17 +62,17 @@ export class View {
         this.#addReply(entry);
         return;
       case 'pending':
-        this.#addOutcome(entry.settlement.callId, entry.settlement.toolName, entry.settlement.outcome);
+        this.#addOutcome(entry.settlement.callId, entry.settlement.outcome, undefined);
         return;
       case 'settled':
-        if (entry.late !== true)
-          this.#addOutcome(entry.settlement.callId, entry.settlement.toolName, entry.settlement.outcome);
+        if (entry.late === true) this.#messages.push(userMessage(lateAnswerText(entry.settlement)));
+        else this.#addOutcome(entry.settlement.callId, entry.settlement.outcome, entry.slot);
         return;
       case 'trimmed':
         this.#trim(entry.keep);
         return;
       case 'checkpoint':
-        this.#checkpoint = this.#messages.length;
+        this.#checkpoint = { length: this.#messages.length, slots: new Map(this.#slots), gaveWay: [] };
         return;
       case 'rewind':
         this.#rewind(entry.text);
@@ -72,31 +85,40 @@ export class View {
   }
 
   #addReply(reply: ReplyEntry): void {
-    const step: Step = { reply, assistantAt: this.#messages.length, outcomes: new Map(), shown: ownCalls(reply) };
+    const step: Step = {
+      reply,
+      assistantAt: this.#messages.length,
+      outcomes: new Map(),
+      condensed: new Set(),
+      shown: ownCalls(reply),
+    };
     this.#last = step;
     for (const { callId } of reply.calls) this.#byCall.set(callId, step);
-    this.#messages.push({ role: 'assistant', content: reply.content });
+    // Providers refuse a message without content.
+    if (reply.content.length > 0) this.#messages.push({ role: 'assistant', content: reply.content });
     if (step.shown.length > 0) this.#messages.push(toolMessage(step));
   }
 
-  #addOutcome(callId: string, toolName: string, outcome: Outcome): void {
+  #addOutcome(callId: string, outcome: Outcome, slot: string | undefined): void {
     const step = this.#byCall.get(callId);
     if (step === undefined) return;
     step.outcomes.set(callId, outcome);
     this.#refresh(step);
-    if (outcome.status === 'ok') this.#condenseOlder(step, callId, toolName);
+    if (slot !== undefined && outcome.status === 'ok') this.#takeSlot(slot, { step, callId });
   }
 
-  /** Only the newest result of a slot stays whole. */
-  #condenseOlder(step: Step, callId: string, toolName: string): void {
-    const slot = this.slotOf(toolName);
-    if (slot === undefined) return;
-    const older = this.#slots.get(slot);
-    this.#slots.set(slot, { step, callId });
-    if (older === undefined || older.callId === callId || this.#messages[older.step.assistantAt + 1]?.role !== 'tool')
-      return;
-    older.step.outcomes.set(older.callId, { status: 'ok', value: undefined, text: CONDENSED });
-    this.#refresh(older.step);
+  /** Only the newest result of a slot stays whole: the last in the order of the calls, whichever ended first. */
+  #takeSlot(slot: string, taker: Holder): void {
+    const holder = this.#slots.get(slot);
+    if (holder !== undefined && isAfter(holder, taker)) return this.#condense(taker);
+    this.#slots.set(slot, taker);
+    if (holder !== undefined && holder.callId !== taker.callId) this.#condense(holder);
+  }
+
+  #condense(holder: Holder): void {
+    holder.step.condensed.add(holder.callId);
+    this.#checkpoint?.gaveWay.push(holder);
+    this.#refresh(holder.step);
   }
 
   #trim(keep: readonly string[]): void {
@@ -111,11 +133,20 @@ export class View {
   }
 
   #rewind(text: string): void {
-    if (this.#checkpoint !== undefined) this.#messages.length = this.#checkpoint;
-    this.#byCall.clear();
-    this.#slots.clear();
+    if (this.#checkpoint !== undefined) this.#goBack(this.#checkpoint);
     this.#last = undefined;
     this.#messages.push(userMessage(text));
+  }
+
+  #goBack(mark: Mark): void {
+    this.#messages.length = mark.length;
+    for (const [callId, step] of this.#byCall) if (step.assistantAt >= mark.length) this.#byCall.delete(callId);
+    this.#slots = new Map(mark.slots);
+    for (const { step, callId } of mark.gaveWay) {
+      step.condensed.delete(callId);
+      if (step.assistantAt < mark.length) this.#refresh(step);
+    }
+    mark.gaveWay = [];
   }
 
   #refresh(step: Step): void {
@@ -123,19 +154,33 @@ export class View {
   }
 }
 
+/** The model has moved on since the call: it needs to be told which one this is about. */
+function lateAnswerText({ callId, toolName, input, outcome }: Settlement): string {
+  return `The answer to call ${callId} (${toolName} ${renderValue(input)}) has come:\n\n${outcome.text}`;
+}
+
 function ownCalls(reply: ReplyEntry): readonly RequestedCall[] {
   return reply.calls.filter(({ provided }) => provided === undefined);
 }
 
-function toolMessage(step: Step): LanguageModelV4Message {
-  return { role: 'tool', content: step.shown.map((call) => toResultPart(call, step.outcomes.get(call.callId))) };
+function isAfter(one: Holder, other: Holder): boolean {
+  if (one.step !== other.step) return one.step.assistantAt > other.step.assistantAt;
+  return placeOf(one) > placeOf(other);
 }
 
-function toResultPart(
-  { callId, toolName }: RequestedCall,
-  outcome: Outcome | undefined,
-): LanguageModelV4ToolResultPart {
-  return { type: 'tool-result', toolCallId: callId, toolName, output: toOutput(outcome) };
+function placeOf({ step, callId }: Holder): number {
+  return step.reply.calls.findIndex((call) => call.callId === callId);
+}
+
+function toolMessage(step: Step): LanguageModelV4Message {
+  return { role: 'tool', content: step.shown.map((call) => toResultPart(call, step)) };
+}
+
+function toResultPart({ callId, toolName }: RequestedCall, step: Step): LanguageModelV4ToolResultPart {
+  const output = step.condensed.has(callId)
+    ? { type: 'text' as const, value: CONDENSED }
+    : toOutput(step.outcomes.get(callId));
+  return { type: 'tool-result', toolCallId: callId, toolName, output };
 }
 
 function toOutput(outcome: Outcome | undefined): LanguageModelV4ToolResultPart['output'] {

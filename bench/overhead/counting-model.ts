@@ -1,0 +1,62 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4Content,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4StreamPart,
+  LanguageModelV4ToolCall,
+} from '@ai-sdk/provider';
+import { task } from './contender.ts';
+
+const usage: LanguageModelV4GenerateResult['usage'] = {
+  inputTokens: { total: 10, noCache: 10, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 5, text: 5, reasoning: undefined },
+};
+
+/** The cheapest model of the AI SDK's interface that makes one call a step, then says the answer. */
+export function countingModel(steps: number): LanguageModelV4 {
+  let asked = 0;
+  return {
+    specificationVersion: 'v4',
+    provider: 'bench',
+    modelId: 'counting',
+    supportedUrls: {},
+    async doGenerate() {
+      const call = asked++ < steps ? callOf(asked) : undefined;
+      const content: LanguageModelV4Content[] = [call ?? { type: 'text', text: task.answer }];
+      return { content, finishReason: finishOf(call), usage, warnings: [] };
+    },
+    async doStream() {
+      const call = asked++ < steps ? callOf(asked) : undefined;
+      const parts = call === undefined ? textParts() : callParts(call);
+      return { stream: ReadableStream.from([...parts, { type: 'finish', finishReason: finishOf(call), usage }]) };
+    },
+  };
+}
+
+function callOf(number: number): LanguageModelV4ToolCall {
+  return { type: 'tool-call', toolCallId: `call-${number}`, toolName: task.toolName, input: task.input };
+}
+
+function finishOf(call: LanguageModelV4ToolCall | undefined): LanguageModelV4GenerateResult['finishReason'] {
+  return { unified: call === undefined ? 'stop' : 'tool-calls', raw: undefined };
+}
+
+function callParts(call: LanguageModelV4ToolCall): LanguageModelV4StreamPart[] {
+  const id = call.toolCallId;
+  return [
+    { type: 'stream-start', warnings: [] },
+    { type: 'tool-input-start', id, toolName: call.toolName },
+    { type: 'tool-input-delta', id, delta: call.input },
+    { type: 'tool-input-end', id },
+    call,
+  ];
+}
+
+function textParts(): LanguageModelV4StreamPart[] {
+  return [
+    { type: 'stream-start', warnings: [] },
+    { type: 'text-start', id: '0' },
+    { type: 'text-delta', id: '0', delta: task.answer },
+    { type: 'text-end', id: '0' },
+  ];
+}

@@ -1,0 +1,167 @@
+// What any card game needs. These tools know zones, turns and decisions; of attacks they know nothing.
+import { blocked, pending, type ToolSet, tool } from '@lastcall/core';
+import { z } from 'zod';
+import { cardName, type PlayerId } from './cards.ts';
+import { type Game, type GameEvent, game, otherThan } from './game.ts';
+import * as rules from './rules.ts';
+
+/** Who sits there: tools are made for one player. */
+export interface Seat {
+  readonly player: PlayerId;
+}
+
+const nothing = z.object({});
+const cardId = z.string().describe('The id of a card, e.g. ada-3');
+
+export function coreTools(seat: Seat): ToolSet {
+  return { ...cardTools(seat), ...lookingTools(seat), ...decisionTools(seat), ...endingTools(seat) };
+}
+
+function cardTools({ player }: Seat) {
+  return {
+    draw: tool({
+      description: 'Draws the top card of your deck: once, at the start of your turn.',
+      inputSchema: nothing,
+      effects: 'session',
+      execute: (_, ctx) => {
+        const state = ctx.session.read(game);
+        const refusal = rules.notNow(state, player, 'start') ?? rules.noDraw(state, player);
+        if (refusal !== undefined) return blocked(refusal);
+        ctx.session.dispatch<GameEvent>({ type: 'CardDrawn', player });
+        return `You draw ${names(ctx.session.read(game).zones[player].hand.slice(-1))}.`;
+      },
+    }),
+    move_card: tool({
+      description: 'Moves one of your beasts to the active place or to the bench.',
+      inputSchema: z.object({ card: cardId, to: z.enum(['active', 'bench']) }),
+      effects: 'session',
+      execute: ({ card, to }, ctx) => {
+        const state = ctx.session.read(game);
+        const refusal = rules.notNow(state, player, 'setup', 'main') ?? rules.noMove(state, player, card, to);
+        if (refusal !== undefined) return blocked(refusal);
+        const from = rules.zoneOf(state, player, card) ?? 'hand';
+        ctx.session.dispatch<GameEvent>({ type: 'CardMoved', player, card, from, to });
+        return `${cardName(card)} goes from ${from} to ${to}.`;
+      },
+    }),
+    mulligan: tool({
+      description: 'Shuffles your hand back into your deck and deals you a new one. Once, in setup.',
+      inputSchema: nothing,
+      effects: 'session',
+      execute: (_, ctx) => {
+        const state = ctx.session.read(game);
+        const refusal = rules.notNow(state, player, 'setup') ?? rules.noMulligan(state, player);
+        if (refusal !== undefined) return blocked(refusal);
+        ctx.session.dispatch<GameEvent>({ type: 'HandExchanged', player });
+        return `Your new hand: ${names(ctx.session.read(game).zones[player].hand)}.`;
+      },
+    }),
+  };
+}
+
+/** Of what was looked at, only the newest stays whole in the conversation: each kind in a slot of its own. */
+function lookingTools({ player }: Seat) {
+  return {
+    search_zone: tool({
+      description: 'Lists the cards of a zone, yours or the other player’s, as far as you may see them.',
+      inputSchema: z.object({
+        owner: z.enum(['mine', 'theirs']),
+        zone: z.enum(['deck', 'hand', 'active', 'bench', 'attached', 'discard']),
+      }),
+      effects: 'none',
+      keepLatest: 'search',
+      execute: ({ owner, zone }, ctx) => {
+        const refusal = rules.noSearch(owner, zone);
+        if (refusal !== undefined) return blocked(refusal);
+        const whose = owner === 'mine' ? player : otherThan(player);
+        return `${owner === 'mine' ? 'Your' : 'Their'} ${zone}: ${names(ctx.session.read(game).zones[whose][zone])}.`;
+      },
+    }),
+    peek: tool({
+      description: 'Looks at the top cards of your own deck.',
+      inputSchema: z.object({ count: z.int().min(1).max(3) }),
+      effects: 'none',
+      keepLatest: 'peek',
+      execute: ({ count }, ctx) =>
+        `Next in your deck: ${names(ctx.session.read(game).zones[player].deck.slice(0, count))}.`,
+    }),
+  };
+}
+
+function decisionTools({ player }: Seat) {
+  return {
+    create_decision: tool({
+      description: 'Asks the other player to choose the beast that becomes active. Your turn waits for the answer.',
+      inputSchema: z.object({ question: z.string().min(1), cards: z.array(cardId).min(1) }),
+      effects: 'session',
+      execute: ({ question, cards }, ctx) => {
+        const state = ctx.session.read(game);
+        const refusal = rules.notNow(state, player, 'main') ?? rules.noDecision(state, player, cards);
+        if (refusal !== undefined) return blocked(refusal);
+        const decision = { of: otherThan(player), question, cards };
+        ctx.session.dispatch<GameEvent>({ type: 'DecisionAsked', decision });
+        return pending({ display: question });
+      },
+    }),
+    resolve_decision: tool({
+      description: 'Decides what you were asked.',
+      inputSchema: z.object({ card: cardId }),
+      terminal: true,
+      effects: 'session',
+      execute: ({ card }, ctx) => {
+        const refusal = rules.noResolution(ctx.session.read(game), player, card);
+        if (refusal !== undefined) return blocked(refusal);
+        ctx.session.dispatch<GameEvent>({ type: 'DecisionMade', card });
+        return `${cardName(card)} becomes active.`;
+      },
+    }),
+  };
+}
+
+function endingTools({ player }: Seat) {
+  return {
+    end_phase: ending(
+      'Ends setup or the start of your turn.',
+      (state) => rules.notNow(state, player, 'setup', 'start') ?? rules.noEndOfPhase(state, player),
+      { event: { type: 'PhaseEnded' }, said: 'The phase ends.' },
+    ),
+    end_turn: ending(
+      'Ends your turn.',
+      (state) => rules.notNow(state, player, 'main') ?? rules.noEndOfTurn(state, player),
+      { event: { type: 'TurnEnded', player }, said: 'The turn ends.' },
+    ),
+    declare_victory: ending(
+      'Declares that you have won.',
+      (state) => rules.notNow(state, player, 'main') ?? rules.noVictory(state, player),
+      { event: { type: 'GameWon', player }, said: 'You have won.' },
+    ),
+    concede: ending('Gives the game up.', ({ winner }) => (winner === null ? undefined : 'The game is over.'), {
+      event: { type: 'GameWon', player: otherThan(player) },
+      said: 'You have conceded.',
+    }),
+  };
+}
+
+/** A tool that ends the turn, unless a rule forbids it: then nothing has happened, and the turn goes on. */
+function ending(
+  description: string,
+  refusalOf: (state: Game) => rules.Refusal,
+  { event, said }: { event: GameEvent; said: string },
+) {
+  return tool({
+    description,
+    inputSchema: nothing,
+    terminal: true,
+    effects: 'session',
+    execute: (_, { session }) => {
+      const refusal = refusalOf(session.read(game));
+      if (refusal !== undefined) return blocked(refusal);
+      session.dispatch(event);
+      return said;
+    },
+  });
+}
+
+function names(cards: readonly string[]): string {
+  return cards.length === 0 ? 'nothing' : cards.map(cardName).join(', ');
+}

@@ -1,0 +1,132 @@
+// Runs a game: phase after phase, each a turn of an agent in its mode, told move by move.
+import {
+  type Answer,
+  type NewId,
+  type Session,
+  streamTurn,
+  type TurnEvent,
+  type TurnOptions,
+  type TurnResult,
+} from '@lastcall/core';
+import type { PlayerId } from './cards.ts';
+import { type GameEvent, game, otherThan } from './game.ts';
+import { modesOf } from './modes.ts';
+import type { Mode } from './plugin-beasts.ts';
+import { describeTable } from './table-view.ts';
+
+export interface Duel {
+  readonly session: Session;
+  readonly models: Readonly<Record<PlayerId, TurnOptions['model']>>;
+  readonly print: (line: string) => void;
+  readonly seed: number;
+  readonly newId?: NewId;
+}
+
+const NAMES: Readonly<Record<PlayerId, string>> = { ada: 'Ada', bo: 'Bo' };
+const MODE_OF = { setup: 'setup', start: 'start_of_turn', main: 'main' } as const;
+const MOST_TURNS = 40;
+
+/** Plays to the end. Nobody has won where the game took too long. */
+export async function playDuel(duel: Duel): Promise<PlayerId | null> {
+  const { session, print } = duel;
+  const modes = { ada: modesOf('ada'), bo: modesOf('bo') };
+  tell(session, { type: 'GameStarted', seed: duel.seed });
+  for (;;) {
+    const { winner, turn, player, phase } = session.read(game);
+    if (winner !== null || turn > MOST_TURNS) {
+      print(
+        winner === null ? `\nNobody has won after ${MOST_TURNS} turns.` : `\n${NAMES[winner]} wins in turn ${turn}.`,
+      );
+      return winner;
+    }
+    print(`\n${turn === 0 ? 'Setup' : `Turn ${turn}`} · ${NAMES[player]} · ${MODE_OF[phase]}`);
+    await playPhase(duel, modes, player, MODE_OF[phase]);
+  }
+}
+
+type Modes = Readonly<Record<PlayerId, ReturnType<typeof modesOf>>>;
+
+/** One phase of one player. Where a decision is the other player's, the turn waits until it is made, and goes on. */
+async function playPhase(duel: Duel, modes: Modes, player: PlayerId, mode: Mode): Promise<void> {
+  const run = (more: Partial<TurnOptions>): Promise<TurnResult> => runPlayer(duel, modes, player, mode, more);
+  let result = await run({ prompt: `You are ${NAMES[player]}. It is your move.` });
+  while (result.stop.reason === 'suspended') {
+    const [asked] = result.pending;
+    if (asked === undefined) break;
+    const answer = await askOther(duel, modes, otherThan(player));
+    if (duel.session.read(game).winner !== null) return;
+    duel.print(`· ${NAMES[player]} goes on`);
+    result = await run({ transcript: result.transcript, answers: { [asked.callId]: answer } });
+  }
+  if (!isEnded(result)) forfeit(duel, player, result);
+}
+
+async function askOther(duel: Duel, modes: Modes, player: PlayerId): Promise<Answer> {
+  duel.print(`· ${NAMES[player]} decides`);
+  const prompt = `You are ${NAMES[player]}. You are asked to decide.`;
+  const result = await runPlayer(duel, modes, player, 'decision', { prompt });
+  if (!isEnded(result)) forfeit(duel, player, result);
+  return { result: result.response };
+}
+
+async function runPlayer(
+  { session, models, print, newId }: Duel,
+  modes: Modes,
+  player: PlayerId,
+  mode: Mode,
+  more: Partial<TurnOptions>,
+): Promise<TurnResult> {
+  const stream = streamTurn({
+    ...modes[player][mode],
+    model: models[player],
+    session,
+    batch: { onError: 'cancel-rest' },
+    observe: () => describeTable(session, player),
+    maxSteps: 25,
+    ...(newId === undefined ? {} : { newId }),
+    ...more,
+  });
+  for await (const event of stream) for (const line of linesOf(event)) print(line);
+  return await stream.result;
+}
+
+function isEnded({ stop }: TurnResult): boolean {
+  return stop.reason === 'end_turn' && stop.by === 'terminal';
+}
+
+/** Scripted players never stop half-way; a model may. */
+function forfeit({ session, print }: Duel, player: PlayerId, { stop }: TurnResult): void {
+  print(`${NAMES[player]} stops without an end (${stop.reason}) and forfeits the game.`);
+  tell(session, { type: 'GameWon', player: otherThan(player) });
+}
+
+function linesOf(event: TurnEvent): readonly string[] {
+  switch (event.type) {
+    case 'tool-call.complete':
+    case 'tool-call.error':
+    case 'tool-call.cancelled':
+    case 'tool-call.skipped':
+    case 'tool-call.pending':
+      return [
+        `  ${event.toolName} ${JSON.stringify(event.input)}`,
+        `    ${markOf(event.outcome)} ${firstLine(event.outcome.text)}`,
+      ];
+    case 'rewind':
+      return [`  ↶ ${event.reason} ${event.guidance}`];
+    default:
+      return [];
+  }
+}
+
+function markOf(outcome: Extract<TurnEvent, { type: 'tool-call.complete' }>['outcome']): string {
+  if (outcome.status === 'ok') return '✓';
+  return outcome.status === 'error' ? `✗ ${outcome.code}:` : `– ${outcome.status}:`;
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? '';
+}
+
+function tell(session: Session, event: GameEvent): void {
+  session.dispatch(event);
+}

@@ -1,0 +1,31 @@
+// What a player sees of the table, as text: the last message of every request, never stored.
+import type { Session } from '@lastcall/core';
+import { type CardId, cardName, type PlayerId } from './cards.ts';
+import { attacksOf, type Combat, combat, embersOn, lifeLeft } from './combat.ts';
+import { game, otherThan } from './game.ts';
+
+export function describeTable(session: Session, player: PlayerId): string {
+  const { zones, points, turn, decision } = session.read(game);
+  const state = session.read(combat);
+  const other = otherThan(player);
+  const [mine, theirs] = [zones[player], zones[other]];
+  const beasts = (cards: readonly CardId[]): string => list(cards, (card) => describeBeast(state, card));
+  return [
+    `Turn ${turn}. Points: you ${points[player]}, they ${points[other]}.`,
+    `Your hand: ${list(mine.hand, cardName)}. Cards in your deck: ${mine.deck.length}.`,
+    `Your active beast: ${beasts(mine.active)}. Your bench: ${beasts(mine.bench)}.`,
+    `Their active beast: ${beasts(theirs.active)}. Their bench: ${beasts(theirs.bench)}.`,
+    `This turn: ember attached ${state.hasAttached ? 'yes' : 'no'}, attacked ${state.hasAttacked ? 'yes' : 'no'}.`,
+    ...(decision === null ? [] : [`To decide: ${decision.question} ${list(decision.cards, cardName)}.`]),
+  ].join('\n');
+}
+
+function describeBeast(state: Combat, beast: CardId): string {
+  const attacks = attacksOf(beast).map(({ name, cost, damage }) => `${name} ${cost}→${damage}`);
+  const drowsy = state.drowsy.includes(beast) ? ', drowsy' : '';
+  return `${cardName(beast)}, life ${lifeLeft(state, beast)}, embers ${embersOn(state, beast).length}${drowsy} [${attacks.join('; ')}]`;
+}
+
+function list(cards: readonly CardId[], describe: (card: CardId) => string): string {
+  return cards.length === 0 ? 'none' : cards.map(describe).join(', ');
+}

@@ -1,0 +1,57 @@
+import { PluginError } from '../errors.ts';
+import { assertMiddleware } from '../middleware/middleware.ts';
+import { describeError } from '../results/describe-error.ts';
+import type { FinishedStep, TurnOptions } from '../turn/turn-options.ts';
+
+/** What a plugin does around the agent's turns, in every mode. The same fields a turn has. */
+export type PluginHooks = Readonly<Pick<TurnOptions, 'policies' | 'middleware' | 'onStepFinish'>>;
+
+/** The hooks of all plugins as those of one: rules and middleware in the plugins' order, and every listener told. */
+export function joinHooks(all: readonly PluginHooks[]): PluginHooks {
+  const policies = all.flatMap((one) => one.policies ?? []);
+  const middleware = all.flatMap((one) => one.middleware ?? []);
+  const listeners = all.flatMap((one) => (one.onStepFinish === undefined ? [] : [one.onStepFinish]));
+  return {
+    ...(policies.length === 0 ? {} : { policies }),
+    ...(middleware.length === 0 ? {} : { middleware }),
+    ...(listeners.length === 0 ? {} : { onStepFinish: (step: FinishedStep) => tellAll(listeners, step) }),
+  };
+}
+
+/** One listener that throws does not keep the step from the others; the turn is told of the first. */
+function tellAll(listeners: readonly ((step: FinishedStep) => void)[], step: FinishedStep): void {
+  const failures: unknown[] = [];
+  for (const listener of listeners) {
+    try {
+      listener(step);
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+const KNOWN = ['policies', 'middleware', 'onStepFinish'];
+
+export function assertHooks(plugin: string, hooks: unknown): asserts hooks is PluginHooks {
+  if (typeof hooks !== 'object' || hooks === null) throw new PluginError({ plugin }, 'hooks must be an object.');
+  // A hook that nobody calls is a rule that does not hold.
+  const unknown = Object.keys(hooks).find((key) => !KNOWN.includes(key));
+  if (unknown !== undefined)
+    throw new PluginError({ plugin }, `hooks.${unknown} is not known; known are ${KNOWN.join(', ')}.`);
+  const { policies = [], middleware = [], onStepFinish } = hooks as Record<string, unknown>;
+  if (!Array.isArray(policies) || !policies.every(hasName))
+    throw new PluginError({ plugin }, 'hooks.policies must be an array of policies, each with a name.');
+  try {
+    assertMiddleware(middleware, 'hooks.middleware');
+  } catch (cause) {
+    throw new PluginError({ plugin }, describeError(cause).message, { cause });
+  }
+  if (onStepFinish !== undefined && typeof onStepFinish !== 'function')
+    throw new PluginError({ plugin }, 'hooks.onStepFinish must be a function.');
+}
+
+function hasName(value: unknown): boolean {
+  const { name } = (typeof value === 'object' && value !== null ? value : {}) as { name?: unknown };
+  return typeof name === 'string' && name !== '';
+}

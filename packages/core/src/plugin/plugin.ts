@@ -1,0 +1,90 @@
+import { PluginError } from '../errors.ts';
+import { describeError } from '../results/describe-error.ts';
+import { assertToolSet, type ToolSet } from '../tools/tool-set.ts';
+import { assertNamesOnly } from './named-tools.ts';
+import { assertHooks, type PluginHooks } from './plugin-hooks.ts';
+
+/** What an agent is in one mode: what it is told, and what it can do. */
+export interface AgentConfig {
+  readonly instructions: string;
+  readonly tools: ToolSet;
+}
+
+/** Tools and instructions that come together. `C` is the host's own context, `M` the modes it knows. */
+export interface PluginDefinition<C = unknown, M extends string = string> {
+  name: string;
+  /** The tools it brings. */
+  tools: (ctx: C) => ToolSet;
+  /** What the agent is in a mode. `tools` is everything the agent has: pick from it with `filterToolSet`. */
+  getAgentConfig: (ctx: C, mode: M, tools: ToolSet) => AgentConfig;
+  hooks?: PluginHooks;
+}
+
+/** A checked plugin: what it gives cannot be offered to a model unless it can work. */
+export interface Plugin<C = unknown, M extends string = string> {
+  readonly name: string;
+  readonly tools: (ctx: C) => ToolSet;
+  /** On its own it picks from the plugin's own tools; `buildModes` gives it those of the whole agent. */
+  readonly getAgentConfig: (ctx: C, mode: M, tools?: ToolSet) => AgentConfig;
+  readonly hooks?: PluginHooks;
+}
+
+/** Defines a plugin. Throws a PluginError where a field is not what it must be. */
+export function plugin<C = unknown, M extends string = string>(definition: PluginDefinition<C, M>): Plugin<C, M> {
+  assertDefinition(definition);
+  const { name, hooks } = definition;
+  const ownTools = (ctx: C): ToolSet => askTools(name, () => definition.tools(ctx));
+  return Object.freeze({
+    name,
+    tools: ownTools,
+    getAgentConfig(ctx: C, mode: M, tools?: ToolSet): AgentConfig {
+      const offered = tools ?? ownTools(ctx);
+      const config = askConfig({ plugin: name, mode }, () => definition.getAgentConfig(ctx, mode, offered));
+      // In a whole agent another plugin may bring the tool: there the mode is checked when it is complete.
+      if (tools === undefined) assertNamesOnly({ plugin: name, mode }, config.instructions, config.tools, offered);
+      return config;
+    },
+    ...(hooks === undefined ? {} : { hooks }),
+  });
+}
+
+function assertDefinition(definition: unknown): void {
+  const given = (typeof definition === 'object' && definition !== null ? definition : {}) as Record<string, unknown>;
+  const { name } = given;
+  if (typeof name !== 'string' || name.trim() === '')
+    throw new PluginError({ plugin: '(unnamed)' }, 'name must be a text that is not empty.');
+  for (const field of ['tools', 'getAgentConfig']) {
+    if (typeof given[field] !== 'function') throw new PluginError({ plugin: name }, `${field} must be a function.`);
+  }
+  if (given.hooks !== undefined) assertHooks(name, given.hooks);
+}
+
+function askTools(name: string, ask: () => unknown): ToolSet {
+  return blaming({ plugin: name }, () => {
+    const tools = ask();
+    assertToolSet(tools, 'tools()');
+    return tools;
+  });
+}
+
+function askConfig(where: { plugin: string; mode: string }, ask: () => unknown): AgentConfig {
+  return blaming(where, () => {
+    const config = ask();
+    if (typeof config !== 'object' || config === null)
+      throw new PluginError(where, 'getAgentConfig() must return { instructions, tools }.');
+    const { instructions, tools } = config as Record<string, unknown>;
+    if (typeof instructions !== 'string') throw new PluginError(where, 'instructions must be a text.');
+    assertToolSet(tools, 'tools');
+    return { instructions, tools };
+  });
+}
+
+/** Whoever reads the error must know which plugin to mend: what it threw itself says nothing of that. */
+function blaming<T>(where: { plugin: string; mode?: string }, ask: () => T): T {
+  try {
+    return ask();
+  } catch (cause) {
+    if (cause instanceof PluginError) throw cause;
+    throw new PluginError(where, describeError(cause).message, { cause });
+  }
+}

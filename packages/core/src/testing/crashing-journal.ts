@@ -1,0 +1,44 @@
+import { LastcallError } from '../errors.ts';
+import type { Entry } from '../turn/entry.ts';
+import type { Journal } from '../turn/journal.ts';
+import { type MemoryJournal, memoryJournal } from './memory-journal.ts';
+
+/** The process ended here, as far as a test is concerned. */
+export class ProcessKilled extends LastcallError {
+  override readonly name: string = 'ProcessKilled';
+
+  constructor(where: string) {
+    super('process_killed', `The test killed the process ${where}.`);
+  }
+}
+
+export interface CrashingJournal extends Journal {
+  /** The writes it was asked for, the fatal one among them, each in a few words. */
+  readonly writes: readonly string[];
+  /** What another process finds, and writes on in. */
+  readonly kept: MemoryJournal;
+}
+
+/**
+ * A journal that dies at write number `at`, counted from 1, and refuses everything after it. With `when: 'after'` the fatal
+ * write is kept, and only its writer never heard of it.
+ */
+export function crashingJournal(at: number, { when = 'before' }: { when?: 'before' | 'after' } = {}): CrashingJournal {
+  const kept = memoryJournal();
+  const writes: string[] = [];
+  const write = async (entries: readonly Entry[], keep: () => void | Promise<void>): Promise<void> => {
+    const number = writes.push(entries.map(describe).join(', '));
+    if (number < at || (number === at && when === 'after')) await keep();
+    if (number >= at) throw new ProcessKilled(`${when} write ${at} to the journal`);
+  };
+  return {
+    append: (entries) => write(entries, () => kept.append(entries)),
+    settle: (entry, staged) => write([entry], () => kept.settle(entry, staged)),
+    writes,
+    kept,
+  };
+}
+
+function describe(entry: Entry): string {
+  return 'settlement' in entry ? `${entry.kind} ${entry.settlement.toolName}` : entry.kind;
+}

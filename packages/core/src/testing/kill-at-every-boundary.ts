@@ -1,0 +1,176 @@
+import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { Answer } from '../dispatch/answer.ts';
+import { LastcallError } from '../errors.ts';
+import type { NewId } from '../new-id.ts';
+import { errorText } from '../results/describe-error.ts';
+import type { Session } from '../session/session.ts';
+import type { Entry } from '../turn/entry.ts';
+import type { Journal } from '../turn/journal.ts';
+import { liftModel } from '../turn/lift-model.ts';
+import { runTurn } from '../turn/run-turn.ts';
+import type { Transcript } from '../turn/transcript.ts';
+import type { TurnOptions } from '../turn/turn-options.ts';
+import type { PendingCall, TurnResult } from '../turn/turn-result.ts';
+import { type CrashingJournal, crashingJournal, ProcessKilled } from './crashing-journal.ts';
+import type { MemoryJournal } from './memory-journal.ts';
+import { problemOfEntries, problemOfMessages } from './valid-history.ts';
+
+/**
+ * A turn to be killed, and the world around it. The world (what `effects` tells of) outlives a crash; everything else is
+ * made anew for each life of the process.
+ */
+export interface CrashScenario {
+  /** The tools, the prompt, the limits. */
+  turn: () => Omit<TurnOptions, 'model' | 'session' | 'transcript' | 'answers' | 'journal' | 'parent'>;
+  /** `replies` is how many are kept from earlier lives: `scriptedModel(script.slice(replies))`. */
+  model: (replies: number) => TurnOptions['model'];
+  /** As it is before the turn. Default: an empty one. */
+  session?: () => Session;
+  /** What somebody says to a call that waits. Undefined: nobody says anything, and the turn stays suspended. */
+  answer?: (call: PendingCall) => Answer | undefined;
+  /** What happened in the world, each effect as a text of its own: none may happen twice. */
+  effects?: () => readonly string[];
+}
+
+export interface CrashReport {
+  /** How many writes the scenario makes when nothing goes wrong. */
+  readonly boundaries: number;
+  readonly tries: readonly CrashTry[];
+}
+
+/** One killing. `same`: the end was that of an unhurt run. `unknown_outcome`: a call could not be known to have run. */
+export interface CrashTry {
+  readonly boundary: number;
+  readonly when: 'before' | 'after';
+  readonly outcome: 'same' | 'unknown_outcome';
+}
+
+/**
+ * Runs a scenario once unhurt, then once for each of its writes to the journal, killing the process there, before and after
+ * the write is kept, and going on from what was kept. Throws, saying where and what, unless each effect happens at most
+ * once, the history stays valid, and the end is the same or a call is `unknown_outcome`.
+ */
+export async function killAtEveryBoundary(scenario: () => CrashScenario): Promise<CrashReport> {
+  const journal = crashingJournal(Number.POSITIVE_INFINITY);
+  const unhurt = await live(scenario(), journal, journal.kept);
+  assertSound(unhurt, 'Without a crash');
+  const tries: CrashTry[] = [];
+  for (const [index, write] of journal.writes.entries()) {
+    for (const when of ['before', 'after'] as const) {
+      const boundary = index + 1;
+      const where = `Killed ${when} write ${boundary} (${write})`;
+      const end = await liveTwice(scenario(), crashingJournal(boundary, { when }), where);
+      assertSound(end, where);
+      if (!end.inDoubt) assertSame(end, unhurt, where);
+      tries.push({ boundary, when, outcome: end.inDoubt ? 'unknown_outcome' : 'same' });
+    }
+  }
+  return { boundaries: journal.writes.length, tries };
+}
+
+/** How a scenario came out. */
+interface End {
+  readonly result: TurnResult;
+  readonly entries: readonly Entry[];
+  readonly state: unknown;
+  readonly effects: readonly string[];
+  readonly inDoubt: boolean;
+}
+
+/** A life that ends at the journal's boundary, and another that goes on from what was kept. */
+async function liveTwice(scenario: CrashScenario, journal: CrashingJournal, where: string): Promise<End> {
+  try {
+    return await live(scenario, journal, journal.kept);
+  } catch (error) {
+    if (!(error instanceof ProcessKilled)) throw broken(where, `the turn failed: ${errorText(error)}`, error);
+  }
+  try {
+    return await live(scenario, journal.kept, journal.kept);
+  } catch (error) {
+    throw broken(where, `the turn could not go on: ${errorText(error)}`, error);
+  }
+}
+
+/** One process: from what is kept to the end of the turn, answering the calls that wait. */
+async function live(scenario: CrashScenario, journal: Journal, kept: MemoryJournal): Promise<End> {
+  const { transcript, session } = kept.restore(scenario.session?.());
+  const { prompt, messages, ...turn } = scenario.turn();
+  const said = { ...(prompt === undefined ? {} : { prompt }), ...(messages === undefined ? {} : { messages }) };
+  const replies = transcript.entries.filter(({ kind }) => kind === 'reply').length;
+  const model = checkRequests(scenario.model(replies));
+  const options: TurnOptions = { newId: countOn(transcript), ...turn, model, session, transcript, journal };
+  let result = await runTurn(transcript.entries.length === 0 ? { ...options, ...said } : options);
+  for (let answers = answersTo(scenario, result); answers !== undefined; answers = answersTo(scenario, result))
+    result = await runTurn({ ...options, answers });
+  return toEnd(scenario, result, session, kept);
+}
+
+function answersTo({ answer }: CrashScenario, result: TurnResult): Record<string, Answer> | undefined {
+  if (result.stop.reason !== 'suspended') return undefined;
+  const answers: Record<string, Answer> = {};
+  for (const call of result.pending) {
+    const given = answer?.(call);
+    if (given !== undefined) answers[call.callId] = given;
+  }
+  return Object.keys(answers).length === 0 ? undefined : answers;
+}
+
+function toEnd(scenario: CrashScenario, result: TurnResult, session: Session, { entries }: MemoryJournal): End {
+  const inDoubt = entries.some(
+    (entry) =>
+      entry.kind === 'settled' &&
+      entry.settlement.outcome.status === 'error' &&
+      entry.settlement.outcome.code === 'unknown_outcome',
+  );
+  return { result, entries, state: session.toJSON().slices, effects: [...(scenario.effects?.() ?? [])], inDoubt };
+}
+
+/** Ids that go on where the kept ones end, so that a call has the same id in every try. */
+function countOn(transcript: Transcript): NewId {
+  let last = transcript.entries.reduce((sum, entry) => sum + (entry.kind === 'reply' ? entry.calls.length : 0), 0);
+  return () => `call-${++last}`;
+}
+
+/** The model, refusing what a provider would refuse. */
+function checkRequests(given: TurnOptions['model']): LanguageModelV4 {
+  const model = liftModel(given);
+  const checked = (request: LanguageModelV4CallOptions): LanguageModelV4CallOptions => {
+    const problem = problemOfMessages(request.prompt);
+    if (problem === undefined) return request;
+    throw new LastcallError('invalid_history', `A provider would refuse this: ${problem}.`);
+  };
+  return {
+    specificationVersion: 'v4',
+    provider: model.provider,
+    modelId: model.modelId,
+    supportedUrls: model.supportedUrls,
+    doGenerate: async (request) => await model.doGenerate(checked(request)),
+    doStream: async (request) => await model.doStream(checked(request)),
+  };
+}
+
+function assertSound(end: End, where: string): void {
+  const problem = problemOfEntries(end.entries) ?? problemOfMessages(end.result.transcript.view());
+  if (problem !== undefined) throw broken(where, `the history is not valid: ${problem}`);
+  const twice = end.effects.find((effect, index) => end.effects.indexOf(effect) !== index);
+  if (twice !== undefined) throw broken(where, `this happened twice: ${twice}`);
+}
+
+function assertSame(end: End, unhurt: End, where: string): void {
+  const parts = ({ result, state, effects }: End): [string, unknown][] => [
+    ['stop', result.stop],
+    ['response', result.response],
+    ['output', result.output],
+    ['state of the session', state],
+    ['effects', effects],
+  ];
+  const expected = parts(unhurt);
+  for (const [index, [name, value]] of parts(end).entries()) {
+    const [is, was] = [JSON.stringify(value), JSON.stringify(expected[index]?.[1])];
+    if (is !== was) throw broken(where, `the ${name} came out otherwise: ${is} and not ${was}`);
+  }
+}
+
+function broken(where: string, problem: string, cause?: unknown): LastcallError {
+  return new LastcallError('crash_unsafe', `${where}, ${problem}.`, cause === undefined ? undefined : { cause });
+}

@@ -1,0 +1,40 @@
+import { createSession, type Session } from '../session/session.ts';
+import type { Entry } from '../turn/entry.ts';
+import type { Journal } from '../turn/journal.ts';
+import { type JournalRecord, replay } from '../turn/replay.ts';
+import { Transcript } from '../turn/transcript.ts';
+import { toTranscriptJson } from '../turn/transcript-json.ts';
+
+/** A journal in memory. It keeps everything as JSON text, as a real one would: nothing lives on by reference. */
+export interface MemoryJournal extends Journal {
+  readonly entries: readonly Entry[];
+  readonly records: readonly JournalRecord[];
+  /** What another process would go on with. `fresh` is a session as it was before the first entry. */
+  restore(fresh?: Session): { transcript: Transcript; session: Session };
+}
+
+export function memoryJournal(): MemoryJournal {
+  const kept: string[] = [];
+  const keep = ({ entry, ...rest }: JournalRecord): void => {
+    const [plain] = toTranscriptJson([entry]).entries;
+    kept.push(JSON.stringify({ entry: plain, ...rest }));
+  };
+  const records = (): JournalRecord[] => kept.map((text) => JSON.parse(text) as JournalRecord);
+  return {
+    append: (entries) => {
+      for (const entry of entries) keep({ entry });
+    },
+    settle: (entry, staged) => keep({ entry, staged }),
+    get entries() {
+      return records().map(({ entry }) => entry);
+    },
+    get records() {
+      return records();
+    },
+    restore(fresh = createSession()) {
+      replay(fresh, records());
+      const entries = records().map(({ entry }) => entry);
+      return { transcript: Transcript.fromJSON({ version: 1, entries }), session: fresh };
+    },
+  };
+}

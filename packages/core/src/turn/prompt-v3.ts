@@ -1,0 +1,78 @@
+import type {
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4ToolResultOutput,
+} from '@ai-sdk/provider';
+
+/** A prompt as version 3 of the provider interface has it: files lie differently, and some parts did not exist. */
+export function toPromptV3(prompt: readonly LanguageModelV4Message[]): unknown[] {
+  return prompt.map((message) =>
+    message.role === 'system' ? message : { ...message, content: message.content.filter(isOfV3).map(toPartV3) },
+  );
+}
+
+type Part = Exclude<LanguageModelV4Message, { role: 'system' }>['content'][number];
+type FileData = LanguageModelV4FilePart['data'];
+
+// A provider of that version would have to throw: it cannot know what to do with them.
+function isOfV3({ type }: Part): boolean {
+  return type !== 'custom' && type !== 'reasoning-file';
+}
+
+function toPartV3(part: Part): unknown {
+  if (part.type === 'file') return { ...part, mediaType: fullType(part.mediaType), data: bareData(part.data) };
+  return part.type === 'tool-result' ? { ...part, output: toOutputV3(part.output) } : part;
+}
+
+/** Under `data` there are bytes, base64 or a URL. */
+function bareData(data: FileData): unknown {
+  switch (data.type) {
+    case 'data':
+      return data.data;
+    case 'url':
+      return data.url;
+    case 'text':
+      return new TextEncoder().encode(data.text);
+    default:
+      return data;
+  }
+}
+
+function toOutputV3(output: LanguageModelV4ToolResultOutput): unknown {
+  if (output.type !== 'content') return output;
+  const value = output.value.map((part) => (part.type === 'file' ? toResultFileV3(part) : part));
+  return { ...output, value };
+}
+
+type ResultFile = Extract<
+  Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>['value'][number],
+  { type: 'file' }
+>;
+
+/** In results the kind of data is in the type's name, and images have names of their own. */
+function toResultFileV3({ type: _, data, ...rest }: ResultFile): unknown {
+  const mediaType = fullType(rest.mediaType);
+  const image = mediaType.startsWith('image/');
+  switch (data.type) {
+    case 'data':
+      return { ...rest, mediaType, type: image ? 'image-data' : 'file-data', data: toBase64(data.data) };
+    case 'text':
+      return { ...rest, mediaType, type: 'file-data', data: toBase64(new TextEncoder().encode(data.text)) };
+    case 'url':
+      return { ...rest, mediaType, type: image ? 'image-url' : 'file-url', url: String(data.url) };
+    case 'reference':
+      return { ...rest, mediaType, type: image ? 'image-file-id' : 'file-id', fileId: data.reference };
+  }
+}
+
+/** Version 4 may say `image` alone. */
+function fullType(mediaType: string): string {
+  return mediaType.includes('/') ? mediaType : `${mediaType}/*`;
+}
+
+function toBase64(data: Uint8Array | string): string {
+  if (typeof data === 'string') return data;
+  let binary = '';
+  for (const byte of data) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}

@@ -1,0 +1,32 @@
+import type { Session, Snapshot } from '../session/session.ts';
+import { SessionLayer } from '../session/session-layer.ts';
+import type { Entry } from './entry.ts';
+import type { Staged } from './journal.ts';
+
+/** What a journal kept: an entry and, of the end of a call, what the call changed. */
+export interface JournalRecord {
+  readonly entry: Entry;
+  readonly staged?: Staged;
+}
+
+/**
+ * Brings a session that is as it was before the first record to where it was after the last. What a rewind undid is undone
+ * here too. Files and resources are not in a journal: theirs is to last by themselves.
+ */
+export function replay(session: Session, records: Iterable<JournalRecord>): void {
+  const layer = SessionLayer.of(session);
+  let checkpoint: Snapshot | undefined;
+  for (const { entry, staged } of records) {
+    if (entry.kind === 'checkpoint') checkpoint = layer.snapshot();
+    else if (entry.kind === 'rewind' && checkpoint !== undefined) layer.restore(checkpoint);
+    else if (entry.kind === 'settled' || entry.kind === 'pending') applyEnd(layer, entry, staged);
+  }
+}
+
+function applyEnd(layer: SessionLayer, entry: Extract<Entry, { kind: 'settled' | 'pending' }>, staged?: Staged): void {
+  for (const event of staged?.events ?? []) layer.dispatch(event);
+  if (entry.kind === 'pending') return;
+  const invoked = { type: 'ToolInvoked' as const, ...entry.settlement };
+  if (entry.settlement.outcome.status === 'ok') layer.reduceEnd(invoked);
+  else layer.logEnd(invoked);
+}

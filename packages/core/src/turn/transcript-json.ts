@@ -1,0 +1,101 @@
+import { LastcallError } from '../errors.ts';
+import type { Entry } from './entry.ts';
+
+/** A transcript as plain data. */
+export interface TranscriptJson {
+  readonly version: 1;
+  readonly entries: readonly Entry[];
+}
+
+/** What JSON holds of the entries, so that what is stored and what is read are the same. Never throws for a value of a tool. */
+export function toTranscriptJson(entries: readonly Entry[]): TranscriptJson {
+  return { version: 1, entries: entries.map((entry) => toPlain(entry, []) as Entry) };
+}
+
+/** Reads what `toTranscriptJson` gave, whole or any prefix of it. Refuses anything else. */
+export function fromTranscriptJson(json: unknown): readonly Entry[] {
+  const { version, entries } = (parse(json) ?? {}) as { version?: unknown; entries?: unknown };
+  if (version !== 1 || !Array.isArray(entries)) {
+    throw new LastcallError('transcript', 'A stored transcript is { version: 1, entries: […] }.');
+  }
+  entries.forEach((entry: unknown, index) => {
+    const { kind } = (entry ?? {}) as { kind?: unknown };
+    if (typeof kind !== 'string')
+      throw new LastcallError('transcript', `A stored transcript's entries[${index}] must be an object with a "kind".`);
+  });
+  // A copy: what the caller does with theirs later is no part of what happened.
+  return entries.map((entry) => withUrls(toPlain(entry, []) as Entry));
+}
+
+/** The provider interface has addresses as objects, and JSON has texts. */
+function withUrls(entry: Entry): Entry {
+  if (entry.kind !== 'message' || !Array.isArray(entry.message.content)) return entry;
+  for (const part of entry.message.content as { data?: { type?: unknown; url?: unknown } }[]) {
+    const url = part.data?.type === 'url' && typeof part.data.url === 'string' ? URL.parse(part.data.url) : null;
+    if (url !== null && part.data !== undefined) part.data.url = url;
+  }
+  return entry;
+}
+
+function parse(json: unknown): unknown {
+  if (typeof json !== 'string') return json;
+  try {
+    return JSON.parse(json);
+  } catch (cause) {
+    throw new LastcallError('transcript', 'The stored transcript is not JSON.', { cause });
+  }
+}
+
+// Far deeper than what tools give, far shallower than the stack.
+const DEEPEST = 200;
+
+function toPlain(value: unknown, path: readonly unknown[]): unknown {
+  switch (typeof value) {
+    case 'bigint':
+      return String(value);
+    case 'number':
+      return Number.isFinite(value) ? value : null;
+    case 'function':
+    case 'symbol':
+      return undefined;
+    case 'object':
+      return value === null ? null : toPlainObject(value, path);
+    default:
+      return value;
+  }
+}
+
+function toPlainObject(value: object, path: readonly unknown[]): unknown {
+  if (value instanceof Uint8Array) return toBase64(value);
+  if (path.includes(value)) return '[circular]';
+  if (path.length >= DEEPEST) return '[too deep]';
+  const inner = [...path, value];
+  try {
+    if (typeof (value as { toJSON?: unknown }).toJSON === 'function')
+      return toPlain((value as { toJSON(): unknown }).toJSON(), inner);
+    if (Array.isArray(value)) return value.map((item) => toPlain(item, inner) ?? null);
+    if (value instanceof Map) return toPlain(Object.fromEntries(value), inner);
+    if (value instanceof Set) return toPlain([...value], inner);
+    return plainFields(value as Record<string, unknown>, inner);
+  } catch {
+    return '[unreadable value]';
+  }
+}
+
+function plainFields(fields: Record<string, unknown>, path: readonly unknown[]): Record<string, unknown> {
+  const plain: Record<string, unknown> = {};
+  for (const key of Object.keys(fields)) {
+    const field = toPlain(fields[key], path);
+    // Defined and not assigned: a field named "__proto__" is one like any other.
+    if (field !== undefined)
+      Object.defineProperty(plain, key, { value: field, enumerable: true, writable: true, configurable: true });
+  }
+  return plain;
+}
+
+/** The provider interface takes bytes in either form, and JSON holds only this one. */
+function toBase64(bytes: Uint8Array): string {
+  let binary = '';
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
