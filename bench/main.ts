@@ -19,7 +19,9 @@ const benches: readonly (() => Promise<Report>)[] = [
 ];
 // `npm run bench overhead growth` runs those alone, and writes nothing.
 const wanted = process.argv.slice(2).map((name) => name.toLowerCase());
-const chosen = benches.filter(({ name }) => wanted.length === 0 || wanted.some((one) => name.toLowerCase().includes(one)));
+const chosen = benches.filter(
+  ({ name }) => wanted.length === 0 || wanted.some((one) => name.toLowerCase().includes(one)),
+);
 
 const tables: string[] = [];
 for (const bench of chosen) {

@@ -1,12 +1,13 @@
 // Runs before `npm start`, `npm test`, … in plain JavaScript, because it may run on an old Node before anything is installed.
-// It brings node_modules up to the lock file, and does nothing when they already agree.
+// It brings node_modules up to the lock file, and does nothing when they already agree. A folder with a lock file of its
+// own may be named: `node scripts/set-up.js bench/peers`.
 import { execSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const root = join(dirname(dirname(fileURLToPath(import.meta.url))), process.argv[2] ?? '.');
 const stamp = join(root, 'node_modules', '.set-up');
 // The lock file's content and the platform, not its time: a fresh clone gives every file a new time.
 const wanted = createHash('sha256')

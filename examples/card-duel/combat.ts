@@ -69,7 +69,17 @@ export function attacksOf(beast: CardId): readonly Attack[] {
   return card?.kind === 'beast' ? card.attacks : [];
 }
 
-export function noEmber(state: Combat, game: Game, player: PlayerId, ember: CardId, beast: CardId): Refusal {
+/** Both slices: what the rules of the plugin look at. */
+interface Table {
+  readonly game: Game;
+  readonly combat: Combat;
+}
+
+export function noEmber(
+  { game, combat: state }: Table,
+  player: PlayerId,
+  { ember, beast }: { ember: CardId; beast: CardId },
+): Refusal {
   if (state.hasAttacked) return 'You have attacked: nothing is attached after that.';
   if (state.hasAttached) return 'You have attached an ember this turn.';
   if (findCard(ember)?.kind !== 'ember') return `"${ember}" is no ember.`;
@@ -78,7 +88,7 @@ export function noEmber(state: Combat, game: Game, player: PlayerId, ember: Card
   return active.includes(beast) || bench.includes(beast) ? undefined : `"${beast}" is no beast of yours in play.`;
 }
 
-export function noAttack(state: Combat, game: Game, player: PlayerId, name: string): Refusal {
+export function noAttack({ game, combat: state }: Table, player: PlayerId, name: string): Refusal {
   const [attacker] = game.zones[player].active;
   if (state.hasAttacked) return 'You have attacked this turn.';
   if (attacker === undefined) return 'You have no active beast.';

@@ -37,7 +37,7 @@ function cardTools({ player }: Seat) {
       effects: 'session',
       execute: ({ card, to }, ctx) => {
         const state = ctx.session.read(game);
-        const refusal = rules.notNow(state, player, 'setup', 'main') ?? rules.noMove(state, player, card, to);
+        const refusal = rules.notNow(state, player, 'setup', 'main') ?? rules.noMove(state, player, { card, to });
         if (refusal !== undefined) return blocked(refusal);
         const from = rules.zoneOf(state, player, card) ?? 'hand';
         ctx.session.dispatch<GameEvent>({ type: 'CardMoved', player, card, from, to });

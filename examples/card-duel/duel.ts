@@ -2,6 +2,7 @@
 import {
   type Answer,
   type NewId,
+  type Outcome,
   type Session,
   streamTurn,
   type TurnEvent,
@@ -29,7 +30,7 @@ const MOST_TURNS = 40;
 /** Plays to the end. Nobody has won where the game took too long. */
 export async function playDuel(duel: Duel): Promise<PlayerId | null> {
   const { session, print } = duel;
-  const modes = { ada: modesOf('ada'), bo: modesOf('bo') };
+  const table: Table = { ...duel, modes: { ada: modesOf('ada'), bo: modesOf('bo') } };
   tell(session, { type: 'GameStarted', seed: duel.seed });
   for (;;) {
     const { winner, turn, player, phase } = session.read(game);
@@ -40,41 +41,41 @@ export async function playDuel(duel: Duel): Promise<PlayerId | null> {
       return winner;
     }
     print(`\n${turn === 0 ? 'Setup' : `Turn ${turn}`} · ${NAMES[player]} · ${MODE_OF[phase]}`);
-    await playPhase(duel, modes, player, MODE_OF[phase]);
+    await playPhase(table, player, MODE_OF[phase]);
   }
 }
 
-type Modes = Readonly<Record<PlayerId, ReturnType<typeof modesOf>>>;
+interface Table extends Duel {
+  readonly modes: Readonly<Record<PlayerId, ReturnType<typeof modesOf>>>;
+}
 
 /** One phase of one player. Where a decision is the other player's, the turn waits until it is made, and goes on. */
-async function playPhase(duel: Duel, modes: Modes, player: PlayerId, mode: Mode): Promise<void> {
-  const run = (more: Partial<TurnOptions>): Promise<TurnResult> => runPlayer(duel, modes, player, mode, more);
-  let result = await run({ prompt: `You are ${NAMES[player]}. It is your move.` });
+async function playPhase(table: Table, player: PlayerId, mode: Mode): Promise<void> {
+  let result = await runPlayer(table, player, { mode, prompt: `You are ${NAMES[player]}. It is your move.` });
   while (result.stop.reason === 'suspended') {
     const [asked] = result.pending;
     if (asked === undefined) break;
-    const answer = await askOther(duel, modes, otherThan(player));
-    if (duel.session.read(game).winner !== null) return;
-    duel.print(`· ${NAMES[player]} goes on`);
-    result = await run({ transcript: result.transcript, answers: { [asked.callId]: answer } });
+    const answer = await askOther(table, otherThan(player));
+    if (table.session.read(game).winner !== null) return;
+    table.print(`· ${NAMES[player]} goes on`);
+    const { transcript } = result;
+    result = await runPlayer(table, player, { mode, transcript, answers: { [asked.callId]: answer } });
   }
-  if (!isEnded(result)) forfeit(duel, player, result);
+  if (!isEnded(result)) forfeit(table, player, result);
 }
 
-async function askOther(duel: Duel, modes: Modes, player: PlayerId): Promise<Answer> {
-  duel.print(`· ${NAMES[player]} decides`);
+async function askOther(table: Table, player: PlayerId): Promise<Answer> {
+  table.print(`· ${NAMES[player]} decides`);
   const prompt = `You are ${NAMES[player]}. You are asked to decide.`;
-  const result = await runPlayer(duel, modes, player, 'decision', { prompt });
-  if (!isEnded(result)) forfeit(duel, player, result);
+  const result = await runPlayer(table, player, { mode: 'decision', prompt });
+  if (!isEnded(result)) forfeit(table, player, result);
   return { result: result.response };
 }
 
 async function runPlayer(
-  { session, models, print, newId }: Duel,
-  modes: Modes,
+  { session, models, modes, print, newId }: Table,
   player: PlayerId,
-  mode: Mode,
-  more: Partial<TurnOptions>,
+  { mode, ...more }: Pick<TurnOptions, 'prompt' | 'transcript' | 'answers'> & { mode: Mode },
 ): Promise<TurnResult> {
   const stream = streamTurn({
     ...modes[player][mode],
@@ -118,9 +119,9 @@ function linesOf(event: TurnEvent): readonly string[] {
   }
 }
 
-function markOf(outcome: Extract<TurnEvent, { type: 'tool-call.complete' }>['outcome']): string {
+function markOf(outcome: Outcome): string {
   if (outcome.status === 'ok') return '✓';
-  return outcome.status === 'error' ? `✗ ${outcome.code}:` : `– ${outcome.status}:`;
+  return outcome.status === 'error' ? `✗ ${outcome.code}:` : '–';
 }
 
 function firstLine(text: string): string {

@@ -21,13 +21,13 @@ export interface Game {
 }
 
 /** A choice that the other player has to make before the turn goes on: one of these cards becomes active. */
-export interface Decision {
+interface Decision {
   readonly of: PlayerId;
   readonly question: string;
   readonly cards: readonly CardId[];
 }
 
-export const HAND_SIZE = 5;
+const HAND_SIZE = 5;
 export const BENCH_SIZE = 3;
 export const POINTS_TO_WIN = 3;
 

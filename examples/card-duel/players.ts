@@ -7,11 +7,11 @@ import { BENCH_SIZE, type Game, game, otherThan, POINTS_TO_WIN, type Zones } fro
 
 /** What a player looks at. */
 interface Table {
+  readonly player: PlayerId;
   readonly game: Game;
   readonly combat: Combat;
   readonly mine: Zones;
   readonly theirs: Zones;
-  readonly points: number;
 }
 
 type Style = (table: Table) => readonly ScriptedCall[];
@@ -19,10 +19,10 @@ type Style = (table: Table) => readonly ScriptedCall[];
 function scriptedPlayer(session: Session, player: PlayerId, style: Style): ScriptedModel {
   return scriptedModel(() => {
     const state = session.read(game);
-    const { decision, zones, points } = state;
-    const table = { game: state, combat: session.read(combat), mine: zones[player], theirs: zones[otherThan(player)] };
-    if (decision?.of === player) return decide({ ...table, points: points[player] }, decision.cards);
-    return style({ ...table, points: points[player] });
+    const { decision, zones } = state;
+    const mine = zones[player];
+    const table = { player, game: state, combat: session.read(combat), mine, theirs: zones[otherThan(player)] };
+    return decision?.of === player ? decide(table, decision.cards) : style(table);
   });
 }
 
@@ -67,11 +67,10 @@ export function hastyPlayer(session: Session, player: PlayerId): ScriptedModel {
   });
 }
 
-function setUp({ game: { mulligans }, mine }: Table): readonly ScriptedCall[] {
+function setUp({ player, game: { mulligans }, mine }: Table): readonly ScriptedCall[] {
   if (mine.active.length > 0) return [call('end_phase')];
   const beasts = mine.hand.filter(isBeast).sort((one, other) => costOf(one) - costOf(other));
-  const owner = mine.deck[0]?.split('-')[0];
-  if (beasts.length < 2 && !mulligans.some((player) => player === owner)) return [call('mulligan')];
+  if (beasts.length < 2 && !mulligans.includes(player)) return [call('mulligan')];
   const [first, ...rest] = beasts;
   if (first === undefined) return [call('concede')];
   return [moveTo(first, 'active'), ...rest.slice(0, BENCH_SIZE).map((card) => moveTo(card, 'bench'))];
@@ -107,8 +106,9 @@ function wasted({ combat: state, mine }: Table): boolean {
 }
 
 function attackOrEnd(table: Table): readonly ScriptedCall[] {
-  const { combat: state, theirs, points } = table;
-  if (points >= POINTS_TO_WIN || theirs.active.length + theirs.bench.length === 0) return [call('declare_victory')];
+  const { player, combat: state, theirs } = table;
+  if (table.game.points[player] >= POINTS_TO_WIN || theirs.active.length + theirs.bench.length === 0)
+    return [call('declare_victory')];
   if (theirs.active.length === 0) {
     return [call('create_decision', { question: 'Which beast comes next?', cards: theirs.bench })];
   }

@@ -16,8 +16,8 @@ export function beastTools({ player }: Seat): ToolSet {
       inputSchema: z.object({ ember: cardId, beast: cardId }),
       effects: 'session',
       execute: ({ ember, beast }, { session }) => {
-        const state = session.read(game);
-        const refusal = notNow(state, player, 'main') ?? noEmber(session.read(combat), state, player, ember, beast);
+        const table = tableOf(session);
+        const refusal = notNow(table.game, player, 'main') ?? noEmber(table, player, { ember, beast });
         if (refusal !== undefined) return blocked(refusal);
         tell(session, { type: 'CardMoved', player, card: ember, from: 'hand', to: 'attached' });
         tell(session, { type: 'EmberAttached', ember, beast });
@@ -29,8 +29,8 @@ export function beastTools({ player }: Seat): ToolSet {
       inputSchema: z.object({ attack: z.string().describe('The name of the attack') }),
       effects: 'session',
       execute: ({ attack }, { session }) => {
-        const state = session.read(game);
-        const refusal = notNow(state, player, 'main') ?? noAttack(session.read(combat), state, player, attack);
+        const table = tableOf(session);
+        const refusal = notNow(table.game, player, 'main') ?? noAttack(table, player, attack);
         return refusal === undefined ? strike(session, player, attack) : blocked(refusal);
       },
     }),
@@ -48,6 +48,10 @@ export function beastTools({ player }: Seat): ToolSet {
       },
     }),
   };
+}
+
+function tableOf(session: Session): Parameters<typeof noAttack>[0] {
+  return { game: session.read(game), combat: session.read(combat) };
 }
 
 function strike(session: Session, player: PlayerId, name: string): string {

@@ -23,10 +23,8 @@ export function noMulligan(game: Game, player: PlayerId): Refusal {
   return active.length + bench.length > 0 ? 'You have put beasts on the table already.' : undefined;
 }
 
-export type TableZone = 'active' | 'bench';
-
 /** Beasts come from the hand or the bench, and an active one may retreat to the bench. */
-export function noMove(game: Game, player: PlayerId, card: CardId, to: TableZone): Refusal {
+export function noMove(game: Game, player: PlayerId, { card, to }: { card: CardId; to: 'active' | 'bench' }): Refusal {
   if (findCard(card) === undefined) return `There is no card "${card}".`;
   if (!isBeast(card)) return `${cardName(card)} is no beast: only beasts stand on the table.`;
   const from = zoneOf(game, player, card);

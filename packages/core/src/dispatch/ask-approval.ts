@@ -17,7 +17,7 @@ export async function askApproval(
   // Somebody gives the result in the tool's place: nothing runs that would have to be allowed.
   if (answer !== undefined && ('result' in answer || 'error' in answer)) return { go: input };
   if (answer !== undefined && 'deny' in answer) return { end: denied(run.toolName, answer.deny) };
-  if (answer !== undefined && 'approve' in answer) {
+  if (answer !== undefined && 'approve' in answer && answer.approve === true) {
     return answer.input === undefined ? { go: input } : await parseInput(run, tool, answer.input);
   }
   const needed = await isNeeded(tool, input, ctx);

@@ -1,4 +1,4 @@
-import { LastcallError, PolicyDenied, StaleCallError } from '../errors.ts';
+import { LastcallError, PolicyDenied } from '../errors.ts';
 import type { MiddlewareCall } from '../middleware/middleware.ts';
 import type { Policy } from '../policies/policy.ts';
 import { errorText } from '../results/describe-error.ts';
@@ -6,9 +6,10 @@ import { fail, isToolResult, pending } from '../results/result.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { SessionEvent } from '../session/slice.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
-import { CallContext } from './call-context.ts';
+import { type CallContext, createCallContext } from './call-context.ts';
 import type { CallRun } from './call-run.ts';
 import { guardFilesystem } from './check-policies.ts';
+import { toHostSignal } from './host-signal.ts';
 import { lastYield } from './last-yield.ts';
 
 /**
@@ -22,6 +23,10 @@ export class Attempts {
   #draft: SessionLayer | undefined;
   #count = 0;
   #state: 'idle' | 'running' | 'over' = 'idle';
+  #dropping: Promise<void> | undefined;
+  #outer: SessionLayer | undefined;
+  /** A signal to the host that a run threw: no middleware may keep it. */
+  signal: Error | undefined;
 
   constructor(run: CallRun, tool: ResolvedTool, policies: readonly Policy[]) {
     this.#run = run;
@@ -43,40 +48,59 @@ export class Attempts {
     return first(call);
   }
 
+  get isRunning(): boolean {
+    return this.#state === 'running';
+  }
+
   /** The call has ended without its tool: from here on nothing it does counts. Gives the draft to be discarded. */
-  giveUp(): SessionLayer | undefined {
+  async giveUp(): Promise<SessionLayer | undefined> {
     this.#state = 'over';
-    this.#draft?.close();
-    return this.#draft;
+    const draft = this.#draft;
+    this.#draft = undefined;
+    draft?.close();
+    // A rollback that is under way is waited for: until then something of the call may still be there.
+    await this.#dropping;
+    return draft;
+  }
+
+  /** Lets go of what the middleware used. */
+  release(): void | Promise<void> {
+    return this.#outer?.discard();
   }
 
   #wrap(
     list: CallRun['middleware'],
-    run: (call: MiddlewareCall) => unknown,
+    run: (call: MiddlewareCall) => Promise<unknown>,
   ): (call: MiddlewareCall) => Promise<unknown> {
     // Middleware runs outside the draft: it sees the session, and what it does is not undone with an attempt.
-    const ctx = new CallContext(this.#run, this.#run.session.open({ readOnly: true }), 1);
+    this.#outer = this.#run.session.open({ readOnly: true });
+    const ctx = createCallContext(this.#run, this.#outer, 1);
     return list.reduceRight<(call: MiddlewareCall) => Promise<unknown>>(
       (next, middleware) => async (call) =>
-        middleware.call === undefined ? next(call) : middleware.call((changed = call) => next(changed), call, ctx),
-      async (call) => run(call),
+        middleware.call === undefined
+          ? next(call)
+          : middleware.call((changed = call) => heard(next(changed)), call, ctx),
+      (call) => heard(run({ ...call, input: copyOf(call.input) })),
     );
   }
 
   async #attempt(input: unknown): Promise<unknown> {
-    if (this.#state === 'over') throw new StaleCallError('A tool was started');
+    // After the end nothing comes any more: an error would let a middleware that retries spin for ever. The limit may be
+    // hit before the end is known here: a middleware that waited for its signal wakes up first.
+    if (this.#state === 'over' || this.#run.limit.hit !== undefined) return new Promise(() => {});
     if (this.#state === 'running')
       throw new LastcallError('middleware', 'A middleware called next() while the tool was still running.');
     this.#state = 'running';
     try {
       if (this.#draft !== undefined) await this.#drop();
       const draft = this.#open(input);
-      const ctx = new CallContext(this.#run, draft, ++this.#count);
+      const ctx = createCallContext(this.#run, draft, ++this.#count);
       const returned = await this.#finish(this.#begin(input, ctx), ctx, draft);
       if (draft.breach !== undefined) throw draft.breach.error;
       if (isToolResult(returned) && returned.status === 'error') await this.#drop();
       return returned;
     } catch (thrown) {
+      this.signal ??= toHostSignal(thrown, this.#run.limit.deadline);
       await this.#drop();
       throw thrown;
     } finally {
@@ -131,15 +155,34 @@ export class Attempts {
     }
   }
 
-  async #drop(): Promise<void> {
+  #drop(): void | Promise<void> {
     if (this.#draft === undefined || this.#isOver) return;
     const draft = this.#draft;
     this.#draft = undefined;
-    await draft.discard();
+    const dropping = draft.discard();
+    // Where it fails the session is poisoned, and says so once the call has been told of.
+    this.#dropping = dropping?.catch(() => {});
+    return this.#dropping;
   }
 
   // A method, because the state changes behind the compiler's back while a tool is awaited.
   get #isOver(): boolean {
     return this.#state === 'over';
+  }
+}
+
+/** A promise that a middleware may leave unread without bringing the process down. */
+function heard(promise: Promise<unknown>): Promise<unknown> {
+  promise.catch(() => {});
+  return promise;
+}
+
+/** Each run gets arguments of its own: what one does to them is not seen by the next. */
+function copyOf(input: unknown): unknown {
+  try {
+    return structuredClone(input);
+  } catch {
+    // Functions and the like, which a schema's transform may have made, cannot be copied.
+    return input;
   }
 }

@@ -83,8 +83,10 @@ export class CallLimit {
     return value !== undefined && value === this.#hit;
   }
 
-  /** The call has ended: timers and listeners are let go of. */
+  /** The call has ended: timers and listeners are let go of, and whatever it started and did not wait for is told to stop. */
   stop(): void {
+    if (this.#controller?.signal.aborted === false)
+      this.#controller.abort(new LastcallError('ended', 'The call has ended.'));
     if (this.#timers !== undefined) for (const callOff of this.#timers) callOff();
     this.#leaveOuter?.();
     if (this.#onHostAbort !== undefined) this.#host?.removeEventListener('abort', this.#onHostAbort);
@@ -139,9 +141,9 @@ export class CallLimit {
 
 /** Calls `wake` after `ms`; what it returns calls that off. */
 function callAfter(clock: Clock, ms: number, wake: () => void): () => void {
-  if (clock.after !== undefined) return clock.after(ms, wake);
+  if (clock.after !== undefined) return clock.after(Math.max(0, ms), wake);
   const off = new AbortController();
-  void clock.sleep(ms, off.signal).then(() => {
+  void clock.sleep(Math.max(0, ms), off.signal).then(() => {
     if (!off.signal.aborted) wake();
   });
   return () => off.abort();

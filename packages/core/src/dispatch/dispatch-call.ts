@@ -1,9 +1,10 @@
 import type { Policy } from '../policies/policy.ts';
 import { errorText } from '../results/describe-error.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
+import type { SessionLayer } from '../session/session-layer.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import { askApproval } from './ask-approval.ts';
-import { CallContext } from './call-context.ts';
+import { createCallContext } from './call-context.ts';
 import type { CallRun } from './call-run.ts';
 import { checkBefore, denied } from './check-policies.ts';
 import { type DispatchOptions, prepareRun } from './dispatch-options.ts';
@@ -67,7 +68,9 @@ async function inTurn(run: CallRun, tool: ResolvedTool, input: unknown): Promise
     const waited = ticket.ready === true ? undefined : await run.limit.race(ticket.ready);
     if (run.limit.isHit(waited))
       return await settleCall(run, { input, terminal: tool.terminal, outcome: limitOutcome(run.toolName, waited) });
-    run.session.assertUsable();
+    run.session.assertUnpoisoned();
+    if (!run.session.isOpen)
+      return await settleCall(run, { outcome: gone(run.toolName), input, terminal: tool.terminal });
     return await settleCall(run, await permitAndExecute(run, tool, input));
   } finally {
     ticket.leave();
@@ -90,21 +93,39 @@ function needsPermission(run: CallRun, tool: ResolvedTool): boolean {
   return run.policies.length > 0 || tool.policies.length > 0 || tool.approval !== false || run.answer !== undefined;
 }
 
+function gone(toolName: string): Outcome {
+  return errorOutcome(
+    'aborted',
+    `"${toolName}" did not run: its session was disposed of, or the call around it has ended.`,
+  );
+}
+
 /** Policies first, then approval. Arguments edited by whoever approved them are held to the policies again. */
 async function askPermission(run: CallRun, tool: ResolvedTool, input: unknown): Promise<Stage<unknown>> {
   const policies = policiesOf(run, tool);
   const clash = adoptSlices(run, policies);
   if (clash !== undefined) return { end: clash };
   const session = run.session.open({ readOnly: true });
+  try {
+    return await askAll(run, tool, input, policies, session);
+  } finally {
+    await session.discard();
+  }
+}
+
+async function askAll(
+  run: CallRun,
+  tool: ResolvedTool,
+  input: unknown,
+  policies: readonly Policy[],
+  session: SessionLayer,
+): Promise<Stage<unknown>> {
+  const { callId, toolName, logger } = run;
   const ask = (asked: unknown): Promise<Outcome | undefined> =>
-    checkBefore(
-      policies,
-      { callId: run.callId, toolName: run.toolName, input: asked },
-      { session, logger: run.logger },
-    );
+    checkBefore(policies, { callId, toolName, input: asked }, { session, logger });
   const refused = await ask(input);
   if (refused !== undefined) return { end: refused };
-  const approved = await askApproval(run, tool, input, new CallContext(run, session, 0));
+  const approved = await askApproval(run, tool, input, createCallContext(run, session, 0));
   if ('end' in approved || approved.go === input) return approved;
   const refusedEdit = await ask(approved.go);
   return refusedEdit === undefined ? approved : { end: refusedEdit };

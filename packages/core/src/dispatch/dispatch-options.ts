@@ -12,11 +12,12 @@ import { createSession, type Session } from '../session/session.ts';
 import { SessionLayer } from '../session/session-layer.ts';
 import type { ToolContext } from '../tools/tool-context.ts';
 import { assertToolSet, mergeToolSets, type ToolSet } from '../tools/tool-set.ts';
-import type { Answer } from './answer.ts';
-import { CallContext } from './call-context.ts';
+import { type Answer, assertAnswer } from './answer.ts';
+import { runOf } from './call-context.ts';
 import type { CallEvent } from './call-events.ts';
 import { CallLimit } from './call-limit.ts';
 import type { CallRun } from './call-run.ts';
+import { safeListener } from './safe-listener.ts';
 
 export interface DispatchOptions {
   tools?: ToolSet;
@@ -63,14 +64,18 @@ export interface CallRequest {
 export function prepareRun(options: DispatchOptions): CallRun {
   if (typeof options !== 'object' || options === null) throw new OptionsError('options', 'must be an object.');
   const { parent, newId = randomId } = options;
-  const clock = options.clock ?? CallContext.runOf(parent)?.clock ?? systemClock;
+  const outer = outerRun(parent);
+  const clock = options.clock ?? outer?.clock ?? systemClock;
   const call = checkCall(options.call);
-  const session = SessionLayer.of(options.session ?? parent?.session ?? createSession());
+  const session = SessionLayer.join(options.session, parent?.session) ?? SessionLayer.of(createSession());
   session.assertUsable();
   const logger = options.logger ?? parent?.logger ?? session.logger ?? consoleLogger;
   const offered = offer(options, session);
   const { middleware = [], policies = [] } = options;
   assertMiddleware(middleware);
+  assertPolicies(policies);
+  if (options.answer !== undefined) assertAnswer(options.answer, 'answer');
+  const budget = nestBudget(toBudget(options.budget), parent?.budget);
   const startedAt = clock.now();
   const callId = call.callId ?? newId();
   return {
@@ -84,14 +89,15 @@ export function prepareRun(options: DispatchOptions): CallRun {
         ? undefined
         : { result: call.provided.result, isError: call.provided.isError === true },
     answer: options.answer,
-    pendingAnswered: options.pendingAnswered ?? false,
+    // Whoever answers a call knows that it waits.
+    pendingAnswered: options.pendingAnswered ?? options.answer !== undefined,
     session,
     limit: new CallLimit({
       clock,
       deadline: earliest(startedAt, options.deadline, parent?.deadline),
       signal: eitherSignal(options.signal, parent),
     }),
-    budget: nestBudget(toBudget(options.budget), parent?.budget),
+    budget,
     policies,
     middleware,
     messages: options.messages ?? parent?.messages ?? [],
@@ -101,9 +107,23 @@ export function prepareRun(options: DispatchOptions): CallRun {
     startedAt,
     onStart: undefined,
     onSettle: undefined,
-    runTurn: CallContext.runOf(parent)?.runTurn,
-    emit: safely(options.onEvent, logger),
+    runTurn: outer?.runTurn,
+    emit: safeListener(options.onEvent, logger),
   };
+}
+
+/** The call that makes this one. Refuses what only looks like its context: it would silently work on another session. */
+export function outerRun(parent: ToolContext | undefined): CallRun | undefined {
+  if (parent === undefined) return undefined;
+  const run = runOf(parent);
+  if (run === undefined) throw new OptionsError('parent', 'must be the context that a tool was given.');
+  return run;
+}
+
+function assertPolicies(policies: unknown): asserts policies is readonly Policy[] {
+  const right =
+    Array.isArray(policies) && policies.every((one: unknown) => typeof (one as Policy | null)?.name === 'string');
+  if (!right) throw new OptionsError('policies', 'must be an array of policies, each with a name.');
 }
 
 function checkCall(call: CallRequest): CallRequest {
@@ -142,15 +162,4 @@ export function eitherSignal(
   if (own !== undefined && !(own instanceof AbortSignal)) throw new OptionsError('signal', 'must be an AbortSignal.');
   if (parent === undefined) return own;
   return own === undefined ? parent.abortSignal : AbortSignal.any([own, parent.abortSignal]);
-}
-
-function safely(listener: ((event: CallEvent) => void) | undefined, logger: Logger): CallRun['emit'] {
-  if (listener === undefined) return undefined;
-  return (event) => {
-    try {
-      listener(event);
-    } catch (error) {
-      logger.error(`A listener to "${event.type}" threw. The call is not affected.`, error);
-    }
-  };
 }

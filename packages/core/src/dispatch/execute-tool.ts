@@ -34,14 +34,11 @@ export async function executeTool(
 ): Promise<Ending> {
   const attempts = new Attempts(run, tool, policies);
   const ended = await run.limit.race(runAndJudge(run, tool, input, policies, attempts));
+  const releasing = attempts.release();
+  if (releasing !== undefined) await releasing;
   if (!run.limit.isHit(ended)) return ended;
-  return {
-    outcome: limitOutcome(run.toolName, ended),
-    input,
-    terminal: tool.terminal,
-    draft: attempts.giveUp(),
-    leftBehind: true,
-  };
+  const draft = await attempts.giveUp();
+  return { outcome: limitOutcome(run.toolName, ended), input, terminal: tool.terminal, draft, leftBehind: true };
 }
 
 export function limitOutcome(toolName: string, hit: LimitHit): Outcome {
@@ -57,17 +54,21 @@ async function runAndJudge(
   attempts: Attempts,
 ): Promise<Ending> {
   const terminal = tool.terminal;
+  let draft: SessionLayer | undefined;
   try {
     const returned = await attempts.start(input);
-    const draft = attempts.draft ?? run.session.open({ readOnly: true });
+    // A middleware that did not wait for the tool has its answer; what the tool did so far is undone.
+    if (attempts.isRunning) await (await attempts.giveUp())?.discard();
+    if (attempts.signal !== undefined) throw attempts.signal;
+    draft = attempts.draft ?? run.session.open({ readOnly: true });
     const judging = judgeResult({ run, tool, input, policies, draft }, returned);
     const outcome = judging instanceof Promise ? await judging : judging;
     // A policy's last word may have broken a rule of the session itself.
     if (draft.breach !== undefined) throw draft.breach.error;
-    return { outcome, input, terminal, draft: attempts.draft };
+    return { outcome, input, terminal, draft };
   } catch (thrown) {
     const signal = toHostSignal(thrown, run.limit.deadline);
-    return { outcome: failureOutcome(run.toolName, thrown), input, terminal, draft: attempts.draft, signal };
+    return { outcome: failureOutcome(run.toolName, thrown), input, terminal, draft: draft ?? attempts.draft, signal };
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
-import { CallContext } from './call-context.ts';
+import { type CallContext, runOf } from './call-context.ts';
 
 // A generator that yields without ever waiting would keep every timer, its own timeout among them, from being heard.
 const YIELDS_BETWEEN_PAUSES = 64;
@@ -23,7 +23,7 @@ async function drain(
     if (!draft.isOpen) return undefined;
     last = value;
     ctx.progress(value);
-    const waiting = CallContext.runOf(ctx)?.ready?.();
+    const waiting = runOf(ctx)?.ready?.();
     if (waiting !== undefined) await waiting;
     if (++count % YIELDS_BETWEEN_PAUSES === 0) await clock.sleep(0);
   }

@@ -14,7 +14,7 @@ export function lookUpTool(run: CallRun): Stage<ResolvedTool> {
 
 function unknownTool(run: CallRun): ReturnType<typeof errorOutcome> {
   const offered = Object.entries(run.tools)
-    .filter(([name, definition]) => isOffered(resolveTool(name, definition), run.pendingAnswered))
+    .filter(([name, definition]) => couldAnswer(name, definition, run))
     .map(([name]) => name);
   const close = closestNames(run.toolName, offered);
   const shown = run.toolName.length > 100 ? `${run.toolName.slice(0, 100)}…` : run.toolName;
@@ -26,4 +26,13 @@ function available(names: readonly string[]): string {
   if (names.length === 0) return 'No tools are available now.';
   const rest = names.length > 20 ? `, and ${names.length - 20} more` : '';
   return `Available: ${names.slice(0, 20).join(', ')}${rest}.`;
+}
+
+/** A broken definition elsewhere in the set is no reason to refuse this call. */
+function couldAnswer(name: string, definition: CallRun['tools'][string], run: CallRun): boolean {
+  try {
+    return isOffered(resolveTool(name, definition), run.pendingAnswered);
+  } catch {
+    return false;
+  }
 }

@@ -1,5 +1,6 @@
 import { describeError, errorText } from '../results/describe-error.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
+import type { Root } from '../session/root.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { SessionEvent } from '../session/slice.ts';
 import type { ToolInvoked } from '../session/tool-invoked.ts';
@@ -29,16 +30,22 @@ function tellEnd(run: CallRun, ending: Ending, event: ToolInvoked): Settlement {
 
 function commit(run: CallRun, ending: Ending): ToolInvoked | Promise<ToolInvoked> {
   const event = toEvent(run, ending, ending.outcome);
+  const { layer, before } = layerOf(run.session, ending.draft);
   try {
-    if (ending.outcome.status === 'ok') reduceEnd(run.session, ending.draft, event);
+    if (ending.outcome.status === 'ok') layer.reduceEnd(event);
   } catch (error) {
     return uncommitted(run, ending, error);
   }
+  const reduced = layer.root;
   const writing = write(run, toSettlement(event), ending.draft?.events ?? []);
   if (writing !== undefined)
     return writing.then(
       () => commitDraft(run, ending, event),
-      (error: unknown) => unwritten(ending, error),
+      (error: unknown) => {
+        // A log keeps what a discarded call wrote, and must not keep an end that has not happened.
+        if (layer.root === reduced) layer.root = before;
+        return unwritten(ending, error);
+      },
     );
   return commitDraft(run, ending, event);
 }
@@ -89,9 +96,10 @@ function discard(run: CallRun, ending: Ending, outcome: Outcome): ToolInvoked | 
   return discarding === undefined ? log() : discarding.then(log, log);
 }
 
-/** The end of a call that wrote is part of what it commits; one that only read has nothing to commit it with. */
-function reduceEnd(session: SessionLayer, draft: SessionLayer | undefined, event: ToolInvoked): void {
-  (draft === undefined || draft.isReadOnly ? session : draft).reduceEnd(event);
+/** The end of a call is part of what it commits; one that never came to a draft tells the session. */
+function layerOf(session: SessionLayer, draft: SessionLayer | undefined): { layer: SessionLayer; before: Root } {
+  const layer = draft ?? session;
+  return { layer, before: layer.root };
 }
 
 function toSettlement({ type: _, ...settlement }: ToolInvoked): Settlement {

@@ -33,7 +33,7 @@ export interface PolicyContext {
 
 export interface RecordingContext extends PolicyContext {
   /** Tells the session something once the call has succeeded; never if it fails. Also of calls without effects. */
-  record(event: SessionEvent): void;
+  record<E extends SessionEvent>(event: E): void;
 }
 
 export interface GuardContext extends RecordingContext {

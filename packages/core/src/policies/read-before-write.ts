@@ -1,7 +1,7 @@
 import { FilesystemError } from '../errors.ts';
 import { normalisePath } from '../files/file-path.ts';
 import type { Filesystem } from '../files/filesystem.ts';
-import { type SessionEvent, type Slice, slice } from '../session/slice.ts';
+import { builtInSlice, type SessionEvent, type Slice } from '../session/slice.ts';
 import type { GuardContext, Policy } from './policy.ts';
 
 interface FileSeen extends SessionEvent {
@@ -10,7 +10,7 @@ interface FileSeen extends SessionEvent {
 }
 
 /** The paths whose content this session has seen, read or written itself, in calls that succeeded. */
-const seenFiles: Slice<Readonly<Record<string, true>>> = slice<Readonly<Record<string, true>>>('lastcall.seen-files', {
+const seenFiles: Slice<Readonly<Record<string, true>>> = builtInSlice<Readonly<Record<string, true>>>('lastcall.seen-files', {
   initial: {},
   on: { FileSeen: (paths, { path }: FileSeen) => (Object.hasOwn(paths, path) ? paths : { ...paths, [path]: true }) },
 });

@@ -1,5 +1,5 @@
 import type { Session } from '../session/session.ts';
-import { type SessionEvent, type Slice, slice } from '../session/slice.ts';
+import { builtInSlice, type SessionEvent, type Slice } from '../session/slice.ts';
 
 /** How many sections may be opened in one run: what is opened stays in every request to its end. */
 export const MOST_OPENINGS = 10;
@@ -26,7 +26,7 @@ export interface OpenedSections {
 const NOTHING: OpenedSections = { keys: [], openings: 0 };
 
 /** What was opened in this run. State like any other: a failed call and a rewind close again what they opened. */
-export const openedSections: Slice<OpenedSections> = slice<OpenedSections>('lastcall.opened-sections', {
+export const openedSections: Slice<OpenedSections> = builtInSlice<OpenedSections>('lastcall.opened-sections', {
   initial: NOTHING,
   on: {
     SectionsOpened: (opened, { prompt, keys }: SectionsOpened) => ({

@@ -14,6 +14,8 @@ export function renderValue(value: unknown, render?: (value: never) => string): 
 const UNREADABLE = '[unreadable value]';
 // Far deeper than data meant for a model, far shallower than the stack.
 const DEEPEST = 200;
+// More than a model could read.
+const MOST_NODES = 100_000;
 
 function renderBy(render: (value: never) => string, value: unknown): string {
   try {
@@ -40,7 +42,7 @@ function toJson(value: unknown): string {
   } catch {
     // A cycle, a BigInt, a getter that throws, or depth beyond the stack: shown as far as it can be read.
   }
-  return JSON.stringify(toReadable(value, [])) ?? String(value);
+  return JSON.stringify(toReadable(value, { seen: new Set(), left: MOST_NODES }, 0)) ?? String(value);
 }
 
 function dropEmpty(this: unknown, _key: string, value: unknown): unknown {
@@ -54,26 +56,33 @@ function spread(collection: Map<unknown, unknown> | Set<unknown>): unknown {
   return collection instanceof Set ? [...collection] : Object.fromEntries(collection);
 }
 
-function toReadable(value: unknown, path: readonly unknown[]): unknown {
+/** One walk: what was shown is not shown again, so that a graph costs no more than its nodes. */
+interface Walk {
+  readonly seen: Set<object>;
+  left: number;
+}
+
+function toReadable(value: unknown, walk: Walk, depth: number): unknown {
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'function' || typeof value === 'symbol') return `[${typeof value}]`;
   if (typeof value !== 'object' || value === null) return value;
-  if (path.includes(value)) return '[circular]';
-  if (path.length >= DEEPEST) return '[too deep]';
-  const inner = [...path, value];
+  if (walk.seen.has(value)) return '[seen above]';
+  if (depth >= DEEPEST) return '[too deep]';
+  if (walk.left-- <= 0) return '[too much]';
+  walk.seen.add(value);
   return attempt(() => {
-    if (value instanceof Map || value instanceof Set) return toReadable(spread(value), inner);
-    if (Array.isArray(value)) return value.map((item) => toReadable(item, inner));
-    if (typeof (value as { toJSON?: unknown }).toJSON === 'function')
-      return toReadable((value as { toJSON(): unknown }).toJSON(), inner);
-    return readableFields(value as Record<string, unknown>, inner);
+    if (value instanceof Map || value instanceof Set) return toReadable(spread(value), walk, depth + 1);
+    if (Array.isArray(value)) return value.map((item) => toReadable(item, walk, depth + 1));
+    const { toJSON } = value as { toJSON?: unknown };
+    if (typeof toJSON === 'function') return toReadable(toJSON.call(value), walk, depth + 1);
+    return readableFields(value as Record<string, unknown>, walk, depth + 1);
   });
 }
 
-function readableFields(fields: Record<string, unknown>, path: readonly unknown[]): Record<string, unknown> {
+function readableFields(fields: Record<string, unknown>, walk: Walk, depth: number): Record<string, unknown> {
   const shown: Record<string, unknown> = {};
   for (const key of Object.keys(fields)) {
-    const field = attempt(() => toReadable(fields[key], path));
+    const field = attempt(() => toReadable(fields[key], walk, depth));
     if (field !== undefined && field !== null) shown[key] = field;
   }
   return shown;

@@ -8,28 +8,31 @@ const walked = new WeakSet<object>();
  * `before` was frozen already and is not walked again: the cost follows what changed. Objects that freezing does not
  * protect (a Map, a Date, an instance of a class) are refused, naming where they are.
  */
-export function deepFreeze<T>(value: T, before: unknown, path: string = ''): T {
-  if (typeof value !== 'object' || value === null || value === before || walked.has(value)) return value;
+export function deepFreeze<T>(value: T, before: unknown, path: string = '', walking: Set<object> = new Set()): T {
+  if (typeof value !== 'object' || value === null || value === before) return value;
+  if (walked.has(value) || walking.has(value)) return value;
   if (!isPlain(value)) throw new SessionError(`State is plain data, and ${describe(value)} is not${at(path)}.`);
-  // Marked before its children are walked: a cycle then ends at the first object seen twice.
+  // A cycle ends at the first object met twice. Marked as walked only once all of it was found to be plain.
+  walking.add(value);
+  if (Array.isArray(value)) freezeItems(value, Array.isArray(before) ? before : [], path, walking);
+  else freezeFields(value as Record<string, unknown>, before, path, walking);
   walked.add(value);
-  if (Array.isArray(value)) freezeItems(value, Array.isArray(before) ? before : [], path);
-  else freezeFields(value as Record<string, unknown>, before, path);
   return Object.freeze(value);
 }
 
-function freezeItems(items: readonly unknown[], before: readonly unknown[], path: string): void {
+function freezeItems(items: readonly unknown[], before: readonly unknown[], path: string, walking: Set<object>): void {
   for (let index = 0; index < items.length; index++) {
     const item = items[index];
-    if (typeof item === 'object' && item !== before[index]) deepFreeze(item, before[index], `${path}[${index}]`);
+    if (typeof item === 'object' && item !== before[index])
+      deepFreeze(item, before[index], `${path}[${index}]`, walking);
   }
 }
 
-function freezeFields(fields: Record<string, unknown>, before: unknown, path: string): void {
+function freezeFields(fields: Record<string, unknown>, before: unknown, path: string, walking: Set<object>): void {
   const old = typeof before === 'object' && before !== null ? (before as Record<string, unknown>) : undefined;
   for (const key of Object.keys(fields)) {
     const field = fields[key];
-    if (typeof field === 'object') deepFreeze(field, old?.[key], `${path}.${key}`);
+    if (typeof field === 'object') deepFreeze(field, old?.[key], `${path}.${key}`, walking);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { RestoreFailed, SessionError, StaleCallError } from '../errors.ts';
+import type { Filesystem } from '../files/filesystem.ts';
 import type { Logger } from '../logger.ts';
 import type { AnyResource, Resource, Resources } from './resource.ts';
 
@@ -34,13 +35,24 @@ export class ResourceScope implements Resources {
   readonly #singletons = new Map<string, Built>();
   readonly #perCall = new Map<string, Built>();
   readonly #toDispose: Built[] = [];
-  readonly #saved = new Map<string, Saved | Promise<Saved>>();
+  /** 'not yet' while the resource is being made: the tool never got it, so there is nothing to put back. */
+  readonly #saved = new Map<string, Saved | 'not yet'>();
+  readonly #saving = new Map<string, Promise<unknown>>();
   readonly #building: AnyResource[] = [];
   /** Of a call without effects: nothing is saved, for nothing will be put back. */
   readonly #readOnly: boolean;
+  readonly #filesystem: (() => Filesystem) | undefined;
   #closed = false;
 
-  constructor(options: { below?: ResourceScope; readOnly?: boolean; logger: Logger; clock: Clock }) {
+  constructor(options: {
+    below?: ResourceScope;
+    readOnly?: boolean;
+    /** What the resource with the key "filesystem" is here: the call's own files, not the ones below. */
+    filesystem?: () => Filesystem;
+    logger: Logger;
+    clock: Clock;
+  }) {
+    this.#filesystem = options.filesystem;
     this.#readOnly = options.readOnly ?? false;
     this.#below = options.below;
     this.#known = options.below === undefined ? new Map() : options.below.#known;
@@ -69,14 +81,15 @@ export class ResourceScope implements Resources {
     const resource = typeof wanted === 'string' ? this.#known.get(wanted) : wanted;
     if (resource === undefined) throw new SessionError(this.#unknown(String(wanted)));
     this.register(resource);
+    if (resource.key === 'filesystem' && this.#filesystem !== undefined) return this.#filesystem();
     return this.#obtain(resource);
   }
 
   /** What the call built and saved now belongs to the scope below. Its own resources are disposed of. */
   async commit(): Promise<void> {
     this.#closed = true;
-    if (this.#below !== undefined) this.#handDown(this.#below);
-    await this.#disposeOf(this.#toDispose, DISPOSE_MS);
+    const superfluous = this.#below === undefined ? [] : this.#handDown(this.#below);
+    await this.#disposeOf([...superfluous, ...this.#toDispose], DISPOSE_MS);
   }
 
   /** Puts back what the call changed and disposes of what it built, newest first. In a `hurry`, disposal is not waited for long. */
@@ -84,7 +97,7 @@ export class ResourceScope implements Resources {
     this.#closed = true;
     const failures: unknown[] = [];
     for (const saved of [...this.#saved.values()].reverse()) {
-      await this.#putBack(saved).catch((error: unknown) => failures.push(error));
+      if (saved !== 'not yet') await this.#putBack(saved).catch((error: unknown) => failures.push(error));
     }
     await this.#disposeOf(
       [...this.#singletons.values(), ...this.#toDispose],
@@ -102,7 +115,9 @@ export class ResourceScope implements Resources {
    */
   undos(): readonly (() => Promise<void>)[] {
     return [
-      ...[...this.#saved.values()].map((saved) => () => this.#putBack(saved)),
+      ...[...this.#saved.values()]
+        .filter((saved): saved is Saved => saved !== 'not yet')
+        .map((saved) => () => this.#putBack(saved)),
       ...[...this.#singletons.values()].map((built) => async () => this.#below?.takeAway(built)),
     ];
   }
@@ -138,10 +153,7 @@ export class ResourceScope implements Resources {
     const built = this.#findBelow(resource.key);
     if (built !== undefined) return this.#save(built);
     const fresh = this.#build(resource);
-    this.#singletons.set(resource.key, fresh);
-    forgetIfRejected(fresh.value, () => {
-      if (this.#singletons.get(resource.key) === fresh) this.#singletons.delete(resource.key);
-    });
+    this.#keep(fresh);
     return fresh.value;
   }
 
@@ -191,24 +203,52 @@ export class ResourceScope implements Resources {
       if (!this.#saved.has(built.resource.key)) this.#saved.set(built.resource.key, takeSnapshot(built, built.value));
       return built.value;
     }
-    const earlier = this.#saved.get(built.resource.key);
-    const saving = earlier ?? built.value.then((value) => takeSnapshot(built, value));
-    this.#saved.set(built.resource.key, saving);
-    // Without a snapshot the tool never got the resource, so there is nothing to put back.
-    forgetIfRejected(saving, () => this.#saved.delete(built.resource.key));
-    return Promise.resolve(saving).then((saved) => saved.value);
+    return this.#saveLater(built, built.value);
   }
 
-  #handDown(below: ResourceScope): void {
-    for (const [key, built] of this.#singletons) below.#singletons.set(key, built);
+  #saveLater(built: Built, making: Promise<unknown>): Promise<unknown> {
+    const { key } = built.resource;
+    const known = this.#saving.get(key);
+    if (known !== undefined) return known;
+    this.#saved.set(key, 'not yet');
+    const saving = making.then((value) => {
+      this.#saved.set(key, takeSnapshot(built, value));
+      return value;
+    });
+    this.#saving.set(key, saving);
+    // Without a snapshot the tool never got the resource.
+    forgetIfRejected(saving, () => {
+      this.#saved.delete(key);
+      this.#saving.delete(key);
+    });
+    return saving;
+  }
+
+  /** Gives the scope below what this one built and saved. Gives back what is not needed there: somebody was faster. */
+  #handDown(below: ResourceScope): readonly Built[] {
+    const superfluous: Built[] = [];
+    for (const [key, built] of this.#singletons) {
+      if (below.#singletons.has(key)) superfluous.push(built);
+      else below.#keep(built);
+    }
     // At the bottom nothing is undone any more. Above it the older snapshot is the one to go back to.
-    if (below.#below === undefined) return;
-    for (const [key, saved] of this.#saved)
+    if (below.#below === undefined) return superfluous;
+    for (const [key, saved] of this.#saved) {
       if (!below.#saved.has(key) && !below.#singletons.has(key)) below.#saved.set(key, saved);
+    }
+    return superfluous;
   }
 
-  async #putBack(saving: Saved | Promise<Saved>): Promise<void> {
-    const { built, value, state } = await saving;
+  /** One whose making fails after all is forgotten, so that the next access makes another. */
+  #keep(built: Built): void {
+    const { key } = built.resource;
+    this.#singletons.set(key, built);
+    forgetIfRejected(built.value, () => {
+      if (this.#singletons.get(key) === built) this.#singletons.delete(key);
+    });
+  }
+
+  async #putBack({ built, value, state }: Saved): Promise<void> {
     try {
       const restored = built.resource.restore?.(value as never, state as never);
       if (isPromise(restored) && !(await this.#settlesWithin(RESTORE_MS, restored)))
@@ -218,13 +258,16 @@ export class ResourceScope implements Resources {
     }
   }
 
-  /** Newest first. One that fails or hangs is reported and does not keep the others. */
+  /** Newest first, within one allowance for all. One that fails or hangs is reported and does not keep the others. */
   async #disposeOf(all: readonly Built[], withinMs: number): Promise<void> {
+    if (all.length === 0) return;
+    const end = this.#clock.now() + withinMs;
     for (const { resource, value } of [...all].reverse()) {
       const report = (error: unknown): void =>
         this.#logger.error(`Resource "${resource.key}" could not be disposed of.`, error);
       const disposal = disposeOne(resource, value).catch(report);
-      if (!(await this.#settlesWithin(withinMs, disposal))) report(new Error(`dispose took over ${withinMs} ms`));
+      const left = Math.max(0, end - this.#clock.now());
+      if (!(await this.#settlesWithin(left, disposal))) report(new Error(`dispose took over ${withinMs} ms`));
     }
   }
 

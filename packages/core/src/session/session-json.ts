@@ -1,6 +1,7 @@
 import { SessionError } from '../errors.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import type { Root, Slot } from './root.ts';
+import { builtInNamed } from './slice.ts';
 
 /** A session as plain data. */
 export interface SessionJson {
@@ -22,7 +23,8 @@ export function restoreRoot(json: SessionJson | string, root: Root): Root {
   const stored = toSessionJson(json);
   const next = new Map<string, Slot>(root);
   for (const [name, { version, state }] of Object.entries(stored.slices)) {
-    const slot = root.get(name);
+    const known = builtInNamed(name);
+    const slot = root.get(name) ?? (known === undefined ? undefined : { slice: known, state: known.initial });
     if (slot === undefined)
       throw new SessionError(`The stored session has a slice "${name}" that is not among the slices given.`);
     if (slot.slice.version !== version) {

@@ -1,36 +1,29 @@
 import type { Clock } from '../clock.ts';
 import { OptionsError, ReadOnlyError, RestoreFailed, SessionError, StaleCallError } from '../errors.ts';
-import { type FileTransaction, openFileTransaction } from '../files/file-transaction.ts';
 import type { Filesystem } from '../files/filesystem.ts';
 import type { Logger } from '../logger.ts';
 import { CallLock } from './call-lock.ts';
+import { createGround, type Ground } from './ground.ts';
+import { LayerEffects } from './layer-effects.ts';
+import { LayersAbove } from './layers-above.ts';
 import type { AnyResource, Resources } from './resource.ts';
 import { ResourceScope } from './resource-scope.ts';
 import { emptyRoot, type Root, readSlice, reduceRoot, rollBack, withSlice, withSlicesOf } from './root.ts';
 import type { Session, Snapshot } from './session.ts';
 import { rootToJson, type SessionJson } from './session-json.ts';
 import type { AnySlice, SessionEvent, Slice } from './slice.ts';
-import { Subscribers } from './subscribers.ts';
 import { succeededTools } from './succeeded-tools.ts';
 import type { ToolInvoked } from './tool-invoked.ts';
 import { UndoLog } from './undo-log.ts';
 
-/** What all layers of one session share. */
-interface Ground {
-  readonly subscribers: Subscribers;
-  readonly logger: Logger;
-  readonly clock: Clock;
-  readonly baseFilesystem: () => Filesystem;
-  /** Set once something could not be put back: nobody knows what the state is any more. */
-  poison: RestoreFailed | undefined;
-}
+export type FilesystemGuard = (filesystem: Filesystem, layer: SessionLayer) => Filesystem;
 
 const snapshots = new WeakMap<Snapshot, { root: Root; ground: Ground }>();
 
 /**
- * A session, or the draft of a call upon it. The bottom layer is the session a host made. Each call with effects opens a
- * layer above: state, files and resources change there, and `commit` moves them down or `discard` leaves no trace. A call
- * that a call makes opens a layer above that one. After its end a layer refuses every write.
+ * A session, or the draft of a call upon it. The bottom layer is the session a host made. Each call opens a layer above:
+ * state, files and resources change there, and `commit` moves them down or `discard` leaves no trace. A call that a call
+ * makes opens a layer above that one, and ends with it. After its end a layer refuses every write.
  */
 export class SessionLayer implements Session {
   root: Root;
@@ -41,22 +34,32 @@ export class SessionLayer implements Session {
   readonly #readOnly: boolean;
   /** The root below when the layer was opened. */
   readonly #opened: Root;
+  readonly #guard: FilesystemGuard | undefined;
   #open = true;
+  #phase: 'undecided' | 'deciding' | 'decided' = 'undecided';
+  #deciding: Promise<void> | undefined;
   #lock: CallLock | undefined;
   #turns: CallLock | undefined;
   #undoLog: UndoLog | undefined;
   #events: SessionEvent[] | undefined;
+  #end: ToolInvoked | undefined;
+  #effects: LayerEffects | undefined;
+  /** The layers upon this one. Most layers never see one. */
+  #above: LayersAbove | undefined;
+  /** Of the bottom layer. */
   #scope: ResourceScope | undefined;
-  #files: FileTransaction | undefined;
-  #guarded: Filesystem | undefined;
-  #guard: ((filesystem: Filesystem, layer: SessionLayer) => Filesystem) | undefined;
 
-  private constructor(ground: Ground, root: Root, above?: { below: SessionLayer; readOnly: boolean }) {
+  private constructor(
+    ground: Ground,
+    root: Root,
+    above?: { below: SessionLayer; readOnly: boolean; guard: FilesystemGuard | undefined },
+  ) {
     this.#ground = ground;
     this.root = root;
     this.#opened = root;
     this.#below = above?.below;
     this.#readOnly = above?.readOnly ?? false;
+    this.#guard = above?.guard;
   }
 
   static bottom(options: {
@@ -64,15 +67,8 @@ export class SessionLayer implements Session {
     clock: Clock;
     filesystem: (resources: ResourceScope) => Filesystem;
   }): SessionLayer {
-    const scope = new ResourceScope({ logger: options.logger, clock: options.clock });
-    let base: Filesystem | undefined;
-    const ground: Ground = {
-      subscribers: new Subscribers(options.logger),
-      logger: options.logger,
-      clock: options.clock,
-      baseFilesystem: () => (base ??= options.filesystem(scope)),
-      poison: undefined,
-    };
+    const ground = createGround({ ...options, filesystem: () => options.filesystem(scope) });
+    const scope = new ResourceScope({ logger: ground.logger, clock: ground.clock });
     const layer = new SessionLayer(ground, withSlice(emptyRoot, succeededTools));
     layer.#scope = scope;
     return layer;
@@ -83,15 +79,21 @@ export class SessionLayer implements Session {
     throw new OptionsError('session', 'must come from createSession() or be the session of a tool context.');
   }
 
+  /** The session to work on: inside a call, the call's own draft, also where the session below it was named. */
+  static join(named: Session | undefined, parents: Session | undefined): SessionLayer | undefined {
+    if (named === undefined || parents === undefined)
+      return named === undefined && parents === undefined ? undefined : SessionLayer.of((named ?? parents) as Session);
+    const [own, outer] = [SessionLayer.of(named), SessionLayer.of(parents)];
+    return own.#ground === outer.#ground ? outer : own;
+  }
+
   /** Opens a layer for a call. `guard` wraps its file system. */
-  open(options: {
-    readOnly: boolean;
-    guard?: ((filesystem: Filesystem, layer: SessionLayer) => Filesystem) | undefined;
-  }): SessionLayer {
+  open(options: { readOnly: boolean; guard?: FilesystemGuard | undefined }): SessionLayer {
     // Nothing that a call without effects makes may write either.
     const readOnly = options.readOnly || this.#readOnly;
-    const layer = new SessionLayer(this.#ground, this.root, { below: this, readOnly });
-    layer.#guard = options.guard;
+    const layer = new SessionLayer(this.#ground, this.root, { below: this, readOnly, guard: options.guard });
+    this.#above ??= new LayersAbove();
+    this.#above.add(layer, !readOnly);
     return layer;
   }
 
@@ -138,7 +140,7 @@ export class SessionLayer implements Session {
   }
 
   read<S>(slice: Slice<S>): S {
-    if (this.#canRegister && !this.root.has(slice.name)) this.root = withSlice(this.root, slice);
+    if (this.isOpen && !this.#readOnly && !this.root.has(slice.name)) this.root = withSlice(this.root, slice);
     return readSlice(this.root, slice);
   }
 
@@ -170,7 +172,7 @@ export class SessionLayer implements Session {
   }
 
   /** For policies: an event that counts if the call succeeds, also where the call itself may not write. */
-  record(event: SessionEvent): void {
+  record<E extends SessionEvent>(event: E): void {
     if (!this.#readOnly) {
       this.dispatch(event);
       return;
@@ -204,16 +206,7 @@ export class SessionLayer implements Session {
   }
 
   get scope(): ResourceScope {
-    if (this.#scope === undefined && !this.isOpen) throw new StaleCallError('A resource was asked for');
-    const { logger, clock } = this.#ground;
-    // The bottom layer is made with its scope, so whoever comes here has one below.
-    this.#scope ??= new ResourceScope({
-      below: (this.#below as SessionLayer).scope,
-      readOnly: this.#readOnly,
-      logger,
-      clock,
-    });
-    return this.#scope;
+    return this.#scope ?? this.#ownEffects().scope;
   }
 
   get resources(): Resources {
@@ -225,11 +218,7 @@ export class SessionLayer implements Session {
   }
 
   get filesystem(): Filesystem {
-    if (this.#below === undefined) return this.#ground.baseFilesystem();
-    this.#files ??= this.#openFiles(this.#below.filesystem);
-    if (this.#guard === undefined) return this.#files.filesystem;
-    this.#guarded ??= this.#guard(this.#files.filesystem, this);
-    return this.#guarded;
+    return this.#below === undefined ? this.#ground.baseFilesystem() : this.#ownEffects().filesystem;
   }
 
   async dispose(): Promise<void> {
@@ -243,31 +232,30 @@ export class SessionLayer implements Session {
     return this.#undoLog;
   }
 
-  keepUndone(undos: readonly (() => Promise<void>)[]): void {
-    this.#undoLog?.add(undos);
+  /** What the call told the session, to be kept with its end. */
+  get events(): readonly SessionEvent[] {
+    return this.#events ?? [];
   }
 
-  /** Runs the end of a successful call through the reducers, so that it is part of what is committed. Throws as they do. */
+  /** Makes the end of a successful call part of what it commits. Throws as the reducers do. */
   reduceEnd(event: ToolInvoked): void {
-    this.root = reduceRoot(this.root, event);
+    if (this.#readOnly) this.#end = event;
+    else this.#whenNoDraft(() => this.#reduce(event));
   }
 
   /** Tells the `log` slices of a call that did not succeed. State slices never see it. */
   logEnd(event: ToolInvoked): void {
-    try {
-      this.root = reduceRoot(this.root, event, 'log');
-    } catch (error) {
-      this.#ground.logger.error(`A log slice could not record the end of "${event.toolName}".`, error);
-    }
+    this.#whenNoDraft(() => {
+      try {
+        this.#reduce(event, 'log');
+      } catch (error) {
+        this.#ground.logger.error(`A log slice could not record the end of "${event.toolName}".`, error);
+      }
+    });
   }
 
   tell(event: ToolInvoked): void {
     this.#ground.subscribers.tell(event);
-  }
-
-  /** What the call told the session, to be kept with its end. */
-  get events(): readonly SessionEvent[] {
-    return this.#events ?? [];
   }
 
   /** From here on the layer refuses writes; what it did is still undecided. */
@@ -275,66 +263,119 @@ export class SessionLayer implements Session {
     this.#open = false;
   }
 
-  /** What the call did is done. Asynchronous only where files or resources were touched. */
+  /**
+   * What the call did is done. Asynchronous only where files or resources were touched. Throws, with everything still
+   * undecided, where a reducer refuses what was recorded.
+   */
   commit(): void | Promise<void> {
+    if (this.#phase !== 'undecided') throw new StaleCallError('A call was committed');
     this.#open = false;
-    if (this.#files === undefined && this.#scope === undefined) return this.#commitState();
-    return this.#commitAll();
+    if (this.#effects === undefined && this.#above?.isEmpty !== false) {
+      this.#moveDown();
+      this.#decided();
+      return;
+    }
+    this.#phase = 'deciding';
+    this.#deciding = this.#commitAll();
+    return this.#deciding;
   }
 
   /** What the call did is undone. Rejects with RestoreFailed, and poisons the session, where it cannot be. */
   discard(options: { hurry?: boolean } = {}): void | Promise<void> {
+    // Whoever decided first decided: the call around this one, when it ended before it.
+    if (this.#phase !== 'undecided') return this.#deciding?.catch(() => {});
     this.#open = false;
-    this.#discardState();
-    if (this.#files === undefined && this.#scope === undefined) return;
-    return this.#discardAll(options.hurry ?? false);
+    if (this.#effects === undefined && this.#above?.isEmpty !== false) {
+      this.#decided();
+      return;
+    }
+    this.#phase = 'deciding';
+    this.#deciding = this.#discardAll(options.hurry ?? false);
+    return this.#deciding;
   }
 
   async #commitAll(): Promise<void> {
-    await this.#files?.commit();
-    this.#commitState();
-    const undos = this.#scope?.undos();
-    if (undos !== undefined) this.#below?.keepUndone(undos);
-    await this.#scope?.commit();
-  }
-
-  #commitState(): void {
-    const below = this.#below;
-    if (below === undefined) return;
-    if (!below.isOpen) throw new StaleCallError('A call on a draft was committed');
-    below.root = this.#readOnly ? this.#recordedRoot(below.root) : withSlicesOf(this.root, below.root, this.#opened);
-    if (this.#events !== undefined) for (const event of this.#events) below.#remember(event);
-  }
-
-  /** A call without effects leaves the root as it is now, which others may have moved on, and what was recorded of it. */
-  #recordedRoot(root: Root): Root {
-    return (this.#events ?? []).reduce((next, event) => reduceRoot(next, event), root);
-  }
-
-  #discardState(): void {
-    if (this.#below === undefined || this.#readOnly || !this.#below.isOpen) return;
-    this.#below.root = rollBack(this.#below.root, this.root);
+    await this.#above?.endAll();
+    try {
+      // What can refuse comes first: once files are committed there is no way back.
+      this.#nextRoot(this.#belowOrThrow());
+    } catch (error) {
+      this.#phase = 'undecided';
+      throw error;
+    }
+    try {
+      await this.#effects?.commit();
+      this.#moveDown();
+    } finally {
+      this.#decided();
+    }
   }
 
   async #discardAll(hurry: boolean): Promise<void> {
-    const undone = await Promise.allSettled([this.#files?.rollback(), this.#scope?.discard({ hurry })]);
-    const failed = undone.find((one) => one.status === 'rejected');
-    if (failed === undefined) return;
-    const cause: unknown = failed.reason;
-    const why = cause instanceof Error ? cause.message : String(cause);
-    this.#ground.poison = new RestoreFailed(`What a failed call had changed could not be put back: ${why}`, { cause });
-    throw this.#ground.poison;
+    try {
+      await this.#above?.endAll();
+      await this.#effects?.discard(hurry);
+    } catch (error) {
+      if (error instanceof RestoreFailed) this.poison(error);
+      throw error;
+    } finally {
+      this.#decided();
+    }
   }
 
-  #openFiles(base: Filesystem): FileTransaction {
-    const files = openFileTransaction(base, {
+  #moveDown(): void {
+    const below = this.#belowOrThrow();
+    below.root = this.#nextRoot(below);
+    if (this.#events !== undefined) for (const event of this.#events) below.#remember(event);
+  }
+
+  #belowOrThrow(): SessionLayer {
+    if (this.#below?.isOpen === true) return this.#below;
+    throw new StaleCallError('A call was committed');
+  }
+
+  /** A call without effects leaves the root as it is now, which others may have moved on, and what was recorded of it. */
+  #nextRoot(below: SessionLayer): Root {
+    if (!this.#readOnly) return withSlicesOf(this.root, below.root, this.#opened);
+    const recorded = [...(this.#events ?? []), ...(this.#end === undefined ? [] : [this.#end])];
+    return recorded.reduce((next, event) => reduceRoot(next, event), below.root);
+  }
+
+  #decided(): void {
+    const below = this.#below;
+    this.#phase = 'decided';
+    if (below === undefined) return;
+    // Of a call that was not committed the log slices stay.
+    if (!this.#readOnly && below.isOpen) below.root = rollBack(below.root, this.root);
+    below.#leave(this, !this.#readOnly);
+  }
+
+  #leave(layer: SessionLayer, writes: boolean): void {
+    this.#above?.remove(layer, writes);
+  }
+
+  #whenNoDraft(act: () => void): void {
+    if (this.#above === undefined) act();
+    else this.#above.whenNoDraft(act);
+  }
+
+  #reduce(event: SessionEvent, policy?: 'log'): void {
+    this.root = reduceRoot(this.root, event, policy);
+  }
+
+  #ownEffects(): LayerEffects {
+    const guard = this.#guard;
+    const below = this.#below as SessionLayer;
+    this.#effects ??= new LayerEffects({
+      ground: this.#ground,
       readOnly: this.#readOnly,
-      onRefusal: (error) => this.#break(error),
-      onCommit: (undos) => this.#below?.keepUndone(undos),
+      below,
+      guard: guard === undefined ? undefined : (filesystem) => guard(filesystem, this),
+      isOpen: () => this.isOpen,
+      onBreach: (error) => this.#break(error),
+      onCommit: (undos) => below.#undoLog?.add(undos),
     });
-    // A tool left behind that asks for files only now gets some that refuse everything.
-    if (!this.isOpen) void files.rollback();
-    return files;
+    return this.#effects;
   }
 
   #break(error: unknown): void {
@@ -347,10 +388,6 @@ export class SessionLayer implements Session {
       this.#events ??= [];
       this.#events.push(event);
     }
-  }
-
-  get #canRegister(): boolean {
-    return this.isOpen && !this.#readOnly;
   }
 
   #assertWritable(what: string): void {

@@ -48,6 +48,20 @@ export function slice<S>(name: string, definition: SliceDefinition<S>): Slice<S>
   return Object.freeze({ name, initial, policy, version, on: toReducers(name, definition.on) });
 }
 
+// Slices that this package brings itself, by name: a stored session may hold one that nobody listed.
+const builtIn = new Map<string, AnySlice>();
+
+/** A slice of this package's own. */
+export function builtInSlice<S>(name: string, definition: SliceDefinition<S>): Slice<S> {
+  const made = slice(name, definition);
+  builtIn.set(name, made);
+  return made;
+}
+
+export function builtInNamed(name: string): AnySlice | undefined {
+  return builtIn.get(name);
+}
+
 function assertSliceName(name: string): void {
   if (typeof name !== 'string' || !/^[\w.-]{1,64}$/.test(name)) {
     throw new SessionError(`A slice's name is 1–64 letters, digits, "_", "-" or ".", not ${JSON.stringify(name)}.`);

@@ -1,11 +1,11 @@
-import { type Slice, slice } from './slice.ts';
+import { builtInSlice, type Slice } from './slice.ts';
 import type { ToolInvoked } from './tool-invoked.ts';
 
 /**
  * The names of the tools that succeeded in this session. Every session has it, because a policy may ask about a tool
  * that was called before the policy was known. It is state like any other: a rewind forgets what it undid.
  */
-export const succeededTools: Slice<Readonly<Record<string, true>>> = slice<Readonly<Record<string, true>>>(
+export const succeededTools: Slice<Readonly<Record<string, true>>> = builtInSlice<Readonly<Record<string, true>>>(
   'lastcall.succeeded',
   {
     initial: {},

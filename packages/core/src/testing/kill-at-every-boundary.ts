@@ -7,10 +7,11 @@ import type { Session } from '../session/session.ts';
 import type { Entry } from '../turn/entry.ts';
 import type { Journal } from '../turn/journal.ts';
 import { liftModel } from '../turn/lift-model.ts';
+import { readProgress } from '../turn/progress.ts';
 import { runTurn } from '../turn/run-turn.ts';
 import type { Transcript } from '../turn/transcript.ts';
 import type { TurnOptions } from '../turn/turn-options.ts';
-import type { PendingCall, TurnResult } from '../turn/turn-result.ts';
+import { type PendingCall, type TurnResult, toPending } from '../turn/turn-result.ts';
 import { type CrashingJournal, crashingJournal, ProcessKilled } from './crashing-journal.ts';
 import type { MemoryJournal } from './memory-journal.ts';
 import { problemOfEntries, problemOfMessages } from './valid-history.ts';
@@ -26,7 +27,7 @@ export interface CrashScenario {
   model: (replies: number) => TurnOptions['model'];
   /** As it is before the turn. Default: an empty one. */
   session?: () => Session;
-  /** What somebody says to a call that waits. Undefined: nobody says anything, and the turn stays suspended. */
+  /** What somebody says to a call that waits. Undefined: nobody says anything, and the call goes on waiting. */
   answer?: (call: PendingCall) => Answer | undefined;
   /** What happened in the world, each effect as a text of its own: none may happen twice. */
   effects?: () => readonly string[];
@@ -99,20 +100,33 @@ async function live(scenario: CrashScenario, journal: Journal, kept: MemoryJourn
   const replies = transcript.entries.filter(({ kind }) => kind === 'reply').length;
   const model = checkRequests(scenario.model(replies));
   const options: TurnOptions = { newId: countOn(transcript), ...turn, model, session, transcript, journal };
-  let result = await runTurn(transcript.entries.length === 0 ? { ...options, ...said } : options);
-  for (let answers = answersTo(scenario, result); answers !== undefined; answers = answersTo(scenario, result))
-    result = await runTurn({ ...options, answers });
+  const begin = transcript.entries.length === 0 ? said : answersTo(scenario, askedOf(transcript));
+  let result = await runTurn({ ...options, ...begin });
+  for (let more = answersTo(scenario, result.pending); more !== undefined; more = answersTo(scenario, result.pending))
+    result = await runTurn({ ...options, ...more });
   return toEnd(scenario, result, session, kept);
 }
 
-function answersTo({ answer }: CrashScenario, result: TurnResult): Record<string, Answer> | undefined {
-  if (result.stop.reason !== 'suspended') return undefined;
+/** The calls that somebody had been asked about before the crash: whose turn had stopped since. */
+function askedOf({ entries }: Transcript): readonly PendingCall[] {
+  const stopped = entries.slice(0, entries.findLastIndex(({ kind }) => kind === 'stop') + 1);
+  const waiting = readProgress(entries).waiting;
+  return [...readProgress(stopped).waiting.keys()].flatMap((callId) => {
+    const settlement = waiting.get(callId)?.settlement;
+    return settlement === undefined ? [] : [toPending(settlement)];
+  });
+}
+
+function answersTo(
+  { answer }: CrashScenario,
+  pending: readonly PendingCall[],
+): { answers: Record<string, Answer> } | undefined {
   const answers: Record<string, Answer> = {};
-  for (const call of result.pending) {
+  for (const call of pending) {
     const given = answer?.(call);
     if (given !== undefined) answers[call.callId] = given;
   }
-  return Object.keys(answers).length === 0 ? undefined : answers;
+  return Object.keys(answers).length === 0 ? undefined : { answers };
 }
 
 function toEnd(scenario: CrashScenario, result: TurnResult, session: Session, { entries }: MemoryJournal): End {

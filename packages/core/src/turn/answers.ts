@@ -1,11 +1,11 @@
-import type { Answer } from '../dispatch/answer.ts';
+import { type Answer, assertAnswer } from '../dispatch/answer.ts';
 import { dispatchRun } from '../dispatch/dispatch-call.ts';
 import { OptionsError } from '../errors.ts';
 import { renderValue } from '../results/render.ts';
 import { answerTo, fitsWait, sameAnswer } from './given-answer.ts';
-import { toRun } from './settle-batch.ts';
+import { isInDoubt, toRun, unknownOutcome } from './settle-batch.ts';
 import { stepTools } from './step-tools.ts';
-import type { Turn } from './turn.ts';
+import { settleUnrun, type Turn } from './turn.ts';
 
 /**
  * Refuses an answer to a call that is not waiting, and another answer to a call that has one, saying which won. The same
@@ -13,7 +13,7 @@ import type { Turn } from './turn.ts';
  */
 export function checkAnswers(turn: Turn): void {
   for (const [callId, answer] of Object.entries(turn.options.answers ?? {})) {
-    checkShape(callId, answer);
+    assertAnswer(answer, `answers.${callId}`);
     const problem = problemOf(turn, callId, answer);
     if (problem !== undefined) throw new OptionsError(`answers.${callId}`, problem);
   }
@@ -43,22 +43,14 @@ function notWaiting({ entries }: Turn['transcript'], callId: string): string {
   return `comes too late: the call was settled without an answer (${end.settlement.outcome.status}): ${end.settlement.outcome.text}`;
 }
 
-function checkShape(callId: string, answer: Answer): void {
-  const keys = typeof answer === 'object' && answer !== null ? Object.keys(answer) : [];
-  const kinds = keys.filter((key) => ['result', 'error', 'approve', 'deny'].includes(key));
-  if (kinds.length !== 1)
-    throw new OptionsError(
-      `answers.${callId}`,
-      'must be { result }, { error }, { approve: true, input? } or { deny: reason }.',
-    );
-}
-
 /** Answers to calls whose turn went on without them. The view tells the model of each with a message of its own. */
 export async function settleLateAnswers(turn: Turn): Promise<void> {
   for (const [callId, { call }] of [...turn.progress.waiting]) {
     const answer = answerTo(turn.progress, turn.options.answers, callId);
     const isOpen = turn.progress.open?.calls.some((one) => one.callId === callId) === true;
     if (answer === undefined || isOpen) continue;
-    await dispatchRun(toRun(turn, await stepTools(turn, false), call, { answer, late: true }));
+    const step = await stepTools(turn, false);
+    if (isInDoubt(turn, step, call)) await settleUnrun(turn, call, unknownOutcome(call.toolName), { late: true });
+    else await dispatchRun(toRun(turn, step, call, { answer, late: true }));
   }
 }

@@ -4,33 +4,64 @@ import type { Snapshot } from '../session/session.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { RewindOptions } from './turn-options.ts';
 
+/** Points of turns that stopped and may be taken up again, by session. Each is known by the last call since. */
+const kept = new WeakMap<SessionLayer, { readonly lastCall: string; readonly checkpoint: Checkpoint }>();
+
 /** A saved point of a turn: the session, its files and resources, and what the host saved of its own. */
 export class Checkpoint {
+  /** It comes from a journal, which knows of the session and of nothing else. */
+  readonly isReplayed: boolean;
   readonly #session: SessionLayer;
   readonly #snapshot: Snapshot;
-  readonly #host: RewindOptions | undefined;
   readonly #saved: unknown;
   readonly #undo: ReturnType<SessionLayer['keepUndo']>;
 
-  private constructor(session: SessionLayer, host: RewindOptions | undefined, saved: unknown) {
+  private constructor(
+    session: SessionLayer,
+    snapshot: Snapshot,
+    how: { readonly saved?: unknown; readonly isReplayed: boolean },
+  ) {
+    Checkpoint.forget(session);
     this.#session = session;
-    this.#snapshot = session.snapshot();
+    this.#snapshot = snapshot;
     this.#undo = session.keepUndo();
-    this.#host = host;
-    this.#saved = saved;
+    this.#saved = how.saved;
+    this.isReplayed = how.isReplayed;
   }
 
   static async take(session: SessionLayer, host: RewindOptions | undefined): Promise<Checkpoint> {
-    return new Checkpoint(session, host, await host?.checkpoint?.());
+    const saved = await host?.checkpoint?.();
+    return new Checkpoint(session, session.snapshot(), { saved, isReplayed: false });
+  }
+
+  /** The point of a turn that another process began, as far as a journal has it. */
+  static replayed(session: SessionLayer, snapshot: Snapshot): Checkpoint {
+    return new Checkpoint(session, snapshot, { isReplayed: true });
+  }
+
+  /** The point of a turn that is taken up again, if it is still there and the host's own state is in it. */
+  static find(session: SessionLayer, lastCall: string | undefined, host: RewindOptions | undefined): Checkpoint | undefined {
+    const found = kept.get(session);
+    if (lastCall === undefined || found?.lastCall !== lastCall) return undefined;
+    return found.checkpoint.isReplayed && host?.restore !== undefined ? undefined : found.checkpoint;
+  }
+
+  static forget(session: SessionLayer): void {
+    kept.get(session)?.checkpoint.release();
+  }
+
+  /** Keeps the point for when its turn is taken up again. */
+  keep(lastCall: string): void {
+    kept.set(this.#session, { lastCall, checkpoint: this });
   }
 
   /** Goes back, as often as asked, to the identical point. */
-  async restore(): Promise<void> {
+  async restore(host: RewindOptions | undefined): Promise<void> {
     try {
       this.#session.restore(this.#snapshot);
       await this.#undo.undoAll();
       // A copy, because a host may go on working on what it gets, and has to get the same the next time.
-      await this.#host?.restore?.(copyOf(this.#saved) as never);
+      await host?.restore?.(copyOf(this.#saved) as never);
     } catch (cause) {
       const error = new RestoreFailed(`The turn could not go back to its checkpoint: ${errorText(cause)}`, { cause });
       this.#session.poison(error);
@@ -39,6 +70,7 @@ export class Checkpoint {
   }
 
   release(): void {
+    kept.delete(this.#session);
     this.#undo.release();
   }
 }

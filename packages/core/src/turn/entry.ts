@@ -15,6 +15,7 @@ export type Entry =
   | TrimmedEntry
   | NudgeEntry
   | CheckpointEntry
+  | CompensatingEntry
   | RewindEntry
   | StopEntry;
 
@@ -105,6 +106,12 @@ export interface NudgeEntry {
 /** The point that a rewind of this turn goes back to. */
 export interface CheckpointEntry {
   readonly kind: 'checkpoint';
+}
+
+/** Written before a rewind undoes what a call did outside: found without a rewind, it may have been undone or not. */
+export interface CompensatingEntry {
+  readonly kind: 'compensating';
+  readonly callId: string;
 }
 
 /** The view goes back to the checkpoint and on with this message. */

@@ -16,12 +16,19 @@ export interface TurnProgress {
   open: ReplyEntry | undefined;
   /** Of this turn, in the order they settled. */
   settled: Map<string, Settlement>;
+  /** A call of this turn was refused because the budget was used up. */
+  refusedByBudget: boolean;
   /** Of those, the ones since the checkpoint or the last rewind to it. */
   sinceCheckpoint: Settlement[];
   /** What waited for an answer before the checkpoint: a rewind leaves it waiting. */
   waitedBefore: ReadonlySet<string>;
   /** What earlier rewinds to the checkpoint could not take back. */
   remaining: readonly string[];
+  /** Calls whose effects a rewind has begun to undo. */
+  compensated: Set<string>;
+  /** Whether this turn has a checkpoint, and the last call asked for since, or since the last rewind to it. */
+  checkpointed: boolean;
+  lastCall: string | undefined;
   /** How the turn ended, where it has. */
   stop: Stop | undefined;
   readonly started: Set<string>;
@@ -69,6 +76,7 @@ export function follow(progress: TurnProgress, entry: Entry): void {
       progress.waiting.delete(entry.settlement.callId);
       progress.settled.set(entry.settlement.callId, entry.settlement);
       progress.sinceCheckpoint.push(entry.settlement);
+      if (isRefusalByBudget(entry.settlement)) progress.refusedByBudget = true;
       if (entry.endsTurn !== undefined) progress.ending.set(entry.settlement.callId, entry.endsTurn);
       if (entry.answer !== undefined) progress.answers.set(entry.settlement.callId, entry.answer);
       return;
@@ -80,6 +88,7 @@ export function follow(progress: TurnProgress, entry: Entry): void {
       progress.rewinds++;
       progress.sinceCheckpoint = [];
       progress.remaining = entry.remaining;
+      progress.lastCall = undefined;
       progress.open = undefined;
       return;
     case 'stop':
@@ -89,6 +98,11 @@ export function follow(progress: TurnProgress, entry: Entry): void {
       progress.sinceCheckpoint = [];
       progress.remaining = [];
       progress.waitedBefore = new Set(progress.waiting.keys());
+      progress.checkpointed = true;
+      progress.lastCall = undefined;
+      return;
+    case 'compensating':
+      progress.compensated.add(entry.callId);
       return;
     case 'message':
     case 'trimmed':
@@ -102,6 +116,7 @@ function followReply(progress: TurnProgress, reply: ReplyEntry): void {
   progress.textReplies = reply.calls.length === 0 ? progress.textReplies + 1 : 0;
   progress.usage = addUsage(progress.usage, reply.usage);
   progress.open = reply;
+  if (progress.checkpointed) progress.lastCall = reply.calls[0]?.callId ?? progress.lastCall;
 }
 
 function followPending(progress: TurnProgress, settlement: Settlement): void {
@@ -110,6 +125,10 @@ function followPending(progress: TurnProgress, settlement: Settlement): void {
   // It ran and said that somebody else will answer: nothing of it is in doubt.
   progress.started.delete(callId);
   if (call !== undefined) progress.waiting.set(callId, { call, settlement });
+}
+
+function isRefusalByBudget({ outcome }: Settlement): boolean {
+  return outcome.status === 'error' && outcome.code === 'budget';
 }
 
 /** Whether there is nothing left to do for a turn that stopped so. */
@@ -131,9 +150,13 @@ function fresh(): Omit<TurnProgress, 'started' | 'ending' | 'waiting' | 'answers
     usage: noUsage,
     open: undefined,
     settled: new Map(),
+    refusedByBudget: false,
     sinceCheckpoint: [],
     waitedBefore: new Set(),
     remaining: [],
+    compensated: new Set(),
+    checkpointed: false,
+    lastCall: undefined,
     stop: undefined,
   };
 }

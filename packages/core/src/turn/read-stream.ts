@@ -38,6 +38,8 @@ export class StreamReader {
   }
 
   read(part: LanguageModelV4StreamPart): void {
+    // What is no part at all is passed over like one that we do not know.
+    if (part === undefined || part === null) return;
     switch (part.type) {
       case 'text-start':
       case 'reasoning-start':
@@ -69,6 +71,7 @@ export class StreamReader {
       case 'tool-call':
       case 'tool-result':
       case 'file':
+      case 'reasoning-file':
       case 'custom':
       case 'source':
         this.#content.push(part);
@@ -82,7 +85,8 @@ export class StreamReader {
   reply(): ModelReply {
     if (!this.#finished || this.#finishReason?.unified === 'interrupted') throw new CutStream();
     // The reply ended to call tools, and no call could be read: passing that over would lose the calls without a word.
-    if (this.#unread !== undefined && this.#finishReason?.unified === 'tool-calls' && !this.#hasCalls()) throw this.#unread;
+    if (this.#unread !== undefined && this.#finishReason?.unified === 'tool-calls' && !this.#hasCalls())
+      throw this.#unread;
     return { content: this.#content, finishReason: this.#finishReason, usage: this.#usage, callIds: this.#callIds };
   }
 

@@ -1,7 +1,9 @@
 import type { Session, Snapshot } from '../session/session.ts';
 import { SessionLayer } from '../session/session-layer.ts';
+import { Checkpoint } from './checkpoint.ts';
 import type { Entry } from './entry.ts';
 import type { Staged } from './journal.ts';
+import { follow, readProgress } from './progress.ts';
 
 /** What a journal kept: an entry and, of the end of a call, what the call changed. */
 export interface JournalRecord {
@@ -11,16 +13,21 @@ export interface JournalRecord {
 
 /**
  * Brings a session that is as it was before the first record to where it was after the last. What a rewind undid is undone
- * here too. Files and resources are not in a journal: theirs is to last by themselves.
+ * here too, and a turn that is taken up again may still be rewound. Files and resources are not in a journal: theirs is to
+ * last by themselves.
  */
 export function replay(session: Session, records: Iterable<JournalRecord>): void {
   const layer = SessionLayer.of(session);
+  const progress = readProgress([]);
   let checkpoint: Snapshot | undefined;
   for (const { entry, staged } of records) {
+    follow(progress, entry);
     if (entry.kind === 'checkpoint') checkpoint = layer.snapshot();
     else if (entry.kind === 'rewind' && checkpoint !== undefined) layer.restore(checkpoint);
     else if (entry.kind === 'settled' || entry.kind === 'pending') applyEnd(layer, entry, staged);
   }
+  if (checkpoint !== undefined && progress.lastCall !== undefined)
+    Checkpoint.replayed(layer, checkpoint).keep(progress.lastCall);
 }
 
 function applyEnd(layer: SessionLayer, entry: Extract<Entry, { kind: 'settled' | 'pending' }>, staged?: Staged): void {

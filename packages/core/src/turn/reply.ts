@@ -14,17 +14,14 @@ export interface ModelReply {
 
 /** A reply as an entry: its calls under our own ids, its parts as the provider will get them back, metadata untouched. */
 export function toReplyEntry(reply: ModelReply, step: number, newId: NewId): ReplyEntry {
-  const results = new Map<string, { result: unknown; isError: boolean }>();
-  for (const part of reply.content) {
-    if (part.type === 'tool-result' && part.preliminary !== true)
-      results.set(part.toolCallId, { result: part.result, isError: part.isError === true });
-  }
+  const results = providedResults(reply.content);
   const content: AssistantContent = [];
   const calls: RequestedCall[] = [];
   let text = '';
   for (const part of reply.content) {
     if (part.type === 'tool-call') {
-      const call = toCall(part, results.get(part.toolCallId), reply.callIds, newId);
+      const ran = part.providerExecuted === true ? results.get(part.toolCallId)?.shift() : undefined;
+      const call = toCall(part, ran, reply.callIds, newId);
       calls.push(call);
       content.push(toCallPart(part, call));
       continue;
@@ -45,16 +42,27 @@ export function toReplyEntry(reply: ModelReply, step: number, newId: NewId): Rep
 }
 
 type ToolCallContent = Extract<LanguageModelV4Content, { type: 'tool-call' }>;
+type Provided = NonNullable<RequestedCall['provided']>;
+
+/** What the provider's own calls gave, in order: it may give several the same id. */
+function providedResults(content: ModelReply['content']): Map<string, Provided[]> {
+  const results = new Map<string, Provided[]>();
+  for (const part of content) {
+    if (part.type !== 'tool-result' || part.preliminary === true) continue;
+    const given = { result: part.result, isError: part.isError === true };
+    results.set(part.toolCallId, [...(results.get(part.toolCallId) ?? []), given]);
+  }
+  return results;
+}
 
 function toCall(
   part: ToolCallContent,
-  provided: { result: unknown; isError: boolean } | undefined,
+  provided: Provided | undefined,
   streamed: Map<string, string[]> | undefined,
   newId: NewId,
 ): RequestedCall {
   const ran = part.providerExecuted === true;
-  // A call the provider ran itself keeps the provider's id: its result in the same reply refers to it.
-  const callId = ran ? part.toolCallId : (streamed?.get(part.toolCallId)?.shift() ?? newId());
+  const callId = (ran ? undefined : streamed?.get(part.toolCallId)?.shift()) ?? newId();
   const input = typeof part.input === 'string' ? part.input : (JSON.stringify(part.input) ?? '');
   return {
     callId,
@@ -68,7 +76,8 @@ function toCall(
 function toCallPart(part: ToolCallContent, call: RequestedCall): AssistantContent[number] {
   return {
     type: 'tool-call',
-    toolCallId: call.callId,
+    // What goes back of a call the provider ran itself keeps the provider's id: its result beside it refers to that.
+    toolCallId: part.providerExecuted === true ? part.toolCallId : call.callId,
     toolName: call.toolName,
     input: toObject(call.input),
     ...(part.providerExecuted === undefined ? {} : { providerExecuted: part.providerExecuted }),
@@ -107,10 +116,29 @@ function toAssistantPart(part: LanguageModelV4Content): AssistantContent[number]
     case 'custom':
       if (ENVELOPES.has(part.kind)) return undefined;
       return { type: 'custom', kind: part.kind, ...metadata(part) };
-    // Sources, files and what providers add in patch releases are not sent back.
+    case 'file':
+    case 'reasoning-file':
+      return toFilePart(part);
+    // Sources and what providers add in patch releases are not sent back.
     default:
       return undefined;
   }
+}
+
+type FileContent = Extract<LanguageModelV4Content, { type: 'file' | 'reasoning-file' }>;
+
+/** Bytes as text, because a transcript is plain data. A file that is only an address is the host's to keep. */
+function toFilePart(part: FileContent): AssistantContent[number] | undefined {
+  const { type, mediaType, data } = part;
+  if (data.type !== 'data') return undefined;
+  const text = typeof data.data === 'string' ? data.data : toBase64(data.data);
+  return { type, mediaType, data: { type: 'data', data: text }, ...metadata(part) };
+}
+
+function toBase64(bytes: Uint8Array): string {
+  let characters = '';
+  for (const byte of bytes) characters += String.fromCharCode(byte);
+  return btoa(characters);
 }
 
 // Parts about the response as a whole, which a provider streams and takes no notice of when they come back.

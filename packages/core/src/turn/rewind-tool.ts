@@ -1,4 +1,4 @@
-import { CallContext } from '../dispatch/call-context.ts';
+import { runOf } from '../dispatch/call-context.ts';
 import { fail, ok } from '../results/result.ts';
 import { type Tool, tool } from '../tools/tool.ts';
 
@@ -26,7 +26,7 @@ export const rewindTool: Tool<RewindInput, RewindInput> = Object.freeze({
     effects: 'session',
     // The turn itself goes back, once the call has settled. Outside one there is nothing to go back to.
     execute: (input, ctx) =>
-      CallContext.runOf(ctx)?.rewinds === true
+      runOf(ctx)?.rewinds === true
         ? ok(input, 'Rewinding.')
         : fail('There is no point to go back to here. Nothing has changed.'),
   }),

@@ -1,4 +1,5 @@
-import { CallContext } from '../dispatch/call-context.ts';
+import { createCallContext } from '../dispatch/call-context.ts';
+import type { CallRun } from '../dispatch/call-run.ts';
 import { denied } from '../dispatch/check-policies.ts';
 import { errorText } from '../results/describe-error.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
@@ -37,8 +38,8 @@ export async function rewind(turn: Turn, step: StepTools, settlement: Settlement
   const { reason, guidance } = settlement.input as { reason: string; guidance: string };
   await cancelWaiting(turn);
   const remaining = [...turn.progress.remaining, ...(await compensateAll(turn, step))];
-  await checkpoint.restore();
-  const text = rewindText(reason, guidance, remaining);
+  await checkpoint.restore(turn.options.rewind);
+  const text = rewindText({ reason, guidance, remaining, isReplayed: checkpoint.isReplayed });
   await record(turn, { kind: 'rewind', callId: settlement.callId, text, remaining });
   turn.emit?.({ type: 'rewind', step: turn.progress.steps, reason, guidance });
 }
@@ -77,8 +78,9 @@ function toolOf(turn: Turn, step: StepTools, { callId, toolName }: Settlement): 
 /** A call that succeeded, or one that was left behind while it ran: nobody knows how far that came. */
 function mayHaveActed(turn: Turn, { callId, outcome }: Settlement): boolean {
   if (outcome.status === 'ok') return true;
-  const leftBehind = outcome.status === 'error' && (outcome.code === 'timeout' || outcome.code === 'aborted');
-  return leftBehind && turn.ran.has(callId);
+  if (outcome.status !== 'error') return false;
+  const leftBehind = outcome.code === 'timeout' || outcome.code === 'aborted' || outcome.code === 'unknown_outcome';
+  return leftBehind && (turn.ran.has(callId) || turn.progress.started.has(callId));
 }
 
 /** What remains of a call's effect, if anything does. */
@@ -92,8 +94,11 @@ async function compensate(
   const what = `${toolName} ${renderValue(input)}`;
   if (outcome.status !== 'ok') return `${what} (it did not finish, and may have taken effect)`;
   if (tool.compensate === undefined) return what;
+  if (turn.progress.compensated.has(settlement.callId) && !tool.idempotent)
+    return `${what} (undoing it was interrupted)`;
+  if (turn.options.journal !== undefined) await record(turn, { kind: 'compensating', callId: settlement.callId });
   try {
-    const ctx = new CallContext(compensationRun(turn, step, settlement), turn.session.open({ readOnly: true }), 1);
+    const ctx = createCallContext(compensationRun(turn, step, settlement), turn.session.open({ readOnly: true }), 1);
     const undoing = Promise.resolve(tool.compensate(outcome.value as never, input as never, ctx as never));
     const ended = await turn.limit.race(undoing);
     return turn.limit.isHit(ended) ? `${what} (undoing it did not finish)` : undefined;
@@ -107,7 +112,7 @@ function compensationRun(
   turn: Turn,
   step: StepTools,
   { callId, toolName, input }: Settlement,
-): ConstructorParameters<typeof CallContext>[0] {
+): CallRun {
   const { session, limit, budget, clock, logger } = turn;
   const nothing = undefined;
   return {
@@ -136,7 +141,13 @@ function compensationRun(
   };
 }
 
-function rewindText(reason: string, guidance: string, remaining: readonly string[]): string {
+function rewindText(rewound: {
+  readonly reason: string;
+  readonly guidance: string;
+  readonly remaining: readonly string[];
+  readonly isReplayed: boolean;
+}): string {
+  const { reason, guidance, remaining, isReplayed } = rewound;
   const lines = [
     'You went back to this point. What you did since has been undone.',
     '',
@@ -145,5 +156,6 @@ function rewindText(reason: string, guidance: string, remaining: readonly string
   ];
   if (remaining.length > 0)
     lines.push('', 'These calls took effect outside and still stand:', ...remaining.map((one) => `- ${one}`));
+  if (isReplayed) lines.push('', 'The turn was interrupted: files written before that are as they were left.');
   return lines.join('\n');
 }

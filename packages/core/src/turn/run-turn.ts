@@ -1,6 +1,6 @@
 import { CallLimit } from '../dispatch/call-limit.ts';
+import { eitherSignal } from '../dispatch/dispatch-options.ts';
 import { OptionsError } from '../errors.ts';
-import type { Settlement } from '../results/outcome.ts';
 import type { LockTicket } from '../session/call-lock.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
 import { checkAnswers, hasNewAnswer, settleLateAnswers } from './answers.ts';
@@ -96,6 +96,8 @@ async function begin(turn: Turn, begun: boolean): Promise<void> {
   const entries: Entry[] = said.map((message) => ({ kind: 'message', message }));
   if (begun || !goesOn(turn.progress.stop)) entries.unshift({ kind: 'turn' });
   if (entries.length > 0) await record(turn, ...entries);
+  turn.checkpoint = Checkpoint.find(turn.session, turn.progress.lastCall, turn.options.rewind);
+  if (turn.checkpoint === undefined) Checkpoint.forget(turn.session);
   await settleLateAnswers(turn);
 }
 
@@ -127,8 +129,11 @@ class Drive {
     }
   }
 
+  /** A turn that may be taken up again may still be rewound then. */
   release(): void {
-    this.#turn.checkpoint?.release();
+    const { checkpoint, progress } = this.#turn;
+    if (progress.lastCall !== undefined && goesOn(progress.stop)) checkpoint?.keep(progress.lastCall);
+    else checkpoint?.release();
   }
 
   /** One model reply and the settling of its batch. */
@@ -214,7 +219,8 @@ class Drive {
       (stop.reason === 'deadline' && reserveMs !== undefined) ||
       (stop.reason === 'budget' && stop.dimension === 'tokens' && reserveTokens !== undefined);
     if (!kept || turn.progress.steps >= (turn.contract?.maxInvocations ?? Number.POSITIVE_INFINITY)) return stop;
-    const limit = new CallLimit({ clock: turn.clock, deadline: turn.deadline, signal: turn.options.signal });
+    const { clock, deadline, options } = turn;
+    const limit = new CallLimit({ clock, deadline, signal: eitherSignal(options.signal, options.parent) });
     try {
       if (limit.hit === undefined) await this.#askWithoutTools(limit);
     } finally {
@@ -273,14 +279,11 @@ function stopOfBudget(turn: Turn): Stop | undefined {
   const { budget } = turn;
   if (budget === undefined) return undefined;
   const exhausted = budget.exhausted();
-  const refused = ({ outcome }: Settlement): boolean => outcome.status === 'error' && outcome.code === 'budget';
-  if (exhausted !== undefined && turn.progress.sinceCheckpoint.some(refused))
-    return { reason: 'budget', dimension: exhausted };
+  if (exhausted !== undefined && turn.progress.refusedByBudget) return { reason: 'budget', dimension: exhausted };
   // What remains, and not what was used: of nested budgets either may be the one that is spent.
   const reserve = turn.progress.steps > 0 ? (turn.options.reserveTokens ?? 0) : 0;
   return budget.remaining('tokens') <= reserve ? { reason: 'budget', dimension: 'tokens' } : undefined;
 }
-
 
 /** The view's message keeps only the calls that ran. Nothing is trimmed where a provider's metadata would lose its parts. */
 async function trim(turn: Turn, reply: ReplyEntry, batch: readonly Ended[]): Promise<void> {

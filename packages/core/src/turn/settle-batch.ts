@@ -95,13 +95,13 @@ function refusalOfRewind(turn: Turn, step: StepTools, call: PlannedCall): Outcom
  * Whether a crash found the call running. Without outside effects nothing of the lost run remains, because its draft died
  * with the process: it may run again. Of a tool that is gone nobody can say so.
  */
-function isInDoubt(turn: Turn, step: StepTools, { callId, toolName }: PlannedCall): boolean {
+export function isInDoubt(turn: Turn, step: StepTools, { callId, toolName }: RequestedCall): boolean {
   if (!turn.progress.started.has(callId)) return false;
   const tool = toolNamed(step.tools, toolName);
   return tool === undefined || (tool.effects === 'external' && !tool.idempotent);
 }
 
-function unknownOutcome(toolName: string): Outcome {
+export function unknownOutcome(toolName: string): Outcome {
   const message = `"${toolName}" was running when the process ended. It may have taken effect or not, and was not run again.`;
   return { status: 'error', code: 'unknown_outcome', message, text: message };
 }

@@ -65,10 +65,10 @@ function isFixed(tools: ToolSet): boolean {
 }
 
 function gather(turn: Turn): { tools: ToolSet; body: string } {
-  const { tools, instructions, params } = turn.options;
+  const { tools = noTools, instructions, params } = turn.options;
   // A batch found unsettled gets the tools of the step that asked for it.
   const step = turn.progress.open?.step ?? turn.progress.steps + 1;
-  const own = typeof tools === 'function' ? tools({ step, session: turn.session }) : (tools ?? noTools);
+  const own = typeof tools === 'function' ? tools({ step, session: turn.session }) : tools;
   assertToolSet(own, 'Option "tools"');
   if (typeof instructions !== 'object') return { tools: own, body: instructions ?? '' };
   const rendered = renderPrompt(instructions, { session: turn.session, ...(params === undefined ? {} : { params }) });

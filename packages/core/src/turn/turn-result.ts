@@ -88,7 +88,7 @@ function responseOf({ transcript, progress }: Turn, stop: Stop): Pick<TurnResult
   return { response: spoke ? last.text : '', output: undefined };
 }
 
-function toPending({ callId, toolName, input, outcome }: Settlement): PendingCall {
+export function toPending({ callId, toolName, input, outcome }: Settlement): PendingCall {
   const { kind, expiresAt } = outcome as Extract<Settlement['outcome'], { status: 'pending' }>;
   return { callId, kind, toolName, input, ...(expiresAt === undefined ? {} : { expiresAt }) };
 }

@@ -2,10 +2,9 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { type Budget, nestBudget, toBudget } from '../budget.ts';
 import type { Clock } from '../clock.ts';
 import { randomId, systemClock } from '../defaults.ts';
-import { CallContext } from '../dispatch/call-context.ts';
 import { endEvent } from '../dispatch/call-events.ts';
 import { CallLimit } from '../dispatch/call-limit.ts';
-import { earliest, eitherSignal } from '../dispatch/dispatch-options.ts';
+import { earliest, eitherSignal, outerRun } from '../dispatch/dispatch-options.ts';
 import { readArguments } from '../dispatch/parse-input.ts';
 import type { Logger } from '../logger.ts';
 import { assertMiddleware } from '../middleware/middleware.ts';
@@ -68,9 +67,9 @@ const DEFAULT_MAX_STEPS = 50;
 export function openTurn(options: TurnOptions, runNested: Turn['runNested'], ready?: Turn['ready']): Turn {
   checkTurnOptions(options);
   const { parent, newId = randomId } = options;
-  const outer = CallContext.runOf(parent);
+  const outer = outerRun(parent);
   const clock = options.clock ?? outer?.clock ?? systemClock;
-  const session = SessionLayer.of(options.session ?? parent?.session ?? createSession());
+  const session = SessionLayer.join(options.session, parent?.session) ?? SessionLayer.of(createSession());
   session.assertUsable();
   const contract = options.terminating === undefined ? undefined : checkContract(options.terminating);
   const logger = options.logger ?? parent?.logger ?? session.logger;
@@ -137,6 +136,7 @@ export async function settleUnrun(
   turn: Turn,
   call: { callId: string; toolName: string; input: unknown },
   outcome: Outcome,
+  how: Pick<SettledEntry, 'late'> = {},
 ): Promise<Settlement> {
   const now = turn.clock.now();
   const { callId, toolName } = call;
@@ -144,7 +144,7 @@ export async function settleUnrun(
   // Whoever lists the calls of a step reads the same kind of input of those that ran and those that did not.
   const input = 'value' in read ? read.value : call.input;
   const settlement: Settlement = { callId, toolName, input, outcome, startedAt: now, endedAt: now };
-  await recordSettled(turn, { kind: 'settled', settlement }, []);
+  await recordSettled(turn, { kind: 'settled', settlement, ...how }, []);
   turn.session.logEnd({ type: 'ToolInvoked', ...settlement });
   turn.emit?.(endEvent(settlement));
   turn.session.tell({ type: 'ToolInvoked', ...settlement });

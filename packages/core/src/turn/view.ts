@@ -79,6 +79,7 @@ export class View {
         return;
       case 'turn':
       case 'started':
+      case 'compensating':
       case 'stop':
         return;
     }

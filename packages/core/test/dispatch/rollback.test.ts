@@ -318,7 +318,12 @@ test('[T31] a resource that was there before the call is put back, with what it 
     restore: (value: { n: number }, n: number) => void (value.n = n),
   };
   const db = make('db', 'singleton', saving);
-  const repository = resource('repository', { create: ({ resources }) => ({ add: () => void resources.get(db).n++ }) });
+  const repository = resource('repository', {
+    create: ({ resources }) => {
+      const behind = resources.get(db);
+      return { add: () => void behind.n++ };
+    },
+  });
   const late = resource('late', {
     create: async () => ({ n: 0 }),
     snapshot: ({ n }) => n,

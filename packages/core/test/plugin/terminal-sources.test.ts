@@ -43,7 +43,10 @@ function plugged(tools: ToolSet): Source {
   const one = plugin({
     name: 'one',
     tools: () => tools,
-    getAgentConfig: (_, __, all) => ({ instructions: 'Do it.', tools: filterToolSet(all, 'include', ['note', 'answer']) }),
+    getAgentConfig: (_, __, all) => ({
+      instructions: 'Do it.',
+      tools: filterToolSet(all, 'include', ['note', 'answer']),
+    }),
   });
   return buildModes({ plugins: [one], modes: ['main'], ctx: undefined }).main;
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import {
+  type AnyTool,
   blocked,
   createSession,
   fail,
@@ -88,7 +89,6 @@ test('[R1] N calls give N settlements, in call order, each under its own id, wha
     note: noting,
     bad: failing(() => fail('no')),
     strict: tool({ description: 'd', inputSchema: z.object({ n: z.number() }), execute: () => 1 }),
-    later: tool({ description: 'd', inputSchema: none, execute: () => pending({ expiresInMs: 1 }) }),
   };
   const anyCall = fc.constantFrom<ScriptedCall>(
     { toolName: 'good' },
@@ -135,7 +135,11 @@ test('[R2] a later call sees what an earlier one committed, and nothing of one t
     tools: { note: noting, spoil },
     session,
   });
-  expect(settlements.map(({ outcome }) => outcome.text)).toEqual(['a', expect.stringContaining('after writing'), 'a,b']);
+  expect(settlements.map(({ outcome }) => outcome.text)).toEqual([
+    'a',
+    expect.stringContaining('after writing'),
+    'a,b',
+  ]);
   expect(session.read(notes)).toEqual(['a', 'b']);
 });
 
@@ -199,32 +203,50 @@ test.each([
   expect(log.slice(0, 4)).toEqual(['+a', '-a', '+b', '-b']);
 });
 
-const failures: [string, ReturnType<typeof failing>][] = [
+const failures: [string, AnyTool][] = [
   ['throws', failing(() => Promise.reject(new Error('broke')))],
   ['fails slowly', failing(() => new Promise((resolve) => setImmediate(() => resolve(fail('at last')))))],
   ['is blocked', failing(() => blocked('house rule'))],
   ['stays pending', failing(() => pending())],
   ['times out', tool({ description: 'd', inputSchema: none, timeoutMs: 1, execute: () => new Promise(() => {}) })],
   ['has invalid input', tool({ description: 'd', inputSchema: z.object({ n: z.number() }), execute: () => 1 })],
-  ['is denied', tool({ description: 'd', inputSchema: none, policies: [{ name: 'p', beforeCall: () => ({ deny: 'no' }) }], execute: () => 1 })],
+  [
+    'is denied',
+    tool({
+      description: 'd',
+      inputSchema: none,
+      policies: [{ name: 'p', beforeCall: () => ({ deny: 'no' }) }],
+      execute: () => 1,
+    }),
+  ],
 ];
-test.each(failures)('[R4] under cancel-rest, after a call that %s no later one of its batch starts', async (_how, bad) => {
-  const session = createSession({ slices: [notes] });
-  const { settlements, pending: waiting, transcript } = await runTurn({
-    model: scriptedModel([[note('a'), { toolName: 'bad' }, note('b'), note('c')], 'done']),
-    tools: { note: noting, bad },
-    session,
-    batch: { onError: 'cancel-rest' },
-    newId: sequentialIds(),
-  });
-  expect(session.read(notes)).toEqual(['a']);
-  const late = settlements.filter(({ callId }) => callId === 'call-3' || callId === 'call-4');
-  expect(late).toHaveLength(2);
-  for (const { outcome } of late)
-    expect(outcome).toMatchObject({ status: 'cancelled', reason: expect.stringMatching(/"bad" \(call call-2\) \S+/) });
-  expect(settlements.length + waiting.length).toBe(4);
-  expectValid(transcript);
-});
+test.each(failures)(
+  '[R4] under cancel-rest, after a call that %s no later one of its batch starts',
+  async (_how, bad) => {
+    const session = createSession({ slices: [notes] });
+    const {
+      settlements,
+      pending: waiting,
+      transcript,
+    } = await runTurn({
+      model: scriptedModel([[note('a'), { toolName: 'bad' }, note('b'), note('c')], 'done']),
+      tools: { note: noting, bad },
+      session,
+      batch: { onError: 'cancel-rest' },
+      newId: sequentialIds(),
+    });
+    expect(session.read(notes)).toEqual(['a']);
+    const late = settlements.filter(({ callId }) => callId === 'call-3' || callId === 'call-4');
+    expect(late).toHaveLength(2);
+    for (const { outcome } of late)
+      expect(outcome).toMatchObject({
+        status: 'cancelled',
+        reason: expect.stringMatching(/"bad" \(call call-2\) \S+/),
+      });
+    expect(settlements.length + waiting.length).toBe(4);
+    expectValid(transcript);
+  },
+);
 
 test('[R4] an unknown tool cancels the rest too, and the next step starts clean', async () => {
   const session = createSession({ slices: [notes] });
@@ -253,26 +275,46 @@ test.each([
   ['repeats', 'same'],
   ['is empty', ''],
   ['is missing', undefined],
-])('[R6] where a call id of the provider %s, each call settles once, under an id of our own', async (_how, toolCallId) => {
-  for (const onEvent of [undefined, () => {}]) {
-    const session = createSession({ slices: [notes] });
-    const content = ['a', 'b', 'c'].map((what) => ({
-      type: 'tool-call' as const,
-      toolCallId: toolCallId as string,
-      toolName: 'note',
-      input: JSON.stringify({ what }),
-    }));
-    const { settlements, transcript } = await runTurn({
-      model: scriptedModel([{ content }, { content }, 'done']),
-      tools: { note: noting },
-      session,
-      ...(onEvent === undefined ? {} : { onEvent }),
-    });
-    expect(session.read(notes)).toEqual(['a', 'b', 'c', 'a', 'b', 'c']);
-    expect(new Set(settlements.map(({ callId }) => callId)).size).toBe(6);
-    expect(settlements.map(({ input }) => (input as { what: string }).what)).toEqual(['a', 'b', 'c', 'a', 'b', 'c']);
-    expectValid(transcript);
-  }
+])(
+  '[R6] where a call id of the provider %s, each call settles once, under an id of our own',
+  async (_how, toolCallId) => {
+    for (const onEvent of [undefined, () => {}]) {
+      const session = createSession({ slices: [notes] });
+      const content = ['a', 'b', 'c'].map((what) => ({
+        type: 'tool-call' as const,
+        toolCallId: toolCallId as string,
+        toolName: 'note',
+        input: JSON.stringify({ what }),
+      }));
+      const { settlements, transcript } = await runTurn({
+        model: scriptedModel([{ content }, { content }, 'done']),
+        tools: { note: noting },
+        session,
+        ...(onEvent === undefined ? {} : { onEvent }),
+      });
+      expect(session.read(notes)).toEqual(['a', 'b', 'c', 'a', 'b', 'c']);
+      expect(new Set(settlements.map(({ callId }) => callId)).size).toBe(6);
+      expect(settlements.map(({ input }) => (input as { what: string }).what)).toEqual(['a', 'b', 'c', 'a', 'b', 'c']);
+      expectValid(transcript);
+    }
+  },
+);
+
+test('[R6] calls that the provider ran itself settle once each too, whatever ids it gives them', async () => {
+  const ran = (result: string) => [
+    { type: 'tool-call' as const, toolCallId: 'same', toolName: 'web', input: '{}', providerExecuted: true },
+    { type: 'tool-result' as const, toolCallId: 'same', toolName: 'web', result },
+  ];
+  const web = tool({ description: 'd', inputSchema: none, execute: () => 'never run here' });
+  const step = { content: [...ran('one'), ...ran('two'), ...ran('three')] };
+  const model = scriptedModel([step, { content: ran('four') }, 'done']);
+  const { settlements } = await runTurn({ model, tools: { web } });
+  expect(settlements.map(({ outcome }) => outcome.text)).toEqual(['one', 'two', 'three', 'four']);
+  expect(new Set(settlements.map(({ callId }) => callId)).size).toBe(4);
+  expect(model.requests[1]?.prompt.at(-1)).toMatchObject({
+    role: 'assistant',
+    content: step.content.map(({ type, toolCallId }) => ({ type, toolCallId })),
+  });
 });
 
 test('[R7] every yield is a progress event, the last one is the result', async () => {
@@ -328,22 +370,29 @@ const bad: [string, ScriptedCall | string, string][] = [
   ['a key too many', { toolName: 'note', input: { what: 'a', more: 1 } }, 'invalid_input'],
   ['lone surrogates and zeros', { toolName: 'note', input: '{"what":"\\ud800\\u0000","\\u0000":1}' }, 'invalid_input'],
   ['a __proto__', { toolName: 'note', input: '{"what":"a","__proto__":{"x":1}}' }, 'invalid_input'],
-  ['100,000 levels', { toolName: 'note', input: `{"what":${'['.repeat(100_000)}${']'.repeat(100_000)}}` }, 'invalid_input'],
+  [
+    '100,000 levels',
+    { toolName: 'note', input: `{"what":${'['.repeat(100_000)}${']'.repeat(100_000)}}` },
+    'invalid_input',
+  ],
 ];
-test.each(bad)('bad input: a call with %s settles as an error, the model hears of it and goes on', async (_what, call, code) => {
-  const model = scriptedModel([[call as ScriptedCall, note('after')], 'done']);
-  const { settlements, stop, transcript } = await runTurn({
-    model,
-    tools: { note: noting },
-    session: createSession({ slices: [notes] }),
-  });
-  expect(settlements[0]?.outcome).toMatchObject({ status: 'error', code });
-  expect(settlements[1]?.outcome).toMatchObject({ status: 'ok', text: 'after' });
-  expect(stop).toEqual({ reason: 'end_turn', by: 'text' });
-  const heard = model.requests[1]?.prompt.at(-1);
-  expect(heard?.role === 'tool' && heard.content[0]).toMatchObject({ output: { type: 'error-text' } });
-  expectValid(transcript);
-});
+test.each(bad)(
+  'bad input: a call with %s settles as an error, the model hears of it and goes on',
+  async (_what, call, code) => {
+    const model = scriptedModel([[call as ScriptedCall, note('after')], 'done']);
+    const { settlements, stop, transcript } = await runTurn({
+      model,
+      tools: { note: noting },
+      session: createSession({ slices: [notes] }),
+    });
+    expect(settlements[0]?.outcome).toMatchObject({ status: 'error', code });
+    expect(settlements[1]?.outcome).toMatchObject({ status: 'ok', text: 'after' });
+    expect(stop).toEqual({ reason: 'end_turn', by: 'text' });
+    const heard = model.requests[1]?.prompt.at(-1);
+    expect(heard?.role === 'tool' && heard.content[0]).toMatchObject({ output: { type: 'error-text' } });
+    expectValid(transcript);
+  },
+);
 
 test('bad input: an argument of 5 MB reaches its tool whole', async () => {
   const what = 'x'.repeat(5_000_000);
@@ -407,7 +456,10 @@ test('bad input: text and calls mixed: the calls run, the text is kept, and the 
   expect({ response, steps }).toEqual({ response: 'done', steps: 2 });
   expect(model.requests[1]?.prompt[0]).toMatchObject({
     role: 'assistant',
-    content: [{ type: 'text', text: 'Let me see.' }, { type: 'tool-call', input: { what: 'a' } }],
+    content: [
+      { type: 'text', text: 'Let me see.' },
+      { type: 'tool-call', input: { what: 'a' } },
+    ],
   });
   expectValid(transcript);
 });

@@ -5,6 +5,7 @@ import { crashingJournal, ProcessKilled } from '../../src/testing/crashing-journ
 import { type CrashScenario, killAtEveryBoundary } from '../../src/testing/kill-at-every-boundary.ts';
 import { memoryJournal } from '../../src/testing/memory-journal.ts';
 import { type ScriptedReply, scriptedModel } from '../../src/testing/scripted-model.ts';
+import { sequentialIds } from '../../src/testing/sequential-ids.ts';
 import { runTurn } from '../../src/turn/run-turn.ts';
 
 interface Noted extends SessionEvent {
@@ -95,10 +96,7 @@ const steps: readonly ScriptedReply[] = [
     { toolName: 'refuse', input: { text: 'never' } },
     { toolName: 'nonsense' },
   ],
-  [
-    { toolName: 'note', input: { text: 'two' } },
-    { toolName: 'look' },
-  ],
+  [{ toolName: 'note', input: { text: 'two' } }, { toolName: 'look' }],
   [
     { toolName: 'note', input: { text: 'three' } },
     { toolName: 'done', input: { text: 'all' } },
@@ -156,7 +154,9 @@ test('[R48] [R49] any other tool with outside effects is never run a second time
   expect(worlds.every(({ keys }) => keys.length <= 1)).toBe(true);
   // turn, reply, started, settled send, settled note, reply, stop: in doubt from the start kept until the end kept.
   expect(
-    report.tries.filter(({ outcome }) => outcome === 'unknown_outcome').map(({ boundary, when }) => `${when} ${boundary}`),
+    report.tries
+      .filter(({ outcome }) => outcome === 'unknown_outcome')
+      .map(({ boundary, when }) => `${when} ${boundary}`),
   ).toEqual(['after 3', 'before 4']);
 });
 
@@ -175,8 +175,61 @@ test('[R44] [R49] an approved call runs at most once wherever the process is kil
   expect(worlds.every(({ keys }) => keys.length <= 1)).toBe(true);
   // turn, reply, pending, stop, started, settled, reply, stop
   expect(
-    report.tries.filter(({ outcome }) => outcome === 'unknown_outcome').map(({ boundary, when }) => `${when} ${boundary}`),
+    report.tries
+      .filter(({ outcome }) => outcome === 'unknown_outcome')
+      .map(({ boundary, when }) => `${when} ${boundary}`),
   ).toEqual(['after 5', 'before 6']);
+});
+
+test('[R44] [R49] a call approved when its turn had gone on runs at most once too', async () => {
+  const worlds: ReturnType<typeof sender>[] = [];
+  const report = await killAtEveryBoundary(() => {
+    const world = sender(false);
+    worlds.push(world);
+    const guarded = { ...world.send, approval: true };
+    return scenario([[{ toolName: 'guarded', input: { text: 'a' } }], 'meanwhile', 'end'], {
+      turn: () => ({ prompt: 'go', tools: { guarded }, onPending: 'continue' }),
+      effects: () => world.sent,
+      answer: () => ({ approve: true }),
+    });
+  });
+  expect(worlds.every(({ keys }) => keys.length <= 1)).toBe(true);
+  // turn, reply, pending, reply, stop, turn, started, settled, reply, stop
+  expect(
+    report.tries
+      .filter(({ outcome }) => outcome === 'unknown_outcome')
+      .map(({ boundary, when }) => `${when} ${boundary}`),
+  ).toEqual(['after 7', 'before 8']);
+});
+
+test('[R44] [R46] [R48] leave given before a crash holds after it, and is what won', async () => {
+  const { send, keys } = sender(true);
+  const guarded = { ...send, approval: true };
+  const journal = crashingJournal(6);
+  const newId = sequentialIds();
+  const first = scriptedModel([[{ toolName: 'guarded', input: { text: 'a' } }]]);
+  const options = { tools: { guarded }, newId };
+  const { transcript } = await runTurn({ ...options, model: first, prompt: 'go', journal });
+  const answered = runTurn({ ...options, model: first, transcript, journal, answers: { 'call-1': { approve: true } } });
+  await expect(answered).rejects.toThrow(ProcessKilled);
+  expect(keys).toEqual(['call-1']);
+  const kept = journal.kept.restore().transcript;
+  const denied = runTurn({ ...options, model: first, transcript: kept, answers: { 'call-1': { deny: 'no' } } });
+  await expect(denied).rejects.toThrow(/answers\.call-1.*approve/);
+  const result = await runTurn({ ...options, model: scriptedModel(['end']), transcript: kept });
+  expect(result.settlements).toMatchObject([{ callId: 'call-1', outcome: { status: 'ok' } }]);
+  expect(keys).toEqual(['call-1', 'call-1']);
+});
+
+test('[R48] an answer in the place of a tool leaves nothing in doubt', async () => {
+  const ask = tool({ description: 'Asks somebody.', inputSchema: text });
+  const report = await killAtEveryBoundary(() =>
+    scenario([[{ toolName: 'ask', input: { text: 'q' } }], 'end'], {
+      turn: () => ({ prompt: 'go', tools: { ask } }),
+      answer: () => ({ result: 'yes' }),
+    }),
+  );
+  expect(new Set(report.tries.map(({ outcome }) => outcome))).toEqual(new Set(['same']));
 });
 
 test('[R43] [R49] what a call wrote before it went pending is kept with its wait', async () => {
@@ -196,6 +249,31 @@ test('[R43] [R49] what a call wrote before it went pending is kept with its wait
     }),
   );
   expect(new Set(report.tries.map(({ outcome }) => outcome))).toEqual(new Set(['same']));
+});
+
+test('[R43] [R49] the model is told of a late answer wherever the process is killed', async () => {
+  const ask = tool({ description: 'Asks somebody.', effects: 'none', inputSchema: text, execute: () => pending() });
+  const report = await killAtEveryBoundary(() => {
+    const heard: string[] = [];
+    return scenario([], {
+      model: (replies) =>
+        scriptedModel(
+          [
+            [{ toolName: 'ask', input: { text: 'q' } }],
+            'meanwhile',
+            ({ prompt }: { prompt: unknown }) => {
+              heard.push(String(JSON.stringify(prompt).match(/the late answer/g)?.length));
+              return `heard ${heard.at(-1)}`;
+            },
+          ].slice(replies),
+        ),
+      turn: () => ({ prompt: 'go', tools: { ask }, onPending: 'continue' }),
+      answer: () => ({ result: 'the late answer' }),
+    });
+  });
+  expect(new Set(report.tries.map(({ outcome }) => outcome))).toEqual(new Set(['same']));
+  // turn, reply, pending, reply, stop, turn, settled, reply, stop
+  expect(report.boundaries).toBe(9);
 });
 
 test('[R49] a tool whose effect is not what it declares is found out, saying where', async () => {
@@ -294,7 +372,9 @@ test('[R48] a call found started whose tool is gone has an unknown outcome', asy
   await expect(first).rejects.toThrow(ProcessKilled);
   const { transcript } = journal.kept.restore();
   const result = await runTurn({ model: scriptedModel(['end']), transcript, tools: {}, journal: journal.kept });
-  expect(result.settlements.map(({ outcome }) => outcome)).toMatchObject([{ status: 'error', code: 'unknown_outcome' }]);
+  expect(result.settlements.map(({ outcome }) => outcome)).toMatchObject([
+    { status: 'error', code: 'unknown_outcome' },
+  ]);
   expect(keys).toHaveLength(1);
 });
 

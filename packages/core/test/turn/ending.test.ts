@@ -99,17 +99,20 @@ test('[R5] by default a failure keeps no later call from running', () => {
   );
 });
 
-test.each<Status>(['error', 'pending'])('[R4] under cancel-rest a call that is %s cancels every later one', (status) => {
-  for (const role of roles) {
-    const refused = refusalOf(
-      planned(role),
-      batch(['plain', 'ok'], ['plain', status], ['plain', 'cancelled']),
-      rulesOf({ onError: 'cancel-rest' }),
-    );
-    expect(refused).toMatchObject({ status: 'cancelled', reason: expect.stringContaining('plain-tool') });
-    expect(refused).toMatchObject({ reason: expect.stringContaining('call c1') });
-  }
-});
+test.each<Status>(['error', 'pending'])(
+  '[R4] under cancel-rest a call that is %s cancels every later one',
+  (status) => {
+    for (const role of roles) {
+      const refused = refusalOf(
+        planned(role),
+        batch(['plain', 'ok'], ['plain', status], ['plain', 'cancelled']),
+        rulesOf({ onError: 'cancel-rest' }),
+      );
+      expect(refused).toMatchObject({ status: 'cancelled', reason: expect.stringContaining('plain-tool') });
+      expect(refused).toMatchObject({ reason: expect.stringContaining('call c1') });
+    }
+  },
+);
 
 test('[R12] what was skipped after a terminal is no failure: the calls after it are skipped too', () => {
   const before = batch(['terminal', 'ok'], ['plain', 'skipped']);

@@ -23,7 +23,10 @@ import {
   tool,
 } from '../../src/index.ts';
 import { hostFilesystem } from '../../src/node/host-filesystem.ts';
+import { Session as StoredSession } from '../../src/session/session.ts';
+import { crashingJournal } from '../../src/testing/crashing-journal.ts';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
+import { killAtEveryBoundary } from '../../src/testing/kill-at-every-boundary.ts';
 import { type ScriptedCall, type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
 import { Transcript } from '../../src/turn/transcript.ts';
@@ -786,10 +789,49 @@ test('[R35] a tool that the present step no longer offers is still compensated, 
   expect(forbidding.settlements[1]?.outcome.status).toBe('error');
 });
 
-test('[R30] taken up again after a suspension, a rewind goes back to where it was taken up', async () => {
+const asking = tool({ description: 'Asks.', inputSchema: what, effects: 'session', execute: () => pending() });
+
+test('[R30] taken up again after a suspension, a rewind still goes back to the start of the turn', async () => {
   const session = newSession();
-  const ask = tool({ description: 'Asks.', inputSchema: what, effects: 'session', execute: () => pending() });
-  const tools: ToolSet = { ask, note, rewind: rewindTool };
+  const tools: ToolSet = { ask: asking, note, rewind: rewindTool };
+  const newId = sequentialIds();
+  let board = ['e4'];
+  const rewind = {
+    checkpoint: () => [...board],
+    restore: (saved: string[]) => {
+      board = saved;
+    },
+  };
+  const first = await runTurn({
+    model: scriptedModel([[noted('one'), act('x', 'ask')]]),
+    prompt: 'go',
+    session,
+    tools,
+    newId,
+    rewind,
+  });
+  expect(first.stop).toEqual({ reason: 'suspended' });
+  board.push('e5');
+  const model = scriptedModel([noted('two'), back, 'Done.']);
+  await runTurn({
+    model,
+    transcript: Transcript.fromJSON(JSON.stringify(first.transcript)),
+    session,
+    tools,
+    newId,
+    rewind,
+    answers: { 'call-2': { result: 'yes' } },
+  });
+  expect(session.read(notes)).toEqual([]);
+  expect(await session.filesystem.readText('a.txt')).toBe('before');
+  expect(board).toEqual(['e4']);
+  expect(said(model, 2)).toHaveLength(2);
+  expect(lastText(model, 2)).not.toContain('interrupted');
+});
+
+test('[R30] taken up again on another session, a rewind goes back to where it was taken up, in state and view', async () => {
+  const session = newSession();
+  const tools: ToolSet = { ask: asking, note, rewind: rewindTool };
   const newId = sequentialIds();
   const first = await runTurn({
     model: scriptedModel([[noted('one'), act('x', 'ask')]]),
@@ -798,22 +840,110 @@ test('[R30] taken up again after a suspension, a rewind goes back to where it wa
     tools,
     newId,
   });
-  expect(first.stop).toEqual({ reason: 'suspended' });
+  const other = StoredSession.fromJSON(JSON.stringify(session), { slices: [notes, audit] });
   const model = scriptedModel([noted('two'), back, 'Done.']);
   await runTurn({
     model,
     transcript: Transcript.fromJSON(JSON.stringify(first.transcript)),
-    session,
+    session: other,
     tools,
     newId,
     answers: { 'call-2': { result: 'yes' } },
   });
-  expect(session.read(notes)).toEqual(['one']);
+  expect(other.read(notes)).toEqual(['one']);
   expect(said(model, 2).slice(0, 3)).toEqual([
     'user: go',
     'assistant: call note, call ask',
     'tool: result one, result yes',
   ]);
+});
+
+test('[R30] a turn of another conversation on the same session takes the point away', async () => {
+  const session = newSession();
+  const tools: ToolSet = { ask: asking, note, rewind: rewindTool };
+  const begin = (text: string, newId: () => string) =>
+    runTurn({ model: scriptedModel([[noted(text), act('x', 'ask')]]), prompt: 'go', session, tools, newId });
+  const first = await begin('one', sequentialIds('a'));
+  await begin('two', sequentialIds('b'));
+  const model = scriptedModel([noted('three'), back, 'Done.']);
+  await runTurn({ model, transcript: first.transcript, session, tools, answers: { 'a-2': { result: 'yes' } } });
+  expect(session.read(notes)).toEqual(['one', 'two']);
+  expect(said(model, 2)[1]).toBe('assistant: call note, call ask');
+});
+
+const tell = tool({
+  description: 'Tells the session.',
+  inputSchema: what,
+  effects: 'session',
+  execute: (input, ctx) => ctx.session.dispatch({ type: 'noted', what: input.what }),
+});
+
+test('[R30] [R49] killed at any write, a turn with rewinds ends as it would have, and undoes nothing twice', async () => {
+  const report = await killAtEveryBoundary(() => {
+    const world: string[] = [];
+    const book = external({
+      idempotent: true,
+      execute: (input, ctx) => {
+        if (!world.includes(`book ${ctx.idempotencyKey}`)) world.push(`book ${ctx.idempotencyKey}`);
+        return input.what;
+      },
+      compensate: (_value, _input, ctx) => {
+        if (!world.includes(ctx.idempotencyKey)) world.push(ctx.idempotencyKey);
+      },
+    });
+    const script = [
+      act('a', 'tell'),
+      [act('b', 'tell'), act('c', 'book'), back],
+      act('d', 'tell'),
+      [back, act('e', 'tell')],
+      act('f', 'tell'),
+      'Done.',
+    ];
+    return {
+      turn: () => ({ prompt: 'go', tools: { tell, book, rewind: rewindTool }, logger: quiet }),
+      model: (replies) => scriptedModel(script.slice(replies)),
+      session: () => createSession({ slices: [notes], logger: quiet }),
+      effects: () => world,
+    };
+  });
+  expect(report.boundaries).toBeGreaterThan(15);
+  expect(new Set(report.tries.map(({ outcome }) => outcome))).toEqual(new Set(['same']));
+});
+
+test('[R35] a compensation that a crash interrupted is not run again, and told of', async () => {
+  let undone = 0;
+  const book = external({
+    compensate() {
+      undone++;
+    },
+  });
+  const journal = crashingJournal(9);
+  const tools: ToolSet = { act: book, rewind: rewindTool };
+  const options = { tools, logger: quiet, newId: sequentialIds() };
+  await expect(
+    runTurn({ ...options, journal, prompt: 'go', model: scriptedModel([act('a'), back]), session: newSession() }),
+  ).rejects.toThrow('killed');
+  expect(journal.kept.entries.at(-1)).toEqual({ kind: 'compensating', callId: 'call-1' });
+  const model = scriptedModel(['Done.']);
+  await runTurn({ ...options, ...journal.kept.restore(newSession()), journal: journal.kept, model });
+  expect(undone).toBe(1);
+  expect(lastText(model, 0)).toContain('act {"what":"a"} (undoing it was interrupted)');
+});
+
+test('[R34] after a crash the host’s own state cannot be brought back: a rewind found unperformed says so', async () => {
+  const journal = crashingJournal(7);
+  const tools: ToolSet = { tell, rewind: rewindTool };
+  const restored: unknown[] = [];
+  const rewind = { checkpoint: () => 'saved', restore: (saved: string) => void restored.push(saved) };
+  const script = [act('a', 'tell'), back, 'Done.'];
+  await expect(
+    runTurn({ tools, rewind, journal, prompt: 'go', model: scriptedModel(script), session: newSession() }),
+  ).rejects.toThrow('killed');
+  const model = scriptedModel(['Done.']);
+  const { transcript, session } = journal.kept.restore(newSession());
+  await runTurn({ tools, rewind, model, transcript, session });
+  expect(session.read(notes)).toEqual(['a']);
+  expect(lastText(model, 0)).toContain('Nothing was undone');
 });
 
 test('[R30] a crash between the rewind call and the rewind: the model is told that nothing was undone', async () => {

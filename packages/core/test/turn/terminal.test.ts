@@ -71,9 +71,12 @@ test('[R8] a terminal tool that succeeds ends the turn: its text to the byte, it
   expect(result.settlements[0]).toMatchObject({ terminal: true });
 });
 
+// Any code units, zeros and lone surrogates among them.
+const anyText = fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units));
+
 test('[R8] the response is the text to the byte, whatever is in it', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.string({ unit: 'binary' }), async (text) => {
+    fc.asyncProperty(anyText, async (text) => {
       const { response, output } = await runTurn({
         model: scriptedModel([[answered(text)]]),
         tools: { answer },
@@ -113,17 +116,20 @@ const failures: [string, object, string][] = [
   ['is denied', { policies: [{ name: 'p', beforeCall: () => ({ deny: 'not now' }) }] }, 'denied'],
   ['breaks its output schema', { outputSchema: z.number(), execute: () => 'a' }, 'execution'],
 ];
-test.each(failures)('[R9] a terminal tool that %s does not end the turn; the model sees the error', async (_how, more, code) => {
-  const end = tool({ description: 'd', inputSchema: none, terminal: true, execute: () => 'end', ...more } as never);
-  const model = scriptedModel([{ toolName: 'end' }, 'I see.']);
-  const { stop, response, settlements } = await runTurn({ model, tools: { end } });
-  expect(settlements[0]?.outcome).toMatchObject({ status: 'error', code });
-  expect({ stop, response }).toEqual({ stop: { reason: 'end_turn', by: 'text' }, response: 'I see.' });
-  expect(model.requests[1]?.prompt.at(-1)).toMatchObject({
-    role: 'tool',
-    content: [{ output: { type: 'error-text', value: settlements[0]?.outcome.text } }],
-  });
-});
+test.each(failures)(
+  '[R9] a terminal tool that %s does not end the turn; the model sees the error',
+  async (_how, more, code) => {
+    const end = tool({ description: 'd', inputSchema: none, terminal: true, execute: () => 'end', ...more } as never);
+    const model = scriptedModel([{ toolName: 'end' }, 'I see.']);
+    const { stop, response, settlements } = await runTurn({ model, tools: { end } });
+    expect(settlements[0]?.outcome).toMatchObject({ status: 'error', code });
+    expect({ stop, response }).toEqual({ stop: { reason: 'end_turn', by: 'text' }, response: 'I see.' });
+    expect(model.requests[1]?.prompt.at(-1)).toMatchObject({
+      role: 'tool',
+      content: [{ output: { type: 'error-text', value: settlements[0]?.outcome.text } }],
+    });
+  },
+);
 
 test.each(['skip', 'run'] as const)(
   '[R10] of two terminal calls the first to succeed counts; the later one does not run (afterTerminal: %s)',
@@ -159,18 +165,21 @@ test.each(['skip', 'run'] as const)(
 test.each([
   ['terminal first', [answered('bye'), { toolName: 'leave' }]],
   ['transition first', [{ toolName: 'leave' }, answered('bye')]],
-])('[R11] a terminal and a transition, %s: both run, the transition takes effect, the result is history', async (_order, calls) => {
-  const model = scriptedModel([calls]);
-  const { stop, response, output, settlements, transcript } = await runTurn({
-    model,
-    tools: { answer, leave: transition() },
-  });
-  expect(stop).toMatchObject({ reason: 'transition', tool: 'leave', value: { to: 'elsewhere' } });
-  expect({ response, output }).toEqual({ response: '', output: undefined });
-  expect(statuses(settlements)).toEqual(['ok', 'ok']);
-  expect(JSON.stringify(transcript.view().at(-1))).toContain('bye');
-  expect(model.requests).toHaveLength(1);
-});
+])(
+  '[R11] a terminal and a transition, %s: both run, the transition takes effect, the result is history',
+  async (_order, calls) => {
+    const model = scriptedModel([calls]);
+    const { stop, response, output, settlements, transcript } = await runTurn({
+      model,
+      tools: { answer, leave: transition() },
+    });
+    expect(stop).toMatchObject({ reason: 'transition', tool: 'leave', value: { to: 'elsewhere' } });
+    expect({ response, output }).toEqual({ response: '', output: undefined });
+    expect(statuses(settlements)).toEqual(['ok', 'ok']);
+    expect(JSON.stringify(transcript.view().at(-1))).toContain('bye');
+    expect(model.requests).toHaveLength(1);
+  },
+);
 
 test.each([
   ['terminal first', [answered('bye'), { toolName: 'leave' }]],
@@ -254,20 +263,33 @@ test.each<[string, object]>([
   ['a spread copy', { tools: { answer: { ...answer } } }],
   ['a merged set', { tools: mergeToolSets({ note }, { answer }) }],
   ['a wrapped set', { tools: wrapToolSet({ answer }, { name: 'm', call: (next) => next() }) }],
-  ['a tool configured from outside', { tools: configureTools({ answer: { ...answer, terminal: false } }, { answer: { terminal: true } }) }],
+  [
+    'a tool configured from outside',
+    { tools: configureTools({ answer: { ...answer, terminal: false } }, { answer: { terminal: true } }) },
+  ],
   ['an AI SDK object', { tools: configureTools({ answer: foreign as never }, { answer: { terminal: true } }) }],
-  ['an AI SDK object configured by a star', { tools: configureTools({ answer: foreign as never }, { '*': { terminal: true } }) }],
+  [
+    'an AI SDK object configured by a star',
+    { tools: configureTools({ answer: foreign as never }, { '*': { terminal: true } }) },
+  ],
 ])('[R13] the terminal flag works the same for a tool of %s', async (_origin, options) => {
   const model = scriptedModel([[answered('x'), answered('y')]]);
   const { response, stop, settlements } = await runTurn({ model, ...options });
   expect({ response, stop }).toEqual({ response: 'x', stop: by('answer') });
   expect(settlements[1]?.outcome).toMatchObject({ code: 'terminal_already_called' });
-  expect(model.requests[0]?.prompt[0]).toMatchObject({ role: 'system', content: expect.stringContaining('- answer: ') });
+  expect(model.requests[0]?.prompt[0]).toMatchObject({
+    role: 'system',
+    content: expect.stringContaining('- answer: '),
+  });
 });
 
 test('[R14] pending() from a terminal tool is error/execution, and the turn goes on', async () => {
   const wait = tool({ description: 'd', inputSchema: none, terminal: true, execute: () => pending() });
-  const { settlements, stop, pending: waiting } = await runTurn({
+  const {
+    settlements,
+    stop,
+    pending: waiting,
+  } = await runTurn({
     model: scriptedModel([{ toolName: 'wait' }, 'on']),
     tools: { wait },
   });

@@ -80,9 +80,13 @@ test('[R15] what resolves to no tool of the run is refused before any model call
 });
 
 test('[R15] a step may leave a listed tool out, and it ends the run where it is offered', async () => {
-  const { running, model } = run([[noted('a')], [completed('x')], [completed('y')]], {}, {
-    tools: ({ step }: { step: number }) => (step === 2 ? { note } : tools),
-  });
+  const { running, model } = run(
+    [[noted('a')], [completed('x')], [completed('y')]],
+    {},
+    {
+      tools: ({ step }: { step: number }) => (step === 2 ? { note } : tools),
+    },
+  );
   expect(await running).toMatchObject({ response: 'Task completed: y', stop: ended, steps: 3 });
   expect(model.requests[1]?.tools).toHaveLength(1);
 });
@@ -97,17 +101,26 @@ test('[R16] the first listed call that succeeds ends the run; earlier calls have
     output: 'Task completed: x',
     stop: ended,
   });
-  expect(settlements.map(({ outcome }) => outcome.status)).toEqual(['ok', 'error', 'ok', 'skipped', 'skipped', 'skipped']);
+  expect(settlements.map(({ outcome }) => outcome.status)).toEqual([
+    'ok',
+    'error',
+    'ok',
+    'skipped',
+    'skipped',
+    'skipped',
+  ]);
   expect(session.read(notes)).toEqual(['a']);
   expect(model.requests).toHaveLength(1);
 });
 
 function shownCalls(transcript: Transcript): string[] {
-  return transcript.view().flatMap((message) =>
-    message.role === 'assistant'
-      ? message.content.flatMap((part) => (part.type === 'tool-call' ? [part.toolName] : []))
-      : [],
-  );
+  return transcript
+    .view()
+    .flatMap((message) =>
+      message.role === 'assistant'
+        ? message.content.flatMap((part) => (part.type === 'tool-call' ? [part.toolName] : []))
+        : [],
+    );
 }
 function shownResults(transcript: Transcript) {
   return transcript
@@ -166,7 +179,11 @@ test.each(['on a call that ran', 'on one that did not', 'on its reasoning'])(
       input: JSON.stringify(input),
       ...(marked ? { providerMetadata } : {}),
     });
-    const reasoning = { type: 'reasoning' as const, text: 'hm', ...(where === 'on its reasoning' ? { providerMetadata } : {}) };
+    const reasoning = {
+      type: 'reasoning' as const,
+      text: 'hm',
+      ...(where === 'on its reasoning' ? { providerMetadata } : {}),
+    };
     const { running } = run([
       {
         content: [
@@ -203,7 +220,11 @@ test('[R17] a listed tool that fails does not end the run: the model sees the er
 
 test('[R18] a reply without calls is answered by the nudge as a system message, and the model is asked again', async () => {
   const events: TurnEvent[] = [];
-  const { running, model } = run(['Thinking.', [completed('x')]], {}, { onEvent: (event: TurnEvent) => events.push(event) });
+  const { running, model } = run(
+    ['Thinking.', [completed('x')]],
+    {},
+    { onEvent: (event: TurnEvent) => events.push(event) },
+  );
   expect(await running).toMatchObject({ stop: ended, steps: 2 });
   expect(rolesOf(model.requests[1])).toEqual(['user', 'assistant', 'system']);
   expect(lastOf(model.requests[1])).toEqual({ role: 'system', content: NUDGE });
@@ -229,28 +250,34 @@ test('[R18] above consecutiveNudges the run fails with MaxConsecutiveNudgesExcee
 
 test.each([
   ['by name', () => Object.assign(new Error('no'), { name: 'AI_UnsupportedFunctionalityError' })],
-  ['with a 400', () => Object.assign(new Error('no'), { name: 'AI_APICallError', statusCode: 400, isRetryable: false })],
-])('[R18] a provider that refuses a system message there (%s) gets the nudge as a user message', async (_how, refusal) => {
-  const refusing = (reply: ScriptedReply) => (request: LanguageModelV4CallOptions) =>
-    request.prompt.slice(1).some(({ role }) => role === 'system') ? refusal() : reply;
-  for (const onEvent of [undefined, () => {}]) {
-    const { running, model } = run(
-      [refusing('Hm.'), refusing('Hm.'), refusing([noted('a')]), refusing([completed('x')])],
-      {},
-      {
-        ...(onEvent === undefined ? {} : { onEvent }),
-        messages: [{ role: 'system', content: 'You are terse.' }],
-        modelRetries: 0,
-      },
-    );
-    expect(await running).toMatchObject({ stop: ended, steps: 3 });
-    expect(lastOf(model.requests[1])).toEqual({ role: 'system', content: NUDGE });
-    expect(lastOf(model.requests[2])).toEqual({ role: 'user', content: [{ type: 'text', text: NUDGE }] });
-    // It has learnt: the step after is not refused first. The first message stays what it was.
-    expect(model.requests).toHaveLength(4);
-    expect(model.requests[3]?.prompt[0]).toEqual({ role: 'system', content: 'You are terse.' });
-  }
-});
+  [
+    'with a 400',
+    () => Object.assign(new Error('no'), { name: 'AI_APICallError', statusCode: 400, isRetryable: false }),
+  ],
+])(
+  '[R18] a provider that refuses a system message there (%s) gets the nudge as a user message',
+  async (_how, refusal) => {
+    const refusing = (reply: ScriptedReply) => (request: LanguageModelV4CallOptions) =>
+      request.prompt.slice(1).some(({ role }) => role === 'system') ? refusal() : reply;
+    for (const onEvent of [undefined, () => {}]) {
+      const { running, model } = run(
+        [refusing('Hm.'), refusing('Hm.'), refusing([noted('a')]), refusing([completed('x')])],
+        {},
+        {
+          ...(onEvent === undefined ? {} : { onEvent }),
+          messages: [{ role: 'system', content: 'You are terse.' }],
+          modelRetries: 0,
+        },
+      );
+      expect(await running).toMatchObject({ stop: ended, steps: 3 });
+      expect(lastOf(model.requests[1])).toEqual({ role: 'system', content: NUDGE });
+      expect(lastOf(model.requests[2])).toEqual({ role: 'user', content: [{ type: 'text', text: NUDGE }] });
+      // It has learnt: the step after is not refused first. The first message stays what it was.
+      expect(model.requests).toHaveLength(4);
+      expect(model.requests[3]?.prompt[0]).toEqual({ role: 'system', content: 'You are terse.' });
+    }
+  },
+);
 
 test('[R18] a provider that refuses for another reason is not asked for ever', async () => {
   const refusal = Object.assign(new Error('bad request'), { statusCode: 400 });
@@ -260,7 +287,16 @@ test('[R18] a provider that refuses for another reason is not asked for ever', a
 });
 
 test('[R19] any tool call, also a failing one, resets the counter', async () => {
-  const { running } = run(['one', [noted('a')], 'two', [{ toolName: 'nobody' }], 'three', [completed('bad')], 'four', [completed('x')]]);
+  const { running } = run([
+    'one',
+    [noted('a')],
+    'two',
+    [{ toolName: 'nobody' }],
+    'three',
+    [completed('bad')],
+    'four',
+    [completed('x')],
+  ]);
   expect(await running).toMatchObject({ stop: ended, steps: 8 });
 });
 
@@ -307,28 +343,33 @@ test('[R21] by default it is invoked 64 times', async () => {
 test.each([
   ['max_invocations', [[noted('a')], [noted('b')]], { maxInvocations: 2 }, MaxInvocationsExceeded],
   ['max_nudges', [[noted('a')], [noted('b')], 'No.'], { consecutiveNudges: 0 }, MaxConsecutiveNudgesExceeded],
-])('[R21] the error of %s carries stop and transcript, and what was done is not lost', async (reason, replies, contract, type) => {
-  const events: TurnEvent[] = [];
-  const { running, session } = run(replies as ScriptedReply[], contract, { onEvent: (event: TurnEvent) => events.push(event) });
-  const error = (await running.catch((thrown: unknown) => thrown)) as MaxInvocationsExceeded;
-  expect(error).toBeInstanceOf(type);
-  expect(error.stop).toEqual({ reason });
-  expect(events.at(-1)).toEqual({ type: 'turn.end', stop: { reason } });
-  expect(session.read(notes)).toEqual(['a', 'b']);
-  expect(error.transcript.entries.filter((entry) => entry.kind === 'settled')).toHaveLength(2);
-  const stored = Transcript.fromJSON(JSON.stringify(error.transcript));
-  const model = scriptedModel([[completed('at last')]]);
-  const next = await runTurn({
-    model,
-    tools,
-    session,
-    transcript: stored,
-    prompt: 'Finish it.',
-    terminating: { toolIds: ['complete'] },
-  });
-  expect(next).toMatchObject({ response: 'Task completed: at last', stop: ended, steps: 1 });
-  expect(JSON.stringify(model.requests[0]?.prompt)).toContain('noted b');
-});
+])(
+  '[R21] the error of %s carries stop and transcript, and what was done is not lost',
+  async (reason, replies, contract, type) => {
+    const events: TurnEvent[] = [];
+    const { running, session } = run(replies as ScriptedReply[], contract, {
+      onEvent: (event: TurnEvent) => events.push(event),
+    });
+    const error = (await running.catch((thrown: unknown) => thrown)) as MaxInvocationsExceeded;
+    expect(error).toBeInstanceOf(type);
+    expect(error.stop).toEqual({ reason });
+    expect(events.at(-1)).toEqual({ type: 'turn.end', stop: { reason } });
+    expect(session.read(notes)).toEqual(['a', 'b']);
+    expect(error.transcript.entries.filter((entry) => entry.kind === 'settled')).toHaveLength(2);
+    const stored = Transcript.fromJSON(JSON.stringify(error.transcript));
+    const model = scriptedModel([[completed('at last')]]);
+    const next = await runTurn({
+      model,
+      tools,
+      session,
+      transcript: stored,
+      prompt: 'Finish it.',
+      terminating: { toolIds: ['complete'] },
+    });
+    expect(next).toMatchObject({ response: 'Task completed: at last', stop: ended, steps: 1 });
+    expect(JSON.stringify(model.requests[0]?.prompt)).toContain('noted b');
+  },
+);
 
 test.each<[string, unknown]>([
   ['terminating', null],

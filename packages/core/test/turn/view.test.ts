@@ -45,9 +45,7 @@ test('[R36] across steps only the newest result of a slot is whole, from the ver
   expect(shown(model, 2)).toEqual(['screen a', 'x']);
   expect(shown(model, 3)).toEqual([MARKER, 'x', 'screen b']);
   expect(shown(model, 4)).toEqual([MARKER, 'x', MARKER, 'screen c']);
-  const kept = transcript.entries.flatMap((entry) =>
-    entry.kind === 'settled' ? [entry.settlement.outcome.text] : [],
-  );
+  const kept = transcript.entries.flatMap((entry) => (entry.kind === 'settled' ? [entry.settlement.outcome.text] : []));
   expect(kept).toEqual(['screen a', 'x', 'screen b', 'screen c']);
 });
 

@@ -66,7 +66,7 @@ interface StreamedBlock {
   readonly deltas: readonly object[];
 }
 
-function blocksOf({ reasoning, redacted, text, calls = [] }: WireMessage): StreamedBlock[] {
+function blocksOf({ reasoning, redacted, text, calls = [], unreadableCalls }: WireMessage): StreamedBlock[] {
   const blocks: StreamedBlock[] = [];
   if (reasoning !== undefined) blocks.push(thinkingBlock(reasoning.text, reasoning.signature ?? ''));
   if (redacted !== undefined) {
@@ -77,7 +77,11 @@ function blocksOf({ reasoning, redacted, text, calls = [] }: WireMessage): Strea
     const deltas = pieces(text).map((piece) => ({ type: 'text_delta', text: piece }));
     blocks.push({ whole: { type: 'text', text }, start: { type: 'text', text: '' }, deltas });
   }
-  return [...blocks, ...calls.map(callBlock)];
+  const asked = calls.map(callBlock);
+  return [
+    ...blocks,
+    ...(unreadableCalls === true ? asked.map((block) => ({ ...block, start: { type: 'tool_use' } })) : asked),
+  ];
 }
 
 function thinkingBlock(thinking: string, signature: string): StreamedBlock {

@@ -17,6 +17,8 @@ export interface ModelServer extends AsyncDisposable {
   readonly url: string;
   /** In order, refused ones among them. */
   readonly requests: readonly WireRequest[];
+  /** Resolves when the first request has come. */
+  readonly asked: Promise<void>;
   /** Resolves when a client hangs up before its response has ended. */
   readonly hungUp: Promise<void>;
 }
@@ -31,11 +33,13 @@ export async function startModelServer(
 ): Promise<ModelServer> {
   const format = name === 'openai' ? openAiFormat : anthropicFormat(script.filter(isMessage));
   const requests: WireRequest[] = [];
+  const asked = Promise.withResolvers<void>();
   const hungUp = Promise.withResolvers<void>();
   const left = [...script];
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = JSON.parse(await textOf(request)) as { stream?: boolean };
+    asked.resolve();
     response.on('close', () => {
       if (!response.writableEnded) hungUp.resolve();
     });
@@ -60,6 +64,7 @@ export async function startModelServer(
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     requests,
+    asked: asked.promise,
     hungUp: hungUp.promise,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

@@ -67,12 +67,12 @@ function toCall({ id, name, arguments: written, signature }: WireCall): object {
 }
 
 function chunks(reply: WireMessage): object[] {
-  const { reasoning, text = '', calls = [], unknown } = reply;
+  const { reasoning, text = '', calls = [], unknown, unreadableCalls } = reply;
   const deltas: object[] = [
     { role: 'assistant', content: '' },
     ...pieces(reasoning?.text ?? '').map((reasoning_content) => ({ reasoning_content })),
     ...pieces(text).map((content) => ({ content })),
-    ...calls.flatMap(callDeltas),
+    ...(unreadableCalls === true ? [{ tool_calls: 'two' }] : calls.flatMap(callDeltas)),
   ];
   // A field nobody knows, a delta of nothing known, and a kind of content part that does not exist.
   if (unknown === true)

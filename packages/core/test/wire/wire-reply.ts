@@ -19,6 +19,8 @@ export interface WireMessage {
   readonly finish?: 'length';
   /** Events and chunks that no client has heard of, among the others. */
   readonly unknown?: true;
+  /** The calls are there, in a form that no client can read. */
+  readonly unreadableCalls?: true;
   /** Half-way the response ends: as if it were done, by a broken connection, or by an error told in the stream. */
   readonly cut?: 'end' | 'reset' | 'error';
   /** Half-way nothing more comes, until the client hangs up. */
@@ -26,7 +28,7 @@ export interface WireMessage {
 }
 
 /** A refusal before any reply. */
-export interface WireFailure {
+interface WireFailure {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -99,6 +99,14 @@ describe.each(['openai', 'anthropic'] as const)('%s, streamed', (format) => {
     expect(statuses(server)).toEqual([200, 200]);
   });
 
+  test('[R52] a reply all of whose calls cannot be read is an error, and not a reply without calls', async () => {
+    const { server, result } = await wire(how, [
+      { text: 'Let me look.', calls: [ask('c1', 'Paris'), ask('c2', 'Rome')], unreadableCalls: true },
+    ]);
+    await expect(result).rejects.toMatchObject({ name: 'AI_TypeValidationError', stop: { reason: 'error' } });
+    expect(statuses(server)).toEqual([200]);
+  });
+
   test('[R26] [R51] aborting in mid-stream hangs up and stops the turn', async () => {
     await using server = await startModelServer(format, [{ text: 'Once upon a time there was a model.', hold: true }]);
     const host = new AbortController();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { MaxConsecutiveNudgesExceeded, Transcript, tool } from '../../src/index.ts';
-import { answer, ask, failureOf, type How, instantClock, statuses, tools, weather, wire } from './run-wire.ts';
+import { MaxConsecutiveNudgesExceeded, runTurn, streamTurn, Transcript, tool } from '../../src/index.ts';
+import { startModelServer } from './model-server.ts';
+import { answer, ask, failureOf, type How, instantClock, modelOf, statuses, tools, weather, wire } from './run-wire.ts';
 import type { WireReply } from './wire-reply.ts';
 
 const matrix: readonly How[] = [
@@ -237,6 +238,17 @@ describe.each(matrix)('$format, $mode', (how) => {
     expect(statuses(server).filter((status) => status !== 200)).toEqual(
       how.format === 'openai' ? [] : [expect.stringMatching(/role system|end with a user message/)],
     );
+  });
+
+  test('[R26] aborting while the model is asked hangs up and stops the turn', async () => {
+    await using server = await startModelServer(how.format, [{ text: 'Never whole.', hold: true }]);
+    const host = new AbortController();
+    const options = { model: modelOf(how.format, server.url), prompt: 'Tell!', signal: host.signal };
+    const result = how.mode === 'whole' ? runTurn(options) : streamTurn(options).result;
+    await server.asked;
+    host.abort();
+    await server.hungUp;
+    expect((await result).stop).toEqual({ reason: 'aborted' });
   });
 
   test('[R28] a reply cut by its length is asked for once more', async () => {

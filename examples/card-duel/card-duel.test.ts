@@ -1,0 +1,349 @@
+import { createSession, dispatchCall, runTurn, type Session, type Settlement } from '@lastcall/core';
+import { type ScriptedModel, scriptedModel, sequentialIds } from '@lastcall/core/testing';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { deckOf, isBeast, type PlayerId } from './cards.ts';
+import { type Combat, type CombatEvent, combat, lifeLeft } from './combat.ts';
+import { playDuel } from './duel.ts';
+import { BENCH_SIZE, type Game, type GameEvent, game } from './game.ts';
+import { findModel } from './model.ts';
+import { modesOf } from './modes.ts';
+import { carefulPlayer, hastyPlayer } from './players.ts';
+import type { Mode } from './plugin-beasts.ts';
+
+const SEED = 73;
+const PLAYERS: readonly PlayerId[] = ['ada', 'bo'];
+
+interface Played {
+  readonly winner: PlayerId | null;
+  readonly lines: readonly string[];
+  readonly moves: readonly Settlement[];
+  readonly requests: ScriptedModel['requests'];
+  readonly problems: readonly string[];
+}
+
+async function play(seed: number): Promise<Played> {
+  const session = createSession({ slices: [game, combat] });
+  const models = { ada: carefulPlayer(session, 'ada'), bo: hastyPlayer(session, 'bo') };
+  const lines: string[] = [];
+  const moves: Settlement[] = [];
+  const problems: string[] = [];
+  session.subscribe('ToolInvoked', (move) => {
+    moves.push(move);
+    problems.push(...problemsOf(session).map((problem) => `${move.callId} ${move.toolName}: ${problem}`));
+  });
+  const winner = await playDuel({
+    session,
+    models,
+    seed,
+    newId: sequentialIds(),
+    print: (line) => {
+      lines.push(line);
+      // Also between calls: a rewind is no call.
+      problems.push(...problemsOf(session));
+    },
+  });
+  return { winner, lines, moves, problems, requests: [...models.ada.requests, ...models.bo.requests] };
+}
+
+/** What is wrong with a table, if anything is. */
+function problemsOf(session: Session): readonly string[] {
+  const { zones } = session.read(game);
+  const state = session.read(combat);
+  return PLAYERS.flatMap((player) => {
+    const { active, bench, attached } = zones[player];
+    const all = Object.values(zones[player]).flat();
+    const carried = Object.keys(state.embers).filter((ember) => ember.startsWith(`${player}-`));
+    const standing = [...active, ...bench];
+    return [
+      ...(same(all, deckOf(player)) ? [] : [`${player}'s cards are ${[...all].sort().join()}`]),
+      ...(same(attached, carried) ? [] : [`${player}'s attached embers are ${attached.join()}, not ${carried.join()}`]),
+      ...(carried.every((ember) => standing.includes(state.embers[ember] ?? '')) ? [] : [`${player}'s embers float`]),
+      ...(active.length <= 1 && bench.length <= BENCH_SIZE ? [] : [`${player} has too many beasts in play`]),
+      ...(standing.every((beast) => isBeast(beast) && lifeLeft(state, beast) > 0) ? [] : [`${player} plays a ghost`]),
+    ];
+  });
+}
+
+function same(one: readonly string[], other: readonly string[]): boolean {
+  return [...one].sort().join() === [...other].sort().join();
+}
+
+describe('a whole game', () => {
+  let played: Played;
+  beforeAll(async () => {
+    played = await play(SEED);
+  });
+
+  test('comes to a winner, and what was printed says who', () => {
+    expect(played.winner).toBe('ada');
+    expect(played.lines.at(-1)).toBe('\nAda wins in turn 7.');
+  });
+
+  test('has moves of every kind: rewound, blocked, cancelled, and decided by the other player', () => {
+    const outcomesOf = (name: string): readonly string[] =>
+      played.moves.filter(({ toolName }) => toolName === name).map(({ outcome }) => codeOf(outcome));
+    expect(outcomesOf('rewind')).toEqual(['ok']);
+    expect(outcomesOf('end_phase')).toContain('blocked');
+    expect(new Set(outcomesOf('end_turn'))).toEqual(new Set(['ok', 'blocked', 'cancelled']));
+    expect(outcomesOf('create_decision')).toEqual(['ok', 'ok']);
+    expect(outcomesOf('resolve_decision')).toEqual(['ok', 'ok']);
+    for (const name of ['mulligan', 'set_status', 'peek', 'declare_victory']) expect(outcomesOf(name)).toContain('ok');
+  });
+
+  test('[R38] sends only requests in which each call is followed directly by its one result', () => {
+    expect(played.requests.length).toBeGreaterThan(40);
+    for (const { prompt } of played.requests) expect(unanswered(prompt)).toEqual([]);
+  });
+
+  test('loses and doubles no card, whatever the move', () => {
+    expect(played.problems).toEqual([]);
+  });
+
+  test('is the same game when it is played again', async () => {
+    const again = await play(SEED);
+    expect(again.lines).toEqual(played.lines);
+    expect(again.requests.map(({ prompt }) => prompt)).toEqual(played.requests.map(({ prompt }) => prompt));
+  });
+});
+
+test('whatever the shuffle, a game ends, and no card is lost or doubled', { timeout: 60_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 2_147_483_646 }), async (seed) => {
+      const { lines, problems, requests } = await play(seed);
+      expect(problems).toEqual([]);
+      expect(requests.flatMap(({ prompt }) => unanswered(prompt))).toEqual([]);
+      expect(lines.at(-1)).toMatch(/^\n(Ada|Bo) wins in turn \d+\.$|^\nNobody has won after 40 turns\.$/);
+    }),
+    { numRuns: 10 },
+  );
+});
+
+function codeOf(outcome: Settlement['outcome']): string {
+  return outcome.status === 'error' ? outcome.code : outcome.status;
+}
+
+/** The calls of a request whose result does not follow directly, once. */
+function unanswered(prompt: ScriptedModel['requests'][number]['prompt']): readonly string[] {
+  return prompt.flatMap((message, index) => {
+    const next = prompt[index + 1];
+    const results =
+      next?.role === 'tool'
+        ? next.content.flatMap((part) => (part.type === 'tool-result' ? [part.toolCallId] : []))
+        : [];
+    if (message.role !== 'assistant')
+      return message.role === 'tool' && prompt[index - 1]?.role !== 'assistant' ? ['tool'] : [];
+    const calls = message.content.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : []));
+    return same(calls, results) ? [] : calls;
+  });
+}
+
+/** A table in the middle of a game: it is Ada's main phase. */
+function midGame(more: readonly (GameEvent | CombatEvent)[] = []): Session {
+  const session = createSession({ slices: [game, combat] });
+  const begin: readonly GameEvent[] = [
+    { type: 'GameStarted', seed: SEED },
+    { type: 'HandExchanged', player: 'ada' },
+    { type: 'CardMoved', player: 'ada', card: 'ada-1', from: 'hand', to: 'active' },
+    { type: 'CardMoved', player: 'ada', card: 'ada-0', from: 'hand', to: 'bench' },
+    { type: 'PhaseEnded' },
+    { type: 'CardMoved', player: 'bo', card: 'bo-1', from: 'hand', to: 'active' },
+    { type: 'CardMoved', player: 'bo', card: 'bo-5', from: 'hand', to: 'bench' },
+    { type: 'PhaseEnded' },
+    { type: 'CardDrawn', player: 'ada' },
+    { type: 'PhaseEnded' },
+  ];
+  for (const event of [...begin, ...more]) session.dispatch(event);
+  return session;
+}
+
+function tableOf(session: Session): { game: Game; combat: Combat } {
+  return { game: session.read(game), combat: session.read(combat) };
+}
+
+describe('a move that the rules forbid', () => {
+  const lulled: readonly CombatEvent[] = [{ type: 'BeastLulled', beast: 'ada-1' }];
+  const fallen: readonly GameEvent[] = [
+    { type: 'CardMoved', player: 'bo', card: 'bo-1', from: 'active', to: 'discard' },
+  ];
+  const attached: readonly (GameEvent | CombatEvent)[] = [
+    { type: 'CardMoved', player: 'ada', card: 'ada-9', from: 'hand', to: 'attached' },
+    { type: 'EmberAttached', ember: 'ada-9', beast: 'ada-1' },
+  ];
+  const hit: readonly CombatEvent[] = [{ type: 'BeastHit', beast: 'bo-1', damage: 10 }];
+
+  test.each<[string, PlayerId, Mode, string, object, string, string, readonly (GameEvent | CombatEvent)[]]>([
+    ['out of turn', 'bo', 'main', 'end_turn', {}, 'blocked', 'not your turn', []],
+    ['out of phase', 'ada', 'start_of_turn', 'draw', {}, 'blocked', 'phase "main"', []],
+    [
+      'of a card that is elsewhere',
+      'ada',
+      'main',
+      'move_card',
+      { card: 'ada-5', to: 'bench' },
+      'blocked',
+      'neither in your hand',
+      [],
+    ],
+    [
+      'of a card that is not there',
+      'ada',
+      'main',
+      'move_card',
+      { card: 'x', to: 'bench' },
+      'blocked',
+      'no card "x"',
+      [],
+    ],
+    [
+      'of the other player’s card',
+      'ada',
+      'main',
+      'move_card',
+      { card: 'bo-5', to: 'active' },
+      'blocked',
+      'neither',
+      [],
+    ],
+    ['to a place that is taken', 'ada', 'main', 'move_card', { card: 'ada-0', to: 'active' }, 'blocked', 'no room', []],
+    ['of an ember to the bench', 'ada', 'main', 'move_card', { card: 'ada-9', to: 'bench' }, 'blocked', 'no beast', []],
+    ['of a drowsy beast', 'ada', 'main', 'move_card', { card: 'ada-1', to: 'bench' }, 'denied', 'drowsy', lulled],
+    ['after an attack', 'ada', 'main', 'move_card', { card: 'ada-1', to: 'bench' }, 'denied', 'nothing moves', hit],
+    ['with too few embers', 'ada', 'main', 'declare_attack', { attack: 'Nudge' }, 'blocked', 'costs 1 embers', []],
+    [
+      'by a drowsy beast',
+      'ada',
+      'main',
+      'declare_attack',
+      { attack: 'Nudge' },
+      'blocked',
+      'is drowsy',
+      [...attached, ...lulled],
+    ],
+    [
+      'with another beast’s attack',
+      'ada',
+      'main',
+      'declare_attack',
+      { attack: 'Wildfire' },
+      'blocked',
+      'knows Nudge and Stampede',
+      attached,
+    ],
+    [
+      'of a second ember',
+      'ada',
+      'main',
+      'attach_energy',
+      { ember: 'ada-8', beast: 'ada-1' },
+      'blocked',
+      'have attached',
+      attached,
+    ],
+    [
+      'of an ember to nobody',
+      'ada',
+      'main',
+      'attach_energy',
+      { ember: 'ada-8', beast: 'bo-1' },
+      'blocked',
+      'no beast of yours',
+      [],
+    ],
+    [
+      'to look at what is secret',
+      'ada',
+      'main',
+      'search_zone',
+      { owner: 'theirs', zone: 'hand' },
+      'blocked',
+      'secret',
+      [],
+    ],
+    ['to end a turn while the other place is empty', 'ada', 'main', 'end_turn', {}, 'blocked', 'must choose', fallen],
+    ['to win too early', 'ada', 'main', 'declare_victory', {}, 'blocked', '0 of 3 points', []],
+    [
+      'to ask when nothing is to be decided',
+      'ada',
+      'main',
+      'create_decision',
+      { question: '?', cards: ['bo-5'] },
+      'blocked',
+      'nothing to decide',
+      [],
+    ],
+    [
+      'to ask about a stranger',
+      'ada',
+      'main',
+      'create_decision',
+      { question: '?', cards: ['ada-0'] },
+      'blocked',
+      'not on the other',
+      fallen,
+    ],
+    ['to decide unasked', 'bo', 'decision', 'resolve_decision', { card: 'bo-5' }, 'blocked', 'nothing for you', []],
+  ])('%s fails and changes nothing', async (_, player, mode, toolName, input, code, message, events) => {
+    const session = midGame(events);
+    const before = tableOf(session);
+    const { tools, policies = [] } = modesOf(player)[mode];
+    const { outcome } = await dispatchCall({ tools, policies, session, call: { toolName, input } });
+    expect(outcome).toMatchObject({ status: 'error', code, message: expect.stringContaining(message) });
+    expect(tableOf(session)).toEqual(before);
+  });
+});
+
+describe('a turn in main mode', () => {
+  const attachToBench = { toolName: 'attach_energy', input: { ember: 'ada-9', beast: 'ada-0' } };
+
+  test('[R30] is taken back whole by a rewind: the table is what it was, and the model is told why', async () => {
+    const session = midGame();
+    const before = tableOf(session);
+    const seen: unknown[] = [];
+    const model = scriptedModel([
+      attachToBench,
+      { toolName: 'rewind', input: { reason: 'Wrong beast.', guidance: 'The active one.' } },
+      () => {
+        seen.push(tableOf(session));
+        return { toolName: 'concede' };
+      },
+    ]);
+    await runTurn({ ...modesOf('ada').main, model, session, prompt: 'Go.' });
+    expect(seen).toEqual([before]);
+    const said = JSON.stringify(model.requests[2]?.prompt);
+    expect(said).toContain('The active one.');
+    expect(said).not.toContain('attach_energy {');
+    expect(model.requests[2]?.prompt.map(({ role }) => role)).toEqual(['system', 'user', 'user']);
+  });
+
+  test('[R36] shows of what was searched and of what was peeked at only the newest, each in its own slot', async () => {
+    const search = (zone: string) => ({ toolName: 'search_zone', input: { owner: 'mine', zone } });
+    const model = scriptedModel([
+      [{ toolName: 'peek', input: { count: 2 } }, search('hand')],
+      [search('bench'), search('active')],
+      { toolName: 'concede' },
+    ]);
+    await runTurn({ ...modesOf('ada').main, model, session: midGame(), prompt: 'Go.' });
+    const texts = model.requests[2]?.prompt.flatMap((message) =>
+      message.role === 'tool'
+        ? message.content.map((part) => ('output' in part && 'value' in part.output ? part.output.value : ''))
+        : [],
+    );
+    const condensed = expect.stringMatching(/^\[/);
+    expect(texts).toEqual([
+      expect.stringContaining('Next in your deck'),
+      condensed,
+      condensed,
+      'Your active: Mosshorn (ada-1).',
+    ]);
+  });
+});
+
+test('a model plays where there is a key for one, and nobody asks for one without', async () => {
+  expect(await findModel({})).toBeUndefined();
+  expect(await findModel({ ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '' })).toBeUndefined();
+  const anthropic = await findModel({ ANTHROPIC_API_KEY: 'none', CARD_DUEL_MODEL: 'some-model' });
+  expect(anthropic).toMatchObject({ provider: 'anthropic.messages', modelId: 'some-model' });
+  const openai = await findModel({ OPENAI_API_KEY: 'none', CARD_DUEL_MODEL: 'some-model' });
+  expect(openai).toMatchObject({ provider: 'openai.chat', modelId: 'some-model' });
+});

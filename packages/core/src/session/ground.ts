@@ -1,0 +1,41 @@
+import type { Clock } from '../clock.ts';
+import type { RestoreFailed } from '../errors.ts';
+import type { Filesystem } from '../files/filesystem.ts';
+import type { Logger } from '../logger.ts';
+import { Subscribers } from './subscribers.ts';
+
+/** What all layers of one session share. */
+export interface Ground {
+  readonly subscribers: Subscribers;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly baseFilesystem: () => Filesystem;
+  /** Set once something could not be put back: nobody knows what the state is any more. */
+  poison: RestoreFailed | undefined;
+}
+
+export function createGround(options: { logger: Logger; clock: Clock; filesystem: () => Filesystem }): Ground {
+  const logger = quietly(options.logger);
+  let base: Filesystem | undefined;
+  return {
+    subscribers: new Subscribers(logger),
+    logger,
+    clock: options.clock,
+    baseFilesystem: () => (base ??= options.filesystem()),
+    poison: undefined,
+  };
+}
+
+/** A logger that throws must not change how a call ends. */
+function quietly(logger: Logger): Logger {
+  const guard =
+    (level: keyof Logger) =>
+    (message: string, details?: unknown): void => {
+      try {
+        logger[level](message, details);
+      } catch {
+        // There is nobody left to tell.
+      }
+    };
+  return { debug: guard('debug'), info: guard('info'), warn: guard('warn'), error: guard('error') };
+}

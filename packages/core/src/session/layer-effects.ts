@@ -1,0 +1,73 @@
+import { RestoreFailed, StaleCallError } from '../errors.ts';
+import { type FileTransaction, openFileTransaction } from '../files/file-transaction.ts';
+import type { Filesystem } from '../files/filesystem.ts';
+import type { Ground } from './ground.ts';
+import { ResourceScope } from './resource-scope.ts';
+
+type Undos = readonly (() => Promise<void>)[];
+
+/** What a layer's files and resources need to know of the layer. */
+export interface EffectsOptions {
+  readonly ground: Ground;
+  readonly readOnly: boolean;
+  readonly below: { readonly filesystem: Filesystem; readonly scope: ResourceScope };
+  readonly guard: ((filesystem: Filesystem) => Filesystem) | undefined;
+  readonly isOpen: () => boolean;
+  /** A write was refused: the call fails, whatever its tool makes of that. */
+  readonly onBreach: (error: unknown) => void;
+  /** Given what would undo what is committed, oldest first. */
+  readonly onCommit: (undos: Undos) => void;
+}
+
+/** The files and resources of one layer: opened when first asked for, committed or put back with it. */
+export class LayerEffects {
+  readonly #options: EffectsOptions;
+  #files: FileTransaction | undefined;
+  #guarded: Filesystem | undefined;
+  #scope: ResourceScope | undefined;
+
+  constructor(options: EffectsOptions) {
+    this.#options = options;
+  }
+
+  get filesystem(): Filesystem {
+    this.#files ??= this.#openFiles();
+    if (this.#options.guard === undefined) return this.#files.filesystem;
+    this.#guarded ??= this.#options.guard(this.#files.filesystem);
+    return this.#guarded;
+  }
+
+  get scope(): ResourceScope {
+    const { below, readOnly, ground, isOpen } = this.#options;
+    if (this.#scope === undefined && !isOpen()) throw new StaleCallError('A resource was asked for');
+    const { logger, clock } = ground;
+    const filesystem = (): Filesystem => this.filesystem;
+    this.#scope ??= new ResourceScope({ below: below.scope, readOnly, filesystem, logger, clock });
+    return this.#scope;
+  }
+
+  async commit(): Promise<void> {
+    await this.#files?.commit();
+    if (this.#scope === undefined) return;
+    this.#options.onCommit(this.#scope.undos());
+    await this.#scope.commit();
+  }
+
+  /** Rejects with RestoreFailed where something could not be put back. */
+  async discard(hurry: boolean): Promise<void> {
+    const undone = await Promise.allSettled([this.#files?.rollback(), this.#scope?.discard({ hurry })]);
+    const failed = undone.find((one) => one.status === 'rejected');
+    if (failed === undefined) return;
+    const cause: unknown = failed.reason;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new RestoreFailed(`What a failed call had changed could not be put back: ${why}`, { cause });
+  }
+
+  #openFiles(): FileTransaction {
+    const { below, readOnly, onBreach, onCommit, isOpen } = this.#options;
+    const files = openFileTransaction(below.filesystem, { readOnly, onRefusal: onBreach, onCommit });
+    // A tool left behind that asks for files only now gets some that refuse everything.
+    if (!isOpen()) void files.rollback();
+    return files;
+  }
+}

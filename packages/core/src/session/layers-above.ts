@@ -1,0 +1,45 @@
+/** What this needs of a layer. */
+interface Layer {
+  close(): void;
+  discard(options: { hurry: boolean }): void | Promise<void>;
+}
+
+/**
+ * The layers upon a layer that are not decided yet. While one of them may write, the root below is about to be replaced, so
+ * what else happens to it waits its turn.
+ */
+export class LayersAbove {
+  readonly #undecided = new Set<Layer>();
+  #drafts = 0;
+  #waiting: (() => void)[] = [];
+
+  get isEmpty(): boolean {
+    return this.#undecided.size === 0;
+  }
+
+  add(layer: Layer, writes: boolean): void {
+    this.#undecided.add(layer);
+    if (writes) this.#drafts++;
+  }
+
+  remove(layer: Layer, writes: boolean): void {
+    this.#undecided.delete(layer);
+    if (!writes || --this.#drafts > 0) return;
+    const acts = this.#waiting;
+    this.#waiting = [];
+    for (const act of acts) act();
+  }
+
+  whenNoDraft(act: () => void): void {
+    if (this.#drafts === 0) act();
+    else this.#waiting.push(act);
+  }
+
+  /** Calls that nobody waited for end with the call that made them, the newest first, and leave nothing behind. */
+  async endAll(): Promise<void> {
+    for (const layer of [...this.#undecided].reverse()) {
+      layer.close();
+      await layer.discard({ hurry: true });
+    }
+  }
+}
