@@ -6,7 +6,7 @@ import { fail, isToolResult, pending } from '../results/result.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { SessionEvent } from '../session/slice.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
-import { type CallContext, createCallContext } from './call-context.ts';
+import { CallContext } from './call-context.ts';
 import type { CallRun } from './call-run.ts';
 import { guardFilesystem } from './check-policies.ts';
 import { toHostSignal } from './host-signal.ts';
@@ -74,7 +74,7 @@ export class Attempts {
   ): (call: MiddlewareCall) => Promise<unknown> {
     // Middleware runs outside the draft: it sees the session, and what it does is not undone with an attempt.
     this.#outer = this.#run.session.open({ readOnly: true });
-    const ctx = createCallContext(this.#run, this.#outer, 1);
+    const ctx = new CallContext(this.#run, this.#outer, 1);
     return list.reduceRight<(call: MiddlewareCall) => Promise<unknown>>(
       (next, middleware) => async (call) =>
         middleware.call === undefined
@@ -94,8 +94,11 @@ export class Attempts {
     try {
       if (this.#draft !== undefined) await this.#drop();
       const draft = this.#open(input);
-      const ctx = createCallContext(this.#run, draft, ++this.#count);
-      const returned = await this.#finish(this.#begin(input, ctx), ctx, draft);
+      const ctx = new CallContext(this.#run, draft, ++this.#count);
+      const begun = this.#begin(input, ctx);
+      const given = begun instanceof Promise ? await begun : begun;
+      // What the tool gives in the end: of a promise its value, of values over time the last, of a promise of those too.
+      const returned = isPrimitive(given) ? given : await lastYield(given, ctx, draft, this.#run.clock);
       if (draft.breach !== undefined) throw draft.breach.error;
       if (isToolResult(returned) && returned.status === 'error') await this.#drop();
       return returned;
@@ -106,14 +109,6 @@ export class Attempts {
     } finally {
       if (!this.#isOver) this.#state = 'idle';
     }
-  }
-
-  /** What the tool gives in the end: of a promise its value, of values over time the last, of a promise of those too. */
-  #finish(begun: unknown, ctx: CallContext, draft: SessionLayer): unknown {
-    if (typeof begun !== 'object' || begun === null) return begun;
-    const { clock } = this.#run;
-    if (begun instanceof Promise) return begun.then((value) => lastYield(value, ctx, draft, clock));
-    return lastYield(begun, ctx, draft, clock);
   }
 
   /** Runs the tool; or, where somebody else answers, takes their answer or waits for it. */
@@ -169,6 +164,10 @@ export class Attempts {
   get #isOver(): boolean {
     return this.#state === 'over';
   }
+}
+
+function isPrimitive(value: unknown): boolean {
+  return value === null || (typeof value !== 'object' && typeof value !== 'function');
 }
 
 /** A promise that a middleware may leave unread without bringing the process down. */

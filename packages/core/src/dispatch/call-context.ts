@@ -1,62 +1,97 @@
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { Budget } from '../budget.ts';
 import { LastcallError } from '../errors.ts';
+import type { Filesystem } from '../files/filesystem.ts';
+import type { Logger } from '../logger.ts';
+import type { Resources } from '../session/resource.ts';
+import type { Session } from '../session/session.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
-import type { ToolContext } from '../tools/tool-context.ts';
+import type { PromptLike, ToolContext } from '../tools/tool-context.ts';
 import type { NestedTurnOptions } from '../turn/turn-options.ts';
 import type { CallRun } from './call-run.ts';
 
 // Enumerable, so that a context a wrapper spread into another object is still known as this call's.
 const RUN: unique symbol = Symbol('lastcall.run') as never;
 
-export interface CallContext extends ToolContext {
-  readonly [RUN]: CallRun;
-}
-
 /**
- * The context of one run of a call: a plain object, because tools take it apart and wrappers spread it. What costs something
- * is made when it is asked for: most tools need little of it, and every call makes one.
+ * The context of one run of a call. Every call makes one, so what costs something is made when it is asked for, by getters
+ * on the prototype: an object literal with getters costs more than the rest of the pipeline together.
  */
-export function createCallContext(run: CallRun, layer: SessionLayer, attempt: number): CallContext {
-  return {
-    [RUN]: run,
-    toolCallId: run.callId,
-    toolName: run.toolName,
-    idempotencyKey: run.idempotencyKey,
-    attempt,
-    session: layer,
-    get resources() {
-      return layer.resources;
-    },
-    get filesystem() {
-      return layer.filesystem;
-    },
-    get deadline() {
-      return run.limit.deadline;
-    },
-    budget: run.budget,
-    get abortSignal() {
-      return run.limit.signal;
-    },
-    messages: run.messages,
-    progress: (value) => {
+export class CallContext implements ToolContext {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly idempotencyKey: string;
+  readonly attempt: number;
+  readonly session: Session;
+  readonly budget: Budget | undefined;
+  declare readonly abortSignal: AbortSignal;
+  readonly messages: readonly LanguageModelV4Message[];
+  readonly prompt: PromptLike | undefined;
+  readonly logger: Logger;
+
+  constructor(run: CallRun, layer: SessionLayer, attempt: number) {
+    (this as unknown as Marked)[RUN] = run;
+    this.toolCallId = run.callId;
+    this.toolName = run.toolName;
+    this.idempotencyKey = run.idempotencyKey;
+    this.attempt = attempt;
+    this.session = layer;
+    this.budget = run.budget;
+    this.messages = run.messages;
+    this.prompt = run.prompt;
+    this.logger = run.logger;
+    Object.defineProperty(this, 'abortSignal', ABORT_SIGNAL);
+  }
+
+  get resources(): Resources {
+    return this.session.resources;
+  }
+
+  get filesystem(): Filesystem {
+    return this.session.filesystem;
+  }
+
+  get deadline(): number | undefined {
+    return markedRun(this).limit.deadline;
+  }
+
+  // Functions of their own, because tools take them out of the context: `const { progress } = ctx`.
+  get progress(): (value: unknown) => void {
+    const run = markedRun(this);
+    const layer = this.session as SessionLayer;
+    return (value) => {
       // Late progress is dropped and not thrown: it often comes from a timer, where an error would end the process.
       if (layer.isOpen) run.emit?.({ type: 'tool-call.progress', callId: run.callId, toolName: run.toolName, value });
-    },
-    runTurn: async (options) => {
-      if (run.runTurn !== undefined)
-        return (await run.runTurn(options as NestedTurnOptions, contextOf(run, layer))) as never;
+    };
+  }
+
+  get runTurn(): ToolContext['runTurn'] {
+    return async (options) => {
+      const { runTurn } = markedRun(this);
+      if (runTurn !== undefined) return (await runTurn(options as NestedTurnOptions, this)) as never;
       const hint = 'outside one, call runTurn({ model, parent: ctx, … }).';
       throw new LastcallError('options', `ctx.runTurn is there inside a turn; ${hint}`);
-    },
-    prompt: run.prompt,
-    logger: run.logger,
-  };
+    };
+  }
 }
 
-function contextOf(run: CallRun, layer: SessionLayer): CallContext {
-  return createCallContext(run, layer, 1);
+interface Marked {
+  [RUN]: CallRun;
+}
+
+// A property of the object itself: wrappers of AI SDK tools spread their options, and the signal must not get lost.
+const ABORT_SIGNAL: PropertyDescriptor & ThisType<Marked> = {
+  enumerable: true,
+  get() {
+    return this[RUN].limit.signal;
+  },
+};
+
+function markedRun(ctx: CallContext): CallRun {
+  return (ctx as unknown as Marked)[RUN];
 }
 
 /** The call a context belongs to: what a nested call inherits beyond what tools may see. */
 export function runOf(ctx: ToolContext | undefined): CallRun | undefined {
-  return (ctx as Partial<CallContext> | undefined)?.[RUN];
+  return (ctx as Partial<Marked> | undefined)?.[RUN];
 }

@@ -4,7 +4,7 @@ import type { Outcome, Settlement } from '../results/outcome.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import { askApproval } from './ask-approval.ts';
-import { createCallContext } from './call-context.ts';
+import { CallContext } from './call-context.ts';
 import type { CallRun } from './call-run.ts';
 import { checkBefore, denied } from './check-policies.ts';
 import { type DispatchOptions, prepareRun } from './dispatch-options.ts';
@@ -125,7 +125,7 @@ async function askAll(
     checkBefore(policies, { callId, toolName, input: asked }, { session, logger });
   const refused = await ask(input);
   if (refused !== undefined) return { end: refused };
-  const approved = await askApproval(run, tool, input, createCallContext(run, session, 0));
+  const approved = await askApproval(run, tool, input, new CallContext(run, session, 0));
   if ('end' in approved || approved.go === input) return approved;
   const refusedEdit = await ask(approved.go);
   return refusedEdit === undefined ? approved : { end: refusedEdit };

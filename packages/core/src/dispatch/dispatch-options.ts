@@ -75,7 +75,7 @@ export function prepareRun(options: DispatchOptions): CallRun {
   assertMiddleware(middleware);
   assertPolicies(policies);
   if (options.answer !== undefined) assertAnswer(options.answer, 'answer');
-  const budget = nestBudget(toBudget(options.budget), parent?.budget);
+  const budget = nestBudget(toBudget(options.budget), outer?.budget);
   const startedAt = clock.now();
   const callId = call.callId ?? newId();
   return {
@@ -94,7 +94,7 @@ export function prepareRun(options: DispatchOptions): CallRun {
     session,
     limit: new CallLimit({
       clock,
-      deadline: earliest(startedAt, options.deadline, parent?.deadline),
+      deadline: earliest(startedAt, options.deadline, outer?.limit.deadline),
       signal: eitherSignal(options.signal, parent),
     }),
     budget,

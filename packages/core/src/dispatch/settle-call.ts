@@ -102,8 +102,10 @@ function layerOf(session: SessionLayer, draft: SessionLayer | undefined): { laye
   return { layer, before: layer.root };
 }
 
-function toSettlement({ type: _, ...settlement }: ToolInvoked): Settlement {
-  return settlement;
+// Field by field: every call comes here twice, and taking the rest of an object costs several times that.
+function toSettlement({ callId, toolName, input, outcome, startedAt, endedAt, terminal }: ToolInvoked): Settlement {
+  const settlement = { callId, toolName, input, outcome, startedAt, endedAt };
+  return terminal === undefined ? settlement : { ...settlement, terminal };
 }
 
 function toEvent(run: CallRun, ending: Ending, outcome: Outcome): ToolInvoked {

@@ -30,6 +30,8 @@ function renderBy(render: (value: never) => string, value: unknown): string {
 function renderPlain(value: unknown): string {
   if (value === undefined) return '';
   if (typeof value === 'string') return value;
+  // As JSON has them, without its cost.
+  if (typeof value === 'boolean' || Number.isFinite(value)) return String(value);
   if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string'))
     return value.join('\n\n');
   return toJson(value);

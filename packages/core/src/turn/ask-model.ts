@@ -1,4 +1,8 @@
-import type { LanguageModelV4CallOptions, LanguageModelV4Message } from '@ai-sdk/provider';
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4Message,
+} from '@ai-sdk/provider';
 import type { CallLimit } from '../dispatch/call-limit.ts';
 import type { ModelRequest } from '../middleware/middleware.ts';
 import type { ReplyEntry } from './entry.ts';
@@ -14,20 +18,26 @@ import { readUsage } from './usage.ts';
 export async function askModel(turn: Turn, step: StepTools, limit: CallLimit): Promise<ReplyEntry | undefined> {
   if (limit.hit !== undefined) return undefined;
   const number = turn.progress.steps + 1;
-  const ask = (request: ModelRequest): Promise<ModelReply> => askWithRetries(turn, request, number, limit);
-  const wrapped = (turn.options.middleware ?? []).reduceRight<(request: ModelRequest) => Promise<ModelReply>>(
-    (next, middleware) => async (request) =>
-      middleware.model === undefined
-        ? next(request)
-        : middleware.model((changed = request) => next(changed), request, { step: number }),
-    ask,
-  );
-  const reply = await limit.race(wrapped(toRequest(turn, step, limit)));
+  const reply = await limit.race(askWithMiddleware(turn, toRequest(turn, step, limit), number, limit));
   if (limit.isHit(reply)) return undefined;
   const entry = toReplyEntry(reply, number, turn.newId);
   turn.budget?.add('tokens', entry.usage.totalTokens);
-  await record(turn, entry);
+  const writing = record(turn, entry);
+  if (writing !== undefined) await writing;
   return entry;
+}
+
+function askWithMiddleware(turn: Turn, request: ModelRequest, step: number, limit: CallLimit): Promise<ModelReply> {
+  const { middleware: list } = turn.options;
+  if (list === undefined || list.length === 0) return askWithRetries(turn, request, step, limit);
+  const wrapped = list.reduceRight<(request: ModelRequest) => Promise<ModelReply>>(
+    (next, middleware) => async (given) =>
+      middleware.model === undefined
+        ? next(given)
+        : middleware.model((changed = given) => next(changed), given, { step }),
+    (given) => askWithRetries(turn, given, step, limit),
+  );
+  return wrapped(request);
 }
 
 function toRequest(turn: Turn, step: StepTools, limit: CallLimit): ModelRequest {
@@ -35,14 +45,13 @@ function toRequest(turn: Turn, step: StepTools, limit: CallLimit): ModelRequest 
   const observed = observe(turn);
   if (observed !== '') view.push(userMessage(observed));
   if (step.system !== '') view.unshift({ role: 'system', content: step.system });
-  return {
+  const request: ModelRequest = {
     ...turn.options.modelSettings,
     prompt: turn.systemAsUser ? laterAsUser(view) : view,
-    ...(step.advertised.length === 0
-      ? {}
-      : { tools: step.advertised as NonNullable<LanguageModelV4CallOptions['tools']> }),
     abortSignal: limit.signal,
   };
+  if (step.advertised.length > 0) request.tools = step.advertised as NonNullable<LanguageModelV4CallOptions['tools']>;
+  return request;
 }
 
 /** Some providers take system messages only at the start. */
@@ -78,7 +87,9 @@ async function askWithRetries(turn: Turn, request: ModelRequest, step: number, l
   for (let attempt = 1; ; attempt++) {
     try {
       turn.emit?.({ type: 'step.start', step, attempt });
-      return await askOnce(turn, current, step, limit);
+      return turn.emit === undefined
+        ? toModelReply(await turn.model.doGenerate(current))
+        : await readReply(turn, turn.emit, { request: current, step, limit });
     } catch (error) {
       if (limit.hit !== undefined) throw error;
       if (!turn.systemAsUser && refusesSystem(error, current)) {
@@ -94,13 +105,17 @@ async function askWithRetries(turn: Turn, request: ModelRequest, step: number, l
   }
 }
 
-async function askOnce(turn: Turn, request: ModelRequest, step: number, limit: CallLimit): Promise<ModelReply> {
-  if (turn.emit === undefined) {
-    const { content, finishReason, usage } = await turn.model.doGenerate(request);
-    return { content, finishReason, usage: readUsage(usage) };
-  }
+function toModelReply({ content, finishReason, usage }: LanguageModelV4GenerateResult): ModelReply {
+  return { content, finishReason, usage: readUsage(usage) };
+}
+
+async function readReply(
+  turn: Turn,
+  emit: NonNullable<Turn['emit']>,
+  { request, step, limit }: { request: ModelRequest; step: number; limit: CallLimit },
+): Promise<ModelReply> {
   const { stream } = await turn.model.doStream(request);
-  const reader = new StreamReader({ step, emit: turn.emit, newId: turn.newId });
+  const reader = new StreamReader({ step, emit, newId: turn.newId });
   for await (const part of stream as AsyncIterable<Parameters<StreamReader['read']>[0]>) {
     // A provider that ignores its signal is left behind here; the stream is told by leaving the loop.
     if (limit.hit !== undefined) break;

@@ -64,25 +64,20 @@ function toCall(
   const ran = part.providerExecuted === true;
   const callId = (ran ? undefined : streamed?.get(part.toolCallId)?.shift()) ?? newId();
   const input = typeof part.input === 'string' ? part.input : (JSON.stringify(part.input) ?? '');
-  return {
-    callId,
-    toolName: String(part.toolName),
-    input,
-    ...(part.toolCallId ? { providerCallId: part.toolCallId } : {}),
-    ...(ran ? { provided: provided ?? { result: 'The provider gave no result.', isError: true } } : {}),
-  };
+  const toolName = String(part.toolName);
+  const call: { -readonly [K in keyof RequestedCall]: RequestedCall[K] } = { callId, toolName, input };
+  if (part.toolCallId) call.providerCallId = part.toolCallId;
+  if (ran) call.provided = provided ?? { result: 'The provider gave no result.', isError: true };
+  return call;
 }
 
 function toCallPart(part: ToolCallContent, call: RequestedCall): AssistantContent[number] {
-  return {
-    type: 'tool-call',
-    // What goes back of a call the provider ran itself keeps the provider's id: its result beside it refers to that.
-    toolCallId: part.providerExecuted === true ? part.toolCallId : call.callId,
-    toolName: call.toolName,
-    input: toObject(call.input),
-    ...(part.providerExecuted === undefined ? {} : { providerExecuted: part.providerExecuted }),
-    ...metadata(part),
-  };
+  // What goes back of a call the provider ran itself keeps the provider's id: its result beside it refers to that.
+  const toolCallId = part.providerExecuted === true ? part.toolCallId : call.callId;
+  const { toolName, input } = call;
+  const shown: AssistantContent[number] = { type: 'tool-call', toolCallId, toolName, input: toObject(input) };
+  if (part.providerExecuted !== undefined) shown.providerExecuted = part.providerExecuted;
+  return part.providerMetadata === undefined ? shown : { ...shown, ...metadata(part) };
 }
 
 /** Providers refuse a call whose arguments are no object; what the model wrote is in the entry, and why it failed in the result. */

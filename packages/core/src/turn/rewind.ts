@@ -1,4 +1,4 @@
-import { createCallContext } from '../dispatch/call-context.ts';
+import { CallContext } from '../dispatch/call-context.ts';
 import type { CallRun } from '../dispatch/call-run.ts';
 import { denied } from '../dispatch/check-policies.ts';
 import { errorText } from '../results/describe-error.ts';
@@ -98,7 +98,7 @@ async function compensate(
     return `${what} (undoing it was interrupted)`;
   if (turn.options.journal !== undefined) await record(turn, { kind: 'compensating', callId: settlement.callId });
   try {
-    const ctx = createCallContext(compensationRun(turn, step, settlement), turn.session.open({ readOnly: true }), 1);
+    const ctx = new CallContext(compensationRun(turn, step, settlement), turn.session.open({ readOnly: true }), 1);
     const undoing = Promise.resolve(tool.compensate(outcome.value as never, input as never, ctx as never));
     const ended = await turn.limit.race(undoing);
     return turn.limit.isHit(ended) ? `${what} (undoing it did not finish)` : undefined;
@@ -108,11 +108,7 @@ async function compensate(
   }
 }
 
-function compensationRun(
-  turn: Turn,
-  step: StepTools,
-  { callId, toolName, input }: Settlement,
-): CallRun {
+function compensationRun(turn: Turn, step: StepTools, { callId, toolName, input }: Settlement): CallRun {
   const { session, limit, budget, clock, logger } = turn;
   const nothing = undefined;
   return {

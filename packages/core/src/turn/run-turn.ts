@@ -12,7 +12,6 @@ import type { Entry, ReplyEntry } from './entry.ts';
 import { toModelMessage, userMessage } from './message.ts';
 import { goesOn, isFinished, readProgress } from './progress.ts';
 import { DEFAULT_REWINDS, rewind } from './rewind.ts';
-import { isRewindTool } from './rewind-tool.ts';
 import { settleBatch } from './settle-batch.ts';
 import { assertContract, type StepTools, stepTools } from './step-tools.ts';
 import type { Stop } from './stop.ts';
@@ -123,8 +122,13 @@ class Drive {
   async toStop(): Promise<Stop> {
     const turn = this.#turn;
     for (;;) {
-      const reply = turn.progress.open;
-      const stop = reply === undefined ? await this.#step() : await this.#decide(reply, await this.#tools());
+      const limited = turn.progress.open === undefined ? stopBefore(turn) : undefined;
+      if (limited !== undefined) return await this.#lastWord(limited);
+      const offering = this.#tools();
+      const tools = offering instanceof Promise ? await offering : offering;
+      const reply = turn.progress.open ?? (await askModel(turn, tools, turn.limit));
+      if (reply === undefined) return await this.#lastWord(stopOfLimit(turn));
+      const stop = await this.#decide(reply, tools);
       if (stop !== undefined) return stop;
     }
   }
@@ -136,23 +140,16 @@ class Drive {
     else checkpoint?.release();
   }
 
-  /** One model reply and the settling of its batch. */
-  async #step(): Promise<Stop | undefined> {
-    const turn = this.#turn;
-    const limited = stopBefore(turn);
-    if (limited !== undefined) return await this.#lastWord(limited);
-    const tools = await this.#tools();
-    const reply = await askModel(turn, tools, turn.limit);
-    if (reply === undefined) return await this.#lastWord(stopOfLimit(turn));
-    return await this.#decide(reply, tools);
-  }
-
+  /** Settles the batch of a reply and decides what it means for the turn. */
   async #decide(reply: ReplyEntry, tools: StepTools): Promise<Stop | undefined> {
     const turn = this.#turn;
     const batch = reply.calls.length === 0 ? [] : await settleBatch(turn, tools, reply);
     finishStep(turn, reply, batch);
     if (reply.calls.length === 0) return await this.#afterText(reply);
-    const stop = await this.#afterBatch(decideEnding(batch), batch, reply, tools);
+    const ending = decideEnding(batch);
+    // Most batches mean nothing for the turn, and nothing is waited for.
+    const isPlain = ending.kind === 'none' && reply.finishReason !== 'length';
+    const stop = isPlain ? undefined : await this.#afterBatch(ending, batch, reply, tools);
     turn.progress.open = undefined;
     return stop;
   }
@@ -247,13 +244,18 @@ class Drive {
     turn.progress.open = undefined;
   }
 
-  async #tools(): Promise<StepTools> {
+  #tools(): StepTools | Promise<StepTools> {
+    const { max = DEFAULT_REWINDS } = this.#turn.options.rewind ?? {};
+    const offering = stepTools(this.#turn, max > 0);
+    return offering instanceof Promise || offering.hasRewind ? this.#withCheckpoint(offering) : offering;
+  }
+
+  async #withCheckpoint(offering: StepTools | Promise<StepTools>): Promise<StepTools> {
     const turn = this.#turn;
-    const { max = DEFAULT_REWINDS } = turn.options.rewind ?? {};
-    const tools = await stepTools(turn, max > 0);
+    const tools = await offering;
     // Between steps only: in the middle of a batch, as a crash may leave it, state and view would not be of one moment.
     const between = turn.checkpoint === undefined && turn.progress.open === undefined;
-    if (between && Object.values(tools.tools).some(isRewindTool)) {
+    if (between && tools.hasRewind) {
       const checkpoint = await Checkpoint.take(turn.session, turn.options.rewind);
       await record(turn, { kind: 'checkpoint' });
       turn.checkpoint = checkpoint;

@@ -22,11 +22,12 @@ export async function settleBatch(turn: Turn, step: StepTools, reply: ReplyEntry
   const ended: Ended[] = [];
   for (const group of planBatch(reply.calls, step.plan)) {
     const [only] = group;
-    const settled =
-      only !== undefined && group.length === 1
-        ? [await settleOne(turn, step, only, ended)]
-        : await settleBeside(turn, step, group, ended);
-    ended.push(...settled);
+    if (only === undefined || group.length > 1) {
+      ended.push(...(await settleBeside(turn, step, group, ended)));
+      continue;
+    }
+    const settling = settleOne(turn, step, only, ended, false);
+    ended.push(toEnded(turn, only, settling instanceof Promise ? await settling : settling));
   }
   return ended;
 }
@@ -38,32 +39,36 @@ async function settleBeside(
   group: readonly PlannedCall[],
   before: readonly Ended[],
 ): Promise<readonly Ended[]> {
-  const settled = await Promise.allSettled(group.map((call) => settleOne(turn, step, call, before, true)));
+  const settled = await Promise.allSettled(
+    group.map(async (call) => toEnded(turn, call, await settleOne(turn, step, call, before, true))),
+  );
   return settled.map((one) => {
     if (one.status === 'rejected') throw one.reason;
     return one.value;
   });
 }
 
-async function settleOne(
-  turn: Turn,
-  step: StepTools,
-  call: PlannedCall,
-  before: readonly Ended[],
-  beside: boolean = false,
-): Promise<Ended> {
-  const known = turn.progress.settled.get(call.callId);
-  const settlement = known ?? (await settleUnknown(turn, step, call, before, beside));
-  return { role: turn.progress.ending.has(call.callId) ? 'terminal' : call.role, settlement };
-}
-
-async function settleUnknown(
+function settleOne(
   turn: Turn,
   step: StepTools,
   call: PlannedCall,
   before: readonly Ended[],
   beside: boolean,
-): Promise<Settlement> {
+): Settlement | Promise<Settlement> {
+  return turn.progress.settled.get(call.callId) ?? settleUnknown(turn, step, call, before, beside);
+}
+
+function toEnded(turn: Turn, call: PlannedCall, settlement: Settlement): Ended {
+  return { role: turn.progress.ending.has(call.callId) ? 'terminal' : call.role, settlement };
+}
+
+function settleUnknown(
+  turn: Turn,
+  step: StepTools,
+  call: PlannedCall,
+  before: readonly Ended[],
+  beside: boolean,
+): Settlement | Promise<Settlement> {
   if (isInDoubt(turn, step, call)) return settleUnrun(turn, call, unknownOutcome(call.toolName));
   const waiting = turn.progress.waiting.get(call.callId);
   const answer = answerTo(turn.progress, turn.options.answers, call.callId);
@@ -71,11 +76,16 @@ async function settleUnknown(
   const refused = waiting === undefined ? refusal(turn, step, call, before) : refusalOfRewind(turn, step, call);
   if (refused !== undefined) return settleUnrun(turn, call, refused);
   const run = toRun(turn, step, call, { answer, beside, rewinds: call.role === 'rewind' });
-  turn.running.set(call.callId, run.limit);
+  return beside ? runBeside(turn, run) : dispatchRun(run);
+}
+
+/** Known to be running, so that one beside it may end it with the turn. */
+async function runBeside(turn: Turn, run: CallRun): Promise<Settlement> {
+  turn.running.set(run.callId, run.limit);
   try {
     return await dispatchRun(run);
   } finally {
-    turn.running.delete(call.callId);
+    turn.running.delete(run.callId);
   }
 }
 
@@ -128,7 +138,7 @@ interface RunHow {
 
 /** A call of this turn, as the pipeline takes it. */
 export function toRun(turn: Turn, step: StepTools, call: RequestedCall, how: RunHow): CallRun {
-  const { answer, late, rewinds } = how;
+  const { answer, rewinds } = how;
   const { session, clock, logger, budget, options } = turn;
   return {
     tools: step.tools,
@@ -142,9 +152,12 @@ export function toRun(turn: Turn, step: StepTools, call: RequestedCall, how: Run
     session,
     limit: new CallLimit({ clock, within: turn.limit, cancellable: how.beside === true }),
     budget,
-    policies: options.policies ?? [],
-    middleware: options.middleware ?? [],
-    messages: [],
+    policies: options.policies ?? none,
+    middleware: options.middleware ?? none,
+    // Asked for only: few tools read them, and they are many.
+    get messages() {
+      return turn.transcript.viewBefore(call.callId);
+    },
     prompt: typeof options.instructions === 'object' ? options.instructions : undefined,
     clock,
     logger,
@@ -153,19 +166,18 @@ export function toRun(turn: Turn, step: StepTools, call: RequestedCall, how: Run
       turn.ran.set(call.callId, tool);
       return writeStart(turn, tool, call.callId, answer);
     },
-    onSettle: (settlement, events) =>
-      writeEnd(turn, settlement, events, {
-        ...(answer === undefined ? {} : { answer }),
-        ...(late === undefined ? {} : { late }),
-        ...slotOf(step, settlement),
-        ...endOf(turn, settlement),
-      }),
+    onSettle: (settlement, events) => {
+      if (settlement.outcome.status === 'pending') return recordSettled(turn, { kind: 'pending', settlement }, events);
+      return recordSettled(turn, toEntry(turn, step, settlement, how), events);
+    },
     runTurn: (nested, ctx) => runNested(turn, call.callId, nested, ctx),
     emit: turn.emit,
     ready: turn.ready,
     rewinds,
   };
 }
+
+const none: readonly never[] = [];
 
 /** Only a call that runs and has outside effects must be known to have started: any other may simply run again. */
 function writeStart(
@@ -179,27 +191,27 @@ function writeStart(
   return record(turn, { kind: 'started', callId, ...(answer === undefined ? {} : { answer }) });
 }
 
-function writeEnd(
-  turn: Turn,
-  settlement: Settlement,
-  events: Parameters<typeof recordSettled>[2],
-  how: Pick<SettledEntry, 'answer' | 'late' | 'slot' | 'endsTurn'>,
-): void | Promise<void> {
-  if (settlement.outcome.status === 'pending') return recordSettled(turn, { kind: 'pending', settlement }, events);
-  return recordSettled(turn, { kind: 'settled', settlement, ...how }, events);
+function toEntry(turn: Turn, step: StepTools, settlement: Settlement, { answer, late }: RunHow): SettledEntry {
+  const entry: { -readonly [K in keyof SettledEntry]: SettledEntry[K] } = { kind: 'settled', settlement };
+  if (answer !== undefined) entry.answer = answer;
+  if (late !== undefined) entry.late = late;
+  const slot = slotOf(step, settlement);
+  if (slot !== undefined) entry.slot = slot;
+  const endsTurn = endOf(turn, settlement);
+  if (endsTurn !== undefined) entry.endsTurn = endsTurn;
+  return entry;
 }
 
-function slotOf(step: StepTools, { toolName, outcome }: Settlement): Pick<SettledEntry, 'slot'> {
-  const slot = outcome.status === 'ok' ? toolNamed(step.tools, toolName)?.keepLatest : undefined;
-  return slot === undefined ? {} : { slot };
+function slotOf(step: StepTools, { toolName, outcome }: Settlement): string | undefined {
+  return outcome.status === 'ok' ? toolNamed(step.tools, toolName)?.keepLatest : undefined;
 }
 
 /** The end of a turn inside the call is the end of this one, if the call itself succeeds: a failure is never a result. */
-function endOf(turn: Turn, { callId, outcome }: Settlement): Pick<SettledEntry, 'endsTurn'> {
-  if (turn.endedBy?.callId !== callId) return {};
+function endOf(turn: Turn, { callId, outcome }: Settlement): SettledEntry['endsTurn'] {
+  if (turn.endedBy?.callId !== callId) return undefined;
   const { endsTurn } = turn.endedBy;
   turn.endedBy = undefined;
-  return outcome.status === 'ok' ? { endsTurn } : {};
+  return outcome.status === 'ok' ? endsTurn : undefined;
 }
 
 /** A turn inside a call: the model is this turn's unless another is given, and its end may be this turn's end. */

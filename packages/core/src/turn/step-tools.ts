@@ -17,12 +17,18 @@ export interface StepTools {
   readonly body: string;
   readonly advertised: readonly AdvertisedTool[];
   readonly plan: PlanRules;
+  readonly hasRewind: boolean;
 }
 
 /** What the model is offered in this step. Throws for tools that cannot work, before the model is asked. */
-export async function stepTools(turn: Turn, canRewind: boolean): Promise<StepTools> {
+export function stepTools(turn: Turn, canRewind: boolean): StepTools | Promise<StepTools> {
   const { tools, body } = gather(turn);
   const offered = canRewind ? tools : withoutRewind(tools);
+  const { lastTools: last } = turn;
+  return last?.tools === offered && last.body === body && fixed.has(offered) ? last : describeStep(turn, offered, body);
+}
+
+async function describeStep(turn: Turn, offered: ToolSet, body: string): Promise<StepTools> {
   const known = fixed.get(offered);
   const { session, contract } = turn;
   if (known === undefined) assertAnswerable(offered);
@@ -34,13 +40,10 @@ export async function stepTools(turn: Turn, canRewind: boolean): Promise<StepToo
     listed,
     cancelRest: turn.rules.onError === 'cancel-rest',
   };
-  return {
-    tools: offered,
-    advertised,
-    plan,
-    body,
-    system: withTerminalTools(body, listed === undefined ? offered : only(offered, listed), session),
-  };
+  const system = withTerminalTools(body, listed === undefined ? offered : only(offered, listed), session);
+  const hasRewind = Object.values(offered).some(isRewindTool);
+  turn.lastTools = { tools: offered, advertised, plan, body, system, hasRewind };
+  return turn.lastTools;
 }
 
 /** A terminal tool gives the response there and then: one that waits for somebody's answer would end no turn. */

@@ -29,6 +29,11 @@ export class Transcript {
     return this.#view.messages();
   }
 
+  /** Those it had got when it asked for a call. */
+  viewBefore(callId: string): LanguageModelV4Message[] {
+    return this.#view.before(callId);
+  }
+
   /** Adds what happened. Entries are never changed or taken away. */
   push(...entries: readonly Entry[]): void {
     for (const entry of entries) {

@@ -20,6 +20,7 @@ import type { Checkpoint } from './checkpoint.ts';
 import type { EndedInside, Entry, PendingEntry, SettledEntry } from './entry.ts';
 import { liftModel } from './lift-model.ts';
 import { follow, readProgress, type TurnProgress } from './progress.ts';
+import type { StepTools } from './step-tools.ts';
 import { type CheckedContract, checkContract } from './terminating.ts';
 import { Transcript } from './transcript.ts';
 import type { TurnEvent } from './turn-events.ts';
@@ -59,6 +60,8 @@ export interface Turn {
   readonly running: Map<string, CallLimit>;
   /** Mid-conversation system messages are sent as user messages: the provider refused them. */
   systemAsUser: boolean;
+  /** What was offered last: where nothing has changed since, it is offered again as it is. */
+  lastTools: StepTools | undefined;
 }
 
 const DEFAULT_MAX_STEPS = 50;
@@ -74,7 +77,7 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
   const contract = options.terminating === undefined ? undefined : checkContract(options.terminating);
   const logger = options.logger ?? parent?.logger ?? session.logger;
   if (options.middleware !== undefined) assertMiddleware(options.middleware);
-  const deadline = earliest(clock.now(), options.deadline, parent?.deadline);
+  const deadline = earliest(clock.now(), options.deadline, outer?.limit.deadline);
   const transcript = options.transcript ?? new Transcript();
   return {
     options,
@@ -88,7 +91,7 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
       deadline: deadline === undefined ? undefined : deadline - (options.reserveMs ?? 0),
       signal: eitherSignal(options.signal, parent),
     }),
-    budget: nestBudget(toBudget(options.budget), parent?.budget),
+    budget: nestBudget(toBudget(options.budget), outer?.budget),
     deadline,
     maxSteps: options.maxSteps ?? (contract === undefined ? DEFAULT_MAX_STEPS : Number.POSITIVE_INFINITY),
     clock,
@@ -103,6 +106,7 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
     checkpoint: undefined,
     running: new Map(),
     systemAsUser: false,
+    lastTools: undefined,
   };
 }
 

@@ -48,6 +48,11 @@ export class View {
     return this.#messages.slice();
   }
 
+  /** What the model had been shown when it asked for the call. */
+  before(callId: string): LanguageModelV4Message[] {
+    return this.#messages.slice(0, this.#byCall.get(callId)?.assistantAt);
+  }
+
   apply(entry: Entry): void {
     switch (entry.kind) {
       case 'message':
@@ -111,9 +116,9 @@ export class View {
   /** Only the newest result of a slot stays whole: the last in the order of the calls, whichever ended first. */
   #takeSlot(slot: string, taker: Holder): void {
     const holder = this.#slots.get(slot);
-    if (holder !== undefined && isAfter(holder, taker)) return this.#condense(taker);
-    this.#slots.set(slot, taker);
-    if (holder !== undefined && holder.callId !== taker.callId) this.#condense(holder);
+    const gaveWay = holder !== undefined && isAfter(holder, taker) ? taker : holder;
+    if (gaveWay !== taker) this.#slots.set(slot, taker);
+    if (gaveWay !== undefined) this.#condense(gaveWay);
   }
 
   #condense(holder: Holder): void {

@@ -317,6 +317,19 @@ test('[R6] calls that the provider ran itself settle once each too, whatever ids
   });
 });
 
+test('[T7] a tool reads the messages that the model had been shown when it called it', async () => {
+  const read: unknown[] = [];
+  const look = tool({
+    description: 'd',
+    inputSchema: none,
+    execute: (_input, { messages }) => void read.push(messages),
+  });
+  const model = scriptedModel([[{ toolName: 'look' }, { toolName: 'look' }], { toolName: 'look' }, 'done']);
+  await runTurn({ model, tools: { look }, prompt: 'Go' });
+  const [first, second] = model.requests.map(({ prompt }) => prompt);
+  expect(read).toEqual([first, first, second]);
+});
+
 test('[R7] every yield is a progress event, the last one is the result', async () => {
   const events: TurnEvent[] = [];
   const count = tool({

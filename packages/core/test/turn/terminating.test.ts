@@ -154,10 +154,14 @@ test('[R16] the next turn is asked with the trimmed view', async () => {
   expect(rolesOf(request)?.slice(-4)).toEqual(['user', 'assistant', 'tool', 'user']);
 });
 
-test.each(['keep', 'trim'] as const)('[R16] without a contract history %s does what it says', async (history) => {
+test.each([
+  ['keep', { history: 'keep' as const }],
+  ['trim', { history: 'trim' as const }],
+  ['keep, by default', {}],
+])('[R16] without a contract the history is as asked: %s', async (kept, batch) => {
   const model = scriptedModel([[{ toolName: 'giveUp' }, { toolName: 'giveUp' }, noted('b')]]);
-  const { transcript } = await runTurn({ model, tools, batch: { history } });
-  expect(shownCalls(transcript)).toEqual(history === 'keep' ? ['giveUp', 'giveUp', 'note'] : ['giveUp']);
+  const { transcript } = await runTurn({ model, tools, batch });
+  expect(shownCalls(transcript)).toEqual(kept === 'trim' ? ['giveUp'] : ['giveUp', 'giveUp', 'note']);
 });
 
 test("[R16] with history 'keep' the others show as skipped", async () => {
