@@ -59,7 +59,13 @@ const TSCONFIG = {
 
 describe('the samples of the documentation', () => {
   test('are there, at least one on every page about an idea', () => {
-    const withoutSample = ['README.md', 'docs/README.md', 'docs/glossary.md', 'docs/benchmarks.md'];
+    const withoutSample = [
+      'README.md',
+      'docs/README.md',
+      'docs/glossary.md',
+      'docs/benchmarks.md',
+      'docs/semantics.md',
+    ];
     const expected = pages.filter((path) => !withoutSample.includes(path));
     expect(expected.filter((path) => !blocksOf(path, 'ts').some((code) => code.startsWith('import ')))).toEqual([]);
   });
@@ -82,13 +88,15 @@ describe('the samples of the documentation', () => {
     expect(stdout.replace(/ +$/gm, '').trimEnd()).toBe(promised);
   });
 
-  test('that README.md quotes are parts of an example and of its output', () => {
-    const example = read('examples/half-way/main.ts');
-    const output = read('examples/half-way/output.txt');
-    const quoted = [...blocksOf('README.md', 'ts').map((code) => [code, example] as const)];
-    quoted.push(...blocksOf('README.md', 'text').map((text) => [text, output] as const));
+  test.each([
+    ['ts', 'main.ts'],
+    ['text', 'output.txt'],
+  ])('that README.md quotes as %s are parts of the %s of an example', (language, file) => {
+    const paths = readdirSync(join(root, 'examples')).map((name) => join('examples', name, file));
+    const wholes = paths.filter((path) => existsSync(join(root, path))).map(read);
+    const quoted = blocksOf('README.md', language);
     expect(quoted.length).toBeGreaterThan(1);
-    for (const [part, whole] of quoted) expect(whole).toContain(part);
+    for (const part of quoted) expect(wholes.some((whole) => whole.includes(part))).toBe(true);
   });
 });
 
@@ -112,6 +120,11 @@ test('every page, law file and decision is linked from an index', () => {
 
 describe('the documentation of errors', () => {
   const errors = read('packages/core/src/errors.ts');
+  const sources = readdirSync(join(root, 'packages/core/src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => read(join('packages/core/src', name)));
+  const found = (pattern: RegExp): readonly string[] =>
+    sources.flatMap((source) => Array.from(source.matchAll(pattern), ([, name]) => name ?? ''));
   const missingFrom = (page: string, names: readonly string[]): readonly string[] => {
     const text = read(page);
     return names.filter((name) => !text.includes(`\`${name}\``));
@@ -124,10 +137,12 @@ describe('the documentation of errors', () => {
   });
 
   test('names every error class, and the code of each', () => {
-    const classes = Array.from(errors.matchAll(/^export class (\w+)/gm), ([, name]) => name ?? '');
-    const codes = Array.from(errors.matchAll(/super\(\s*'(\w+)'/g), ([, code]) => code ?? '');
+    const classes = found(/^export class (\w+) extends \w*Error\b/gm);
+    const codes = found(/(?:super|new LastcallError)\(\s*'(\w+)'/g);
     expect(classes).toContain('LastcallError');
+    expect(classes).toContain('MaxInvocationsExceeded');
     expect(codes).toContain('tool_set');
+    expect(codes).toContain('script_ended');
     expect(missingFrom('docs/errors.md', [...classes, ...codes])).toEqual([]);
   });
 

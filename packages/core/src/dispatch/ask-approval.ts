@@ -5,6 +5,7 @@ import type { CallRun } from './call-run.ts';
 import { denied } from './check-policies.ts';
 import { parseInput } from './parse-input.ts';
 import type { Stage } from './refusal.ts';
+import { sameJson } from './same-json.ts';
 
 /** Goes on with the input that may run: as it is, or as whoever approved it edited it. */
 export async function askApproval(
@@ -18,7 +19,9 @@ export async function askApproval(
   if (answer !== undefined && ('result' in answer || 'error' in answer)) return { go: input };
   if (answer !== undefined && 'deny' in answer) return { end: denied(run.toolName, answer.deny) };
   if (answer !== undefined && 'approve' in answer && answer.approve === true) {
-    return answer.input === undefined ? { go: input } : await parseInput(run, tool, answer.input);
+    const { input: approved = run.shown } = answer;
+    // Reading what the model wrote may give something else than the last time: a repair, a default that is the time.
+    return approved === undefined || sameJson(approved, input) ? { go: input } : await parseInput(run, tool, approved);
   }
   const needed = await isNeeded(tool, input, ctx);
   if (typeof needed === 'string') return { end: denied(run.toolName, needed) };

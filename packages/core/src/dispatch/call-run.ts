@@ -27,6 +27,8 @@ export interface CallRun {
   /** What the model's provider gave, where it executed the call itself. */
   readonly provided: { readonly result: unknown; readonly isError: boolean } | undefined;
   readonly answer: Answer | undefined;
+  /** The arguments that whoever answers was shown. */
+  readonly shown?: unknown;
   readonly pendingAnswered: boolean;
   /** The session, or the draft of the call that makes this one. */
   readonly session: SessionLayer;

@@ -2,6 +2,7 @@ import { errorText } from '../results/describe-error.ts';
 import type { Problem, SchemaResult } from '../schema/compiled-schema.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import type { CallRun } from './call-run.ts';
+import { isTooDeep } from './nesting.ts';
 import { errorOutcome, type Stage } from './refusal.ts';
 
 /** The arguments as the tool gets them: read as JSON, checked, with the schema's defaults and transforms. */
@@ -60,6 +61,7 @@ export function readArguments(written: unknown): { readonly value: unknown } | {
   if (written.trim() === '') return { value: {} };
   try {
     const value: unknown = JSON.parse(written);
+    if (isTooDeep(value, written)) return { problem: 'The arguments are nested too deeply.' };
     return isObject(value) ? { value } : { problem: notAnObject(value) };
   } catch (error) {
     return { problem: `The arguments are not JSON: ${errorText(error)}` };

@@ -254,6 +254,11 @@ export class SessionLayer implements Session {
     });
   }
 
+  /** A run begins upon this session: what lasts for a run starts anew. */
+  startRun(): void {
+    this.#whenNoDraft(() => this.#reduce({ type: 'RunStarted' }));
+  }
+
   tell(event: ToolInvoked): void {
     this.#ground.subscribers.tell(event);
   }

@@ -1,8 +1,9 @@
 import { type Answer, assertAnswer } from '../dispatch/answer.ts';
 import { dispatchRun } from '../dispatch/dispatch-call.ts';
+import { sameJson } from '../dispatch/same-json.ts';
 import { OptionsError } from '../errors.ts';
 import { renderValue } from '../results/render.ts';
-import { answerTo, fitsWait, sameAnswer } from './given-answer.ts';
+import { answerTo, fitsWait } from './given-answer.ts';
 import { isInDoubt, toRun, unknownOutcome } from './settle-batch.ts';
 import { stepTools } from './step-tools.ts';
 import { settleUnrun, type Turn } from './turn.ts';
@@ -26,7 +27,7 @@ export function hasNewAnswer({ options, progress }: Turn): boolean {
 
 function problemOf({ progress, transcript }: Turn, callId: string, answer: Answer): string | undefined {
   const won = progress.answers.get(callId);
-  if (won !== undefined && sameAnswer(won, answer)) return undefined;
+  if (won !== undefined && sameJson(won, answer)) return undefined;
   const waiting = progress.waiting.get(callId)?.settlement;
   if (won !== undefined && (waiting === undefined || fitsWait(won, waiting)))
     return `comes too late: the call was settled by ${renderValue(won)}.`;

@@ -40,7 +40,11 @@ export class Checkpoint {
   }
 
   /** The point of a turn that is taken up again, if it is still there and the host's own state is in it. */
-  static find(session: SessionLayer, lastCall: string | undefined, host: RewindOptions | undefined): Checkpoint | undefined {
+  static find(
+    session: SessionLayer,
+    lastCall: string | undefined,
+    host: RewindOptions | undefined,
+  ): Checkpoint | undefined {
     const found = kept.get(session);
     if (lastCall === undefined || found?.lastCall !== lastCall) return undefined;
     return found.checkpoint.isReplayed && host?.restore !== undefined ? undefined : found.checkpoint;

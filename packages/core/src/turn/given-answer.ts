@@ -24,19 +24,3 @@ export function fitsWait(answer: Answer, { outcome }: Settlement): boolean {
   const isLeave = 'approve' in answer || 'deny' in answer;
   return outcome.status === 'pending' && isLeave === (outcome.kind === 'approval');
 }
-
-/** Whether two answers say the same. A store may have put the fields in another order. */
-export function sameAnswer(one: Answer, other: Answer): boolean {
-  if (one === other) return true;
-  try {
-    return JSON.stringify(one, sortFields) === JSON.stringify(other, sortFields);
-  } catch {
-    // What JSON cannot hold can only be the same by being the same.
-    return false;
-  }
-}
-
-function sortFields(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
-}

@@ -22,7 +22,8 @@ export function replay(session: Session, records: Iterable<JournalRecord>): void
   let checkpoint: Snapshot | undefined;
   for (const { entry, staged } of records) {
     follow(progress, entry);
-    if (entry.kind === 'checkpoint') checkpoint = layer.snapshot();
+    if (entry.kind === 'turn') layer.startRun();
+    else if (entry.kind === 'checkpoint') checkpoint = layer.snapshot();
     else if (entry.kind === 'rewind' && checkpoint !== undefined) layer.restore(checkpoint);
     else if (entry.kind === 'settled' || entry.kind === 'pending') applyEnd(layer, entry, staged);
   }

@@ -1,4 +1,5 @@
 import type { LanguageModelV4Content, LanguageModelV4FinishReason } from '@ai-sdk/provider';
+import { isTooDeep } from '../dispatch/nesting.ts';
 import type { NewId } from '../new-id.ts';
 import type { AssistantContent, FinishReason, ReplyEntry, RequestedCall } from './entry.ts';
 import type { Usage } from './usage.ts';
@@ -84,7 +85,8 @@ function toCallPart(part: ToolCallContent, call: RequestedCall): AssistantConten
 function toObject(input: string): unknown {
   try {
     const parsed: unknown = JSON.parse(input);
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? parsed : {};
+    const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+    return isObject && !isTooDeep(parsed, input) ? parsed : {};
   } catch {
     return {};
   }

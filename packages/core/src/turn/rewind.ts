@@ -15,7 +15,10 @@ import { record, settleUnrun, type Turn } from './turn.ts';
 export function rewindRefusal(turn: Turn, step: StepTools): Outcome | undefined {
   const { max = DEFAULT_REWINDS } = turn.options.rewind ?? {};
   if (turn.checkpoint === undefined)
-    return denied('rewind', 'the turn was taken up again after it, and the point to go back to is gone. Go on from here');
+    return denied(
+      'rewind',
+      'the turn was taken up again since, and the point to go back to is gone with where it ran. Go on from here',
+    );
   if (turn.progress.rewinds >= max)
     return denied(
       'rewind',

@@ -95,6 +95,8 @@ async function begin(turn: Turn, begun: boolean): Promise<void> {
   const entries: Entry[] = said.map((message) => ({ kind: 'message', message }));
   if (begun || !goesOn(turn.progress.stop)) entries.unshift({ kind: 'turn' });
   if (entries.length > 0) await record(turn, ...entries);
+  // A turn inside a call is part of the run around it.
+  if (entries[0]?.kind === 'turn' && turn.options.parent === undefined) turn.session.startRun();
   turn.checkpoint = Checkpoint.find(turn.session, turn.progress.lastCall, turn.options.rewind);
   if (turn.checkpoint === undefined) Checkpoint.forget(turn.session);
   await settleLateAnswers(turn);

@@ -148,6 +148,7 @@ export function toRun(turn: Turn, step: StepTools, call: RequestedCall, how: Run
     idempotencyKey: call.callId,
     provided: call.provided,
     answer,
+    shown: turn.progress.waiting.get(call.callId)?.settlement.input,
     pendingAnswered: true,
     session,
     limit: new CallLimit({ clock, within: turn.limit, cancellable: how.beside === true }),

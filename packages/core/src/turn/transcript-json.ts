@@ -54,7 +54,8 @@ function toPlain(value: unknown, path: readonly unknown[]): unknown {
     case 'bigint':
       return String(value);
     case 'number':
-      return Number.isFinite(value) ? value : null;
+      // JSON has no -0: adding 0 makes it the 0 that would be read back.
+      return Number.isFinite(value) ? (value as number) + 0 : null;
     case 'function':
     case 'symbol':
       return undefined;

@@ -10,7 +10,7 @@ import {
   pending,
   runTurn,
   slice,
-  type Transcript,
+  Transcript,
   type TurnEvent,
   tool,
 } from '../../src/index.ts';
@@ -402,10 +402,31 @@ test.each(bad)(
     expect(settlements[1]?.outcome).toMatchObject({ status: 'ok', text: 'after' });
     expect(stop).toEqual({ reason: 'end_turn', by: 'text' });
     const heard = model.requests[1]?.prompt.at(-1);
+    const shown = model.requests[1]?.prompt.at(-2);
+    // Providers refuse a call whose arguments are no object.
+    const [part] = shown?.role === 'assistant' ? shown.content : [];
+    expect(part?.type === 'tool-call' && Object.prototype.toString.call(part.input)).toBe('[object Object]');
+    expect(Transcript.fromJSON(JSON.stringify(transcript)).entries).toHaveLength(transcript.entries.length);
     expect(heard?.role === 'tool' && heard.content[0]).toMatchObject({ output: { type: 'error-text' } });
     expectValid(transcript);
   },
 );
+
+test('bad input: what is nested deeper than anything could store it does not run, whatever its schema takes', async () => {
+  const deep = (levels: number) => `{"what":${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}}`;
+  const wide = JSON.stringify({ what: Array.from({ length: 5_000 }, (_, index) => [{ index }]) });
+  const any = tool({ description: 'd', inputSchema: z.object({ what: z.any() }), execute: () => 'ran' });
+  const { settlements, transcript } = await runTurn({
+    model: scriptedModel([[deep(100_000), deep(900), wide].map((input) => ({ toolName: 'any', input })), 'done']),
+    tools: { any },
+  });
+  expect(settlements.map(({ outcome }) => outcome.status === 'error' && outcome.code)).toEqual([
+    'invalid_input',
+    false,
+    false,
+  ]);
+  expect(Transcript.fromJSON(JSON.stringify(transcript)).entries).toHaveLength(transcript.entries.length);
+});
 
 test('bad input: an argument of 5 MB reaches its tool whole', async () => {
   const what = 'x'.repeat(5_000_000);

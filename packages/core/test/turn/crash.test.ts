@@ -221,6 +221,23 @@ test('[R44] [R46] [R48] leave given before a crash holds after it, and is what w
   expect(keys).toEqual(['call-1', 'call-1']);
 });
 
+test('[R43] [R48] a tool with outside effects that said "pending" has ended well: only its run is ever in doubt', async () => {
+  const ask = tool({ description: 'Writes to somebody.', inputSchema: text, execute: () => pending() });
+  const report = await killAtEveryBoundary(() =>
+    scenario([[{ toolName: 'ask', input: { text: 'q' } }], 'end'], {
+      turn: () => ({ prompt: 'go', tools: { ask } }),
+      answer: () => ({ result: 'yes' }),
+    }),
+  );
+  // turn, reply, started, pending, stop, settled, reply, stop
+  expect(report.boundaries).toBe(8);
+  expect(
+    report.tries
+      .filter(({ outcome }) => outcome === 'unknown_outcome')
+      .map(({ boundary, when }) => `${when} ${boundary}`),
+  ).toEqual(['after 3', 'before 4']);
+});
+
 test('[R48] an answer in the place of a tool leaves nothing in doubt', async () => {
   const ask = tool({ description: 'Asks somebody.', inputSchema: text });
   const report = await killAtEveryBoundary(() =>

@@ -15,7 +15,7 @@ import {
   tool,
 } from '../../src/index.ts';
 import { fakeClock, settled } from '../../src/testing/fake-clock.ts';
-import { scriptedModel } from '../../src/testing/scripted-model.ts';
+import { type ScriptedReply, scriptedModel } from '../../src/testing/scripted-model.ts';
 import { Transcript } from '../../src/turn/transcript.ts';
 import type { NestedTurnOptions } from '../../src/turn/turn-options.ts';
 
@@ -72,8 +72,7 @@ function delegate(
 
 const delegates = { toolName: 'delegate' };
 /** Asks nested and outer turn the same model: the outer asks first, then the nested, then the outer again. */
-const outerThenInner = (inner: Parameters<typeof scriptedModel>[0] & readonly unknown[]) =>
-  scriptedModel([delegates, ...inner, 'Outer done.']);
+const outerThenInner = (inner: readonly ScriptedReply[]) => scriptedModel([delegates, ...inner, 'Outer done.']);
 
 test('[R42] a nested turn has the outer model, and a terminal tool ends it and not the parent', async () => {
   const model = outerThenInner([ends]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createSession, fail, pending, type SessionEvent, slice, tool } from '../../src/index.ts';
+import { createSession, fail, pending, repair, type SessionEvent, slice, tool } from '../../src/index.ts';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
@@ -234,6 +234,34 @@ test('[R44] edited arguments run instead of the written ones, checked again', as
     { callId: 'call-1', input: { n: 7 }, outcome: { status: 'ok' } },
     { callId: 'call-2', outcome: { status: 'error', code: 'invalid_input' } },
   ]);
+});
+
+test('[R44] what was approved is what runs, also where reading the arguments again gives something else', async () => {
+  let time = 0;
+  const { act, ran } = recorder({ approval: true });
+  const mend = repair(() => ({ n: ++time }));
+  const dated = tool({
+    description: 'Knows when.',
+    approval: true,
+    inputSchema: z.object({ day: z.string().transform((text) => new Date(text)) }),
+    execute(input) {
+      ran.push(input);
+    },
+  });
+  const model = scriptedModel([
+    [
+      { toolName: 'act', input: '{"n": one}' },
+      { toolName: 'dated', input: { day: '2020-01-01' } },
+    ],
+    'end',
+  ]);
+  const options = { model, tools: { act, dated }, middleware: [mend], newId: sequentialIds() };
+  const first = await runTurn({ ...options, prompt: 'go' });
+  expect(first.pending.map(({ input }) => input)).toEqual([{ n: 1 }, { day: new Date('2020-01-01') }]);
+  const transcript = Transcript.fromJSON(JSON.stringify(first.transcript));
+  await runTurn({ ...options, transcript, answers: { 'call-1': { approve: true }, 'call-2': { approve: true } } });
+  // The same date, as the tool is used to get it, though the store had a text.
+  expect(ran).toEqual([{ n: 1 }, { day: new Date('2020-01-01') }]);
 });
 
 test('[R44] a denied call settles error/denied with the reason, and does not run', async () => {

@@ -25,7 +25,7 @@ import {
 import { hostFilesystem } from '../../src/node/host-filesystem.ts';
 import { Session as StoredSession } from '../../src/session/session.ts';
 import { crashingJournal } from '../../src/testing/crashing-journal.ts';
-import { fakeClock } from '../../src/testing/fake-clock.ts';
+import { fakeClock, settled } from '../../src/testing/fake-clock.ts';
 import { killAtEveryBoundary } from '../../src/testing/kill-at-every-boundary.ts';
 import { type ScriptedCall, type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
@@ -344,6 +344,39 @@ test('[R32] under onPending continue, what is pending since the checkpoint is ca
   });
   expect(said(answered, 0).filter((line) => line.includes('forty-two'))).toHaveLength(1);
   expect(third.pending).toEqual([]);
+});
+
+test('[R32] what a call that was left behind does after the restore changes nothing', async () => {
+  const clock = fakeClock();
+  const session = newSession({ clock });
+  const late = Promise.withResolvers<void>();
+  const refused: string[] = [];
+  const straggler = tool({
+    description: 'Writes before and after its time.',
+    inputSchema: what,
+    effects: 'session',
+    timeoutMs: 100,
+    async execute(_input, ctx) {
+      await ctx.filesystem.writeText('a.txt', 'half');
+      await late.promise;
+      await ctx.filesystem.writeText('a.txt', 'late').catch((error: Error) => refused.push(error.name));
+      try {
+        ctx.session.dispatch({ type: 'noted', what: 'late' });
+      } catch (error) {
+        refused.push((error as Error).name);
+      }
+    },
+  });
+  const model = scriptedModel([noted('one'), [act('x', 'straggler'), back], 'Done.']);
+  const running = runTurn({ model, prompt: 'go', session, clock, tools: { note, straggler, rewind: rewindTool } });
+  while (clock.sleepers === 0) await clock.advance(0);
+  await clock.advance(100);
+  await running;
+  late.resolve();
+  await settled();
+  expect(refused).toEqual(['StaleCallError', 'StaleCallError']);
+  expect(session.read(notes)).toEqual([]);
+  expect(await session.filesystem.readText('a.txt')).toBe('before');
 });
 
 const done = tool({ description: 'Ends.', inputSchema: what, terminal: true, execute: (input) => input.what });

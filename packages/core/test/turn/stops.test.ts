@@ -150,9 +150,10 @@ test('[R24] by default there are 50 steps', async () => {
 test('[R24] at the deadline every call of the last batch has a settlement, and later ones do not start', async () => {
   const clock = fakeClock();
   const session = createSession({ slices: [notes] });
+  let started = 0;
   const running = runTurn({
-    model: scriptedModel([[noted('a'), { toolName: 'deaf' }, noted('b'), noted('c')]]),
-    tools: { ...tools, deaf: probing(never) },
+    model: scriptedModel([[noted('a'), { toolName: 'deaf' }, noted('b'), { toolName: 'count' }]]),
+    tools: { ...tools, deaf: probing(never), count: probing(() => void started++) },
     session,
     clock,
     deadline: 3_000,
@@ -162,6 +163,7 @@ test('[R24] at the deadline every call of the last batch has a settlement, and l
   const { stop, settlements, transcript } = await running;
   expect(stop).toEqual({ reason: 'deadline' });
   expect(outcomes(settlements)).toEqual(['ok', 'error/timeout', 'error/timeout', 'error/timeout']);
+  expect(started).toBe(0);
   expect(session.read(notes)).toEqual(['a']);
   expectValid(transcript);
 });

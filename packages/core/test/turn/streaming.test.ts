@@ -5,7 +5,7 @@ import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { pending, type TurnEvent, tool } from '../../src/index.ts';
+import { type Middleware, pending, type TurnEvent, tool } from '../../src/index.ts';
 import { crashingJournal } from '../../src/testing/crashing-journal.ts';
 import { fakeClock, settled } from '../../src/testing/fake-clock.ts';
 import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts';
@@ -226,6 +226,32 @@ test('[R50] an abort while a model error waits to be retried ends the turn, and 
   expect(types).toEqual(['step.start', 'turn.end']);
 });
 
+test('[R50] what a middleware asks for after the end is not told of: turn.end stays last', async () => {
+  const abort = new AbortController();
+  const gate = Promise.withResolvers<void>();
+  const stubborn: Middleware = {
+    name: 'stubborn',
+    async model(next) {
+      await next().catch(() => gate.promise);
+      return next();
+    },
+  };
+  const types: string[] = [];
+  const turn = runTurn({
+    model: scriptedModel([new Error('first'), 'second']),
+    middleware: [stubborn],
+    prompt: 'go',
+    signal: abort.signal,
+    onEvent: ({ type }) => types.push(type),
+  });
+  await settled();
+  abort.abort();
+  expect((await turn).stop).toEqual({ reason: 'aborted' });
+  gate.resolve();
+  await settled();
+  expect(types).toEqual(['step.start', 'turn.end']);
+});
+
 test('[R50] a stream that was cut is asked for again: the deltas since the last step.start are what is stored', async () => {
   const clock = fakeClock();
   let asked = 0;
@@ -352,6 +378,20 @@ test('[R51] whoever takes the result first and reads the events next misses none
   const types = (await all(stream)).map(({ type }) => type);
   expect(types).toEqual(['step.start', 'text.delta', 'step.end', 'turn.end']);
   expect((await result).response).toBe('hi');
+
+  const refused = streamTurn({ model: scriptedModel([]), maxSteps: 0, prompt: 'go' });
+  const rejection = expect(refused.result).rejects.toThrow('maxSteps');
+  expect((await all(refused)).map(({ type }) => type)).toEqual(['turn.end']);
+  await rejection;
+});
+
+test('[R51] options that cannot work are refused as runTurn refuses them', async () => {
+  const model = scriptedModel([]);
+  const bad = { onEvent: 'listen', signal: 'stop', observe: 1 } as const;
+  for (const [field, value] of Object.entries(bad)) {
+    const { result } = streamTurn({ model, prompt: 'go', [field]: value as never });
+    await expect(result, field).rejects.toThrow(`Option "${field}"`);
+  }
 });
 
 test('[R51] a stream that nobody reads starts nothing', async () => {

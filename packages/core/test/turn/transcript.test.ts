@@ -63,6 +63,8 @@ test('[R47] whatever a tool gives, its transcript can be stored', async () => {
     const text = JSON.stringify(transcript);
     expect(JSON.stringify(Transcript.fromJSON(text))).toBe(text);
     expect(Transcript.fromJSON(text).view()).toEqual(transcript.view());
+    if (value === cycle) expect(text).toContain('{"name":"cycle","self":"[circular]"}');
+    if (value === deep) expect(text).toContain('[too deep]');
   }
 });
 

@@ -191,6 +191,8 @@ interface Life {
   readonly answers: readonly ('result' | 'error' | 'approve' | 'deny' | 'none')[];
   readonly waits: boolean;
   readonly asksAnew: boolean;
+  /** Where the life before did not end in death, it goes on in the same process. */
+  readonly sameProcess: boolean;
 }
 
 interface Scenario {
@@ -237,6 +239,7 @@ const lifeArbitrary: fc.Arbitrary<Life> = fc.record({
   answers: fc.array(fc.constantFrom('result', 'error', 'approve', 'deny', 'none'), { minLength: 1, maxLength: 3 }),
   waits: fc.boolean(),
   asksAnew: fc.boolean(),
+  sameProcess: fc.boolean(),
 });
 const scenarioArbitrary: fc.Arbitrary<Scenario> = fc.record({
   replies: fc.array(replyArbitrary, { minLength: 1, maxLength: 9 }),
@@ -251,6 +254,8 @@ const scenarioArbitrary: fc.Arbitrary<Scenario> = fc.record({
   rewinds: fc.integer({ min: 0, max: 3 }),
   observes: fc.boolean(),
 });
+
+const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
 class Killed extends Error {}
 
@@ -278,6 +283,7 @@ class World {
   readonly #newId = sequentialIds();
   #host = new AbortController();
   #replied = 0;
+  #alive: { readonly transcript: Transcript; readonly session: Session } | undefined;
 
   constructor(scenario: Scenario) {
     this.#scenario = scenario;
@@ -304,7 +310,10 @@ class World {
   async #once(life: Life, prompt: string | undefined): Promise<'interrupted' | 'waits' | 'ended'> {
     if (life.waits) await this.#clock.advance(2_000);
     this.#host = new AbortController();
-    const { transcript, session } = this.kept.restore(createSession({ slices: [notes], clock: this.#clock }));
+    const alive = life.sameProcess ? this.#alive : undefined;
+    const { transcript, session } =
+      alive ?? this.kept.restore(createSession({ slices: [notes], clock: this.#clock, logger: quiet }));
+    this.#alive = { transcript, session };
     assertPaired(transcript.view());
     try {
       const result = await this.#run(life, prompt, transcript, session);
@@ -313,6 +322,7 @@ class World {
       return result.stop.reason === 'suspended' ? 'waits' : 'ended';
     } catch (error) {
       const { name, message } = error as Error;
+      if (error instanceof Killed) this.#alive = undefined;
       if (error instanceof Killed || message === 'The model is down.') return 'interrupted';
       if (['MaxConsecutiveNudgesExceeded', 'MaxInvocationsExceeded'].includes(name)) return 'ended';
       throw error;
@@ -400,7 +410,14 @@ class World {
 }
 
 /** Nothing goes wrong in it, and whoever was asked says yes. */
-const LAST_LIFE: Life = { diesAt: 1_000_000, kept: false, answers: ['result'], waits: false, asksAnew: false };
+const LAST_LIFE: Life = {
+  diesAt: 1_000_000,
+  kept: false,
+  answers: ['result'],
+  waits: false,
+  asksAnew: false,
+  sameProcess: false,
+};
 
 /** A search that the provider ran itself, beside a call of ours. */
 function searched(toolCallId: string): LanguageModelV4Content[] {
