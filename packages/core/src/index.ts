@@ -84,7 +84,16 @@ export type { ToolInvoked } from './session/tool-invoked.ts';
 export { type AdvertisedTool, advertise } from './tools/advertise.ts';
 export type { AiSdkTool } from './tools/ai-sdk-tool.ts';
 export { configureTools, type ToolConfiguration } from './tools/configure-tools.ts';
-export { type AnyTool, type Tool, type ToolDefinition, type ToolExample, type ToolReturn, tool } from './tools/tool.ts';
+export {
+  type AnyTool,
+  type TerminalMark,
+  type Tool,
+  type ToolDefinition,
+  type ToolExample,
+  type ToolMark,
+  type ToolReturn,
+  tool,
+} from './tools/tool.ts';
 export type { ToolContext } from './tools/tool-context.ts';
 export { filterToolSet, mergeToolSets, type ToolSet } from './tools/tool-set.ts';
 export { wrapToolSet } from './tools/wrap-tool-set.ts';
@@ -92,6 +101,7 @@ export type { Entry } from './turn/entry.ts';
 export type { Journal, Staged } from './turn/journal.ts';
 export type { Message } from './turn/message.ts';
 export { CutStream } from './turn/read-stream.ts';
+export { type JournalRecord, replay } from './turn/replay.ts';
 export type { ModelReply } from './turn/reply.ts';
 export { rewindTool } from './turn/rewind-tool.ts';
 export { runTurn } from './turn/run-turn.ts';
@@ -110,5 +120,5 @@ export type {
   StepInfo,
   TurnOptions,
 } from './turn/turn-options.ts';
-export type { PendingCall, TurnResult } from './turn/turn-result.ts';
+export type { PendingCall, TerminalOutput, TurnResult } from './turn/turn-result.ts';
 export type { Usage } from './turn/usage.ts';

@@ -25,7 +25,7 @@ export class CallContext implements ToolContext {
   readonly session: Session;
   readonly budget: Budget | undefined;
   declare readonly abortSignal: AbortSignal;
-  readonly messages: readonly LanguageModelV4Message[];
+  declare readonly messages: readonly LanguageModelV4Message[];
   readonly prompt: PromptLike | undefined;
   readonly logger: Logger;
 
@@ -37,10 +37,10 @@ export class CallContext implements ToolContext {
     this.attempt = attempt;
     this.session = layer;
     this.budget = run.budget;
-    this.messages = run.messages;
     this.prompt = run.prompt;
     this.logger = run.logger;
     Object.defineProperty(this, 'abortSignal', ABORT_SIGNAL);
+    Object.defineProperty(this, 'messages', MESSAGES);
   }
 
   get resources(): Resources {
@@ -84,6 +84,13 @@ const ABORT_SIGNAL: PropertyDescriptor & ThisType<Marked> = {
   enumerable: true,
   get() {
     return this[RUN].limit.signal;
+  },
+};
+
+const MESSAGES: PropertyDescriptor & ThisType<Marked> = {
+  enumerable: true,
+  get() {
+    return this[RUN].messages();
   },
 };
 

@@ -36,7 +36,8 @@ export interface CallRun {
   readonly budget: Budget | undefined;
   readonly policies: readonly Policy[];
   readonly middleware: readonly Middleware[];
-  readonly messages: readonly LanguageModelV4Message[];
+  /** What the model had been shown. Asked for only: few tools read it, and it is long. */
+  readonly messages: () => readonly LanguageModelV4Message[];
   readonly prompt: PromptLike | undefined;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -100,7 +100,7 @@ export function prepareRun(options: DispatchOptions): CallRun {
     budget,
     policies,
     middleware,
-    messages: options.messages ?? parent?.messages ?? [],
+    messages: () => options.messages ?? parent?.messages ?? [],
     prompt: typeof options.instructions === 'object' ? options.instructions : parent?.prompt,
     clock,
     logger,

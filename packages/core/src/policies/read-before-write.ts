@@ -10,10 +10,13 @@ interface FileSeen extends SessionEvent {
 }
 
 /** The paths whose content this session has seen, read or written itself, in calls that succeeded. */
-const seenFiles: Slice<Readonly<Record<string, true>>> = builtInSlice<Readonly<Record<string, true>>>('lastcall.seen-files', {
-  initial: {},
-  on: { FileSeen: (paths, { path }: FileSeen) => (Object.hasOwn(paths, path) ? paths : { ...paths, [path]: true }) },
-});
+const seenFiles: Slice<Readonly<Record<string, true>>> = builtInSlice<Readonly<Record<string, true>>>(
+  'lastcall.seen-files',
+  {
+    initial: {},
+    on: { FileSeen: (paths, { path }: FileSeen) => (Object.hasOwn(paths, path) ? paths : { ...paths, [path]: true }) },
+  },
+);
 
 /**
  * What nobody has looked at is not destroyed: overwriting or deleting an existing file is denied until an earlier call

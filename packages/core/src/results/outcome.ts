@@ -13,6 +13,7 @@ export type ErrorCode =
   | 'expired'
   | 'unknown_outcome'
   | 'terminal_already_called'
+  | 'transition_already_called'
   | (string & {});
 
 /** A part of a result that is not text, e.g. an image, as the AI SDK's provider interface has it. */

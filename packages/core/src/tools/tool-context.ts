@@ -5,7 +5,7 @@ import type { Logger } from '../logger.ts';
 import type { Resources } from '../session/resource.ts';
 import type { Session } from '../session/session.ts';
 import type { NestedTurnOptions } from '../turn/turn-options.ts';
-import type { TurnResult } from '../turn/turn-result.ts';
+import type { TerminalOutput, TurnResult } from '../turn/turn-result.ts';
 import type { ToolSet } from './tool-set.ts';
 
 /**
@@ -35,7 +35,7 @@ export interface ToolContext {
    * Runs a turn of its own inside this call: it joins the call's draft and keeps within its deadline, budget and abort.
    * With `endsParent`, a terminal tool that ends it ends the turn around it too, with the same response.
    */
-  runTurn<T extends ToolSet>(options: NestedTurnOptions<T>): Promise<TurnResult<T>>;
+  runTurn<T extends ToolSet>(options: NestedTurnOptions<T>): Promise<TurnResult<TerminalOutput<T>>>;
   /** The prompt that offered the tool, where one did. */
   readonly prompt: PromptLike | undefined;
   readonly logger: Logger;

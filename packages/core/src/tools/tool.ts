@@ -77,14 +77,19 @@ export interface AnyTool extends ToolMark {
 // Tells our tools from the AI SDK's, which have the same shape and other rules. Enumerable, so that a spread copy keeps it.
 export const TOOL: unique symbol = Symbol.for('lastcall.tool') as never;
 
-interface ToolMark {
+/** Marks a checked definition. */
+export interface ToolMark {
   readonly [TOOL]: true;
 }
 
 /** Defines a tool. Refuses a definition that cannot work, naming the tool and the field. */
-export function tool<I = Record<string, unknown>, O = unknown, W = I>(
-  definition: ToolDefinition<I, O, W>,
-): Tool<I, O, W> {
-  const checked = checkDefinition(definition as ToolDefinition, definition?.name ?? '(unnamed)');
-  return Object.freeze({ ...(checked as unknown as ToolDefinition<I, O, W>), [TOOL]: true as const });
+export function tool<I = Record<string, unknown>, O = unknown, W = I, Terminal extends boolean = boolean>(
+  definition: ToolDefinition<I, O, W> & { terminal?: Terminal },
+): Tool<I, O, W> & TerminalMark<Terminal> {
+  const checked = checkDefinition(definition as unknown as ToolDefinition, definition?.name ?? '(unnamed)');
+  const made = { ...(checked as unknown as ToolDefinition<I, O, W>), [TOOL]: true as const };
+  return Object.freeze(made) as Tool<I, O, W> & TerminalMark<Terminal>;
 }
+
+/** That a tool is terminal is part of its type, so that a turn's output can be inferred. */
+export type TerminalMark<Terminal> = [Terminal] extends [true] ? { readonly terminal: true } : unknown;

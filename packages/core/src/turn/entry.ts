@@ -20,12 +20,12 @@ export type Entry =
   | StopEntry;
 
 /** A turn begins here: its counts start at 0. */
-export interface TurnEntry {
+interface TurnEntry {
   readonly kind: 'turn';
 }
 
 /** Said from outside: a prompt, earlier messages. */
-export interface MessageEntry {
+interface MessageEntry {
   readonly kind: 'message';
   readonly message: LanguageModelV4Message;
 }
@@ -58,7 +58,7 @@ export interface RequestedCall {
 }
 
 /** Written before a tool with outside effects runs: found without an end, its outcome is unknown. */
-export interface StartedEntry {
+interface StartedEntry {
   readonly kind: 'started';
   readonly callId: string;
   /** What allowed it to run, where somebody had to: it holds after a crash too. */
@@ -90,13 +90,13 @@ export interface EndedInside {
 }
 
 /** The view's assistant message of that step shows only these calls. */
-export interface TrimmedEntry {
+interface TrimmedEntry {
   readonly kind: 'trimmed';
   readonly step: number;
   readonly keep: readonly string[];
 }
 
-export interface NudgeEntry {
+interface NudgeEntry {
   readonly kind: 'nudge';
   readonly why: 'no-call' | 'length' | 'last-word';
   readonly role: 'system' | 'user';
@@ -104,18 +104,18 @@ export interface NudgeEntry {
 }
 
 /** The point that a rewind of this turn goes back to. */
-export interface CheckpointEntry {
+interface CheckpointEntry {
   readonly kind: 'checkpoint';
 }
 
 /** Written before a rewind undoes what a call did outside: found without a rewind, it may have been undone or not. */
-export interface CompensatingEntry {
+interface CompensatingEntry {
   readonly kind: 'compensating';
   readonly callId: string;
 }
 
 /** The view goes back to the checkpoint and on with this message. */
-export interface RewindEntry {
+interface RewindEntry {
   readonly kind: 'rewind';
   readonly callId: string;
   readonly text: string;
@@ -123,7 +123,7 @@ export interface RewindEntry {
   readonly remaining: readonly string[];
 }
 
-export interface StopEntry {
+interface StopEntry {
   readonly kind: 'stop';
   readonly stop: Stop;
 }

@@ -39,7 +39,7 @@ export interface TurnProgress {
   readonly answers: Map<string, Answer>;
 }
 
-export interface Waiting {
+interface Waiting {
   readonly call: RequestedCall;
   readonly settlement: Settlement;
 }

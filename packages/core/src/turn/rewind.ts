@@ -128,7 +128,7 @@ function compensationRun(turn: Turn, step: StepTools, { callId, toolName, input 
     budget,
     policies: [],
     middleware: [],
-    messages: [],
+    messages: () => [],
     prompt: nothing,
     clock,
     logger,

@@ -19,11 +19,11 @@ import { MaxConsecutiveNudgesExceeded, MaxInvocationsExceeded } from './terminat
 import { isNew, openTurn, record, settleUnrun, type Turn } from './turn.ts';
 import { attachTurn } from './turn-error.ts';
 import type { TurnOptions } from './turn-options.ts';
-import { type TurnResult, toTurnResult } from './turn-result.ts';
+import { type TerminalOutput, type TurnResult, toTurnResult } from './turn-result.ts';
 
 /** Runs steps until the agent stops. See docs/turns.md for what it rejects with: never for what a tool does. */
-export function runTurn<T extends ToolSet>(options: TurnOptions<T>): Promise<TurnResult<T>> {
-  return runOpened(() => openTurn(options as TurnOptions, runNested)) as Promise<unknown> as Promise<TurnResult<T>>;
+export function runTurn<T extends ToolSet>(options: TurnOptions<T>): Promise<TurnResult<TerminalOutput<T>>> {
+  return runOpened(() => openTurn(options as TurnOptions, runNested)) as Promise<TurnResult<TerminalOutput<T>>>;
 }
 
 /** How a call runs a turn of its own. */

@@ -155,10 +155,7 @@ export function toRun(turn: Turn, step: StepTools, call: RequestedCall, how: Run
     budget,
     policies: options.policies ?? none,
     middleware: options.middleware ?? none,
-    // Asked for only: few tools read them, and they are many.
-    get messages() {
-      return turn.transcript.viewBefore(call.callId);
-    },
+    messages: () => turn.transcript.viewBefore(call.callId),
     prompt: typeof options.instructions === 'object' ? options.instructions : undefined,
     clock,
     logger,
@@ -181,12 +178,7 @@ export function toRun(turn: Turn, step: StepTools, call: RequestedCall, how: Run
 const none: readonly never[] = [];
 
 /** Only a call that runs and has outside effects must be known to have started: any other may simply run again. */
-function writeStart(
-  turn: Turn,
-  tool: ResolvedTool,
-  callId: string,
-  answer: Answer | undefined,
-): void | Promise<void> {
+function writeStart(turn: Turn, tool: ResolvedTool, callId: string, answer: Answer | undefined): void | Promise<void> {
   const runs = tool.execute !== undefined && (answer === undefined || 'approve' in answer);
   if (!runs || tool.effects !== 'external' || turn.options.journal === undefined) return undefined;
   return record(turn, { kind: 'started', callId, ...(answer === undefined ? {} : { answer }) });

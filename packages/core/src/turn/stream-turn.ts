@@ -5,23 +5,23 @@ import { runNested, runOpened } from './run-turn.ts';
 import { openTurn } from './turn.ts';
 import type { TurnEvent } from './turn-events.ts';
 import { checkTurnOptions, type TurnOptions } from './turn-options.ts';
-import type { TurnResult } from './turn-result.ts';
+import type { TerminalOutput, TurnResult } from './turn-result.ts';
 
-export type TurnStream<T extends ToolSet = ToolSet> = AsyncIterable<TurnEvent> & {
-  readonly result: Promise<TurnResult<T>>;
+export type TurnStream<O = unknown> = AsyncIterable<TurnEvent> & {
+  readonly result: Promise<TurnResult<O>>;
 };
 
 /**
  * Runs a turn and tells of it as it happens. It starts with the first read of either the events or the result; whoever
  * stops reading the events stops the turn. `turn.end` is the last event, always; a failure is in the result.
  */
-export function streamTurn<T extends ToolSet>(options: TurnOptions<T>): TurnStream<T> {
+export function streamTurn<T extends ToolSet>(options: TurnOptions<T>): TurnStream<TerminalOutput<T>> {
   const channel = new EventChannel<TurnEvent>();
   const abort = new AbortController();
-  let running: Promise<TurnResult<T>> | undefined;
-  const start = (): Promise<TurnResult<T>> => {
+  let running: Promise<TurnResult<TerminalOutput<T>>> | undefined;
+  const start = (): Promise<TurnResult<TerminalOutput<T>>> => {
     if (running === undefined) {
-      running = run(options as TurnOptions, channel, abort) as Promise<unknown> as Promise<TurnResult<T>>;
+      running = run(options as TurnOptions, channel, abort) as Promise<TurnResult<TerminalOutput<T>>>;
       // A rejection that nobody reads is no crash: it is kept in the result for whoever asks.
       running.catch(() => {});
     }

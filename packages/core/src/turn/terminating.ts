@@ -14,7 +14,7 @@ export interface TerminatingContract {
   maxInvocations?: number;
 }
 
-export const DEFAULT_NUDGE =
+const DEFAULT_NUDGE =
   'You are currently in an autonomous execution mode with no user interaction. You must complete your task by calling one of the terminating tools.';
 
 export type CheckedContract = Required<TerminatingContract>;

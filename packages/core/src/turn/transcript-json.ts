@@ -55,7 +55,7 @@ function toPlain(value: unknown, path: readonly unknown[]): unknown {
       return String(value);
     case 'number':
       // JSON has no -0: adding 0 makes it the 0 that would be read back.
-      return Number.isFinite(value) ? (value as number) + 0 : null;
+      return Number.isFinite(value) ? value + 0 : null;
     case 'function':
     case 'symbol':
       return undefined;

@@ -1,15 +1,16 @@
 import type { Settlement } from '../results/outcome.ts';
+import type { ToolReturn } from '../tools/tool.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
 import type { Stop } from './stop.ts';
 import type { Transcript } from './transcript.ts';
 import type { Turn } from './turn.ts';
 import type { Usage } from './usage.ts';
 
-export interface TurnResult<T extends ToolSet = ToolSet> {
+export interface TurnResult<O = unknown> {
   /** The terminal tool's text to the byte, or the model's text. Empty where a turn ended without either. */
   readonly response: string;
   /** The terminal tool's value. */
-  readonly output: TerminalOutput<T> | undefined;
+  readonly output: O | undefined;
   readonly stop: Stop;
   readonly transcript: Transcript;
   /** Of this turn, in the order of the calls. */
@@ -29,22 +30,11 @@ export interface PendingCall {
 }
 
 /** What the terminal tools of a set give: `unknown` where the set does not say which they are. */
-export type TerminalOutput<T extends ToolSet> = {
-  [Name in keyof T]: T[Name] extends { readonly terminal: true; readonly execute?: (...args: never) => infer R }
-    ? Unwrapped<R>
-    : never;
-}[keyof T] extends infer O
-  ? [O] extends [never]
-    ? unknown
-    : O
-  : never;
+export type TerminalOutput<T extends ToolSet> = [OutputOf<T[keyof T]>] extends [never] ? unknown : OutputOf<T[keyof T]>;
 
-type Unwrapped<R> = Awaited<R> extends AsyncIterable<infer V> ? ValueOf<V> : ValueOf<Awaited<R>>;
-type ValueOf<V> = V extends { readonly status: 'ok'; readonly value: infer O }
+type OutputOf<D> = D extends { readonly terminal: true; readonly execute?: (...args: never) => ToolReturn<infer O> }
   ? O
-  : V extends { readonly status: 'error' | 'pending' }
-    ? never
-    : V;
+  : never;
 
 export function toTurnResult(turn: Turn, stop: Stop): TurnResult {
   const { progress, transcript } = turn;

@@ -1,5 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import { type Budget, nestBudget, toBudget } from '../budget.ts';
+import { type Budget, nestBudget } from '../budget.ts';
 import type { Clock } from '../clock.ts';
 import { randomId, systemClock } from '../defaults.ts';
 import { endEvent } from '../dispatch/call-events.ts';
@@ -19,10 +19,11 @@ import type { BatchRules } from './batch-rules.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import type { EndedInside, Entry, PendingEntry, SettledEntry } from './entry.ts';
 import { liftModel } from './lift-model.ts';
-import { follow, readProgress, type TurnProgress } from './progress.ts';
+import { follow, goesOn, readProgress, type TurnProgress } from './progress.ts';
 import type { StepTools } from './step-tools.ts';
 import { type CheckedContract, checkContract } from './terminating.ts';
 import { Transcript } from './transcript.ts';
+import { turnBudget } from './turn-budget.ts';
 import type { TurnEvent } from './turn-events.ts';
 import { checkTurnOptions, type NestedTurnOptions, type TurnOptions } from './turn-options.ts';
 import type { TurnResult } from './turn-result.ts';
@@ -79,6 +80,7 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
   if (options.middleware !== undefined) assertMiddleware(options.middleware);
   const deadline = earliest(clock.now(), options.deadline, outer?.limit.deadline);
   const transcript = options.transcript ?? new Transcript();
+  const progress = readProgress(transcript.entries);
   return {
     options,
     model: liftModel(options.model),
@@ -91,7 +93,7 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
       deadline: deadline === undefined ? undefined : deadline - (options.reserveMs ?? 0),
       signal: eitherSignal(options.signal, parent),
     }),
-    budget: nestBudget(toBudget(options.budget), outer?.budget),
+    budget: nestBudget(turnBudget(options.budget, goesOnWith(options, progress)), outer?.budget),
     deadline,
     maxSteps: options.maxSteps ?? (contract === undefined ? DEFAULT_MAX_STEPS : Number.POSITIVE_INFINITY),
     clock,
@@ -99,7 +101,7 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
     logger,
     emit: safely(options.onEvent, logger),
     ready,
-    progress: readProgress(transcript.entries),
+    progress,
     runNested,
     endedBy: undefined,
     ran: new Map(),
@@ -108,6 +110,11 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
     systemAsUser: false,
     lastTools: undefined,
   };
+}
+
+/** How far the turn had come that is taken up again, if one is. */
+function goesOnWith(options: TurnOptions, progress: TurnProgress): TurnProgress | undefined {
+  return isNew(options) || !goesOn(progress.stop) ? undefined : progress;
 }
 
 /** Whether the options begin a turn rather than go on with one. */

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createSession, fail, pending, rewindTool, type SessionEvent, slice, tool } from '../../src/index.ts';
@@ -404,3 +405,54 @@ test('[R48] a call found started stays in doubt when the turn that goes on is ab
   const result = await runTurn({ model, transcript, tools: { send }, signal: AbortSignal.abort() });
   expect(result.settlements.map(({ outcome }) => outcome)).toMatchObject([{ code: 'unknown_outcome' }]);
 });
+
+test('[R49] no generated turn runs an effect twice, breaks its history or ends otherwise for being killed', async () => {
+  const names = ['note', 'look', 'refuse', 'done', 'once', 'again', 'guarded', 'ask', 'rewind', 'nonsense'] as const;
+  const call = fc.record({ toolName: fc.constantFrom(...names), text: fc.constantFrom('a', 'b') });
+  const script = fc.array(fc.array(call, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 3 });
+  const options = fc.record({
+    onError: fc.constantFrom('continue', 'cancel-rest'),
+    afterTerminal: fc.constantFrom('skip', 'run'),
+    onPending: fc.constantFrom('suspend', 'continue'),
+    streamed: fc.boolean(),
+  });
+  const ask = tool({ description: 'Asks somebody.', inputSchema: text, execute: () => pending() });
+  await fc.assert(
+    fc.asyncProperty(script, options, async (batches, { onError, afterTerminal, onPending, streamed }) => {
+      const replies: ScriptedReply[] = batches.map((batch) =>
+        batch.map(({ toolName, text }) => ({
+          toolName,
+          input: toolName === 'rewind' ? { reason: text, guidance: text } : { text },
+        })),
+      );
+      await killAtEveryBoundary(() => {
+        const [once, again] = [sender(false), sender(true)];
+        const guarded = { ...once.send, approval: true };
+        const tools = {
+          note,
+          look,
+          refuse,
+          done,
+          once: once.send,
+          again: again.send,
+          guarded,
+          ask,
+          rewind: rewindTool,
+        };
+        // Late answers make turns of their own: there is always something left to say.
+        return scenario([...replies, ...Array.from({ length: 20 }, () => 'end')], {
+          turn: () => ({
+            prompt: 'go',
+            tools,
+            batch: { onError, afterTerminal },
+            onPending,
+            ...(streamed ? { onEvent: () => {} } : {}),
+          }),
+          effects: () => [...once.sent, ...again.sent],
+          answer: ({ kind }) => (kind === 'approval' ? { approve: true } : { result: 'yes' }),
+        });
+      });
+    }),
+    { numRuns: 40 },
+  );
+}, 60_000);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createSession, type SessionEvent, slice, tool } from '../../src/index.ts';
+import { createBudget, createSession, type SessionEvent, slice, tool } from '../../src/index.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
 import { runTurn } from '../../src/turn/run-turn.ts';
@@ -73,6 +73,39 @@ test('[R47] maxSteps counts the steps before a resumption too', async () => {
   const result = await runTurn({ ...options, model, transcript });
   expect(result.stop).toEqual({ reason: 'max_steps' });
   expect(model.requests).toHaveLength(1);
+});
+
+test('[R47] a budget given as numbers counts what was used before a resumption; one of the host keeps its own count', async () => {
+  const { count, ran } = counter();
+  const call = [{ toolName: 'count', input: { n: 1 } }];
+  const bad = [{ toolName: 'count', input: { n: 'x' } }];
+  const begin = async () => {
+    const model = scriptedModel([call, bad, overloaded]);
+    const failure = await runTurn({ model, tools: { count }, prompt: 'go' }).catch((error: unknown) => error);
+    ran.length = 0;
+    return stored((failure as { transcript: Transcript }).transcript);
+  };
+  // Two replies of 15 tokens, and one call that ran, are behind it.
+  const tokens = {
+    model: scriptedModel([call, call]),
+    tools: { count },
+    transcript: await begin(),
+    budget: { tokens: 45 },
+  };
+  expect(await runTurn(tokens)).toMatchObject({ stop: { reason: 'budget', dimension: 'tokens' }, steps: 3 });
+  expect(tokens.model.requests).toHaveLength(1);
+  const calls = {
+    model: scriptedModel([call, call]),
+    tools: { count },
+    transcript: await begin(),
+    budget: { toolCalls: 2 },
+  };
+  expect((await runTurn(calls)).stop).toEqual({ reason: 'budget', dimension: 'toolCalls' });
+  expect(ran).toHaveLength(1);
+  const budget = createBudget({ tokens: 45 });
+  const own = { model: scriptedModel([call, call, call]), tools: { count }, transcript: await begin(), budget };
+  expect((await runTurn(own)).steps).toBe(5);
+  expect(budget.used('tokens')).toBe(45);
 });
 
 test('[R47] a finished turn gives the same result again, without a model call, and writes nothing', async () => {
