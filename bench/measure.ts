@@ -26,19 +26,27 @@ export async function microsecondsSideBySide(
   return contenders.map(({ perRun }) => median(perRun));
 }
 
-/** Runs for a few rounds' time, so that what is measured is compiled, and gives how many runs fit into one round. */
+/** Runs long enough that what is measured is compiled, then gives how many runs fit into one round. */
 async function warmUp(run: () => Promise<unknown>, roundMs: number): Promise<number> {
-  const start = performance.now();
-  let count = 0;
-  while (performance.now() - start < 6 * roundMs) {
-    await run();
-    count++;
-  }
-  return Math.max(1, Math.round(count / 6));
+  await countWithin(run, WARM_UP_MS);
+  return await countWithin(run, roundMs);
 }
 
+// The optimizing compiler comes late to code in many small functions, ours among it.
+const WARM_UP_MS = 2_500;
+
+async function countWithin(run: () => Promise<unknown>, ms: number): Promise<number> {
+  const start = performance.now();
+  let count = 0;
+  do {
+    await run();
+    count++;
+  } while (performance.now() - start < ms);
+  return count;
+}
+
+// No forced collection before it: that would throw away shapes that compiled code relies on, and measure recompiling.
 async function timed(run: () => unknown, runs: number): Promise<number> {
-  globalThis.gc?.();
   const start = performance.now();
   await repeat(run, runs);
   return ((performance.now() - start) * 1_000) / runs;

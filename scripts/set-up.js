@@ -17,7 +17,8 @@ const wanted = createHash('sha256')
 
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
   console.log('Installing dependencies (once, until package-lock.json changes) …');
-  // An inherited npm environment (a dry run, another prefix) must not leak into the install.
-  execSync('npm ci --no-audit --no-fund --loglevel=error', { cwd: root, stdio: 'inherit' });
+  // Not `npm ci`: it refuses a lock file in which an optional package of another platform is missing, and some registries do
+  // not serve those. Without saving, `npm install` takes the versions of the lock file and leaves the file as it is.
+  execSync('npm install --no-save --no-audit --no-fund --loglevel=error', { cwd: root, stdio: 'inherit' });
   writeFileSync(stamp, wanted);
 }

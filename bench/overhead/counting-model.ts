@@ -28,9 +28,18 @@ export function countingModel(steps: number): LanguageModelV4 {
     async doStream() {
       const call = asked++ < steps ? callOf(asked) : undefined;
       const parts = call === undefined ? textParts() : callParts(call);
-      return { stream: ReadableStream.from([...parts, { type: 'finish', finishReason: finishOf(call), usage }]) };
+      return { stream: toStream([...parts, { type: 'finish', finishReason: finishOf(call), usage }]) };
     },
   };
+}
+
+function toStream(parts: readonly LanguageModelV4StreamPart[]): ReadableStream<LanguageModelV4StreamPart> {
+  return new ReadableStream({
+    start(controller) {
+      for (const part of parts) controller.enqueue(part);
+      controller.close();
+    },
+  });
 }
 
 function callOf(number: number): LanguageModelV4ToolCall {

@@ -41,7 +41,6 @@ async function medianMs(contender: Contender, steps: number): Promise<number> {
   const all: number[] = [];
   let total = 0;
   while (all.length < ROUNDS && total < MOST_MS / 2) {
-    globalThis.gc?.();
     const start = performance.now();
     await runChecked(contender, steps);
     all.push(performance.now() - start);

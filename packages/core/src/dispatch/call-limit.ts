@@ -20,7 +20,7 @@ export class CallLimit {
   #controller: AbortController | undefined;
   #timers: (() => void)[] | undefined;
   #onHostAbort: (() => void) | undefined;
-  readonly #inner = new Set<(hit: LimitHit) => void>();
+  #inner: Set<(hit: LimitHit) => void> | undefined;
   #leaveOuter: (() => void) | undefined;
 
   constructor(options: {
@@ -85,8 +85,7 @@ export class CallLimit {
 
   /** The call has ended: timers and listeners are let go of, and whatever it started and did not wait for is told to stop. */
   stop(): void {
-    if (this.#controller?.signal.aborted === false)
-      this.#controller.abort(new LastcallError('ended', 'The call has ended.'));
+    if (this.#controller?.signal.aborted === false) this.#controller.abort(ENDED);
     if (this.#timers !== undefined) for (const callOff of this.#timers) callOff();
     this.#leaveOuter?.();
     if (this.#onHostAbort !== undefined) this.#host?.removeEventListener('abort', this.#onHostAbort);
@@ -102,8 +101,9 @@ export class CallLimit {
     if (outer.#race === undefined) return;
     this.#race ??= Promise.withResolvers();
     const end = (hit: LimitHit): void => this.#end(hit);
+    outer.#inner ??= new Set();
     outer.#inner.add(end);
-    this.#leaveOuter = () => void outer.#inner.delete(end);
+    this.#leaveOuter = () => void outer.#inner?.delete(end);
   }
 
   #watch(host: AbortSignal): void {
@@ -130,7 +130,7 @@ export class CallLimit {
     this.#hit = hit;
     this.#race?.resolve(hit);
     this.#abort(hit);
-    for (const end of this.#inner) end(hit);
+    if (this.#inner !== undefined) for (const end of this.#inner) end(hit);
   }
 
   #abort(hit: LimitHit): void {
@@ -138,6 +138,9 @@ export class CallLimit {
       this.#controller.abort(new LastcallError(hit.code, `${hit.message}.`));
   }
 }
+
+// One for all: an error is made at the cost of its stack, and this one tells of no failure.
+const ENDED: LastcallError = new LastcallError('ended', 'The call has ended.');
 
 /** Calls `wake` after `ms`; what it returns calls that off. */
 function callAfter(clock: Clock, ms: number, wake: () => void): () => void {
