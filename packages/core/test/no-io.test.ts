@@ -14,6 +14,10 @@ test('the core does no I/O: time, chance, files and the network come through por
     (name) => name.endsWith('.ts') && !name.startsWith('node') && !exempt.includes(name),
   );
   expect(files.length).toBeGreaterThan(100);
-  const offenders = files.filter((name) => forbidden.test(readFileSync(join(source, name), 'utf8')));
+  const offenders = files.filter((name) => forbidden.test(withoutComments(readFileSync(join(source, name), 'utf8'))));
   expect(offenders.map((name) => relative('.', name))).toEqual([]);
 });
+
+function withoutComments(code: string): string {
+  return code.replace(/\/\*[\s\S]*?\*\//g, '').replace(/\/\/.*$/gm, '');
+}
