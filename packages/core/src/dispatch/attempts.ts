@@ -116,7 +116,8 @@ export class Attempts {
     const { answer } = this.#run;
     if (answer !== undefined && 'result' in answer) return answer.result;
     if (answer !== undefined && 'error' in answer) return fail(answer.error);
-    return this.#tool.execute === undefined ? pending() : this.#tool.execute(input as never, ctx as never);
+    if (this.#tool.execute === undefined) return pending();
+    return this.#tool.execute(input as never, (this.#tool.origin === 'lastcall' ? ctx : ctx.forAiSdk()) as never);
   }
 
   #open(input: unknown): SessionLayer {

@@ -24,8 +24,6 @@ export class CallContext implements ToolContext {
   readonly attempt: number;
   readonly session: Session;
   readonly budget: Budget | undefined;
-  declare readonly abortSignal: AbortSignal;
-  declare readonly messages: readonly LanguageModelV4Message[];
   readonly prompt: PromptLike | undefined;
   readonly logger: Logger;
 
@@ -39,8 +37,22 @@ export class CallContext implements ToolContext {
     this.budget = run.budget;
     this.prompt = run.prompt;
     this.logger = run.logger;
-    Object.defineProperty(this, 'abortSignal', ABORT_SIGNAL);
-    Object.defineProperty(this, 'messages', MESSAGES);
+  }
+
+  /**
+   * The same context with what the AI SDK knows as properties of its own: wrappers of its tools spread their options, and
+   * nothing must get lost. Not for every call: to define them costs as much as a schema.
+   */
+  forAiSdk(): this {
+    return Object.defineProperties(this, OWN);
+  }
+
+  get abortSignal(): AbortSignal {
+    return markedRun(this).limit.signal;
+  }
+
+  get messages(): readonly LanguageModelV4Message[] {
+    return markedRun(this).messages();
   }
 
   get resources(): Resources {
@@ -79,18 +91,18 @@ interface Marked {
   [RUN]: CallRun;
 }
 
-// A property of the object itself: wrappers of AI SDK tools spread their options, and the signal must not get lost.
-const ABORT_SIGNAL: PropertyDescriptor & ThisType<Marked> = {
-  enumerable: true,
-  get() {
-    return this[RUN].limit.signal;
+const OWN: PropertyDescriptorMap & ThisType<Marked> = {
+  abortSignal: {
+    enumerable: true,
+    get() {
+      return this[RUN].limit.signal;
+    },
   },
-};
-
-const MESSAGES: PropertyDescriptor & ThisType<Marked> = {
-  enumerable: true,
-  get() {
-    return this[RUN].messages();
+  messages: {
+    enumerable: true,
+    get() {
+      return this[RUN].messages();
+    },
   },
 };
 

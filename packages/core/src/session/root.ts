@@ -4,27 +4,39 @@ import type { AnySlice, Reducer, SessionEvent, Slice } from './slice.ts';
 
 /**
  * All state of a session: one immutable value. A snapshot is keeping a reference to it and a rollback is taking an old
- * reference back, so both cost the same at any size.
+ * reference back, so both cost the same at any size. A list and not a map: a session has a handful of slices, and every
+ * call that writes copies it.
  */
-export type Root = ReadonlyMap<string, Slot>;
+export type Root = readonly Slot[];
 
 export interface Slot {
   readonly slice: AnySlice;
   readonly state: unknown;
 }
 
-export const emptyRoot: Root = new Map();
+export const emptyRoot: Root = [];
+
+export function slotNamed(root: Root, name: string): Slot | undefined {
+  for (const slot of root) if (slot.slice.name === name) return slot;
+  return undefined;
+}
 
 /** The root with a slice in its initial state, or the same root where it is already. */
 export function withSlice(root: Root, slice: AnySlice): Root {
-  const known = root.get(slice.name);
-  if (known === undefined) return new Map(root).set(slice.name, { slice, state: slice.initial });
+  const known = slotNamed(root, slice.name);
+  if (known === undefined) return [...root, { slice, state: slice.initial }];
   if (known.slice === slice) return root;
   throw new SessionError(`Two different slices are named "${slice.name}". Rename one, or share one definition.`);
 }
 
+/** The root with a slot in the place of the one of its name, or added to it. */
+export function withSlot(root: Root, slot: Slot): Root {
+  const at = root.findIndex(({ slice }) => slice.name === slot.slice.name);
+  return at < 0 ? [...root, slot] : root.with(at, slot);
+}
+
 export function readSlice<S>(root: Root, slice: Slice<S>): S {
-  const slot = root.get(slice.name);
+  const slot = slotNamed(root, slice.name);
   if (slot === undefined) return slice.initial;
   if (slot.slice !== slice) withSlice(root, slice);
   return slot.state as S;
@@ -32,14 +44,15 @@ export function readSlice<S>(root: Root, slice: Slice<S>): S {
 
 /** The root after an event. All reducers run before anything is kept: one that throws leaves nothing of the event. */
 export function reduceRoot(root: Root, event: SessionEvent, policy?: 'log'): Root {
-  let next: Map<string, Slot> | undefined;
-  for (const [name, slot] of root) {
-    const reducer = slot.slice.on[event.type] as Reducer<unknown> | undefined;
-    if (reducer === undefined || (policy !== undefined && slot.slice.policy !== policy)) continue;
-    const state = reducer(slot.state, event);
-    if (state === slot.state) continue;
-    next ??= new Map(root);
-    next.set(name, { slice: slot.slice, state: deepFreeze(state, slot.state) });
+  let next: Slot[] | undefined;
+  for (let at = 0; at < root.length; at++) {
+    const { slice, state: old } = root[at] as Slot;
+    const reducer = slice.on[event.type] as Reducer<unknown> | undefined;
+    if (reducer === undefined || (policy !== undefined && slice.policy !== policy)) continue;
+    const state = reducer(old, event);
+    if (state === old) continue;
+    next ??= root.slice();
+    next[at] = { slice, state: deepFreeze(state, old) };
   }
   return next ?? root;
 }
@@ -47,20 +60,19 @@ export function reduceRoot(root: Root, event: SessionEvent, policy?: 'log'): Roo
 /** `before`, with the `log` slices of `after`: what a rollback leaves. */
 export function rollBack(before: Root, after: Root): Root {
   if (before === after) return before;
-  let next: Map<string, Slot> | undefined;
-  for (const [name, slot] of after) {
-    const old = before.get(name)?.state ?? slot.slice.initial;
-    if (slot.slice.policy !== 'log' || slot.state === old) continue;
-    next ??= new Map(before);
-    next.set(name, slot);
+  let next = before;
+  for (const slot of after) {
+    if (slot.slice.policy !== 'log') continue;
+    const old = slotNamed(before, slot.slice.name)?.state ?? slot.slice.initial;
+    if (slot.state !== old) next = withSlot(next, slot);
   }
-  return next ?? before;
+  return next;
 }
 
 /** `after`, with the slices that `now` has come to know since `before`. */
 export function withSlicesOf(after: Root, now: Root, before: Root): Root {
   if (now === before) return after;
   let root = after;
-  for (const { slice } of now.values()) root = withSlice(root, slice);
+  for (const { slice } of now) root = withSlice(root, slice);
   return root;
 }

@@ -1,6 +1,6 @@
 import { SessionError } from '../errors.ts';
 import { deepFreeze } from './deep-freeze.ts';
-import type { Root, Slot } from './root.ts';
+import { type Root, slotNamed, withSlot } from './root.ts';
 import { builtInNamed } from './slice.ts';
 
 /** A session as plain data. */
@@ -11,7 +11,8 @@ export interface SessionJson {
 
 export function rootToJson(root: Root): SessionJson {
   const slices: Record<string, { version: number; state: unknown }> = {};
-  for (const [name, { slice, state }] of root) {
+  for (const { slice, state } of root) {
+    const { name } = slice;
     assertJson(state, name, '');
     slices[name] = { version: slice.version, state };
   }
@@ -21,10 +22,10 @@ export function rootToJson(root: Root): SessionJson {
 /** The root with the stored states in it. Everything is checked before anything is kept. */
 export function restoreRoot(json: SessionJson | string, root: Root): Root {
   const stored = toSessionJson(json);
-  const next = new Map<string, Slot>(root);
+  let next = root;
   for (const [name, { version, state }] of Object.entries(stored.slices)) {
     const known = builtInNamed(name);
-    const slot = root.get(name) ?? (known === undefined ? undefined : { slice: known, state: known.initial });
+    const slot = slotNamed(root, name) ?? (known === undefined ? undefined : { slice: known, state: known.initial });
     if (slot === undefined)
       throw new SessionError(`The stored session has a slice "${name}" that is not among the slices given.`);
     if (slot.slice.version !== version) {
@@ -32,7 +33,7 @@ export function restoreRoot(json: SessionJson | string, root: Root): Root {
         `Slice "${name}" is stored in version ${version}, and its definition is version ${slot.slice.version}.`,
       );
     }
-    next.set(name, { slice: slot.slice, state: deepFreeze(structuredClone(state), undefined) });
+    next = withSlot(next, { slice: slot.slice, state: deepFreeze(structuredClone(state), undefined) });
   }
   return next;
 }

@@ -8,7 +8,7 @@ import { LayerEffects } from './layer-effects.ts';
 import { LayersAbove } from './layers-above.ts';
 import type { AnyResource, Resources } from './resource.ts';
 import { ResourceScope } from './resource-scope.ts';
-import { emptyRoot, type Root, readSlice, reduceRoot, rollBack, withSlice, withSlicesOf } from './root.ts';
+import { emptyRoot, type Root, readSlice, reduceRoot, rollBack, slotNamed, withSlice, withSlicesOf } from './root.ts';
 import type { Session, Snapshot } from './session.ts';
 import { rootToJson, type SessionJson } from './session-json.ts';
 import type { AnySlice, SessionEvent, Slice } from './slice.ts';
@@ -140,7 +140,8 @@ export class SessionLayer implements Session {
   }
 
   read<S>(slice: Slice<S>): S {
-    if (this.isOpen && !this.#readOnly && !this.root.has(slice.name)) this.root = withSlice(this.root, slice);
+    if (this.isOpen && !this.#readOnly && slotNamed(this.root, slice.name) === undefined)
+      this.root = withSlice(this.root, slice);
     return readSlice(this.root, slice);
   }
 

@@ -136,3 +136,19 @@ test('[T7] what configureTools adds to an AI SDK tool works on it', async () => 
     outcome: { status: 'ok' },
   });
 });
+
+test('[T7] a wrapper that spreads the execution options loses none of them', async () => {
+  const seen: unknown[] = [];
+  const inner = aiTool({
+    inputSchema: z.object({}),
+    execute: async (_input, { toolCallId, messages, abortSignal }) => {
+      seen.push(toolCallId, messages, abortSignal instanceof AbortSignal);
+    },
+  });
+  const wrapped = aiTool({
+    inputSchema: z.object({}),
+    execute: async (input, options) => inner.execute?.(input, { ...options }),
+  });
+  await dispatch({ wrapped }, 'wrapped');
+  expect(seen).toEqual(['call-1', [], true]);
+});
