@@ -12,7 +12,7 @@ test('a memory file system begins with the files it is given', async () => {
 test('a memory file system refuses files that exclude each other', () => {
   expect(() => memoryFilesystem({ files: { a: '', 'a/b': '' } })).toThrow(/"a\/b"/);
   expect(() => memoryFilesystem({ files: { a: '', './a': '' } })).toThrow(/already/);
-  expect(() => memoryFilesystem({ files: { '../a': '' } })).toThrow(/root/);
+  expect(() => memoryFilesystem({ files: { '../a': '' } })).toThrow('root');
 });
 
 test('a memory file system dates files by its clock, and an undo gives the date back', async () => {
