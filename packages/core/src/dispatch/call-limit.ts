@@ -22,6 +22,7 @@ export class CallLimit {
   #onHostAbort: (() => void) | undefined;
   #inner: Set<(hit: LimitHit) => void> | undefined;
   #leaveOuter: (() => void) | undefined;
+  #outer: CallLimit | undefined;
 
   constructor(options: {
     clock: Clock;
@@ -34,7 +35,7 @@ export class CallLimit {
     if (options.cancellable === true) this.#race = Promise.withResolvers();
     this.#clock = options.clock;
     this.#host = options.signal;
-    if (options.within !== undefined) this.#stayWithin(options.within);
+    if (options.within !== undefined) this.#stayWithin(options.within, options.cancellable ?? false);
     if (options.deadline !== undefined) this.#endAt(options.deadline, 'The deadline passed');
     if (this.#host !== undefined) this.#watch(this.#host);
   }
@@ -46,6 +47,8 @@ export class CallLimit {
 
   /** What ended the call, if something has. A deadline counts from its millisecond on, also before its timer is heard. */
   get hit(): LimitHit | undefined {
+    // The outer limit ends first: a call must not make a result of its inner one's having run out of the same time.
+    void this.#outer?.hit;
     if (this.#hit === undefined && this.#deadline !== undefined && this.#clock.now() >= this.#deadline) {
       this.#end({ code: 'timeout', message: 'The deadline passed' });
     }
@@ -86,19 +89,22 @@ export class CallLimit {
   /** The call has ended: timers and listeners are let go of, and whatever it started and did not wait for is told to stop. */
   stop(): void {
     if (this.#controller?.signal.aborted === false) this.#controller.abort(ENDED);
+    if (this.#inner !== undefined)
+      for (const end of this.#inner) end({ code: 'aborted', message: 'The call around it has ended' });
     if (this.#timers !== undefined) for (const callOff of this.#timers) callOff();
     this.#leaveOuter?.();
     if (this.#onHostAbort !== undefined) this.#host?.removeEventListener('abort', this.#onHostAbort);
   }
 
   /** What ends the outer limit ends this one. Cheaper than a timer and a listener for each call of a turn. */
-  #stayWithin(outer: CallLimit): void {
+  #stayWithin(outer: CallLimit, cancellable: boolean): void {
+    this.#outer = outer;
     this.#deadline = outer.#deadline;
     if (outer.#hit !== undefined) {
       this.#end(outer.#hit);
       return;
     }
-    if (outer.#race === undefined) return;
+    if (outer.#race === undefined && !cancellable) return;
     this.#race ??= Promise.withResolvers();
     const end = (hit: LimitHit): void => this.#end(hit);
     outer.#inner ??= new Set();

@@ -95,7 +95,9 @@ export function prepareRun(options: DispatchOptions): CallRun {
     limit: new CallLimit({
       clock,
       deadline: earliest(startedAt, options.deadline, outer?.limit.deadline),
-      signal: eitherSignal(options.signal, parent),
+      signal: checkSignal(options.signal),
+      within: outer?.limit,
+      cancellable: outer !== undefined,
     }),
     budget,
     policies,
@@ -153,13 +155,7 @@ export function earliest(now: number, own: number | undefined, parents: number |
   return Math.min(own, parents);
 }
 
-export function eitherSignal(own: AbortSignal | undefined, parent: Pick<ToolContext, 'abortSignal'>): AbortSignal;
-export function eitherSignal(own: AbortSignal | undefined, parent: ToolContext | undefined): AbortSignal | undefined;
-export function eitherSignal(
-  own: AbortSignal | undefined,
-  parent: Pick<ToolContext, 'abortSignal'> | undefined,
-): AbortSignal | undefined {
-  if (own !== undefined && !(own instanceof AbortSignal)) throw new OptionsError('signal', 'must be an AbortSignal.');
-  if (parent === undefined) return own;
-  return own === undefined ? parent.abortSignal : AbortSignal.any([own, parent.abortSignal]);
+export function checkSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
+  if (signal === undefined || signal instanceof AbortSignal) return signal;
+  throw new OptionsError('signal', 'must be an AbortSignal.');
 }

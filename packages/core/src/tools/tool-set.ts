@@ -17,6 +17,9 @@ export function assertToolSet(set: unknown, what: string = 'A tool set'): assert
     throw new ToolSetError(`${what} must be an object of tools by name, not ${got}: { search: tool({ … }) }.`);
   }
   if (checkedSets.has(set)) return;
+  if (typeof (set as { then?: unknown }).then === 'function') {
+    throw new ToolSetError(`${what} must be an object of tools by name, not a promise of one: await it first.`);
+  }
   for (const [name, one] of Object.entries(set)) assertEntry(name, one);
   checkedSets.add(set);
 }

@@ -4,7 +4,7 @@ import { sameJson } from '../dispatch/same-json.ts';
 import { OptionsError } from '../errors.ts';
 import { renderValue } from '../results/render.ts';
 import { answerTo, fitsWait } from './given-answer.ts';
-import { isInDoubt, toRun, unknownOutcome } from './settle-batch.ts';
+import { expire, isExpired, isInDoubt, toRun, unknownOutcome } from './settle-batch.ts';
 import { stepTools } from './step-tools.ts';
 import { settleUnrun, type Turn } from './turn.ts';
 
@@ -46,10 +46,14 @@ function notWaiting({ entries }: Turn['transcript'], callId: string): string {
 
 /** Answers to calls whose turn went on without them. The view tells the model of each with a message of its own. */
 export async function settleLateAnswers(turn: Turn): Promise<void> {
-  for (const [callId, { call }] of [...turn.progress.waiting]) {
+  for (const [callId, { call, settlement }] of [...turn.progress.waiting]) {
+    if (turn.progress.open?.calls.some((one) => one.callId === callId) === true) continue;
     const answer = answerTo(turn.progress, turn.options.answers, callId);
-    const isOpen = turn.progress.open?.calls.some((one) => one.callId === callId) === true;
-    if (answer === undefined || isOpen) continue;
+    if (isExpired(turn, settlement) && !turn.progress.answers.has(callId)) {
+      await expire(turn, call, settlement, { late: true });
+      continue;
+    }
+    if (answer === undefined) continue;
     const step = await stepTools(turn, false);
     if (isInDoubt(turn, step, call)) await settleUnrun(turn, call, unknownOutcome(call.toolName), { late: true });
     else await dispatchRun(toRun(turn, step, call, { answer, late: true }));

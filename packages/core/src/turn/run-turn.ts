@@ -1,5 +1,5 @@
 import { CallLimit } from '../dispatch/call-limit.ts';
-import { eitherSignal } from '../dispatch/dispatch-options.ts';
+import { outerRun } from '../dispatch/dispatch-options.ts';
 import { OptionsError } from '../errors.ts';
 import type { LockTicket } from '../session/call-lock.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
@@ -219,7 +219,13 @@ class Drive {
       (stop.reason === 'budget' && stop.dimension === 'tokens' && reserveTokens !== undefined);
     if (!kept || turn.progress.steps >= (turn.contract?.maxInvocations ?? Number.POSITIVE_INFINITY)) return stop;
     const { clock, deadline, options } = turn;
-    const limit = new CallLimit({ clock, deadline, signal: eitherSignal(options.signal, options.parent) });
+    const limit = new CallLimit({
+      clock,
+      deadline,
+      signal: options.signal,
+      within: outerRun(options.parent)?.limit,
+      cancellable: true,
+    });
     try {
       if (limit.hit === undefined) await this.#askWithoutTools(limit);
     } finally {
@@ -303,14 +309,16 @@ function finishStep(turn: Turn, reply: ReplyEntry, batch: readonly Ended[]): voi
   const { onStepFinish } = turn.options;
   if (onStepFinish === undefined) return;
   const call = ({ settlement: { callId, toolName, input } }: Ended) => ({ toolCallId: callId, toolName, input });
+  const report = (error: unknown): void => turn.logger.error('onStepFinish threw. The turn is not affected.', error);
   try {
-    onStepFinish({
+    const answer: unknown = onStepFinish({
       toolCalls: batch.map(call),
       toolResults: batch.map((one) => ({ ...call(one), output: one.settlement.outcome })),
       text: reply.text,
       usage: reply.usage,
     });
+    if (answer instanceof Promise) answer.catch(report);
   } catch (error) {
-    turn.logger.error('onStepFinish threw. The turn is not affected.', error);
+    report(error);
   }
 }

@@ -72,7 +72,11 @@ function settleUnknown(
   if (isInDoubt(turn, step, call)) return settleUnrun(turn, call, unknownOutcome(call.toolName));
   const waiting = turn.progress.waiting.get(call.callId);
   const answer = answerTo(turn.progress, turn.options.answers, call.callId);
-  if (waiting !== undefined && answer === undefined) return expire(turn, call, waiting.settlement);
+  // An answer that was known in time holds; one that comes after the call's time does not.
+  const inTime = answer !== undefined && turn.progress.answers.has(call.callId);
+  if (waiting !== undefined && !inTime && isExpired(turn, waiting.settlement))
+    return expire(turn, call, waiting.settlement);
+  if (waiting !== undefined && answer === undefined) return waiting.settlement;
   const refused = waiting === undefined ? refusal(turn, step, call, before) : refusalOfRewind(turn, step, call);
   if (refused !== undefined) return settleUnrun(turn, call, refused);
   const run = toRun(turn, step, call, { answer, beside, rewinds: call.role === 'rewind' });
@@ -116,14 +120,21 @@ export function unknownOutcome(toolName: string): Outcome {
   return { status: 'error', code: 'unknown_outcome', message, text: message };
 }
 
-/** A pending call whose time has passed has failed; one that still has time stays as it is. */
-function expire(turn: Turn, call: PlannedCall, waiting: Settlement): Settlement | Promise<Settlement> {
-  const { outcome } = waiting;
-  if (outcome.status !== 'pending' || outcome.expiresAt === undefined || turn.clock.now() < outcome.expiresAt)
-    return waiting;
+/** Whether nobody answered a pending call in its time. */
+export function isExpired(turn: Turn, { outcome }: Settlement): boolean {
+  return outcome.status === 'pending' && outcome.expiresAt !== undefined && turn.clock.now() >= outcome.expiresAt;
+}
+
+/** A pending call whose time has passed has failed. */
+export function expire(
+  turn: Turn,
+  call: RequestedCall,
+  waiting: Settlement,
+  how: Pick<SettledEntry, 'late'> = {},
+): Promise<Settlement> {
   const message = `"${call.toolName}" was not answered in time.`;
   const expired: Outcome = { status: 'error', code: 'expired', message, text: message };
-  return settleUnrun(turn, { ...call, input: waiting.input }, expired);
+  return settleUnrun(turn, { ...call, input: waiting.input }, expired, how);
 }
 
 interface RunHow {

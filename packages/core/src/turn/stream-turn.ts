@@ -1,4 +1,4 @@
-import { eitherSignal } from '../dispatch/dispatch-options.ts';
+import { checkSignal } from '../dispatch/dispatch-options.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
 import { EventChannel } from './event-channel.ts';
 import { runNested, runOpened } from './run-turn.ts';
@@ -55,7 +55,7 @@ async function run(
   try {
     // Checked before ours take the place of the caller's own.
     checkTurnOptions(options);
-    const signal = eitherSignal(options.signal, { abortSignal: abort.signal });
+    const signal = either(checkSignal(options.signal), abort.signal);
     return await runOpened(() => openTurn({ ...options, signal, onEvent }, runNested, () => channel.ready()));
   } catch (error) {
     // Options that cannot work are refused before there is a turn that could tell of its end.
@@ -78,4 +78,8 @@ function reader(channel: EventChannel<TurnEvent>, abort: AbortController): Async
       return { done: true, value: undefined };
     },
   };
+}
+
+function either(own: AbortSignal | undefined, reader: AbortSignal): AbortSignal {
+  return own === undefined ? reader : AbortSignal.any([own, reader]);
 }

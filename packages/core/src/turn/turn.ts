@@ -4,8 +4,9 @@ import type { Clock } from '../clock.ts';
 import { randomId, systemClock } from '../defaults.ts';
 import { endEvent } from '../dispatch/call-events.ts';
 import { CallLimit } from '../dispatch/call-limit.ts';
-import { earliest, eitherSignal, outerRun } from '../dispatch/dispatch-options.ts';
+import { checkSignal, earliest, outerRun } from '../dispatch/dispatch-options.ts';
 import { readArguments } from '../dispatch/parse-input.ts';
+import { safeListener } from '../dispatch/safe-listener.ts';
 import type { Logger } from '../logger.ts';
 import { assertMiddleware } from '../middleware/middleware.ts';
 import type { NewId } from '../new-id.ts';
@@ -27,6 +28,7 @@ import { turnBudget } from './turn-budget.ts';
 import type { TurnEvent } from './turn-events.ts';
 import { checkTurnOptions, type NestedTurnOptions, type TurnOptions } from './turn-options.ts';
 import type { TurnResult } from './turn-result.ts';
+import { uniqueIds } from './unique-ids.ts';
 
 /** One turn while it runs: what it was given, checked, and what it has come to. */
 export interface Turn {
@@ -81,6 +83,7 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
   const deadline = earliest(clock.now(), options.deadline, outer?.limit.deadline);
   const transcript = options.transcript ?? new Transcript();
   const progress = readProgress(transcript.entries);
+  const budget = nestBudget(turnBudget(options.budget, goesOnWith(options, progress)), outer?.budget);
   return {
     options,
     model: liftModel(options.model),
@@ -91,13 +94,15 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
     limit: new CallLimit({
       clock,
       deadline: deadline === undefined ? undefined : deadline - (options.reserveMs ?? 0),
-      signal: eitherSignal(options.signal, parent),
+      signal: checkSignal(options.signal),
+      within: outer?.limit,
+      cancellable: outer !== undefined,
     }),
-    budget: nestBudget(turnBudget(options.budget, goesOnWith(options, progress)), outer?.budget),
+    budget,
     deadline,
     maxSteps: options.maxSteps ?? (contract === undefined ? DEFAULT_MAX_STEPS : Number.POSITIVE_INFINITY),
     clock,
-    newId,
+    newId: uniqueIds(newId, transcript),
     logger,
     emit: safely(options.onEvent, logger),
     ready,
@@ -129,7 +134,7 @@ export function isNew(options: TurnOptions): boolean {
 /** Writes down what happened: durable first, then known. */
 export function record(turn: Turn, ...entries: readonly Entry[]): void | Promise<void> {
   const written = turn.options.journal?.append(entries);
-  return written === undefined ? know(turn, entries) : written.then(() => know(turn, entries));
+  return isPromise(written) ? written.then(() => know(turn, entries)) : know(turn, entries);
 }
 
 /** Writes down the end of a call with what it changed: both or neither. */
@@ -139,7 +144,7 @@ export function recordSettled(
   events: readonly SessionEvent[],
 ): void | Promise<void> {
   const written = turn.options.journal?.settle(entry, { events });
-  return written === undefined ? know(turn, [entry]) : written.then(() => know(turn, [entry]));
+  return isPromise(written) ? written.then(() => know(turn, [entry])) : know(turn, [entry]);
 }
 
 /** Settles a call that did not run. */
@@ -168,16 +173,18 @@ function know(turn: Turn, entries: readonly Entry[]): void {
 }
 
 function safely(listener: ((event: TurnEvent) => void) | undefined, logger: Logger): Turn['emit'] {
-  if (listener === undefined) return undefined;
+  const tell = safeListener(listener, logger);
+  if (tell === undefined) return undefined;
   let ended = false;
   return (event) => {
     // Work that was left behind may speak on: nobody hears it, because the turn's end is the last word.
     if (ended) return;
     ended = event.type === 'turn.end';
-    try {
-      listener(event);
-    } catch (error) {
-      logger.error(`A listener to "${event.type}" threw. The turn is not affected.`, error);
-    }
+    tell(event);
   };
+}
+
+/** Of a journal that is written without types anything may come back: only a promise is waited for. */
+function isPromise(written: unknown): written is Promise<void> {
+  return typeof (written as Promise<void> | null | undefined)?.then === 'function';
 }

@@ -11,9 +11,13 @@ export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 
 
 /** What a provider counted. One that counts nothing counts as 0: a missing figure must not poison a sum. */
 export function readUsage(usage: LanguageModelV4Usage | undefined): Usage {
-  const inputTokens = usage?.inputTokens?.total ?? 0;
-  const outputTokens = usage?.outputTokens?.total ?? 0;
+  const inputTokens = count(usage?.inputTokens?.total);
+  const outputTokens = count(usage?.outputTokens?.total);
   return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
+}
+
+function count(tokens: number | undefined): number {
+  return tokens !== undefined && Number.isFinite(tokens) && tokens > 0 ? tokens : 0;
 }
 
 export function addUsage(one: Usage, other: Usage): Usage {
