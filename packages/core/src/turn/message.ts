@@ -21,6 +21,32 @@ export function toModelMessage(message: Message, field: string = 'messages'): La
   return { role: message.role, content: [{ type: 'text', text: message.content }] } as LanguageModelV4Message;
 }
 
+/** Messages of a conversation, checked: each call is followed directly by its one result, as providers demand. */
+export function toModelMessages(messages: readonly Message[]): LanguageModelV4Message[] {
+  const all = messages.map((message, index) => toModelMessage(message, `messages[${index}]`));
+  all.forEach((message, index) => {
+    const missing =
+      message.role === 'assistant' ? callsOf(message).filter((id) => !resultsOf(all[index + 1]).has(id)) : [];
+    if (missing.length === 0) return;
+    throw new OptionsError(
+      `messages[${index}]`,
+      `has calls without a result in the next message: ${missing.join(', ')}.`,
+    );
+  });
+  return all;
+}
+
+function callsOf({ content }: Extract<LanguageModelV4Message, { role: 'assistant' }>): string[] {
+  return content.flatMap((part) =>
+    part.type === 'tool-call' && part.providerExecuted !== true ? [part.toolCallId] : [],
+  );
+}
+
+function resultsOf(message: LanguageModelV4Message | undefined): ReadonlySet<string> {
+  if (message?.role !== 'tool') return new Set();
+  return new Set(message.content.flatMap((part) => (part.type === 'tool-result' ? [part.toolCallId] : [])));
+}
+
 export function userMessage(text: string): LanguageModelV4Message {
   return { role: 'user', content: [{ type: 'text', text }] };
 }

@@ -9,13 +9,14 @@ import { isUnrun } from './batch-rules.ts';
 import { Checkpoint } from './checkpoint.ts';
 import { type BatchEnding, decideEnding, type Ended } from './ending.ts';
 import type { Entry, ReplyEntry } from './entry.ts';
-import { toModelMessage, userMessage } from './message.ts';
+import { toModelMessages, userMessage } from './message.ts';
 import { goesOn, isFinished, readProgress } from './progress.ts';
 import { DEFAULT_REWINDS, rewind } from './rewind.ts';
 import { settleBatch } from './settle-batch.ts';
 import { assertContract, type StepTools, stepTools } from './step-tools.ts';
 import type { Stop } from './stop.ts';
 import { MaxConsecutiveNudgesExceeded, MaxInvocationsExceeded } from './terminating.ts';
+import { Transcript } from './transcript.ts';
 import { isNew, openTurn, record, settleUnrun, type Turn } from './turn.ts';
 import { attachTurn } from './turn-error.ts';
 import type { TurnOptions } from './turn-options.ts';
@@ -23,15 +24,17 @@ import { type TerminalOutput, type TurnResult, toTurnResult } from './turn-resul
 
 /** Runs steps until the agent stops. See docs/turns.md for what it rejects with: never for what a tool does. */
 export function runTurn<T extends ToolSet>(options: TurnOptions<T>): Promise<TurnResult<TerminalOutput<T>>> {
-  return runOpened(() => openTurn(options as TurnOptions, runNested)) as Promise<TurnResult<TerminalOutput<T>>>;
+  return runOpened(() => openTurn(options as TurnOptions, runNested), options?.transcript) as Promise<
+    TurnResult<TerminalOutput<T>>
+  >;
 }
 
 /** How a call runs a turn of its own. */
 export const runNested: Turn['runNested'] = (options, ctx) => runTurn({ ...(options as TurnOptions), parent: ctx });
 
 /** For those who open the turn themselves. */
-export async function runOpened(open: () => Turn): Promise<TurnResult> {
-  const turn = open();
+export async function runOpened(open: () => Turn, transcript?: Transcript): Promise<TurnResult> {
+  const turn = openOrFail(open, transcript);
   // Two turns on one session or one transcript never interleave: the second waits.
   const tickets = [turn.session.turns.enter('exclusive'), turn.transcript.turns.enter('exclusive')];
   try {
@@ -41,6 +44,15 @@ export async function runOpened(open: () => Turn): Promise<TurnResult> {
   } finally {
     for (const ticket of tickets) ticket.leave();
     turn.limit.stop();
+  }
+}
+
+/** Also options that are refused carry the transcript they were given. */
+function openOrFail(open: () => Turn, transcript: Transcript = new Transcript()): Turn {
+  try {
+    return open();
+  } catch (error) {
+    throw attachTurn(error, { reason: 'error', error }, transcript);
   }
 }
 
@@ -73,6 +85,7 @@ async function runAlone(turn: Turn): Promise<TurnResult> {
     turn.emit?.({ type: 'turn.end', stop });
     return toTurnResult(turn, stop);
   }
+  if (begun) await settleBefore(turn);
   await begin(turn, begun);
   const drive = new Drive(turn);
   try {
@@ -85,13 +98,17 @@ async function runAlone(turn: Turn): Promise<TurnResult> {
   }
 }
 
+/** Answers to a suspended turn become the results of its calls, also where a new turn takes its place. */
+async function settleBefore(turn: Turn): Promise<void> {
+  const { open } = turn.progress;
+  if (open === undefined || !hasNewAnswer(turn)) return;
+  await settleBatch(turn, await stepTools(turn, false), open);
+}
+
 /** Writes down what the turn starts from. A turn that goes on starts from where it was. */
 async function begin(turn: Turn, begun: boolean): Promise<void> {
   const { prompt, messages = [] } = turn.options;
-  const said = [
-    ...messages.map((message, index) => toModelMessage(message, `messages[${index}]`)),
-    ...(prompt === undefined ? [] : [userMessage(prompt)]),
-  ];
+  const said = [...toModelMessages(messages), ...(prompt === undefined ? [] : [userMessage(prompt)])];
   const entries: Entry[] = said.map((message) => ({ kind: 'message', message }));
   if (begun || !goesOn(turn.progress.stop)) entries.unshift({ kind: 'turn' });
   if (entries.length > 0) await record(turn, ...entries);

@@ -56,7 +56,10 @@ async function run(
     // Checked before ours take the place of the caller's own.
     checkTurnOptions(options);
     const signal = either(checkSignal(options.signal), abort.signal);
-    return await runOpened(() => openTurn({ ...options, signal, onEvent }, runNested, () => channel.ready()));
+    return await runOpened(
+      () => openTurn({ ...options, signal, onEvent }, runNested, () => channel.ready()),
+      options.transcript,
+    );
   } catch (error) {
     // Options that cannot work are refused before there is a turn that could tell of its end.
     if (!ended) channel.push({ type: 'turn.end', stop: { reason: 'error', error } });

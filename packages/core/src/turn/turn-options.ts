@@ -11,10 +11,10 @@ import type { Prompt } from '../prompt/prompt.ts';
 import type { Outcome } from '../results/outcome.ts';
 import type { Session } from '../session/session.ts';
 import type { ToolContext } from '../tools/tool-context.ts';
-import type { ToolSet } from '../tools/tool-set.ts';
+import { assertToolSet, type ToolSet } from '../tools/tool-set.ts';
 import type { Journal } from './journal.ts';
 import type { LanguageModelV3Like } from './lift-model.ts';
-import type { Message } from './message.ts';
+import { type Message, toModelMessages } from './message.ts';
 import type { TerminatingContract } from './terminating.ts';
 import type { Transcript } from './transcript.ts';
 import type { TurnEvent } from './turn-events.ts';
@@ -121,6 +121,9 @@ export function checkTurnOptions(options: TurnOptions): void {
   wholeNumber('rewind.max', options.rewind?.max, 0);
   wholeNumber('modelRetries', options.modelRetries, 0);
   checkReserves(options);
+  // Before anything is written down: whoever mends the mistake starts again from the same place.
+  if (typeof options.tools === 'object') assertToolSet(options.tools, 'Option "tools"');
+  if (options.messages !== undefined) toModelMessages(options.messages);
 }
 
 function checkReserves({ reserveMs, reserveTokens, deadline, budget, parent }: TurnOptions): void {

@@ -126,3 +126,36 @@ test('[T40] a provider that counts nonsense does not undo a token budget, and to
     'await it',
   );
 });
+
+test('[R43] answers that come with a new prompt become the results of their calls all the same', async () => {
+  const ask = tool({ description: 'Asks.', inputSchema, execute: () => pending() });
+  const options = { tools: { ask }, newId: sequentialIds() };
+  const first = await runTurn({ ...options, model: scriptedModel([[{ toolName: 'ask' }]]), prompt: 'go' });
+  const model = scriptedModel(['I see.']);
+  const answers = { 'call-1': { result: 'forty-two' } };
+  await runTurn({ ...options, model, transcript: first.transcript, answers, prompt: 'and?' });
+  const [, , result, question] = model.requests[0]?.prompt ?? [];
+  expect(JSON.stringify(result)).toContain('forty-two');
+  expect(question).toMatchObject({ role: 'user', content: [{ text: 'and?' }] });
+});
+
+test('[R38] messages with a call and no result are refused before anything is written', async () => {
+  const transcript = new Transcript();
+  const broken = [{ type: 'tool-call' as const, toolCallId: 'c1', toolName: 'x', input: {} }];
+  const messages = [{ role: 'assistant' as const, content: broken }];
+  const model = scriptedModel(['x']);
+  const refused = runTurn({ model, transcript, messages, prompt: 'go' });
+  await expect(refused).rejects.toMatchObject({
+    field: 'messages[0]',
+    message: expect.stringContaining('c1'),
+    transcript,
+  });
+  expect([model.requests, transcript.entries]).toEqual([[], []]);
+});
+
+test('[R24] tools that cannot be a tool set are refused before anything is written', async () => {
+  const transcript = new Transcript();
+  const refused = runTurn({ model: scriptedModel(['x']), transcript, tools: [add] as never, prompt: 'go' });
+  await expect(refused).rejects.toMatchObject({ name: 'ToolSetError', transcript, stop: { reason: 'error' } });
+  expect(transcript.entries).toEqual([]);
+});
