@@ -9,7 +9,7 @@ export type Message =
 const ROLES: readonly string[] = ['system', 'user', 'assistant', 'tool'];
 
 /** The message in the provider interface's form. */
-export function toModelMessage(message: Message, field: string = 'messages'): LanguageModelV4Message {
+function toModelMessage(message: Message, field: string = 'messages'): LanguageModelV4Message {
   if (typeof message !== 'object' || message === null || !ROLES.includes(message.role)) {
     throw new OptionsError(field, `must have a role: ${ROLES.join(', ')}.`);
   }
