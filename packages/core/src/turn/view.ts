@@ -10,7 +10,7 @@ interface Step {
   readonly assistantAt: number;
   readonly outcomes: Map<string, Outcome>;
   /** Calls whose results gave way to newer ones. */
-  readonly condensed: Set<string>;
+  condensed: Set<string> | undefined;
   shown: readonly RequestedCall[];
 }
 
@@ -29,6 +29,8 @@ interface Mark {
 }
 
 const CONDENSED = '[An older result, left out: a newer one follows.]';
+/** Holds the place of a step's results until they are written. */
+const NO_RESULTS: LanguageModelV4Message = { role: 'tool', content: [] };
 const UNSETTLED = 'This call has not been settled yet.';
 
 /**
@@ -41,15 +43,19 @@ export class View {
   #slots = new Map<string, Holder>();
   readonly #byCall = new Map<string, Step>();
   #last: Step | undefined;
+  /** Steps whose results are shown otherwise than they are: written anew when somebody looks. */
+  readonly #stale = new Set<Step>();
   #checkpoint: Mark | undefined;
 
   /** A copy: what a model was sent does not change under it. */
   messages(): LanguageModelV4Message[] {
+    this.#showResults();
     return this.#messages.slice();
   }
 
   /** What the model had been shown when it asked for the call. */
   before(callId: string): LanguageModelV4Message[] {
+    this.#showResults();
     return this.#messages.slice(0, this.#byCall.get(callId)?.assistantAt);
   }
 
@@ -95,14 +101,16 @@ export class View {
       reply,
       assistantAt: this.#messages.length,
       outcomes: new Map(),
-      condensed: new Set(),
+      condensed: undefined,
       shown: ownCalls(reply),
     };
     this.#last = step;
     for (const { callId } of reply.calls) this.#byCall.set(callId, step);
     // Providers refuse a message without content.
     if (reply.content.length > 0) this.#messages.push({ role: 'assistant', content: reply.content });
-    if (step.shown.length > 0) this.#messages.push(toolMessage(step));
+    if (step.shown.length === 0) return;
+    this.#messages.push(NO_RESULTS);
+    this.#stale.add(step);
   }
 
   #addOutcome(callId: string, outcome: Outcome, slot: string | undefined): void {
@@ -122,6 +130,7 @@ export class View {
   }
 
   #condense(holder: Holder): void {
+    holder.step.condensed ??= new Set();
     holder.step.condensed.add(holder.callId);
     this.#checkpoint?.gaveWay.push(holder);
     this.#refresh(holder.step);
@@ -146,17 +155,23 @@ export class View {
 
   #goBack(mark: Mark): void {
     this.#messages.length = mark.length;
+    for (const step of this.#stale) if (step.assistantAt >= mark.length) this.#stale.delete(step);
     for (const [callId, step] of this.#byCall) if (step.assistantAt >= mark.length) this.#byCall.delete(callId);
     this.#slots = new Map(mark.slots);
     for (const { step, callId } of mark.gaveWay) {
-      step.condensed.delete(callId);
+      step.condensed?.delete(callId);
       if (step.assistantAt < mark.length) this.#refresh(step);
     }
     mark.gaveWay = [];
   }
 
   #refresh(step: Step): void {
-    if (step.shown.length > 0) this.#messages[step.assistantAt + 1] = toolMessage(step);
+    if (step.shown.length > 0) this.#stale.add(step);
+  }
+
+  #showResults(): void {
+    for (const step of this.#stale) this.#messages[step.assistantAt + 1] = toolMessage(step);
+    this.#stale.clear();
   }
 }
 
@@ -183,9 +198,10 @@ function toolMessage(step: Step): LanguageModelV4Message {
 }
 
 function toResultPart({ callId, toolName }: RequestedCall, step: Step): LanguageModelV4ToolResultPart {
-  const output = step.condensed.has(callId)
-    ? { type: 'text' as const, value: CONDENSED }
-    : toOutput(step.outcomes.get(callId));
+  const output =
+    step.condensed?.has(callId) === true
+      ? { type: 'text' as const, value: CONDENSED }
+      : toOutput(step.outcomes.get(callId));
   return { type: 'tool-result', toolCallId: callId, toolName, output };
 }
 
