@@ -12,13 +12,12 @@ import { emptyRoot, type Root, readSlice, reduceRoot, rollBack, slotNamed, withS
 import type { Session, Snapshot } from './session.ts';
 import { rootToJson, type SessionJson } from './session-json.ts';
 import type { AnySlice, SessionEvent, Slice } from './slice.ts';
+import { rootOf, takeSnapshot } from './snapshots.ts';
 import { succeededTools } from './succeeded-tools.ts';
 import type { ToolInvoked } from './tool-invoked.ts';
 import { UndoLog } from './undo-log.ts';
 
 export type FilesystemGuard = (filesystem: Filesystem, layer: SessionLayer) => Filesystem;
-
-const snapshots = new WeakMap<Snapshot, { root: Root; ground: Ground }>();
 
 /**
  * A session, or the draft of a call upon it. The bottom layer is the session a host made. Each call opens a layer above:
@@ -188,18 +187,13 @@ export class SessionLayer implements Session {
   }
 
   snapshot(): Snapshot {
-    const snapshot: Snapshot = Object.freeze({ kind: 'session-snapshot' });
-    snapshots.set(snapshot, { root: this.root, ground: this.#ground });
-    return snapshot;
+    return takeSnapshot(this.root, this.#ground);
   }
 
   restore(snapshot: Snapshot): void {
-    const saved = snapshots.get(snapshot);
-    if (saved === undefined || saved.ground !== this.#ground) {
-      throw new SessionError('restore() takes a snapshot that this very session made.');
-    }
+    const root = rootOf(snapshot, this.#ground);
     this.#assertWritable('A snapshot was restored');
-    this.root = rollBack(saved.root, this.root);
+    this.root = rollBack(root, this.root);
   }
 
   toJSON(): SessionJson {
