@@ -102,7 +102,7 @@ export function prepareRun(options: DispatchOptions): CallRun {
     budget,
     policies,
     middleware,
-    messages: () => options.messages ?? parent?.messages ?? [],
+    messages: () => options.messages ?? outer?.messages() ?? [],
     prompt: typeof options.instructions === 'object' ? options.instructions : parent?.prompt,
     clock,
     logger,

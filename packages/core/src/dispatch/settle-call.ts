@@ -88,7 +88,7 @@ function discard(run: CallRun, ending: Ending, outcome: Outcome): ToolInvoked | 
   const event = toEvent(run, ending, outcome);
   const log = (): ToolInvoked | Promise<ToolInvoked> => {
     run.session.logEnd(event);
-    const writing = run.onSettle?.(toSettlement(event), []);
+    const writing = write(run, toSettlement(event), []);
     return writing === undefined ? event : writing.then(() => event);
   };
   const discarding = ending.draft?.discard({ hurry: ending.leftBehind ?? false });

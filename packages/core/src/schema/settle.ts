@@ -1,3 +1,4 @@
+import { isPromise } from '../is-promise.ts';
 import { describeError } from '../results/describe-error.ts';
 import type { Problem, SchemaResult } from './compiled-schema.ts';
 import { problemsOf } from './issues.ts';
@@ -22,13 +23,9 @@ export function settleWith(
 ): SchemaResult | Promise<SchemaResult> {
   try {
     const result = given();
-    if (!isThenable(result)) return settle(result);
+    if (!isPromise(result)) return settle(result);
     return Promise.resolve(result).then(settle).catch(fail);
   } catch (error) {
     return fail(error);
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }

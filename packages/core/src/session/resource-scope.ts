@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { RestoreFailed, SessionError, StaleCallError } from '../errors.ts';
 import type { Filesystem } from '../files/filesystem.ts';
+import { isPromise } from '../is-promise.ts';
 import type { Logger } from '../logger.ts';
 import type { AnyResource, Resource, Resources } from './resource.ts';
 
@@ -304,8 +305,4 @@ async function disposeOne(resource: AnyResource, value: unknown): Promise<void> 
 
 function forgetIfRejected(value: unknown, forget: () => void): void {
   if (isPromise(value)) value.then(undefined, forget);
-}
-
-function isPromise(value: unknown): value is Promise<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }

@@ -7,6 +7,7 @@ import { CallLimit } from '../dispatch/call-limit.ts';
 import { checkSignal, earliest, outerRun } from '../dispatch/dispatch-options.ts';
 import { readArguments } from '../dispatch/parse-input.ts';
 import { safeListener } from '../dispatch/safe-listener.ts';
+import { isPromise } from '../is-promise.ts';
 import type { Logger } from '../logger.ts';
 import { assertMiddleware } from '../middleware/middleware.ts';
 import type { NewId } from '../new-id.ts';
@@ -131,7 +132,7 @@ export function isNew(options: TurnOptions): boolean {
   );
 }
 
-/** Writes down what happened: durable first, then known. */
+/** Writes down what happened: durable first, then known. Only a promise is waited for, whatever else a journal gives back. */
 export function record(turn: Turn, ...entries: readonly Entry[]): void | Promise<void> {
   const written = turn.options.journal?.append(entries);
   return isPromise(written) ? written.then(() => know(turn, entries)) : know(turn, entries);
@@ -182,9 +183,4 @@ function safely(listener: ((event: TurnEvent) => void) | undefined, logger: Logg
     ended = event.type === 'turn.end';
     tell(event);
   };
-}
-
-/** Of a journal that is written without types anything may come back: only a promise is waited for. */
-function isPromise(written: unknown): written is Promise<void> {
-  return typeof (written as Promise<void> | null | undefined)?.then === 'function';
 }

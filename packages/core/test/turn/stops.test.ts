@@ -7,7 +7,6 @@ import {
   fail,
   runTurn,
   type Stop,
-  slice,
   type ToolContext,
   Transcript,
   type TurnEvent,
@@ -17,21 +16,9 @@ import {
 } from '../../src/index.ts';
 import { fakeClock, settled } from '../../src/testing/fake-clock.ts';
 import { type ScriptedReply, scriptedModel } from '../../src/testing/scripted-model.ts';
+import { note, notes } from './noting.ts';
 
 const none = z.object({});
-const notes = slice<readonly string[]>('notes', {
-  initial: [],
-  on: { noted: (all, { what }: { type: string; what: string }) => [...all, what] },
-});
-const note = tool({
-  description: 'Notes.',
-  inputSchema: z.object({ what: z.string() }),
-  effects: 'session',
-  execute: ({ what }, ctx) => {
-    ctx.session.dispatch({ type: 'noted', what });
-    return `noted ${what}`;
-  },
-});
 const answer = tool({ description: 'Answers.', inputSchema: none, terminal: true, execute: () => 'the answer' });
 const noted = (what: string) => ({ toolName: 'note', input: { what } });
 const probing = (execute: (ctx: ToolContext) => unknown, more: object = {}) =>

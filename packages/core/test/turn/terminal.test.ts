@@ -14,27 +14,14 @@ import {
   reply,
   runTurn,
   section,
-  slice,
   type ToolSet,
   tool,
   wrapToolSet,
 } from '../../src/index.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
+import { note, notes } from './noting.ts';
 
 const none = z.object({});
-const notes = slice<readonly string[]>('notes', {
-  initial: [],
-  on: { noted: (all, { what }: { type: string; what: string }) => [...all, what] },
-});
-const note = tool({
-  description: 'Notes.',
-  inputSchema: z.object({ what: z.string() }),
-  effects: 'session',
-  execute: ({ what }, ctx) => {
-    ctx.session.dispatch({ type: 'noted', what });
-    return `noted ${what}`;
-  },
-});
 const answer = tool({
   description: 'Answers.',
   inputSchema: z.object({ text: z.string() }),

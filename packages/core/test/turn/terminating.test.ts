@@ -7,28 +7,15 @@ import {
   MaxConsecutiveNudgesExceeded,
   MaxInvocationsExceeded,
   runTurn,
-  slice,
   type TerminatingContract,
   Transcript,
   type TurnEvent,
   tool,
 } from '../../src/index.ts';
 import { type ScriptedReply, scriptedModel } from '../../src/testing/scripted-model.ts';
+import { note, notes } from './noting.ts';
 
 const none = z.object({});
-const notes = slice<readonly string[]>('notes', {
-  initial: [],
-  on: { noted: (all, { what }: { type: string; what: string }) => [...all, what] },
-});
-const note = tool({
-  description: 'Notes.',
-  inputSchema: z.object({ what: z.string() }),
-  effects: 'session',
-  execute: ({ what }, ctx) => {
-    ctx.session.dispatch({ type: 'noted', what });
-    return `noted ${what}`;
-  },
-});
 const complete = tool({
   description: 'Completes the task.',
   id: 'c3b3bbf3-92fc-4ce6-b483-489c0b01ffa2',
