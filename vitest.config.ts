@@ -9,6 +9,8 @@ export default defineConfig({
     // Packages run from source: the same files that `npm start` runs, no build in between.
     projects: [
       { extends: true, test: { name: 'core', include: ['packages/core/test/**/*.test.ts'] } },
+      { extends: true, test: { name: 'machines', include: ['packages/machines/test/**/*.test.ts'] } },
+      { extends: true, test: { name: 'gateway', include: ['packages/gateway/test/**/*.test.ts'] } },
       { extends: true, test: { name: 'examples', include: ['examples/**/*.test.ts'] } },
     ],
   },

@@ -1,0 +1,3 @@
+// The public door of @lastcall/gateway.
+
+export {};
