@@ -1,0 +1,39 @@
+/**
+ * JSON, one value a line, between tags that carry an id which no outsider knows. No content can imitate a line or a tag:
+ * a value never contains a line break nor a "<", because both are written as escapes.
+ */
+export interface Frame {
+  /** What it holds, e.g. `inbox`. */
+  readonly name: string;
+  readonly tag: string;
+  readonly attributes?: Readonly<Record<string, string | number>>;
+  readonly lines: readonly unknown[];
+}
+
+export function renderFrame({ name, tag, attributes = {}, lines }: Frame): string {
+  const said = Object.entries(attributes).map(([key, value]) => ` ${key}="${value}"`);
+  return [`<${name}-${tag}${said.join('')}>`, ...lines.map(renderLine), `</${name}-${tag}>`].join('\n');
+}
+
+/** What `renderFrame` made of it, or undefined where the text is not exactly that: a frame inside other text is none. */
+export function parseFrame(text: string, name: string, tag: string): Frame | undefined {
+  const [first = '', ...rest] = text.split('\n');
+  const opening = `<${name}-${tag}`;
+  if (!first.startsWith(opening) || !/^( [a-z]+="[^"<>]*")*>$/.test(first.slice(opening.length))) return undefined;
+  if (rest.pop() !== `</${name}-${tag}>`) return undefined;
+  const attributes = Object.fromEntries(
+    [...first.matchAll(/ ([a-z]+)="([^"]*)"/g)].map(([, key, value]) => [key, value]),
+  );
+  return { name, tag, attributes, lines: rest.map((line): unknown => JSON.parse(line)) };
+}
+
+function renderLine(value: unknown): string {
+  return JSON.stringify(value).replace(IMITATORS, escapeCharacter);
+}
+
+// "<" would open a tag; the others are line breaks to some readers, and JSON leaves them as they are.
+const IMITATORS = /[<\u0085\u2028\u2029]/g;
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

@@ -1,0 +1,58 @@
+import { renderFrame } from './frame.ts';
+import type { InboxEvent } from './inbox-event.ts';
+
+/** An event as a cycle took it from the inbox. */
+export interface WaitingEvent {
+  readonly eventId: string;
+  /** When it arrived, in milliseconds since the epoch. */
+  readonly at: number;
+  /** Counted from 1: above it, an earlier cycle that took the event failed. */
+  readonly attempt: number;
+  readonly event: InboxEvent;
+}
+
+export interface InboxFrame {
+  readonly cycle: number;
+  /** The agent's own unguessable id, which the system text tells it. */
+  readonly tag: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * A batch of events as the text of one user message: one JSON object a line, in a structure that no content can imitate.
+ * Whatever a message says, it adds no event.
+ */
+export function renderInbox(events: readonly WaitingEvent[], { cycle, tag, now }: InboxFrame): string {
+  const attributes = { cycle, now: new Date(now).toISOString() };
+  return renderFrame({ name: 'inbox', tag, attributes, lines: events.map(toLine) });
+}
+
+/** One line of an inbox. */
+export interface InboxLine {
+  readonly event: string;
+  readonly type: InboxEvent['type'];
+  readonly source: string;
+  readonly at: string;
+  readonly attempt?: number;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+function toLine({ eventId, at, attempt, event }: WaitingEvent): InboxLine {
+  const { type, ...data } = event;
+  const again = attempt > 1 ? { attempt } : {};
+  return { event: eventId, type, source: sourceOf(event), at: new Date(at).toISOString(), ...again, data };
+}
+
+function sourceOf(event: InboxEvent): string {
+  switch (event.type) {
+    case 'space_message':
+      return `${event.from.kind} ${event.from.entityId}`;
+    case 'tool_result':
+      return `tool ${event.toolName}`;
+    case 'plan':
+      return `plan ${event.key}`;
+    case 'service':
+      return `service ${event.source}`;
+  }
+}
