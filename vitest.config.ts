@@ -10,7 +10,16 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'core', include: ['packages/core/test/**/*.test.ts'] } },
       { extends: true, test: { name: 'machines', include: ['packages/machines/test/**/*.test.ts'] } },
-      { extends: true, test: { name: 'gateway', include: ['packages/gateway/test/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'gateway',
+          include: ['packages/gateway/test/**/*.test.ts'],
+          globalSetup: ['packages/gateway/test/support/global-setup.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 30_000,
+        },
+      },
       { extends: true, test: { name: 'examples', include: ['examples/**/*.test.ts'] } },
     ],
   },

@@ -1,0 +1,41 @@
+import type { Services } from '../services.ts';
+import { toJson } from '../store/json.ts';
+import type { Tx } from '../store/store.ts';
+import { type InboxEvent, priorityOf } from './inbox-event.ts';
+
+export interface PushedEvent {
+  readonly agentId: string;
+  /** Delivered once per agent, however often it is pushed. */
+  readonly eventId: string;
+  readonly event: InboxEvent;
+  /** Withheld: kept for operators, and no reason to wake. Default 'pending'. */
+  readonly status?: 'pending' | 'withheld';
+}
+
+/** Puts an event into an agent's inbox and wakes it, in the transaction that made the event. False: it was there already. */
+export async function pushEvent({ engine }: Pick<Services, 'engine'>, tx: Tx, pushed: PushedEvent): Promise<boolean> {
+  const { agentId, eventId, event, status = 'pending' } = pushed;
+  const now = await tx.now();
+  const inserted = await tx.db
+    .insertInto('inbox_events')
+    .values({
+      agent_id: agentId,
+      event_id: eventId,
+      type: event.type,
+      priority: priorityOf(event),
+      payload: toJson(event),
+      status,
+      attempts: 0,
+      available_at: now,
+      run_id: null,
+      error: null,
+      created_at: now,
+    })
+    .onConflict((conflict) => conflict.columns(['agent_id', 'event_id']).doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (inserted === undefined) return false;
+  // An agent's thread has the agent's id.
+  if (status === 'pending') await engine.enqueue(tx, agentId);
+  return true;
+}

@@ -1,0 +1,45 @@
+/** What one gateway allows. Everything has a bound, and an error that says it. */
+export interface Limits {
+  /** How long a thread is held without a sign of life. */
+  readonly leaseMs: number;
+  /** Cycles under way at once. */
+  readonly cycles: number;
+  /** Events that one cycle takes. */
+  readonly inboxBatch: number;
+  /** Events that may wait for one agent. */
+  readonly inboxLength: number;
+  /** How often a failed cycle is tried. */
+  readonly cycleAttempts: number;
+  /** Before the second try of a failed cycle; doubled for each further one. */
+  readonly retryMs: number;
+  /** Messages by agents without one by a person in between. */
+  readonly hops: number;
+  readonly bodyBytes: number;
+  readonly messageCharacters: number;
+  readonly resultBytes: number;
+  /** Streams open at once. */
+  readonly connections: number;
+  /** What may wait for a slow reader of a stream before it is let go. */
+  readonly streamBacklog: number;
+  /** How long what a stream said is kept for those who missed it. */
+  readonly streamWindowMs: number;
+  /** How long cycles may go on after a stop was asked for. */
+  readonly graceMs: number;
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  leaseMs: 10_000,
+  cycles: 500,
+  inboxBatch: 50,
+  inboxLength: 10_000,
+  cycleAttempts: 5,
+  retryMs: 1_000,
+  hops: 8,
+  bodyBytes: 1_000_000,
+  messageCharacters: 32_000,
+  resultBytes: 256_000,
+  connections: 10_000,
+  streamBacklog: 1_000,
+  streamWindowMs: 3_600_000,
+  graceMs: 10_000,
+};

@@ -1,0 +1,26 @@
+import type { Kysely } from 'kysely';
+import { type Migration, Migrator } from 'kysely/migration';
+import { initial } from './migrations/0001-initial.ts';
+import type { Dialect } from './store.ts';
+import { StoreRefused } from './store-error.ts';
+import type { Tables } from './tables.ts';
+
+/** Forward only, in this order, each once. A migration that was released is never changed. */
+function migrations(dialect: Dialect): Record<string, Migration> {
+  return { '0001-initial': initial(dialect) };
+}
+
+/** Brings the tables up to date. Kysely holds a lock meanwhile: of two gateways that start at once, one migrates and one waits. */
+export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => migrations(dialect) },
+  });
+  const { error, results = [] } = await migrator.migrateToLatest();
+  if (error === undefined) return;
+  const failed = results.find(({ status }) => status === 'Error')?.migrationName;
+  if (failed === undefined) throw error;
+  throw new StoreRefused(`The database could not be brought up to date: migration ${failed} failed, and was undone.`, {
+    cause: error,
+  });
+}

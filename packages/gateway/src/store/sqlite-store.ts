@@ -1,0 +1,58 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Kysely, sql } from 'kysely';
+import { migrate } from './migrate.ts';
+import { runTransaction } from './run-transaction.ts';
+import { sqliteDialect } from './sqlite-driver.ts';
+import type { Store } from './store.ts';
+import { StoreRefused } from './store-error.ts';
+import type { Tables } from './tables.ts';
+
+export interface SqliteOptions {
+  /** The folder that holds the database. Made if it is not there. */
+  readonly home: string;
+  /** FULL survives a power cut; NORMAL survives the death of the process. Default FULL. */
+  readonly synchronous?: 'FULL' | 'NORMAL';
+}
+
+/** The embedded store: one file, one process. */
+export async function openSqliteStore({ home, synchronous = 'FULL' }: SqliteOptions): Promise<Store> {
+  mkdirSync(home, { recursive: true });
+  const lock = lockHome(home);
+  const database = new DatabaseSync(join(home, 'lastcall.db'));
+  database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma foreign_keys = on;`);
+  const db = new Kysely<Tables>({ dialect: sqliteDialect(database) });
+  await migrate(db, 'sqlite');
+  const now = async (): Promise<number> => Date.now();
+  return {
+    dialect: 'sqlite',
+    db,
+    transaction: (work) => runTransaction(db, { dialect: 'sqlite', now }, work),
+    async ping() {
+      await sql`select 1`.execute(db);
+    },
+    async close() {
+      await db.destroy();
+      lock.close();
+    },
+  };
+}
+
+/**
+ * Held as long as the process lives, also if it is killed: the system lets go of it. In a file of its own, so that others
+ * may still look into the database.
+ */
+function lockHome(home: string): DatabaseSync {
+  const lock = new DatabaseSync(join(home, 'lock.db'));
+  try {
+    lock.exec('pragma busy_timeout = 0; begin exclusive');
+    return lock;
+  } catch (cause) {
+    lock.close();
+    throw new StoreRefused(
+      `Another gateway uses the database in "${home}". Stop it, set LASTCALL_HOME to another folder, or set DATABASE_URL to a PostgreSQL database, which several gateways can share.`,
+      { cause },
+    );
+  }
+}

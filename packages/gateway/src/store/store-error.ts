@@ -1,0 +1,28 @@
+import { LastcallError } from '@lastcall/core';
+
+/** The store was used in a way that cannot work: a mistake in the program. */
+export class StoreMisuse extends LastcallError {
+  override readonly name: string = 'StoreMisuse';
+
+  constructor(message: string) {
+    super('store_misuse', message);
+  }
+}
+
+/** The store cannot be used as it is set up. The message says what to do. */
+export class StoreRefused extends LastcallError {
+  override readonly name: string = 'StoreRefused';
+
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('store_refused', message, options);
+  }
+}
+
+/** The database does not answer. Trying again later is right. */
+export class StoreUnavailable extends LastcallError {
+  override readonly name: string = 'StoreUnavailable';
+
+  constructor(cause: unknown) {
+    super('store_unavailable', 'The database does not answer. Nothing was changed; try again shortly.', { cause });
+  }
+}

@@ -1,0 +1,33 @@
+import type { Kysely } from 'kysely';
+import type { Tables } from './tables.ts';
+
+/**
+ * All durable state, in transactions. Written once, in Kysely, for every database; what differs between them is in
+ * `sqlite-store.ts` and `postgres-store.ts`.
+ *
+ * Guarantees: a transaction that resolves is durable; one that rejects has changed nothing; reads see what was committed.
+ */
+export interface Store {
+  readonly dialect: Dialect;
+  /** For reading outside a transaction. Inside one it throws: a database with one connection would wait for itself. */
+  readonly db: Kysely<Tables>;
+  /** Runs `work`, commits, then runs what it left for after. Conflicts with other transactions are tried again: `work` may run more than once. */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Whether the database answers. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type Dialect = 'sqlite' | 'postgres';
+
+/** A transaction under way. */
+export interface Tx {
+  readonly dialect: Dialect;
+  readonly db: Kysely<Tables>;
+  /** The database's clock, the same throughout the transaction's statements that use it. Gateways' own clocks may differ. */
+  now(): Promise<number>;
+  /** Last work of the transaction, e.g. numbering the events it leaves. */
+  beforeCommit(work: () => Promise<void>): void;
+  /** What the world may learn once it is durable. Must not throw. */
+  afterCommit(work: () => void): void;
+}

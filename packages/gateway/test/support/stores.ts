@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { inject } from 'vitest';
+import { openPostgresStore } from '../../src/store/postgres-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import type { Store } from '../../src/store/store.ts';
+
+/** A new, empty database of its kind, and stores upon it. */
+export interface Database {
+  readonly kind: 'sqlite' | 'postgres';
+  /** DATABASE_URL for PostgreSQL; the home folder for SQLite. */
+  readonly location: string;
+  open(): Promise<Store>;
+  remove(): Promise<void>;
+}
+
+/** Every contract suite runs on each of these. */
+export const databases: readonly { readonly kind: Database['kind']; readonly create: () => Promise<Database> }[] = [
+  { kind: 'sqlite', create: createSqlite },
+  { kind: 'postgres', create: createPostgres },
+];
+
+async function createSqlite(): Promise<Database> {
+  const home = await mkdtemp(join(tmpdir(), 'lastcall-sqlite-'));
+  return {
+    kind: 'sqlite',
+    location: home,
+    // Tests survive no power cut: the cheaper mode keeps them quick.
+    open: () => openSqliteStore({ home, synchronous: 'NORMAL' }),
+    remove: () => rm(home, { recursive: true, force: true }),
+  };
+}
+
+async function createPostgres(): Promise<Database> {
+  const url = new URL(inject('postgresUrl'));
+  const name = `t_${randomUUID().replaceAll('-', '')}`;
+  await administer(url.href, `create database ${name}`);
+  const own = new URL(url);
+  own.pathname = `/${name}`;
+  return {
+    kind: 'postgres',
+    location: own.href,
+    open: () => openPostgresStore({ url: own.href, connections: 8 }),
+    remove: () => administer(url.href, `drop database if exists ${name} with (force)`),
+  };
+}
+
+async function administer(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}
