@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { type LimitsInput, limitsSchema } from './limits.ts';
+import { type MiddlewareConfig, middlewareSchema } from './middleware-config.ts';
+import { type ToolConfig, type ToolConfigInput, toolConfigSchema } from './tool-config.ts';
+
+/** An agent as data: what is stored, versioned, and applied from the next cycle. */
+export interface AgentConfig {
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** `provider/model`, the name of a model of the configuration, or `rehearsal`. Default: the gateway's. */
+  readonly model?: string | undefined;
+  /** The operator's own words: the only text of the system role that the gateway did not write. */
+  readonly instructions: string;
+  /** Names or ids of registered tools, and tools of this agent alone. */
+  readonly tools?: readonly (string | ToolConfig)[] | undefined;
+  readonly batch?: BatchConfig | undefined;
+  readonly terminating?: TerminatingConfig | undefined;
+  readonly limits?: LimitsInput | undefined;
+  readonly middleware?: readonly MiddlewareConfig[] | undefined;
+}
+
+/** An agent as it is written. */
+export type AgentConfigInput = Omit<AgentConfig, 'tools'> & {
+  readonly tools?: readonly (string | ToolConfigInput)[] | undefined;
+  readonly mcp?: { readonly servers?: readonly unknown[] | undefined } | undefined;
+  readonly mcpServers?: readonly unknown[] | undefined;
+  readonly machine?: unknown;
+};
+
+export interface BatchConfig {
+  readonly onError?: 'continue' | 'cancel-rest' | undefined;
+  readonly afterTerminal?: 'skip' | 'run' | undefined;
+  readonly history?: 'keep' | 'trim' | undefined;
+}
+
+export interface TerminatingConfig {
+  readonly toolIds: readonly string[];
+  readonly consecutiveNudges?: number | undefined;
+  readonly nudgeMessage?: string | undefined;
+  readonly maxInvocations?: number | undefined;
+}
+
+const batchSchema = z.strictObject({
+  onError: z.enum(['continue', 'cancel-rest']).optional(),
+  afterTerminal: z.enum(['skip', 'run']).optional(),
+  history: z.enum(['keep', 'trim']).optional(),
+});
+
+const terminatingSchema = z.strictObject({
+  toolIds: z.array(z.string().min(1).max(200)).min(1).max(200),
+  consecutiveNudges: z.int().min(0).max(1_000).optional(),
+  nudgeMessage: z.string().min(1).max(10_000).optional(),
+  maxInvocations: z.int().min(1).max(1_000_000).optional(),
+});
+
+const MODEL_SHAPE =
+  'must be 1–200 characters without spaces, e.g. "anthropic/<model>", the name of one of the configured models, or "rehearsal".';
+
+const noServers = z.array(z.unknown()).max(0, { error: 'must be empty: MCP servers come with a later version.' });
+
+export const agentNameSchema: z.ZodType<string> = z
+  .string()
+  .max(200)
+  .regex(/\S/, { error: 'must not be empty.' })
+  .regex(/^\P{Cc}*$/u, { error: 'must not contain line breaks or other control characters.' });
+
+/** Refuses unknown fields, and what comes with a later version, each with its path. */
+export const agentConfigSchema: z.ZodType<AgentConfig> = z
+  .strictObject({
+    name: agentNameSchema,
+    description: z.string().max(2_000).optional(),
+    model: z
+      .string()
+      .regex(/^\S{1,200}$/, { error: MODEL_SHAPE })
+      .optional(),
+    instructions: z.string().max(200_000),
+    tools: z
+      .array(z.union([z.string().min(1).max(200), toolConfigSchema]))
+      .max(500)
+      .superRefine((tools, ctx) => {
+        for (const [index, message] of repeatedTools(tools)) ctx.addIssue({ code: 'custom', path: [index], message });
+      })
+      .optional(),
+    mcp: z.strictObject({ servers: noServers.optional() }).optional(),
+    mcpServers: noServers.optional(),
+    batch: batchSchema.optional(),
+    terminating: terminatingSchema.optional(),
+    limits: limitsSchema.optional(),
+    middleware: z.array(middlewareSchema).max(50).optional(),
+    machine: z
+      .undefined({ error: 'comes with a later version: agents as machines are in @lastcall/machines. Leave it out.' })
+      .optional(),
+  })
+  .transform(({ mcp: _mcp, mcpServers: _servers, machine: _machine, ...config }): AgentConfig => config);
+
+function repeatedTools(tools: readonly (string | ToolConfig)[]): readonly (readonly [number, string])[] {
+  const names = tools.map((one) => (typeof one === 'string' ? one : one.name));
+  return names.flatMap((name, index) =>
+    names.indexOf(name) < index ? [[index, `names "${name}" a second time. Leave one out.`] as const] : [],
+  );
+}

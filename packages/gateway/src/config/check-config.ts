@@ -1,0 +1,119 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { Plugin } from '@lastcall/core';
+import { z } from 'zod';
+import { type AgentConfig, agentConfigSchema } from './agent-config.ts';
+import type { Config } from './config.ts';
+import { ConfigError } from './config-error.ts';
+import { type ConfigProblem, check, formatPath } from './config-problem.ts';
+import { gatewayLimitsSchema } from './limits.ts';
+import { checkTools, type RegisteredTools } from './registered-tool.ts';
+import { settingSchemas } from './settings.ts';
+import { type SpaceSeed, spaceSeedSchema } from './space-seed.ts';
+
+/** The configuration with everything that was left out filled in, or a ConfigError that tells every problem at once. */
+export function checkConfig(value: unknown, file: string = 'lastcall.config.ts'): Config {
+  const wrong = wrongWhole(value);
+  if (wrong !== undefined) throw new ConfigError(file, [{ path: '', message: wrong }]);
+  const { tools = {}, ...data } = value as { readonly tools?: unknown };
+  const checkedData = check(configSchema, data);
+  const checkedTools = checkTools(tools, ['tools']);
+  if (!checkedData.ok || !checkedTools.ok)
+    throw new ConfigError(
+      file,
+      [checkedData, checkedTools].flatMap((one) => (one.ok ? [] : one.problems)),
+    );
+  const config: Config = { ...checkedData.value, tools: checkedTools.value };
+  const problems = [...agentProblems(config.agents, config.tools), ...spaceProblems(config)];
+  if (problems.length > 0) throw new ConfigError(file, problems);
+  return config;
+}
+
+// An object of any class has no unknown fields, so it would pass for an empty configuration.
+function wrongWhole(value: unknown): string | undefined {
+  const fix = 'Write: export default defineConfig({ … }).';
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return `must export a configuration, not ${Array.isArray(value) ? 'an array' : value === null ? 'null' : typeof value}. ${fix}`;
+  if (typeof (value as { then?: unknown }).then === 'function')
+    return `must not export a promise: await it first. ${fix}`;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null
+    ? undefined
+    : `must export a plain object. ${fix}`;
+}
+
+const envName = z.string().regex(/^[A-Za-z_]\w{0,127}$/, { error: 'must be the name of an environment variable.' });
+
+const model = z.custom<LanguageModelV4>(
+  (value) => typeof (value as Partial<LanguageModelV4> | null)?.doStream === 'function',
+  { error: 'must be a language model of an AI SDK provider.' },
+);
+
+const plugin = z.custom<Plugin>((value) => typeof (value as Partial<Plugin> | null)?.getAgentConfig === 'function', {
+  error: 'must be made with plugin({ … }).',
+});
+
+const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {
+  error: 'must be an origin without a path, e.g. "https://app.example.com".',
+});
+
+const { port, host, home, databaseUrl, secretKey, model: modelName, modelUrl, leaseMs, logLevel } = settingSchemas;
+
+const configSchema: z.ZodType<Omit<Config, 'tools'>> = z.strictObject({
+  port: port.optional(),
+  host: host.optional(),
+  home: home.optional(),
+  databaseUrl: databaseUrl.optional(),
+  secretKey: secretKey.optional(),
+  model: modelName.optional(),
+  modelUrl: modelUrl.optional(),
+  leaseMs: leaseMs.optional(),
+  logLevel: logLevel.optional(),
+  agents: z.array(agentConfigSchema).default([]),
+  spaces: z.array(spaceSeedSchema).default([]),
+  plugins: z.array(plugin).default([]),
+  models: z.record(z.string().regex(/^\S{1,200}$/), model).default({}),
+  secrets: z.array(envName).default([]),
+  egress: z.strictObject({ allow: z.array(z.string().min(1).max(255)).default([]) }).default({ allow: [] }),
+  limits: gatewayLimitsSchema.default({}),
+  corsOrigins: z.array(origin).default([]),
+});
+
+function agentProblems(agents: readonly AgentConfig[], tools: RegisteredTools): readonly ConfigProblem[] {
+  const repeated = repeatedNames('agents', agents);
+  const inline = agents.flatMap((agent, index) =>
+    (agent.tools ?? []).flatMap((one, at) => {
+      if (typeof one === 'string' || !Object.hasOwn(tools, one.name)) return [];
+      const path = formatPath(['agents', index, 'tools', at, 'name']);
+      return [{ path, message: `is also a tool under tools. Rename it, or write just "${one.name}".` }];
+    }),
+  );
+  return [...repeated, ...inline];
+}
+
+function spaceProblems({ spaces, agents }: Config): readonly ConfigProblem[] {
+  const names = agents.map(({ name }) => name);
+  const strangers = (space: SpaceSeed, index: number): readonly ConfigProblem[] =>
+    (space.agents ?? []).flatMap((name, at) =>
+      names.includes(name)
+        ? []
+        : [
+            {
+              path: formatPath(['spaces', index, 'agents', at]),
+              message: `is no agent of this configuration: it has ${list(names)}.`,
+            },
+          ],
+    );
+  return [...repeatedNames('spaces', spaces), ...spaces.flatMap(strangers)];
+}
+
+function repeatedNames(field: string, all: readonly { readonly name: string }[]): readonly ConfigProblem[] {
+  return all.flatMap(({ name }, index) =>
+    all.findIndex((other) => other.name === name) < index
+      ? [{ path: formatPath([field, index, 'name']), message: `is ${JSON.stringify(name)} a second time. Rename one.` }]
+      : [],
+  );
+}
+
+function list(names: readonly string[]): string {
+  return names.length === 0 ? 'none' : names.map((name) => JSON.stringify(name)).join(', ');
+}

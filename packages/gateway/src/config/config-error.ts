@@ -1,0 +1,26 @@
+import { LastcallError } from '@lastcall/core';
+import type { ConfigProblem } from './config-problem.ts';
+
+/** A configuration that cannot work, refused before anything starts. Names the file, the path in it, and what to do. */
+export class ConfigError extends LastcallError {
+  override readonly name: string = 'ConfigError';
+  /** The file, or `environment`. */
+  readonly file: string;
+  /** Where the first problem is: `agents[0].tools[1].name`; empty where it is the whole file. */
+  readonly path: string;
+  readonly problems: readonly ConfigProblem[];
+
+  constructor(file: string, problems: readonly ConfigProblem[], options?: { cause?: unknown }) {
+    super('config', messageOf(file, problems), options);
+    this.file = file;
+    this.path = problems[0]?.path ?? '';
+    this.problems = problems;
+  }
+}
+
+function messageOf(file: string, problems: readonly ConfigProblem[]): string {
+  const lines = problems.map(({ path, message }) =>
+    path === '' ? `${file} ${message}` : `${file}: ${path} ${message}`,
+  );
+  return lines.join('\n');
+}

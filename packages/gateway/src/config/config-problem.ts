@@ -1,0 +1,102 @@
+import type { z } from 'zod';
+
+/** What is wrong, and where. `message` reads on from the path: `must be …, not …. Do this.` */
+export interface ConfigProblem {
+  readonly path: string;
+  readonly message: string;
+}
+
+export type Checked<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
+
+/** Parses with messages that say what was expected, what came, and where. `base` is where the value stands. */
+export function check<T>(schema: z.ZodType<T>, value: unknown, base: readonly PropertyKey[] = []): Checked<T> {
+  const result = schema.safeParse(value, { error: explain });
+  if (result.success) return { ok: true, value: result.data };
+  return { ok: false, problems: result.error.issues.flatMap((issue) => problemsOf(issue, base)) };
+}
+
+/** `['agents', 0, 'odd key']` → `agents[0]["odd key"]`. */
+export function formatPath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, key) => {
+    if (typeof key === 'number') return `${text}[${key}]`;
+    if (!/^[A-Za-z_$][\w$]*$/.test(String(key))) return `${text}[${JSON.stringify(String(key))}]`;
+    return text === '' ? String(key) : `${text}.${String(key)}`;
+  }, '');
+}
+
+function problemsOf(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): readonly ConfigProblem[] {
+  const path = [...base, ...issue.path];
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({ path: formatPath([...path, key]), message: UNKNOWN_FIELD }));
+  if (issue.code === 'invalid_union') {
+    const meant = meantAlternative(issue.errors);
+    if (meant !== undefined) return meant.flatMap((one) => problemsOf(one, path));
+  }
+  return [{ path: formatPath(path), message: issue.message }];
+}
+
+const UNKNOWN_FIELD = 'is unknown. Remove it, or correct its name.';
+
+/** The one alternative that was meant, and is wrong only inside: what it says helps more than "fits none". */
+function meantAlternative(errors: readonly z.core.$ZodIssue[][]): readonly z.core.$ZodIssue[] | undefined {
+  const sameType = errors.filter((issues) => !failsAsWhole(issues, ['invalid_type', 'invalid_value']));
+  const close =
+    sameType.length > 1 ? sameType.filter((issues) => !failsAsWhole(issues, ['unrecognized_keys'])) : sameType;
+  return close.length === 1 ? close[0] : undefined;
+}
+
+function failsAsWhole(issues: readonly z.core.$ZodIssue[], codes: readonly string[]): boolean {
+  return issues.some(({ code, path }) => path.length === 0 && codes.includes(code));
+}
+
+/** Undefined leaves it to the words of the schema, or to zod's. */
+function explain(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined
+        ? `is missing: it must be ${article(issue.expected)}.`
+        : `must be ${article(issue.expected)}, not ${typeName(issue.input)}.`;
+    case 'invalid_value':
+      return `must be ${oneOf(issue.values as readonly unknown[])}, not ${short(issue.input)}.`;
+    case 'too_small':
+      return `must be ${String(issue.minimum)} or more${unitOf(issue.origin)}.`;
+    case 'too_big':
+      return `must be ${String(issue.maximum)} or less${unitOf(issue.origin)}.`;
+    case 'invalid_union':
+      return `must be one of the forms that are known, not ${typeName(issue.input)}.`;
+    default:
+      return undefined;
+  }
+}
+
+function article(expected: string): string {
+  if (expected === 'int') return 'a whole number';
+  return `${/^[aeiou]/.test(expected) ? 'an' : 'a'} ${expected === 'record' ? 'object' : expected}`.replace(
+    'a object',
+    'an object',
+  );
+}
+
+function oneOf(values: readonly unknown[]): string {
+  return values
+    .map((value) => JSON.stringify(value))
+    .join(', ')
+    .replace(/, (?=[^,]*$)/, ' or ');
+}
+
+function unitOf(origin: string): string {
+  if (origin === 'string') return ' characters';
+  return origin === 'array' ? ' entries' : '';
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'an array' : article(typeof value);
+}
+
+// What was written may be a secret in the wrong place: texts are shown only where a few words are expected.
+function short(value: unknown): string {
+  return typeof value === 'string' && value.length <= 40 ? JSON.stringify(value) : typeName(value);
+}

@@ -1,0 +1,44 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { Plugin } from '@lastcall/core';
+import type { AgentConfig, AgentConfigInput } from './agent-config.ts';
+import type { GatewayLimitsInput } from './limits.ts';
+import type { RegisteredTools, ToolEntries } from './registered-tool.ts';
+import type { GivenSettings } from './settings.ts';
+import type { SpaceSeed } from './space-seed.ts';
+
+/** What `lastcall.config.ts` exports. Everything may be left out. */
+export interface ConfigInput extends GivenSettings {
+  /** Created at the start where there is none of the name, and updated where its configuration changed. */
+  readonly agents?: readonly AgentConfigInput[] | undefined;
+  readonly tools?: ToolEntries | undefined;
+  /** Created at the first start. */
+  readonly spaces?: readonly SpaceSeed[] | undefined;
+  readonly plugins?: readonly Plugin[] | undefined;
+  /** Models of your own, by the name that agents call them. */
+  readonly models?: Readonly<Record<string, LanguageModelV4>> | undefined;
+  /** Names of the environment variables that tools may use. */
+  readonly secrets?: readonly string[] | undefined;
+  /** Hosts that tools may reach although they are private. */
+  readonly egress?: { readonly allow?: readonly string[] | undefined } | undefined;
+  readonly limits?: GatewayLimitsInput | undefined;
+  /** Origins of web pages that may use the API. */
+  readonly corsOrigins?: readonly string[] | undefined;
+}
+
+/** A checked configuration. */
+export interface Config extends GivenSettings {
+  readonly agents: readonly AgentConfig[];
+  readonly tools: RegisteredTools;
+  readonly spaces: readonly SpaceSeed[];
+  readonly plugins: readonly Plugin[];
+  readonly models: Readonly<Record<string, LanguageModelV4>>;
+  readonly secrets: readonly string[];
+  readonly egress: { readonly allow: readonly string[] };
+  readonly limits: GatewayLimitsInput;
+  readonly corsOrigins: readonly string[];
+}
+
+/** Gives a configuration its type, and nothing else: it is checked when it is loaded. */
+export function defineConfig(config: ConfigInput): ConfigInput {
+  return config;
+}

@@ -1,0 +1,58 @@
+import { access } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { checkConfig } from './check-config.ts';
+import type { Config } from './config.ts';
+import { ConfigError } from './config-error.ts';
+
+export interface LoadedConfig {
+  /** The file it came from; undefined where there is none, and the configuration is empty. */
+  readonly file: string | undefined;
+  readonly config: Config;
+}
+
+// The first that is there counts: a compiled file often lies beside its source.
+const NAMES = ['lastcall.config.ts', 'lastcall.config.js', 'lastcall.config.mjs'];
+
+/** The configuration of a directory. Throws a ConfigError where its file cannot be loaded or used. */
+export async function loadConfig(directory: string): Promise<LoadedConfig> {
+  const file = await findConfig(directory);
+  if (file === undefined) return { file, config: checkConfig({}) };
+  return { file, config: checkConfig(await importDefault(file), file) };
+}
+
+async function findConfig(directory: string): Promise<string | undefined> {
+  for (const name of NAMES) {
+    const file = resolve(join(directory, name));
+    if (await isThere(file)) return file;
+  }
+  return undefined;
+}
+
+async function isThere(file: string): Promise<boolean> {
+  try {
+    await access(file);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+    // It is there and cannot be read: importing it will say why.
+    return true;
+  }
+}
+
+async function importDefault(file: string): Promise<unknown> {
+  const module = await importFile(file);
+  if ('default' in module) return module.default;
+  const message = 'has no default export. Write: export default defineConfig({ … }).';
+  throw new ConfigError(file, [{ path: '', message }]);
+}
+
+async function importFile(file: string): Promise<Record<string, unknown>> {
+  try {
+    return (await import(/* @vite-ignore */ pathToFileURL(file).href)) as Record<string, unknown>;
+  } catch (cause) {
+    const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+    throw new ConfigError(file, [{ path: '', message: `cannot be loaded. ${reason}` }], { cause });
+  }
+}

@@ -1,0 +1,47 @@
+import type { z } from 'zod';
+import { ConfigError } from './config-error.ts';
+import { type ConfigProblem, check } from './config-problem.ts';
+import { type GivenSettings, type Settings, settingSchemas } from './settings.ts';
+
+const VARIABLES: readonly (readonly [variable: string, setting: keyof Settings])[] = [
+  ['PORT', 'port'],
+  ['HOST', 'host'],
+  ['DATABASE_URL', 'databaseUrl'],
+  ['LASTCALL_HOME', 'home'],
+  ['LASTCALL_SECRET_KEY', 'secretKey'],
+  ['LASTCALL_MODEL', 'model'],
+  ['LASTCALL_MODEL_URL', 'modelUrl'],
+  ['LASTCALL_LEASE_MS', 'leaseMs'],
+  ['LASTCALL_LOG_LEVEL', 'logLevel'],
+];
+
+const NUMBERS: ReadonlySet<keyof Settings> = new Set(['port', 'leaseMs']);
+
+/** The settings that the environment says. An empty variable says nothing. Throws a ConfigError that names the variable. */
+export function readEnv(env: Readonly<Record<string, string | undefined>>): GivenSettings {
+  const settings: Record<string, unknown> = {};
+  const problems: ConfigProblem[] = [];
+  for (const [variable, setting] of VARIABLES) {
+    const text = env[variable]?.trim();
+    if (text === undefined || text === '') continue;
+    const schema: z.ZodType = settingSchemas[setting];
+    const result = check(schema, NUMBERS.has(setting) ? toNumber(text) : text, [variable]);
+    if (result.ok) settings[setting] = result.value;
+    else problems.push(...result.problems);
+  }
+  problems.push(...modelUrlProblems(settings));
+  if (problems.length > 0) throw new ConfigError('environment', problems);
+  return settings as GivenSettings;
+}
+
+// Digits only: Number() would also take "0x10", "1e3" and " 80 ".
+function toNumber(text: string): number {
+  return /^\d+$/.test(text) ? Number(text) : Number.NaN;
+}
+
+function modelUrlProblems({ model, modelUrl }: GivenSettings): readonly ConfigProblem[] {
+  if (model?.startsWith('openai-compatible/') !== true || modelUrl !== undefined) return [];
+  return [
+    { path: 'LASTCALL_MODEL_URL', message: 'is missing: an openai-compatible model needs the URL of its server.' },
+  ];
+}

@@ -1,0 +1,30 @@
+/** The tools that every agent has. They cannot be overridden. */
+export const BUILT_IN_TOOL_NAMES: readonly string[] = [
+  'enter_space',
+  'send_message',
+  'read_messages',
+  'set_goals',
+  'delete_goals',
+  'set_memories',
+  'delete_memories',
+  'set_plans',
+  'delete_plans',
+  'get_plans',
+];
+
+// An agent whose outputs were moved out of its consciousness reads them back with it.
+const RESERVED: ReadonlySet<string> = new Set([...BUILT_IN_TOOL_NAMES, 'read_output']);
+
+export function isReservedToolName(name: string): boolean {
+  return RESERVED.has(name);
+}
+
+/** What is wrong with a tool's name, or undefined. The rules of core's tool sets, and that built-in tools stay what they are. */
+export function toolNameProblem(name: string): string | undefined {
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) return 'must be 1–64 characters of A–Z, a–z, 0–9, "_" and "-".';
+  if (/^\d+$/.test(name)) return 'must not be digits alone.';
+  if (name === '__proto__') return 'must not be "__proto__".';
+  return isReservedToolName(name)
+    ? `must not be "${name}": every agent has a built-in tool of that name. Choose another.`
+    : undefined;
+}

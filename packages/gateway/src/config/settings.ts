@@ -1,0 +1,87 @@
+import { z } from 'zod';
+
+/** Where and how a gateway runs. The environment outranks the configuration file, and that the defaults. */
+export interface Settings {
+  /** 0 takes any free one. */
+  readonly port: number;
+  readonly host: string;
+  /** Where the embedded store keeps its file. */
+  readonly home: string;
+  /** PostgreSQL. Without it the store is embedded. */
+  readonly databaseUrl: string | undefined;
+  /** The first secret key. Without it the first start makes one and prints it, once. */
+  readonly secretKey: string | undefined;
+  /** Of agents that name none: `provider/model`, one of the configured models, or `rehearsal`. */
+  readonly model: string | undefined;
+  /** Where `openai-compatible/<model>` is. */
+  readonly modelUrl: string | undefined;
+  /** How long a worker that is silent keeps its threads. */
+  readonly leaseMs: number;
+  readonly logLevel: LogLevel;
+}
+
+/** Those that somebody said. */
+export type GivenSettings = { readonly [K in keyof Settings]?: Settings[K] | undefined };
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+
+export const DEFAULT_SETTINGS: Settings = {
+  port: 4100,
+  // Loopback: whoever wants to be reached from outside says so.
+  host: '127.0.0.1',
+  home: '.lastcall',
+  databaseUrl: undefined,
+  secretKey: undefined,
+  model: undefined,
+  modelUrl: undefined,
+  // A killed worker's threads are taken over within 15 s: the lease, and a sweep.
+  leaseMs: 10_000,
+  logLevel: 'info',
+};
+
+const PORT = 'must be a whole number from 0 to 65535, e.g. 4100.';
+const LEASE = 'must be a whole number of milliseconds from 100 to 600000, e.g. 10000.';
+
+/** The messages never repeat a value: a URL and a key are secrets. */
+export const settingSchemas: { readonly [K in keyof Settings]: z.ZodType<Exclude<Settings[K], undefined>> } = {
+  port: z.int({ error: PORT }).min(0, { error: PORT }).max(65_535, { error: PORT }),
+  host: z
+    .string()
+    .regex(/^[\w.:%[\]-]{1,255}$/, { error: 'must be a host name or an IP address, e.g. 127.0.0.1 or 0.0.0.0.' }),
+  home: z.string().regex(/^[^\0]+$/, { error: 'must be a directory, e.g. .lastcall.' }),
+  databaseUrl: z.string().refine(isPostgresUrl, {
+    error: 'must be a PostgreSQL URL, postgres://user:password@host:5432/name. For the embedded store leave it out.',
+  }),
+  secretKey: z.string().regex(/^[\x21-\x7e]{16,512}$/, {
+    error: 'must be 16–512 characters of ASCII without spaces, e.g. what `openssl rand -hex 32` gives.',
+  }),
+  model: z.string().regex(/^\S{1,200}$/, {
+    error:
+      'must be a model without spaces, e.g. anthropic/<model>, openai/<model>, openai-compatible/<model> or rehearsal.',
+  }),
+  modelUrl: z.string().refine(isHttpUrl, { error: 'must be an http or https URL, e.g. http://127.0.0.1:11434/v1.' }),
+  leaseMs: z.int({ error: LEASE }).min(100, { error: LEASE }).max(600_000, { error: LEASE }),
+  logLevel: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+    error: 'must be trace, debug, info, warn, error, fatal or silent.',
+  }),
+};
+
+/** The first that says something, setting by setting. */
+export function settingsOf(...given: readonly GivenSettings[]): Settings {
+  const keys = Object.keys(DEFAULT_SETTINGS) as (keyof Settings)[];
+  const pick = (key: keyof Settings): unknown =>
+    given.find((one) => one[key] !== undefined)?.[key] ?? DEFAULT_SETTINGS[key];
+  return Object.fromEntries(keys.map((key) => [key, pick(key)])) as unknown as Settings;
+}
+
+function isPostgresUrl(text: string): boolean {
+  return /^postgres(ql)?:$/.test(protocolOf(text));
+}
+
+function isHttpUrl(text: string): boolean {
+  return /^https?:$/.test(protocolOf(text));
+}
+
+function protocolOf(text: string): string {
+  return URL.canParse(text) ? new URL(text).protocol : '';
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { agentNameSchema } from './agent-config.ts';
+
+/** A space that the gateway creates at its first start, with who is in it. */
+export interface SpaceSeed {
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** Names of agents of the same configuration. */
+  readonly agents?: readonly string[] | undefined;
+  readonly people?: readonly PersonSeed[] | undefined;
+}
+
+export interface PersonSeed {
+  readonly name: string;
+  /** The id that your own system has for the person. */
+  readonly externalId?: string | undefined;
+  readonly role?: string | undefined;
+}
+
+const personSchema = z.strictObject({
+  name: agentNameSchema,
+  externalId: z.string().min(1).max(200).optional(),
+  role: z.string().min(1).max(200).optional(),
+});
+
+export const spaceSeedSchema: z.ZodType<SpaceSeed> = z.strictObject({
+  name: agentNameSchema,
+  description: z.string().max(2_000).optional(),
+  agents: z.array(z.string()).optional(),
+  people: z.array(personSchema).optional(),
+});

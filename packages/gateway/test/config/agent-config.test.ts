@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest';
+import { agentConfigSchema } from '../../src/config/agent-config.ts';
+import { check } from '../../src/config/config-problem.ts';
+import { DEFAULT_LIMITS, gatewayLimitsOf, limitsOf } from '../../src/config/limits.ts';
+
+const agent = { name: 'Concierge', instructions: 'Help.' };
+const confirm = { name: 'confirmAction', executionType: 'space' };
+
+const problems = (config: unknown): string[] => {
+  const result = check(agentConfigSchema, config);
+  return result.ok ? [] : result.problems.map(({ path, message }) => `${path} ${message}`);
+};
+
+describe('an agent as data', () => {
+  test('a full configuration passes, and a tool in it is completed', () => {
+    const full = {
+      ...agent,
+      description: 'Books hotels.',
+      model: 'anthropic/some-model',
+      tools: ['lookup', confirm],
+      batch: { onError: 'cancel-rest', afterTerminal: 'skip', history: 'trim' },
+      terminating: { toolIds: ['report'], consecutiveNudges: 0, nudgeMessage: 'Go on.', maxInvocations: 3 },
+      limits: { maxSteps: 5, hopLimit: 0 },
+      middleware: ['log', { retry: { attempts: 3, backoffMs: 0 } }, { cache: { ttlMs: 1_000, maxEntries: 5 } }],
+    };
+    const result = check(agentConfigSchema, full);
+    expect(result).toMatchObject({
+      ok: true,
+      value: { ...full, tools: ['lookup', { ...confirm, description: 'confirmAction' }] },
+    });
+  });
+
+  test.each([
+    ['no name', { instructions: '' }, /^name is missing: it must be a string/],
+    ['a name of spaces', { ...agent, name: '  ' }, /^name must not be empty/],
+    ['a name with a line break', { ...agent, name: 'a\nb' }, /^name must not contain line breaks/],
+    ['no instructions', { name: 'a' }, /^instructions is missing/],
+    ['an unknown field', { ...agent, instruction: 'x' }, /^instruction is unknown/],
+    ['a model with a space', { ...agent, model: 'a b' }, /^model must be 1–200 characters without spaces/],
+    [
+      'a tool that is wrong inside',
+      { ...agent, tools: ['a', { ...confirm, visible: false }] },
+      /^tools\[1\]\.visible must not be false/,
+    ],
+    ['a tool with an unknown field', { ...agent, tools: [{ ...confirm, x: 1 }] }, /^tools\[0\]\.x is unknown/],
+    ['a number as a tool', { ...agent, tools: [7] }, /^tools\[0\] must be one of the forms/],
+    [
+      'a tool twice',
+      { ...agent, tools: ['confirmAction', confirm] },
+      /^tools\[1\] names "confirmAction" a second time/,
+    ],
+    [
+      'a contract without tools',
+      { ...agent, terminating: { toolIds: [] } },
+      /^terminating\.toolIds must be 1 or more entries/,
+    ],
+    [
+      'half a nudge',
+      { ...agent, terminating: { toolIds: ['a'], consecutiveNudges: 0.5 } },
+      /^terminating\.consecutiveNudges must be a whole number/,
+    ],
+    [
+      'a rule of batches that is none',
+      { ...agent, batch: { onError: 'stop' } },
+      /^batch\.onError must be "continue" or "cancel-rest", not "stop"/,
+    ],
+    ['an unknown limit', { ...agent, limits: { maxStep: 1 } }, /^limits\.maxStep is unknown/],
+    ['a limit of nothing', { ...agent, limits: { maxSteps: 0 } }, /^limits\.maxSteps must be 1 or more/],
+    ['a huge limit', { ...agent, limits: { maxSteps: 1e300 } }, /^limits\.maxSteps must be/],
+    ['an unknown middleware', { ...agent, middleware: ['log', 'magic'] }, /^middleware\[1\] must be "log", \{ retry/],
+    [
+      'no retry',
+      { ...agent, middleware: [{ retry: { attempts: 0 } }] },
+      /^middleware\[0\]\.retry\.attempts must be 1 or more/,
+    ],
+    [
+      'MCP servers',
+      { ...agent, mcp: { servers: [{ name: 'a' }] } },
+      /^mcp\.servers must be empty: MCP servers come with a later version/,
+    ],
+    ['MCP servers by the other name', { ...agent, mcpServers: [{ name: 'a' }] }, /^mcpServers must be empty/],
+    ['a machine', { ...agent, machine: {} }, /^machine comes with a later version/],
+  ])('[G15] %s is refused with its path', (_what, config, expected) => {
+    expect(problems(config)[0]).toMatch(expected);
+  });
+
+  test('no MCP servers are as good as none said', () => {
+    const result = check(agentConfigSchema, { ...agent, mcp: { servers: [] }, mcpServers: [] });
+    expect(result).toEqual({ ok: true, value: agent });
+  });
+
+  test('several problems are told at once', () => {
+    expect(problems({ name: 1, limits: { maxSteps: 'x' } })).toHaveLength(3);
+  });
+
+  test('[G5] limits default one by one; the agent outranks the gateway', () => {
+    expect(limitsOf()).toEqual(DEFAULT_LIMITS);
+    expect(DEFAULT_LIMITS.hopLimit).toBe(8);
+    const limits = limitsOf({ maxSteps: 3, maxGoals: undefined }, { maxSteps: 9, maxGoals: 0 });
+    expect(limits).toEqual({ ...DEFAULT_LIMITS, maxSteps: 3, maxGoals: 0 });
+    expect(gatewayLimitsOf({ bodyBytes: 5 }).bodyBytes).toBe(5);
+  });
+});

@@ -1,0 +1,195 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkConfig } from '../../src/config/check-config.ts';
+import { defineConfig } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { isVisible } from '../../src/config/visibility.ts';
+
+const lookup = tool({ description: 'Looks things up.', inputSchema: { type: 'object' }, execute: () => 'found' });
+const confirm = { executionType: 'space' } as const;
+const agent = { name: 'Concierge', instructions: 'Help.' };
+
+const refusal = (config: unknown): ConfigError => {
+  try {
+    checkConfig(config, 'lastcall.config.ts');
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error('It was accepted.');
+};
+
+describe('a configuration', () => {
+  test('an empty one is complete', () => {
+    expect(checkConfig({})).toEqual({
+      agents: [],
+      tools: {},
+      spaces: [],
+      plugins: [],
+      models: {},
+      secrets: [],
+      egress: { allow: [] },
+      limits: {},
+      corsOrigins: [],
+    });
+  });
+
+  test('[G24] a tool written in TypeScript is of the gateway kind, so it is visible unless its settings say otherwise', () => {
+    const { tools } = checkConfig(
+      defineConfig({
+        tools: {
+          plain: lookup,
+          hidden: { tool: lookup, visible: false },
+          inner: { tool: lookup, executionType: 'internal', visible: true },
+          confirm,
+        },
+      }),
+    );
+    expect(Object.values(tools).map((one) => [one.kind, one.name, isVisible(one)])).toEqual([
+      ['typescript', 'plain', true],
+      ['typescript', 'hidden', false],
+      ['typescript', 'inner', false],
+      ['configured', 'confirm', true],
+    ]);
+    expect(tools.plain).toMatchObject({ tool: lookup, executionType: 'gateway' });
+    expect(tools.plain?.kind === 'typescript' && tools.plain.tool).toBe(lookup);
+  });
+
+  test('tools as data may stand in a list', () => {
+    const { tools } = checkConfig({
+      tools: [
+        { ...confirm, name: 'a' },
+        { ...confirm, name: 'b' },
+      ],
+    });
+    expect(Object.keys(tools)).toEqual(['a', 'b']);
+    expect(
+      refusal({
+        tools: [
+          { ...confirm, name: 'a' },
+          { ...confirm, name: 'a' },
+        ],
+      }).path,
+    ).toBe('tools[1].name');
+    expect(refusal({ tools: [{ ...confirm, name: 'a' }, { ...confirm }] }).path).toBe('tools[1].name');
+  });
+
+  test('models of your own are kept as they are', () => {
+    const mine = scriptedModel([]);
+    expect(checkConfig({ models: { mine } }).models.mine).toBe(mine);
+    expect(refusal({ models: { mine: 'gpt' } }).message).toContain('models.mine must be a language model');
+  });
+
+  test.each([
+    ['a list', [], '', /must export a configuration, not an array/],
+    ['a promise', Promise.resolve({}), '', /must not export a promise/],
+    ['an object of a class', new Map(), '', /must export a plain object/],
+    ['a function', () => ({}), '', /must export a configuration, not function/],
+    ['an unknown field', { agent: [] }, 'agent', /is unknown/],
+    ['agents by name', { agents: {} }, 'agents', /must be an array, not an object/],
+    ['an agent that is wrong', { agents: [agent, { ...agent, name: 7 }] }, 'agents[1].name', /must be a string/],
+    ['an agent twice', { agents: [agent, agent] }, 'agents[1].name', /"Concierge" a second time/],
+    ['a built-in name', { tools: { send_message: lookup } }, 'tools.send_message', /every agent has a built-in tool/],
+    ['a name that is none', { tools: { 'a b': lookup } }, 'tools["a b"]', /must be 1–64 characters/],
+    ['no tool', { tools: { a: 7 } }, 'tools.a', /must be a tool/],
+    ['an empty tool', { tools: { a: {} } }, 'tools.a', /must be a tool/],
+    [
+      'a tool that nobody runs',
+      { tools: { a: tool({ description: 'x', inputSchema: { type: 'object' } }) } },
+      'tools.a',
+      /has no execute/,
+    ],
+    [
+      'a tool with an unknown setting',
+      { tools: { a: { tool: lookup, visable: false } } },
+      'tools.a.visable',
+      /is unknown/,
+    ],
+    ['a tool under another name', { tools: { a: { ...confirm, name: 'b' } } }, 'tools.a.name', /must equal its key/],
+    ['a tool named otherwise', { tools: { a: { tool: { ...lookup, name: 'b' } } } }, 'tools.a.tool', /cannot be used/],
+    [
+      '[G26] a hidden space tool',
+      { tools: { a: { ...confirm, visible: false } } },
+      'tools.a.visible',
+      /must not be false/,
+    ],
+    [
+      'a space for a stranger',
+      { agents: [agent], spaces: [{ name: 's', agents: ['X'] }] },
+      'spaces[0].agents[0]',
+      /it has "Concierge"/,
+    ],
+    [
+      'a tool that is there twice',
+      { agents: [{ ...agent, tools: [{ ...confirm, name: 'a' }] }], tools: { a: lookup } },
+      'agents[0].tools[0].name',
+      /also a tool under tools/,
+    ],
+    ['a secret that is no name', { secrets: ['sk-1'] }, 'secrets[0]', /name of an environment variable/],
+    ['a port that is none', { port: 70_000 }, 'port', /0 to 65535/],
+    ['an origin with a path', { corsOrigins: ['https://a.example/b'] }, 'corsOrigins[0]', /origin without a path/],
+    ['a plugin that is none', { plugins: [{}] }, 'plugins[0]', /plugin\(/],
+    ['a limit that is none', { limits: { agent: { maxSteps: -1 } } }, 'limits.agent.maxSteps', /1 or more/],
+  ])('%s is refused with file, path and what to do', (_what, config, path, expected) => {
+    const error = refusal(config);
+    expect(error.code).toBe('config');
+    expect(error.path).toBe(path);
+    expect(error.message).toMatch(expected);
+    expect(error.message).toContain(path === '' ? 'lastcall.config.ts ' : `lastcall.config.ts: ${path} `);
+  });
+
+  test('all problems are told at once', () => {
+    expect(refusal({ port: -1, agents: [{}], tools: { a: 1 } }).problems.map(({ path }) => path)).toEqual([
+      'port',
+      'agents[0].name',
+      'agents[0].instructions',
+      'tools.a',
+    ]);
+  });
+});
+
+describe('a configuration file', () => {
+  let root: string;
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), 'lastcall-config-'));
+  });
+  afterAll(() => rm(root, { recursive: true }));
+
+  const directoryWith = async (name: string, text: string): Promise<string> => {
+    const directory = await mkdtemp(join(root, 'd-'));
+    await writeFile(join(directory, name), text);
+    return directory;
+  };
+
+  test('none is an empty configuration', async () => {
+    expect(await loadConfig(join(root, 'nowhere'))).toEqual({ file: undefined, config: checkConfig({}) });
+  });
+
+  test.each(['ts', 'js', 'mjs'])('lastcall.config.%s is found and loaded', async (ext) => {
+    const directory = await directoryWith(`lastcall.config.${ext}`, `export default { port: 4242 };`);
+    const { file, config } = await loadConfig(directory);
+    expect(file).toBe(join(directory, `lastcall.config.${ext}`));
+    expect(config.port).toBe(4242);
+  });
+
+  test.each([
+    ['a syntax error', 'export default {', /cannot be loaded/],
+    ['a file that throws', 'throw new TypeError("no luck");', /cannot be loaded\. TypeError: no luck/],
+    ['a file that throws no error', 'throw "no luck";', /cannot be loaded\. no luck/],
+    ['an import that is not there', 'import "./missing.js"; export default {};', /cannot be loaded/],
+    ['no default export', 'export const config = {};', /has no default export/],
+    ['a wrong shape', 'export default { agents: 7 };', /: agents must be an array, not a number/],
+    ['nothing', 'export default undefined;', /must export a configuration, not undefined/],
+  ])('%s is told with the file', async (_what, text, expected) => {
+    const directory = await directoryWith('lastcall.config.mjs', text);
+    const error = await loadConfig(directory).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ConfigError);
+    expect((error as ConfigError).message).toMatch(expected);
+    expect((error as ConfigError).message).toContain(join(directory, 'lastcall.config.mjs'));
+  });
+});

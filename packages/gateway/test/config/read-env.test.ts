@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { readEnv } from '../../src/config/read-env.ts';
+import { DEFAULT_SETTINGS, settingsOf } from '../../src/config/settings.ts';
+
+describe('the environment', () => {
+  test('what is set is read', () => {
+    const env = {
+      PORT: '0',
+      HOST: '::1',
+      DATABASE_URL: 'postgres://u:p@localhost:5432/db',
+      LASTCALL_HOME: '/var/lib/lastcall',
+      LASTCALL_SECRET_KEY: 'k'.repeat(32),
+      LASTCALL_MODEL: 'openai-compatible/some-model',
+      LASTCALL_MODEL_URL: 'http://127.0.0.1:11434/v1',
+      LASTCALL_LEASE_MS: '500',
+      LASTCALL_LOG_LEVEL: 'debug',
+      OTHER: 'x',
+    };
+    expect(readEnv(env)).toEqual({
+      port: 0,
+      host: '::1',
+      databaseUrl: env.DATABASE_URL,
+      home: '/var/lib/lastcall',
+      secretKey: env.LASTCALL_SECRET_KEY,
+      model: 'openai-compatible/some-model',
+      modelUrl: env.LASTCALL_MODEL_URL,
+      leaseMs: 500,
+      logLevel: 'debug',
+    });
+  });
+
+  test('what is empty says nothing', () => {
+    expect(readEnv({ PORT: '', HOST: ' ', DATABASE_URL: undefined })).toEqual({});
+  });
+
+  test.each([
+    ['PORT', 'abc'],
+    ['PORT', '80a'],
+    ['PORT', '0x10'],
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '4100.5'],
+    ['HOST', 'http://a'],
+    ['DATABASE_URL', 'mysql://secret-thing@a/b'],
+    ['DATABASE_URL', './secret-thing.sqlite'],
+    ['LASTCALL_SECRET_KEY', 'secret-thing'],
+    ['LASTCALL_SECRET_KEY', 'secret-thing with a space'],
+    ['LASTCALL_MODEL', 'a b'],
+    ['LASTCALL_MODEL_URL', 'ftp://secret-thing'],
+    ['LASTCALL_LEASE_MS', '10s'],
+    ['LASTCALL_LEASE_MS', '1'],
+    ['LASTCALL_LOG_LEVEL', 'loud'],
+  ])('%s=%s is refused, naming the variable and no secret', (variable, value) => {
+    const read = (): unknown => readEnv({ [variable]: value });
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow(new RegExp(`^environment: ${variable} must be `));
+    expect(read).not.toThrow(/secret-thing/);
+  });
+
+  test('a model of a server of your own needs its URL', () => {
+    expect(() => readEnv({ LASTCALL_MODEL: 'openai-compatible/m' })).toThrow(/LASTCALL_MODEL_URL is missing/);
+  });
+
+  test('[G55] without a word the gateway listens on loopback only', () => {
+    expect(settingsOf({}, {})).toEqual(DEFAULT_SETTINGS);
+    expect(DEFAULT_SETTINGS).toMatchObject({ host: '127.0.0.1', port: 4100, leaseMs: 10_000 });
+  });
+
+  test('the first that says something counts', () => {
+    expect(settingsOf({ port: 0 }, { port: 5, host: 'a' })).toMatchObject({ port: 0, host: 'a' });
+  });
+});
