@@ -1,0 +1,55 @@
+import type { Entry, JournalRecord } from '@lastcall/core';
+import type { Kysely } from 'kysely';
+import type { Tables } from '../store/tables.ts';
+import { COMPACTION, fromCompactionPayload, fromEntryPayload } from './transcript-row.ts';
+
+/** What a thread has in mind, as its last cycle left it. */
+export interface Consciousness {
+  /** For `new Transcript(entries)`: what the last compaction carried, then what was written since. */
+  readonly entries: readonly Entry[];
+  /**
+   * What was written since the last compaction, for `replay`: of a session that is as it was at the compaction, or of one
+   * restored from a snapshot, then only those with a `seq` after the snapshot's.
+   */
+  readonly records: readonly StoredRecord[];
+  /** Of the next row. Rows of a thread are numbered from 1. */
+  readonly nextSeq: number;
+}
+
+export interface StoredRecord extends JournalRecord {
+  readonly seq: number;
+}
+
+/** Reads from the last compaction on: what came before stays in the store and is not read again. */
+export async function loadConsciousness(db: Kysely<Tables>, threadId: string): Promise<Consciousness> {
+  const compaction = await lastCompaction(db, threadId);
+  const rows = await db
+    .selectFrom('transcript_entries')
+    .select(['seq', 'payload'])
+    .where('thread_id', '=', threadId)
+    .where('seq', '>', compaction.seq)
+    .orderBy('seq')
+    .execute();
+  const records = rows.map(({ seq, payload }) => ({ seq, ...fromEntryPayload(payload) }));
+  return {
+    entries: [...compaction.carried, ...records.map(({ entry }) => entry)],
+    records,
+    nextSeq: (records.at(-1)?.seq ?? compaction.seq) + 1,
+  };
+}
+
+/** Walks back from the newest row, so that it costs what was written since, however long the thread is. */
+async function lastCompaction(
+  db: Kysely<Tables>,
+  threadId: string,
+): Promise<{ seq: number; carried: readonly Entry[] }> {
+  const row = await db
+    .selectFrom('transcript_entries')
+    .select(['seq', 'payload'])
+    .where('thread_id', '=', threadId)
+    .where('kind', '=', COMPACTION)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? { seq: 0, carried: [] } : { seq: row.seq, ...fromCompactionPayload(row.payload) };
+}

@@ -1,0 +1,103 @@
+import type { Entry, JournalRecord } from '@lastcall/core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadConsciousness } from '../../src/consciousness/load-consciousness.ts';
+import { COMPACTION, toCompactionPayload, toEntryPayload } from '../../src/consciousness/transcript-row.ts';
+import type { Store } from '../../src/store/store.ts';
+import { type Database, databases } from '../support/stores.ts';
+
+describe.each(databases)('loading consciousness on $kind', ({ create }) => {
+  let database: Database;
+  let store: Store;
+  beforeAll(async () => {
+    database = await create();
+    store = await database.open();
+  });
+  afterAll(async () => {
+    await store.close();
+    await database.remove();
+  });
+
+  const write = (threadId: string, seq: number, kind: string, payload: string) =>
+    store.transaction((tx) =>
+      tx.db
+        .insertInto('transcript_entries')
+        .values({ thread_id: threadId, seq, run_id: 'run', kind, payload, created_at: 0 })
+        .execute(),
+    );
+  const writeEntry = (threadId: string, seq: number, record: JournalRecord) =>
+    write(threadId, seq, record.entry.kind, toEntryPayload(record));
+  const said = (text: string): Entry => ({
+    kind: 'message',
+    message: { role: 'user', content: [{ type: 'text', text }] },
+  });
+
+  test('a thread without rows has nothing in mind, and its first row is number 1', async () => {
+    expect(await loadConsciousness(store.db, 'nobody')).toEqual({ entries: [], records: [], nextSeq: 1 });
+  });
+
+  test('[G13] what was written is read back in order, with what calls changed', async () => {
+    const staged = { events: [{ type: 'counted', by: 2 }] };
+    // Written out of order: the order is that of the numbers.
+    await writeEntry('plain', 2, { entry: said('two'), staged });
+    await writeEntry('plain', 1, { entry: { kind: 'turn' } });
+    await writeEntry('plain', 10, { entry: said('ten') });
+    await writeEntry('other', 3, { entry: said('not mine') });
+    expect(await loadConsciousness(store.db, 'plain')).toEqual({
+      entries: [{ kind: 'turn' }, said('two'), said('ten')],
+      records: [
+        { seq: 1, entry: { kind: 'turn' } },
+        { seq: 2, entry: said('two'), staged },
+        { seq: 10, entry: said('ten') },
+      ],
+      nextSeq: 11,
+    });
+  });
+
+  test('[G14] it starts from what the last compaction carried', async () => {
+    await writeEntry('compacted', 1, { entry: said('forgotten') });
+    await write('compacted', 2, COMPACTION, toCompactionPayload({ summary: 'old', carried: [said('old')] }));
+    await writeEntry('compacted', 3, { entry: said('between') });
+    const carried: Entry[] = [{ kind: 'turn' }, said('carried')];
+    await write('compacted', 4, COMPACTION, toCompactionPayload({ summary: 'new', carried }));
+    expect(await loadConsciousness(store.db, 'compacted')).toEqual({ entries: carried, records: [], nextSeq: 5 });
+    await writeEntry('compacted', 5, { entry: said('since') });
+    expect(await loadConsciousness(store.db, 'compacted')).toEqual({
+      entries: [...carried, said('since')],
+      records: [{ seq: 5, entry: said('since') }],
+      nextSeq: 6,
+    });
+  });
+
+  test('addresses, and what a tool gave beyond JSON, survive the store', async () => {
+    const image: Entry = {
+      kind: 'message',
+      message: {
+        role: 'user',
+        content: [
+          { type: 'file', mediaType: 'image/png', data: { type: 'url', url: new URL('https://example.com/a.png') } },
+        ],
+      },
+    };
+    const settled: Entry = {
+      kind: 'settled',
+      settlement: {
+        callId: 'c1',
+        toolName: 'count',
+        input: {},
+        outcome: { status: 'ok', value: 10n, text: '10 \u0000 \ud800' },
+        startedAt: 1,
+        endedAt: 2,
+      },
+    };
+    await writeEntry('odd', 1, { entry: image });
+    await writeEntry('odd', 2, { entry: settled });
+    await write('odd', 3, COMPACTION, toCompactionPayload({ summary: '', carried: [image, settled] }));
+    await writeEntry('odd', 4, { entry: image });
+    const { entries } = await loadConsciousness(store.db, 'odd');
+    const read = {
+      ...settled,
+      settlement: { ...settled.settlement, outcome: { status: 'ok', value: '10', text: '10 \u0000 \ud800' } },
+    };
+    expect(entries).toEqual([image, read, image]);
+  });
+});
