@@ -15,7 +15,7 @@ export interface PushedEvent {
 /** Puts an event into an agent's inbox and wakes it, in the transaction that made the event. False: it was there already. */
 export async function pushEvent({ engine }: Pick<Services, 'engine'>, tx: Tx, pushed: PushedEvent): Promise<boolean> {
   const { agentId, eventId, event, status = 'pending' } = pushed;
-  const now = await tx.now();
+  const now = tx.now();
   const inserted = await tx.db
     .insertInto('inbox_events')
     .values({

@@ -18,7 +18,7 @@ export function assertOutsideTransaction(): void {
 /** One try of a transaction: the work, what it left for the end, and then what waits for the commit. */
 export async function runTransaction<T>(
   db: Kysely<Tables>,
-  { dialect, now }: { dialect: Dialect; now: (db: Kysely<Tables>) => Promise<number> },
+  { dialect, now }: { dialect: Dialect; now: () => number },
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   assertOutsideTransaction();
@@ -26,14 +26,10 @@ export async function runTransaction<T>(
   const after: (() => void)[] = [];
   const inside = { open: true };
   const perform = async (trx: Kysely<Tables>): Promise<T> => {
-    let time: Promise<number> | undefined;
     const given = await work({
       dialect,
       db: trx,
-      now() {
-        time ??= now(trx);
-        return time;
-      },
+      now,
       beforeCommit: (last) => void before.push(last),
       afterCommit: (then) => void after.push(then),
     });

@@ -24,11 +24,10 @@ export async function openSqliteStore({ home, synchronous = 'FULL' }: SqliteOpti
   database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma foreign_keys = on;`);
   const db = new Kysely<Tables>({ dialect: sqliteDialect(database) });
   await migrate(db, 'sqlite');
-  const now = async (): Promise<number> => Date.now();
   return {
     dialect: 'sqlite',
     db,
-    transaction: (work) => runTransaction(db, { dialect: 'sqlite', now }, work),
+    transaction: (work) => runTransaction(db, { dialect: 'sqlite', now: Date.now }, work),
     async ping() {
       await sql`select 1`.execute(db);
     },

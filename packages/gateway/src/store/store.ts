@@ -24,8 +24,8 @@ export type Dialect = 'sqlite' | 'postgres';
 export interface Tx {
   readonly dialect: Dialect;
   readonly db: Kysely<Tables>;
-  /** The database's clock, the same throughout the transaction's statements that use it. Gateways' own clocks may differ. */
-  now(): Promise<number>;
+  /** The database's clock, in milliseconds: gateways' own clocks may differ. */
+  now(): number;
   /** Last work of the transaction, e.g. numbering the events it leaves. */
   beforeCommit(work: () => Promise<void>): void;
   /** What the world may learn once it is durable. Must not throw. */

@@ -145,6 +145,8 @@ export interface RunRow {
   config_version: number;
   /** Takeovers without progress in between. */
   attempts: number;
+  /** How long the transcript was at the last takeover: growth since is progress. */
+  taken_seq: number;
   /** Somebody asked for its end. */
   cancel_requested_at: number | null;
   /** Where `agent.active` was shown, until `agent.inactive` is. */

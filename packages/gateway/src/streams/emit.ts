@@ -34,7 +34,7 @@ export function emit({ bus }: Pick<Services, 'bus'>, tx: Tx, event: Emitted): vo
  * readers see its events in order and without gaps, and two transactions never wait for each other.
  */
 async function write(tx: Tx, events: readonly Emitted[]): Promise<StreamEvent[]> {
-  const at = await tx.now();
+  const at = tx.now();
   const byChannel = Map.groupBy(events, ({ channel }) => channel);
   const written: StreamEvent[] = [];
   for (const channel of [...byChannel.keys()].sort()) {

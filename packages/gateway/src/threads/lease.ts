@@ -24,7 +24,7 @@ export async function claimThread(
   { owner, leaseMs }: { owner: string; leaseMs: number },
 ): Promise<Lease | undefined> {
   return await store.transaction(async (tx) => {
-    const now = await tx.now();
+    const now = tx.now();
     const claimed = await tx.db
       .updateTable('threads')
       .set((eb) => ({ lease_owner: owner, lease_until: now + leaseMs, epoch: eb('epoch', '+', 1) }))
@@ -42,7 +42,7 @@ export async function renewLeases(
   { owner, leaseMs }: { owner: string; leaseMs: number },
 ): Promise<ReadonlyMap<string, number>> {
   return await store.transaction(async (tx) => {
-    const until = (await tx.now()) + leaseMs;
+    const until = tx.now() + leaseMs;
     const held = await tx.db
       .updateTable('threads')
       .set({ lease_until: until })

@@ -93,7 +93,7 @@ describe.each(databases)('the store on $kind', ({ create }) => {
   });
 
   test('the clock of the database is near ours', async () => {
-    const now = await store.transaction((tx) => tx.now());
+    const now = await store.transaction(async (tx) => tx.now());
     expect(Math.abs(now - Date.now())).toBeLessThan(60_000);
   });
 });

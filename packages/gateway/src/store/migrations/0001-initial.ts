@@ -130,6 +130,7 @@ const runs: Create = (table) => [
     .addColumn('epoch', 'bigint', needed)
     .addColumn('config_version', 'bigint', needed)
     .addColumn('attempts', 'integer', zero)
+    .addColumn('taken_seq', 'bigint', zero)
     .addColumn('cancel_requested_at', 'bigint')
     .addColumn('active_in', 'text')
     .addColumn('created_at', 'bigint', needed)
