@@ -1,4 +1,5 @@
 import { LastcallError, PolicyDenied } from '../errors.ts';
+import { isPromise } from '../is-promise.ts';
 import type { MiddlewareCall } from '../middleware/middleware.ts';
 import type { Policy } from '../policies/policy.ts';
 import { errorText } from '../results/describe-error.ts';
@@ -14,19 +15,21 @@ import { lastYield } from './last-yield.ts';
 
 /**
  * The runs of one call. Each opens a draft of its own on the state before the call, so a repetition never sees what a
- * failed run left. At most one draft is undecided at any time: that of the last run, if it succeeded.
+ * failed run left. At most one draft is undecided at any time: that of the last run, if it succeeded. Without middleware
+ * there is one run, and nothing but what its tool gives is waited for.
  */
 export class Attempts {
   readonly #run: CallRun;
   readonly #tool: ResolvedTool;
   readonly #policies: readonly Policy[];
   #draft: SessionLayer | undefined;
+  #ctx: CallContext | undefined;
   #count = 0;
   #state: 'idle' | 'running' | 'over' = 'idle';
   #dropping: Promise<void> | undefined;
   #outer: SessionLayer | undefined;
   /** A signal to the host that a run threw: no middleware may keep it. */
-  signal: Error | undefined;
+  #signal: Error | undefined;
 
   constructor(run: CallRun, tool: ResolvedTool, policies: readonly Policy[]) {
     this.#run = run;
@@ -39,17 +42,25 @@ export class Attempts {
     return this.#draft;
   }
 
-  /** Runs the tool, through the middleware, outermost first. */
-  start(input: unknown): unknown {
-    const { middleware } = this.#run;
-    if (middleware.length === 0 && this.#tool.middleware.length === 0) return this.#attempt(input);
-    const call: MiddlewareCall = { callId: this.#run.callId, toolName: this.#run.toolName, input };
-    const first = this.#wrap([...middleware, ...this.#tool.middleware], (last) => this.#attempt(last.input));
-    return first(call);
+  /** The same, or an empty one where a middleware answered in the tool's place. */
+  openDraft(): SessionLayer {
+    this.#draft ??= this.#run.session.open({ readOnly: true });
+    return this.#draft;
   }
 
-  get isRunning(): boolean {
-    return this.#state === 'running';
+  /** Runs the tool, through the middleware, outermost first. What it gives is for `finish`. */
+  start(input: unknown): unknown {
+    const { middleware } = this.#run;
+    if (middleware.length > 0 || this.#tool.middleware.length > 0)
+      return this.#startThrough([...middleware, ...this.#tool.middleware], input);
+    const begun = this.#begin(input, this.#open(input));
+    return isPromise(begun) ? Promise.resolve(begun) : begun;
+  }
+
+  /** What came of it in the end. Throws where the run broke a rule of its session. */
+  finish(given: unknown): unknown {
+    // What went through middleware has come to its end there.
+    return this.#outer !== undefined || this.#ctx === undefined ? given : lastOf(given, this.#ctx);
   }
 
   /** The call has ended without its tool: from here on nothing it does counts. Gives the draft to be discarded. */
@@ -66,6 +77,15 @@ export class Attempts {
   /** Lets go of what the middleware used. */
   release(): void | Promise<void> {
     return this.#outer?.discard();
+  }
+
+  async #startThrough(list: CallRun['middleware'], input: unknown): Promise<unknown> {
+    const { callId, toolName } = this.#run;
+    const returned = await this.#wrap(list, (last) => this.#attempt(last.input))({ callId, toolName, input });
+    // A middleware that did not wait for the tool has its answer; what the tool did so far is undone.
+    if (this.#state === 'running') await (await this.giveUp())?.discard();
+    if (this.#signal !== undefined) throw this.#signal;
+    return returned;
   }
 
   #wrap(
@@ -93,22 +113,28 @@ export class Attempts {
     this.#state = 'running';
     try {
       if (this.#draft !== undefined) await this.#drop();
-      const draft = this.#open(input);
-      const ctx = new CallContext(this.#run, draft, ++this.#count);
-      const begun = this.#begin(input, ctx);
-      const given = begun instanceof Promise ? await begun : begun;
-      // What the tool gives in the end: of a promise its value, of values over time the last, of a promise of those too.
-      const returned = isPrimitive(given) ? given : await lastYield(given, ctx, draft, this.#run.clock);
-      if (draft.breach !== undefined) throw draft.breach.error;
+      const ctx = this.#open(input);
+      const returned = await lastOf(await this.#begin(input, ctx), ctx);
       if (isToolResult(returned) && returned.status === 'error') await this.#drop();
       return returned;
     } catch (thrown) {
-      this.signal ??= toHostSignal(thrown, this.#run.limit.deadline);
+      this.#signal ??= toHostSignal(thrown, this.#run.limit.deadline);
       await this.#drop();
       throw thrown;
     } finally {
       if (!this.#isOver) this.#state = 'idle';
     }
+  }
+
+  /** Opens a draft for a run. */
+  #open(input: unknown): CallContext {
+    const guarded = this.#policies.some((policy) => policy.guardFilesystem !== undefined);
+    this.#draft = this.#run.session.open({
+      readOnly: this.#tool.effects === 'none',
+      guard: guarded ? (filesystem, layer) => this.#guard(filesystem, layer, input) : undefined,
+    });
+    this.#ctx = new CallContext(this.#run, this.#draft, ++this.#count);
+    return this.#ctx;
   }
 
   /** Runs the tool; or, where somebody else answers, takes their answer or waits for it. */
@@ -118,16 +144,6 @@ export class Attempts {
     if (answer !== undefined && 'error' in answer) return fail(answer.error);
     if (this.#tool.execute === undefined) return pending();
     return this.#tool.execute(input as never, (this.#tool.origin === 'lastcall' ? ctx : ctx.forAiSdk()) as never);
-  }
-
-  #open(input: unknown): SessionLayer {
-    const guarded = this.#policies.some((policy) => policy.guardFilesystem !== undefined);
-    const draft = this.#run.session.open({
-      readOnly: this.#tool.effects === 'none',
-      guard: guarded ? (filesystem, layer) => this.#guard(filesystem, layer, input) : undefined,
-    });
-    this.#draft = draft;
-    return draft;
   }
 
   #guard(filesystem: SessionLayer['filesystem'], layer: SessionLayer, input: unknown): SessionLayer['filesystem'] {
@@ -167,8 +183,15 @@ export class Attempts {
   }
 }
 
-function isPrimitive(value: unknown): boolean {
-  return value === null || (typeof value !== 'object' && typeof value !== 'function');
+/** What a tool gives in the end. A rule of the session that it broke fails the run, also where it caught the error. */
+function lastOf(given: unknown, ctx: CallContext): unknown {
+  const last = lastYield(given, ctx);
+  return last instanceof Promise ? last.then((value) => unbroken(value, ctx.session)) : unbroken(last, ctx.session);
+}
+
+function unbroken(returned: unknown, { breach }: SessionLayer): unknown {
+  if (breach !== undefined) throw breach.error;
+  return returned;
 }
 
 /** A promise that a middleware may leave unread without bringing the process down. */

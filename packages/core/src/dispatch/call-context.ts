@@ -4,7 +4,6 @@ import { LastcallError } from '../errors.ts';
 import type { Filesystem } from '../files/filesystem.ts';
 import type { Logger } from '../logger.ts';
 import type { Resources } from '../session/resource.ts';
-import type { Session } from '../session/session.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { PromptLike, ToolContext } from '../tools/tool-context.ts';
 import type { NestedTurnOptions } from '../turn/turn-options.ts';
@@ -22,7 +21,7 @@ export class CallContext implements ToolContext {
   readonly toolName: string;
   readonly idempotencyKey: string;
   readonly attempt: number;
-  readonly session: Session;
+  readonly session: SessionLayer;
   readonly budget: Budget | undefined;
   readonly prompt: PromptLike | undefined;
   readonly logger: Logger;
@@ -70,7 +69,7 @@ export class CallContext implements ToolContext {
   // Functions of their own, because tools take them out of the context: `const { progress } = ctx`.
   get progress(): (value: unknown) => void {
     const run = markedRun(this);
-    const layer = this.session as SessionLayer;
+    const layer = this.session;
     return (value) => {
       // Late progress is dropped and not thrown: it often comes from a timer, where an error would end the process.
       if (layer.isOpen) run.emit?.({ type: 'tool-call.progress', callId: run.callId, toolName: run.toolName, value });
@@ -111,6 +110,8 @@ function markedRun(ctx: CallContext): CallRun {
 }
 
 /** The call a context belongs to: what a nested call inherits beyond what tools may see. */
+export function runOf(ctx: CallContext): CallRun;
+export function runOf(ctx: ToolContext | undefined): CallRun | undefined;
 export function runOf(ctx: ToolContext | undefined): CallRun | undefined {
   return (ctx as Partial<Marked> | undefined)?.[RUN];
 }

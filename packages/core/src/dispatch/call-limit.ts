@@ -14,15 +14,17 @@ export interface LimitHit {
 export class CallLimit {
   readonly #clock: Clock;
   readonly #host: AbortSignal | undefined;
+  readonly #outer: CallLimit | undefined;
+  /** Something may end it while work is under way. */
+  #canEnd: boolean;
   #deadline: number | undefined;
   #hit: LimitHit | undefined;
-  #race: PromiseWithResolvers<LimitHit> | undefined;
   #controller: AbortController | undefined;
   #timers: (() => void)[] | undefined;
   #onHostAbort: (() => void) | undefined;
-  #inner: Set<(hit: LimitHit) => void> | undefined;
-  #leaveOuter: (() => void) | undefined;
-  #outer: CallLimit | undefined;
+  /** What ends when this does: races under way, and the limits of calls inside. */
+  #races: Set<(hit: LimitHit) => void> | undefined;
+  #inner: Set<CallLimit> | undefined;
 
   constructor(options: {
     clock: Clock;
@@ -32,10 +34,11 @@ export class CallLimit {
     /** `cancel` may be called. */
     cancellable?: boolean;
   }) {
-    if (options.cancellable === true) this.#race = Promise.withResolvers();
     this.#clock = options.clock;
     this.#host = options.signal;
-    if (options.within !== undefined) this.#stayWithin(options.within, options.cancellable ?? false);
+    this.#outer = options.within;
+    this.#canEnd = options.cancellable ?? false;
+    if (this.#outer !== undefined) this.#stayWithin(this.#outer);
     if (options.deadline !== undefined) this.#endAt(options.deadline, 'The deadline passed');
     if (this.#host !== undefined) this.#watch(this.#host);
   }
@@ -74,11 +77,9 @@ export class CallLimit {
   /** The work's value, or what ended the call first. Work that is left behind may fail later: nobody minds. */
   race<T>(work: T | Promise<T>): T | Promise<T | LimitHit> {
     if (!(work instanceof Promise)) return work;
-    if (this.#hit === undefined && this.#race === undefined) return work;
+    if (this.#hit === undefined) return this.#canEnd ? this.#raceAgainst(work) : work;
     work.catch(() => {});
-    return this.#hit === undefined && this.#race !== undefined
-      ? Promise.race([work, this.#race.promise])
-      : Promise.resolve(this.#hit as LimitHit);
+    return Promise.resolve(this.#hit);
   }
 
   /** Whether what a race gave is the limit and not the work. */
@@ -90,26 +91,23 @@ export class CallLimit {
   stop(): void {
     if (this.#controller?.signal.aborted === false) this.#controller.abort(ENDED);
     if (this.#inner !== undefined)
-      for (const end of this.#inner) end({ code: 'aborted', message: 'The call around it has ended' });
+      for (const inner of this.#inner) inner.#end({ code: 'aborted', message: 'The call around it has ended' });
     if (this.#timers !== undefined) for (const callOff of this.#timers) callOff();
-    this.#leaveOuter?.();
+    if (this.#outer !== undefined) this.#outer.#inner?.delete(this);
     if (this.#onHostAbort !== undefined) this.#host?.removeEventListener('abort', this.#onHostAbort);
   }
 
   /** What ends the outer limit ends this one. Cheaper than a timer and a listener for each call of a turn. */
-  #stayWithin(outer: CallLimit, cancellable: boolean): void {
-    this.#outer = outer;
+  #stayWithin(outer: CallLimit): void {
     this.#deadline = outer.#deadline;
     if (outer.#hit !== undefined) {
       this.#end(outer.#hit);
       return;
     }
-    if (outer.#race === undefined && !cancellable) return;
-    this.#race ??= Promise.withResolvers();
-    const end = (hit: LimitHit): void => this.#end(hit);
+    if (!outer.#canEnd && !this.#canEnd) return;
+    this.#canEnd = true;
     outer.#inner ??= new Set();
-    outer.#inner.add(end);
-    this.#leaveOuter = () => void outer.#inner?.delete(end);
+    outer.#inner.add(this);
   }
 
   #watch(host: AbortSignal): void {
@@ -118,7 +116,7 @@ export class CallLimit {
       this.#end(hit);
       return;
     }
-    this.#race ??= Promise.withResolvers();
+    this.#canEnd = true;
     this.#onHostAbort = () => this.#end(hit);
     host.addEventListener('abort', this.#onHostAbort, { once: true });
   }
@@ -126,17 +124,36 @@ export class CallLimit {
   #endAt(time: number, message: string): void {
     if (this.#deadline !== undefined && this.#deadline <= time) return;
     this.#deadline = time;
-    this.#race ??= Promise.withResolvers();
+    this.#canEnd = true;
     const callOff = callAfter(this.#clock, time - this.#clock.now(), () => this.#end({ code: 'timeout', message }));
     this.#timers = [...(this.#timers ?? []), callOff];
+  }
+
+  // Not Promise.race against one promise of the limit's own: that would keep something of every race until the limit goes.
+  #raceAgainst<T>(work: Promise<T>): Promise<T | LimitHit> {
+    this.#races ??= new Set();
+    const races = this.#races;
+    return new Promise((resolve, reject) => {
+      races.add(resolve);
+      work.then(
+        (value) => {
+          races.delete(resolve);
+          resolve(value);
+        },
+        (error: unknown) => {
+          races.delete(resolve);
+          reject(error);
+        },
+      );
+    });
   }
 
   #end(hit: LimitHit): void {
     if (this.#hit !== undefined) return;
     this.#hit = hit;
-    this.#race?.resolve(hit);
+    if (this.#races !== undefined) for (const lose of this.#races) lose(hit);
     this.#abort(hit);
-    if (this.#inner !== undefined) for (const end of this.#inner) end(hit);
+    if (this.#inner !== undefined) for (const inner of this.#inner) inner.#end(hit);
   }
 
   #abort(hit: LimitHit): void {

@@ -1,6 +1,7 @@
 import type { Policy } from '../policies/policy.ts';
 import { errorText } from '../results/describe-error.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
+import type { LockTicket } from '../session/call-lock.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import { askApproval } from './ask-approval.ts';
@@ -24,69 +25,74 @@ export async function dispatchCall(options: DispatchOptions): Promise<Settlement
   return await dispatchRun(prepareRun(options));
 }
 
-/** The same for a call whose options are checked already. */
+/**
+ * The same for a call whose options are checked already. Every call comes through here, so only what is a promise is
+ * waited for: most calls wait for their tool and for nothing else.
+ */
 export async function dispatchRun(run: CallRun): Promise<Settlement> {
+  let ticket: LockTicket | undefined;
   try {
-    return await travel(run);
+    const reading = readCall(run);
+    const read = reading instanceof Promise ? await reading : reading;
+    if ('outcome' in read) return await settleCall(run, read);
+    // Calls with effects have the session to themselves; calls without share it among themselves.
+    ticket = run.session.lock.enter(read.tool.effects === 'none' ? 'shared' : 'exclusive');
+    const waited = ticket.ready === true ? undefined : await run.limit.race(ticket.ready);
+    const ending = run.limit.isHit(waited) ? unrun(read, limitOutcome(run.toolName, waited)) : perform(run, read);
+    const settling = settleCall(run, ending instanceof Promise ? await ending : ending);
+    return settling instanceof Promise ? await settling : settling;
   } finally {
+    ticket?.leave();
     run.limit.stop();
   }
 }
 
-function travel(run: CallRun): Settlement | Promise<Settlement> {
+/** A call whose tool is there and whose arguments fit. */
+interface ReadCall {
+  readonly tool: ResolvedTool;
+  readonly input: unknown;
+}
+
+function readCall(run: CallRun): ReadCall | Ending | Promise<ReadCall | Ending> {
+  const { written } = run;
   // First, because a tool that cannot work is refused before anything is told of the call.
   const found = lookUpTool(run);
-  run.emit?.({ type: 'tool-call.start', callId: run.callId, toolName: run.toolName, input: run.written });
-  if ('end' in found) return settleCall(run, { outcome: found.end, input: run.written, terminal: false });
-  const recorded = recordProviderCall(run, found.go);
-  if (recorded !== undefined)
-    return settleCall(run, { outcome: recorded, input: run.written, terminal: found.go.terminal });
-  const parsed = parseInput(run, found.go, run.written);
-  return parsed instanceof Promise ? goOnLater(run, found.go, parsed) : goOn(run, found.go, parsed);
+  run.emit?.({ type: 'tool-call.start', callId: run.callId, toolName: run.toolName, input: written });
+  if ('end' in found) return { outcome: found.end, input: written, terminal: false };
+  const tool = found.go;
+  const recorded = recordProviderCall(run, tool);
+  if (recorded !== undefined) return { outcome: recorded, input: written, terminal: tool.terminal };
+  const parsed = parseInput(run, tool, written);
+  return parsed instanceof Promise ? readLater(run, tool, parsed) : toReadCall(run, tool, parsed);
 }
 
-async function goOnLater(run: CallRun, tool: ResolvedTool, parsing: Promise<Stage<unknown>>): Promise<Settlement> {
+async function readLater(
+  run: CallRun,
+  tool: ResolvedTool,
+  parsing: Promise<Stage<unknown>>,
+): Promise<ReadCall | Ending> {
   const parsed = await run.limit.race(parsing);
-  if (run.limit.isHit(parsed))
-    return settleCall(run, {
-      outcome: limitOutcome(run.toolName, parsed),
-      input: run.written,
-      terminal: tool.terminal,
-    });
-  return goOn(run, tool, parsed);
+  return toReadCall(run, tool, run.limit.isHit(parsed) ? { end: limitOutcome(run.toolName, parsed) } : parsed);
 }
 
-function goOn(run: CallRun, tool: ResolvedTool, parsed: Stage<unknown>): Settlement | Promise<Settlement> {
-  if ('end' in parsed) return settleCall(run, { outcome: parsed.end, input: run.written, terminal: tool.terminal });
-  return inTurn(run, tool, parsed.go);
+function toReadCall(run: CallRun, tool: ResolvedTool, parsed: Stage<unknown>): ReadCall | Ending {
+  return 'end' in parsed ? unrun({ tool, input: run.written }, parsed.end) : { tool, input: parsed.go };
 }
 
-/** Calls with effects have the session to themselves; calls without share it among themselves. */
-async function inTurn(run: CallRun, tool: ResolvedTool, input: unknown): Promise<Settlement> {
-  const ticket = run.session.lock.enter(tool.effects === 'none' ? 'shared' : 'exclusive');
-  try {
-    const waited = ticket.ready === true ? undefined : await run.limit.race(ticket.ready);
-    if (run.limit.isHit(waited))
-      return await settleCall(run, { input, terminal: tool.terminal, outcome: limitOutcome(run.toolName, waited) });
-    run.session.assertUnpoisoned();
-    if (!run.session.isOpen)
-      return await settleCall(run, { outcome: gone(run.toolName), input, terminal: tool.terminal });
-    return await settleCall(run, await permitAndExecute(run, tool, input));
-  } finally {
-    ticket.leave();
-  }
+function unrun({ tool, input }: ReadCall, outcome: Outcome): Ending {
+  return { outcome, input, terminal: tool.terminal };
 }
 
-function permitAndExecute(run: CallRun, tool: ResolvedTool, input: unknown): Ending | Promise<Ending> {
-  return needsPermission(run, tool) ? askAndExecute(run, tool, input) : execute(run, tool, input);
+function perform(run: CallRun, call: ReadCall): Ending | Promise<Ending> {
+  run.session.assertUnpoisoned();
+  if (!run.session.isOpen) return unrun(call, gone(run.toolName));
+  return needsPermission(run, call.tool) ? askAndExecute(run, call) : execute(run, call);
 }
 
-async function askAndExecute(run: CallRun, tool: ResolvedTool, input: unknown): Promise<Ending> {
-  const permitted = await run.limit.race(askPermission(run, tool, input));
-  if (run.limit.isHit(permitted))
-    return { outcome: limitOutcome(run.toolName, permitted), input, terminal: tool.terminal };
-  if ('end' in permitted) return { outcome: permitted.end, input, terminal: tool.terminal };
-  return execute(run, tool, permitted.go);
+async function askAndExecute(run: CallRun, call: ReadCall): Promise<Ending> {
+  const permitted = await run.limit.race(askPermission(run, call));
+  if (run.limit.isHit(permitted)) return unrun(call, limitOutcome(run.toolName, permitted));
+  return 'end' in permitted ? unrun(call, permitted.end) : execute(run, { tool: call.tool, input: permitted.go });
 }
 
 function needsPermission(run: CallRun, tool: ResolvedTool): boolean {
@@ -101,13 +107,13 @@ function gone(toolName: string): Outcome {
 }
 
 /** Policies first, then approval. Arguments edited by whoever approved them are held to the policies again. */
-async function askPermission(run: CallRun, tool: ResolvedTool, input: unknown): Promise<Stage<unknown>> {
-  const policies = policiesOf(run, tool);
+async function askPermission(run: CallRun, call: ReadCall): Promise<Stage<unknown>> {
+  const policies = policiesOf(run, call.tool);
   const clash = adoptSlices(run, policies);
   if (clash !== undefined) return { end: clash };
   const session = run.session.open({ readOnly: true });
   try {
-    return await askAll(run, tool, input, policies, session);
+    return await askAll(run, call, policies, session);
   } finally {
     await session.discard();
   }
@@ -115,8 +121,7 @@ async function askPermission(run: CallRun, tool: ResolvedTool, input: unknown): 
 
 async function askAll(
   run: CallRun,
-  tool: ResolvedTool,
-  input: unknown,
+  { tool, input }: ReadCall,
   policies: readonly Policy[],
   session: SessionLayer,
 ): Promise<Stage<unknown>> {
@@ -132,15 +137,22 @@ async function askAll(
 }
 
 /** The last look at the limits, then the tool itself, or whoever answers in its place. */
-function execute(run: CallRun, tool: ResolvedTool, input: unknown): Ending | Promise<Ending> {
+function execute(run: CallRun, call: ReadCall): Ending | Promise<Ending> {
   const stopped = stoppedBy(run);
-  if (stopped !== undefined) return { outcome: stopped, input, terminal: tool.terminal };
+  if (stopped !== undefined) return unrun(call, stopped);
   run.budget?.add('toolCalls', 1);
-  const starting = run.onStart?.(tool);
-  return starting === undefined ? begin(run, tool, input) : starting.then(() => begin(run, tool, input));
+  const starting = run.onStart?.(call.tool);
+  return starting === undefined ? begin(run, call) : beginAfter(starting, run, call);
 }
 
-function begin(run: CallRun, tool: ResolvedTool, input: unknown): Promise<Ending> {
+/** Its time may have passed while its start was written down. */
+async function beginAfter(starting: Promise<void>, run: CallRun, call: ReadCall): Promise<Ending> {
+  await starting;
+  const { hit } = run.limit;
+  return hit === undefined ? await begin(run, call) : unrun(call, limitOutcome(run.toolName, hit));
+}
+
+function begin(run: CallRun, { tool, input }: ReadCall): Promise<Ending> {
   if (tool.timeoutMs !== undefined) run.limit.allow(tool.timeoutMs);
   return executeTool(run, tool, input, policiesOf(run, tool));
 }

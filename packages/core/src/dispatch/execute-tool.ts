@@ -9,7 +9,7 @@ import type { LimitHit } from './call-limit.ts';
 import type { CallRun } from './call-run.ts';
 import { denied } from './check-policies.ts';
 import { toHostSignal } from './host-signal.ts';
-import { judgeResult } from './judge-result.ts';
+import { type Judged, judgeResult } from './judge-result.ts';
 import { errorOutcome } from './refusal.ts';
 
 /** How a call ended, and the draft that holds what its tool did, still to be committed or discarded. */
@@ -32,13 +32,33 @@ export async function executeTool(
   input: unknown,
   policies: readonly Policy[],
 ): Promise<Ending> {
+  const { limit, toolName } = run;
+  const { terminal } = tool;
   const attempts = new Attempts(run, tool, policies);
-  const ended = await run.limit.race(runAndJudge(run, tool, input, policies, attempts));
-  const releasing = attempts.release();
-  if (releasing !== undefined) await releasing;
-  if (!run.limit.isHit(ended)) return ended;
-  const draft = await attempts.giveUp();
-  return { outcome: limitOutcome(run.toolName, ended), input, terminal: tool.terminal, draft, leftBehind: true };
+  try {
+    const begun = attempts.start(input);
+    const given = begun instanceof Promise ? await limit.race(begun) : begun;
+    const judging = limit.isHit(given) ? given : judge(attempts, { run, tool, input, policies }, given);
+    const outcome = judging instanceof Promise ? await limit.race(judging) : judging;
+    if (limit.isHit(outcome))
+      return {
+        outcome: limitOutcome(toolName, outcome),
+        input,
+        terminal,
+        draft: await attempts.giveUp(),
+        leftBehind: true,
+      };
+    const { draft } = attempts;
+    // A policy's last word may have broken a rule of the session itself.
+    if (draft?.breach !== undefined) throw draft.breach.error;
+    return { outcome, input, terminal, draft };
+  } catch (thrown) {
+    const signal = toHostSignal(thrown, limit.deadline);
+    return { outcome: failureOutcome(toolName, thrown), input, terminal, draft: attempts.draft, signal };
+  } finally {
+    const releasing = attempts.release();
+    if (releasing !== undefined) await releasing;
+  }
 }
 
 export function limitOutcome(toolName: string, hit: LimitHit): Outcome {
@@ -46,30 +66,11 @@ export function limitOutcome(toolName: string, hit: LimitHit): Outcome {
   return errorOutcome(hit.code, message, `${message} Nothing it wrote remains.`);
 }
 
-async function runAndJudge(
-  run: CallRun,
-  tool: ResolvedTool,
-  input: unknown,
-  policies: readonly Policy[],
-  attempts: Attempts,
-): Promise<Ending> {
-  const terminal = tool.terminal;
-  let draft: SessionLayer | undefined;
-  try {
-    const returned = await attempts.start(input);
-    // A middleware that did not wait for the tool has its answer; what the tool did so far is undone.
-    if (attempts.isRunning) await (await attempts.giveUp())?.discard();
-    if (attempts.signal !== undefined) throw attempts.signal;
-    draft = attempts.draft ?? run.session.open({ readOnly: true });
-    const judging = judgeResult({ run, tool, input, policies, draft }, returned);
-    const outcome = judging instanceof Promise ? await judging : judging;
-    // A policy's last word may have broken a rule of the session itself.
-    if (draft.breach !== undefined) throw draft.breach.error;
-    return { outcome, input, terminal, draft };
-  } catch (thrown) {
-    const signal = toHostSignal(thrown, run.limit.deadline);
-    return { outcome: failureOutcome(run.toolName, thrown), input, terminal, draft: draft ?? attempts.draft, signal };
-  }
+function judge(attempts: Attempts, call: Omit<Judged, 'draft'>, given: unknown): Outcome | Promise<Outcome> {
+  const returned = attempts.finish(given);
+  if (returned instanceof Promise)
+    return returned.then((value) => judgeResult({ ...call, draft: attempts.openDraft() }, value));
+  return judgeResult({ ...call, draft: attempts.openDraft() }, returned);
 }
 
 function failureOutcome(toolName: string, thrown: unknown): Outcome {

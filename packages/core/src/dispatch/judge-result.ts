@@ -16,7 +16,7 @@ import { checkAfter } from './check-policies.ts';
 import { readModelOutput } from './model-output.ts';
 import { errorOutcome } from './refusal.ts';
 
-interface Judged {
+export interface Judged {
   readonly run: CallRun;
   readonly tool: ResolvedTool;
   readonly input: unknown;

@@ -1,31 +1,25 @@
-import type { Clock } from '../clock.ts';
-import type { SessionLayer } from '../session/session-layer.ts';
 import { type CallContext, runOf } from './call-context.ts';
 
 // A generator that yields without ever waiting would keep every timer, its own timeout among them, from being heard.
 const YIELDS_BETWEEN_PAUSES = 64;
 
 /** Of values over time, the last; every one is shown as progress. Anything else is given back as it is. */
-export function lastYield(returned: unknown, ctx: CallContext, draft: SessionLayer, clock: Clock): unknown {
-  return isAsyncIterable(returned) ? drain(returned, ctx, draft, clock) : returned;
+export function lastYield(returned: unknown, ctx: CallContext): unknown {
+  return isAsyncIterable(returned) ? drain(returned, ctx) : returned;
 }
 
-async function drain(
-  values: AsyncIterable<unknown>,
-  ctx: CallContext,
-  draft: SessionLayer,
-  clock: Clock,
-): Promise<unknown> {
+async function drain(values: AsyncIterable<unknown>, ctx: CallContext): Promise<unknown> {
+  const run = runOf(ctx);
   let last: unknown;
   let count = 0;
   for await (const value of values) {
     // The call has ended: leaving the loop tells the generator to clean up.
-    if (!draft.isOpen) return undefined;
+    if (!ctx.session.isOpen) return undefined;
     last = value;
     ctx.progress(value);
-    const waiting = runOf(ctx)?.ready?.();
+    const waiting = run.ready?.();
     if (waiting !== undefined) await waiting;
-    if (++count % YIELDS_BETWEEN_PAUSES === 0) await clock.sleep(0);
+    if (++count % YIELDS_BETWEEN_PAUSES === 0) await run.clock.sleep(0);
   }
   return last;
 }

@@ -7,8 +7,8 @@ export class EventChannel<E> {
   #reader: 'none' | 'reading' | 'gone' = 'none';
   #closed = false;
   /** Several may wait on either side: tools that run side by side, and readers that ask ahead. */
-  #readers: (() => void)[] = [];
-  #writers: (() => void)[] = [];
+  readonly #readers: ((next: IteratorResult<E, undefined>) => void)[] = [];
+  readonly #writers: (() => void)[] = [];
 
   /** Somebody will read: from here on events are kept for them. */
   open(): void {
@@ -20,13 +20,15 @@ export class EventChannel<E> {
     this.#reader = 'gone';
     this.#events.length = 0;
     this.#wakeWriters();
-    this.#wakeReaders();
+    this.#endReaders();
   }
 
+  /** A reader that waits gets the event there and then: a promise for each event is all that reading costs. */
   push(event: E): void {
     if (this.#reader !== 'reading') return;
-    this.#events.push(event);
-    this.#wakeReaders();
+    const reader = this.#readers.shift();
+    if (reader === undefined) this.#events.push(event);
+    else reader({ done: false, value: event });
   }
 
   /** Resolves when the reader has caught up; undefined where there is nothing to wait for. */
@@ -37,27 +39,32 @@ export class EventChannel<E> {
 
   close(): void {
     this.#closed = true;
-    this.#wakeReaders();
+    this.#endReaders();
   }
 
-  /** The next event; undefined after the last. */
-  async next(): Promise<E | undefined> {
-    while (this.#events.length === 0 && !this.#closed && this.#reader !== 'gone') {
-      await new Promise<void>((resolve) => this.#readers.push(resolve));
-    }
-    const event = this.#events.shift();
+  /** The next event, or that there is none any more. */
+  next(): Promise<IteratorResult<E, undefined>> {
+    if (this.#events.length > 0) return Promise.resolve({ done: false, value: this.#take() });
+    if (this.#closed || this.#reader === 'gone') return Promise.resolve(END);
+    return new Promise((resolve) => this.#readers.push(resolve));
+  }
+
+  #take(): E {
+    const event = this.#events.shift() as E;
     if (this.#events.length < HIGH_WATER) this.#wakeWriters();
     return event;
   }
 
-  #wakeReaders(): void {
-    for (const wake of this.#readers.splice(0)) wake();
+  #endReaders(): void {
+    for (const end of this.#readers.splice(0)) end(END);
   }
 
   #wakeWriters(): void {
-    for (const wake of this.#writers.splice(0)) wake();
+    if (this.#writers.length > 0) for (const wake of this.#writers.splice(0)) wake();
   }
 }
+
+const END: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
 
 // Enough that a reader in the same process never waits for the writer, little enough that memory stays bounded.
 const HIGH_WATER = 64;

@@ -71,10 +71,7 @@ async function run(
 
 function reader(channel: EventChannel<TurnEvent>, abort: AbortController): AsyncIterator<TurnEvent> {
   return {
-    async next() {
-      const value = await channel.next();
-      return value === undefined ? { done: true, value: undefined } : { done: false, value };
-    },
+    next: () => channel.next(),
     async return() {
       channel.leave();
       abort.abort();

@@ -434,7 +434,11 @@ test('[R51] readers that ask ahead each get an event of their own, and writers a
   channel.push(1);
   channel.push(2);
   channel.close();
-  expect(await Promise.all(asked)).toEqual([1, 2, undefined]);
+  expect(await Promise.all(asked)).toEqual([
+    { done: false, value: 1 },
+    { done: false, value: 2 },
+    { done: true, value: undefined },
+  ]);
 
   const full = new EventChannel<number>();
   full.open();
