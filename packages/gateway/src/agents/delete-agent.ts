@@ -1,0 +1,69 @@
+import { cancelRunsOf } from '../runs/request-cancel.ts';
+import type { Services } from '../services.ts';
+import { lockSpace } from '../spaces/lock-space.ts';
+import { removeMember } from '../spaces/membership.ts';
+import { cancelCards } from '../spaces/tool-card.ts';
+import { toJson } from '../store/json.ts';
+import type { Tx } from '../store/store.ts';
+import { findAgent } from './agent.ts';
+import { lockAgent } from './lock-agent.ts';
+
+/**
+ * Ends the agent: its open calls are cancelled, what waits for it is dead, and nothing wakes it any more. What it said stays, by an
+ * author who is gone. Its runs, its transcript and what it never read stay for operators.
+ */
+export async function deleteAgent(services: Services, tx: Tx, agentId: string): Promise<void> {
+  const { entity_id: entityId } = await findAgent(tx.db, agentId);
+  await leaveSpaces(services, tx, entityId);
+  await markDeleted(tx, agentId, entityId);
+  // It may have joined another one until its row was ours.
+  await leaveSpaces(services, tx, entityId);
+  await cancelPendingCalls(tx, agentId);
+  await cancelCards(services, tx, entityId);
+  await buryInbox(tx, agentId);
+  await tx.db.updateTable('plans').set({ next_at: null }).where('agent_id', '=', agentId).execute();
+  await cancelRunsOf(services, tx, agentId);
+}
+
+async function leaveSpaces(services: Services, tx: Tx, entityId: string): Promise<void> {
+  const joined = await tx.db
+    .selectFrom('memberships')
+    .select('space_id')
+    .where('entity_id', '=', entityId)
+    .where('left_at', 'is', null)
+    .execute();
+  const spaceIds = joined.map(({ space_id }) => space_id).sort();
+  // All of them before anything else is written: see lockSpace.
+  for (const spaceId of spaceIds) await lockSpace(tx, spaceId);
+  for (const spaceId of spaceIds) await removeMember(services, tx, { spaceId, entityId });
+}
+
+async function markDeleted(tx: Tx, agentId: string, entityId: string): Promise<void> {
+  await lockAgent(tx, agentId, 'change');
+  const now = await tx.now();
+  await tx.db
+    .updateTable('agents')
+    .set({ status: 'deleted', active_space_id: null, updated_at: now })
+    .where('id', '=', agentId)
+    .execute();
+  await tx.db.updateTable('entities').set({ deleted_at: now }).where('id', '=', entityId).execute();
+}
+
+async function cancelPendingCalls(tx: Tx, agentId: string): Promise<void> {
+  await tx.db
+    .updateTable('pending_calls')
+    .set({ status: 'cancelled', resolved_at: await tx.now() })
+    .where('agent_id', '=', agentId)
+    .where('status', '=', 'pending')
+    .execute();
+}
+
+/** Dead rather than gone: an operator still sees what nobody read. */
+async function buryInbox(tx: Tx, agentId: string): Promise<void> {
+  await tx.db
+    .updateTable('inbox_events')
+    .set({ status: 'dead', error: toJson({ code: 'agent_deleted', message: 'The agent was deleted.' }) })
+    .where('agent_id', '=', agentId)
+    .where('status', 'in', ['pending', 'claimed', 'withheld'])
+    .execute();
+}

@@ -1,0 +1,16 @@
+import type { Services } from '../services.ts';
+import type { Tx } from '../store/store.ts';
+
+/** Wakes the agent if something waits for it, when the first of it may be taken. */
+export async function wakeIfWaiting({ engine }: Pick<Services, 'engine'>, tx: Tx, agentId: string): Promise<void> {
+  const first = await tx.db
+    .selectFrom('inbox_events')
+    .select((eb) => eb.fn.min('available_at').as('at'))
+    .where('agent_id', '=', agentId)
+    .where('status', '=', 'pending')
+    .executeTakeFirst();
+  const at = first?.at;
+  if (at === null || at === undefined) return;
+  if (at <= (await tx.now())) await engine.enqueue(tx, agentId);
+  else await engine.enqueue(tx, agentId, at);
+}

@@ -1,0 +1,41 @@
+import { ApiError } from '../api-error.ts';
+import type { Services } from '../services.ts';
+import type { Tx } from '../store/store.ts';
+import { emit, runChannel } from '../streams/emit.ts';
+import { getRun, type Run } from './run.ts';
+
+/** Asks for the run's end; its worker sees to it. Asking again changes nothing. */
+export async function requestCancel(services: Services, tx: Tx, runId: string): Promise<Run> {
+  const asked = await tx.db
+    .updateTable('runs')
+    .set({ cancel_requested_at: await tx.now() })
+    .where('id', '=', runId)
+    .where('status', '=', 'running')
+    .where('cancel_requested_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
+  const run = await getRun(tx.db, runId);
+  if (asked !== undefined) tellCancelling(services, tx, runId);
+  else if (run.status !== 'running')
+    throw new ApiError(409, 'run_ended', `Run "${runId}" has ended already: it is ${run.status}.`, {
+      details: { status: run.status },
+    });
+  return run;
+}
+
+/** Every run of the agent's that is under way. */
+export async function cancelRunsOf(services: Services, tx: Tx, agentId: string): Promise<void> {
+  const asked = await tx.db
+    .updateTable('runs')
+    .set({ cancel_requested_at: await tx.now() })
+    .where('thread_id', 'in', (eb) => eb.selectFrom('threads').select('threads.id').where('agent_id', '=', agentId))
+    .where('status', '=', 'running')
+    .where('cancel_requested_at', 'is', null)
+    .returning('id')
+    .execute();
+  for (const { id } of asked) tellCancelling(services, tx, id);
+}
+
+function tellCancelling(services: Services, tx: Tx, runId: string): void {
+  emit(services, tx, { channel: runChannel(runId), type: 'run.cancelling', payload: { runId } });
+}

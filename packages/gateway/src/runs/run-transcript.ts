@@ -1,0 +1,37 @@
+import type { Kysely } from 'kysely';
+import { numberCursor, type Page, type PageOptions, pageLimit, toPage } from '../entities/page.ts';
+import { fromJson } from '../store/json.ts';
+import type { Tables, TranscriptEntryRow } from '../store/tables.ts';
+import { getRun } from './run.ts';
+
+/** One line of what happened, as it is stored. */
+export interface RunEntry {
+  /** Within the thread, across its runs. */
+  readonly seq: number;
+  readonly kind: string;
+  readonly at: number;
+  /** What happened; of a compaction, its summary. */
+  readonly entry: unknown;
+}
+
+export async function runTranscript(
+  db: Kysely<Tables>,
+  runId: string,
+  page: PageOptions = {},
+): Promise<Page<RunEntry>> {
+  const limit = pageLimit(page.limit);
+  const after = numberCursor(page.cursor);
+  await getRun(db, runId);
+  let query = db.selectFrom('transcript_entries').selectAll().where('run_id', '=', runId);
+  if (after !== undefined) query = query.where('seq', '>', after);
+  const rows = await query
+    .orderBy('seq')
+    .limit(limit + 1)
+    .execute();
+  return toPage(rows, { limit, cursorOf: ({ seq }) => String(seq), toItem: toRunEntry });
+}
+
+function toRunEntry({ seq, kind, created_at, payload }: TranscriptEntryRow): RunEntry {
+  const { entry, summary } = fromJson<{ entry?: unknown; summary?: string }>(payload);
+  return { seq, kind, at: created_at, entry: entry ?? { type: kind, summary } };
+}

@@ -1,0 +1,110 @@
+import { sql } from 'kysely';
+import type { AgentConfig } from '../config/agent-config.ts';
+import { countWaiting, inboxFull } from '../inbox/inbox-room.ts';
+import { pushEvent } from '../inbox/push-event.ts';
+import type { Services } from '../services.ts';
+import { fromJson, toJson } from '../store/json.ts';
+import type { Tx } from '../store/store.ts';
+import type { EntityRow, SpaceRow } from '../store/tables.ts';
+import type { Message } from './message.ts';
+
+interface Said {
+  readonly space: SpaceRow;
+  readonly message: Message;
+  readonly sender: EntityRow;
+}
+
+/** Puts the message into the inbox of every other agent of the space, whose row is locked. */
+export async function tellAgents(services: Services, tx: Tx, said: Said): Promise<void> {
+  const listeners = await lockListeners(tx, said);
+  const hops = await countHop(tx, said, listeners.length);
+  const waiting = await countWaiting(
+    tx.db,
+    listeners.map(({ id }) => id),
+  );
+  for (const { id, limits } of listeners) {
+    const { hopLimit = services.limits.hops, inboxLength = services.limits.inboxLength } = limits;
+    const isFull = (waiting.get(id) ?? 0) >= inboxLength;
+    const isAgent = said.sender.kind === 'agent';
+    // People can wait and try again. An agent's message stands, and what it would have caused is kept for operators.
+    if (isFull && !isAgent) throw inboxFull(id, inboxLength);
+    await push(services, tx, {
+      ...said,
+      agentId: id,
+      withheld: isAgent ? reasonToWithhold(hops > hopLimit, isFull) : undefined,
+    });
+  }
+}
+
+interface Listener {
+  readonly id: string;
+  readonly limits: NonNullable<AgentConfig['limits']>;
+}
+
+/**
+ * Locked for share, so that none of them is deleted before the commit and then finds an event in its inbox. In the order of their
+ * ids, so that two messages to the same agents never wait for each other.
+ */
+async function lockListeners(tx: Tx, { space, sender }: Said): Promise<readonly Listener[]> {
+  const query = tx.db
+    .selectFrom('memberships')
+    .innerJoin('agents', 'agents.entity_id', 'memberships.entity_id')
+    .select(['agents.id', 'agents.config'])
+    .where('memberships.space_id', '=', space.id)
+    .where('memberships.left_at', 'is', null)
+    .where('memberships.entity_id', '!=', sender.id)
+    .where('agents.status', '!=', 'deleted')
+    .orderBy('agents.id');
+  const rows = await (tx.dialect === 'postgres' ? query.modifyEnd(sql`for share of agents`) : query).execute();
+  return rows.map(({ id, config }) => ({ id, limits: fromJson<AgentConfig>(config).limits ?? {} }));
+}
+
+/** Messages that agents woke agents with, since a person spoke. A service neither counts nor resets: it may be a relay between agents. */
+async function countHop(tx: Tx, { space, sender }: Said, listeners: number): Promise<number> {
+  const hops = sender.kind === 'human' ? 0 : sender.kind === 'agent' && listeners > 0 ? space.hops + 1 : space.hops;
+  if (hops !== space.hops) await tx.db.updateTable('spaces').set({ hops }).where('id', '=', space.id).execute();
+  return hops;
+}
+
+type Withheld = 'hop_limit' | 'inbox_full';
+
+function reasonToWithhold(isTooFar: boolean, isFull: boolean): Withheld | undefined {
+  return isTooFar ? 'hop_limit' : isFull ? 'inbox_full' : undefined;
+}
+
+async function push(
+  services: Services,
+  tx: Tx,
+  { space, message, sender, agentId, withheld }: Said & { agentId: string; withheld: Withheld | undefined },
+): Promise<void> {
+  const eventId = `message:${message.id}`;
+  await pushEvent(services, tx, {
+    agentId,
+    eventId,
+    status: withheld === undefined ? 'pending' : 'withheld',
+    event: {
+      type: 'space_message',
+      messageId: message.id,
+      spaceId: space.id,
+      spaceName: space.name,
+      from: { entityId: sender.id, name: sender.display_name, kind: sender.kind },
+      text: message.text,
+      ...(message.replyTo === undefined ? {} : { replyTo: message.replyTo }),
+    },
+  });
+  if (withheld === undefined) return;
+  await tx.db
+    .updateTable('inbox_events')
+    .set({ error: toJson({ code: withheld, message: WHY[withheld] }) })
+    .where('agent_id', '=', agentId)
+    .where('event_id', '=', eventId)
+    .execute();
+  tx.afterCommit(() =>
+    services.logger.warn('event withheld', { agentId, eventId, spaceId: space.id, reason: withheld }),
+  );
+}
+
+const WHY: Readonly<Record<Withheld, string>> = {
+  hop_limit: 'Agents answered each other up to the hop limit, without a message by a person in between.',
+  inbox_full: 'As many events as may wait for this agent did.',
+};
