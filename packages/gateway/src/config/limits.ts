@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DEFAULT_LIMITS as DEFAULT_GATEWAY_LIMITS, type Limits as GatewayLimits } from '../limits.ts';
 
 /** What one agent may use. */
 export interface Limits {
@@ -40,33 +41,12 @@ export const DEFAULT_LIMITS: Limits = {
   noteLength: 4_000,
 };
 
-/** What one request, message, answer or client may use. */
-export interface GatewayLimits {
-  readonly bodyBytes: number;
-  /** Characters of a message. */
-  readonly messageLength: number;
-  /** Bytes of an answer to a pending call. */
-  readonly resultBytes: number;
-  /** Streams open at once, on one gateway. */
-  readonly streams: number;
-  /** Bytes that wait for a client that reads too slowly, before it is disconnected. */
-  readonly streamBufferBytes: number;
-}
-
-export const DEFAULT_GATEWAY_LIMITS: GatewayLimits = {
-  bodyBytes: 1_048_576,
-  messageLength: 32_000,
-  resultBytes: 262_144,
-  streams: 10_000,
-  streamBufferBytes: 1_048_576,
-};
-
 type Given<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 export type LimitsInput = Given<Limits>;
 
-/** The gateway's own limits, and under `agent` what its agents get where they say nothing themselves. */
-export type GatewayLimitsInput = Given<GatewayLimits> & { readonly agent?: LimitsInput | undefined };
+/** The gateway's own limits, and under `agent` what its agents get where they say nothing themselves. The lease is a setting. */
+export type GatewayLimitsInput = Given<Omit<GatewayLimits, 'leaseMs'>> & { readonly agent?: LimitsInput | undefined };
 
 const count = z.int().min(1).max(1_000_000_000).optional();
 // Nothing that waits longer than a day is a cycle.
@@ -89,12 +69,13 @@ export const limitsSchema: z.ZodType<LimitsInput> = z.strictObject({
   noteLength: count,
 });
 
+const { leaseMs: _setting, ...gatewayLimits } = DEFAULT_GATEWAY_LIMITS;
+
 export const gatewayLimitsSchema: z.ZodType<GatewayLimitsInput> = z.strictObject({
-  bodyBytes: count,
-  messageLength: count,
-  resultBytes: count,
-  streams: count,
-  streamBufferBytes: count,
+  ...(Object.fromEntries(Object.keys(gatewayLimits).map((name) => [name, count])) as Record<
+    keyof typeof gatewayLimits,
+    typeof count
+  >),
   agent: limitsSchema.optional(),
 });
 
@@ -103,8 +84,8 @@ export function limitsOf(...given: readonly (LimitsInput | undefined)[]): Limits
   return firstGiven(DEFAULT_LIMITS, given);
 }
 
-export function gatewayLimitsOf(given: GatewayLimitsInput = {}): GatewayLimits {
-  return firstGiven(DEFAULT_GATEWAY_LIMITS, [given]);
+export function gatewayLimitsOf(given: GatewayLimitsInput, leaseMs: number): GatewayLimits {
+  return firstGiven(DEFAULT_GATEWAY_LIMITS, [{ ...given, leaseMs }]);
 }
 
 function firstGiven<T extends object>(defaults: T, given: readonly (Given<T> | undefined)[]): T {

@@ -98,6 +98,9 @@ describe('an agent as data', () => {
     expect(DEFAULT_LIMITS.hopLimit).toBe(8);
     const limits = limitsOf({ maxSteps: 3, maxGoals: undefined }, { maxSteps: 9, maxGoals: 0 });
     expect(limits).toEqual({ ...DEFAULT_LIMITS, maxSteps: 3, maxGoals: 0 });
-    expect(gatewayLimitsOf({ bodyBytes: 5 }).bodyBytes).toBe(5);
+    expect(gatewayLimitsOf({ bodyBytes: 5, agent: { maxSteps: 3 } }, 700)).toMatchObject({
+      bodyBytes: 5,
+      leaseMs: 700,
+    });
   });
 });
