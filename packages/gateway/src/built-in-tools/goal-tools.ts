@@ -1,0 +1,34 @@
+import { type ToolSet, tool } from '@lastcall/core';
+import { z } from 'zod';
+import type { CycleContext } from '../cycle/cycle-context.ts';
+import { goalInputSchema } from '../goals/goal.ts';
+import { assertGoals, prepareGoals, removeGoals, writeGoals } from '../goals/goals.ts';
+import { noteKeySchema } from '../notes/note-key.ts';
+
+/** An agent's goals. Writes are staged: they are in the transaction that settles the call, so running one again is right. */
+export function goalTools(cycle: CycleContext): ToolSet {
+  const { services, agent } = cycle;
+  return {
+    set_goals: tool({
+      description:
+        'Sets goals of yours: new ones, or those of the keys you give. They are shown to you in every cycle.',
+      effects: 'session',
+      inputSchema: z.strictObject({ goals: z.array(goalInputSchema).min(1).max(100) }),
+      async execute({ goals }, ctx) {
+        const keyed = await prepareGoals(services.store.db, agent.id, goals);
+        cycle.stage(ctx, (tx) => writeGoals(tx, agent.id, keyed));
+        return { keys: keyed.map(({ key }) => key) };
+      },
+    }),
+    delete_goals: tool({
+      description: 'Deletes goals of yours by their keys.',
+      effects: 'session',
+      inputSchema: z.strictObject({ keys: z.array(noteKeySchema).min(1).max(1_000) }),
+      async execute({ keys }, ctx) {
+        await assertGoals(services.store.db, agent.id, keys);
+        cycle.stage(ctx, (tx) => removeGoals(tx, agent.id, keys));
+        return { deleted: keys };
+      },
+    }),
+  };
+}

@@ -1,0 +1,34 @@
+import { type ToolSet, tool } from '@lastcall/core';
+import { z } from 'zod';
+import type { CycleContext } from '../cycle/cycle-context.ts';
+import { assertMemories, prepareMemories, removeMemories, writeMemories } from '../memories/memories.ts';
+import { memoryInputSchema } from '../memories/memory.ts';
+import { noteKeySchema } from '../notes/note-key.ts';
+
+/** An agent's memories. Writes are staged: they are in the transaction that settles the call, so running one again is right. */
+export function memoryTools(cycle: CycleContext): ToolSet {
+  const { services, agent } = cycle;
+  return {
+    set_memories: tool({
+      description:
+        'Keeps facts under keys of your choice. They are shown to you in every cycle; a known key is written over.',
+      effects: 'session',
+      inputSchema: z.strictObject({ memories: z.array(memoryInputSchema).min(1).max(100) }),
+      async execute({ memories }, ctx) {
+        const prepared = await prepareMemories(services.store.db, agent.id, memories);
+        cycle.stage(ctx, (tx) => writeMemories(tx, agent.id, prepared));
+        return { keys: prepared.map(({ key }) => key) };
+      },
+    }),
+    delete_memories: tool({
+      description: 'Deletes memories of yours by their keys.',
+      effects: 'session',
+      inputSchema: z.strictObject({ keys: z.array(noteKeySchema).min(1).max(1_000) }),
+      async execute({ keys }, ctx) {
+        await assertMemories(services.store.db, agent.id, keys);
+        cycle.stage(ctx, (tx) => removeMemories(tx, agent.id, keys));
+        return { deleted: keys };
+      },
+    }),
+  };
+}

@@ -1,0 +1,53 @@
+import { type ToolSet, tool } from '@lastcall/core';
+import { z } from 'zod';
+import type { CycleContext } from '../cycle/cycle-context.ts';
+import { noteKeySchema } from '../notes/note-key.ts';
+import { type Plan, planInputSchema } from '../plans/plan.ts';
+import { assertPlans, listPlans, preparePlans, removePlans, writePlans } from '../plans/plans.ts';
+
+/** An agent's plans. Writes are staged: they are in the transaction that settles the call, so running one again is right. */
+export function planTools(cycle: CycleContext): ToolSet {
+  const { services, agent } = cycle;
+  return {
+    set_plans: tool({
+      description:
+        'Sets plans of yours: you are woken with the instruction when one is due. Each has exactly one of cron, at, after.',
+      effects: 'session',
+      inputSchema: z.strictObject({ plans: z.array(planInputSchema).min(1).max(100) }),
+      async execute({ plans }, ctx) {
+        const now = await services.store.transaction(async (tx) => tx.now());
+        const prepared = await preparePlans(services.store.db, agent.id, plans, now);
+        cycle.stage(ctx, (tx) => writePlans(services, tx, agent.id, prepared));
+        return { plans: prepared.map(({ key, schedule }) => ({ key, nextAt: toIso(schedule.nextAt) })) };
+      },
+    }),
+    delete_plans: tool({
+      description: 'Deletes plans of yours by their keys.',
+      effects: 'session',
+      inputSchema: z.strictObject({ keys: z.array(noteKeySchema).min(1).max(1_000) }),
+      async execute({ keys }, ctx) {
+        await assertPlans(services.store.db, agent.id, keys);
+        cycle.stage(ctx, (tx) => removePlans(tx, agent.id, keys));
+        return { deleted: keys };
+      },
+    }),
+    get_plans: tool({
+      description: 'Reads your plans: what they say, and when they are due next.',
+      effects: 'none',
+      inputSchema: z.strictObject({}),
+      async execute() {
+        return { plans: (await listPlans(services.store.db, agent.id)).map(toRead) };
+      },
+    }),
+  };
+}
+
+/** As a model reads it: times as text, nothing it cannot use. */
+function toRead({ id: _id, at, nextAt, lastAt, createdAt: _created, updatedAt: _updated, ...plan }: Plan): object {
+  const once = at === undefined ? {} : { at: toIso(at) };
+  return { ...plan, ...once, nextAt: toIso(nextAt), lastAt: toIso(lastAt) };
+}
+
+function toIso(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString();
+}

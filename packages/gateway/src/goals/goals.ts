@@ -1,0 +1,94 @@
+import type { Kysely } from 'kysely';
+import { withKeys } from '../notes/note-key.ts';
+import { assertAllKnown, assertLength, assertRoom, noteLimits } from '../notes/note-limits.ts';
+import { parseNotes } from '../notes/parse-notes.ts';
+import type { Services } from '../services.ts';
+import { toJson } from '../store/json.ts';
+import type { Tx } from '../store/store.ts';
+import type { Tables } from '../store/tables.ts';
+import { type Goal, type GoalInput, goalInputSchema, toGoal } from './goal.ts';
+
+export type KeyedGoal = GoalInput & { readonly key: string };
+
+/** The most important first, then in the order in which they were made. */
+export async function listGoals(db: Kysely<Tables>, agentId: string): Promise<Goal[]> {
+  const rows = await db
+    .selectFrom('goals')
+    .selectAll()
+    .where('agent_id', '=', agentId)
+    .orderBy('priority', 'desc')
+    .orderBy('created_at')
+    .orderBy('key')
+    .execute();
+  return rows.map(toGoal);
+}
+
+/** Makes goals, or writes over those of the same key. Gives their keys, in order. */
+export async function setGoals(
+  _services: Services,
+  tx: Tx,
+  agentId: string,
+  goals: readonly GoalInput[],
+): Promise<string[]> {
+  const keyed = await prepareGoals(tx.db, agentId, goals);
+  await writeGoals(tx, agentId, keyed);
+  return keyed.map(({ key }) => key);
+}
+
+/** Everything that could be wrong with them is said here, before anything is written. */
+export async function prepareGoals(
+  db: Kysely<Tables>,
+  agentId: string,
+  goals: readonly GoalInput[],
+): Promise<KeyedGoal[]> {
+  const limits = await noteLimits(db, agentId);
+  const known = await keysOf(db, agentId);
+  const keyed = withKeys(parseNotes('goals', goalInputSchema, goals), known, ({ description }) => description);
+  for (const { key, description } of keyed)
+    assertLength(`The description of goal "${key}"`, description, limits.noteLength);
+  const added = keyed.filter(({ key }) => !known.has(key)).length;
+  assertRoom('goals', { kept: known.size, added, most: limits.maxGoals });
+  return keyed;
+}
+
+export async function writeGoals(tx: Tx, agentId: string, goals: readonly KeyedGoal[]): Promise<void> {
+  const now = tx.now();
+  for (const { key, description, status, priority } of goals) {
+    const told = {
+      description: toJson(description),
+      ...(status === undefined ? {} : { status }),
+      ...(priority === undefined ? {} : { priority }),
+      updated_at: now,
+    };
+    await tx.db
+      .insertInto('goals')
+      .values({ agent_id: agentId, key, status: 'active', priority: 0, created_at: now, ...told })
+      .onConflict((conflict) => conflict.columns(['agent_id', 'key']).doUpdateSet(told))
+      .execute();
+  }
+}
+
+/** All of them or none: one that is not there, or another agent's, is "not found". */
+export async function deleteGoals(
+  _services: Services,
+  tx: Tx,
+  agentId: string,
+  keys: readonly string[],
+): Promise<void> {
+  await assertGoals(tx.db, agentId, keys);
+  await removeGoals(tx, agentId, keys);
+}
+
+export async function assertGoals(db: Kysely<Tables>, agentId: string, keys: readonly string[]): Promise<void> {
+  assertAllKnown('goal', keys, await keysOf(db, agentId));
+}
+
+export async function removeGoals(tx: Tx, agentId: string, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return;
+  await tx.db.deleteFrom('goals').where('agent_id', '=', agentId).where('key', 'in', keys).execute();
+}
+
+async function keysOf(db: Kysely<Tables>, agentId: string): Promise<ReadonlySet<string>> {
+  const rows = await db.selectFrom('goals').select('key').where('agent_id', '=', agentId).execute();
+  return new Set(rows.map(({ key }) => key));
+}

@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import type { Answer } from '@lastcall/core';
+import type { ToolResultOutcome } from '../inbox/inbox-event.ts';
+import type { PendingKind } from './pending-call.ts';
+
+/** Whether it gives leave (or not), where a result is waited for, or the other way round. */
+export function fitsKind(answer: Answer, kind: PendingKind): boolean {
+  const isLeave = 'approve' in answer || 'deny' in answer;
+  return isLeave === (kind === 'approval');
+}
+
+/** The same for the same content, in whatever order its fields are written. */
+export function hashAnswer(answer: Answer): string {
+  return createHash('sha256').update(JSON.stringify(answer, sortFields)).digest('hex');
+}
+
+function sortFields(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** What the agent is told. */
+export function toOutcome(answer: Answer): ToolResultOutcome {
+  if ('result' in answer) return { status: 'ok', value: answer.result };
+  if ('error' in answer) return { status: 'error', message: answer.error };
+  if ('deny' in answer) return { status: 'denied', reason: answer.deny };
+  return answer.input === undefined ? { status: 'approved' } : { status: 'approved', input: answer.input };
+}

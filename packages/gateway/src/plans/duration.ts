@@ -1,0 +1,13 @@
+const DURATION = /^P(?=.)(?:(\d+)W)?(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:[.,]\d{1,3})?)S)?)?$/;
+const UNITS_MS = [7 * 86_400_000, 86_400_000, 3_600_000, 60_000, 1_000] as const;
+
+/**
+ * The length of an ISO 8601 duration. Time that passes, not dates on a calendar: a day is 24 hours, and months and years, which
+ * have no length, are undefined like everything else that cannot be read.
+ */
+export function durationMs(text: string): number | undefined {
+  const parts = DURATION.exec(text.trim());
+  if (parts === null) return undefined;
+  const lengths = UNITS_MS.map((unit, index) => Number((parts[index + 1] ?? '0').replace(',', '.')) * unit);
+  return Math.round(lengths.reduce((sum, length) => sum + length, 0));
+}

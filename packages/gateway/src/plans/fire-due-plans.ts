@@ -1,0 +1,115 @@
+import type { Selectable } from 'kysely';
+import { sql } from 'kysely';
+import { countWaiting } from '../inbox/inbox-room.ts';
+import { pushEvent } from '../inbox/push-event.ts';
+import type { Services } from '../services.ts';
+import { fromJson } from '../store/json.ts';
+import type { Tx } from '../store/store.ts';
+import type { PlanRow } from '../store/tables.ts';
+import { nextInstant } from './cron.ts';
+import { TOLERANCE_MS } from './schedule.ts';
+
+export interface DueOptions {
+  /** Default: of all agents. */
+  readonly agentId?: string;
+  /** Default: the clock of the database. */
+  readonly now?: number;
+}
+
+type Due = Selectable<PlanRow> & { readonly next_at: number };
+
+/** In one look: enough to keep a round trip cheap, few enough to keep no memory busy. */
+const PAGE = 200;
+
+/**
+ * Tells agents of their plans that are due, each in a transaction of its own. Gives how many were told. Plans of an agent that is
+ * paused wait like those of a gateway that is down: once it goes on they fire late, by their misfire policy.
+ */
+export async function fireDuePlans(services: Services, { agentId, now }: DueOptions = {}): Promise<number> {
+  const at = now ?? (await services.store.transaction(async (tx) => tx.now()));
+  let fired = 0;
+  for (let after = ''; ; ) {
+    const ids = await duePlans(services, { agentId, at, after });
+    for (const id of ids) if (await fire(services, id, at)) fired += 1;
+    const last = ids.at(-1);
+    if (last === undefined || ids.length < PAGE) return fired;
+    after = last;
+  }
+}
+
+async function duePlans(
+  { store }: Services,
+  { agentId, at, after }: { agentId: string | undefined; at: number; after: string },
+): Promise<string[]> {
+  const due = store.db
+    .selectFrom('plans')
+    .innerJoin('agents', 'agents.id', 'plans.agent_id')
+    .select('plans.id')
+    .where('plans.next_at', '<=', at)
+    .where('agents.status', '=', 'active')
+    .where('plans.id', '>', after)
+    .orderBy('plans.id')
+    .limit(PAGE);
+  const rows = await (agentId === undefined ? due : due.where('plans.agent_id', '=', agentId)).execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Whoever comes second finds the row locked, or no longer due. */
+async function fire(services: Services, id: string, now: number): Promise<boolean> {
+  return await services.store.transaction(async (tx) => {
+    const plan = await lockDue(tx, id, now);
+    if (plan === undefined) return false;
+    if (await isInboxFull(services, tx, plan.agent_id)) return false;
+    const dueAt = instantToTell(plan, now);
+    const pushed = dueAt !== undefined && (await tell(services, tx, plan, { dueAt, now }));
+    const nextAt = plan.cron === null ? undefined : nextInstant({ cron: plan.cron, timeZone: plan.time_zone }, now);
+    await tx.db
+      .updateTable('plans')
+      .set({ next_at: nextAt ?? null, ...(dueAt === undefined ? {} : { last_at: dueAt }) })
+      .where('id', '=', id)
+      .execute();
+    if (nextAt !== undefined) await services.engine.enqueue(tx, plan.agent_id, nextAt);
+    return pushed;
+  });
+}
+
+/** Then it stays due, and fires late: nothing is lost, and nothing grows without end. */
+async function isInboxFull({ limits }: Services, tx: Tx, agentId: string): Promise<boolean> {
+  const waiting = await countWaiting(tx.db, [agentId]);
+  return (waiting.get(agentId) ?? 0) >= limits.inboxLength;
+}
+
+async function lockDue(tx: Tx, id: string, now: number): Promise<Due | undefined> {
+  const row = tx.db.selectFrom('plans').selectAll().where('id', '=', id).where('next_at', '<=', now);
+  const found = await (tx.dialect === 'postgres' ? row.modifyEnd(sql`for update skip locked`) : row).executeTakeFirst();
+  return found === undefined || found.next_at === null ? undefined : { ...found, next_at: found.next_at };
+}
+
+/** The instant that the agent is told of: the first one missed, or, where it wants no late ones, the first still on time. */
+function instantToTell({ cron, time_zone, next_at, misfire }: Due, now: number): number | undefined {
+  if (misfire === 'once' || next_at >= now - TOLERANCE_MS) return next_at;
+  if (cron === null) return undefined;
+  const onTime = nextInstant({ cron, timeZone: time_zone }, now - TOLERANCE_MS - 1);
+  return onTime !== undefined && onTime <= now ? onTime : undefined;
+}
+
+async function tell(
+  services: Services,
+  tx: Tx,
+  plan: Due,
+  { dueAt, now }: { dueAt: number; now: number },
+): Promise<boolean> {
+  return await pushEvent(services, tx, {
+    agentId: plan.agent_id,
+    eventId: `plan:${plan.id}:${dueAt}`,
+    event: {
+      type: 'plan',
+      planId: plan.id,
+      key: plan.key,
+      name: fromJson(plan.name),
+      instruction: fromJson(plan.instruction),
+      dueAt,
+      ...(dueAt < now - TOLERANCE_MS ? { late: true as const } : {}),
+    },
+  });
+}

@@ -1,0 +1,94 @@
+import { CronDate } from 'croner';
+import { z } from 'zod';
+import { ApiError } from '../api-error.ts';
+import { nextInstant } from './cron.ts';
+import { durationMs } from './duration.ts';
+import type { PlanInput } from './plan.ts';
+
+/** When a plan fires, as its row holds it. */
+export interface Schedule {
+  readonly cron: string | null;
+  readonly at: number | null;
+  readonly timeZone: string;
+  readonly nextAt: number;
+}
+
+/** A plan that was due a moment ago is on time: whoever set it, or was to fire it, was only a little slow. */
+export const TOLERANCE_MS = 60_000;
+
+// Beyond, a mistake is likelier than a plan; and it is far below the last time a date can hold.
+const FURTHEST_MS = 100 * 366 * 86_400_000;
+
+/** Reads the one schedule that a plan has. Refuses, with what was wrong, everything that is not one that will come. */
+export function parseSchedule(plan: PlanInput, now: number): Schedule {
+  assertOne(plan);
+  const timeZone = parseTimeZone(plan.timeZone ?? 'UTC');
+  if (plan.cron !== undefined) return cronSchedule(plan.cron.trim(), timeZone, now);
+  const at = plan.at !== undefined ? parseTime(plan.at, timeZone) : now + parseAfter(plan.after);
+  const field = plan.at === undefined ? 'after' : 'at';
+  if (at < now - TOLERANCE_MS)
+    throw refused(field, `is over: it says ${iso(at)}, and now is ${iso(now)}. Give a time to come.`);
+  if (at > now + FURTHEST_MS) throw refused(field, 'is more than 100 years away. Give an earlier time.');
+  return { cron: null, at, timeZone, nextAt: at };
+}
+
+function assertOne({ cron, at, after }: PlanInput): void {
+  const given = Object.entries({ cron, at, after }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (given.length === 1) return;
+  const came = given.length === 0 ? 'none came' : `these came: ${given.join(', ')}`;
+  throw refused('schedule', `must be exactly one of cron, at and after; ${came}.`);
+}
+
+function parseTimeZone(timeZone: string): string {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
+  } catch (cause) {
+    throw refused('timeZone', `"${timeZone}" is not known. Give an IANA name, e.g. "Europe/Berlin".`, cause);
+  }
+}
+
+function cronSchedule(cron: string, timeZone: string, now: number): Schedule {
+  const nextAt = firstInstant(cron, timeZone, now);
+  if (nextAt === undefined) throw refused('cron', `"${cron}" never comes.`);
+  return { cron, at: null, timeZone, nextAt };
+}
+
+function firstInstant(cron: string, timeZone: string, now: number): number | undefined {
+  try {
+    return nextInstant({ cron, timeZone }, now);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw refused('cron', `"${cron}" cannot be read: ${why} Expected e.g. "0 9 * * MON-FRI".`, cause);
+  }
+}
+
+const isoTime = z.iso.datetime({ offset: true, local: true });
+const HAS_OFFSET = /(Z|[+-]\d\d:\d\d)$/;
+
+function parseTime(at: string | number, timeZone: string): number {
+  if (typeof at === 'number') {
+    if (Number.isSafeInteger(at)) return at;
+    throw refused('at', `${at} is no time. Give whole milliseconds since the epoch, or an ISO 8601 time.`);
+  }
+  if (!isoTime.safeParse(at).success)
+    throw refused('at', `"${at}" cannot be read. Give an ISO 8601 time, e.g. "2027-03-01T09:00:00+01:00".`);
+  return HAS_OFFSET.test(at) ? Date.parse(at) : new CronDate(at, timeZone).getTime();
+}
+
+function parseAfter(after: string | number | undefined): number {
+  const ms = typeof after === 'string' ? durationMs(after) : after;
+  if (ms !== undefined && Number.isSafeInteger(ms) && ms > 0) return ms;
+  throw refused(
+    'after',
+    `${JSON.stringify(after)} is no duration. Give an ISO 8601 one above zero in weeks, days, hours, minutes and seconds, e.g. "PT30M" or "P1D", or whole milliseconds; for months and years give "at".`,
+  );
+}
+
+/** For people and models: a number that is no date is shown as it came. */
+function iso(ms: number): string {
+  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
+}
+
+function refused(field: string, problem: string, cause?: unknown): ApiError {
+  return new ApiError(422, 'invalid_schedule', `The plan's ${field} ${problem}`, { details: { path: field }, cause });
+}
