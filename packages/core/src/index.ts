@@ -65,6 +65,7 @@ export {
   blocked,
   type FailResult,
   fail,
+  isToolResult,
   type OkResult,
   ok,
   type PendingResult,

@@ -118,13 +118,13 @@ function waiting({ run, tool }: Judged, result: PendingResult): Outcome {
       `"${run.toolName}" is terminal, and a terminal tool cannot be pending: nobody would read its answer.`,
     );
   }
-  const { expiresInMs, onExpiry, display } = result;
+  const { expiresInMs, onExpiry, display, message } = result;
   return {
     status: 'pending',
     kind: 'result',
     ...(expiresInMs === undefined ? {} : { expiresAt: run.clock.now() + expiresInMs }),
     ...(onExpiry === undefined ? {} : { onExpiry }),
     ...(display === undefined ? {} : { display }),
-    text: `"${run.toolName}" is pending (call ${run.callId}). Its result comes later.`,
+    text: message ?? `"${run.toolName}" is pending (call ${run.callId}). Its result comes later.`,
   };
 }

@@ -30,6 +30,7 @@ export interface PendingResult extends Branded {
   readonly expiresInMs?: number;
   readonly onExpiry?: 'report' | 'fail';
   readonly display?: unknown;
+  readonly message?: string;
 }
 
 export interface ReplyResult extends Branded {
@@ -63,9 +64,9 @@ export function blocked(reason: string): FailResult {
   return fail(reason, { code: 'blocked' });
 }
 
-/** Somebody else will answer: a person, a webhook, a long job. */
+/** Somebody else will answer: a person, a webhook, a long job. `message` is what the model reads meanwhile. */
 export function pending(
-  options: { expiresInMs?: number; onExpiry?: 'report' | 'fail'; display?: unknown } = {},
+  options: { expiresInMs?: number; onExpiry?: 'report' | 'fail'; display?: unknown; message?: string } = {},
 ): PendingResult {
   const { expiresInMs } = options;
   if (expiresInMs !== undefined && !(Number.isFinite(expiresInMs) && expiresInMs > 0)) {

@@ -1,5 +1,6 @@
 import { LastcallError } from '@lastcall/core';
 import { sql } from 'kysely';
+import type { Services } from '../services.ts';
 import type { Store, Tx } from '../store/store.ts';
 
 /** A thread held by one worker. Whoever holds an older epoch of it writes nothing any more. */
@@ -53,16 +54,17 @@ export async function renewLeases(
   });
 }
 
-/** Lets go, if it is still held. */
-export async function releaseThread(store: Store, { threadId, epoch }: Lease): Promise<void> {
-  await store.transaction(async (tx) => {
-    await tx.db
-      .updateTable('threads')
-      .set({ lease_owner: null, lease_until: 0 })
-      .where('id', '=', threadId)
-      .where('epoch', '=', epoch)
-      .execute();
+/** Lets go, if it is still held; and wakes somebody else, because there may be more to do. */
+export async function letGo({ store, engine }: Pick<Services, 'store' | 'engine'>, lease: Lease): Promise<void> {
+  await fenced(store, lease, async (tx) => {
+    await release(tx, lease);
+    await engine.enqueue(tx, lease.threadId);
   });
+}
+
+/** Lets go, in a transaction that holds the fence. */
+export async function release(tx: Tx, { threadId }: Lease): Promise<void> {
+  await tx.db.updateTable('threads').set({ lease_owner: null, lease_until: 0 }).where('id', '=', threadId).execute();
 }
 
 /**

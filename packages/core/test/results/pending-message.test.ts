@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { dispatchCall, isToolResult, pending, tool } from '../../src/index.ts';
+
+const waiting = (message?: string) =>
+  tool({
+    description: 'Waits.',
+    inputSchema: z.object({}),
+    execute: () => pending(message === undefined ? {} : { message }),
+  });
+
+test('what the model reads of a pending call is what the tool says, or which call waits', async () => {
+  const call = { toolName: 'wait', input: {}, callId: 'c1' };
+  const said = await dispatchCall({ tools: { wait: waiting('{"status":"pending"}') }, call });
+  expect(said.outcome).toMatchObject({ status: 'pending', text: '{"status":"pending"}' });
+  const silent = await dispatchCall({ tools: { wait: waiting() }, call });
+  expect(silent.outcome.text).toContain('c1');
+});
+
+test('only our own results are results', () => {
+  expect(isToolResult(pending())).toBe(true);
+  expect(isToolResult({ status: 'pending' })).toBe(false);
+});

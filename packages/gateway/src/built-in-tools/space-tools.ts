@@ -1,0 +1,127 @@
+import { fail, type Tool, type ToolContext, type ToolSet, tool } from '@lastcall/core';
+import { z } from 'zod';
+import { ApiError } from '../api-error.ts';
+import type { Cycle } from '../cycle/cycle.ts';
+import type { CycleContext } from '../cycle/cycle-context.ts';
+import { listMessages } from '../spaces/list-messages.ts';
+import { listMembers, requireMember } from '../spaces/membership.ts';
+import { postMessage } from '../spaces/post-message.ts';
+import { getSpace, listSpaces } from '../spaces/space.ts';
+import type { Tx } from '../store/store.ts';
+import { emit, spaceChannel } from '../streams/emit.ts';
+
+/** How much of a space's history an agent reads when it enters. */
+const RECENT = 20;
+
+/** The tools by which an agent moves, speaks and reads. The only ones that know of spaces. */
+export function spaceTools(context: CycleContext, cycle: Cycle): ToolSet {
+  return {
+    enter_space: enterSpace(context, cycle),
+    send_message: sendMessage(context, cycle),
+    read_messages: readMessages(context),
+  };
+}
+
+function enterSpace({ services, agent, stage }: CycleContext, cycle: Cycle): Tool<{ spaceId: string }> {
+  return tool({
+    description: 'Enter one of your spaces: it becomes your active space. Gives its recent messages and who is there.',
+    inputSchema: z.strictObject({ spaceId: z.string().min(1).max(200) }),
+    effects: 'session',
+    async execute({ spaceId }, ctx) {
+      return await orFail(async () => {
+        const { db } = services.store;
+        await requireMember(db, spaceId, agent.entityId);
+        const { id, name, description } = await getSpace(db, spaceId);
+        const { items: members } = await listMembers(db, { spaceId, limit: 100 });
+        const { items: messages } = await listMessages(db, { spaceId, limit: RECENT });
+        stage(ctx, (tx) => moveTo(services, tx, cycle, spaceId));
+        return { spaceId: id, name, description, members, messages };
+      });
+    },
+  }) as Tool<{ spaceId: string }>;
+}
+
+async function moveTo(services: CycleContext['services'], tx: Tx, cycle: Cycle, spaceId: string): Promise<void> {
+  const { runId, agent, activeIn } = cycle;
+  await requireMember(tx.db, spaceId, agent.entityId);
+  await tx.db.updateTable('agents').set({ active_space_id: spaceId }).where('id', '=', agent.id).execute();
+  if (activeIn !== spaceId) {
+    const payload = { runId, entityId: agent.entityId };
+    await tx.db.updateTable('runs').set({ active_in: spaceId }).where('id', '=', runId).execute();
+    if (activeIn !== null) emit(services, tx, { channel: spaceChannel(activeIn), type: 'agent.inactive', payload });
+    emit(services, tx, { channel: spaceChannel(spaceId), type: 'agent.active', payload });
+  }
+  tx.afterCommit(() => {
+    cycle.activeSpaceId = spaceId;
+    cycle.activeIn = spaceId;
+  });
+}
+
+function sendMessage(
+  { services, agent, runId, stage }: CycleContext,
+  cycle: Cycle,
+): Tool<{ text: string; replyTo?: string | undefined }> {
+  return tool({
+    description: 'Send a message to your active space. replyTo is the id of a message in it.',
+    inputSchema: z.strictObject({
+      text: z.string().min(1).max(services.limits.messageCharacters).regex(/\S/),
+      replyTo: z.string().min(1).max(200).optional(),
+    }),
+    effects: 'session',
+    async execute({ text, replyTo }, ctx: ToolContext) {
+      const spaceId = cycle.activeSpaceId;
+      if (spaceId === null)
+        return fail(`You are in no space. ${await available(services, agent.entityId)}`, { code: 'no_active_space' });
+      return await orFail(async () => {
+        await requireMember(services.store.db, spaceId, agent.entityId);
+        const messageId = ctx.toolCallId;
+        stage(ctx, async (tx) => {
+          await postMessage(services, tx, { spaceId, entityId: agent.entityId, text, replyTo, messageId, runId });
+        });
+        return { messageId, spaceId };
+      });
+    },
+  }) as Tool<{ text: string; replyTo?: string | undefined }>;
+}
+
+async function available(services: CycleContext['services'], entityId: string): Promise<string> {
+  const { items } = await listSpaces(services.store.db, { entityId, limit: 50 });
+  if (items.length === 0) return 'There is none you could enter: nobody has made you a member of one.';
+  return `Enter one with enter_space first: ${items.map(({ id, name }) => `${id} (${JSON.stringify(name)})`).join(', ')}.`;
+}
+
+function readMessages({
+  services,
+  agent,
+}: CycleContext): Tool<{ spaceId: string; offset?: number | undefined; limit?: number | undefined }> {
+  return tool({
+    description: 'Read messages of one of your spaces, newest first: offset skips that many of the newest.',
+    inputSchema: z.strictObject({
+      spaceId: z.string().min(1).max(200),
+      offset: z.int().min(0).max(1_000_000_000).optional(),
+      limit: z.int().min(1).max(200).optional(),
+    }),
+    effects: 'none',
+    async execute({ spaceId, offset = 0, limit = RECENT }) {
+      return await orFail(async () => {
+        const { db } = services.store;
+        await requireMember(db, spaceId, agent.entityId);
+        const newest = await db.selectFrom('spaces').select('next_seq').where('id', '=', spaceId).executeTakeFirst();
+        // Numbers have no gaps: an offset from the newest is a number.
+        const before = (newest?.next_seq ?? 1) - offset;
+        const { items } = before <= 1 ? { items: [] } : await listMessages(db, { spaceId, before, limit });
+        return { spaceId, messages: items.toReversed() };
+      });
+    },
+  }) as Tool<{ spaceId: string; offset?: number | undefined; limit?: number | undefined }>;
+}
+
+/** What cannot be done is told to the model in the words of the API. */
+async function orFail<T>(work: () => Promise<T>): Promise<T | ReturnType<typeof fail>> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ApiError) return fail(error.message, { code: error.code });
+    throw error;
+  }
+}

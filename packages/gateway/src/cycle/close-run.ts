@@ -1,0 +1,69 @@
+import type { Stop } from '@lastcall/core';
+import type { Services } from '../services.ts';
+import { toJson } from '../store/json.ts';
+import type { Tx } from '../store/store.ts';
+import { emit, runChannel, spaceChannel } from '../streams/emit.ts';
+import type { Cycle } from './cycle.ts';
+
+/** How a run ends. */
+export interface RunEnd {
+  readonly status: 'completed' | 'failed' | 'cancelled';
+  readonly stop: Stop | { readonly reason: 'error'; readonly error: string };
+  readonly usage?: unknown;
+  /** Whether the events of a failed run are tried again, as long as they may. Default true. */
+  readonly retry?: boolean;
+}
+
+/** Ends a run: its events are done, or wait for another try, or are dead; and whoever watched sees the agent rest. */
+export async function closeRun(services: Services, tx: Tx, cycle: Cycle, end: RunEnd): Promise<void> {
+  const { runId, agent } = cycle;
+  const now = tx.now();
+  await tx.db
+    .updateTable('runs')
+    .set({
+      status: end.status,
+      stop: toJson(plainStop(end.stop)),
+      usage: toJson(end.usage ?? null),
+      active_in: null,
+      ended_at: now,
+    })
+    .where('id', '=', runId)
+    .execute();
+  if (end.status === 'failed') await giveBack(services, tx, cycle, end);
+  else await tx.db.updateTable('inbox_events').set({ status: 'done' }).where('run_id', '=', runId).execute();
+  if (cycle.activeIn !== null) {
+    const payload = { runId, entityId: agent.entityId };
+    emit(services, tx, { channel: spaceChannel(cycle.activeIn), type: 'agent.inactive', payload });
+  }
+  const payload = { runId, status: end.status, stop: plainStop(end.stop) };
+  emit(services, tx, { channel: runChannel(runId), type: 'run.end', payload });
+}
+
+/** The events of a failed run wait twice as long before each further try; after the last they are dead, until redriven. */
+async function giveBack({ engine, limits }: Services, tx: Tx, { runId, agent }: Cycle, end: RunEnd): Promise<void> {
+  const error = toJson(plainStop(end.stop));
+  const events = await tx.db
+    .selectFrom('inbox_events')
+    .select(['id', 'attempts'])
+    .where('run_id', '=', runId)
+    .where('status', '=', 'claimed')
+    .execute();
+  for (const { id, attempts } of events) {
+    const isLast = end.retry === false || attempts >= agent.limits.maxAttempts;
+    const at = tx.now() + limits.retryMs * 2 ** (attempts - 1);
+    await tx.db
+      .updateTable('inbox_events')
+      .set(isLast ? { status: 'dead', error } : { status: 'pending', available_at: at, error })
+      .where('id', '=', id)
+      .execute();
+    if (!isLast) await engine.enqueue(tx, agent.id, at);
+  }
+  await tx.db.updateTable('agents').set({ last_error: error }).where('id', '=', agent.id).execute();
+}
+
+/** What is thrown is no JSON: its message is what operators read. */
+function plainStop(stop: RunEnd['stop']): object {
+  if (stop.reason !== 'error') return stop;
+  const { error } = stop;
+  return { reason: 'error', error: error instanceof Error ? error.message : String(error) };
+}

@@ -1,0 +1,245 @@
+import type { Entry, Journal, JournalRecord, Settlement, Staged, Stop, Usage } from '@lastcall/core';
+import { openPending } from '../pending/open-pending.ts';
+import type { Services } from '../services.ts';
+import { openCard, updateCard } from '../spaces/tool-card.ts';
+import { toJson } from '../store/json.ts';
+import type { Tx } from '../store/store.ts';
+import type { MessageStatus } from '../store/tables.ts';
+import { emit, runChannel } from '../streams/emit.ts';
+import { fenced } from '../threads/lease.ts';
+import { closeRun } from './close-run.ts';
+import type { Cycle } from './cycle.ts';
+import type { CycleTool } from './cycle-tools.ts';
+import { insertEntries } from './insert-entries.ts';
+import type { LiveCalls } from './live-calls.ts';
+import type { Staging } from './staging.ts';
+
+type EndEntry = Parameters<Journal['settle']>[0];
+type ReplyEntry = Extract<Entry, { kind: 'reply' }>;
+
+export interface JournalParts {
+  readonly services: Services;
+  readonly cycle: Cycle;
+  readonly live: LiveCalls;
+  readonly staging: Staging;
+  readonly toolNamed: (name: string) => CycleTool | undefined;
+  /** Whether an abort was asked for by somebody, and ends the run; or is this gateway's own, and leaves it to be taken up. */
+  readonly isCancelled: () => boolean;
+  /** A call changed what the agent keeps. */
+  readonly onStaged: () => Promise<void>;
+}
+
+/**
+ * The cycle's journal on the store. Every transaction is fenced by the thread's epoch: a worker that lost its lease writes nothing.
+ * The end of a call, what the call wrote to our own tables, its card and what readers of the space see are one transaction.
+ */
+export class CycleJournal implements Journal {
+  readonly #parts: JournalParts;
+  // One after the other, because calls that run side by side end side by side, and rows are numbered.
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: JournalParts) {
+    this.#parts = parts;
+  }
+
+  append(entries: readonly Entry[]): Promise<void> {
+    for (const entry of entries) this.#hear(entry);
+    return this.#write(
+      entries.map((entry) => ({ entry })),
+      async (tx) => {
+        for (const entry of entries) await this.#follow(tx, entry);
+      },
+    );
+  }
+
+  settle(entry: EndEntry, staged: Staged): Promise<void> {
+    const { settlement } = entry;
+    this.#showEnd(settlement);
+    return this.#settle(settlement, { entry: withoutExpiry(entry), staged });
+  }
+
+  /** A transaction of the cycle that writes no entry. */
+  perform(work: (tx: Tx) => Promise<void>): Promise<void> {
+    return this.#write([], work);
+  }
+
+  async #settle(settlement: Settlement, settled: JournalRecord): Promise<void> {
+    const { staging, onStaged } = this.#parts;
+    await this.#write([settled], (tx) => this.#end(tx, settlement));
+    if (staging.of(settlement.callId).length > 0) await onStaged();
+    staging.forget(settlement.callId);
+  }
+
+  #write(records: readonly JournalRecord[], work: (tx: Tx) => Promise<void>): Promise<void> {
+    const { services, cycle, live } = this.#parts;
+    const written = this.#last.then(async () => {
+      await fenced(services.store, cycle.lease, async (tx) => {
+        live.drain(tx);
+        const place = { threadId: cycle.lease.threadId, runId: cycle.runId, seq: cycle.nextSeq };
+        if (records.length > 0) await insertEntries(tx, place, records);
+        await work(tx);
+      });
+      cycle.nextSeq += records.length;
+    });
+    // Whoever asked hears of a failure; those after it fail by themselves.
+    this.#last = written.catch(() => {});
+    return written;
+  }
+
+  #hear(entry: Entry): void {
+    if (entry.kind === 'reply') this.#parts.live.keepOnly(entry.calls.map(({ callId }) => callId));
+    if (entry.kind === 'stop') this.#parts.live.cancelAll('The cycle ended.');
+  }
+
+  async #follow(tx: Tx, entry: Entry): Promise<void> {
+    switch (entry.kind) {
+      case 'reply':
+        await this.#plan(tx, entry);
+        return;
+      case 'started':
+        await tx.db.updateTable('calls').set({ status: 'started' }).where('id', '=', entry.callId).execute();
+        return;
+      case 'stop':
+        await this.#stop(tx, entry.stop);
+        return;
+      default:
+        return;
+    }
+  }
+
+  async #plan(tx: Tx, { calls, step }: ReplyEntry): Promise<void> {
+    if (calls.length === 0) return;
+    const { runId } = this.#parts.cycle;
+    const now = tx.now();
+    await tx.db
+      .insertInto('calls')
+      .values(
+        calls.map(({ callId, toolName, input, providerCallId }, index) => ({
+          id: callId,
+          run_id: runId,
+          step,
+          index,
+          tool_name: toolName.slice(0, 200),
+          input: toJson(input),
+          status: 'planned' as const,
+          outcome: null,
+          idempotency_key: callId,
+          provider_call_id: providerCallId ?? null,
+          created_at: now,
+          settled_at: null,
+        })),
+      )
+      .execute();
+  }
+
+  async #stop(tx: Tx, stop: Stop): Promise<void> {
+    const { services, cycle, isCancelled } = this.#parts;
+    const usage = usageOf(cycle.transcript.entries);
+    if (stop.reason !== 'aborted') await closeRun(services, tx, cycle, { status: 'completed', stop, usage });
+    // Aborted by this gateway's own end, it stays open: another takes it up where it stands.
+    else if (isCancelled()) await closeRun(services, tx, cycle, { status: 'cancelled', stop, usage });
+  }
+
+  /** What the space sees of the end beyond the card. Before the transaction, which may run more than once. */
+  #showEnd({ callId, toolName, input, outcome }: Settlement): void {
+    const { live, cycle } = this.#parts;
+    if (toolName === 'send_message' && outcome.status === 'ok') {
+      const { spaceId } = outcome.value as { spaceId: string };
+      const { text, replyTo } = input as { text: string; replyTo?: string };
+      live.completeText(callId, { spaceId, text, replyTo });
+    } else if (outcome.status !== 'pending') {
+      // Shown while it was written, and it never got as far as a card.
+      if (cycle.cards.has(callId)) live.forget(callId);
+      else live.cancel(callId, outcome.text);
+    }
+  }
+
+  async #end(tx: Tx, settlement: Settlement): Promise<void> {
+    const { services, cycle, staging } = this.#parts;
+    const { callId, toolName, input, outcome } = settlement;
+    const isPending = outcome.status === 'pending';
+    await tx.db
+      .updateTable('calls')
+      .set({
+        status: isPending ? 'pending' : 'settled',
+        outcome: toJson(outcome),
+        settled_at: isPending ? null : tx.now(),
+      })
+      .where('id', '=', callId)
+      .execute();
+    if (outcome.status === 'ok' || isPending) for (const write of staging.of(callId)) await write(tx);
+    if (isPending) await this.#wait(tx, settlement);
+    else await updateCard(services, tx, callId, { status: CARD_STATUS[outcome.status], output: outputOf(outcome) });
+    const payload = { callId, toolName, input, outcome };
+    emit(services, tx, { channel: runChannel(cycle.runId), type: END_TYPES[outcome.status], payload });
+  }
+
+  /** Somebody else will answer: what waits for them, and the card that asks them. */
+  async #wait(tx: Tx, { callId, toolName, input, outcome }: Settlement): Promise<void> {
+    if (outcome.status !== 'pending') return;
+    const { services, cycle, live, toolNamed } = this.#parts;
+    const tool = toolNamed(toolName);
+    const shownIn = live.spaceOf(callId);
+    const spaceId = shownIn ?? cycle.activeSpaceId;
+    await openPending(services, tx, {
+      callId,
+      agentId: cycle.agent.id,
+      runId: cycle.runId,
+      spaceId,
+      toolName,
+      kind: outcome.kind,
+      input,
+      display: tool?.display ?? outcome.display,
+      answeredBy: tool?.answerers,
+      resultSchema: tool?.resultSchema,
+      expiresAt: outcome.expiresAt ?? (tool?.expiresInMs === undefined ? undefined : tx.now() + tool.expiresInMs),
+    });
+    if (spaceId === null || tool?.isVisible !== true) return;
+    const { runId, agent } = cycle;
+    const card = { spaceId, entityId: agent.entityId, runId, callId, toolName, input };
+    if ((await updateCard(services, tx, callId, { status: 'requires_action' })) === undefined)
+      await openCard(services, tx, { ...card, status: 'requires_action', withStart: shownIn === undefined });
+    tx.afterCommit(() => live.forget(callId));
+  }
+}
+
+const CARD_STATUS: Readonly<Record<Settlement['outcome']['status'], MessageStatus>> = {
+  ok: 'complete',
+  error: 'error',
+  cancelled: 'cancelled',
+  skipped: 'cancelled',
+  pending: 'requires_action',
+};
+
+function outputOf(outcome: Settlement['outcome']): unknown {
+  return outcome.status === 'ok' ? outcome.value : outcome.text;
+}
+
+const END_TYPES: Readonly<Record<Settlement['outcome']['status'], string>> = {
+  ok: 'tool-call.complete',
+  error: 'tool-call.error',
+  cancelled: 'tool-call.cancelled',
+  skipped: 'tool-call.skipped',
+  pending: 'tool-call.pending',
+};
+
+/** Of the last turn. */
+function usageOf(entries: readonly Entry[]): Usage {
+  const begun = entries.findLastIndex(({ kind }) => kind === 'turn');
+  const sum = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+  for (const entry of entries.slice(begun)) {
+    if (entry.kind !== 'reply') continue;
+    sum.inputTokens += entry.usage.inputTokens;
+    sum.outputTokens += entry.usage.outputTokens;
+    sum.totalTokens += entry.usage.totalTokens;
+  }
+  return sum;
+}
+
+/** When a call expires is decided in one place, by its row: a worker's clock has no say in it. */
+function withoutExpiry(entry: EndEntry): EndEntry {
+  const { outcome } = entry.settlement;
+  if (outcome.status !== 'pending' || outcome.expiresAt === undefined) return entry;
+  const { expiresAt: _expiresAt, ...rest } = outcome;
+  return { ...entry, settlement: { ...entry.settlement, outcome: rest } };
+}

@@ -1,0 +1,37 @@
+import type { Answer, Transcript } from '@lastcall/core';
+import type { AgentConfig } from '../config/agent-config.ts';
+import type { Limits } from '../config/limits.ts';
+import type { StoredRecord } from '../consciousness/load-consciousness.ts';
+import type { Lease } from '../threads/lease.ts';
+import type { CycleAgent } from './cycle-context.ts';
+
+/** One waking of an agent, under way: what it was given, and how far it has come. */
+export interface Cycle {
+  readonly lease: Lease;
+  readonly runId: string;
+  readonly number: number;
+  readonly agent: ThinkingAgent;
+  readonly transcript: Transcript;
+  /** What was written since the last compaction, to bring the session to where it was. */
+  readonly records: readonly StoredRecord[];
+  /** Decisions on calls of earlier cycles that came with this one's events. */
+  readonly answers: Readonly<Record<string, Answer>>;
+  /** A dead worker had begun it. */
+  readonly isTakenOver: boolean;
+  /** Somebody asked for its end before it was taken over. */
+  readonly isCancelRequested: boolean;
+  /** Of the next row of the transcript. */
+  nextSeq: number;
+  /** Where visible calls and messages go. */
+  activeSpaceId: string | null;
+  /** Calls that have a card. */
+  readonly cards: Set<string>;
+  /** Where `agent.active` was shown. */
+  activeIn: string | null;
+}
+
+export interface ThinkingAgent extends CycleAgent {
+  readonly tag: string;
+  readonly config: AgentConfig;
+  readonly limits: Limits;
+}

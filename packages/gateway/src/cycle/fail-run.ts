@@ -1,0 +1,74 @@
+import type { Entry, Settlement } from '@lastcall/core';
+import type { Services } from '../services.ts';
+import { fromJson, toJson } from '../store/json.ts';
+import type { Tx } from '../store/store.ts';
+import { fenced } from '../threads/lease.ts';
+import { closeRun } from './close-run.ts';
+import type { Cycle } from './cycle.ts';
+import { insertEntries } from './insert-entries.ts';
+
+/** Ends a run that cannot go on. Its calls have ends all the same, and its events are tried again. */
+export async function failRun(services: Services, cycle: Cycle, error: unknown): Promise<void> {
+  const message = error instanceof Error ? error.message : String(error);
+  await fenced(services.store, cycle.lease, async (tx) => {
+    const open = await settleOpen(tx, cycle, message);
+    const stop = { reason: 'error' as const, error: message };
+    const entries: Entry[] = [...open, { kind: 'stop', stop }];
+    const place = { threadId: cycle.lease.threadId, runId: cycle.runId, seq: await nextSeq(tx, cycle) };
+    await insertEntries(
+      tx,
+      place,
+      entries.map((entry) => ({ entry })),
+    );
+    await closeRun(services, tx, cycle, { status: 'failed', stop });
+  });
+}
+
+/** What the failed turn knew last may be behind what was written last. */
+async function nextSeq(tx: Tx, { lease }: Cycle): Promise<number> {
+  const last = await tx.db
+    .selectFrom('transcript_entries')
+    .select('seq')
+    .where('thread_id', '=', lease.threadId)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return (last?.seq ?? 0) + 1;
+}
+
+async function settleOpen(tx: Tx, { runId }: Cycle, reason: string): Promise<Entry[]> {
+  const calls = await tx.db
+    .selectFrom('calls')
+    .selectAll()
+    .where('run_id', '=', runId)
+    .where('status', 'in', ['planned', 'started'])
+    .orderBy('step')
+    .orderBy('index')
+    .execute();
+  const now = tx.now();
+  const entries: Entry[] = [];
+  for (const { id, tool_name, input, status } of calls) {
+    const outcome = endOf(status === 'started', reason);
+    await tx.db
+      .updateTable('calls')
+      .set({ status: 'settled', outcome: toJson(outcome), settled_at: now })
+      .where('id', '=', id)
+      .execute();
+    const settlement = {
+      callId: id,
+      toolName: tool_name,
+      input: fromJson(input),
+      outcome,
+      startedAt: now,
+      endedAt: now,
+    };
+    entries.push({ kind: 'settled', settlement });
+  }
+  return entries;
+}
+
+function endOf(isStarted: boolean, reason: string): Settlement['outcome'] {
+  if (!isStarted) return { status: 'cancelled', reason, text: `Cancelled: the cycle failed (${reason}).` };
+  const message = `The cycle failed while the call ran (${reason}): whether it took effect is unknown.`;
+  return { status: 'error', code: 'unknown_outcome', message, text: message };
+}

@@ -1,0 +1,29 @@
+import type { Kysely } from 'kysely';
+import type { Situation } from '../agents/describe-agent.ts';
+import { listGoals } from '../goals/goals.ts';
+import { listMemories } from '../memories/memories.ts';
+import { listPlans } from '../plans/plans.ts';
+import { listSpaces } from '../spaces/space.ts';
+import type { Tables } from '../store/tables.ts';
+import type { Cycle } from './cycle.ts';
+
+/** More spaces than that are for `enter_space` to know. */
+const MOST_SPACES = 50;
+
+/** Where the agent is and what it keeps, as of now. */
+export async function loadSituation(db: Kysely<Tables>, { agent, activeSpaceId }: Cycle): Promise<Situation> {
+  const [spaces, goals, memories, plans] = await Promise.all([
+    listSpaces(db, { entityId: agent.entityId, limit: MOST_SPACES }),
+    listGoals(db, agent.id),
+    listMemories(db, agent.id),
+    listPlans(db, agent.id),
+  ]);
+  return {
+    agent: { entityId: agent.entityId, name: agent.name },
+    activeSpaceId: activeSpaceId ?? undefined,
+    spaces: spaces.items.map(({ id, name, description }) => ({ spaceId: id, name, description })),
+    goals: goals.map((goal) => ({ ...goal })),
+    memories,
+    plans,
+  };
+}

@@ -1,0 +1,13 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { LimitsInput } from '../config/limits.ts';
+import type { RegisteredTools } from '../config/registered-tool.ts';
+
+/** What a gateway's configuration brings that no database holds: code. */
+export interface Registry {
+  /** The tools that agents may name. */
+  readonly tools: RegisteredTools;
+  /** The model of that name; without one, the gateway's own. Throws for one that cannot be had. */
+  model(name: string | undefined): LanguageModelV4 | Promise<LanguageModelV4>;
+  /** What agents may use, where they say nothing themselves. */
+  readonly agentLimits: LimitsInput;
+}

@@ -1,0 +1,231 @@
+import { type Answer, type Entry, Transcript } from '@lastcall/core';
+import type { Selectable } from 'kysely';
+import type { AgentConfig } from '../config/agent-config.ts';
+import { limitsOf } from '../config/limits.ts';
+import { type Consciousness, loadConsciousness } from '../consciousness/load-consciousness.ts';
+import type { InboxEvent } from '../inbox/inbox-event.ts';
+import { renderInbox, type WaitingEvent } from '../inbox/render-inbox.ts';
+import { newId } from '../new-id.ts';
+import type { Services } from '../services.ts';
+import { fromJson, toJson } from '../store/json.ts';
+import type { Tx } from '../store/store.ts';
+import type { AgentRow, InboxEventRow, RunRow } from '../store/tables.ts';
+import { emit, runChannel, spaceChannel } from '../streams/emit.ts';
+import { fenced, type Lease, release } from '../threads/lease.ts';
+import { closeRun } from './close-run.ts';
+import type { Cycle, ThinkingAgent } from './cycle.ts';
+import { insertEntries } from './insert-entries.ts';
+import type { Registry } from './registry.ts';
+import { settledByEvents } from './settled-by-events.ts';
+
+/**
+ * What the holder of a thread is to think next: the run that a dead worker left, or a new one upon what waits in the inbox.
+ * Undefined: nothing, and the thread is let go. A new run, the events it takes and what the model will read of them are written in one transaction, so
+ * that whoever dies after it leaves a run to be taken up, and whoever dies before it leaves events that wait.
+ */
+export async function takeUp(services: Services, { agentLimits }: Registry, lease: Lease): Promise<Cycle | undefined> {
+  return await fenced(services.store, lease, async (tx) => {
+    const cycle = await find(services, tx, agentLimits, lease);
+    // In the transaction that found nothing: an event that is written meanwhile wakes somebody who then finds the thread free.
+    if (cycle === undefined) await release(tx, lease);
+    return cycle;
+  });
+}
+
+async function find(
+  services: Services,
+  tx: Tx,
+  agentLimits: Registry['agentLimits'],
+  lease: Lease,
+): Promise<Cycle | undefined> {
+  const row = await tx.db.selectFrom('agents').selectAll().where('id', '=', lease.threadId).executeTakeFirst();
+  if (row === undefined) return undefined;
+  const agent = toAgent(row, agentLimits);
+  const open = await openRun(tx, lease.threadId);
+  if (open !== undefined) return await takeOver(services, tx, { lease, agent, row, open });
+  return row.status === 'active' ? await begin(services, tx, { lease, agent, row }) : undefined;
+}
+
+function toAgent(row: AgentRow, agentLimits: Registry['agentLimits']): ThinkingAgent {
+  const config = fromJson<AgentConfig>(row.config);
+  const { id, entity_id: entityId, name, tag } = row;
+  return { id, entityId, name, tag, config, limits: limitsOf(config.limits, agentLimits) };
+}
+
+async function openRun(tx: Tx, threadId: string): Promise<RunRow | undefined> {
+  return await tx.db
+    .selectFrom('runs')
+    .selectAll()
+    .where('status', '=', 'running')
+    .where('thread_id', '=', threadId)
+    .executeTakeFirst();
+}
+
+type EventRow = Selectable<InboxEventRow>;
+
+interface Taking {
+  readonly lease: Lease;
+  readonly agent: ThinkingAgent;
+  readonly row: AgentRow;
+}
+
+/** A run that several workers died of, one after the other and without getting on, would kill the next one too. */
+const MOST_TAKEOVERS = 20;
+
+async function takeOver(
+  services: Services,
+  tx: Tx,
+  { lease, agent, row, open }: Taking & { open: RunRow },
+): Promise<Cycle | undefined> {
+  const mind = await loadConsciousness(tx.db, lease.threadId);
+  const attempts = mind.nextSeq > open.taken_seq ? 1 : open.attempts + 1;
+  await tx.db
+    .updateTable('runs')
+    .set({ epoch: lease.epoch, attempts, taken_seq: mind.nextSeq })
+    .where('id', '=', open.id)
+    .execute();
+  const cycle = toCycle({ lease, agent, row }, mind, {
+    run: open,
+    entries: [],
+    answers: answersOf(await eventsOf(tx, open.id)),
+    isTakenOver: true,
+  });
+  if (attempts <= MOST_TAKEOVERS) return cycle;
+  const error = `${MOST_TAKEOVERS} workers died of this run without getting on.`;
+  await closeRun(services, tx, cycle, { status: 'failed', stop: { reason: 'error', error }, retry: false });
+  return undefined;
+}
+
+async function begin(services: Services, tx: Tx, { lease, agent, row }: Taking): Promise<Cycle | undefined> {
+  const events = await waitingEvents(tx, agent);
+  if (events.length === 0) return undefined;
+  const mind = await loadConsciousness(tx.db, lease.threadId);
+  const run = await insertRun(tx, { lease, row, events, nextSeq: mind.nextSeq });
+  await claim(tx, events, run.id);
+  const number = run.cycle_no;
+  const waiting = events.map(toWaiting);
+  const text = renderInbox(waiting, { cycle: number, tag: agent.tag, now: tx.now() });
+  const entries: Entry[] = [
+    ...(await settledByEvents(tx, waiting)),
+    { kind: 'turn' },
+    { kind: 'message', message: { role: 'user', content: [{ type: 'text', text }] } },
+  ];
+  await insertEntries(
+    tx,
+    { threadId: lease.threadId, runId: run.id, seq: mind.nextSeq },
+    entries.map((entry) => ({ entry })),
+  );
+  emit(services, tx, { channel: runChannel(run.id), type: 'run.start', payload: { runId: run.id, agentId: agent.id } });
+  if (run.active_in !== null) {
+    const payload = { runId: run.id, entityId: agent.entityId };
+    emit(services, tx, { channel: spaceChannel(run.active_in), type: 'agent.active', payload });
+  }
+  return toCycle({ lease, agent, row }, mind, { run, entries, answers: answersOf(events), isTakenOver: false });
+}
+
+async function waitingEvents(tx: Tx, { id, limits }: ThinkingAgent): Promise<EventRow[]> {
+  return await tx.db
+    .selectFrom('inbox_events')
+    .selectAll()
+    .where('agent_id', '=', id)
+    .where('status', '=', 'pending')
+    .where('available_at', '<=', tx.now())
+    .orderBy('priority')
+    .orderBy('id')
+    .limit(limits.eventsPerCycle)
+    .execute();
+}
+
+async function claim(tx: Tx, events: readonly EventRow[], runId: string): Promise<void> {
+  await tx.db
+    .updateTable('inbox_events')
+    .set((eb) => ({ status: 'claimed' as const, run_id: runId, attempts: eb('attempts', '+', 1) }))
+    .where(
+      'id',
+      'in',
+      events.map(({ id }) => id),
+    )
+    .execute();
+}
+
+async function insertRun(
+  tx: Tx,
+  { lease, row, events, nextSeq }: { lease: Lease; row: AgentRow; events: readonly EventRow[]; nextSeq: number },
+): Promise<RunRow> {
+  const last = await tx.db
+    .selectFrom('runs')
+    .select('cycle_no')
+    .where('thread_id', '=', lease.threadId)
+    .orderBy('cycle_no', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  const now = tx.now();
+  const run: RunRow = {
+    id: newId(now),
+    thread_id: lease.threadId,
+    trigger: toJson(events.map(({ event_id, type }) => ({ eventId: event_id, type }))),
+    status: 'running',
+    stop: null,
+    cycle_no: (last?.cycle_no ?? 0) + 1,
+    usage: null,
+    epoch: lease.epoch,
+    config_version: row.config_version,
+    attempts: 1,
+    taken_seq: nextSeq,
+    cancel_requested_at: null,
+    active_in: row.active_space_id,
+    created_at: now,
+    ended_at: null,
+  };
+  await tx.db.insertInto('runs').values(run).execute();
+  return run;
+}
+
+async function eventsOf(tx: Tx, runId: string): Promise<EventRow[]> {
+  return await tx.db.selectFrom('inbox_events').selectAll().where('run_id', '=', runId).execute();
+}
+
+function toWaiting({ event_id, created_at, attempts, payload }: EventRow): WaitingEvent {
+  return { eventId: event_id, at: created_at, attempt: attempts + 1, event: fromJson<InboxEvent>(payload) };
+}
+
+/** Decisions are answers for core, which then runs the tool or does not; plain results need no more than to be told. */
+function answersOf(events: readonly EventRow[]): Record<string, Answer> {
+  const answers: Record<string, Answer> = {};
+  for (const { payload } of events) {
+    const event = fromJson<InboxEvent>(payload);
+    if (event.type !== 'tool_result') continue;
+    const { outcome } = event;
+    if (outcome.status === 'approved')
+      answers[event.callId] = { approve: true, ...('input' in outcome ? { input: outcome.input } : {}) };
+    if (outcome.status === 'denied') answers[event.callId] = { deny: outcome.reason };
+  }
+  return answers;
+}
+
+function toCycle(
+  { lease, agent, row }: Taking,
+  mind: Consciousness,
+  {
+    run,
+    entries,
+    answers,
+    isTakenOver,
+  }: { run: RunRow; entries: readonly Entry[]; answers: Record<string, Answer>; isTakenOver: boolean },
+): Cycle {
+  return {
+    lease,
+    runId: run.id,
+    number: run.cycle_no,
+    agent,
+    transcript: new Transcript([...mind.entries, ...entries]),
+    records: mind.records,
+    answers,
+    isTakenOver,
+    nextSeq: mind.nextSeq + entries.length,
+    activeSpaceId: row.active_space_id,
+    cards: new Set(),
+    isCancelRequested: run.cancel_requested_at !== null,
+    activeIn: run.active_in,
+  };
+}

@@ -1,0 +1,150 @@
+import { cache, createSession, log, type Middleware, replay, retry, runTurn, type TurnOptions } from '@lastcall/core';
+import { renderInstructions, renderSituation } from '../agents/describe-agent.ts';
+import type { MiddlewareConfig } from '../config/middleware-config.ts';
+import { newId } from '../new-id.ts';
+import type { Services } from '../services.ts';
+import { StoreUnavailable } from '../store/store-error.ts';
+import { LeaseLost } from '../threads/lease.ts';
+import { adoptShown } from './adopt-shown.ts';
+import type { Cycle } from './cycle.ts';
+import type { CycleContext } from './cycle-context.ts';
+import { CycleJournal } from './cycle-journal.ts';
+import { cycleTools } from './cycle-tools.ts';
+import { failRun } from './fail-run.ts';
+import { LiveCalls } from './live-calls.ts';
+import { loadSituation } from './load-situation.ts';
+import type { Registry } from './registry.ts';
+import { showCards } from './show-cards.ts';
+import { Staging } from './staging.ts';
+
+/** Ends a cycle early. */
+export interface CycleAbort {
+  readonly signal: AbortSignal;
+  /** Somebody asked for the run's end; otherwise this gateway ends, and the run stays to be taken up. */
+  isCancelled(): boolean;
+}
+
+/**
+ * One cycle: a turn of core upon the agent's consciousness, with a journal on the store. What goes wrong in it ends the run as
+ * failed, and its events are tried again. Rejects only where the run stays open: the lease is lost, or the store is away.
+ */
+export async function think(services: Services, registry: Registry, cycle: Cycle, abort: CycleAbort): Promise<void> {
+  const journal = { flush: () => {} };
+  try {
+    const mind = await prepare(services, registry, cycle, abort, journal);
+    await runTurn(mind);
+  } catch (error) {
+    if (error instanceof LeaseLost || error instanceof StoreUnavailable) throw error;
+    services.logger.error(`Cycle ${cycle.number} of agent ${cycle.agent.id} failed.`, error);
+    await failRun(services, cycle, error);
+  } finally {
+    journal.flush();
+  }
+}
+
+async function prepare(
+  services: Services,
+  registry: Registry,
+  cycle: Cycle,
+  abort: CycleAbort,
+  ending: { flush: () => void },
+): Promise<TurnOptions> {
+  const { config, tag, limits } = cycle.agent;
+  const staging = new Staging();
+  const context: CycleContext = {
+    services,
+    runId: cycle.runId,
+    agent: cycle.agent,
+    stage: (ctx, write) => staging.stage(ctx, write),
+  };
+  const given = cycleTools(context, cycle, registry);
+  const flusher = new Flusher(() => journal.perform(async () => {}), services);
+  ending.flush = () => flusher.stop();
+  const live = new LiveCalls(services, cycle, {
+    isVisible: (name) => given.named(name)?.isVisible === true,
+    onShown: () => flusher.soon(),
+  });
+  let situation = await loadSituation(services.store.db, cycle);
+  const journal = new CycleJournal({
+    services,
+    cycle,
+    live,
+    staging,
+    toolNamed: given.named,
+    isCancelled: abort.isCancelled,
+    async onStaged() {
+      situation = await loadSituation(services.store.db, cycle);
+    },
+  });
+  if (cycle.isTakenOver) await adoptShown(services, cycle, { live, journal });
+  const session = createSession();
+  replay(session, cycle.records);
+  return {
+    model: await registry.model(config.model),
+    instructions: renderInstructions({ instructions: config.instructions, tag }),
+    transcript: cycle.transcript,
+    answers: cycle.answers,
+    tools: given.tools,
+    session,
+    ...rulesOf(cycle),
+    onPending: 'continue',
+    observe: () => renderSituation(situation, { tag }),
+    onEvent: (event) => live.hear(event),
+    maxSteps: limits.maxSteps,
+    deadline: Date.now() + limits.cycleTimeoutMs,
+    budget: { tokens: limits.tokensPerCycle },
+    signal: abort.signal,
+    middleware: [
+      showCards(services, cycle, { journal, live, named: given.named }),
+      ...toMiddleware(config.middleware, services),
+    ],
+    journal,
+    newId,
+    logger: services.logger,
+  };
+}
+
+function rulesOf({ agent: { config } }: Cycle): Pick<TurnOptions, 'batch' | 'terminating'> {
+  // The schema that read it gives `undefined` where core wants a field left out.
+  const { batch, terminating } = JSON.parse(
+    JSON.stringify({ batch: config.batch, terminating: config.terminating }),
+  ) as Pick<TurnOptions, 'batch' | 'terminating'>;
+  return { ...(batch === undefined ? {} : { batch }), ...(terminating === undefined ? {} : { terminating }) };
+}
+
+function toMiddleware(configs: readonly MiddlewareConfig[] = [], { logger }: Services): Middleware[] {
+  return configs.map((config) => {
+    if (config === 'log') return log(logger);
+    if ('cache' in config) return cache({ ttlMs: config.cache.ttlMs });
+    const { attempts, backoffMs = 0 } = config.retry;
+    return retry({ attempts, backoff: (attempt) => backoffMs * 2 ** (attempt - 1) });
+  });
+}
+
+/** At most twenty times a second, and not at all while the cycle's own transactions take along what is shown. */
+const FLUSH_MS = 50;
+
+/** Writes out what is shown of a reply that takes its time. */
+class Flusher {
+  readonly #flush: () => Promise<void>;
+  readonly #services: Services;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(flush: () => Promise<void>, services: Services) {
+    this.#flush = flush;
+    this.#services = services;
+  }
+
+  soon(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#flush().catch((error: unknown) =>
+        this.#services.logger.debug('What was shown could not be written yet.', error),
+      );
+    }, FLUSH_MS);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Cycle } from '../cycle/cycle.ts';
+import type { Registry } from '../cycle/registry.ts';
+import { takeUp } from '../cycle/take-up.ts';
+import { think } from '../cycle/think.ts';
+import type { Services } from '../services.ts';
+import { StoreUnavailable } from '../store/store-error.ts';
+import { runChannel } from '../streams/emit.ts';
+import { findSleepers } from './find-sleepers.ts';
+import { claimThread, type Lease, LeaseLost, letGo, renewLeases } from './lease.ts';
+import { Slots } from './slots.ts';
+
+/** A thread that this worker holds. */
+interface Hold {
+  readonly lease: Lease;
+  /** Ends the cycle under way. */
+  abort: AbortController;
+  isCancelled: boolean;
+  /** It was woken while it was held: the holder looks again after it lets go. */
+  again: boolean;
+  readonly done: Promise<void>;
+}
+
+/**
+ * Thinks for whichever threads are woken, one cycle at a time each, many threads side by side. Wakes may come twice or never: the
+ * thread's row decides who holds it, and the sweep finds what sleeps although it has work.
+ */
+export class Worker {
+  readonly #services: Services;
+  readonly #registry: Registry;
+  readonly #owner: string = `${hostname()}:${process.pid}:${randomUUID()}`;
+  readonly #holds = new Map<string, Hold>();
+  readonly #waking = new Set<string>();
+  readonly #slots: Slots;
+  readonly #timers: NodeJS.Timeout[] = [];
+  #isStopping = false;
+
+  constructor(services: Services, registry: Registry) {
+    this.#services = services;
+    this.#registry = registry;
+    this.#slots = new Slots(services.limits.cycles);
+  }
+
+  async start({ sweep }: { sweep: () => Promise<void> }): Promise<void> {
+    const { leaseMs, sweepMs } = this.#services.limits;
+    // Twice missed, a sign of life is still in time.
+    this.#every(Math.floor(leaseMs / 3), () => this.#beat());
+    this.#every(sweepMs, async () => {
+      await sweep();
+      for (const threadId of await findSleepers(this.#services.store)) void this.wake(threadId);
+    });
+    await this.#services.engine.start((threadId) => this.wake(threadId));
+  }
+
+  /** Resolves once the thread is taken or left. */
+  async wake(threadId: string): Promise<void> {
+    const held = this.#holds.get(threadId);
+    if (held !== undefined) held.again = true;
+    if (held !== undefined || this.#isStopping || this.#waking.has(threadId)) return;
+    this.#waking.add(threadId);
+    try {
+      await this.#slots.take();
+      if (!(await this.#take(threadId))) this.#slots.giveBack();
+    } catch (error) {
+      this.#slots.giveBack();
+      if (!(error instanceof StoreUnavailable))
+        this.#services.logger.error(`Thread ${threadId} could not be taken.`, error);
+    } finally {
+      this.#waking.delete(threadId);
+    }
+  }
+
+  /** Takes no more, lets cycles finish in the grace time, and leaves the rest to be taken up by others. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    for (const timer of this.#timers.slice(1)) clearInterval(timer);
+    await this.#services.engine.stop();
+    const all = Promise.allSettled([...this.#holds.values()].map(({ done }) => done));
+    const grace = Promise.withResolvers<void>();
+    const timer = setTimeout(grace.resolve, this.#services.limits.graceMs);
+    await Promise.race([all, grace.promise]);
+    clearTimeout(timer);
+    for (const { abort } of this.#holds.values()) abort.abort(new Error('The gateway stops.'));
+    await all;
+    for (const one of this.#timers) clearInterval(one);
+  }
+
+  /** Cycles under way. */
+  get busy(): number {
+    return this.#holds.size;
+  }
+
+  async #take(threadId: string): Promise<boolean> {
+    const { store, limits } = this.#services;
+    const lease = await claimThread(store, threadId, { owner: this.#owner, leaseMs: limits.leaseMs });
+    if (lease === undefined) return false;
+    const { promise: done, resolve } = Promise.withResolvers<void>();
+    const hold: Hold = { lease, abort: new AbortController(), isCancelled: false, again: false, done };
+    this.#holds.set(threadId, hold);
+    void this.#hold(hold).finally(resolve);
+    return true;
+  }
+
+  async #hold(hold: Hold): Promise<void> {
+    const { threadId } = hold.lease;
+    try {
+      while (await this.#next(hold));
+    } catch (error) {
+      if (!(error instanceof LeaseLost)) this.#services.logger.error(`Thread ${threadId} was let go.`, error);
+    } finally {
+      this.#holds.delete(threadId);
+      this.#slots.giveBack();
+    }
+    if (hold.again) await this.wake(threadId);
+  }
+
+  /** Whether there may be more to do. */
+  async #next(hold: Hold): Promise<boolean> {
+    try {
+      if (this.#isStopping) {
+        await letGo(this.#services, hold.lease);
+        return false;
+      }
+      hold.again = false;
+      const cycle = await takeUp(this.#services, this.#registry, hold.lease);
+      if (cycle === undefined) return false;
+      await this.#think(hold, cycle);
+      return true;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      // Nothing is lost: what was not written is done again, once the store is back and if the thread is still ours.
+      await this.#pause();
+      return true;
+    }
+  }
+
+  async #think(hold: Hold, cycle: Cycle): Promise<void> {
+    hold.abort = new AbortController();
+    hold.isCancelled = cycle.isCancelRequested;
+    const cancel = (): void => {
+      hold.isCancelled = true;
+      hold.abort.abort(new Error('The run was cancelled.'));
+    };
+    if (hold.isCancelled) cancel();
+    const unsubscribe = this.#services.bus.subscribe(runChannel(cycle.runId), ({ event }) => {
+      if (event?.type === 'run.cancelling') cancel();
+    });
+    try {
+      const { signal } = hold.abort;
+      await think(this.#services, this.#registry, cycle, { signal, isCancelled: () => hold.isCancelled });
+    } finally {
+      unsubscribe();
+    }
+  }
+
+  async #beat(): Promise<void> {
+    if (this.#holds.size === 0) return;
+    const { store, limits } = this.#services;
+    const held = await renewLeases(store, { owner: this.#owner, leaseMs: limits.leaseMs });
+    for (const { lease, abort } of this.#holds.values())
+      if (held.get(lease.threadId) !== lease.epoch) abort.abort(new LeaseLost(lease.threadId));
+  }
+
+  async #pause(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    setTimeout(resolve, this.#services.limits.retryMs / 2);
+    await promise;
+  }
+
+  /** Never twice at once, and never the end of the process. */
+  #every(ms: number, work: () => Promise<void>): void {
+    let isRunning = false;
+    const tick = async (): Promise<void> => {
+      if (isRunning) return;
+      isRunning = true;
+      try {
+        await work();
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) this.#services.logger.error('Work of the background failed.', error);
+      } finally {
+        isRunning = false;
+      }
+    };
+    this.#timers.push(setInterval(() => void tick(), ms));
+  }
+}
