@@ -1,0 +1,26 @@
+import type { Entry, Outcome } from '@lastcall/core';
+
+type SettledEntry = Extract<Entry, { kind: 'settled' }>;
+
+/** The end of a call with a reference in the place of its output. The output itself stays in the store, under the call's id. */
+export function toReference(entry: SettledEntry): SettledEntry {
+  const { settlement } = entry;
+  const text = referenceText(settlement.callId, settlement.outcome.text.length);
+  return { ...entry, settlement: { ...settlement, outcome: withText(settlement.outcome, text, settlement.terminal) } };
+}
+
+function referenceText(callId: string, characters: number): string {
+  return `[output kept as ${callId} (${characters} characters): read_output gives it back]`;
+}
+
+/** The value of a terminal tool is what its turn gave, and stays. */
+function withText(outcome: Outcome, text: string, terminal: true | undefined): Outcome {
+  switch (outcome.status) {
+    case 'ok':
+      return { status: 'ok', value: terminal === true ? outcome.value : text, text };
+    case 'error':
+      return { ...outcome, message: text, text };
+    default:
+      return { ...outcome, text };
+  }
+}

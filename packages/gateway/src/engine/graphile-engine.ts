@@ -1,0 +1,64 @@
+import type { Logger } from '@lastcall/core';
+import { runMigrations } from 'graphile-worker';
+import { deliverWake } from './deliver-wake.ts';
+import type { Engine, Wake } from './engine.ts';
+import { createWorkerPool, runWorkers, type Workers } from './graphile-workers.ts';
+import { addWakeJob, SCHEMA } from './wake-jobs.ts';
+
+export interface GraphileOptions {
+  readonly url: string;
+  /** Wakes under way at once. Default 10. */
+  readonly concurrency?: number;
+  readonly logger?: Logger;
+}
+
+/** For gateways that share a PostgreSQL database: wakes are jobs in it, written by the transaction that is the reason to wake. */
+export async function createGraphileEngine({ url, concurrency = 10, logger }: GraphileOptions): Promise<Engine> {
+  await prepare(url);
+  let workers: Workers | undefined;
+  return {
+    async enqueue(tx, threadId, at) {
+      addWakeJob(tx, threadId, at);
+    },
+    async start(wake) {
+      workers = await runWorkers({
+        url,
+        concurrency,
+        logger,
+        perform: (threadId, stopping) => perform(wake, threadId, stopping, logger),
+      });
+    },
+    async stop() {
+      await workers?.stop();
+      workers = undefined;
+    },
+  };
+}
+
+/** Jobs can be added from here on. */
+async function prepare(url: string): Promise<void> {
+  const pool = createWorkerPool(url, 1);
+  try {
+    await runMigrations({ pgPool: pool, schema: SCHEMA });
+  } finally {
+    await pool.end();
+  }
+}
+
+/** A wake takes milliseconds. One that takes longer goes on, but keeps no place that others need. */
+const PATIENCE_MS = 1_000;
+
+/** Rejects if the worker stops meanwhile: whether the thread was taken is not known, and the job stays for another. */
+async function perform(wake: Wake, threadId: string, stopping: AbortSignal, logger: Logger | undefined): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, PATIENCE_MS);
+  const onStop = (): void => reject(new Error('The gateway stops.'));
+  stopping.addEventListener('abort', onStop);
+  void deliverWake(wake, threadId, logger).then(resolve);
+  try {
+    await promise;
+  } finally {
+    clearTimeout(timer);
+    stopping.removeEventListener('abort', onStop);
+  }
+}

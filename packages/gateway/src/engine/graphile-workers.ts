@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '@lastcall/core';
+import { type Runner, run, Logger as WorkerLogger } from 'graphile-worker';
+import type { Pool, PoolClient } from 'pg';
+import { createPool } from '../store/postgres-store.ts';
+import { SCHEMA, TASK } from './wake-jobs.ts';
+
+/** Workers of the queue that go on until they are stopped, whatever happens to the database. */
+export interface Workers {
+  /** Does not wait for what is being performed. */
+  stop(): Promise<void>;
+}
+
+export interface WorkersOptions {
+  readonly url: string;
+  readonly concurrency: number;
+  readonly logger: Logger | undefined;
+  readonly perform: (threadId: string, stopping: AbortSignal) => Promise<void>;
+}
+
+export async function runWorkers(options: WorkersOptions): Promise<Workers> {
+  const stopping = new AbortController();
+  let running = await launch(options, stopping.signal);
+  const supervised = supervise();
+
+  /** Workers end by themselves when they cannot say that a job is done: others take their place. */
+  async function supervise(): Promise<void> {
+    for (;;) {
+      await running.runner.promise.catch(() => {});
+      await close(running.pool);
+      if (stopping.signal.aborted) return;
+      options.logger?.warn('The workers of the queue have ended. Others are started.');
+      const next = await relaunch(options, stopping.signal);
+      if (next === undefined) return;
+      running = next;
+    }
+  }
+
+  return {
+    async stop() {
+      stopping.abort();
+      // It rejects where they have ended by themselves.
+      running.runner.stop().catch(() => {});
+      await Promise.race([supervised, sleep(STOP_MS, undefined, { ref: false })]);
+    },
+  };
+}
+
+interface Running {
+  readonly runner: Runner;
+  readonly pool: Pool;
+}
+
+/** What an unreachable database may hold a stop up for. */
+const STOP_MS = 2_000;
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 2_000;
+
+async function relaunch(options: WorkersOptions, stopping: AbortSignal): Promise<Running | undefined> {
+  for (let delay = FIRST_RETRY_MS; ; delay = Math.min(delay * 2, LAST_RETRY_MS)) {
+    try {
+      await sleep(delay, undefined, { signal: stopping });
+      return await launch(options, stopping);
+    } catch (error) {
+      if (stopping.aborted) return undefined;
+      options.logger?.warn('The workers of the queue cannot be started yet.', error);
+    }
+  }
+}
+
+async function launch(options: WorkersOptions, stopping: AbortSignal): Promise<Running> {
+  const pool = createWorkerPool(options.url, Math.min(options.concurrency, 5) + 1);
+  try {
+    const runner = await run({
+      pgPool: pool,
+      schema: SCHEMA,
+      taskList: { [TASK]: (payload) => options.perform(threadIdOf(payload), stopping) },
+      parsedCronItems: [],
+      concurrency: options.concurrency,
+      noHandleSignals: true,
+      // A notice wakes a worker at once; this is for delayed jobs, and for when notices are lost.
+      pollInterval: 1_000,
+      // Without it the promise of a job's completion is nobody's, and the database's end would be the process's.
+      preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+      logger: toWorkerLogger(options.logger),
+    });
+    if (stopping.aborted) runner.stop().catch(() => {});
+    return { runner, pool };
+  } catch (error) {
+    await close(pool);
+    throw error;
+  }
+}
+
+/** Payloads are what wake-jobs.ts writes. */
+function threadIdOf(payload: unknown): string {
+  return (payload as { threadId: string }).threadId;
+}
+
+export function createWorkerPool(url: string, connections: number): Pool {
+  const pool = createPool(url, connections);
+  // One that dies while it is used tells whoever uses it; without a listener it would end the process as well.
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return failFast(pool);
+}
+
+/**
+ * Hides the code of a failed connection: for some codes, such as that of a database that is starting, workers would wait for
+ * seconds to minutes. Without one they look again at their next poll.
+ */
+function failFast(pool: Pool): Pool {
+  const connect = pool.connect.bind(pool);
+  const connectQuietly = async (): Promise<PoolClient> => {
+    try {
+      return await connect();
+    } catch (cause) {
+      throw new Error(`No connection to the database: ${cause instanceof Error ? cause.message : cause}`, { cause });
+    }
+  };
+  pool.connect = ((callback?: Parameters<typeof connect>[0]) =>
+    callback === undefined ? connectQuietly() : connect(callback)) as Pool['connect'];
+  return pool;
+}
+
+/** A connection that hangs holds nobody up: the process drops it in the end. */
+async function close(pool: Pool): Promise<void> {
+  const closing = pool.end().catch(() => {});
+  await Promise.race([closing, sleep(STOP_MS, undefined, { ref: false })]);
+}
+
+/** Workers have much to say that is no news. */
+function toWorkerLogger(logger: Logger | undefined): WorkerLogger {
+  return new WorkerLogger(() => (level, message) => {
+    if (level === 'error' || level === 'warning') logger?.warn(`The queue says: ${message}`);
+  });
+}

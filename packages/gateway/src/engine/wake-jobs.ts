@@ -1,0 +1,66 @@
+import { sql } from 'kysely';
+import type { Tx } from '../store/store.ts';
+
+/** The queue's own schema and the name of its one task. */
+export const SCHEMA = 'graphile_worker';
+export const TASK = 'wake';
+
+/** A job of the queue. Of those with one key there is one, until a worker takes it. */
+interface WakeJob {
+  readonly key: string;
+  readonly threadId: string;
+  readonly at: number | null;
+}
+
+const added = new WeakMap<Tx, Map<string, WakeJob>>();
+
+/**
+ * Adds the job at the end of the transaction, with the others of it. A delayed wake has a key of its own, so that it neither
+ * puts an immediate one off nor gives way to it.
+ */
+export function addWakeJob(tx: Tx, threadId: string, at: number | undefined): void {
+  const key = at === undefined ? `thread:${threadId}` : `thread:${threadId}@${at}`;
+  const job = { key, threadId, at: at ?? null };
+  const jobs = added.get(tx);
+  if (jobs !== undefined) {
+    jobs.set(key, job);
+    return;
+  }
+  added.set(tx, new Map([[key, job]]));
+  // At the end of the end, after stream events were numbered: with one order of locks no two transactions wait for each other.
+  tx.beforeCommit(async () => tx.beforeCommit(() => writeJobs(tx)));
+}
+
+async function writeJobs(tx: Tx): Promise<void> {
+  const jobs = [...(added.get(tx)?.values() ?? [])];
+  added.delete(tx);
+  let missing = jobs.sort((one, other) => (one.key < other.key ? -1 : 1));
+  for (let tries = 0; missing.length > 0 && tries < TRIES; tries++) {
+    const keys = await addJobs(tx, missing);
+    missing = missing.filter(({ key }) => keys.has(key));
+  }
+}
+
+/**
+ * Gives the keys that were not added: a worker took the job of that key in the same moment. It may have looked before this
+ * transaction is seen, so another job is needed, and the next try makes one.
+ */
+async function addJobs(tx: Tx, jobs: readonly WakeJob[]): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ key: string }>`
+    select asked.key
+    from unnest(
+      ${jobs.map(({ key }) => key)}::text[],
+      ${jobs.map(({ threadId }) => threadId)}::text[],
+      ${jobs.map(({ at }) => at)}::bigint[]
+    ) as asked (key, thread, at)
+    cross join lateral ${sql.id(SCHEMA, 'add_job')}(
+      identifier => ${TASK}::text,
+      payload => json_build_object('threadId', asked.thread),
+      run_at => to_timestamp(asked.at / 1000.0),
+      job_key => asked.key
+    ) as job
+    where job.id is null`.execute(tx.db);
+  return new Set(rows.map(({ key }) => key));
+}
+
+const TRIES = 5;

@@ -1,0 +1,222 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Engine } from '../../src/engine/engine.ts';
+import { createGraphileEngine } from '../../src/engine/graphile-engine.ts';
+import { createInProcessEngine } from '../../src/engine/in-process-engine.ts';
+import type { Store } from '../../src/store/store.ts';
+import { type Database, databases } from '../support/stores.ts';
+import { recordWakes } from './wakes.ts';
+
+const createEngine = async ({ kind, location }: Database): Promise<Engine> =>
+  kind === 'sqlite' ? createInProcessEngine() : await createGraphileEngine({ url: location });
+
+describe.each(databases)('the engine for $kind', ({ create }) => {
+  let database: Database;
+  let store: Store;
+  let engine: Engine;
+  beforeEach(async () => {
+    database = await create();
+    store = await database.open();
+    engine = await createEngine(database);
+  });
+  afterEach(async () => {
+    await engine.stop();
+    await store.close();
+    await database.remove();
+  });
+
+  const enqueue = (threadId: string, at?: number) => store.transaction((tx) => engine.enqueue(tx, threadId, at));
+
+  test('a thread is woken once its transaction is durable', async () => {
+    const wakes = recordWakes();
+    await engine.start(wakes.wake);
+    await store.transaction(async (tx) => {
+      await engine.enqueue(tx, 'a');
+      await tx.db.insertInto('settings').values({ key: 'reason', value: '1' }).execute();
+      await turnOfTheLoop();
+      expect(wakes.threads).toEqual([]);
+    });
+    await wakes.of('a');
+    expect(await store.db.selectFrom('settings').select('key').execute()).toHaveLength(1);
+  });
+
+  test('a transaction that rejects wakes nobody', async () => {
+    const wakes = recordWakes();
+    await engine.start(wakes.wake);
+    const failing = store.transaction(async (tx) => {
+      await engine.enqueue(tx, 'a');
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    // Whoever came later has been woken: 'a' would have been before.
+    await enqueue('b');
+    await wakes.of('b');
+    expect(wakes.threads).toEqual(['b']);
+  });
+
+  test('what was enqueued before the start is delivered after it', async () => {
+    await enqueue('a');
+    const wakes = recordWakes();
+    await engine.start(wakes.wake);
+    await wakes.of('a');
+  });
+
+  test('wakes of one thread that wait become one', async () => {
+    await Promise.all(Array.from({ length: 20 }, () => enqueue('a')));
+    await enqueue('b');
+    const wakes = recordWakes();
+    await engine.start(wakes.wake);
+    await wakes.of('b');
+    expect(wakes.threads.toSorted()).toEqual(['a', 'b']);
+  });
+
+  test('[G9] a wake follows the last enqueue, also while one is under way', async () => {
+    const wakes = recordWakes();
+    const first = wakes.hold('a');
+    await engine.start(wakes.wake);
+    await enqueue('a');
+    await first.begun;
+    await enqueue('a');
+    await wakes.of('a', 2);
+    first.release();
+  });
+
+  test('[G9] under many enqueues side by side none is without a wake after it', async () => {
+    const seen = new Map<string, number>();
+    const committed = new Map<string, number>();
+    const caughtUp = Promise.withResolvers<void>();
+    const rounds = 25;
+    const threads = ['a', 'b', 'c'];
+    await engine.start(async (threadId) => {
+      // What a cycle would see of its inbox.
+      seen.set(threadId, committed.get(threadId) ?? 0);
+      if (threads.every((thread) => seen.get(thread) === 4 * rounds)) caughtUp.resolve();
+    });
+    const write = async (threadId: string): Promise<void> => {
+      for (let round = 0; round < rounds; round++) {
+        await store.transaction(async (tx) => {
+          tx.afterCommit(() => committed.set(threadId, (committed.get(threadId) ?? 0) + 1));
+          await engine.enqueue(tx, threadId);
+        });
+      }
+    };
+    await Promise.all(threads.flatMap((thread) => [write(thread), write(thread), write(thread), write(thread)]));
+    // The record of a commit comes a moment after it, so the last wake may have come between: one more, alone.
+    for (const thread of threads) if (seen.get(thread) !== 4 * rounds) await enqueue(thread);
+    await caughtUp.promise;
+  });
+
+  test('transactions that wake the same threads in another order do not wait for each other', async () => {
+    const threads = ['a', 'b', 'c', 'd'];
+    const begun = Date.now();
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        store.transaction(async (tx) => {
+          for (const thread of index % 2 === 0 ? threads : threads.toReversed()) {
+            await engine.enqueue(tx, thread);
+            await turnOfTheLoop();
+          }
+        }),
+      ),
+    );
+    // A deadlock is noticed by the database after a second.
+    expect(Date.now() - begun).toBeLessThan(1_000);
+  });
+
+  test('[G56] a wake that never ends delays no other thread', async () => {
+    const wakes = recordWakes();
+    wakes.hold('stuck');
+    await engine.start(wakes.wake);
+    await enqueue('stuck');
+    await wakes.of('stuck');
+    for (const thread of ['b', 'c', 'd']) await enqueue(thread);
+    await Promise.all(['b', 'c', 'd'].map((thread) => wakes.of(thread)));
+  });
+
+  test('[G56] not even as many of them as can be under way', async () => {
+    const wakes = recordWakes();
+    await engine.start(wakes.wake);
+    const stuck = Array.from({ length: 12 }, (_, index) => `stuck ${index}`);
+    for (const thread of stuck) wakes.hold(thread);
+    await Promise.all(stuck.map((thread) => enqueue(thread)));
+    await enqueue('idle');
+    await wakes.of('idle');
+  });
+
+  test('a wake that fails is no trouble to others, nor to the next of its thread', async () => {
+    const wakes = recordWakes();
+    let failures = 0;
+    await engine.start(async (threadId) => {
+      if (threadId === 'bad' && failures++ === 0) throw new Error('no');
+      await wakes.wake(threadId);
+    });
+    await enqueue('bad');
+    await enqueue('good');
+    await wakes.of('good');
+    await enqueue('bad');
+    await wakes.of('bad');
+  });
+
+  test('a delayed wake comes at its time, in the order of times', async () => {
+    const wakes = recordWakes();
+    await engine.start(wakes.wake);
+    const now = Date.now();
+    await enqueue('later', now + 400);
+    await enqueue('sooner', now + 200);
+    await enqueue('past', now - 5_000);
+    await wakes.of('past');
+    await wakes.of('sooner');
+    expect(Date.now()).toBeGreaterThanOrEqual(now + 190);
+    await wakes.of('later');
+    expect(Date.now()).toBeGreaterThanOrEqual(now + 390);
+  });
+
+  test('a delayed wake does not put off an immediate one, nor is it lost by it', async () => {
+    const wakes = recordWakes();
+    await engine.start(wakes.wake);
+    const now = Date.now();
+    await enqueue('a', now + 500);
+    await enqueue('a');
+    await wakes.of('a');
+    expect(Date.now()).toBeLessThan(now + 500);
+    await enqueue('a');
+    await wakes.of('a', 3);
+    expect(Date.now()).toBeGreaterThanOrEqual(now + 490);
+  });
+
+  test('a wake of next century waits for it', async () => {
+    const wakes = recordWakes();
+    await engine.start(wakes.wake);
+    await enqueue('far', Date.now() + 100 * 365 * 86_400_000);
+    await enqueue('near');
+    await wakes.of('near');
+    expect(wakes.threads).toEqual(['near']);
+  });
+
+  test('[G42] after a stop nothing is delivered, and the next start delivers it', async () => {
+    const wakes = recordWakes();
+    await engine.start(wakes.wake);
+    await enqueue('a');
+    await wakes.of('a');
+    await engine.stop();
+    await enqueue('b');
+    await enqueue('c', Date.now() + 1);
+    expect(wakes.threads).toEqual(['a']);
+    const next = recordWakes();
+    await engine.start(next.wake);
+    await Promise.all([next.of('b'), next.of('c')]);
+    expect(wakes.threads).toEqual(['a']);
+  });
+
+  test('[G42] a stop does not wait for a wake under way', async () => {
+    const wakes = recordWakes();
+    wakes.hold('stuck');
+    await engine.start(wakes.wake);
+    await enqueue('stuck');
+    await wakes.of('stuck');
+    const begun = Date.now();
+    await engine.stop();
+    expect(Date.now() - begun).toBeLessThan(1_000);
+    await engine.stop();
+  });
+});
