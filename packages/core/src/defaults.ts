@@ -43,7 +43,20 @@ function sleepPart(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-export const randomId: NewId = () => crypto.randomUUID();
+// Every call needs an id, so a random text serves for many, with a count: as engines themselves draw UUIDs ahead. Not for
+// more than these, because where a running process is cloned, what is left of a draw is cloned too.
+const IDS_OF_A_DRAW = 128;
+let drawn = '';
+let given = IDS_OF_A_DRAW;
+
+/** 34 to 36 characters of those that every provider takes in an id: some take no more than 40. */
+export const randomId: NewId = () => {
+  if (given === IDS_OF_A_DRAW) {
+    drawn = crypto.randomUUID().replaceAll('-', '');
+    given = 0;
+  }
+  return `${drawn}-${given++}`;
+};
 
 export const consoleLogger: Logger = {
   debug: () => {},

@@ -78,8 +78,8 @@ export class CallContext implements ToolContext {
 
   get runTurn(): ToolContext['runTurn'] {
     return async (options) => {
-      const { runTurn } = markedRun(this);
-      if (runTurn !== undefined) return (await runTurn(options as NestedTurnOptions, this)) as never;
+      const run = markedRun(this);
+      if (run.runTurn !== undefined) return (await run.runTurn(options as NestedTurnOptions, this)) as never;
       const hint = 'outside one, call runTurn({ model, parent: ctx, … }).';
       throw new LastcallError('options', `ctx.runTurn is there inside a turn; ${hint}`);
     };

@@ -22,5 +22,5 @@ const END_TYPES: Readonly<Record<Outcome['status'], CallEndType>> = {
 };
 
 export function endEvent(settlement: Settlement): CallEvent {
-  return { type: END_TYPES[settlement.outcome.status], ...settlement };
+  return { ...settlement, type: END_TYPES[settlement.outcome.status] };
 }

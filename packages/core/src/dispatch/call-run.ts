@@ -37,7 +37,7 @@ export interface CallRun {
   readonly policies: readonly Policy[];
   readonly middleware: readonly Middleware[];
   /** What the model had been shown. Asked for only: few tools read it, and it is long. */
-  readonly messages: () => readonly LanguageModelV4Message[];
+  messages(): readonly LanguageModelV4Message[];
   readonly prompt: PromptLike | undefined;
   readonly clock: Clock;
   readonly logger: Logger;

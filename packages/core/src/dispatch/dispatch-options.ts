@@ -109,7 +109,7 @@ export function prepareRun(options: DispatchOptions): CallRun {
     startedAt,
     onStart: undefined,
     onSettle: undefined,
-    runTurn: outer?.runTurn,
+    runTurn: outer?.runTurn?.bind(outer),
     emit: safeListener(options.onEvent, logger),
   };
 }

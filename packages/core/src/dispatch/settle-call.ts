@@ -1,9 +1,6 @@
 import { describeError, errorText } from '../results/describe-error.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
-import type { Root } from '../session/root.ts';
-import type { SessionLayer } from '../session/session-layer.ts';
 import type { SessionEvent } from '../session/slice.ts';
-import type { ToolInvoked } from '../session/tool-invoked.ts';
 import { endEvent } from './call-events.ts';
 import type { CallRun } from './call-run.ts';
 import type { Ending } from './execute-tool.ts';
@@ -14,48 +11,48 @@ export function settleCall(run: CallRun, ending: Ending): Settlement | Promise<S
   const succeeded = ending.outcome.status === 'ok' || ending.outcome.status === 'pending';
   const deciding = succeeded ? commit(run, ending) : discard(run, ending, ending.outcome);
   return deciding instanceof Promise
-    ? deciding.then((event) => tellEnd(run, ending, event))
+    ? deciding.then((settlement) => tellEnd(run, ending, settlement))
     : tellEnd(run, ending, deciding);
 }
 
-function tellEnd(run: CallRun, ending: Ending, event: ToolInvoked): Settlement {
-  const settlement = toSettlement(event);
+function tellEnd(run: CallRun, ending: Ending, settlement: Settlement): Settlement {
   run.emit?.(endEvent(settlement));
-  if (settlement.outcome.status !== 'pending') run.session.tell(event);
+  if (settlement.outcome.status !== 'pending') run.session.tellEnd(settlement);
   // Whatever was made of it on the way (a middleware may have caught it), what could not be put back is the host's to know.
   run.session.assertUnpoisoned();
   if (ending.signal !== undefined) throw ending.signal;
   return settlement;
 }
 
-function commit(run: CallRun, ending: Ending): ToolInvoked | Promise<ToolInvoked> {
-  const event = toEvent(run, ending, ending.outcome);
-  const { layer, before } = layerOf(run.session, ending.draft);
+function commit(run: CallRun, ending: Ending): Settlement | Promise<Settlement> {
+  const settlement = toSettlement(run, ending, ending.outcome);
+  // The end of a call is part of what it commits; one that never came to a draft tells the session.
+  const layer = ending.draft ?? run.session;
+  const before = layer.root;
   try {
-    if (ending.outcome.status === 'ok') layer.reduceEnd(event);
+    if (ending.outcome.status === 'ok') layer.reduceEnd(settlement);
   } catch (error) {
     return uncommitted(run, ending, error);
   }
   const reduced = layer.root;
-  const writing = write(run, toSettlement(event), ending.draft?.events ?? []);
-  if (writing !== undefined)
-    return writing.then(
-      () => commitDraft(run, ending, event),
-      (error: unknown) => {
-        // A log keeps what a discarded call wrote, and must not keep an end that has not happened.
-        if (layer.root === reduced) layer.root = before;
-        return unwritten(ending, error);
-      },
-    );
-  return commitDraft(run, ending, event);
+  const writing = write(run, settlement, ending.draft?.events ?? []);
+  if (writing === undefined) return commitDraft(run, ending, settlement);
+  return writing.then(
+    () => commitDraft(run, ending, settlement),
+    (error: unknown) => {
+      // A log keeps what a discarded call wrote, and must not keep an end that has not happened.
+      if (layer.root === reduced) layer.root = before;
+      return unwritten(ending, error);
+    },
+  );
 }
 
-function commitDraft(run: CallRun, ending: Ending, event: ToolInvoked): ToolInvoked | Promise<ToolInvoked> {
+function commitDraft(run: CallRun, ending: Ending, settlement: Settlement): Settlement | Promise<Settlement> {
   try {
     const committing = ending.draft?.commit();
-    if (committing === undefined) return event;
+    if (committing === undefined) return settlement;
     return committing.then(
-      () => event,
+      () => settlement,
       (error: unknown) => uncommitted(run, ending, error),
     );
   } catch (error) {
@@ -79,45 +76,25 @@ async function unwritten(ending: Ending, error: unknown): Promise<never> {
 }
 
 /** A reducer refused the call's end, or a parent call ended meanwhile: the call has not happened. */
-function uncommitted(run: CallRun, ending: Ending, error: unknown): ToolInvoked | Promise<ToolInvoked> {
+function uncommitted(run: CallRun, ending: Ending, error: unknown): Settlement | Promise<Settlement> {
   const text = `"${run.toolName}" could not be committed: ${errorText(error)}`;
   return discard(run, ending, errorOutcome('execution', describeError(error).message, text));
 }
 
-function discard(run: CallRun, ending: Ending, outcome: Outcome): ToolInvoked | Promise<ToolInvoked> {
-  const event = toEvent(run, ending, outcome);
-  const log = (): ToolInvoked | Promise<ToolInvoked> => {
-    run.session.logEnd(event);
-    const writing = write(run, toSettlement(event), []);
-    return writing === undefined ? event : writing.then(() => event);
+function discard(run: CallRun, ending: Ending, outcome: Outcome): Settlement | Promise<Settlement> {
+  const settlement = toSettlement(run, ending, outcome);
+  const log = (): Settlement | Promise<Settlement> => {
+    run.session.logEnd(settlement);
+    const writing = write(run, settlement, []);
+    return writing === undefined ? settlement : writing.then(() => settlement);
   };
   const discarding = ending.draft?.discard({ hurry: ending.leftBehind ?? false });
   // Where it fails the session is poisoned and says so, once the call has been told of.
   return discarding === undefined ? log() : discarding.then(log, log);
 }
 
-/** The end of a call is part of what it commits; one that never came to a draft tells the session. */
-function layerOf(session: SessionLayer, draft: SessionLayer | undefined): { layer: SessionLayer; before: Root } {
-  const layer = draft ?? session;
-  return { layer, before: layer.root };
-}
-
-// Field by field: every call comes here twice, and taking the rest of an object costs several times that.
-function toSettlement({ callId, toolName, input, outcome, startedAt, endedAt, terminal }: ToolInvoked): Settlement {
-  const settlement = { callId, toolName, input, outcome, startedAt, endedAt };
-  return terminal === undefined ? settlement : { ...settlement, terminal };
-}
-
-function toEvent(run: CallRun, ending: Ending, outcome: Outcome): ToolInvoked {
+function toSettlement(run: CallRun, { input, terminal }: Ending, outcome: Outcome): Settlement {
   const { callId, toolName, startedAt } = run;
-  const event = {
-    type: 'ToolInvoked' as const,
-    callId,
-    toolName,
-    input: ending.input,
-    outcome,
-    startedAt,
-    endedAt: run.clock.now(),
-  };
-  return ending.terminal ? { ...event, terminal: true } : event;
+  const settlement = { callId, toolName, input, outcome, startedAt, endedAt: run.clock.now() };
+  return terminal ? { ...settlement, terminal } : settlement;
 }

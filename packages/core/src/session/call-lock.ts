@@ -1,13 +1,38 @@
-/** A place in the queue of a lock. `ready` is true, or resolves when it is this one's turn. */
-export interface LockTicket {
-  readonly ready: true | Promise<void>;
-  /** Gives the lock back, or the place in the queue where its turn has not come. Harmless twice. */
-  leave(): void;
-}
+/** A place in the queue of a lock. */
+export class LockTicket {
+  readonly isExclusive: boolean;
+  readonly #lock: CallLock;
+  #turn: PromiseWithResolvers<void> | undefined;
+  #state: 'waiting' | 'held' | 'left' = 'held';
 
-interface Waiter {
-  readonly exclusive: boolean;
-  readonly grant: () => void;
+  constructor(lock: CallLock, isExclusive: boolean) {
+    this.#lock = lock;
+    this.isExclusive = isExclusive;
+  }
+
+  /** True, or resolves when it is this one's turn. */
+  get ready(): true | Promise<void> {
+    return this.#turn?.promise ?? true;
+  }
+
+  /** Gives the lock back, or the place in the queue where its turn has not come. Harmless twice. */
+  leave(): void {
+    const state = this.#state;
+    this.#state = 'left';
+    if (state !== 'left') this.#lock.leave(this, state);
+  }
+
+  /** For the lock. */
+  wait(): void {
+    this.#state = 'waiting';
+    this.#turn = Promise.withResolvers();
+  }
+
+  /** For the lock. */
+  grant(): void {
+    this.#state = 'held';
+    this.#turn?.resolve();
+  }
 }
 
 /**
@@ -17,73 +42,45 @@ interface Waiter {
 export class CallLock {
   #shared = 0;
   #exclusive = false;
-  readonly #queue: Waiter[] = [];
+  readonly #queue: LockTicket[] = [];
 
   get isHeld(): boolean {
     return this.#exclusive || this.#shared > 0;
   }
 
   enter(kind: 'shared' | 'exclusive'): LockTicket {
-    const exclusive = kind === 'exclusive';
-    if (this.#queue.length === 0 && this.#isFree(exclusive)) {
-      this.#take(exclusive);
-      return { ready: true, leave: once(() => this.#release(exclusive)) };
+    const ticket = new LockTicket(this, kind === 'exclusive');
+    if (this.#queue.length === 0 && this.#isFreeFor(ticket)) {
+      this.#take(ticket);
+      return ticket;
     }
-    return this.#waitInLine(exclusive);
+    ticket.wait();
+    this.#queue.push(ticket);
+    return ticket;
   }
 
-  #waitInLine(exclusive: boolean): LockTicket {
-    const turn = Promise.withResolvers<void>();
-    let granted = false;
-    const waiter: Waiter = {
-      exclusive,
-      grant: () => {
-        granted = true;
-        turn.resolve();
-      },
-    };
-    this.#queue.push(waiter);
-    const leave = (): void => {
-      if (granted) this.#release(exclusive);
-      else this.#leaveQueue(waiter);
-    };
-    return { ready: turn.promise, leave: once(leave) };
-  }
-
-  #leaveQueue(waiter: Waiter): void {
-    this.#queue.splice(this.#queue.indexOf(waiter), 1);
-    this.#admit();
-  }
-
-  #isFree(exclusive: boolean): boolean {
-    return !this.#exclusive && (!exclusive || this.#shared === 0);
-  }
-
-  #take(exclusive: boolean): void {
-    if (exclusive) this.#exclusive = true;
-    else this.#shared++;
-  }
-
-  #release(exclusive: boolean): void {
-    if (exclusive) this.#exclusive = false;
+  /** For tickets: see LockTicket.leave. */
+  leave(ticket: LockTicket, state: 'waiting' | 'held'): void {
+    if (state === 'waiting') this.#queue.splice(this.#queue.indexOf(ticket), 1);
+    else if (ticket.isExclusive) this.#exclusive = false;
     else this.#shared--;
     this.#admit();
   }
 
+  #isFreeFor({ isExclusive }: LockTicket): boolean {
+    return !this.#exclusive && (!isExclusive || this.#shared === 0);
+  }
+
+  #take({ isExclusive }: LockTicket): void {
+    if (isExclusive) this.#exclusive = true;
+    else this.#shared++;
+  }
+
   #admit(): void {
-    for (let next = this.#queue[0]; next !== undefined && this.#isFree(next.exclusive); next = this.#queue[0]) {
+    for (let next = this.#queue[0]; next !== undefined && this.#isFreeFor(next); next = this.#queue[0]) {
       this.#queue.shift();
-      this.#take(next.exclusive);
+      this.#take(next);
       next.grant();
     }
   }
-}
-
-function once(act: () => void): () => void {
-  let done = false;
-  return () => {
-    if (done) return;
-    done = true;
-    act();
-  };
 }

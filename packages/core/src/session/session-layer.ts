@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import { OptionsError, ReadOnlyError, RestoreFailed, SessionError, StaleCallError } from '../errors.ts';
 import type { Filesystem } from '../files/filesystem.ts';
 import type { Logger } from '../logger.ts';
+import type { Settlement } from '../results/outcome.ts';
 import { CallLock } from './call-lock.ts';
 import { createGround, type Ground } from './ground.ts';
 import { LayerEffects } from './layer-effects.ts';
@@ -14,8 +15,10 @@ import { rootToJson, type SessionJson } from './session-json.ts';
 import type { AnySlice, SessionEvent, Slice } from './slice.ts';
 import { rootOf, takeSnapshot } from './snapshots.ts';
 import { succeededTools } from './succeeded-tools.ts';
-import type { ToolInvoked } from './tool-invoked.ts';
+import { type ToolInvoked, toToolInvoked } from './tool-invoked.ts';
 import { UndoLog } from './undo-log.ts';
+
+const noEvents: readonly SessionEvent[] = [];
 
 export type FilesystemGuard = (filesystem: Filesystem, layer: SessionLayer) => Filesystem;
 
@@ -229,17 +232,19 @@ export class SessionLayer implements Session {
 
   /** What the call told the session, to be kept with its end. */
   get events(): readonly SessionEvent[] {
-    return this.#events ?? [];
+    return this.#events ?? noEvents;
   }
 
   /** Makes the end of a successful call part of what it commits. Throws as the reducers do. */
-  reduceEnd(event: ToolInvoked): void {
+  reduceEnd(settlement: Settlement): void {
+    const event = toToolInvoked(settlement);
     if (this.#readOnly) this.#end = event;
     else this.#whenNoDraft(() => this.#reduce(event));
   }
 
   /** Tells the `log` slices of a call that did not succeed. State slices never see it. */
-  logEnd(event: ToolInvoked): void {
+  logEnd(settlement: Settlement): void {
+    const event = toToolInvoked(settlement);
     this.#whenNoDraft(() => {
       try {
         this.#reduce(event, 'log');
@@ -254,8 +259,10 @@ export class SessionLayer implements Session {
     this.#whenNoDraft(() => this.#reduce({ type: 'RunStarted' }));
   }
 
-  tell(event: ToolInvoked): void {
-    this.#ground.subscribers.tell(event);
+  /** Tells whoever wants to know of calls. */
+  tellEnd(settlement: Settlement): void {
+    const { subscribers } = this.#ground;
+    if (subscribers.has('ToolInvoked')) subscribers.tell(toToolInvoked(settlement));
   }
 
   /** From here on the layer refuses writes; what it did is still undecided. */

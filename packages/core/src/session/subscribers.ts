@@ -18,9 +18,15 @@ export class Subscribers {
     return () => void listeners.delete(listener);
   }
 
+  /** Whether anybody listens to events of the type. */
+  has(type: string): boolean {
+    const listeners = this.#byType.get(type);
+    return listeners !== undefined && listeners.size > 0;
+  }
+
   tell(event: SessionEvent): void {
     const listeners = this.#byType.get(event.type);
-    if (listeners === undefined || listeners.size === 0) return;
+    if (listeners === undefined) return;
     // A copy: a listener may end its own subscription while it is told.
     for (const listener of [...listeners]) this.#tellOne(listener, event);
   }

@@ -5,3 +5,8 @@ import type { SessionEvent } from './slice.ts';
 export interface ToolInvoked extends SessionEvent, Settlement {
   readonly type: 'ToolInvoked';
 }
+
+// The settlement first: an engine copies an object quickly where nothing stands before it.
+export function toToolInvoked(settlement: Settlement): ToolInvoked {
+  return { ...settlement, type: 'ToolInvoked' };
+}

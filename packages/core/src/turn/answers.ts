@@ -4,9 +4,10 @@ import { sameJson } from '../dispatch/same-json.ts';
 import { OptionsError } from '../errors.ts';
 import { renderValue } from '../results/render.ts';
 import { answerTo, fitsWait } from './given-answer.ts';
-import { expire, isExpired, isInDoubt, toRun, unknownOutcome } from './settle-batch.ts';
+import { expire, isExpired, isInDoubt, unknownOutcome } from './settle-batch.ts';
 import { stepTools } from './step-tools.ts';
 import { settleUnrun, type Turn } from './turn.ts';
+import { TurnCall } from './turn-call.ts';
 
 /**
  * Refuses an answer to a call that is not waiting, and another answer to a call that has one, saying which won. The same
@@ -56,6 +57,6 @@ export async function settleLateAnswers(turn: Turn): Promise<void> {
     if (answer === undefined) continue;
     const step = await stepTools(turn, false);
     if (isInDoubt(turn, step, call)) await settleUnrun(turn, call, unknownOutcome(call.toolName), { late: true });
-    else await dispatchRun(toRun(turn, step, call, { answer, late: true }));
+    else await dispatchRun(new TurnCall(turn, step, { call, answer, late: true }));
   }
 }

@@ -34,7 +34,6 @@ export function replay(session: Session, records: Iterable<JournalRecord>): void
 function applyEnd(layer: SessionLayer, entry: Extract<Entry, { kind: 'settled' | 'pending' }>, staged?: Staged): void {
   for (const event of staged?.events ?? []) layer.dispatch(event);
   if (entry.kind === 'pending') return;
-  const invoked = { type: 'ToolInvoked' as const, ...entry.settlement };
-  if (entry.settlement.outcome.status === 'ok') layer.reduceEnd(invoked);
-  else layer.logEnd(invoked);
+  if (entry.settlement.outcome.status === 'ok') layer.reduceEnd(entry.settlement);
+  else layer.logEnd(entry.settlement);
 }

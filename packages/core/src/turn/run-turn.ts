@@ -147,7 +147,11 @@ class Drive {
       const tools = offering instanceof Promise ? await offering : offering;
       const reply = turn.progress.open ?? (await askModel(turn, tools, turn.limit));
       if (reply === undefined) return await this.#lastWord(stopOfLimit(turn));
-      const stop = await this.#decide(reply, tools);
+      const batch = reply.calls.length === 0 ? noCalls : await settleBatch(turn, tools, reply);
+      finishStep(turn, reply, batch);
+      const deciding = reply.calls.length === 0 ? this.#afterText(reply) : this.#afterBatch(batch, reply, tools);
+      const stop = deciding instanceof Promise ? await deciding : deciding;
+      turn.progress.open = undefined;
       if (stop !== undefined) return stop;
     }
   }
@@ -159,21 +163,14 @@ class Drive {
     else checkpoint?.release();
   }
 
-  /** Settles the batch of a reply and decides what it means for the turn. */
-  async #decide(reply: ReplyEntry, tools: StepTools): Promise<Stop | undefined> {
-    const turn = this.#turn;
-    const batch = reply.calls.length === 0 ? [] : await settleBatch(turn, tools, reply);
-    finishStep(turn, reply, batch);
-    if (reply.calls.length === 0) return await this.#afterText(reply);
+  /** What a settled batch means for the turn. Most mean nothing, and nothing is waited for. */
+  #afterBatch(batch: readonly Ended[], reply: ReplyEntry, tools: StepTools): undefined | Promise<Stop | undefined> {
     const ending = decideEnding(batch);
-    // Most batches mean nothing for the turn, and nothing is waited for.
     const isPlain = ending.kind === 'none' && reply.finishReason !== 'length';
-    const stop = isPlain ? undefined : await this.#afterBatch(ending, batch, reply, tools);
-    turn.progress.open = undefined;
-    return stop;
+    return isPlain ? undefined : this.#perform(ending, batch, reply, tools);
   }
 
-  async #afterBatch(
+  async #perform(
     ending: BatchEnding,
     batch: readonly Ended[],
     reply: ReplyEntry,
@@ -288,6 +285,8 @@ class Drive {
     return tools;
   }
 }
+
+const noCalls: readonly Ended[] = [];
 
 /** What keeps the model from being asked again, if anything does. */
 function stopBefore(turn: Turn): Stop | undefined {

@@ -1,10 +1,5 @@
-import type { Answer } from '../dispatch/answer.ts';
-import { CallLimit } from '../dispatch/call-limit.ts';
-import type { CallRun } from '../dispatch/call-run.ts';
 import { dispatchRun } from '../dispatch/dispatch-call.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
-import type { ResolvedTool } from '../tools/resolved-tool.ts';
-import type { ToolContext } from '../tools/tool-context.ts';
 import { type PlannedCall, planBatch } from './batch-plan.ts';
 import { cancelled, refusalOf } from './batch-rules.ts';
 import type { Ended } from './ending.ts';
@@ -13,9 +8,8 @@ import { answerTo } from './given-answer.ts';
 import { rewindRefusal } from './rewind.ts';
 import type { StepTools } from './step-tools.ts';
 import { toolNamed } from './step-tools.ts';
-import { record, recordSettled, settleUnrun, type Turn } from './turn.ts';
-import type { NestedTurnOptions } from './turn-options.ts';
-import type { TurnResult } from './turn-result.ts';
+import { settleUnrun, type Turn } from './turn.ts';
+import { TurnCall } from './turn-call.ts';
 
 /** Settles every call of a reply that is not settled yet, in order, and gives them all. */
 export async function settleBatch(turn: Turn, step: StepTools, reply: ReplyEntry): Promise<readonly Ended[]> {
@@ -79,12 +73,12 @@ function settleUnknown(
   if (waiting !== undefined && answer === undefined) return waiting.settlement;
   const refused = waiting === undefined ? refusal(turn, step, call, before) : refusalOfRewind(turn, step, call);
   if (refused !== undefined) return settleUnrun(turn, call, refused);
-  const run = toRun(turn, step, call, { answer, beside, rewinds: call.role === 'rewind' });
+  const run = new TurnCall(turn, step, { call, answer, beside, rewinds: call.role === 'rewind' });
   return beside ? runBeside(turn, run) : dispatchRun(run);
 }
 
 /** Known to be running, so that one beside it may end it with the turn. */
-async function runBeside(turn: Turn, run: CallRun): Promise<Settlement> {
+async function runBeside(turn: Turn, run: TurnCall): Promise<Settlement> {
   turn.running.set(run.callId, run.limit);
   try {
     return await dispatchRun(run);
@@ -135,101 +129,4 @@ export function expire(
   const message = `"${call.toolName}" was not answered in time.`;
   const expired: Outcome = { status: 'error', code: 'expired', message, text: message };
   return settleUnrun(turn, { ...call, input: waiting.input }, expired, how);
-}
-
-interface RunHow {
-  readonly answer: Answer | undefined;
-  /** The turn had gone on without it. */
-  readonly late?: true;
-  /** The turn goes back to its checkpoint when the call has succeeded. */
-  readonly rewinds?: boolean;
-  /** Others run beside it, and may end the turn. */
-  readonly beside?: boolean;
-}
-
-/** A call of this turn, as the pipeline takes it. */
-export function toRun(turn: Turn, step: StepTools, call: RequestedCall, how: RunHow): CallRun {
-  const { answer, rewinds } = how;
-  const { session, clock, logger, budget, options } = turn;
-  return {
-    tools: step.tools,
-    callId: call.callId,
-    toolName: call.toolName,
-    written: call.input,
-    idempotencyKey: call.callId,
-    provided: call.provided,
-    answer,
-    shown: turn.progress.waiting.get(call.callId)?.settlement.input,
-    pendingAnswered: true,
-    session,
-    limit: new CallLimit({ clock, within: turn.limit, cancellable: how.beside === true }),
-    budget,
-    policies: options.policies ?? none,
-    middleware: options.middleware ?? none,
-    messages: () => turn.transcript.viewBefore(call.callId),
-    prompt: typeof options.instructions === 'object' ? options.instructions : undefined,
-    clock,
-    logger,
-    startedAt: clock.now(),
-    onStart: (tool) => {
-      turn.ran.set(call.callId, tool);
-      return writeStart(turn, tool, call.callId, answer);
-    },
-    onSettle: (settlement, events) => {
-      if (settlement.outcome.status === 'pending') return recordSettled(turn, { kind: 'pending', settlement }, events);
-      return recordSettled(turn, toEntry(turn, step, settlement, how), events);
-    },
-    runTurn: (nested, ctx) => runNested(turn, call.callId, nested, ctx),
-    emit: turn.emit,
-    ready: turn.ready,
-    rewinds,
-  };
-}
-
-const none: readonly never[] = [];
-
-/** Only a call that runs and has outside effects must be known to have started: any other may simply run again. */
-function writeStart(turn: Turn, tool: ResolvedTool, callId: string, answer: Answer | undefined): void | Promise<void> {
-  const runs = tool.execute !== undefined && (answer === undefined || 'approve' in answer);
-  if (!runs || tool.effects !== 'external' || turn.options.journal === undefined) return undefined;
-  return record(turn, { kind: 'started', callId, ...(answer === undefined ? {} : { answer }) });
-}
-
-function toEntry(turn: Turn, step: StepTools, settlement: Settlement, { answer, late }: RunHow): SettledEntry {
-  const entry: { -readonly [K in keyof SettledEntry]: SettledEntry[K] } = { kind: 'settled', settlement };
-  if (answer !== undefined) entry.answer = answer;
-  if (late !== undefined) entry.late = late;
-  const slot = slotOf(step, settlement);
-  if (slot !== undefined) entry.slot = slot;
-  const endsTurn = endOf(turn, settlement);
-  if (endsTurn !== undefined) entry.endsTurn = endsTurn;
-  return entry;
-}
-
-function slotOf(step: StepTools, { toolName, outcome }: Settlement): string | undefined {
-  return outcome.status === 'ok' ? toolNamed(step.tools, toolName)?.keepLatest : undefined;
-}
-
-/** The end of a turn inside the call is the end of this one, if the call itself succeeds: a failure is never a result. */
-function endOf(turn: Turn, { callId, outcome }: Settlement): SettledEntry['endsTurn'] {
-  if (turn.endedBy?.callId !== callId) return undefined;
-  const { endsTurn } = turn.endedBy;
-  turn.endedBy = undefined;
-  return outcome.status === 'ok' ? endsTurn : undefined;
-}
-
-/** A turn inside a call: the model is this turn's unless another is given, and its end may be this turn's end. */
-async function runNested(
-  turn: Turn,
-  callId: string,
-  { endsParent, ...options }: NestedTurnOptions,
-  ctx: ToolContext,
-): Promise<TurnResult> {
-  const result = await turn.runNested({ ...options, model: options.model ?? turn.options.model }, ctx);
-  const ended = result.stop.reason === 'end_turn' && result.stop.by !== 'text';
-  if (endsParent === true && ended && turn.endedBy === undefined) {
-    turn.endedBy = { callId, endsTurn: { response: result.response, output: result.output } };
-    for (const [running, limit] of turn.running) if (running !== callId) limit.cancel('The turn has ended');
-  }
-  return result;
 }

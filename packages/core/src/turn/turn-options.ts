@@ -137,51 +137,62 @@ function checkReserves({ reserveMs, reserveTokens, deadline, budget, parent }: T
     throw new OptionsError('reserveMs', 'is kept back of a deadline, and there is none.');
 }
 
-type Shape = readonly [isRight: (value: never) => boolean, expected: string];
+interface Shape {
+  readonly isRight: (value: never) => boolean;
+  readonly expected: string;
+}
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
-const anObject: Shape = [isObject, 'must be an object.'];
-const anArray: Shape = [Array.isArray, 'must be an array.'];
-const aFunction: Shape = [(value) => typeof value === 'function', 'must be a function.'];
-const having = (...methods: string[]): Shape => [
-  (value: Record<string, unknown>) => isObject(value) && methods.every((method) => typeof value[method] === 'function'),
-  `must have ${methods.map((method) => `${method}()`).join(' and ')}.`,
-];
-
-const SHAPES: Readonly<Partial<Record<keyof TurnOptions, Shape>>> = {
-  instructions: [(value) => isText(value) || isObject(value), 'must be a text or come from prompt().'],
-  params: anObject,
-  prompt: [isText, 'must be a text.'],
-  messages: anArray,
-  transcript: [
-    (value: Transcript) => isObject(value) && typeof value.view === 'function',
-    'must be a Transcript: Transcript.fromJSON(stored) makes one of what was stored.',
-  ],
-  answers: anObject,
-  batch: anObject,
-  rewind: anObject,
-  observe: aFunction,
-  onEvent: aFunction,
-  onStepFinish: aFunction,
-  policies: anArray,
-  journal: having('append', 'settle'),
-  clock: having('now', 'sleep'),
-  newId: aFunction,
-  logger: having('debug', 'info', 'warn', 'error'),
-  modelSettings: anObject,
+const aText: Shape = { isRight: isText, expected: 'must be a text.' };
+const anObject: Shape = { isRight: isObject, expected: 'must be an object.' };
+const anArray: Shape = { isRight: Array.isArray, expected: 'must be an array.' };
+const aFunction: Shape = { isRight: (value) => typeof value === 'function', expected: 'must be a function.' };
+const aTextOrPrompt: Shape = {
+  isRight: (value) => isText(value) || isObject(value),
+  expected: 'must be a text or come from prompt().',
 };
+const aTranscript: Shape = {
+  isRight: (value: Transcript) => isObject(value) && typeof value.view === 'function',
+  expected: 'must be a Transcript: Transcript.fromJSON(stored) makes one of what was stored.',
+};
+const aJournal: Shape = having('append', 'settle');
+const aClock: Shape = having('now', 'sleep');
+const aLogger: Shape = having('debug', 'info', 'warn', 'error');
 
+function having(...methods: string[]): Shape {
+  return {
+    isRight: (value: Record<string, unknown>) =>
+      isObject(value) && methods.every((method) => typeof value[method] === 'function'),
+    expected: `must have ${methods.map((method) => `${method}()`).join(' and ')}.`,
+  };
+}
+
+// By name and not from a table: every turn comes here, and to look an option up by a name that varies is slow.
 function checkShapes(options: TurnOptions): void {
-  for (const [field, [isRight, expected]] of Object.entries(SHAPES)) {
-    const value: unknown = options[field as keyof TurnOptions];
-    if (value !== undefined && !isRight(value as never)) throw new OptionsError(field, expected);
-  }
-  for (const field of ['checkpoint', 'restore'] as const) {
-    const value: unknown = options.rewind?.[field];
-    if (value !== undefined && typeof value !== 'function')
-      throw new OptionsError(`rewind.${field}`, 'must be a function.');
-  }
+  check('instructions', options.instructions, aTextOrPrompt);
+  check('params', options.params, anObject);
+  check('prompt', options.prompt, aText);
+  check('messages', options.messages, anArray);
+  check('transcript', options.transcript, aTranscript);
+  check('answers', options.answers, anObject);
+  check('batch', options.batch, anObject);
+  check('rewind', options.rewind, anObject);
+  check('rewind.checkpoint', options.rewind?.checkpoint, aFunction);
+  check('rewind.restore', options.rewind?.restore, aFunction);
+  check('observe', options.observe, aFunction);
+  check('onEvent', options.onEvent, aFunction);
+  check('onStepFinish', options.onStepFinish, aFunction);
+  check('policies', options.policies, anArray);
+  check('journal', options.journal, aJournal);
+  check('clock', options.clock, aClock);
+  check('newId', options.newId, aFunction);
+  check('logger', options.logger, aLogger);
+  check('modelSettings', options.modelSettings, anObject);
+}
+
+function check(field: string, value: unknown, { isRight, expected }: Shape): void {
+  if (value !== undefined && !isRight(value as never)) throw new OptionsError(field, expected);
 }
 
 function checkModel(model: unknown): void {

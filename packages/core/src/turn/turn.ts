@@ -162,15 +162,17 @@ export async function settleUnrun(
   const input = 'value' in read ? read.value : call.input;
   const settlement: Settlement = { callId, toolName, input, outcome, startedAt: now, endedAt: now };
   await recordSettled(turn, { kind: 'settled', settlement, ...how }, []);
-  turn.session.logEnd({ type: 'ToolInvoked', ...settlement });
+  turn.session.logEnd(settlement);
   turn.emit?.(endEvent(settlement));
-  turn.session.tell({ type: 'ToolInvoked', ...settlement });
+  turn.session.tellEnd(settlement);
   return settlement;
 }
 
 function know(turn: Turn, entries: readonly Entry[]): void {
-  turn.transcript.push(...entries);
-  for (const entry of entries) follow(turn.progress, entry);
+  for (const entry of entries) {
+    turn.transcript.push(entry);
+    follow(turn.progress, entry);
+  }
 }
 
 function safely(listener: ((event: TurnEvent) => void) | undefined, logger: Logger): Turn['emit'] {

@@ -4,28 +4,34 @@ import { renderValue } from '../results/render.ts';
 import type { Entry, ReplyEntry, RequestedCall } from './entry.ts';
 import { userMessage } from './message.ts';
 
+/** A reply and the results of its calls. */
 interface Step {
   readonly reply: ReplyEntry;
   /** Where its messages stand. */
   readonly assistantAt: number;
-  readonly outcomes: Map<string, Outcome>;
-  /** Calls whose results gave way to newer ones. */
-  condensed: Set<string> | undefined;
-  shown: readonly RequestedCall[];
+  /** Those that are shown: a call that the provider ran itself has its result in the reply. */
+  shown: readonly ShownCall[];
+  /** Its results are shown otherwise than they are: they are written anew when somebody looks. */
+  isStale: boolean;
 }
 
-/** The result that holds a slot, or held it. */
-interface Holder {
+interface ShownCall {
+  readonly call: RequestedCall;
   readonly step: Step;
-  readonly callId: string;
+  /** In the order of the reply's calls. */
+  readonly place: number;
+  outcome: Outcome | undefined;
+  /** Its result gave way to a newer one. */
+  isCondensed: boolean;
 }
 
 /** What the view goes back to. */
 interface Mark {
   readonly length: number;
-  readonly slots: ReadonlyMap<string, Holder>;
+  /** Who held the slots. */
+  readonly slots: ReadonlyMap<string, ShownCall>;
   /** What gave way since: the newer result goes with a rewind, and the older is the newest again. */
-  gaveWay: Holder[];
+  gaveWay: ShownCall[];
 }
 
 const CONDENSED = '[An older result, left out: a newer one follows.]';
@@ -40,11 +46,11 @@ const UNSETTLED = 'This call has not been settled yet.';
  */
 export class View {
   readonly #messages: LanguageModelV4Message[] = [];
-  #slots = new Map<string, Holder>();
-  readonly #byCall = new Map<string, Step>();
+  /** The newest result of each slot. */
+  #slots = new Map<string, ShownCall>();
+  readonly #calls = new Map<string, ShownCall>();
   #last: Step | undefined;
-  /** Steps whose results are shown otherwise than they are: written anew when somebody looks. */
-  readonly #stale = new Set<Step>();
+  #stale: Step[] = [];
   #checkpoint: Mark | undefined;
 
   /** A copy: what a model was sent does not change under it. */
@@ -56,7 +62,7 @@ export class View {
   /** What the model had been shown when it asked for the call. */
   before(callId: string): LanguageModelV4Message[] {
     this.#showResults();
-    return this.#messages.slice(0, this.#byCall.get(callId)?.assistantAt);
+    return this.#messages.slice(0, this.#calls.get(callId)?.step.assistantAt);
   }
 
   apply(entry: Entry): void {
@@ -97,49 +103,48 @@ export class View {
   }
 
   #addReply(reply: ReplyEntry): void {
-    const step: Step = {
-      reply,
-      assistantAt: this.#messages.length,
-      outcomes: new Map(),
-      condensed: undefined,
-      shown: ownCalls(reply),
-    };
+    const step: Step = { reply, assistantAt: this.#messages.length, shown: [], isStale: false };
+    const calls = reply.calls.map((call, place) => this.#addCall(call, step, place));
+    step.shown = calls.filter(({ call }) => call.provided === undefined);
     this.#last = step;
-    for (const { callId } of reply.calls) this.#byCall.set(callId, step);
     // Providers refuse a message without content.
     if (reply.content.length > 0) this.#messages.push({ role: 'assistant', content: reply.content });
-    if (step.shown.length === 0) return;
-    this.#messages.push(NO_RESULTS);
-    this.#stale.add(step);
+    if (step.shown.length > 0) this.#messages.push(NO_RESULTS);
+    this.#refresh(step);
+  }
+
+  #addCall(call: RequestedCall, step: Step, place: number): ShownCall {
+    const shown: ShownCall = { call, step, place, outcome: undefined, isCondensed: false };
+    this.#calls.set(call.callId, shown);
+    return shown;
   }
 
   #addOutcome(callId: string, outcome: Outcome, slot: string | undefined): void {
-    const step = this.#byCall.get(callId);
-    if (step === undefined) return;
-    step.outcomes.set(callId, outcome);
-    this.#refresh(step);
-    if (slot !== undefined && outcome.status === 'ok') this.#takeSlot(slot, { step, callId });
+    const shown = this.#calls.get(callId);
+    if (shown === undefined) return;
+    shown.outcome = outcome;
+    this.#refresh(shown.step);
+    if (slot !== undefined && outcome.status === 'ok') this.#takeSlot(slot, shown);
   }
 
   /** Only the newest result of a slot stays whole: the last in the order of the calls, whichever ended first. */
-  #takeSlot(slot: string, taker: Holder): void {
+  #takeSlot(slot: string, taker: ShownCall): void {
     const holder = this.#slots.get(slot);
     const gaveWay = holder !== undefined && isAfter(holder, taker) ? taker : holder;
     if (gaveWay !== taker) this.#slots.set(slot, taker);
     if (gaveWay !== undefined) this.#condense(gaveWay);
   }
 
-  #condense(holder: Holder): void {
-    holder.step.condensed ??= new Set();
-    holder.step.condensed.add(holder.callId);
-    this.#checkpoint?.gaveWay.push(holder);
-    this.#refresh(holder.step);
+  #condense(shown: ShownCall): void {
+    shown.isCondensed = true;
+    this.#checkpoint?.gaveWay.push(shown);
+    this.#refresh(shown.step);
   }
 
   #trim(keep: readonly string[]): void {
     const step = this.#last;
     if (step === undefined) return;
-    step.shown = step.shown.filter(({ callId }) => keep.includes(callId));
+    step.shown = step.shown.filter(({ call }) => keep.includes(call.callId));
     const content = step.reply.content.filter(
       (part) => part.type !== 'tool-call' || part.providerExecuted === true || keep.includes(part.toolCallId),
     );
@@ -155,23 +160,28 @@ export class View {
 
   #goBack(mark: Mark): void {
     this.#messages.length = mark.length;
-    for (const step of this.#stale) if (step.assistantAt >= mark.length) this.#stale.delete(step);
-    for (const [callId, step] of this.#byCall) if (step.assistantAt >= mark.length) this.#byCall.delete(callId);
+    this.#stale = this.#stale.filter(({ assistantAt }) => assistantAt < mark.length);
+    for (const [callId, { step }] of this.#calls) if (step.assistantAt >= mark.length) this.#calls.delete(callId);
     this.#slots = new Map(mark.slots);
-    for (const { step, callId } of mark.gaveWay) {
-      step.condensed?.delete(callId);
-      if (step.assistantAt < mark.length) this.#refresh(step);
+    for (const shown of mark.gaveWay) {
+      shown.isCondensed = false;
+      if (shown.step.assistantAt < mark.length) this.#refresh(shown.step);
     }
     mark.gaveWay = [];
   }
 
   #refresh(step: Step): void {
-    if (step.shown.length > 0) this.#stale.add(step);
+    if (step.isStale || step.shown.length === 0) return;
+    step.isStale = true;
+    this.#stale.push(step);
   }
 
   #showResults(): void {
-    for (const step of this.#stale) this.#messages[step.assistantAt + 1] = toolMessage(step);
-    this.#stale.clear();
+    for (const step of this.#stale) {
+      step.isStale = false;
+      this.#messages[step.assistantAt + 1] = { role: 'tool', content: step.shown.map(toResultPart) };
+    }
+    this.#stale.length = 0;
   }
 }
 
@@ -180,29 +190,14 @@ function lateAnswerText({ callId, toolName, input, outcome }: Settlement): strin
   return `The answer to call ${callId} (${toolName} ${renderValue(input)}) has come:\n\n${outcome.text}`;
 }
 
-function ownCalls(reply: ReplyEntry): readonly RequestedCall[] {
-  return reply.calls.filter(({ provided }) => provided === undefined);
-}
-
-function isAfter(one: Holder, other: Holder): boolean {
+function isAfter(one: ShownCall, other: ShownCall): boolean {
   if (one.step !== other.step) return one.step.assistantAt > other.step.assistantAt;
-  return placeOf(one) > placeOf(other);
+  return one.place > other.place;
 }
 
-function placeOf({ step, callId }: Holder): number {
-  return step.reply.calls.findIndex((call) => call.callId === callId);
-}
-
-function toolMessage(step: Step): LanguageModelV4Message {
-  return { role: 'tool', content: step.shown.map((call) => toResultPart(call, step)) };
-}
-
-function toResultPart({ callId, toolName }: RequestedCall, step: Step): LanguageModelV4ToolResultPart {
-  const output =
-    step.condensed?.has(callId) === true
-      ? { type: 'text' as const, value: CONDENSED }
-      : toOutput(step.outcomes.get(callId));
-  return { type: 'tool-result', toolCallId: callId, toolName, output };
+function toResultPart({ call, outcome, isCondensed }: ShownCall): LanguageModelV4ToolResultPart {
+  const output = isCondensed ? { type: 'text' as const, value: CONDENSED } : toOutput(outcome);
+  return { type: 'tool-result', toolCallId: call.callId, toolName: call.toolName, output };
 }
 
 function toOutput(outcome: Outcome | undefined): LanguageModelV4ToolResultPart['output'] {

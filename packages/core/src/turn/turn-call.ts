@@ -1,0 +1,183 @@
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { Budget } from '../budget.ts';
+import type { Clock } from '../clock.ts';
+import type { Answer } from '../dispatch/answer.ts';
+import { CallLimit } from '../dispatch/call-limit.ts';
+import type { CallRun } from '../dispatch/call-run.ts';
+import type { Logger } from '../logger.ts';
+import type { Middleware } from '../middleware/middleware.ts';
+import type { Policy } from '../policies/policy.ts';
+import type { Settlement } from '../results/outcome.ts';
+import type { SessionLayer } from '../session/session-layer.ts';
+import type { SessionEvent } from '../session/slice.ts';
+import type { ResolvedTool } from '../tools/resolved-tool.ts';
+import type { PromptLike, ToolContext } from '../tools/tool-context.ts';
+import type { ToolSet } from '../tools/tool-set.ts';
+import type { RequestedCall, SettledEntry } from './entry.ts';
+import { type StepTools, toolNamed } from './step-tools.ts';
+import { record, recordSettled, type Turn } from './turn.ts';
+import type { NestedTurnOptions } from './turn-options.ts';
+import type { TurnResult } from './turn-result.ts';
+
+interface CallDetails {
+  readonly call: RequestedCall;
+  readonly answer: Answer | undefined;
+  /** The turn had gone on without it. */
+  readonly late?: true;
+  /** The turn goes back to its checkpoint when the call has succeeded. */
+  readonly rewinds?: boolean;
+  /** Others run beside it, and may end the turn. */
+  readonly beside?: boolean;
+}
+
+/** A call of a turn, as the pipeline takes it. Every call makes one, so what all calls share is asked of the turn. */
+export class TurnCall implements CallRun {
+  readonly limit: CallLimit;
+  readonly startedAt: number;
+  readonly #turn: Turn;
+  readonly #step: StepTools;
+  readonly #details: CallDetails;
+
+  constructor(turn: Turn, step: StepTools, details: CallDetails) {
+    this.#turn = turn;
+    this.#step = step;
+    this.#details = details;
+    this.limit = new CallLimit({ clock: turn.clock, within: turn.limit, cancellable: details.beside === true });
+    this.startedAt = turn.clock.now();
+  }
+
+  get callId(): string {
+    return this.#details.call.callId;
+  }
+
+  get toolName(): string {
+    return this.#details.call.toolName;
+  }
+
+  get written(): string {
+    return this.#details.call.input;
+  }
+
+  get idempotencyKey(): string {
+    return this.#details.call.callId;
+  }
+
+  get provided(): CallRun['provided'] {
+    return this.#details.call.provided;
+  }
+
+  get answer(): Answer | undefined {
+    return this.#details.answer;
+  }
+
+  get rewinds(): boolean | undefined {
+    return this.#details.rewinds;
+  }
+
+  get shown(): unknown {
+    return this.#turn.progress.waiting.get(this.callId)?.settlement.input;
+  }
+
+  get pendingAnswered(): boolean {
+    return true;
+  }
+
+  get tools(): ToolSet {
+    return this.#step.tools;
+  }
+
+  get session(): SessionLayer {
+    return this.#turn.session;
+  }
+
+  get budget(): Budget | undefined {
+    return this.#turn.budget;
+  }
+
+  get policies(): readonly Policy[] {
+    return this.#turn.options.policies ?? none;
+  }
+
+  get middleware(): readonly Middleware[] {
+    return this.#turn.options.middleware ?? none;
+  }
+
+  get prompt(): PromptLike | undefined {
+    const { instructions } = this.#turn.options;
+    return typeof instructions === 'object' ? instructions : undefined;
+  }
+
+  get clock(): Clock {
+    return this.#turn.clock;
+  }
+
+  get logger(): Logger {
+    return this.#turn.logger;
+  }
+
+  get emit(): Turn['emit'] {
+    return this.#turn.emit;
+  }
+
+  get ready(): Turn['ready'] {
+    return this.#turn.ready;
+  }
+
+  messages(): readonly LanguageModelV4Message[] {
+    return this.#turn.transcript.viewBefore(this.callId);
+  }
+
+  onStart(tool: ResolvedTool): void | Promise<void> {
+    const turn = this.#turn;
+    const { answer } = this.#details;
+    turn.ran.set(this.callId, tool);
+    // Only a call that runs and has outside effects must be known to have started: any other may simply run again.
+    const runs = tool.execute !== undefined && (answer === undefined || 'approve' in answer);
+    if (!runs || tool.effects !== 'external' || turn.options.journal === undefined) return undefined;
+    return record(turn, { kind: 'started', callId: this.callId, ...(answer === undefined ? {} : { answer }) });
+  }
+
+  onSettle(settlement: Settlement, events: readonly SessionEvent[]): void | Promise<void> {
+    const isPending = settlement.outcome.status === 'pending';
+    return recordSettled(this.#turn, isPending ? { kind: 'pending', settlement } : this.#toEntry(settlement), events);
+  }
+
+  /** A turn inside the call: the model is this turn's unless another is given, and its end may be this turn's end. */
+  async runTurn({ endsParent, ...options }: NestedTurnOptions, ctx: ToolContext): Promise<TurnResult> {
+    const turn = this.#turn;
+    const result = await turn.runNested({ ...options, model: options.model ?? turn.options.model }, ctx);
+    const ended = result.stop.reason === 'end_turn' && result.stop.by !== 'text';
+    if (endsParent === true && ended && turn.endedBy === undefined) {
+      turn.endedBy = { callId: this.callId, endsTurn: { response: result.response, output: result.output } };
+      for (const [running, limit] of turn.running) if (running !== this.callId) limit.cancel('The turn has ended');
+    }
+    return result;
+  }
+
+  #toEntry(settlement: Settlement): SettledEntry {
+    const { answer, late } = this.#details;
+    const entry: { -readonly [K in keyof SettledEntry]: SettledEntry[K] } = { kind: 'settled', settlement };
+    if (answer !== undefined) entry.answer = answer;
+    if (late !== undefined) entry.late = late;
+    const slot = this.#slotOf(settlement);
+    if (slot !== undefined) entry.slot = slot;
+    const endsTurn = this.#endOf(settlement);
+    if (endsTurn !== undefined) entry.endsTurn = endsTurn;
+    return entry;
+  }
+
+  #slotOf({ toolName, outcome }: Settlement): string | undefined {
+    return outcome.status === 'ok' ? toolNamed(this.#step.tools, toolName)?.keepLatest : undefined;
+  }
+
+  /** The end of a turn inside the call is the end of this one, if the call itself succeeds: a failure is never a result. */
+  #endOf({ callId, outcome }: Settlement): SettledEntry['endsTurn'] {
+    const turn = this.#turn;
+    if (turn.endedBy?.callId !== callId) return undefined;
+    const { endsTurn } = turn.endedBy;
+    turn.endedBy = undefined;
+    return outcome.status === 'ok' ? endsTurn : undefined;
+  }
+}
+
+const none: readonly never[] = [];
