@@ -2,14 +2,12 @@
 export interface Limits {
   /** How long a thread is held without a sign of life. */
   readonly leaseMs: number;
+  /** How often what was lost or is due is looked for. */
+  readonly sweepMs: number;
   /** Cycles under way at once. */
   readonly cycles: number;
-  /** Events that one cycle takes. */
-  readonly inboxBatch: number;
   /** Events that may wait for one agent. */
   readonly inboxLength: number;
-  /** How often a failed cycle is tried. */
-  readonly cycleAttempts: number;
   /** Before the second try of a failed cycle; doubled for each further one. */
   readonly retryMs: number;
   /** Messages by agents without one by a person in between. */
@@ -29,10 +27,9 @@ export interface Limits {
 
 export const DEFAULT_LIMITS: Limits = {
   leaseMs: 10_000,
+  sweepMs: 1_000,
   cycles: 500,
-  inboxBatch: 50,
   inboxLength: 10_000,
-  cycleAttempts: 5,
   retryMs: 1_000,
   hops: 8,
   bodyBytes: 1_000_000,

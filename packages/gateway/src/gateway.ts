@@ -1,0 +1,137 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { Logger } from '@lastcall/core';
+import { checkConfig } from './config/check-config.ts';
+import type { Config, ConfigInput } from './config/config.ts';
+import { gatewayLimitsOf } from './config/limits.ts';
+import { readEnv } from './config/read-env.ts';
+import { type Settings, settingsOf } from './config/settings.ts';
+import { type App, createApp } from './http/app.ts';
+import { type HttpServer, listen } from './http/server.ts';
+import { ensureFirstKey } from './keys/first-key.ts';
+import { tokenSecret } from './keys/tokens.ts';
+import type { Limits } from './limits.ts';
+import { modelFinder } from './models/find-model.ts';
+import { openServices } from './open-services.ts';
+import { seed } from './seed.ts';
+import type { Services } from './services.ts';
+import { sweep } from './sweep.ts';
+import { createLogger } from './telemetry/logger.ts';
+import { Worker } from './threads/worker.ts';
+
+export interface GatewayOptions extends ConfigInput {
+  /** Default: the environment of the process. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly logger?: Logger | undefined;
+  /** How one gateway works, for tests and benchmarks: leases, sweeps, bounds. */
+  readonly tuning?: Partial<Limits> | undefined;
+  /** How hard the embedded store writes. Default FULL: it survives a power cut. */
+  readonly synchronous?: 'FULL' | 'NORMAL' | undefined;
+}
+
+/** A gateway: agents that sleep, wake, think one cycle and lose nothing, behind HTTP. */
+export interface Gateway {
+  /** Answers a request without a socket, once the gateway has started. */
+  fetch(request: Request): Promise<Response>;
+  /** Opens the store, wakes the agents and listens. */
+  start(): Promise<void>;
+  /** Takes no more, lets cycles finish in their grace time, and leaves the rest to be taken up. */
+  stop(): Promise<void>;
+  /** Where it listens. Throws before it has started. */
+  readonly url: string;
+  /** The key that the very first start made: to be shown once. */
+  readonly firstKey: string | undefined;
+}
+
+/** Checks the configuration at once: what cannot work is refused here, with its path. */
+export function createGateway(options: GatewayOptions = {}): Gateway {
+  const { env = process.env, logger, tuning, synchronous, ...given } = options;
+  const config = checkConfig(given);
+  const settings = settingsOf(readEnv(env), config);
+  const log = logger ?? createLogger({ level: settings.logLevel });
+  let running: Running | undefined;
+  const isRunning = (): Running => {
+    if (running === undefined) throw new Error('The gateway has not started: await gateway.start() first.');
+    return running;
+  };
+  return {
+    async fetch(request) {
+      return await isRunning().app.fetch(request);
+    },
+    async start() {
+      running ??= await start({ config, settings, logger: log, tuning, synchronous, env });
+    },
+    async stop() {
+      const stopping = running;
+      running = undefined;
+      await stopping?.stop();
+    },
+    get url() {
+      return isRunning().server.url;
+    },
+    get firstKey() {
+      return isRunning().firstKey;
+    },
+  };
+}
+
+interface Running {
+  readonly app: App;
+  readonly server: HttpServer;
+  readonly firstKey: string | undefined;
+  stop(): Promise<void>;
+}
+
+interface Starting extends Pick<GatewayOptions, 'tuning' | 'synchronous'> {
+  readonly config: Config;
+  readonly settings: Settings;
+  readonly logger: Logger;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+async function start(starting: Starting): Promise<Running> {
+  const { config, settings, logger } = starting;
+  const opened = await openServices({
+    settings,
+    logger,
+    limits: limitsOf(starting),
+    synchronous: starting.synchronous,
+  });
+  const { services } = opened;
+  try {
+    const firstKey = await ensureFirstKey(services.store, settings);
+    await seed(services, config);
+    const app = createApp(services, {
+      tokenSecret: await tokenSecret(services.store),
+      corsOrigins: config.corsOrigins,
+    });
+    const worker = new Worker(services, {
+      tools: config.tools,
+      model: models(starting),
+      agentLimits: config.limits.agent ?? {},
+    });
+    const server = await listen(app, { port: settings.port, host: settings.host, logger });
+    await worker.start({ sweep: () => sweep(services) });
+    return { app, server, firstKey, stop: () => stop({ app, server, worker, close: opened.close }, services) };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+/** Requests end first, cycles next, and the store last: whoever writes finds it open. */
+async function stop(
+  { app, server, worker, close }: { app: App; server: HttpServer; worker: Worker; close: () => Promise<void> },
+  { limits }: Services,
+): Promise<void> {
+  app.stop();
+  await Promise.all([server.close({ graceMs: limits.graceMs }), worker.stop()]);
+  await close();
+}
+
+function models({ config, settings, env }: Starting): (name: string | undefined) => Promise<LanguageModelV4> {
+  return modelFinder({ model: settings.model, modelUrl: settings.modelUrl, models: config.models, env });
+}
+
+function limitsOf({ config, settings, tuning }: Starting): Limits {
+  return { ...gatewayLimitsOf(config.limits, settings.leaseMs), ...tuning };
+}

@@ -1,0 +1,38 @@
+import { LastcallError } from '@lastcall/core';
+import { loadConfig } from './config/load-config.ts';
+import { demoConfig } from './demo.ts';
+import { createGateway, type Gateway } from './gateway.ts';
+
+/** `npm start`: the gateway of this folder, until it is told to stop. */
+async function main(): Promise<void> {
+  const { file, config } = await loadConfig(process.cwd());
+  const gateway = createGateway(file === undefined ? demoConfig() : config);
+  await gateway.start();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(gateway));
+  print(`Lastcall listens on ${gateway.url} (API: ${gateway.url}/openapi.json).`);
+  if (file === undefined)
+    print('There is no lastcall.config.ts here: this is the demonstration, with one agent and one space.');
+  if (gateway.firstKey !== undefined)
+    print(
+      `Your secret key, shown this once: ${gateway.firstKey}\nKeep it. More can be made with POST ${gateway.url}/api/keys.`,
+    );
+}
+
+async function stop(gateway: Gateway): Promise<void> {
+  await gateway.stop();
+  process.exit(0);
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+try {
+  await main();
+} catch (error) {
+  // What we refuse ourselves says what to do; a stack would bury it.
+  process.stderr.write(
+    `${error instanceof LastcallError ? error.message : String((error as Error)?.stack ?? error)}\n`,
+  );
+  process.exit(1);
+}

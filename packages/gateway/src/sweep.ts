@@ -1,0 +1,11 @@
+import { expireDue } from './pending/expire-due.ts';
+import { fireDuePlans } from './plans/fire-due-plans.ts';
+import type { Services } from './services.ts';
+import { sweepStreams } from './streams/sweep-streams.ts';
+
+/** What is due, whoever was to see to it: plans, expiries, and stream events that nobody can miss any more. */
+export async function sweep(services: Services): Promise<void> {
+  await fireDuePlans(services, {});
+  await expireDue(services, {});
+  await sweepStreams(services);
+}
