@@ -1,0 +1,34 @@
+import { z } from 'zod';
+
+// Pieces that request schemas are made of. Lengths and characters are checked where the values are used, for every way in.
+
+export const idField: z.ZodType<string> = z
+  .string()
+  .min(1)
+  .max(500)
+  .regex(/^[^\0]*$/, { error: 'must be an id.' });
+
+export const metadataField: z.ZodType<Readonly<Record<string, unknown>>> = z.record(z.string(), z.unknown());
+
+/** A whole number in a query, written in digits alone. */
+export function numberInQuery({ min, max }: { min: number; max: number }): z.ZodType<number, string> {
+  return z
+    .string()
+    .regex(/^\d{1,16}$/, { error: `must be a whole number from ${min} to ${max}.` })
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, { error: `must be a whole number from ${min} to ${max}.` })
+    .meta({ type: 'integer', minimum: min, maximum: max });
+}
+
+/** Of every list. */
+export const pageFields: { cursor: z.ZodOptional<z.ZodString>; limit: z.ZodOptional<z.ZodType<number, string>> } = {
+  cursor: z.string().max(500).meta({ description: 'The `next` of the page before.' }).optional(),
+  limit: numberInQuery({ min: 1, max: 200 }).optional(),
+};
+
+export function pageOf(item: z.ZodType): z.ZodType {
+  return z.object({
+    items: z.array(item),
+    next: z.string().optional().meta({ description: 'The cursor of the next page; without it this is the last one.' }),
+  });
+}

@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import type { Access, Endpoint } from './endpoint.ts';
+import { errorBodySchema } from './error-answer.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** The API as an OpenAPI 3.1 document, made of the very schemas that requests are checked with. */
+export function openApiDocument(endpoints: readonly Endpoint[]): Schema {
+  const schemas: Record<string, unknown> = {};
+  const toSchema = schemaCollector(schemas);
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const one of endpoints) {
+    paths[one.path] ??= {};
+    (paths[one.path] as Record<string, unknown>)[one.method] = operation(one, toSchema);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Lastcall gateway',
+      version: '0.1.0',
+      description: 'Agents that sleep, wake, think one cycle and lose nothing.',
+    },
+    paths,
+    components: { schemas, securitySchemes: SECURITY_SCHEMES },
+  };
+}
+
+type ToSchema = (schema: z.ZodType, io: 'input' | 'output') => Schema;
+
+/** Schemas with an id are named once, under `components`. */
+function schemaCollector(schemas: Record<string, unknown>): ToSchema {
+  return (schema, io) => {
+    const text = JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' }));
+    const { $schema: _dialect, $defs = {}, id, ...own } = JSON.parse(text.replaceAll('"#/$defs/', `"${COMPONENTS}`));
+    for (const [name, { id: _id, ...one }] of Object.entries<Schema>($defs)) schemas[name] = one;
+    if (id === undefined) return own;
+    schemas[id] = own;
+    return { $ref: `${COMPONENTS}${id}` };
+  };
+}
+
+const COMPONENTS = '#/components/schemas/';
+
+function operation(one: Endpoint, toSchema: ToSchema): Schema {
+  const { summary, access, body, status, answer } = one;
+  const content =
+    typeof answer === 'string'
+      ? { [answer]: { schema: { type: 'string' } } }
+      : { 'application/json': { schema: toSchema(answer, 'output') } };
+  return {
+    summary,
+    operationId: operationId(one),
+    tags: [one.path.split('/').find((part) => part !== '' && part !== 'api') ?? 'system'],
+    security: securityOf(access, answer === 'text/event-stream'),
+    parameters: [...pathParameters(one), ...queryParameters(one, toSchema)],
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { 'application/json': { schema: toSchema(body, 'input') } } } }),
+    responses: {
+      [status]: { description: 'Done.', content },
+      ...Object.fromEntries(refusalsOf(one).map((code) => [code, refusal(code, toSchema)])),
+    },
+  };
+}
+
+/** `get /api/spaces/{id}/members` → `get_spaces_id_members`. */
+function operationId({ method, path }: Endpoint): string {
+  return [method, ...path.split(/\W+/).filter((part) => part !== '' && part !== 'api')].join('_');
+}
+
+function pathParameters({ path }: Endpoint): Schema[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+}
+
+function queryParameters({ query }: Endpoint, toSchema: ToSchema): Schema[] {
+  if (query === undefined) return [];
+  const { properties = {}, required = [] } = toSchema(query, 'input') as {
+    properties?: Record<string, unknown>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    schema,
+  }));
+}
+
+function refusalsOf({ method, path, access, handle, body, query, refusals }: Endpoint): readonly number[] {
+  const all = [
+    ...(access === 'anyone' ? [] : [401, 403]),
+    ...(path.includes('{') ? [404] : []),
+    ...(method === 'get' ? [] : [400, 413, 415]),
+    ...(body === undefined && query === undefined ? [] : [422]),
+    ...(handle === undefined ? [] : [503]),
+    ...refusals,
+    405,
+    500,
+  ];
+  return [...new Set(all)].sort((a, b) => a - b);
+}
+
+function refusal(code: number, toSchema: ToSchema): Schema {
+  const retryable = code === 429 || code === 503;
+  return {
+    description: REASONS[code] ?? 'Refused.',
+    ...(retryable ? { headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } } } : {}),
+    content: { 'application/json': { schema: toSchema(errorBodySchema, 'output') } },
+  };
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'The body cannot be read.',
+  401: 'No key or token, or one that is not valid.',
+  403: 'The key or token may not do this.',
+  404: 'There is no such thing, or the caller may not know of it.',
+  405: 'The path does not know this method.',
+  409: 'It conflicts with what is there.',
+  410: 'It is over.',
+  413: 'Too large.',
+  415: 'Not JSON.',
+  422: 'Readable, and wrong: details say where.',
+  429: 'Too much at once: try again later.',
+  500: 'A fault of the gateway.',
+  503: 'The gateway cannot answer now: try again.',
+};
+
+function securityOf(access: Access, isStream: boolean): Schema[] {
+  if (access === 'anyone') return [];
+  if (access !== 'entity') return [{ secretKey: [] }];
+  return [{ secretKey: [] }, { entityToken: [] }, ...(isStream ? [{ entityTokenInQuery: [] }] : [])];
+}
+
+const SECURITY_SCHEMES: Schema = {
+  secretKey: { type: 'http', scheme: 'bearer', description: 'A secret key: for servers, never for browsers.' },
+  entityToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A token of one entity.' },
+  entityTokenInQuery: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'token',
+    description: 'For clients that cannot set headers.',
+  },
+};

@@ -1,0 +1,81 @@
+import { Transcript } from '@lastcall/core';
+import { z } from 'zod';
+import { findAgent } from '../../agents/agent.ts';
+import { loadConsciousness } from '../../consciousness/load-consciousness.ts';
+import { listGoals } from '../../goals/goals.ts';
+import { listMemories } from '../../memories/memories.ts';
+import { listPlans } from '../../plans/plans.ts';
+import { type Endpoint, endpoint } from '../endpoint.ts';
+import { pageOf } from '../fields.ts';
+
+const times = { createdAt: z.int(), updatedAt: z.int() };
+
+const goalSchema = z
+  .strictObject({ key: z.string(), description: z.string(), status: z.string(), priority: z.int(), ...times })
+  .meta({ id: 'Goal' });
+
+const memorySchema = z.strictObject({ key: z.string(), value: z.unknown(), ...times }).meta({ id: 'Memory' });
+
+const planSchema = z
+  .strictObject({
+    id: z.string(),
+    key: z.string(),
+    name: z.string(),
+    instruction: z.string(),
+    schedule: z.union([z.strictObject({ cron: z.string(), timeZone: z.string() }), z.strictObject({ at: z.int() })]),
+    misfire: z.enum(['once', 'skip']),
+    nextAt: z.int().nullable(),
+    lastAt: z.int().nullable(),
+    ...times,
+  })
+  .meta({ id: 'Plan' });
+
+/** What an agent has in mind. Its number is bounded by the agent's own limits: one page holds it. */
+export const mindEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/api/agents/{id}/consciousness',
+    summary: 'What the next cycle will begin with: the messages a model would get, and how many rows they are made of.',
+    access: 'key',
+    answer: z.strictObject({ messages: z.array(z.unknown()), entries: z.array(z.unknown()), nextSeq: z.int() }),
+    async handle({ params }, tx) {
+      await findAgent(tx.db, params.id);
+      const { entries, nextSeq } = await loadConsciousness(tx.db, params.id);
+      const transcript = new Transcript(entries);
+      return { messages: transcript.view(), entries: transcript.toJSON().entries, nextSeq };
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/api/agents/{id}/goals',
+    summary: 'The goals of an agent, the most important first.',
+    access: 'key',
+    answer: pageOf(goalSchema),
+    async handle({ params }, tx) {
+      await findAgent(tx.db, params.id);
+      return { items: await listGoals(tx.db, params.id) };
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/api/agents/{id}/memories',
+    summary: 'The memories of an agent, the oldest first.',
+    access: 'key',
+    answer: pageOf(memorySchema),
+    async handle({ params }, tx) {
+      await findAgent(tx.db, params.id);
+      return { items: await listMemories(tx.db, params.id) };
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/api/agents/{id}/plans',
+    summary: 'The plans of an agent, the nearest first.',
+    access: 'key',
+    answer: pageOf(planSchema),
+    async handle({ params }, tx) {
+      await findAgent(tx.db, params.id);
+      return { items: await listPlans(tx.db, params.id) };
+    },
+  }),
+];

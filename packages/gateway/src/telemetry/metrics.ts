@@ -1,0 +1,107 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** What one gateway counts, in a registry of its own: two gateways in one process never mix. */
+export interface Metrics {
+  /** The text that `/metrics` answers with. */
+  render(): Promise<string>;
+  readonly contentType: string;
+  httpRequest(request: { method: string; route: string; status: number; seconds: number }): void;
+  /** A cycle ended. */
+  cycle(ended: { status: 'completed' | 'failed' | 'cancelled'; seconds: number }): void;
+  /** A call of a tool settled. Names of tools are configuration, so their number is bounded. */
+  call(settled: { tool: string; outcome: CallOutcome; seconds: number }): void;
+  /** Tokens that a model took and gave. */
+  tokens(used: { model: string; input: number; output: number }): void;
+  /** How long an event waited before a cycle took it. */
+  inboxLag(seconds: number): void;
+  /** Pending calls that ended, by how. */
+  pendingEnded(how: 'resolved' | 'expired' | 'cancelled'): void;
+  streamOpened(): void;
+  streamClosed(why: StreamEnd): void;
+  /** A figure that is asked for when somebody looks, e.g. cycles under way. */
+  gauge(name: string, help: string, read: () => number | Promise<number>): void;
+}
+
+export type CallOutcome = 'ok' | 'error' | 'cancelled' | 'skipped' | 'pending';
+export type StreamEnd = 'client' | 'slow' | 'access' | 'stop' | 'error';
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const requests = new Histogram({
+    name: 'lastcall_http_request_seconds',
+    help: 'HTTP requests by route and status, until the answer began.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers,
+  });
+  const cycles = new Histogram({
+    name: 'lastcall_cycle_seconds',
+    help: 'Cycles of agents by how they ended.',
+    labelNames: ['status'],
+    buckets: [0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300],
+    registers,
+  });
+  const calls = new Histogram({
+    name: 'lastcall_call_seconds',
+    help: 'Tool calls by tool and outcome.',
+    labelNames: ['tool', 'outcome'],
+    buckets: [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60],
+    registers,
+  });
+  const tokens = new Counter({
+    name: 'lastcall_tokens_total',
+    help: 'Tokens that models took and gave.',
+    labelNames: ['model', 'direction'],
+    registers,
+  });
+  const lag = new Histogram({
+    name: 'lastcall_inbox_lag_seconds',
+    help: 'How long events waited before a cycle took them.',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 300],
+    registers,
+  });
+  const pending = new Counter({
+    name: 'lastcall_pending_calls_ended_total',
+    help: 'Pending calls that ended, by how.',
+    labelNames: ['how'],
+    registers,
+  });
+  const open = new Gauge({ name: 'lastcall_open_streams', help: 'Streams open now.', registers });
+  const closed = new Counter({
+    name: 'lastcall_streams_closed_total',
+    help: 'Streams that ended, by why.',
+    labelNames: ['why'],
+    registers,
+  });
+  return {
+    render: () => registry.metrics(),
+    contentType: registry.contentType,
+    httpRequest: ({ method, route, status, seconds }) => requests.observe({ method, route, status }, seconds),
+    cycle: ({ status, seconds }) => cycles.observe({ status }, seconds),
+    call: ({ tool, outcome, seconds }) => calls.observe({ tool, outcome }, seconds),
+    tokens({ model, input, output }) {
+      tokens.inc({ model, direction: 'input' }, input);
+      tokens.inc({ model, direction: 'output' }, output);
+    },
+    inboxLag: (seconds) => lag.observe(seconds),
+    pendingEnded: (how) => pending.inc({ how }),
+    streamOpened: () => open.inc(),
+    streamClosed(why) {
+      open.dec();
+      closed.inc({ why });
+    },
+    gauge(name, help, read) {
+      registry.registerMetric(
+        new Gauge({
+          name,
+          help,
+          registers: [],
+          async collect() {
+            this.set(await read());
+          },
+        }),
+      );
+    },
+  };
+}

@@ -1,0 +1,167 @@
+import { jsonSchema, type Logger } from '@lastcall/core';
+import { createInProcessBus } from '../../src/bus/in-process-bus.ts';
+import { createInProcessEngine } from '../../src/engine/in-process-engine.ts';
+import { type App, type AppOptions, createApp } from '../../src/http/app.ts';
+import { createKey } from '../../src/keys/api-key.ts';
+import type { Scope } from '../../src/keys/scope.ts';
+import { signToken, tokenSecret } from '../../src/keys/tokens.ts';
+import { DEFAULT_LIMITS, type Limits } from '../../src/limits.ts';
+import type { Services } from '../../src/services.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Database } from '../support/stores.ts';
+
+/** The HTTP app in memory, upon a real database. */
+export interface Api {
+  readonly app: App;
+  readonly services: Services;
+  readonly store: Store;
+  /** May do everything. */
+  readonly key: string;
+  readonly logs: readonly { level: string; message: string; details: unknown }[];
+  keyWith(...scopes: Scope[]): Promise<string>;
+  tokenOf(entityId: string, expiresInSeconds?: number): Promise<string>;
+  /** Sends JSON and gives what came back. With the key that may do everything, unless another secret is given; null sends none. */
+  call(
+    method: string,
+    path: string,
+    sent?: { body?: unknown; secret?: string | null; headers?: object },
+  ): Promise<Answer>;
+  /** `call` that insists on success, and gives the body alone. */
+  done<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>;
+  person(displayName?: string): Promise<string>;
+  agent(name?: string, config?: object): Promise<string>;
+  space(...members: string[]): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came.
+  readonly body: any;
+}
+
+export interface ApiOptions extends Partial<Omit<AppOptions, 'tokenSecret'>> {
+  readonly limits?: Partial<Limits>;
+  /** For a second gateway on the same database, where the database takes one. */
+  readonly services?: Partial<Services>;
+}
+
+export async function openApi(
+  database: Database,
+  { limits, services: given, ...options }: ApiOptions = {},
+): Promise<Api> {
+  const store = given?.store ?? (await database.open());
+  const logs: { level: string; message: string; details: unknown }[] = [];
+  const services: Services = {
+    engine: createInProcessEngine(),
+    bus: createInProcessBus(),
+    logger: recorder(logs),
+    limits: { ...DEFAULT_LIMITS, ...limits },
+    ...given,
+    store,
+  };
+  const secret = await tokenSecret(store);
+  const app = createApp(services, { tokenSecret: secret, ...options });
+  const keyWith = async (...scopes: Scope[]): Promise<string> =>
+    (await store.transaction((tx) => createKey(tx, { name: 'test', scopes }))).key;
+  const key = await keyWith('admin');
+  const document = (await (await app.fetch(new Request('http://gateway/openapi.json'))).json()) as Document;
+  const call: Api['call'] = async (method, path, sent = {}) => {
+    const answer = await read(await app.fetch(toRequest(method, path, { secret: key, ...sent })));
+    await assertDocumented(document, { method, path, answer });
+    return answer;
+  };
+  const done = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    const answer = await call(method, path, { body });
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body as T;
+  };
+  const create = async (path: string, body: unknown): Promise<string> =>
+    (await done<{ id: string }>('POST', path, body)).id;
+  return {
+    app,
+    services,
+    store,
+    key,
+    logs,
+    keyWith,
+    tokenOf: async (entityId, expiresInSeconds) => (await signToken(secret, { entityId, expiresInSeconds })).token,
+    call,
+    done,
+    person: (displayName = 'Ada') => create('/api/entities', { kind: 'human', displayName }),
+    agent: (name = 'Scribe', config = {}) => create('/api/agents', { name, instructions: 'Help.', ...config }),
+    space: (...members) => create('/api/spaces', { name: 'Lobby', members: members.map((entityId) => ({ entityId })) }),
+    async close() {
+      app.stop();
+      await store.close();
+    },
+  };
+}
+
+export function toRequest(
+  method: string,
+  path: string,
+  { body, secret, headers = {} }: { body?: unknown; secret?: string | null; headers?: object },
+): Request {
+  return new Request(`http://gateway${path}`, {
+    method,
+    headers: {
+      ...(secret === null || secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+}
+
+async function read(response: Response): Promise<Answer> {
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+}
+
+export interface Document {
+  readonly paths: Record<string, Record<string, Operation>>;
+  readonly components: { readonly schemas: Record<string, object> };
+}
+
+export interface Operation {
+  readonly parameters: readonly { name: string; in: 'path' | 'query'; schema: object }[];
+  readonly requestBody?: { content: { 'application/json': { schema: object } } };
+  readonly responses: Record<string, { content: Record<string, { schema: object }> }>;
+}
+
+/** Whatever is answered, the document says so: its status, and what the body looks like. */
+export async function assertDocumented(
+  document: Document,
+  { method, path, answer }: { method: string; path: string; answer: Answer },
+): Promise<void> {
+  const { pathname } = new URL(path, 'http://gateway');
+  const known = Object.entries(document.paths).find(([template]) => toPattern(template).test(pathname));
+  const operation = known?.[1][method.toLowerCase()];
+  if (operation === undefined) return;
+  const schema = operation.responses[answer.status]?.content['application/json']?.schema;
+  if (schema === undefined) {
+    if (operation.responses[answer.status] === undefined)
+      throw new Error(
+        `${method} ${path} answered ${answer.status}, which is not documented: ${JSON.stringify(answer.body)}`,
+      );
+    return;
+  }
+  const whole = JSON.parse(
+    JSON.stringify({ ...schema, $defs: document.components.schemas }).replaceAll('#/components/schemas/', '#/$defs/'),
+  );
+  const checked = await jsonSchema(whole)['~standard'].validate(answer.body);
+  if (checked.issues !== undefined)
+    throw new Error(`${method} ${path} answered what is not documented: ${JSON.stringify(checked.issues)}`);
+}
+
+function toPattern(template: string): RegExp {
+  return new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+').replaceAll('.', '\\.')}$`);
+}
+
+function recorder(logs: { level: string; message: string; details: unknown }[]): Logger {
+  const at = (level: string) => (message: string, details?: unknown) => void logs.push({ level, message, details });
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
