@@ -1,3 +1,4 @@
+import { cancelPending } from '../pending/cancel-pending.ts';
 import { cancelRunsOf } from '../runs/request-cancel.ts';
 import type { Services } from '../services.ts';
 import { lockSpace } from '../spaces/lock-space.ts';
@@ -18,7 +19,8 @@ export async function deleteAgent(services: Services, tx: Tx, agentId: string): 
   await markDeleted(tx, agentId, entityId);
   // It may have joined another one until its row was ours.
   await leaveSpaces(services, tx, entityId);
-  await cancelPendingCalls(tx, agentId);
+  await cancelPending(services, tx, { agentId });
+  // A call that was approved and waits for the agent to run it is pending no more, and its card is still open.
   await cancelCards(services, tx, entityId);
   await buryInbox(tx, agentId);
   await tx.db.updateTable('plans').set({ next_at: null }).where('agent_id', '=', agentId).execute();
@@ -47,15 +49,6 @@ async function markDeleted(tx: Tx, agentId: string, entityId: string): Promise<v
     .where('id', '=', agentId)
     .execute();
   await tx.db.updateTable('entities').set({ deleted_at: now }).where('id', '=', entityId).execute();
-}
-
-async function cancelPendingCalls(tx: Tx, agentId: string): Promise<void> {
-  await tx.db
-    .updateTable('pending_calls')
-    .set({ status: 'cancelled', resolved_at: await tx.now() })
-    .where('agent_id', '=', agentId)
-    .where('status', '=', 'pending')
-    .execute();
 }
 
 /** Dead rather than gone: an operator still sees what nobody read. */

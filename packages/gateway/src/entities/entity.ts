@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { ApiError, notFound } from '../api-error.ts';
 import { newId } from '../new-id.ts';
+import type { Services } from '../services.ts';
 import { fromJson } from '../store/json.ts';
 import type { Tx } from '../store/store.ts';
 import type { EntityKind, EntityRow, Tables } from '../store/tables.ts';
@@ -31,7 +32,7 @@ export interface NewEntity {
 }
 
 /** The same external id again gives the entity that has it, as it is. */
-export async function createEntity(_services: unknown, tx: Tx, given: NewEntity): Promise<Entity> {
+export async function createEntity(_services: Services, tx: Tx, given: NewEntity): Promise<Entity> {
   if (given.kind === 'agent') throw invalid('kind', 'must be "human" or "service": agents are created as agents.');
   const inserted = await insertEntity(tx, given);
   if (inserted !== undefined) return toEntity(inserted);

@@ -27,7 +27,7 @@ export interface NewKey {
 
 /** The key is given here, and never again: only its hash is kept. */
 export async function createKey(tx: Tx, given: NewKey): Promise<{ readonly id: string; readonly key: string }> {
-  const key = `lc_sk_${randomBytes(32).toString('base64url')}`;
+  const key = `${OURS}${randomBytes(32).toString('base64url')}`;
   const row = await insertKey(tx, given, key);
   return { id: row.id, key };
 }
@@ -38,7 +38,7 @@ export async function insertKey(tx: Tx, { name, scopes }: NewKey, key: string): 
     name: plainText(name, 'name', { min: 1, max: 200 }),
     kind: 'secret',
     hash: hashKey(key),
-    prefix: key.slice(0, SHOWN),
+    prefix: key.startsWith(OURS) ? key.slice(0, SHOWN) : '',
     scopes: toJson(checkScopes(scopes)),
     created_at: await tx.now(),
     revoked_at: null,
@@ -91,7 +91,9 @@ export function hashKey(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
-/** Enough to tell keys apart, and far too little to guess the rest. */
+const OURS = 'lc_sk_';
+
+/** Enough to tell our keys apart, and far too little to guess the rest. Of an operator's own key it could be most of it. */
 const SHOWN = 12;
 
 function toApiKey(row: ApiKeyRow): ApiKey {

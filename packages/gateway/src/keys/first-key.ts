@@ -22,6 +22,8 @@ const CONFIGURED = 'LASTCALL_SECRET_KEY';
 /** Whoever sets another key has ended the one that was set before. */
 async function configure(tx: Tx, secretKey: string): Promise<undefined> {
   await isFirstStart(tx);
+  // Others that start at this moment wait here.
+  await tx.db.updateTable('settings').set({ value: 'true' }).where('key', '=', 'first_key').execute();
   const hash = hashKey(secretKey);
   const known = await tx.db.selectFrom('api_keys').select('revoked_at').where('hash', '=', hash).executeTakeFirst();
   if (known !== undefined && known.revoked_at !== null)

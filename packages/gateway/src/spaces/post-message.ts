@@ -1,10 +1,11 @@
+import type { Kysely } from 'kysely';
 import { notFound } from '../api-error.ts';
 import { invalid, tooLarge } from '../entities/invalid.ts';
 import { type Metadata, toMetadata } from '../entities/metadata.ts';
 import { isId, plainText } from '../entities/plain-text.ts';
 import type { Services } from '../services.ts';
 import type { Tx } from '../store/store.ts';
-import type { EntityRow, MessageRow } from '../store/tables.ts';
+import type { EntityRow, MessageRow, Tables } from '../store/tables.ts';
 import { emit, spaceChannel } from '../streams/emit.ts';
 import { appendMessage } from './append-message.ts';
 import { lockSpace } from './lock-space.ts';
@@ -42,8 +43,7 @@ export async function postMessage(services: Services, tx: Tx, given: NewMessage)
   // Before anything else is refused: a repetition asks for an answer that was given already.
   const before = await findPosted(tx, given);
   if (before !== undefined) return { message: toMessage(before), duplicate: true };
-  assertText(given.text, services.limits.messageCharacters);
-  await assertRepliable(tx, given);
+  await assertPostable(services, tx.db, given);
   const sender = await findSender(tx, entityId);
   const row = await appendMessage(tx, space, {
     ...(given.messageId === undefined ? {} : { id: plainText(given.messageId, 'messageId', { min: 1, max: 200 }) }),
@@ -85,15 +85,28 @@ async function findPosted(
     : await own.where('id', '=', messageId).executeTakeFirst();
 }
 
+/** Whether a member's message would be taken: what it says, and what it replies to. */
+export async function assertPostable(
+  { limits }: Pick<Services, 'limits'>,
+  db: Kysely<Tables>,
+  given: Pick<NewMessage, 'spaceId' | 'text' | 'replyTo'>,
+): Promise<void> {
+  assertText(given.text, limits.messageCharacters);
+  await assertRepliable(db, given);
+}
+
 function assertText(text: string, limit: number): void {
   if (text.length > limit) throw tooLarge('text', { limit, came: text.length, unit: 'characters' });
   if (text.trim() === '') throw invalid('text', 'must not be empty.');
 }
 
-async function assertRepliable(tx: Tx, { spaceId, replyTo }: NewMessage): Promise<void> {
+async function assertRepliable(
+  db: Kysely<Tables>,
+  { spaceId, replyTo }: Pick<NewMessage, 'spaceId' | 'replyTo'>,
+): Promise<void> {
   if (replyTo === undefined) return;
   const answered = isId(replyTo)
-    ? await tx.db
+    ? await db
         .selectFrom('messages')
         .select('kind')
         .where('id', '=', replyTo)

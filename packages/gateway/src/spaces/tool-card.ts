@@ -18,8 +18,8 @@ export interface NewCard {
   readonly toolName: string;
   readonly input: unknown;
   readonly status: OpenStatus;
-  /** `tool-call.start` was told already, when the model began to write the input. */
-  readonly isStarted?: boolean | undefined;
+  /** Tells `tool-call.start` too. Left out where that was told already, when the model began to write the input. */
+  readonly withStart?: boolean | undefined;
 }
 
 type OpenStatus = 'running' | 'requires_action';
@@ -43,7 +43,7 @@ export async function openCard(services: Services, tx: Tx, given: NewCard): Prom
     status,
     run_id: given.runId,
   });
-  if (given.isStarted !== true) tell(services, tx, { ...row, status: 'running' });
+  if (given.withStart === true) tell(services, tx, { ...row, status: 'running' });
   if (status !== 'running') tell(services, tx, row);
   return toMessage(row);
 }
