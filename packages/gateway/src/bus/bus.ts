@@ -3,9 +3,12 @@
  * notice delays a reader until the next one, and loses nothing.
  */
 export interface Bus {
-  /** Never throws and never waits. */
+  /** Never throws and never waits. Subscribers of this process are told before it returns. */
   publish(events: readonly StreamEvent[]): void;
-  /** Notices of one channel, in the order of their `seq`. Gives what ends it. */
+  /**
+   * Notices of one channel, mostly in the order of their `seq`: of two transactions that end in the same moment the later may be
+   * told of first, and a notice may come twice. A reader that finds a gap reads the store. Gives what ends the subscription.
+   */
   subscribe(channel: string, listener: (notice: StreamNotice) => void): () => void;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -21,9 +24,10 @@ export interface StreamEvent {
   readonly at: number;
 }
 
-/** That there is an event: with it, or by reference where it was too large to travel. */
+/** That there is something to read: with it, or by reference where it was too large or too much to travel. */
 export interface StreamNotice {
   readonly channel: string;
+  /** The store has events at least up to this one. 0: some may have been missed, look. */
   readonly seq: number;
   readonly event?: StreamEvent;
 }

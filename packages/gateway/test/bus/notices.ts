@@ -1,0 +1,31 @@
+import type { Bus, StreamEvent, StreamNotice } from '../../src/bus/bus.ts';
+
+export function eventOf(channel: string, seq: number, payload: unknown = { text: `${channel} ${seq}` }): StreamEvent {
+  return { channel, seq, type: 'message.delta', payload, at: 1_000 + seq };
+}
+
+/** A subscription that remembers. */
+export interface Heard {
+  readonly notices: readonly StreamNotice[];
+  /** Resolves once such a notice has come. */
+  until(isIt: (notice: StreamNotice) => boolean): Promise<StreamNotice>;
+}
+
+export function listenTo(bus: Bus, channel: string): Heard {
+  const notices: StreamNotice[] = [];
+  const look: (() => void)[] = [];
+  bus.subscribe(channel, (notice) => {
+    notices.push(notice);
+    for (const again of look.splice(0)) again();
+  });
+  return {
+    notices,
+    async until(isIt) {
+      for (;;) {
+        const found = notices.find(isIt);
+        if (found !== undefined) return found;
+        await new Promise<void>((resolve) => look.push(resolve));
+      }
+    },
+  };
+}

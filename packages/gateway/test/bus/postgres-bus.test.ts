@@ -1,0 +1,169 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Bus } from '../../src/bus/bus.ts';
+import { createPostgresBus } from '../../src/bus/postgres-bus.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { eventOf, listenTo } from './notices.ts';
+
+let server: PostgresServer;
+let url: string;
+let one: Bus;
+let other: Bus;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+beforeEach(async () => {
+  url = await server.createDatabase();
+  [one, other] = [createPostgresBus({ url }), createPostgresBus({ url })];
+  await Promise.all([one.start(), other.start()]);
+});
+afterEach(async () => {
+  await Promise.all([one.stop(), other.stop()]);
+});
+
+const seqIs = (seq: number) => (notice: { seq: number }) => notice.seq === seq;
+
+async function killConnections(running: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid() and query like $1`,
+    [running],
+  );
+  await client.end();
+}
+
+test('what one gateway publishes, the other hears: the same, in order and once', async () => {
+  const heard = listenTo(other, 'c');
+  const events = Array.from({ length: 500 }, (_, index) =>
+    eventOf('c', index + 1, { text: `"é😀<${index}`, nested: [null] }),
+  );
+  for (const event of events) one.publish([event]);
+  await heard.until(seqIs(500));
+  expect(heard.notices).toEqual(events.map((event) => ({ channel: 'c', seq: event.seq, event })));
+});
+
+test('a gateway does not hear again what it said itself', async () => {
+  const [own, heard] = [listenTo(one, 'c'), listenTo(other, 'c')];
+  one.publish([eventOf('c', 1), eventOf('c', 2)]);
+  await heard.until(seqIs(2));
+  // The database keeps the order: what came back to itself would have come before this.
+  other.publish([eventOf('c', 3)]);
+  await own.until(seqIs(3));
+  expect(own.notices.map(({ seq }) => seq)).toEqual([1, 2, 3]);
+});
+
+test('a notification that no gateway sent is ignored', async () => {
+  const heard = listenTo(other, 'c');
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const strange = ['', 'no', '1', 'null', '{}', '{"from":1,"notices":[]}', '{"from":"x","notices":[null,1,{"seq":1}]}'];
+  for (const payload of strange) await client.query('select pg_notify($1, $2)', ['lastcall_stream', payload]);
+  await client.end();
+  one.publish([eventOf('c', 1)]);
+  await heard.until(seqIs(1));
+  expect(heard.notices).toHaveLength(1);
+});
+
+test('what is too large to travel goes by reference, and its neighbours whole', async () => {
+  const heard = listenTo(other, 'c');
+  const large = eventOf('c', 2, { text: '😀'.repeat(2_000) });
+  one.publish([eventOf('c', 1), large, eventOf('c', 3)]);
+  await heard.until(seqIs(3));
+  expect(heard.notices).toEqual([
+    { channel: 'c', seq: 1, event: eventOf('c', 1) },
+    { channel: 'c', seq: 2 },
+    { channel: 'c', seq: 3, event: eventOf('c', 3) },
+  ]);
+});
+
+test('every size up to the limit and beyond arrives', async () => {
+  const heard = listenTo(other, 'c');
+  const sizes = Array.from({ length: 300 }, (_, index) => 7_700 + index);
+  one.publish(sizes.map((size, index) => eventOf('c', index + 1, 'x'.repeat(size))));
+  await heard.until(seqIs(300));
+  expect(heard.notices.map(({ seq }) => seq)).toEqual(sizes.map((_, index) => index + 1));
+  expect(heard.notices[0]?.event).toBeDefined();
+  expect(heard.notices.at(-1)?.event).toBeUndefined();
+});
+
+test('odd characters and an absent payload survive the way', async () => {
+  const heard = listenTo(other, '\u0000\ud800"');
+  one.publish([eventOf('\u0000\ud800"', 1, { text: '\u0000 \ud800 \u2028' })]);
+  one.publish([{ ...eventOf('\u0000\ud800"', 2), payload: undefined }]);
+  expect((await heard.until(seqIs(1))).event?.payload).toEqual({ text: '\u0000 \ud800 \u2028' });
+  expect((await heard.until(seqIs(2))).event?.payload).toBeNull();
+});
+
+test('a channel whose name cannot travel holds up no other', async () => {
+  const heard = listenTo(other, 'c');
+  one.publish([eventOf('x'.repeat(9_000), 1), eventOf('c', 1)]);
+  await heard.until(seqIs(1));
+});
+
+test('what a gateway published just before its stop is heard', async () => {
+  const heard = listenTo(other, 'c');
+  one.publish([eventOf('c', 1)]);
+  one.publish([eventOf('c', 2)]);
+  await one.stop();
+  await heard.until(seqIs(2));
+});
+
+test('[G43] after a restart of the database subscribers are told to look, and hear again', async () => {
+  const heard = listenTo(other, 'c');
+  const unheard = listenTo(other, 'ended');
+  await server.restart();
+  // Nobody knows what was missed.
+  expect(await heard.until(seqIs(0))).toEqual({ channel: 'c', seq: 0 });
+  await unheard.until(seqIs(0));
+  one.publish([eventOf('c', 7)]);
+  await heard.until(seqIs(7));
+});
+
+test('[G43] what is published while the database is away is told later', async () => {
+  const heard = listenTo(other, 'c');
+  let isBack = false;
+  const restarted = server.restart().finally(() => {
+    isBack = true;
+  });
+  let seq = 0;
+  while (!isBack) {
+    one.publish([eventOf('c', ++seq)]);
+    await turnOfTheLoop();
+  }
+  await restarted;
+  await heard.until(seqIs(seq));
+});
+
+test('[G43] a publisher whose connection is cut sends again', async () => {
+  const heard = listenTo(other, 'c');
+  for (let seq = 1; seq <= 3; seq++) {
+    await killConnections('%pg_notify%');
+    one.publish([eventOf('c', seq)]);
+    await heard.until(seqIs(seq));
+  }
+});
+
+test('[G43] much that is published while the database is away is kept small: the newest of each channel by reference', async () => {
+  const fresh = createPostgresBus({ url });
+  for (let seq = 1; seq <= 5_000; seq++) fresh.publish([eventOf('c', seq), eventOf('d', seq)]);
+  const heard = { c: listenTo(other, 'c'), d: listenTo(other, 'd') };
+  await fresh.start();
+  await Promise.all([heard.c.until(seqIs(5_000)), heard.d.until(seqIs(5_000))]);
+  expect(heard.c.notices.length).toBeLessThanOrEqual(1_001);
+  await fresh.stop();
+});
+
+test('a stop while the database is away ends in time', async () => {
+  const [bus, away] = [createPostgresBus({ url }), server];
+  await bus.start();
+  await away.stop();
+  bus.publish([eventOf('c', 1)]);
+  const begun = Date.now();
+  await bus.stop();
+  expect(Date.now() - begun).toBeLessThan(4_000);
+  server = await startPostgres();
+});
