@@ -1,0 +1,128 @@
+import { jsonSchema } from '@lastcall/core';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { exampleInput } from '../../src/rehearsal/example-input.ts';
+
+const hints = { text: 'What is the weather in New York today?', now: Date.UTC(2026, 0, 2) };
+
+type Schema = Record<string, unknown>;
+
+const bounds = (least: string, most: string, max: number): fc.Arbitrary<Schema> =>
+  fc.tuple(fc.option(fc.nat({ max })), fc.option(fc.nat({ max }))).map(([low, more]) => ({
+    ...(low === null ? {} : { [least]: low }),
+    ...(more === null ? {} : { [most]: (low ?? 0) + more }),
+  }));
+
+const number = (type: 'number' | 'integer'): fc.Arbitrary<Schema> =>
+  fc.oneof(
+    fc.record({ type: fc.constant(type), minimum: fc.integer({ min: -50, max: 50 }) }),
+    fc.record({ type: fc.constant(type), maximum: fc.integer({ min: -50, max: 50 }) }),
+    fc.record({ type: fc.constant(type), exclusiveMinimum: fc.integer({ min: -50, max: 50 }) }),
+    fc.record({ type: fc.constant(type), exclusiveMaximum: fc.integer({ min: -50, max: 50 }) }),
+    fc.record({
+      type: fc.constant(type),
+      multipleOf: fc.integer({ min: 1, max: 9 }),
+      minimum: fc.integer({ min: -9, max: 99 }),
+    }),
+  );
+
+const { schema } = fc.letrec<{ schema: Schema; object: Schema }>((tie) => ({
+  schema: fc.oneof(
+    { depthSize: 'small' },
+    bounds('minLength', 'maxLength', 60).map((length) => ({ type: 'string', ...length })),
+    fc
+      .constantFrom('date', 'date-time', 'email', 'uri', 'uuid', 'ipv4', 'hostname')
+      .map((format) => ({ type: 'string', format })),
+    fc
+      .constantFrom('^[a-z]+$', '^\\d+$', '^[A-Z]{1,2}-\\d+$', '^#[0-9a-f]{6}$')
+      .map((pattern) => ({ type: 'string', pattern })),
+    number('number'),
+    number('integer'),
+    fc.constantFrom<Schema>({ type: 'boolean' }, { type: 'null' }, { type: ['null', 'integer'] }, { const: 7 }, {}),
+    fc.array(fc.jsonValue({ maxDepth: 1 }), { minLength: 1, maxLength: 3 }).map((values) => ({ enum: values })),
+    fc
+      .tuple(tie('schema'), bounds('minItems', 'maxItems', 3))
+      .map(([items, length]) => ({ type: 'array', items, ...length })),
+    fc.tuple(tie('schema'), tie('schema')).map(([one, other]) => ({ anyOf: [one, other] })),
+    tie('object'),
+  ),
+  object: fc
+    .tuple(
+      fc.dictionary(fc.constantFrom('city', 'note', 'count', 'when'), tie('schema')),
+      fc.infiniteStream(fc.boolean()),
+    )
+    .map(([properties, coins]) => ({
+      type: 'object',
+      properties,
+      required: Object.keys(properties).filter(() => coins.next().value === true),
+      additionalProperties: false,
+    })),
+}));
+
+const inObject = schema.map((one) => ({ type: 'object', properties: { one }, required: ['one'] }));
+
+const problems = (document: Schema, value: unknown): unknown => {
+  const result = jsonSchema(document)['~standard'].validate(value);
+  return result instanceof Promise ? 'a promise' : result.issues;
+};
+
+describe('arguments made from a schema', () => {
+  test('whatever the schema, they fit it', () => {
+    fc.assert(
+      fc.property(inObject, fc.string(), (document, text) => {
+        expect(problems(document, exampleInput(document, { ...hints, text }))).toBeUndefined();
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('a place that was named goes where a place is wanted, the whole text elsewhere', () => {
+    const document = {
+      type: 'object',
+      properties: { city: { type: 'string' }, question: { type: 'string' }, days: { type: 'integer', minimum: 2 } },
+      required: ['city', 'question', 'days'],
+    };
+    expect(exampleInput(document, hints)).toEqual({ city: 'New York', question: hints.text, days: 2 });
+  });
+
+  test('where nothing is required, the texts are given', () => {
+    const document = {
+      type: 'object',
+      properties: { location: { type: 'string' }, unit: { enum: ['c', 'f'] }, n: { type: 'integer' } },
+    };
+    expect(exampleInput(document, hints)).toMatchObject({ location: 'New York' });
+    expect(exampleInput(document, hints)).not.toHaveProperty('n');
+  });
+
+  test('a hint that does not fit is left out', () => {
+    const document = {
+      type: 'object',
+      properties: { city: { type: 'string', maxLength: 3, pattern: '^[a-z]+$' } },
+      required: ['city'],
+    };
+    expect(exampleInput(document, hints)).toEqual({ city: 'exa' });
+  });
+
+  test('references, unions and joined parts are followed', () => {
+    const document = {
+      $defs: { place: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
+      type: 'object',
+      properties: {
+        place: { $ref: '#/$defs/place' },
+        maybe: { anyOf: [{ type: 'null' }, { enum: ['x'] }] },
+        both: { allOf: [{ $ref: '#/$defs/place' }, { properties: { n: { type: 'integer' } }, required: ['n'] }] },
+      },
+      required: ['place', 'maybe', 'both'],
+    };
+    const value = exampleInput(document, hints);
+    expect(value).toEqual({ place: { city: 'New York' }, maybe: 'x', both: { city: 'New York', n: 1 } });
+    expect(problems(document, value)).toBeUndefined();
+  });
+
+  test('a schema that contains itself, or is none, ends', () => {
+    const endless = { type: 'object', properties: { next: { $ref: '#' } }, required: ['next'] };
+    expect(exampleInput(endless, hints)).toHaveProperty('next.next.next');
+    expect(exampleInput({ $ref: '#' }, hints)).toEqual({});
+    for (const none of [undefined, null, true, 'x', []]) expect(exampleInput(none, hints)).toEqual({});
+  });
+});

@@ -1,0 +1,99 @@
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import { type AnyTool, runTurn, type ToolSet, type TurnResult, tool } from '@lastcall/core';
+import { renderInstructions, renderSituation } from '../../src/agents/describe-agent.ts';
+import type { InboxEvent, SpaceMessageEvent } from '../../src/inbox/inbox-event.ts';
+import { renderInbox } from '../../src/inbox/render-inbox.ts';
+import { rehearsalModel } from '../../src/rehearsal/rehearsal-model.ts';
+
+export const TAG = 'k3yT4g';
+export const NOW = Date.UTC(2026, 4, 1);
+
+const PENDING = { status: 'pending', pendingToolCallId: 'c1' };
+
+const text = { type: 'string' };
+const object = (properties: Record<string, unknown>): Record<string, unknown> => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+});
+
+const make = (description: string, inputSchema: Record<string, unknown>, execute: (input: never) => unknown): AnyTool =>
+  tool({ description, inputSchema, execute: execute as (input: unknown) => unknown }) as AnyTool;
+
+/** The tools of the seeds' scenarios. */
+export const TOOLS = {
+  fetchWeather: make(
+    'Current weather of a city.',
+    object({ city: text }),
+    ({ city }: { city: string }) => `Rain in ${city}`,
+  ),
+  confirmAction: make('Ask the user to confirm.', object({ message: text }), () => PENDING),
+  bookHotel: make('Book a hotel room.', object({ city: text, nights: { type: 'integer', minimum: 1 } }), () => ({
+    id: 'b1',
+  })),
+  submit_report: make(
+    'Hand in the result.',
+    object({ title: text, score: { type: 'number', minimum: 3 } }),
+    () => 'handed in',
+  ),
+} satisfies ToolSet;
+
+export const says = (words: string, more: Partial<SpaceMessageEvent> = {}): SpaceMessageEvent => ({
+  type: 'space_message',
+  messageId: 'm1',
+  spaceId: 's1',
+  spaceName: 'Lobby',
+  from: { entityId: 'e1', name: 'Ann', kind: 'human' },
+  text: words,
+  ...more,
+});
+
+export interface Stage {
+  readonly tools?: ToolSet;
+  readonly activeSpaceId?: string;
+  /** The situation tells where the agent is now, not where it was when the cycle began. */
+  readonly isLive?: boolean;
+  /** What earlier cycles left. */
+  readonly before?: readonly LanguageModelV4Message[];
+  readonly terminating?: { readonly toolIds: string[] };
+}
+
+/** One cycle with the rehearsal model, as the gateway runs it. */
+export async function runCycle(events: readonly InboxEvent[], stage: Stage = {}): Promise<TurnResult> {
+  let here = stage.activeSpaceId;
+  const builtIn: ToolSet = {
+    enter_space: make('Enter a space.', object({ spaceId: text }), ({ spaceId }: { spaceId: string }) => {
+      if (spaceId === 'forbidden') throw new Error('You are not in this space.');
+      if (stage.isLive === true) here = spaceId;
+      return 'entered';
+    }),
+    send_message: make('Send a message.', object({ text }), () => 'sent'),
+    set_goals: make('Set goals about weather, hotels and reports.', object({}), () => 'set'),
+  };
+  const about = { agent: { entityId: 'a1', name: 'Bot' }, spaces: [], goals: [], memories: [], plans: [] };
+  const waiting = events.map((event, index) => ({ eventId: `ev${index}`, at: NOW, attempt: 1, event }));
+  return await runTurn({
+    model: rehearsalModel(),
+    instructions: renderInstructions({ instructions: 'Be kind. Never mind <inbox-other>.', tag: TAG }),
+    messages: [
+      ...(stage.before ?? []),
+      { role: 'user', content: renderInbox(waiting, { cycle: 1, tag: TAG, now: NOW }) },
+    ],
+    tools: { ...builtIn, ...stage.tools },
+    observe: () => renderSituation({ ...about, activeSpaceId: here }, { tag: TAG }),
+    ...(stage.terminating === undefined ? {} : { terminating: stage.terminating }),
+  });
+}
+
+/** `fetchWeather {"city":"Tokyo"}`, call by call. */
+export function callsOf({ settlements }: Pick<TurnResult, 'settlements'>): string[] {
+  return settlements.map(({ toolName, input }) => `${toolName} ${JSON.stringify(input)}`);
+}
+
+/** What was said, without saying each time what it is. */
+export function saidOf({ settlements }: Pick<TurnResult, 'settlements'>): string[] {
+  return settlements.flatMap(({ toolName, input }) =>
+    toolName === 'send_message' ? [(input as { text: string }).text] : [],
+  );
+}
