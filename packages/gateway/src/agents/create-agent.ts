@@ -23,7 +23,7 @@ export interface NewAgent {
 export async function createAgent(services: Services, tx: Tx, given: NewAgent): Promise<Agent> {
   const config = checkAgentConfig(given.config, given.isKnownTool);
   const id = newId();
-  const now = await tx.now();
+  const now = tx.now();
   await insertEntity(tx, { kind: 'agent', displayName: config.name, metadata: given.metadata }, id);
   const row: AgentRow = {
     id,

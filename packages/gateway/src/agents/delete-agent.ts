@@ -42,7 +42,7 @@ async function leaveSpaces(services: Services, tx: Tx, entityId: string): Promis
 
 async function markDeleted(tx: Tx, agentId: string, entityId: string): Promise<void> {
   await lockAgent(tx, agentId, 'change');
-  const now = await tx.now();
+  const now = tx.now();
   await tx.db
     .updateTable('agents')
     .set({ status: 'deleted', active_space_id: null, updated_at: now })

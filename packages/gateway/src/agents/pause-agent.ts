@@ -20,7 +20,7 @@ export async function resumeAgent(services: Services, tx: Tx, agentId: string): 
 async function setStatus(tx: Tx, agentId: string, status: AgentStatus): Promise<Agent> {
   const before = await lockAgent(tx, agentId, 'change');
   if (before.status === status) return toAgent(before);
-  const changed = { status, updated_at: await tx.now() };
+  const changed = { status, updated_at: tx.now() };
   await tx.db.updateTable('agents').set(changed).where('id', '=', agentId).execute();
   return toAgent({ ...before, ...changed });
 }

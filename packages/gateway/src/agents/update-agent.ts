@@ -28,7 +28,7 @@ export async function updateAgent(services: Services, tx: Tx, update: AgentUpdat
     config: toJson(config),
     config_version: before.config_version + 1,
     ...(isMended ? { status: 'active' as const, last_error: null } : {}),
-    updated_at: await tx.now(),
+    updated_at: tx.now(),
   };
   await tx.db.updateTable('agents').set(changed).where('id', '=', before.id).execute();
   await tx.db.updateTable('entities').set({ display_name: config.name }).where('id', '=', before.entity_id).execute();

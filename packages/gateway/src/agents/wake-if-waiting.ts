@@ -11,6 +11,6 @@ export async function wakeIfWaiting({ engine }: Pick<Services, 'engine'>, tx: Tx
     .executeTakeFirst();
   const at = first?.at;
   if (at === null || at === undefined) return;
-  if (at <= (await tx.now())) await engine.enqueue(tx, agentId);
+  if (at <= tx.now()) await engine.enqueue(tx, agentId);
   else await engine.enqueue(tx, agentId, at);
 }

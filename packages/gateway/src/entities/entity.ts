@@ -59,7 +59,7 @@ export async function insertEntity(tx: Tx, given: NewEntity, id: string = newId(
         given.externalId === undefined ? null : plainText(given.externalId, 'externalId', { min: 1, max: 200 }),
       display_name: plainText(given.displayName, 'displayName', { min: 1, max: 200 }),
       metadata: toMetadata(given.metadata),
-      created_at: await tx.now(),
+      created_at: tx.now(),
       deleted_at: null,
     })
     .onConflict((conflict) => conflict.column('external_id').doNothing())

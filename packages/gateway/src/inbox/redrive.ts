@@ -20,7 +20,7 @@ export async function redrive(services: Services, tx: Tx, { agentId, eventIds }:
   if (eventIds?.length === 0) return [];
   let query = tx.db
     .updateTable('inbox_events')
-    .set({ status: 'pending', attempts: 0, available_at: await tx.now(), run_id: null, error: null })
+    .set({ status: 'pending', attempts: 0, available_at: tx.now(), run_id: null, error: null })
     .where('agent_id', '=', agentId)
     .where('status', 'in', ['dead', 'withheld']);
   if (eventIds !== undefined) query = query.where('event_id', 'in', eventIds.filter(isId));

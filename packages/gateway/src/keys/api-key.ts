@@ -40,7 +40,7 @@ export async function insertKey(tx: Tx, { name, scopes }: NewKey, key: string): 
     hash: hashKey(key),
     prefix: key.startsWith(OURS) ? key.slice(0, SHOWN) : '',
     scopes: toJson(checkScopes(scopes)),
-    created_at: await tx.now(),
+    created_at: tx.now(),
     revoked_at: null,
   };
   await tx.db.insertInto('api_keys').values(row).execute();
@@ -68,7 +68,7 @@ export async function revokeKey(tx: Tx, keyId: string): Promise<ApiKey> {
     : undefined;
   if (row === undefined) throw notFound('key', keyId);
   if (row.revoked_at !== null) return toApiKey(row);
-  const revoked_at = await tx.now();
+  const revoked_at = tx.now();
   await tx.db.updateTable('api_keys').set({ revoked_at }).where('id', '=', keyId).execute();
   return toApiKey({ ...row, revoked_at });
 }

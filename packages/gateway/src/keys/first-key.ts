@@ -30,7 +30,7 @@ async function configure(tx: Tx, secretKey: string): Promise<undefined> {
     throw new LastcallError('secret_key_revoked', `${CONFIGURED} is a key that was revoked. Set another one.`);
   await tx.db
     .updateTable('api_keys')
-    .set({ revoked_at: await tx.now() })
+    .set({ revoked_at: tx.now() })
     .where('name', '=', CONFIGURED)
     .where('hash', '!=', hash)
     .where('revoked_at', 'is', null)

@@ -73,7 +73,9 @@ export async function verifyToken(secret: Uint8Array, token: string): Promise<Ve
       typ: 'JWT',
       requiredClaims: ['sub', 'exp', 'iat'],
     });
-    return { entityId: payload.sub ?? '', expiresAt: (payload.exp ?? 0) * 1_000 };
+    const { sub: entityId, exp } = payload;
+    if (typeof entityId !== 'string' || exp === undefined) throw new Error('Claims of the wrong type.');
+    return { entityId, expiresAt: exp * 1_000 };
   } catch (cause) {
     if (cause instanceof errors.JWTExpired)
       throw new ApiError(401, 'token_expired', 'The token has expired. Ask for a new one.', { cause });

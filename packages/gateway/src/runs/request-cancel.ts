@@ -6,9 +6,10 @@ import { getRun, type Run } from './run.ts';
 
 /** Asks for the run's end; its worker sees to it. Asking again changes nothing. */
 export async function requestCancel(services: Services, tx: Tx, runId: string): Promise<Run> {
+  await getRun(tx.db, runId);
   const asked = await tx.db
     .updateTable('runs')
-    .set({ cancel_requested_at: await tx.now() })
+    .set({ cancel_requested_at: tx.now() })
     .where('id', '=', runId)
     .where('status', '=', 'running')
     .where('cancel_requested_at', 'is', null)
@@ -27,7 +28,7 @@ export async function requestCancel(services: Services, tx: Tx, runId: string): 
 export async function cancelRunsOf(services: Services, tx: Tx, agentId: string): Promise<void> {
   const asked = await tx.db
     .updateTable('runs')
-    .set({ cancel_requested_at: await tx.now() })
+    .set({ cancel_requested_at: tx.now() })
     .where('thread_id', 'in', (eb) => eb.selectFrom('threads').select('threads.id').where('agent_id', '=', agentId))
     .where('status', '=', 'running')
     .where('cancel_requested_at', 'is', null)

@@ -9,7 +9,7 @@ export type AppendedMessage = Pick<MessageRow, 'entity_id' | 'kind' | 'metadata'
 
 /** The next message of a space whose row is locked: that is what keeps the numbers without gaps. */
 export async function appendMessage(tx: Tx, space: SpaceRow, { text, ...given }: AppendedMessage): Promise<MessageRow> {
-  const now = await tx.now();
+  const now = tx.now();
   const row: MessageRow = {
     id: newId(),
     reply_to: null,

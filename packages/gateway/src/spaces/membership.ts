@@ -36,7 +36,7 @@ export async function addMember(services: Services, tx: Tx, given: NewMember): P
     space_id: spaceId,
     entity_id: entityId,
     role,
-    joined_at: known?.joined_at ?? (await tx.now()),
+    joined_at: known?.joined_at ?? tx.now(),
     left_at: null,
     last_seen_seq: known?.last_seen_seq ?? 0,
   };
@@ -62,7 +62,7 @@ export async function removeMember(
   const left = isId(entityId)
     ? await tx.db
         .updateTable('memberships')
-        .set({ left_at: await tx.now() })
+        .set({ left_at: tx.now() })
         .where('space_id', '=', spaceId)
         .where('entity_id', '=', entityId)
         .where('left_at', 'is', null)

@@ -34,7 +34,7 @@ export async function createSpace(services: Services, tx: Tx, given: NewSpace): 
     metadata: toMetadata(given.metadata),
     next_seq: 1,
     hops: 0,
-    created_at: await tx.now(),
+    created_at: tx.now(),
   };
   await tx.db.insertInto('spaces').values(row).execute();
   for (const member of given.members ?? []) await addMember(services, tx, { ...member, spaceId: row.id });

@@ -70,7 +70,7 @@ export async function updateCard(
     ...(input === undefined ? {} : { input }),
     ...(output === undefined ? {} : { output }),
   });
-  const changed = { status, metadata, updated_at: await tx.now() };
+  const changed = { status, metadata, updated_at: tx.now() };
   await tx.db.updateTable('messages').set(changed).where('id', '=', card.id).execute();
   tell(services, tx, { ...card, ...changed });
   return toMessage({ ...card, ...changed });

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { getAgent, listAgents } from '../../src/agents/agent.ts';
+import { deleteAgent } from '../../src/agents/delete-agent.ts';
+import { getEntity } from '../../src/entities/entity.ts';
+import { listInbox } from '../../src/inbox/list-inbox.ts';
+import { pushServiceEvent } from '../../src/inbox/push-service-event.ts';
+import { getRun } from '../../src/runs/run.ts';
+import { listMessages } from '../../src/spaces/list-messages.ts';
+import { addMember, listMembers } from '../../src/spaces/membership.ts';
+import { openCard } from '../../src/spaces/tool-card.ts';
+import { insertPendingCall, insertPlan, insertRun } from '../runs/rows.ts';
+import { openWorld, type World } from '../spaces/world.ts';
+import { type Database, databases } from '../support/stores.ts';
+
+describe.each(databases)('deleting an agent on $kind', ({ kind, create }) => {
+  let database: Database;
+  let world: World;
+  let other: World;
+  beforeAll(async () => {
+    database = await create();
+    world = await openWorld(database);
+    other = kind === 'postgres' ? await openWorld(database) : world;
+  });
+  afterAll(async () => {
+    for (const gateway of new Set([world, other])) await gateway.close();
+    await database.remove();
+  });
+
+  const remove = (agentId: string, at: World = world) => at.in((tx) => deleteAgent(at.services, tx, agentId));
+  const statusesOf = async (agentId: string) =>
+    (await listInbox(world.store.db, { agentId })).items.map(({ status }) => status);
+
+  test('[G17] its messages stay, by an author who is gone', async () => {
+    const [ann, bot] = [await world.person(), await world.agent('Bot')];
+    const space = await world.space(ann, bot);
+    const said = await world.say(space.id, bot, 'I was here');
+    await remove(bot.id);
+    expect((await listMessages(world.store.db, { spaceId: space.id })).items).toEqual([said]);
+    expect(await getEntity(world.store.db, bot.entityId)).toMatchObject({
+      displayName: 'Bot',
+      deletedAt: expect.any(Number),
+    });
+  });
+
+  test('[G17] it is found no more, and cannot be deleted twice', async () => {
+    const bot = await world.agent();
+    await remove(bot.id);
+    await expect(getAgent(world.store.db, bot.id)).rejects.toMatchObject({ status: 404 });
+    await expect(remove(bot.id)).rejects.toMatchObject({ status: 404 });
+    const ids = async (status?: 'deleted') =>
+      (await listAgents(world.store.db, { status, limit: 200 })).items.map(({ id }) => id);
+    expect(await ids()).not.toContain(bot.id);
+    expect(await ids('deleted')).toContain(bot.id);
+  });
+
+  test('[G17] it leaves its spaces, which are told', async () => {
+    const [ann, bot] = [await world.person(), await world.agent()];
+    const spaces = [await world.space(ann, bot), await world.space(ann, bot)];
+    await remove(bot.id);
+    for (const { id } of spaces) {
+      expect((await listMembers(world.store.db, { spaceId: id })).items).toMatchObject([{ entityId: ann.id }]);
+      expect(world.heard(id).at(-1)).toBe('member.left');
+    }
+  });
+
+  test('[G17] its open calls are cancelled with their cards, and ended ones stay as they are', async () => {
+    const bot = await world.agent();
+    const space = await world.space(bot);
+    const card = { spaceId: space.id, entityId: bot.id, runId: 'r', toolName: 'confirm', input: {} };
+    const calls = { waits: `${bot.id}-1`, approved: `${bot.id}-2`, ended: `${bot.id}-3` };
+    await world.in(async (tx) => {
+      await openCard(world.services, tx, { ...card, callId: calls.waits, status: 'requires_action' });
+      // Approved: no longer pending, and not yet run.
+      await openCard(world.services, tx, { ...card, callId: calls.approved, status: 'running' });
+      await insertPendingCall(tx, { call_id: calls.waits, agent_id: bot.id, space_id: space.id });
+      await insertPendingCall(tx, { call_id: calls.ended, agent_id: bot.id, status: 'resolved' });
+    });
+    await remove(bot.id);
+    const rows = await world.store.db
+      .selectFrom('pending_calls')
+      .select('status')
+      .where('agent_id', '=', bot.id)
+      .orderBy('call_id')
+      .execute();
+    expect(rows.map(({ status }) => status)).toEqual(['cancelled', 'resolved']);
+    const { items } = await listMessages(world.store.db, { spaceId: space.id });
+    expect(items.map(({ status }) => status)).toEqual(['cancelled', 'cancelled']);
+    expect(world.heard(space.id).filter((type) => type === 'tool-call.cancelled')).toHaveLength(2);
+  });
+
+  test('[G17] what waits for it is dead and kept with the reason, and nobody is woken', async () => {
+    const [ann, bot] = [await world.person(), await world.agent()];
+    const space = await world.space(ann, bot);
+    await world.say(space.id, ann, 'Too late');
+    await world.in((tx) => insertPlan(tx, { agent_id: bot.id, next_at: 1 }));
+    world.wakes.length = 0;
+    await remove(bot.id);
+    await world.say(space.id, ann, 'Anybody there?');
+    expect((await listInbox(world.store.db, { agentId: bot.id })).items).toMatchObject([
+      { status: 'dead', error: { code: 'agent_deleted' } },
+    ]);
+    const plans = await world.store.db.selectFrom('plans').select('next_at').where('agent_id', '=', bot.id).execute();
+    expect(plans).toEqual([{ next_at: null }]);
+    expect(world.wakes).toEqual([]);
+    await expect(
+      world.in((tx) => pushServiceEvent(world.services, tx, { agentId: bot.id, source: 's', name: 'n' })),
+    ).rejects.toMatchObject({ status: 404 });
+  });
+
+  test('[G17] its run is asked to end', async () => {
+    const [bot, neighbour] = [await world.agent(), await world.agent()];
+    const [open, ended, untouched] = await world.in(async (tx) => [
+      await insertRun(tx, { thread_id: bot.id, cycle_no: 2 }),
+      await insertRun(tx, { thread_id: bot.id, cycle_no: 1, status: 'completed' }),
+      await insertRun(tx, { thread_id: neighbour.id }),
+    ]);
+    await remove(bot.id);
+    expect(await getRun(world.store.db, open)).toMatchObject({ cancelRequestedAt: expect.any(Number) });
+    for (const id of [ended, untouched])
+      expect(await getRun(world.store.db, id)).not.toHaveProperty('cancelRequestedAt');
+    expect(world.told.filter(({ type }) => type === 'run.cancelling').map(({ channel }) => channel)).toEqual([
+      `run:${open}`,
+    ]);
+  });
+
+  test('[G17] whatever comes at the same moment, nothing waits for it and it is in no space', async () => {
+    const ann = await world.person();
+    for (let round = 0; round < 5; round++) {
+      const [bot, friend] = [await world.agent(), await world.agent()];
+      const spaces = [await world.space(ann, bot, friend), await world.space(ann, bot)];
+      const joined = await world.space(ann);
+      const event = { agentId: bot.id, source: 's', name: 'n' };
+      await Promise.allSettled([
+        ...spaces.map(({ id }) => world.say(id, ann, 'a')),
+        ...spaces.map(({ id }) => other.say(id, ann, 'b')),
+        world.in((tx) => pushServiceEvent(world.services, tx, event)),
+        other.in((tx) => addMember(other.services, tx, { spaceId: joined.id, entityId: bot.id })),
+        remove(bot.id, other),
+        other.in((tx) => pushServiceEvent(other.services, tx, event)),
+        world.say(spaces[0]?.id ?? '', ann, 'c'),
+      ]);
+      await expect(getAgent(world.store.db, bot.id)).rejects.toMatchObject({ status: 404 });
+      expect((await statusesOf(bot.id)).filter((status) => status !== 'dead')).toEqual([]);
+      for (const { id } of [...spaces, joined]) {
+        const { items } = await listMembers(world.store.db, { spaceId: id });
+        expect(items.map(({ entityId }) => entityId)).not.toContain(bot.id);
+      }
+      expect(await statusesOf(friend.id)).toHaveLength(3);
+    }
+  });
+});

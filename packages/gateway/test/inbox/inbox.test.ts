@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type InboxFilter, listInbox } from '../../src/inbox/list-inbox.ts';
+import { type NewServiceEvent, pushServiceEvent } from '../../src/inbox/push-service-event.ts';
+import { redrive } from '../../src/inbox/redrive.ts';
+import type { InboxStatus } from '../../src/store/tables.ts';
+import { openWorld, type World } from '../spaces/world.ts';
+import { type Database, databases } from '../support/stores.ts';
+
+describe.each(databases)('the inbox on $kind', ({ kind, create }) => {
+  let database: Database;
+  let world: World;
+  let other: World;
+  beforeAll(async () => {
+    database = await create();
+    world = await openWorld(database);
+    other = kind === 'postgres' ? await openWorld(database) : world;
+  });
+  afterAll(async () => {
+    for (const gateway of new Set([world, other])) await gateway.close();
+    await database.remove();
+  });
+
+  const push = (agentId: string, given: Partial<NewServiceEvent> = {}, at: World = world) =>
+    at.in((tx) =>
+      pushServiceEvent(at.services, tx, { agentId, source: 'shop', name: 'order', data: { id: 1 }, ...given }),
+    );
+  const list = async (agentId: string, filter: Partial<InboxFilter> = {}) =>
+    (await listInbox(world.store.db, { agentId, ...filter })).items;
+  const set = (agentId: string, eventId: string, status: InboxStatus) =>
+    world.in((tx) =>
+      tx.db
+        .updateTable('inbox_events')
+        .set({ status, attempts: 5, error: '{"code":"model"}', run_id: 'run', available_at: 9e12 })
+        .where('agent_id', '=', agentId)
+        .where('event_id', '=', eventId)
+        .execute(),
+    );
+  const drive = (agentId: string, eventIds?: readonly string[]) =>
+    world.in((tx) => redrive(world.services, tx, { agentId, eventIds }));
+
+  test('[G7] what a service pushes waits with its source and data, and wakes the agent', async () => {
+    const bot = await world.agent();
+    world.wakes.length = 0;
+    const pushed = await push(bot.id, { eventId: 'order-1' });
+    expect(pushed).toEqual({ eventId: 'order-1', duplicate: false });
+    expect(await list(bot.id)).toMatchObject([
+      {
+        eventId: 'order-1',
+        type: 'service',
+        status: 'pending',
+        attempts: 0,
+        event: { type: 'service', source: 'shop', name: 'order', data: { id: 1 } },
+      },
+    ]);
+    expect(world.wakes).toEqual([bot.id]);
+  });
+
+  test('[G7] an event id is delivered once per agent, however often and wherever it is pushed', async () => {
+    const [one, two] = [await world.agent(), await world.agent()];
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => push(one.id, { eventId: 'e' }, index % 2 === 0 ? world : other)),
+    );
+    expect(answers.filter(({ duplicate }) => !duplicate)).toHaveLength(1);
+    expect(await list(one.id)).toHaveLength(1);
+    await set(one.id, 'e', 'done');
+    expect(await push(one.id, { eventId: 'e' })).toEqual({ eventId: 'e', duplicate: true });
+    expect(await push(two.id, { eventId: 'e' })).toEqual({ eventId: 'e', duplicate: false });
+  });
+
+  test('[G7] without an id every push is an event', async () => {
+    const bot = await world.agent();
+    const [one, two] = [await push(bot.id), await push(bot.id)];
+    expect(one.eventId).not.toBe(two.eventId);
+    expect(await list(bot.id)).toHaveLength(2);
+  });
+
+  test.each(['message:1', 'tool_result:1', 'plan:1', '', 'a\u0000b'])(
+    '[G7] the id %j is not for services: it could keep a real event away',
+    async (eventId) => {
+      const bot = await world.agent();
+      await expect(push(bot.id, { eventId })).rejects.toMatchObject({ status: 422, details: { path: 'eventId' } });
+    },
+  );
+
+  test('[G54] wrong fields are refused with their path, and unknown agents are not found', async () => {
+    const bot = await world.agent();
+    await expect(push(bot.id, { source: '' })).rejects.toMatchObject({ status: 422, details: { path: 'source' } });
+    await expect(push(bot.id, { name: 'a\u0000b' })).rejects.toMatchObject({ status: 422, details: { path: 'name' } });
+    await expect(push('nobody')).rejects.toMatchObject({ status: 404 });
+    await expect(push('a\u0000b')).rejects.toMatchObject({ status: 404 });
+  });
+
+  test('[G53] data that is too large, and an inbox that is full, are refused; what is repeated is answered', async () => {
+    const bot = await world.agent();
+    const small = world.with({ inboxLength: 2, resultBytes: 20 });
+    await expect(push(bot.id, { data: 'ä'.repeat(10) }, small)).rejects.toMatchObject({
+      status: 413,
+      details: { path: 'data', limit: 20 },
+    });
+    await push(bot.id, { eventId: 'one' }, small);
+    await push(bot.id, { eventId: 'two' }, small);
+    await expect(push(bot.id, { eventId: 'three' }, small)).rejects.toMatchObject({ status: 429, code: 'inbox_full' });
+    expect(await push(bot.id, { eventId: 'two' }, small)).toMatchObject({ duplicate: true });
+    expect(await list(bot.id)).toHaveLength(2);
+  });
+
+  test('the inbox is listed newest first, in pages, by status', async () => {
+    const bot = await world.agent();
+    for (const eventId of ['a', 'b', 'c']) await push(bot.id, { eventId });
+    await set(bot.id, 'b', 'dead');
+    const first = await listInbox(world.store.db, { agentId: bot.id, limit: 2 });
+    const second = await listInbox(world.store.db, { agentId: bot.id, limit: 2, cursor: first.next });
+    expect([...first.items, ...second.items].map(({ eventId }) => eventId)).toEqual(['c', 'b', 'a']);
+    expect(second.next).toBeUndefined();
+    expect(await list(bot.id, { status: 'dead' })).toMatchObject([
+      { eventId: 'b', error: { code: 'model' }, attempts: 5, runId: 'run' },
+    ]);
+    await expect(list(bot.id, { cursor: '-1' })).rejects.toMatchObject({ status: 422 });
+  });
+
+  test('[G11] what is dead or withheld is redriven as if it had just come; the rest stays', async () => {
+    const bot = await world.agent();
+    const statuses = { d: 'dead', w: 'withheld', c: 'claimed', o: 'done' } as const;
+    for (const [eventId, status] of Object.entries(statuses)) {
+      await push(bot.id, { eventId });
+      await set(bot.id, eventId, status);
+    }
+    world.wakes.length = 0;
+    expect((await drive(bot.id)).toSorted()).toEqual(['d', 'w']);
+    const now = new Map((await list(bot.id)).map((item) => [item.eventId, item]));
+    for (const id of ['d', 'w']) {
+      expect(now.get(id)).toMatchObject({ status: 'pending', attempts: 0 });
+      expect(now.get(id)).not.toHaveProperty('error');
+      expect(now.get(id)).not.toHaveProperty('runId');
+      expect(now.get(id)?.availableAt).toBeLessThan(9e12);
+    }
+    expect(now.get('c')).toMatchObject({ status: 'claimed', attempts: 5 });
+    expect(now.get('o')).toMatchObject({ status: 'done', attempts: 5 });
+    expect(world.wakes).toEqual([bot.id]);
+  });
+
+  test('[G11] only the named ones are redriven, and only of this agent; without any nobody is woken', async () => {
+    const [bot, neighbour] = [await world.agent(), await world.agent()];
+    for (const { id } of [bot, neighbour])
+      for (const eventId of ['a', 'b']) {
+        await push(id, { eventId });
+        await set(id, eventId, 'dead');
+      }
+    expect(await drive(bot.id, ['a', 'none', 'a\u0000b'])).toEqual(['a']);
+    expect((await list(bot.id, { status: 'dead' })).map(({ eventId }) => eventId)).toEqual(['b']);
+    expect(await list(neighbour.id, { status: 'dead' })).toHaveLength(2);
+    world.wakes.length = 0;
+    expect(await drive(bot.id, ['a'])).toEqual([]);
+    expect(await drive(bot.id, [])).toEqual([]);
+    expect(world.wakes).toEqual([]);
+    await expect(drive('nobody')).rejects.toMatchObject({ status: 404 });
+    await expect(drive(bot.id, Array(1_001).fill('a'))).rejects.toMatchObject({ status: 422 });
+  });
+});

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createKey, findKey, listKeys, revokeKey } from '../../src/keys/api-key.ts';
+import { ensureFirstKey } from '../../src/keys/first-key.ts';
+import { hasScope, type Scope } from '../../src/keys/scope.ts';
+import type { Store } from '../../src/store/store.ts';
+import { type Database, databases } from '../support/stores.ts';
+
+describe.each(databases)('secret keys on $kind', ({ kind, create }) => {
+  let database: Database;
+  let store: Store;
+  beforeAll(async () => {
+    database = await create();
+    store = await database.open();
+  });
+  afterAll(async () => {
+    await store.close();
+    await database.remove();
+  });
+
+  const make = (scopes: readonly string[] = ['write'], name = 'app') =>
+    store.transaction((tx) => createKey(tx, { name, scopes }));
+  const revoke = (id: string) => store.transaction((tx) => revokeKey(tx, id));
+
+  /** A database on which nobody ever started. */
+  const onFreshDatabase = async (work: (stores: readonly [Store, Store]) => Promise<void>) => {
+    const fresh = await create();
+    const one = await fresh.open();
+    const two = kind === 'postgres' ? await fresh.open() : one;
+    try {
+      await work([one, two]);
+    } finally {
+      for (const each of new Set([one, two])) await each.close();
+      await fresh.remove();
+    }
+  };
+
+  test('[G51] a key is found by what was given out, with its scopes', async () => {
+    const { id, key } = await make(['read', 'read']);
+    expect(key).toMatch(/^lc_sk_[\w-]{43}$/);
+    expect(await findKey(store.db, key)).toMatchObject({ id, name: 'app', scopes: ['read'], prefix: key.slice(0, 12) });
+  });
+
+  test.each([
+    ['a shorter one', (key: string) => key.slice(0, -1)],
+    ['a longer one', (key: string) => `${key}A`],
+    ['one that differs in its end', (key: string) => `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`],
+    ['its prefix', (key: string) => key.slice(0, 12)],
+    ['nothing', () => ''],
+    ['U+0000', () => 'a\u0000b'],
+  ])('[G51] %s opens nothing', async (_name, spoil) => {
+    const { key } = await make();
+    expect(await findKey(store.db, spoil(key))).toBeUndefined();
+  });
+
+  test('[G51] only the hash of a key is stored', async () => {
+    const { id, key } = await make();
+    const row = await store.db.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+    expect(row.hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(JSON.stringify(row)).not.toContain(key);
+    expect(JSON.stringify(row)).not.toContain(key.slice(12));
+    // The hash itself is no key.
+    expect(await findKey(store.db, row.hash)).toBeUndefined();
+  });
+
+  test('[G51] a revoked key opens nothing, and others go on', async () => {
+    const [one, two] = [await make(), await make()];
+    const revoked = await revoke(one.id);
+    expect(revoked.revokedAt).toEqual(expect.any(Number));
+    expect(await findKey(store.db, one.key)).toBeUndefined();
+    expect(await findKey(store.db, two.key)).toMatchObject({ id: two.id });
+    expect(await revoke(one.id)).toEqual(revoked);
+    await expect(revoke('none')).rejects.toMatchObject({ status: 404 });
+    await expect(revoke('a\u0000b')).rejects.toMatchObject({ status: 404 });
+  });
+
+  test('[G51] scopes include one another downwards, and unknown ones are refused', async () => {
+    const allowed = (scope: Scope) =>
+      (['admin', 'write', 'read'] as const).filter((needed) => hasScope([scope], needed));
+    expect(allowed('admin')).toEqual(['admin', 'write', 'read']);
+    expect(allowed('write')).toEqual(['write', 'read']);
+    expect(allowed('read')).toEqual(['read']);
+    expect(hasScope([], 'read')).toBe(false);
+    for (const scopes of [[], ['root'], ['admin', 'root']])
+      await expect(make(scopes)).rejects.toMatchObject({ status: 422, details: { path: 'scopes' } });
+    await expect(make(['read'], ' ')).rejects.toMatchObject({ status: 422, details: { path: 'name' } });
+  });
+
+  test('keys are listed in pages, and never with the key', async () => {
+    const { key } = await make();
+    const first = await listKeys(store.db, { limit: 1 });
+    expect(first.items).toHaveLength(1);
+    const all = [...first.items, ...(await listKeys(store.db, { cursor: first.next, limit: 200 })).items];
+    expect(all).toHaveLength((await listKeys(store.db, { limit: 200 })).items.length);
+    expect(JSON.stringify(all)).not.toContain(key.slice(12));
+    expect(JSON.stringify(all)).not.toContain('hash');
+  });
+
+  test('[G51] the first start gives a key that may do everything, once, also of several at the same moment', async () => {
+    await onFreshDatabase(async ([one, two]) => {
+      const given = await Promise.all([ensureFirstKey(one), ensureFirstKey(two), ensureFirstKey(one)]);
+      const [key, ...more] = given.filter((each) => each !== undefined);
+      expect(more).toEqual([]);
+      expect(await findKey(two.db, key ?? '')).toMatchObject({ scopes: ['admin'] });
+      expect(await ensureFirstKey(two)).toBeUndefined();
+      expect((await listKeys(one.db)).items).toHaveLength(1);
+    });
+  });
+
+  test('[G51] a key that is set is the key, and nothing is shown', async () => {
+    await onFreshDatabase(async ([one, two]) => {
+      const secretKey = 'a-key-of-the-operator';
+      expect(await Promise.all([ensureFirstKey(one, { secretKey }), ensureFirstKey(two, { secretKey })])).toEqual([
+        undefined,
+        undefined,
+      ]);
+      const found = await findKey(one.db, secretKey);
+      expect(found).toMatchObject({ scopes: ['admin'] });
+      // Of a short key the first characters would be most of it.
+      expect(found?.prefix).toBe('');
+      expect(await ensureFirstKey(one)).toBeUndefined();
+      expect((await listKeys(one.db)).items).toHaveLength(1);
+    });
+  });
+
+  test('[G51] setting another key ends the one before, and no other', async () => {
+    await onFreshDatabase(async ([one, two]) => {
+      const first = (await ensureFirstKey(one)) ?? '';
+      await ensureFirstKey(one, { secretKey: 'operator-key-one' });
+      await Promise.all([one, two].map((each) => ensureFirstKey(each, { secretKey: 'operator-key-two' })));
+      expect(await findKey(one.db, 'operator-key-one')).toBeUndefined();
+      expect(await findKey(one.db, 'operator-key-two')).toBeDefined();
+      expect(await findKey(one.db, first)).toBeDefined();
+      await expect(ensureFirstKey(one, { secretKey: 'operator-key-one' })).rejects.toMatchObject({
+        code: 'secret_key_revoked',
+      });
+    });
+  });
+});

@@ -1,0 +1,130 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { deleteAgent } from '../../src/agents/delete-agent.ts';
+import { signToken, tokenSecret, verifyEntityToken, verifyToken } from '../../src/keys/tokens.ts';
+import { openWorld, type World } from '../spaces/world.ts';
+import { type Database, databases } from '../support/stores.ts';
+
+const secret = randomBytes(32);
+const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+const inAnHour = (): number => Math.floor(Date.now() / 1_000) + 3_600;
+
+/** A token made by hand, signed for real. */
+function forge(claims: object, { header = {}, key = secret, hash = 'sha256' } = {}): string {
+  const text = `${base64({ alg: 'HS256', typ: 'JWT', ...header })}.${base64(claims)}`;
+  return `${text}.${createHmac(hash, key).update(text).digest('base64url')}`;
+}
+
+const claims = () => ({
+  sub: 'ann',
+  iss: 'lastcall',
+  aud: 'lastcall-entity',
+  iat: Math.floor(Date.now() / 1_000),
+  exp: inAnHour(),
+});
+
+describe('entity tokens', () => {
+  test('[G52] a token is its entity’s until it ends', async () => {
+    const before = Date.now();
+    const { token, expiresAt } = await signToken(secret, { entityId: 'ann', expiresInSeconds: 60 });
+    expect(await verifyToken(secret, token)).toEqual({ entityId: 'ann', expiresAt });
+    expect(expiresAt).toBeGreaterThan(before + 58_000);
+    expect(expiresAt).toBeLessThanOrEqual(Date.now() + 60_000);
+  });
+
+  test('[G52] a token lasts an hour, where nothing else is said', async () => {
+    const { expiresAt } = await signToken(secret, { entityId: 'ann' });
+    expect(Math.abs(expiresAt - Date.now() - 3_600_000)).toBeLessThan(30_000);
+  });
+
+  test.each([0, -1, 1.5, 86_401, Number.NaN, Number.POSITIVE_INFINITY])(
+    '[G52] a token for %d seconds is refused',
+    async (expiresInSeconds) => {
+      await expect(signToken(secret, { entityId: 'ann', expiresInSeconds })).rejects.toMatchObject({
+        status: 422,
+        details: { path: 'expiresInSeconds' },
+      });
+    },
+  );
+
+  test('[G52] what is forged by hand in the right way is a token: the next tests differ from it in one thing', async () => {
+    expect(await verifyToken(secret, forge(claims()))).toMatchObject({ entityId: 'ann' });
+  });
+
+  const without = (name: keyof ReturnType<typeof claims>) => {
+    const { [name]: _left, ...rest } = claims();
+    return rest;
+  };
+  test.each<[string, () => string]>([
+    ['of another secret', () => forge(claims(), { key: randomBytes(32) })],
+    ['for another audience', () => forge({ ...claims(), aud: 'somewhere-else' })],
+    ['without an audience', () => forge(without('aud'))],
+    ['by another issuer', () => forge({ ...claims(), iss: 'somebody' })],
+    ['without an issuer', () => forge(without('iss'))],
+    ['without an end', () => forge(without('exp'))],
+    ['with an end that is no number', () => forge({ ...claims(), exp: 'never' })],
+    ['without an entity', () => forge(without('sub'))],
+    ['with an entity that is no text', () => forge({ ...claims(), sub: 7 })],
+    ['with alg none', () => `${base64({ alg: 'none', typ: 'JWT' })}.${base64(claims())}.`],
+    ['with alg none and a signature', () => forge(claims(), { header: { alg: 'none' } })],
+    ['with another algorithm', () => forge(claims(), { header: { alg: 'HS512' }, hash: 'sha512' })],
+    ['of another type', () => forge(claims(), { header: { typ: 'at+jwt' } })],
+    ['with an unknown critical header', () => forge(claims(), { header: { crit: ['x'], x: 1 } })],
+    ['that is empty', () => ''],
+    ['that is no token', () => 'a.b.c'],
+    ['that is very long', () => 'a'.repeat(100_000)],
+  ])('[G52] a token %s is a 401', async (_name, make) => {
+    await expect(verifyToken(secret, make())).rejects.toMatchObject({ status: 401, code: 'unauthorized' });
+  });
+
+  test('[G52] a token that was tampered with is a 401, wherever it was', async () => {
+    const [header = '', , signature = ''] = forge(claims()).split('.');
+    const other = forge({ ...claims(), sub: 'eve' }, { key: randomBytes(32) }).split('.')[1];
+    await expect(verifyToken(secret, `${header}.${other}.${signature}`)).rejects.toMatchObject({ status: 401 });
+    await expect(verifyToken(secret, forge(claims()).slice(0, -4))).rejects.toMatchObject({ status: 401 });
+  });
+
+  test('[G52] a token that has ended is a 401, which says so', async () => {
+    const past = Math.floor(Date.now() / 1_000) - 1;
+    await expect(verifyToken(secret, forge({ ...claims(), exp: past }))).rejects.toMatchObject({
+      status: 401,
+      code: 'token_expired',
+    });
+  });
+});
+
+describe.each(databases)('entity tokens on $kind', ({ kind, create }) => {
+  let database: Database;
+  let world: World;
+  let other: World;
+  beforeAll(async () => {
+    database = await create();
+    world = await openWorld(database);
+    other = kind === 'postgres' ? await openWorld(database) : world;
+  });
+  afterAll(async () => {
+    for (const gateway of new Set([world, other])) await gateway.close();
+    await database.remove();
+  });
+
+  test('[G52] all gateways sign with one secret, which lasts', async () => {
+    const made = await Promise.all([world, other, world, other].map(({ store }) => tokenSecret(store)));
+    expect(new Set(made.map((each) => Buffer.from(each).toString('hex'))).size).toBe(1);
+    expect(made[0]).toHaveLength(32);
+    expect(await tokenSecret(world.store)).toEqual(made[0]);
+  });
+
+  test('[G52] a token of an entity that is gone, or never was, is a 401', async () => {
+    const [ann, bot] = [await world.person(), await world.agent()];
+    const tokenOf = async (entityId: string) => (await signToken(secret, { entityId })).token;
+    expect(await verifyEntityToken(world.store.db, secret, await tokenOf(ann.id))).toMatchObject({
+      entityId: ann.id,
+      entity: ann,
+    });
+    const token = await tokenOf(bot.entityId);
+    expect(await verifyEntityToken(world.store.db, secret, token)).toMatchObject({ entityId: bot.entityId });
+    await world.in((tx) => deleteAgent(world.services, tx, bot.id));
+    for (const each of [token, await tokenOf('nobody'), await tokenOf('a\u0000b')])
+      await expect(verifyEntityToken(world.store.db, secret, each)).rejects.toMatchObject({ status: 401 });
+  });
+});

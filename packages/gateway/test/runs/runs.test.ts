@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { requestCancel } from '../../src/runs/request-cancel.ts';
+import { getRun, listRuns } from '../../src/runs/run.ts';
+import { runTranscript } from '../../src/runs/run-transcript.ts';
+import { openWorld, type World } from '../spaces/world.ts';
+import { type Database, databases } from '../support/stores.ts';
+import { insertEntry, insertRun } from './rows.ts';
+
+describe.each(databases)('runs on $kind', ({ create }) => {
+  let database: Database;
+  let world: World;
+  beforeAll(async () => {
+    database = await create();
+    world = await openWorld(database);
+  });
+  afterAll(async () => {
+    await world.close();
+    await database.remove();
+  });
+
+  const cancel = (runId: string) => world.in((tx) => requestCancel(world.services, tx, runId));
+
+  test('a run is shown with its agent, what woke it and how it ended', async () => {
+    const bot = await world.agent();
+    const id = await world.in((tx) =>
+      insertRun(tx, {
+        thread_id: bot.id,
+        cycle_no: 3,
+        status: 'completed',
+        trigger: '{"events":["message:1"]}',
+        stop: '{"reason":"end_turn"}',
+        usage: '{"tokens":7}',
+        config_version: 2,
+        ended_at: 5,
+      }),
+    );
+    expect(await getRun(world.store.db, id)).toEqual({
+      id,
+      agentId: bot.id,
+      threadId: bot.id,
+      cycle: 3,
+      status: 'completed',
+      trigger: { events: ['message:1'] },
+      stop: { reason: 'end_turn' },
+      usage: { tokens: 7 },
+      configVersion: 2,
+      createdAt: 1,
+      endedAt: 5,
+    });
+  });
+
+  test('runs are listed newest first, in pages, by agent and status', async () => {
+    const [bot, other] = [await world.agent(), await world.agent()];
+    const ids: string[] = [];
+    for (let cycle_no = 1; cycle_no <= 5; cycle_no++) {
+      const status = cycle_no === 5 ? 'running' : 'completed';
+      // Made by the clock, so that ids within a millisecond do not decide.
+      const id = `00000000-0000-7000-8000-00000000000${cycle_no}-${bot.id}`;
+      ids.unshift(await world.in((tx) => insertRun(tx, { id, thread_id: bot.id, cycle_no, status })));
+    }
+    await world.in((tx) => insertRun(tx, { thread_id: other.id }));
+    const seen: string[] = [];
+    for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
+      const page = await listRuns(world.store.db, { agentId: bot.id, limit: 2, cursor });
+      seen.push(...page.items.map(({ id }) => id));
+      cursor = page.next;
+    }
+    expect(seen).toEqual(ids);
+    const running = await listRuns(world.store.db, { agentId: bot.id, status: 'running' });
+    expect(running.items.map(({ id }) => id)).toEqual([ids[0]]);
+    expect((await listRuns(world.store.db, { agentId: 'a\u0000b' })).items).toEqual([]);
+  });
+
+  test('a transcript holds the entries of its run, in order, in pages, without what is staged', async () => {
+    const bot = await world.agent();
+    const [one, two] = await world.in(async (tx) => [
+      await insertRun(tx, { thread_id: bot.id, cycle_no: 1 }),
+      await insertRun(tx, { thread_id: bot.id, cycle_no: 2 }),
+    ]);
+    await world.in(async (tx) => {
+      const own = { thread_id: bot.id, run_id: one, kind: 'turn' };
+      for (const seq of [2, 1, 3])
+        await insertEntry(tx, {
+          ...own,
+          seq,
+          payload: JSON.stringify({ entry: { type: 'turn', seq }, staged: 'secret' }),
+        });
+      await insertEntry(tx, { ...own, seq: 4, run_id: two, kind: 'compaction', payload: '{"summary":"so far"}' });
+    });
+    const first = await runTranscript(world.store.db, one, { limit: 2 });
+    expect(first).toEqual({
+      items: [1, 2].map((seq) => ({ seq, kind: 'turn', at: 1, entry: { type: 'turn', seq } })),
+      next: '2',
+    });
+    const rest = await runTranscript(world.store.db, one, { limit: 2, cursor: first.next });
+    expect(rest.items.map(({ seq }) => seq)).toEqual([3]);
+    expect(rest.next).toBeUndefined();
+    expect((await runTranscript(world.store.db, two)).items).toMatchObject([{ entry: { summary: 'so far' } }]);
+    await expect(runTranscript(world.store.db, 'none')).rejects.toMatchObject({ status: 404 });
+    await expect(runTranscript(world.store.db, one, { cursor: 'x' })).rejects.toMatchObject({
+      status: 422,
+      details: { path: 'cursor' },
+    });
+  });
+
+  test('[G16] a run is asked to end once, and those who watch it are told', async () => {
+    const bot = await world.agent();
+    const id = await world.in((tx) => insertRun(tx, { thread_id: bot.id }));
+    const asked = await Promise.all([cancel(id), cancel(id), cancel(id)]);
+    for (const run of asked)
+      expect(run).toMatchObject({ id, status: 'running', cancelRequestedAt: expect.any(Number) });
+    expect(world.told.filter(({ channel }) => channel === `run:${id}`)).toMatchObject([
+      { type: 'run.cancelling', payload: { runId: id } },
+    ]);
+  });
+
+  test.each(['completed', 'failed', 'cancelled'] as const)(
+    '[G16] a run that is %s cannot be cancelled',
+    async (status) => {
+      const bot = await world.agent();
+      const id = await world.in((tx) => insertRun(tx, { thread_id: bot.id, status }));
+      await expect(cancel(id)).rejects.toMatchObject({ status: 409, code: 'run_ended', details: { status } });
+      expect(await getRun(world.store.db, id)).not.toHaveProperty('cancelRequestedAt');
+    },
+  );
+
+  test.each(['none', '', 'a\u0000b'])('there is no run %j', async (id) => {
+    await expect(getRun(world.store.db, id)).rejects.toMatchObject({ status: 404 });
+    await expect(cancel(id)).rejects.toMatchObject({ status: 404 });
+  });
+});

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listInbox } from '../../src/inbox/list-inbox.ts';
+import { listMessages } from '../../src/spaces/list-messages.ts';
+import { type CardUpdate, type NewCard, openCard, updateCard } from '../../src/spaces/tool-card.ts';
+import type { MessageStatus } from '../../src/store/tables.ts';
+import { type Database, databases } from '../support/stores.ts';
+import { openWorld, type World } from './world.ts';
+
+describe.each(databases)('cards on $kind', ({ create }) => {
+  let database: Database;
+  let world: World;
+  beforeAll(async () => {
+    database = await create();
+    world = await openWorld(database);
+  });
+  afterAll(async () => {
+    await world.close();
+    await database.remove();
+  });
+
+  let calls = 0;
+  const open = async (given: Partial<NewCard> = {}) => {
+    const bot = await world.agent();
+    const space = await world.space(bot);
+    const card: NewCard = {
+      spaceId: space.id,
+      entityId: bot.id,
+      runId: 'run-1',
+      callId: `call-${++calls}`,
+      toolName: 'weather',
+      input: { city: 'Tokyo' },
+      status: 'running',
+      ...given,
+    };
+    const message = await world.in((tx) => openCard(world.services, tx, card));
+    return { bot, space, card, message };
+  };
+  const update = (callId: string, given: CardUpdate) => world.in((tx) => updateCard(world.services, tx, callId, given));
+  const only = async (spaceId: string) => (await listMessages(world.store.db, { spaceId })).items;
+
+  test('[G25] a call is one message of its space, with its tool and input', async () => {
+    const { space, card, message, bot } = await open();
+    expect(await only(space.id)).toEqual([message]);
+    expect(message).toMatchObject({
+      kind: 'tool',
+      seq: 1,
+      status: 'running',
+      text: '',
+      entityId: bot.id,
+      callId: card.callId,
+      runId: 'run-1',
+      metadata: { toolName: 'weather', input: { city: 'Tokyo' } },
+    });
+  });
+
+  test.each([
+    ['complete', 'tool-call.complete'],
+    ['error', 'tool-call.error'],
+    ['requires_action', 'tool-call.requires-action'],
+    ['expired', 'tool-call.expired'],
+    ['cancelled', 'tool-call.cancelled'],
+  ] as const)('[G25] [G47] a running card becomes %s, and the space is told', async (status, type) => {
+    const { space, card, message } = await open();
+    const changed = await update(card.callId, { status, output: { celsius: 20 } });
+    expect(changed).toMatchObject({ id: message.id, seq: 1, status });
+    expect(changed?.metadata).toEqual({ toolName: 'weather', input: { city: 'Tokyo' }, output: { celsius: 20 } });
+    expect(await only(space.id)).toEqual([changed]);
+    expect(world.told.at(-1)).toMatchObject({
+      channel: `space:${space.id}`,
+      type,
+      payload: { callId: card.callId, message: changed },
+    });
+  });
+
+  test.each(['complete', 'error', 'expired', 'cancelled'] as const)(
+    '[G25] what is %s never changes again',
+    async (end) => {
+      const { space, card } = await open({ status: 'requires_action' });
+      await update(card.callId, { status: end, output: 1 });
+      const [ended] = await only(space.id);
+      const heard = world.heard(space.id).length;
+      const others: MessageStatus[] = ['running', 'complete', 'error', 'requires_action', 'expired', 'cancelled'];
+      for (const status of others) expect(await update(card.callId, { status, output: 2, input: 2 })).toBeUndefined();
+      expect(await only(space.id)).toEqual([ended]);
+      expect(world.heard(space.id)).toHaveLength(heard);
+    },
+  );
+
+  test('[G25] of many ends at the same moment one is the end', async () => {
+    const { space, card } = await open();
+    const ends = await Promise.all(
+      Array.from({ length: 10 }, (_, output) => update(card.callId, { status: 'complete', output })),
+    );
+    const [winner, ...rest] = ends.filter((end) => end !== undefined);
+    expect(rest).toEqual([]);
+    expect(await only(space.id)).toEqual([winner]);
+    expect(world.heard(space.id).filter((type) => type === 'tool-call.complete')).toHaveLength(1);
+  });
+
+  test('an approved call runs, with the input that the approver made of it', async () => {
+    const { space, card } = await open({ status: 'requires_action' });
+    await update(card.callId, { status: 'running', input: { city: 'Kyoto' } });
+    await update(card.callId, { status: 'complete', output: 'sunny' });
+    expect(await only(space.id)).toMatchObject([
+      { status: 'complete', metadata: { toolName: 'weather', input: { city: 'Kyoto' }, output: 'sunny' } },
+    ]);
+    expect(world.heard(space.id)).toEqual([
+      'member.joined',
+      'tool-call.requires-action',
+      'tool-call.start',
+      'tool-call.complete',
+    ]);
+  });
+
+  test('the start is told where nobody told it before', async () => {
+    const { space, card, message, bot } = await open({ withStart: true, status: 'requires_action' });
+    const told = world.told.filter(({ channel }) => channel === `space:${space.id}`).slice(1);
+    expect(told).toMatchObject([
+      {
+        type: 'tool-call.start',
+        payload: {
+          streamId: card.callId,
+          callId: card.callId,
+          toolName: 'weather',
+          entityId: bot.id,
+          messageId: message.id,
+        },
+      },
+      { type: 'tool-call.requires-action', payload: { callId: card.callId, message } },
+    ]);
+  });
+
+  test('a call without a card has nothing to change', async () => {
+    expect(await update('no such call', { status: 'complete' })).toBeUndefined();
+  });
+
+  test('a card that is opened again is the same card', async () => {
+    const { space, card, message } = await open();
+    const reopen = (status: NewCard['status']) => world.in((tx) => openCard(world.services, tx, { ...card, status }));
+    expect(await reopen('running')).toEqual(message);
+    expect(await reopen('requires_action')).toMatchObject({ id: message.id, status: 'requires_action' });
+    await update(card.callId, { status: 'cancelled' });
+    expect(await reopen('running')).toMatchObject({ id: message.id, status: 'cancelled' });
+    expect(await only(space.id)).toHaveLength(1);
+  });
+
+  test('[G4] a card wakes nobody and is no hop', async () => {
+    const [one, two] = [await world.agent(), await world.agent()];
+    const space = await world.space(one, two);
+    world.wakes.length = 0;
+    const near = world.with({ hops: 1 });
+    const card = {
+      spaceId: space.id,
+      entityId: one.id,
+      runId: 'r',
+      toolName: 't',
+      input: {},
+      status: 'running',
+    } as const;
+    for (const callId of ['hop-1', 'hop-2', 'hop-3']) {
+      await world.in((tx) => openCard(near.services, tx, { ...card, callId: `${space.id}${callId}` }));
+      await update(`${space.id}${callId}`, { status: 'complete' });
+    }
+    expect(world.wakes).toEqual([]);
+    expect((await listInbox(world.store.db, { agentId: two.id })).items).toEqual([]);
+    await near.say(space.id, one, 'heard');
+    expect((await listInbox(world.store.db, { agentId: two.id })).items).toMatchObject([{ status: 'pending' }]);
+  });
+
+  test('[G2] cards and messages are numbered together', async () => {
+    const { space, bot, card } = await open();
+    expect((await world.say(space.id, bot, 'Look')).seq).toBe(2);
+    const next = { ...card, callId: `${card.callId}-next` };
+    expect((await world.in((tx) => openCard(world.services, tx, next))).seq).toBe(3);
+  });
+
+  test('[G1] an agent shows nothing in a space that it is not in', async () => {
+    const { card } = await open();
+    const elsewhere = await world.space();
+    const there = { ...card, spaceId: elsewhere.id, callId: `${card.callId}-there` };
+    await expect(world.in((tx) => openCard(world.services, tx, there))).rejects.toMatchObject({ status: 404 });
+  });
+});
