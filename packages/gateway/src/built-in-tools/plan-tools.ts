@@ -13,7 +13,7 @@ export function planTools(cycle: CycleContext): ToolSet {
       description:
         'Sets plans of yours: you are woken with the instruction when one is due. Each has exactly one of cron, at, after.',
       effects: 'session',
-      inputSchema: z.strictObject({ plans: z.array(planInputSchema).min(1).max(100) }),
+      inputSchema: z.strictObject({ plans: z.array(planInputSchema).min(1).max(20) }),
       async execute({ plans }, ctx) {
         const now = await services.store.transaction(async (tx) => tx.now());
         const prepared = await preparePlans(services.store.db, agent.id, plans, now);

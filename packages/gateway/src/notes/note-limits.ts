@@ -3,12 +3,15 @@ import { ApiError, notFound } from '../api-error.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 import { type Limits, limitsOf } from '../config/limits.ts';
 import { tooLarge } from '../entities/invalid.ts';
+import { isId } from '../entities/plain-text.ts';
 import { fromJson } from '../store/json.ts';
 import type { Tables } from '../store/tables.ts';
 
 /** How many goals, memories and plans the agent may keep, and how long each may be, as it is configured now. */
 export async function noteLimits(db: Kysely<Tables>, agentId: string): Promise<Limits> {
-  const agent = await db.selectFrom('agents').select('config').where('id', '=', agentId).executeTakeFirst();
+  const agent = isId(agentId)
+    ? await db.selectFrom('agents').select('config').where('id', '=', agentId).executeTakeFirst()
+    : undefined;
   if (agent === undefined) throw notFound('agent', agentId);
   return limitsOf(fromJson<Partial<AgentConfig>>(agent.config).limits);
 }

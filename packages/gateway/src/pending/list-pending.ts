@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
 import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
+import { isId } from '../entities/plain-text.ts';
 import type { PendingCallRow, Tables } from '../store/tables.ts';
 import { rightOf } from './may-answer.ts';
 import { type PendingCall, toPendingCall } from './pending-call.ts';
@@ -16,6 +17,7 @@ type Listed = Selectable<PendingCallRow> & { readonly role: string | null };
 export async function listPending(db: Kysely<Tables>, filter: PendingFilter = {}): Promise<Page<PendingCall>> {
   const limit = pageLimit(filter.limit);
   const items: PendingCall[] = [];
+  if ([filter.entityId, filter.agentId].some((id) => id !== undefined && !isId(id))) return { items };
   for (let after = textCursor(filter.cursor) ?? ''; ; ) {
     const rows = await readPage(db, { ...filter, after }, limit + 1);
     for (const row of rows) {

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { ApiError, notFound } from '../api-error.ts';
+import { isId } from '../entities/plain-text.ts';
 import type { Tables } from '../store/tables.ts';
 import type { PendingCall } from './pending-call.ts';
 
@@ -43,6 +44,7 @@ export function rightOf(
 }
 
 async function roleIn(db: Kysely<Tables>, spaceId: string, entityId: string): Promise<string | undefined> {
+  if (!isId(entityId)) return undefined;
   const member = await db
     .selectFrom('memberships')
     .select('role')

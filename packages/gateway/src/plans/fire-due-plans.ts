@@ -60,9 +60,9 @@ async function fire(services: Services, id: string, now: number): Promise<boolea
     const plan = await lockDue(tx, id, now);
     if (plan === undefined) return false;
     if (await isInboxFull(services, tx, plan.agent_id)) return false;
-    const dueAt = instantToTell(plan, now);
+    const dueAt = instantToTell(services, plan, now);
     const pushed = dueAt !== undefined && (await tell(services, tx, plan, { dueAt, now }));
-    const nextAt = plan.cron === null ? undefined : nextInstant({ cron: plan.cron, timeZone: plan.time_zone }, now);
+    const nextAt = instantAfter(services, plan, now);
     await tx.db
       .updateTable('plans')
       .set({ next_at: nextAt ?? null, ...(dueAt === undefined ? {} : { last_at: dueAt }) })
@@ -86,11 +86,21 @@ async function lockDue(tx: Tx, id: string, now: number): Promise<Due | undefined
 }
 
 /** The instant that the agent is told of: the first one missed, or, where it wants no late ones, the first still on time. */
-function instantToTell({ cron, time_zone, next_at, misfire }: Due, now: number): number | undefined {
-  if (misfire === 'once' || next_at >= now - TOLERANCE_MS) return next_at;
-  if (cron === null) return undefined;
-  const onTime = nextInstant({ cron, timeZone: time_zone }, now - TOLERANCE_MS - 1);
+function instantToTell(services: Services, plan: Due, now: number): number | undefined {
+  if (plan.misfire === 'once' || plan.next_at >= now - TOLERANCE_MS) return plan.next_at;
+  const onTime = instantAfter(services, plan, now - TOLERANCE_MS - 1);
   return onTime !== undefined && onTime <= now ? onTime : undefined;
+}
+
+/** A pattern was read when it was set. If it cannot be read any more (a zone left the tables), it must not stop all others. */
+function instantAfter({ logger }: Services, { id, cron, time_zone }: Due, after: number): number | undefined {
+  if (cron === null) return undefined;
+  try {
+    return nextInstant({ cron, timeZone: time_zone }, after);
+  } catch (error) {
+    logger.error(`Plan ${id} is over: its schedule "${cron}" (${time_zone}) cannot be read any more.`, error);
+    return undefined;
+  }
 }
 
 async function tell(

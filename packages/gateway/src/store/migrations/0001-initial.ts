@@ -265,6 +265,7 @@ const INDEXES: readonly Index[] = [
   ['calls_by_run', 'calls', ['run_id', 'step', 'index']],
   ['pending_by_agent', 'pending_calls', ['agent_id', 'status']],
   ['pending_due', 'pending_calls', ['status', 'expires_at']],
+  ['pending_by_space', 'pending_calls', ['space_id', 'status']],
   ['plans_by_key', 'plans', ['agent_id', 'key'], true],
   ['plans_due', 'plans', ['next_at']],
   ['stream_events_by_time', 'stream_events', ['created_at']],

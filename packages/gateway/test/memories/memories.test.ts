@@ -1,0 +1,90 @@
+import { dispatchCall } from '@lastcall/core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { memoryTools } from '../../src/built-in-tools/memory-tools.ts';
+import { deleteMemories, listMemories, setMemories } from '../../src/memories/memories.ts';
+import type { MemoryInput } from '../../src/memories/memory.ts';
+import { createWorld, cycleOf, type World } from '../pending/world.ts';
+import { databases } from '../support/stores.ts';
+
+describe.each(databases)('memories on $kind', ({ create }) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await createWorld(create);
+  });
+  afterAll(() => world.close());
+
+  const set = (agentId: string, memories: readonly MemoryInput[]) =>
+    world.services.store.transaction((tx) => setMemories(world.services, tx, agentId, memories));
+  const remove = (agentId: string, keys: readonly string[]) =>
+    world.services.store.transaction((tx) => deleteMemories(world.services, tx, agentId, keys));
+  const values = async (agentId: string) =>
+    Object.fromEntries((await listMemories(world.services.store.db, agentId)).map(({ key, value }) => [key, value]));
+
+  test('[G22] a memory is kept under its key, whatever JSON it is, and written over by it', async () => {
+    const agent = await world.addAgent();
+    const kept = { text: 'a\0\ud800', number: 0, none: null, list: [1, { a: true }], no: false };
+    expect(
+      await set(
+        agent,
+        Object.entries(kept).map(([key, value]) => ({ key, value })),
+      ),
+    ).toEqual(Object.keys(kept));
+    expect(await values(agent)).toEqual(kept);
+    await set(agent, [{ key: 'text', value: 'b' }]);
+    expect(await values(agent)).toEqual({ ...kept, text: 'b' });
+  });
+
+  test("[G22] another agent's memory is not found, and nothing of the batch is deleted", async () => {
+    const [agent, other] = [await world.addAgent(), await world.addAgent()];
+    await set(agent, [{ key: 'a', value: 1 }]);
+    await set(other, [{ key: 'theirs', value: 2 }]);
+    await expect(remove(agent, ['a', 'theirs'])).rejects.toMatchObject({
+      status: 404,
+      message: expect.stringContaining('There is no memory "theirs"'),
+    });
+    expect(await values(agent)).toEqual({ a: 1 });
+    await remove(agent, ['a']);
+    expect(await values(agent)).toEqual({});
+    expect(await values(other)).toEqual({ theirs: 2 });
+  });
+
+  test('[G22] counts and sizes have limits, and nothing is cut', async () => {
+    const agent = await world.addAgent({ maxMemories: 1, noteLength: 10 });
+    await set(agent, [{ key: 'a', value: 'x'.repeat(10) }]);
+    await expect(set(agent, [{ key: 'b', value: 1 }])).rejects.toMatchObject({ status: 422, code: 'too_many' });
+    await expect(set(agent, [{ key: 'a', value: 'x'.repeat(11) }])).rejects.toMatchObject({ status: 413 });
+    await expect(set(agent, [{ key: 'a', value: ['1234567'] }])).rejects.toMatchObject({ status: 413 });
+    expect(await values(agent)).toEqual({ a: 'x'.repeat(10) });
+  });
+
+  test('a memory without a key or a value is refused with its path', async () => {
+    const agent = await world.addAgent();
+    const wrong = [{ value: 1 }, { key: 'k' }] as unknown as MemoryInput[];
+    await expect(set(agent, wrong)).rejects.toMatchObject({
+      status: 422,
+      details: { problems: [{ path: 'memories[0].key' }, { path: 'memories[1].value' }] },
+    });
+  });
+
+  test('[G22] set_memories and delete_memories give keys, and write when the call is settled', async () => {
+    const agentId = await world.addAgent();
+    const { cycle, staged, settle } = cycleOf(world.services, agentId);
+    const tools = memoryTools(cycle);
+    const call = async (toolName: string, input: object) =>
+      (await dispatchCall({ tools, call: { toolName, input } })).outcome;
+    const memories = [{ key: 'likes', value: 'tea' }];
+    expect(await call('set_memories', { memories })).toMatchObject({ status: 'ok', value: { keys: ['likes'] } });
+    expect(await values(agentId)).toEqual({});
+    await settle();
+    expect(await values(agentId)).toEqual({ likes: 'tea' });
+    expect(await call('delete_memories', { keys: ['hates'] })).toMatchObject({
+      status: 'error',
+      text: expect.stringContaining('"hates"'),
+    });
+    expect(staged).toEqual([]);
+    expect(await call('delete_memories', { keys: ['likes'] })).toMatchObject({ value: { deleted: ['likes'] } });
+    await settle();
+    expect(await values(agentId)).toEqual({});
+    expect(await call('set_memories', { memories: [{ value: 1 }] })).toMatchObject({ code: 'invalid_input' });
+  });
+});

@@ -1,0 +1,110 @@
+import type { Answer } from '@lastcall/core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { answer } from '../../src/pending/answer-call.ts';
+import { expireDue } from '../../src/pending/expire-due.ts';
+import { openPending } from '../../src/pending/open-pending.ts';
+import { databases } from '../support/stores.ts';
+import { createDesk, type Desk } from './desk.ts';
+
+const inputSchema = { type: 'object', properties: { amount: { type: 'number', maximum: 100 } }, required: ['amount'] };
+
+describe.each(databases)('approvals on $kind', ({ create }) => {
+  let desk: Desk;
+  beforeAll(async () => {
+    desk = await createDesk(create);
+  });
+  afterAll(() => desk.world.close());
+
+  const ask = () => desk.ask({ kind: 'approval', toolName: 'pay', input: { amount: 5 }, inputSchema });
+  const say = (call: { callId: string; runId: string }, given: Answer) =>
+    answer(desk.services, { ...call, answer: given, by: desk.member });
+  const outcomes = async (callId: string) =>
+    (await desk.events(callId)).map(({ event }) => (event.type === 'tool_result' ? event.outcome : undefined));
+
+  test('[G36] an approval tells the agent, and the card runs', async () => {
+    const call = await ask();
+    await say(call, { approve: true });
+    expect(await outcomes(call.callId)).toEqual([{ status: 'approved' }]);
+    expect((await desk.card(call.callId))?.status).toBe('running');
+    expect(await say(call, { approve: true })).toMatchObject({ duplicate: true });
+    await expect(say(call, { deny: 'no' })).rejects.toMatchObject({
+      status: 409,
+      details: { answer: { approve: true } },
+    });
+  });
+
+  test('[G36] a denial carries its reason; the call never ran, so its card is cancelled', async () => {
+    const call = await ask();
+    await say(call, { deny: 'Too much.' });
+    expect(await outcomes(call.callId)).toEqual([{ status: 'denied', reason: 'Too much.' }]);
+    expect(await desk.card(call.callId)).toMatchObject({
+      status: 'cancelled',
+      metadata: { output: { denied: 'Too much.' } },
+    });
+  });
+
+  test('[G36] an edited input is checked again, and shown', async () => {
+    const call = await ask();
+    await expect(say(call, { approve: true, input: { amount: 500 } })).rejects.toMatchObject({
+      status: 422,
+      details: { path: 'input.amount' },
+    });
+    await expect(say(call, { approve: true, input: null })).rejects.toMatchObject({ status: 422 });
+    await say(call, { approve: true, input: { amount: 4 } });
+    expect(await desk.events(call.callId)).toMatchObject([
+      { event: { input: { amount: 5 }, outcome: { status: 'approved', input: { amount: 4 } } } },
+    ]);
+    expect((await desk.card(call.callId))?.metadata).toMatchObject({ input: { amount: 4 } });
+  });
+
+  test('[G36] a schema of results says nothing of an edited input', async () => {
+    const call = await desk.ask({ kind: 'approval', resultSchema: { type: 'string' } });
+    expect(await say(call, { approve: true, input: { any: 1 } })).toMatchObject({ duplicate: false });
+  });
+
+  test('[G36] a call that waits for leave and then for its result is answered twice, each time once', async () => {
+    const call = await ask();
+    await say(call, { approve: true });
+    await desk.services.store.transaction((tx) =>
+      openPending(desk.services, tx, {
+        ...call,
+        agentId: desk.agent,
+        spaceId: desk.space,
+        toolName: 'pay',
+        kind: 'result',
+        input: { amount: 5 },
+        resultSchema: { type: 'string' },
+      }),
+    );
+    expect(await desk.row(call.callId)).toMatchObject({ status: 'pending', kind: 'result' });
+    expect(await say(call, { approve: true })).toMatchObject({ duplicate: true });
+    await expect(say(call, { deny: 'no' })).rejects.toMatchObject({ status: 409 });
+    await expect(say(call, { result: 5 })).rejects.toMatchObject({ status: 422 });
+    await say(call, { result: 'paid' });
+    await expect(say(call, { result: 'not paid' })).rejects.toMatchObject({
+      status: 409,
+      details: { answer: { result: 'paid' } },
+    });
+    expect(await outcomes(call.callId)).toEqual([{ status: 'approved' }, { status: 'ok', value: 'paid' }]);
+  });
+
+  test('a call that was denied, or has its result, does not wait again', async () => {
+    const call = await desk.ask();
+    await say(call, { result: 1 });
+    const again = { ...call, agentId: desk.agent, toolName: 'confirm', kind: 'result' as const, input: {} };
+    await desk.services.store.transaction((tx) => openPending(desk.services, tx, again));
+    expect((await desk.row(call.callId)).status).toBe('resolved');
+  });
+
+  test('[G32] [G36] leave that nobody gave expires', async () => {
+    const expiresAt = Date.now() + 86_400_000;
+    const call = await desk.ask({ kind: 'approval', expiresAt });
+    expect(await expireDue(desk.services, { now: expiresAt })).toBe(1);
+    expect(await outcomes(call.callId)).toEqual([{ status: 'expired' }]);
+    await expect(say(call, { approve: true })).rejects.toMatchObject({ status: 410 });
+  });
+
+  test('a schema that cannot be used is refused when the call is made', async () => {
+    await expect(desk.ask({ resultSchema: { type: 'strnig' } })).rejects.toMatchObject({ code: 'schema' });
+  });
+});

@@ -1,0 +1,109 @@
+import type { Limits } from '../../src/limits.ts';
+import { newId } from '../../src/new-id.ts';
+import { type OpenedPending, openPending } from '../../src/pending/open-pending.ts';
+import { type PendingCall, toPendingCall } from '../../src/pending/pending-call.ts';
+import type { Services } from '../../src/services.ts';
+import { type Message, toMessage } from '../../src/spaces/message.ts';
+import { openCard } from '../../src/spaces/tool-card.ts';
+import type { databases } from '../support/stores.ts';
+import { createWorld, type World } from './world.ts';
+
+/** An agent and a person in a space, and calls that wait for the person. */
+export interface Desk {
+  readonly world: World;
+  readonly services: Services;
+  readonly agent: string;
+  readonly person: string;
+  readonly stranger: string;
+  readonly space: string;
+  readonly member: { readonly entityId: string };
+  addMember(role: string): Promise<string>;
+  leave(entityId: string): Promise<void>;
+  /** A call that waits, with its card where it has a space. */
+  ask(call?: Partial<OpenedPending>): Promise<{ callId: string; runId: string }>;
+  row(callId: string): Promise<PendingCall>;
+  card(callId: string): Promise<Message | undefined>;
+  /** What the agent was told of the call. */
+  events(callId: string): Promise<Awaited<ReturnType<World['inbox']>>>;
+  /** The types of what the space was told of the call. */
+  told(callId: string): string[];
+}
+
+export async function createDesk(
+  create: (typeof databases)[number]['create'],
+  limits: Partial<Limits> = {},
+): Promise<Desk> {
+  const world = await createWorld(create, limits);
+  const { services } = world;
+  const agent = await world.addAgent();
+  const person = await world.addEntity('human', 'Husam');
+  const stranger = await world.addEntity('human', 'Mallory');
+  const space = await world.addSpace({ [agent]: 'member', [person]: 'member' });
+  const join = (entityId: string, role: string) =>
+    services.store.transaction((tx) =>
+      tx.db
+        .insertInto('memberships')
+        .values({ space_id: space, entity_id: entityId, role, joined_at: 1, left_at: null, last_seen_seq: 0 })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute(),
+    );
+  const row = async (callId: string): Promise<PendingCall> => {
+    const found = services.store.db.selectFrom('pending_calls').selectAll().where('call_id', '=', callId);
+    return toPendingCall(await found.executeTakeFirstOrThrow());
+  };
+  return {
+    world,
+    services,
+    agent,
+    person,
+    stranger,
+    space,
+    member: { entityId: person },
+    async addMember(role) {
+      const id = await world.addEntity('human', role);
+      await join(id, role);
+      return id;
+    },
+    async leave(entityId) {
+      await services.store.transaction((tx) =>
+        tx.db.updateTable('memberships').set({ left_at: 2 }).where('entity_id', '=', entityId).execute(),
+      );
+    },
+    async ask(given = {}) {
+      const call: OpenedPending = {
+        callId: newId(),
+        runId: newId(),
+        agentId: agent,
+        spaceId: space,
+        toolName: 'confirm',
+        kind: 'result',
+        input: {},
+        ...given,
+      };
+      const { callId, runId, toolName, input, spaceId, agentId } = call;
+      await join(agentId, 'member');
+      await services.store.transaction(async (tx) => {
+        await openPending(services, tx, call);
+        const card = { entityId: agentId, runId, callId, toolName, input, status: 'requires_action' as const };
+        if (typeof spaceId === 'string') await openCard(services, tx, { ...card, spaceId });
+      });
+      return { callId, runId };
+    },
+    row,
+    async card(callId) {
+      const found = services.store.db.selectFrom('messages').selectAll().where('call_id', '=', callId);
+      const row = await found.executeTakeFirst();
+      return row === undefined ? undefined : toMessage(row);
+    },
+    async events(callId) {
+      const { agentId } = await row(callId);
+      return (await world.inbox(agentId)).filter(
+        ({ event }) => event.type === 'tool_result' && event.callId === callId,
+      );
+    },
+    told: (callId) =>
+      world.published
+        .filter(({ payload }) => (payload as { callId?: string }).callId === callId)
+        .map(({ type }) => type),
+  };
+}

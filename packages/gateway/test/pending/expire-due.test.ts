@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { answer } from '../../src/pending/answer-call.ts';
+import { expireDue } from '../../src/pending/expire-due.ts';
+import { databases } from '../support/stores.ts';
+import { createDesk, type Desk } from './desk.ts';
+
+/** Far ahead: the database's own clock says that it is not yet over. */
+const LATER = Date.now() + 86_400_000;
+
+describe.each(databases)('pending calls that nobody answers on $kind', ({ create }) => {
+  let desk: Desk;
+  beforeAll(async () => {
+    desk = await createDesk(create);
+  });
+  afterAll(() => desk.world.close());
+
+  test('[G32] the agent is woken when a call expires', async () => {
+    await desk.ask({ expiresAt: LATER });
+    expect(desk.world.wakes).toContainEqual({ threadId: desk.agent, at: LATER });
+  });
+
+  test('[G32] once its time has passed the call is expired, its card too, and one event tells the agent', async () => {
+    const { callId } = await desk.ask({ expiresAt: LATER, input: { a: 1 } });
+    const waiting = await desk.ask();
+    expect(await expireDue(desk.services, { now: LATER - 1 })).toBe(0);
+    expect(await expireDue(desk.services, { agentId: 'another', now: LATER })).toBe(0);
+    expect((await desk.row(callId)).status).toBe('pending');
+    expect(await expireDue(desk.services, { agentId: desk.agent, now: LATER })).toBeGreaterThan(0);
+    expect(await expireDue(desk.services, { now: LATER })).toBe(0);
+    expect(await desk.row(callId)).toMatchObject({ status: 'expired', resolvedAt: LATER });
+    expect((await desk.card(callId))?.status).toBe('expired');
+    expect(desk.told(callId).filter((type) => type === 'tool-call.expired')).toHaveLength(1);
+    expect(await desk.events(callId)).toEqual([
+      {
+        eventId: `tool_result:${callId}`,
+        event: { type: 'tool_result', callId, toolName: 'confirm', input: { a: 1 }, outcome: { status: 'expired' } },
+      },
+    ]);
+    expect((await desk.row(waiting.callId)).status).toBe('pending');
+  });
+
+  test('[G32] a later answer is told so, and kept for operators', async () => {
+    const { callId, runId } = await desk.ask({ expiresAt: LATER });
+    await expireDue(desk.services, { now: LATER });
+    const say = (result: unknown) => answer(desk.services, { runId, callId, answer: { result }, by: desk.member });
+    await expect(say('sorry')).rejects.toMatchObject({ status: 410, code: 'expired' });
+    await expect(say('sorry')).rejects.toMatchObject({ status: 410, code: 'expired' });
+    expect((await desk.row(callId)).lateAnswers).toEqual([
+      { answer: { result: 'sorry' }, by: desk.person, at: expect.any(Number) },
+    ]);
+    for (let count = 0; count < 20; count++) await expect(say(count)).rejects.toMatchObject({ status: 410 });
+    expect((await desk.row(callId)).lateAnswers?.map(({ answer }) => answer)).toEqual(
+      [15, 16, 17, 18, 19].map((result) => ({ result })),
+    );
+    expect(await desk.events(callId)).toHaveLength(1);
+    expect((await desk.row(callId)).status).toBe('expired');
+  });
+
+  test('[G32] an answer after the time is late, also before anybody has looked', async () => {
+    const { callId, runId } = await desk.ask({ expiresAt: Date.now() - 1_000 });
+    await expect(
+      answer(desk.services, { runId, callId, answer: { result: 'late' }, by: desk.member }),
+    ).rejects.toMatchObject({ status: 410, code: 'expired' });
+    expect(await desk.row(callId)).toMatchObject({ status: 'expired', lateAnswers: [{ answer: { result: 'late' } }] });
+    expect((await desk.card(callId))?.status).toBe('expired');
+    expect(await desk.events(callId)).toMatchObject([{ event: { outcome: { status: 'expired' } } }]);
+    expect(await expireDue(desk.services)).toBe(0);
+  });
+
+  test('[G32] a late answer of somebody who may not answer is not kept', async () => {
+    const { callId, runId } = await desk.ask({ expiresAt: LATER });
+    await expireDue(desk.services, { now: LATER });
+    await expect(
+      answer(desk.services, { runId, callId, answer: { result: 1 }, by: { entityId: desk.stranger } }),
+    ).rejects.toMatchObject({ status: 404 });
+    expect(await desk.row(callId)).not.toHaveProperty('lateAnswers');
+  });
+
+  test('[G32] many that are over end in one look', async () => {
+    for (let count = 0; count < 205; count++) await desk.ask({ expiresAt: LATER + 1, spaceId: undefined });
+    expect(await expireDue(desk.services, { now: LATER + 1 })).toBe(205);
+    expect(await expireDue(desk.services, { now: LATER + 1 })).toBe(0);
+  });
+});

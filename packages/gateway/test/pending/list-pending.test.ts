@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { answer } from '../../src/pending/answer-call.ts';
+import { listPending, type PendingFilter } from '../../src/pending/list-pending.ts';
+import { databases } from '../support/stores.ts';
+import { createDesk, type Desk } from './desk.ts';
+
+describe.each(databases)('what waits for whom on $kind', ({ create }) => {
+  let desk: Desk;
+  beforeAll(async () => {
+    desk = await createDesk(create);
+  });
+  afterAll(() => desk.world.close());
+
+  const list = (filter?: PendingFilter) => listPending(desk.services.store.db, filter);
+  const ids = async (filter?: PendingFilter) => (await list(filter)).items.map(({ callId }) => callId);
+
+  test('[G33] an entity sees what it may answer, operators see all, and what is answered is gone', async () => {
+    const owner = await desk.addMember('owner');
+    const anyone = await desk.ask({ display: { customUI: 'confirm' }, input: { q: 1 }, expiresAt: 9e12 });
+    const owners = await desk.ask({ answeredBy: { roles: ['owner'] } });
+    const named = await desk.ask({ answeredBy: { entities: [desk.person] } });
+    const hidden = await desk.ask({ spaceId: undefined });
+    const service = await desk.ask({ spaceId: undefined, answeredBy: { entities: [desk.stranger] } });
+    const done = await desk.ask();
+    await answer(desk.services, { ...done, answer: { result: 1 }, by: desk.member });
+    const sorted = (...calls: { callId: string }[]) => calls.map(({ callId }) => callId).sort();
+
+    expect(await ids({ entityId: desk.person })).toEqual(sorted(anyone, named));
+    expect(await ids({ entityId: owner })).toEqual(sorted(anyone, owners));
+    expect(await ids({ entityId: desk.stranger })).toEqual(sorted(service));
+    expect(await ids()).toEqual(sorted(anyone, owners, named, hidden, service));
+    expect((await list({ entityId: desk.person })).items[0]).toEqual({
+      callId: anyone.callId,
+      runId: anyone.runId,
+      agentId: desk.agent,
+      spaceId: desk.space,
+      toolName: 'confirm',
+      kind: 'result',
+      input: { q: 1 },
+      display: { customUI: 'confirm' },
+      status: 'pending',
+      expiresAt: 9e12,
+      createdAt: expect.any(Number),
+    });
+    await desk.leave(owner);
+    expect(await ids({ entityId: owner })).toEqual([]);
+  });
+
+  test('of one agent', async () => {
+    const agentId = await desk.world.addAgent();
+    const { callId } = await desk.ask({ agentId });
+    expect(await ids({ agentId })).toEqual([callId]);
+    expect(await ids({ agentId, entityId: desk.stranger })).toEqual([]);
+  });
+
+  test('pages leave out nothing and repeat nothing, whoever looks', async () => {
+    const agentId = await desk.world.addAgent();
+    const calls: string[] = [];
+    for (let count = 0; count < 25; count++) {
+      // Two of three are for others.
+      const answeredBy = count % 3 === 0 ? undefined : { roles: ['owner'] };
+      const { callId } = await desk.ask({ agentId, answeredBy });
+      if (answeredBy === undefined) calls.push(callId);
+    }
+    for (const limit of [1, 2, 4, 9, 200]) {
+      const seen: string[] = [];
+      for (let cursor: string | undefined; ; ) {
+        const page = await list({ agentId, entityId: desk.person, limit, cursor });
+        expect(page.items.length).toBeLessThanOrEqual(limit);
+        seen.push(...page.items.map(({ callId }) => callId));
+        cursor = page.next;
+        if (cursor === undefined) break;
+      }
+      expect(seen).toEqual(calls.sort());
+    }
+  });
+
+  test('[G53] a page beyond what is allowed is refused', async () => {
+    for (const limit of [0, 201, 1.5, Number.NaN]) await expect(list({ limit })).rejects.toMatchObject({ status: 422 });
+    expect(await ids({ entityId: 'a\0' })).toEqual([]);
+    expect(await ids({ agentId: 'a\0' })).toEqual([]);
+    await expect(list({ cursor: 'a\0' })).rejects.toMatchObject({ status: 422 });
+  });
+});

@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fireDuePlans } from '../../src/plans/fire-due-plans.ts';
+import type { PlanInput } from '../../src/plans/plan.ts';
+import { listPlans, preparePlans, writePlans } from '../../src/plans/plans.ts';
+import type { AgentStatus } from '../../src/store/tables.ts';
+import { createWorld, type World } from '../pending/world.ts';
+import { databases } from '../support/stores.ts';
+
+const NOW = Date.parse('2026-01-01T12:00:00Z');
+const MINUTE = 60_000;
+
+describe.each(databases)('plans that are due on $kind', ({ create }) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await createWorld(create, { inboxLength: 3 });
+  });
+  afterAll(() => world.close());
+
+  /** An agent with one plan, as of NOW. */
+  const planned = async (schedule: Partial<PlanInput>, status?: AgentStatus) => {
+    const agentId = await world.addAgent(undefined, status);
+    const set = (now: number) =>
+      world.services.store.transaction(async (tx) => {
+        const plans = [{ key: 'k', name: 'Name', instruction: 'Do it.', ...schedule }];
+        await writePlans(world.services, tx, agentId, await preparePlans(tx.db, agentId, plans, now));
+      });
+    await set(NOW);
+    world.wakes.length = 0;
+    return {
+      agentId,
+      set,
+      fire: (now: number) => fireDuePlans(world.services, { agentId, now }),
+      plan: async () => (await listPlans(world.services.store.db, agentId))[0],
+      events: async () => (await world.inbox(agentId)).map(({ event }) => event),
+    };
+  };
+
+  test('[G23] a plan fires when it is due, not before, and once', async () => {
+    const { agentId, fire, plan } = await planned({ at: NOW + MINUTE });
+    expect(await fire(NOW + MINUTE - 1)).toBe(0);
+    expect(await world.inbox(agentId)).toEqual([]);
+    expect(await fire(NOW + MINUTE)).toBe(1);
+    expect(await fire(NOW + MINUTE)).toBe(0);
+    const { id, ...kept } = (await plan()) ?? {};
+    const event = { type: 'plan', planId: id, key: 'k', name: 'Name', instruction: 'Do it.', dueAt: NOW + MINUTE };
+    expect(await world.inbox(agentId)).toEqual([{ eventId: `plan:${id}:${NOW + MINUTE}`, event }]);
+    expect(kept).toMatchObject({ lastAt: NOW + MINUTE });
+    expect(kept).not.toHaveProperty('nextAt');
+    expect(world.wakes).toEqual([{ threadId: agentId }]);
+  });
+
+  test('[G23] a pattern fires again and again, and asks for its next wake', async () => {
+    const { agentId, fire, events, plan } = await planned({ cron: '*/10 * * * *' });
+    expect(await fire(NOW + 10 * MINUTE)).toBe(1);
+    expect(await fire(NOW + 10 * MINUTE)).toBe(0);
+    expect(await plan()).toMatchObject({ lastAt: NOW + 10 * MINUTE, nextAt: NOW + 20 * MINUTE });
+    expect(await fire(NOW + 20 * MINUTE)).toBe(1);
+    expect(await events()).toMatchObject([{ dueAt: NOW + 10 * MINUTE }, { dueAt: NOW + 20 * MINUTE }]);
+    expect(world.wakes).toContainEqual({ threadId: agentId, at: NOW + 30 * MINUTE });
+  });
+
+  test('[G23] a plan set again for the instant that it fired for does not fire again', async () => {
+    const { fire, set, events } = await planned({ at: NOW + 1 });
+    expect(await fire(NOW + 1)).toBe(1);
+    await set(NOW + 2);
+    expect(await fire(NOW + 2)).toBe(0);
+    expect(await events()).toHaveLength(1);
+  });
+
+  test('[G23] after downtime a plan tells once of all it missed, and says that it is late', async () => {
+    const { fire, events, plan } = await planned({ cron: '* * * * *' });
+    expect(await fire(NOW + 10.5 * MINUTE)).toBe(1);
+    expect(await events()).toMatchObject([{ dueAt: NOW + MINUTE, late: true }]);
+    expect((await plan())?.nextAt).toBe(NOW + 11 * MINUTE);
+    expect(await fire(NOW + 10.9 * MINUTE)).toBe(0);
+  });
+
+  test('[G23] a moment late is not late', async () => {
+    const { fire, events } = await planned({ at: NOW + 1 });
+    await fire(NOW + 1 + MINUTE);
+    expect((await events())[0]).not.toHaveProperty('late');
+    const other = await planned({ at: NOW + 1 });
+    await other.fire(NOW + 2 + MINUTE);
+    expect(await other.events()).toMatchObject([{ late: true }]);
+  });
+
+  test('[G23] with misfire "skip" a time that was missed is not told', async () => {
+    const daily = await planned({ cron: '0 13 * * *', misfire: 'skip' });
+    expect(await daily.fire(NOW + 61 * MINUTE + 1)).toBe(0);
+    expect(await daily.events()).toEqual([]);
+    const kept = await daily.plan();
+    expect(kept?.nextAt).toBe(NOW + (24 + 1) * 60 * MINUTE);
+    expect(kept).not.toHaveProperty('lastAt');
+    expect(await daily.fire(NOW + (24 + 1) * 60 * MINUTE)).toBe(1);
+    const once = await planned({ at: NOW + 1, misfire: 'skip' });
+    expect(await once.fire(NOW + 2 + MINUTE)).toBe(0);
+    expect(await once.plan()).not.toHaveProperty('nextAt');
+  });
+
+  test('[G23] with misfire "skip" the time that is on time is told, also after missed ones', async () => {
+    const { fire, events } = await planned({ cron: '*/5 * * * *', misfire: 'skip' });
+    expect(await fire(NOW + 10 * MINUTE + 1)).toBe(1);
+    expect(await events()).toEqual([expect.objectContaining({ dueAt: NOW + 10 * MINUTE })]);
+    expect((await events())[0]).not.toHaveProperty('late');
+  });
+
+  test('[G23] nine in the morning stays nine in the morning when the clock changes', async () => {
+    const { fire, events, set } = await planned({ cron: '0 9 * * *', timeZone: 'Europe/Berlin' });
+    await set(Date.parse('2026-03-28T07:00:00Z'));
+    const at = ['2026-03-28T08:00:00Z', '2026-03-29T07:00:00Z', '2026-03-30T07:00:00Z'].map(Date.parse);
+    for (const now of at) expect(await fire(now)).toBe(1);
+    expect((await events()).map((event) => (event.type === 'plan' ? event.dueAt : 0))).toEqual(at);
+  });
+
+  test.each(['paused', 'invalid'] as const)(
+    '[G16] plans of an agent that is %s wait, and fire late',
+    async (status) => {
+      const { agentId, fire, events } = await planned({ at: NOW + 1 }, status);
+      expect(await fire(NOW + 1)).toBe(0);
+      expect(await events()).toEqual([]);
+      await world.services.store.transaction((tx) =>
+        tx.db.updateTable('agents').set({ status: 'active' }).where('id', '=', agentId).execute(),
+      );
+      expect(await fire(NOW + 5 * MINUTE)).toBe(1);
+      expect(await events()).toMatchObject([{ late: true }]);
+    },
+  );
+
+  test('[G17] plans of a deleted agent never fire', async () => {
+    const { fire } = await planned({ at: NOW + 1 }, 'deleted');
+    expect(await fire(NOW + 1)).toBe(0);
+  });
+
+  test('[G53] into a full inbox nothing is pushed: the plan fires once there is room', async () => {
+    const { agentId, fire, events } = await planned({ cron: '* * * * *' });
+    for (const minutes of [1, 2, 3]) expect(await fire(NOW + minutes * MINUTE)).toBe(1);
+    expect(await fire(NOW + 4 * MINUTE)).toBe(0);
+    await world.services.store.transaction((tx) =>
+      tx.db.updateTable('inbox_events').set({ status: 'done' }).where('agent_id', '=', agentId).execute(),
+    );
+    expect(await fire(NOW + 6 * MINUTE)).toBe(1);
+    expect((await events()).at(-1)).toMatchObject({ dueAt: NOW + 4 * MINUTE, late: true });
+  });
+
+  test('a schedule that cannot be read any more ends its plan, and no other', async () => {
+    const broken = await planned({ cron: '0 13 * * *' });
+    const other = await planned({ at: NOW + 1 });
+    await world.services.store.transaction((tx) =>
+      tx.db.updateTable('plans').set({ time_zone: 'Gone/Zone' }).where('agent_id', '=', broken.agentId).execute(),
+    );
+    await fireDuePlans(world.services, { now: NOW + 60 * MINUTE });
+    expect(await broken.events()).toHaveLength(1);
+    expect(await broken.plan()).not.toHaveProperty('nextAt');
+    expect(await other.events()).toHaveLength(1);
+  });
+
+  test('many plans of many agents fire in one look, each once', async () => {
+    await fireDuePlans(world.services, { now: NOW + 120 * MINUTE });
+    const agents = await Promise.all(Array.from({ length: 3 }, () => world.addAgent({ maxPlans: 1_000 })));
+    const full = { ...world.services, limits: { ...world.services.limits, inboxLength: 1_000 } };
+    for (const agentId of agents)
+      await world.services.store.transaction(async (tx) => {
+        const plans = Array.from({ length: 90 }, (_, index) => ({ name: `n${index}`, instruction: 'i', at: NOW + 1 }));
+        await writePlans(full, tx, agentId, await preparePlans(tx.db, agentId, plans, NOW));
+      });
+    expect(await fireDuePlans(full, { now: NOW + 1 })).toBe(270);
+    expect(await fireDuePlans(full, { now: NOW + 1 })).toBe(0);
+    for (const agentId of agents) expect(await world.inbox(agentId)).toHaveLength(90);
+  });
+});
+
+describe.each(databases.filter(({ kind }) => kind === 'postgres'))(
+  'plans that are due with two gateways on $kind',
+  ({ create }) => {
+    test('[G23] a due plan fires once, whoever comes first', async () => {
+      const world = await createWorld(create);
+      const gateways = [world.services, await world.beside()];
+      const agentId = await world.addAgent();
+      const plans = Array.from({ length: 20 }, (_, index) => ({
+        name: `n${index}`,
+        instruction: 'i',
+        cron: '* * * * *',
+      }));
+      await world.services.store.transaction(async (tx) =>
+        writePlans(world.services, tx, agentId, await preparePlans(tx.db, agentId, plans, NOW)),
+      );
+      const looks = Array.from({ length: 6 }, (_, index) =>
+        fireDuePlans(gateways[index % 2] ?? world.services, { now: NOW + MINUTE }),
+      );
+      const fired = await Promise.all(looks);
+      expect(fired.reduce((sum, count) => sum + count, 0)).toBe(20);
+      expect(await world.inbox(agentId)).toHaveLength(20);
+      await world.close();
+    });
+  },
+);

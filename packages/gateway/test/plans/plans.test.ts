@@ -1,0 +1,143 @@
+import { dispatchCall } from '@lastcall/core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { planTools } from '../../src/built-in-tools/plan-tools.ts';
+import { fireDuePlans } from '../../src/plans/fire-due-plans.ts';
+import type { PlanInput } from '../../src/plans/plan.ts';
+import { deletePlans, listPlans, preparePlans, setPlans, writePlans } from '../../src/plans/plans.ts';
+import { createWorld, cycleOf, type World } from '../pending/world.ts';
+import { databases } from '../support/stores.ts';
+
+const NOW = Date.parse('2026-01-01T12:00:00Z');
+const plan = (key: string, schedule: Partial<PlanInput> = { after: 'PT1H' }): PlanInput => ({
+  key,
+  name: `Plan ${key}`,
+  instruction: `Do ${key}.`,
+  ...schedule,
+});
+
+describe.each(databases)('plans on $kind', ({ create }) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await createWorld(create);
+  });
+  afterAll(() => world.close());
+
+  const set = (agentId: string, plans: readonly PlanInput[]) =>
+    world.services.store.transaction((tx) => setPlans(world.services, tx, agentId, plans));
+  const setAt = (agentId: string, plans: readonly PlanInput[], now = NOW) =>
+    world.services.store.transaction(async (tx) =>
+      writePlans(world.services, tx, agentId, await preparePlans(tx.db, agentId, plans, now)),
+    );
+  const remove = (agentId: string, keys: readonly string[]) =>
+    world.services.store.transaction((tx) => deletePlans(world.services, tx, agentId, keys));
+  const list = (agentId: string) => listPlans(world.services.store.db, agentId);
+  const keys = async (agentId: string) => (await list(agentId)).map(({ key }) => key);
+
+  test('[G23] a plan is kept with when it is due next, and its agent is woken then', async () => {
+    const agent = await world.addAgent();
+    await setAt(agent, [
+      plan('cron', { cron: '0 9 * * *', timeZone: 'Europe/Berlin', misfire: 'skip' }),
+      plan('at', { at: '2026-01-03T00:00:00Z' }),
+      plan('after', { after: 'PT1H' }),
+    ]);
+    const [after, cron, at] = await list(agent);
+    expect(after).toMatchObject({ key: 'after', at: NOW + 3_600_000, nextAt: NOW + 3_600_000, misfire: 'once' });
+    expect(cron).toMatchObject({ key: 'cron', cron: '0 9 * * *', timeZone: 'Europe/Berlin', misfire: 'skip' });
+    expect(cron?.nextAt).toBe(Date.parse('2026-01-02T08:00:00Z'));
+    expect(at).toMatchObject({ name: 'Plan at', instruction: 'Do at.', at: Date.parse('2026-01-03T00:00:00Z') });
+    expect(world.wakes.filter(({ threadId }) => threadId === agent).map((wake) => wake.at)).toEqual([
+      cron?.nextAt,
+      at?.nextAt,
+      after?.nextAt,
+    ]);
+  });
+
+  test('a known key is written over, with its schedule, and keeps its id', async () => {
+    const agent = await world.addAgent();
+    await setAt(agent, [plan('k', { cron: '0 9 * * *' })]);
+    const [before] = await list(agent);
+    await setAt(agent, [plan('k', { after: 'PT2H' })]);
+    const plans = await list(agent);
+    expect(plans).toMatchObject([{ id: before?.id, key: 'k', nextAt: NOW + 7_200_000 }]);
+    expect(plans[0]).not.toHaveProperty('cron');
+  });
+
+  test('[G23] one plan that cannot be read refuses all of them', async () => {
+    const agent = await world.addAgent();
+    await expect(set(agent, [plan('fine'), plan('wrong', { cron: 'sometimes' })])).rejects.toMatchObject({
+      status: 422,
+      code: 'invalid_schedule',
+    });
+    await expect(set(agent, [{ ...plan('wrong'), when: 'x' } as PlanInput])).rejects.toMatchObject({
+      details: { path: 'plans[0].when' },
+    });
+    await expect(set(agent, [{ ...plan('k'), misfire: 'twice' as 'once' }])).rejects.toMatchObject({
+      details: { path: 'plans[0].misfire' },
+    });
+    expect(await keys(agent)).toEqual([]);
+  });
+
+  test('[G22] counts and sizes have limits', async () => {
+    const agent = await world.addAgent({ maxPlans: 2, noteLength: 10 });
+    await set(agent, [plan('a'), plan('b')]);
+    await expect(set(agent, [plan('c')])).rejects.toMatchObject({ status: 422, code: 'too_many' });
+    await set(agent, [plan('b')]);
+    const long = { ...plan('a'), instruction: 'x'.repeat(11) };
+    await expect(set(agent, [long])).rejects.toMatchObject({ status: 413, code: 'too_large' });
+    expect((await keys(agent)).sort()).toEqual(['a', 'b']);
+  });
+
+  test('[G22] plans that are over make room for new ones, the oldest first', async () => {
+    const agent = await world.addAgent({ maxPlans: 2 });
+    await setAt(agent, [plan('a', { at: NOW + 1 }), plan('b', { at: NOW + 2 })]);
+    await fireDuePlans(world.services, { agentId: agent, now: NOW + 10 });
+    expect((await list(agent)).map(({ nextAt }) => nextAt)).toEqual([undefined, undefined]);
+    await setAt(agent, [plan('b')]);
+    expect(await keys(agent)).toEqual(['b', 'a']);
+    await setAt(agent, [plan('c')]);
+    expect((await keys(agent)).sort()).toEqual(['b', 'c']);
+    await expect(setAt(agent, [plan('a')])).rejects.toMatchObject({ code: 'too_many' });
+  });
+
+  test("[G22] another agent's plan is not found, and nothing of the batch is deleted", async () => {
+    const [agent, other] = [await world.addAgent(), await world.addAgent()];
+    await set(agent, [plan('a')]);
+    await set(other, [plan('theirs')]);
+    await expect(remove(agent, ['a', 'theirs'])).rejects.toMatchObject({
+      status: 404,
+      message: expect.stringContaining('There is no plan "theirs"'),
+    });
+    expect(await keys(agent)).toEqual(['a']);
+    await remove(agent, ['a']);
+    expect(await keys(agent)).toEqual([]);
+    expect(await keys(other)).toEqual(['theirs']);
+  });
+
+  test('[G22] the tools set, read and delete plans by keys, and write when the call is settled', async () => {
+    const agentId = await world.addAgent();
+    const { cycle, staged, settle } = cycleOf(world.services, agentId);
+    const tools = planTools(cycle);
+    const call = async (toolName: string, input: object) =>
+      (await dispatchCall({ tools, call: { toolName, input } })).outcome;
+    const plans = [{ name: 'Morning report', instruction: 'Report.', cron: '0 9 * * *', timeZone: 'Europe/Berlin' }];
+    const nextAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT0[78]:00:00.000Z$/);
+    expect(await call('set_plans', { plans })).toMatchObject({
+      status: 'ok',
+      value: { plans: [{ key: 'morning-report', nextAt }] },
+    });
+    expect(await call('get_plans', {})).toMatchObject({ value: { plans: [] } });
+    await settle();
+    expect(await call('get_plans', {})).toMatchObject({
+      value: { plans: [{ ...plans[0], key: 'morning-report', misfire: 'once', nextAt, lastAt: null }] },
+    });
+    expect(await call('set_plans', { plans: [{ name: 'n', instruction: 'i' }] })).toMatchObject({
+      status: 'error',
+      text: expect.stringContaining('exactly one of cron, at and after'),
+    });
+    expect(await call('delete_plans', { keys: ['evening'] })).toMatchObject({ status: 'error' });
+    expect(staged).toEqual([]);
+    expect(await call('delete_plans', { keys: ['morning-report'] })).toMatchObject({ status: 'ok' });
+    await settle();
+    expect(await keys(agentId)).toEqual([]);
+  });
+});

@@ -1,0 +1,124 @@
+import { type AiSdkTool, type AnyTool, fail, type ToolContext } from '@lastcall/core';
+import { StateError } from './errors.ts';
+import type { Pack } from './pack.ts';
+import type { PlainObject } from './plain.ts';
+import type { StateContext } from './state-context.ts';
+import { patchState } from './state-schema.ts';
+import type { Target } from './tree-event.ts';
+import { dispatchChange, type View } from './view.ts';
+import { viewOf, workplaceOf } from './workplace.ts';
+
+/** Whose state a tool sees, and whether it may change it. */
+export type Scope =
+  | { readonly kind: 'own' }
+  | { readonly kind: 'pack'; readonly pack: Pack }
+  /** 0 is the parent. */
+  | { readonly kind: 'ancestor'; readonly distance: number }
+  | { readonly kind: 'charter' };
+
+/** The tool with the machine's state in its context. What it wrote is claimed when it has run: a conflict is its error. */
+export function bindTool<T extends AnyTool | AiSdkTool>(definition: T, scope: Scope): T {
+  const { execute, approval } = definition as AnyTool;
+  const bound: { -readonly [K in 'execute' | 'approval']?: unknown } = {};
+  if (execute !== undefined)
+    bound.execute = (input: never, ctx: ToolContext) => {
+      const call = { ctx, before: viewOf(ctx).events.length };
+      return finish(execute(input, withState(ctx, scope)), call);
+    };
+  if (typeof approval === 'function')
+    bound.approval = (input: never, ctx: ToolContext) => approval(input, withState(ctx, scope));
+  return { ...definition, ...bound };
+}
+
+/** The same context with the state in it: a context belongs to one run of one call, so nobody else sees it. */
+export function withState(ctx: ToolContext, scope: Scope): StateContext {
+  const { seat } = viewOf(ctx);
+  return Object.defineProperties(ctx, {
+    state: { enumerable: true, configurable: true, get: () => stateIn(viewOf(ctx), scope) },
+    updateState: own((patch: unknown) => updateState(ctx, scope, patch)),
+    instanceId: own(seat.instanceId),
+    nodeName: own(seat.node),
+    pack: own((pack: Pack) => packIn(viewOf(ctx), pack)),
+  }) as StateContext;
+}
+
+function own(value: unknown): PropertyDescriptor {
+  return { value, enumerable: true, configurable: true };
+}
+
+function stateIn(view: View, scope: Scope): PlainObject {
+  switch (scope.kind) {
+    case 'own':
+    case 'charter':
+      return view.state;
+    case 'pack':
+      return packIn(view, scope.pack);
+    case 'ancestor':
+      return view.ancestors[scope.distance] ?? {};
+  }
+}
+
+function packIn(view: View, pack: Pack): PlainObject {
+  const state = Object.hasOwn(view.packs, pack.name) ? view.packs[pack.name] : undefined;
+  if (state === undefined) throw new StateError(`packs.${pack.name}`, `"${view.seat.node}" does not use this pack.`);
+  return state;
+}
+
+function updateState(ctx: ToolContext, scope: Scope, patch: unknown): void {
+  const view = viewOf(ctx);
+  const { target, schema } = targetOf(ctx, view, scope);
+  const { fields } = patchState(schema, stateIn(view, scope), patch, 'state');
+  dispatchChange(ctx.session, { kind: 'patched', target, ...fields });
+}
+
+function targetOf(ctx: ToolContext, view: View, scope: Scope): { target: Target; schema: unknown } {
+  switch (scope.kind) {
+    case 'own': {
+      const { definition } = workplaceOf(ctx).charter.node(view.seat.node);
+      return { target: { kind: 'instance', id: view.seat.instanceId }, schema: definition.state };
+    }
+    case 'pack':
+      return { target: { kind: 'pack', name: scope.pack.name }, schema: scope.pack.state };
+    case 'ancestor':
+      throw new StateError(
+        'state',
+        `"${ctx.toolName}" is a tool of an ancestor: it may read the state, and not change it.`,
+      );
+    case 'charter':
+      throw new StateError(
+        'state',
+        `"${ctx.toolName}" is a tool of the charter: it may read the state, and not change it.`,
+      );
+  }
+}
+
+interface RunningCall {
+  readonly ctx: ToolContext;
+  /** How many changes there were when it began: those are of earlier calls. */
+  readonly before: number;
+}
+
+/** Once the tool is done, whatever form its end has. */
+function finish(returned: unknown, call: RunningCall): unknown {
+  if (returned instanceof Promise) return returned.then((value) => finish(value, call));
+  if (isIterable(returned)) return finishLast(returned, call);
+  return claimWrites(call) ?? returned;
+}
+
+async function* finishLast(values: AsyncIterable<unknown>, call: RunningCall): AsyncGenerator<unknown> {
+  yield* values;
+  const conflict = claimWrites(call);
+  if (conflict !== undefined) yield conflict;
+}
+
+/** The failure that somebody else's writing makes of the call; undefined where nobody was there before it. */
+function claimWrites({ ctx, before }: RunningCall): ReturnType<typeof fail> | undefined {
+  const events = viewOf(ctx).events.slice(before);
+  if (events.length === 0) return undefined;
+  const conflict = workplaceOf(ctx).claim(events);
+  return conflict === undefined ? undefined : fail(conflict, { code: 'conflict' });
+}
+
+function isIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}

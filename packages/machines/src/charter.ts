@@ -1,0 +1,105 @@
+import type { ToolSet } from '@lastcall/core';
+import { compileCharter } from './compile-charter.ts';
+import type { CompiledNode, CompiledTransition } from './compiled-node.ts';
+import { CharterError } from './errors.ts';
+import type { AnyNode } from './node.ts';
+import type { Pack } from './pack.ts';
+import type { PlainObject } from './plain.ts';
+import type { AnyTransition, NodeRef } from './transition.ts';
+
+export interface CharterDefinition {
+  /** By name. */
+  nodes: { readonly [name: string]: AnyNode };
+  /** Transitions of every node; a node's own of the same name outranks one. */
+  transitions?: { readonly [name: string]: AnyTransition | NodeRef };
+  /** Tools of every node; a nearer one of the same name outranks one. */
+  tools?: ToolSet;
+  /** The packs that nodes may use. */
+  packs?: readonly Pack<never>[] | readonly Pack[] | { readonly [name: string]: Pack<never> | Pack };
+}
+
+/** The static registry of a machine: nodes, transitions, tools, packs. */
+export interface Charter {
+  /** The names of its nodes, inline ones included. */
+  readonly nodeNames: readonly string[];
+}
+
+/**
+ * Builds a charter. Refuses one that cannot work with a CharterError that names the path: an unknown node, a reserved
+ * name, a pack that is used and not registered, an initial state against its schema.
+ *
+ * Nodes that stand inline, in the place of a transition or among its `targets`, are named by their
+ * `name` or else by their path (`triage.escalate`), so that a stored machine finds them again. A node that only a handler knows is named when it is
+ * first met, by the transition it came from: this very charter restores it, and one built in another process refuses it,
+ * saying so. List such nodes in `targets`.
+ */
+export function charter(definition: CharterDefinition): Charter {
+  return new CompiledCharter(compileCharter(definition));
+}
+
+export interface CharterParts {
+  readonly nodes: Map<string, CompiledNode>;
+  readonly names: Map<AnyNode, string>;
+  readonly transitions: ReadonlyMap<string, CompiledTransition>;
+  readonly tools: ToolSet;
+  readonly packs: ReadonlyMap<string, Pack>;
+  readonly packStates: { readonly [name: string]: PlainObject };
+  /** Gives a node met at run time a name, and checks it. */
+  readonly adopt: (node: AnyNode, path: string) => string;
+}
+
+export class CompiledCharter implements Charter {
+  readonly #parts: CharterParts;
+
+  constructor(parts: CharterParts) {
+    this.#parts = parts;
+  }
+
+  static of(charter: Charter): CompiledCharter {
+    if (charter instanceof CompiledCharter) return charter;
+    throw new CharterError('charter', 'must come from charter({ nodes, … }).');
+  }
+
+  get nodeNames(): readonly string[] {
+    return [...this.#parts.nodes.keys()];
+  }
+
+  get transitions(): ReadonlyMap<string, CompiledTransition> {
+    return this.#parts.transitions;
+  }
+
+  get tools(): ToolSet {
+    return this.#parts.tools;
+  }
+
+  get packs(): ReadonlyMap<string, Pack> {
+    return this.#parts.packs;
+  }
+
+  get packStates(): { readonly [name: string]: PlainObject } {
+    return this.#parts.packStates;
+  }
+
+  find(name: string): CompiledNode | undefined {
+    return this.#parts.nodes.get(name);
+  }
+
+  /** The node of an instance: that it is there was checked when the instance came to be. */
+  node(name: string): CompiledNode {
+    const found = this.find(name);
+    if (found === undefined) throw new CharterError('nodes', `has no node "${name}".`);
+    return found;
+  }
+
+  /** What a reference means. `path` is where it stands, for a node that nobody has met yet. */
+  resolve(reference: unknown, path: string): CompiledNode {
+    if (typeof reference !== 'string') return this.node(this.#nameOf(reference, path));
+    const found = this.find(reference);
+    if (found !== undefined) return found;
+    throw new CharterError(path, `there is no node "${reference}". Nodes: ${this.nodeNames.join(', ')}.`);
+  }
+
+  #nameOf(node: unknown, path: string): string {
+    return this.#parts.names.get(node as AnyNode) ?? this.#parts.adopt(node as AnyNode, path);
+  }
+}

@@ -1,0 +1,22 @@
+import type { JsonSchemaObject } from '@lastcall/core';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { StateContext } from './state-context.ts';
+import type { Transition } from './transition.ts';
+
+/** Something the host does to an instance, without a model: `machine.command(name, input)`. */
+export interface CommandDefinition<S = Record<string, unknown>, I = Record<string, unknown>, O = unknown, W = I> {
+  description?: string;
+  /** Default: no input. */
+  inputSchema?: StandardSchemaV1<W, I> | JsonSchemaObject;
+  /** What it returns is what `machine.command` resolves with; `to`, `spawn` or `cede` change the tree. */
+  execute: (input: I, ctx: StateContext<S>) => O | Transition | Promise<O | Transition>;
+  timeoutMs?: number;
+}
+
+/** A command whose types do not matter here. */
+export interface AnyCommand {
+  readonly description?: string;
+  readonly inputSchema?: unknown;
+  readonly execute: (input: never, ctx: never) => unknown;
+  readonly timeoutMs?: number;
+}

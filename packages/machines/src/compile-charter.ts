@@ -1,0 +1,267 @@
+import { type AnyTool, LastcallError, mergeToolSets, type ToolSet, tool } from '@lastcall/core';
+import type { CharterDefinition, CharterParts } from './charter.ts';
+import type { AnyCommand } from './command.ts';
+import type { CompiledNode, CompiledTransition } from './compiled-node.ts';
+import { CharterError } from './errors.ts';
+import { type AnyNode, isNode } from './node.ts';
+import type { Pack } from './pack.ts';
+import type { PlainObject } from './plain.ts';
+import { parseState, standardOf } from './state-schema.ts';
+import { nameProblem, TRANSITION_PREFIX } from './tool-names.ts';
+import { type AnyTransition, isTransition, type NodeRef, to } from './transition.ts';
+
+/** Checks a charter from end to end and gives its parts, every reference resolved. */
+export function compileCharter(definition: CharterDefinition): CharterParts {
+  if (!isObject(definition) || !isObject(definition.nodes))
+    throw new CharterError('charter', 'must be given { nodes: { name: node({ … }) } }.');
+  return new Compiler(definition).compile();
+}
+
+class Compiler {
+  readonly #definition: CharterDefinition;
+  readonly #nodes = new Map<string, CompiledNode>();
+  readonly #names = new Map<AnyNode, string>();
+  /** Names given, compiled or not yet: a node may name one that comes later. */
+  readonly #taken = new Set<string>();
+  readonly #packs = new Map<string, Pack>();
+  /** Found inline, and still to be compiled. */
+  readonly #ahead: { readonly node: AnyNode; readonly name: string; readonly path: string }[] = [];
+
+  constructor(definition: CharterDefinition) {
+    this.#definition = definition;
+  }
+
+  compile(): CharterParts {
+    const { nodes, transitions = {}, tools = {} } = this.#definition;
+    const packStates = this.#registerPacks();
+    if (Object.keys(nodes).length === 0) throw new CharterError('nodes', 'must have a node.');
+    // All names first: a node may name one that is written below it.
+    for (const [name, node] of Object.entries(nodes)) {
+      if (isNode(node) && node.name !== undefined && node.name !== name)
+        throw new CharterError(`nodes.${name}`, `the node calls itself "${node.name}". Name and key must be equal.`);
+      const known = this.#register(node, name, `nodes.${name}`);
+      if (known !== name) throw new CharterError(`nodes.${name}`, `is the node that is registered as "${known}".`);
+    }
+    checkTools(tools, 'tools');
+    const shared = this.#compileTransitions(transitions, 'transitions', '');
+    this.#compileAll();
+    return {
+      nodes: this.#nodes,
+      names: this.#names,
+      transitions: shared,
+      tools,
+      packs: this.#packs,
+      packStates,
+      adopt: (node, path) => this.#adopt(node, path),
+    };
+  }
+
+  #compileAll(): void {
+    for (let next = this.#ahead.shift(); next !== undefined; next = this.#ahead.shift())
+      this.#nodes.set(next.name, this.#compileNode(next.node, next.name, next.path));
+  }
+
+  #registerPacks(): { readonly [name: string]: PlainObject } {
+    const { packs = [] } = this.#definition;
+    const states: Record<string, PlainObject> = {};
+    for (const one of Object.values(packs) as readonly Pack[]) {
+      const path = `packs.${one?.name ?? '?'}`;
+      if (!isObject(one) || typeof one.name !== 'string') throw new CharterError('packs', 'must come from pack().');
+      if (this.#packs.has(one.name)) throw new CharterError(path, 'is registered twice.');
+      checkTools(one.tools, `${path}.tools`);
+      states[one.name] = checked(`${path}.initialState`, () =>
+        parseState(one.state, one.initialState, `${path}.initialState`),
+      );
+      this.#packs.set(one.name, one);
+    }
+    return states;
+  }
+
+  #register(node: unknown, name: string, path: string): string {
+    if (!isNode(node)) throw new CharterError(path, 'must come from node().');
+    const known = this.#names.get(node);
+    if (known !== undefined) return known;
+    if (name === '' || name.length > 200) throw new CharterError(path, 'a node must have a name of 1–200 characters.');
+    if (this.#taken.has(name)) throw new CharterError(path, `another node is named "${name}" already.`);
+    this.#names.set(node, name);
+    this.#taken.add(name);
+    this.#ahead.push({ node, name, path });
+    return name;
+  }
+
+  /** A node that a handler came with. */
+  #adopt(node: AnyNode, path: string): string {
+    const base = (isNode(node) ? node.name : undefined) ?? inlineName(path);
+    const before = [...this.#taken];
+    let name = base;
+    for (let count = 2; this.#taken.has(name); count++) name = `${base}.${count}`;
+    try {
+      this.#register(node, name, path);
+      this.#compileAll();
+      return name;
+    } catch (error) {
+      this.#forget(new Set(before));
+      throw error;
+    }
+  }
+
+  /** A node that cannot work leaves nothing behind, nor do those inside it. */
+  #forget(kept: ReadonlySet<string>): void {
+    this.#ahead.length = 0;
+    for (const [node, name] of this.#names) if (!kept.has(name)) this.#names.delete(node);
+    for (const name of this.#taken) if (!kept.has(name)) this.#taken.delete(name);
+    for (const name of this.#nodes.keys()) if (!kept.has(name)) this.#nodes.delete(name);
+  }
+
+  #compileNode(definition: AnyNode, name: string, path: string): CompiledNode {
+    const { instructions, worker } = definition;
+    if (typeof instructions !== 'string' && typeof instructions !== 'function')
+      throw new CharterError(`${path}.instructions`, 'must be a text or a function of the state.');
+    if (typeof worker !== 'boolean') throw new CharterError(`${path}.worker`, 'must be true or false.');
+    checkTools(definition.tools, `${path}.tools`);
+    return {
+      name,
+      path,
+      definition,
+      worker,
+      hasState: definition.state !== undefined,
+      initialState: initialState(definition, path),
+      tools: definition.tools,
+      transitions: this.#compileTransitions(definition.transitions, `${path}.transitions`, name),
+      packs: this.#packsOf(definition, path),
+      commands: compileCommands(definition, path),
+    };
+  }
+
+  #packsOf({ packs, worker }: AnyNode, path: string): readonly Pack[] {
+    if (!Array.isArray(packs)) throw new CharterError(`${path}.packs`, 'must be an array of packs.');
+    if (worker && packs.length > 0) throw new CharterError(`${path}.packs`, 'a worker has no packs.');
+    const owners = new Map<string, string>();
+    packs.forEach((one: Pack | undefined, index) => {
+      const at = `${path}.packs[${index}]`;
+      if (one === undefined || this.#packs.get(one.name) !== one)
+        throw new CharterError(at, `pack "${one?.name ?? '?'}" is not registered: list it in the charter's packs.`);
+      for (const name of Object.keys(one.tools)) {
+        const other = owners.get(name);
+        if (other !== undefined) throw new CharterError(at, `packs "${other}" and "${one.name}" both have "${name}".`);
+        owners.set(name, one.name);
+      }
+    });
+    return packs;
+  }
+
+  #compileTransitions(
+    transitions: AnyNode['transitions'],
+    path: string,
+    owner: string,
+  ): ReadonlyMap<string, CompiledTransition> {
+    if (!isObject(transitions)) throw new CharterError(path, 'must be an object of transitions.');
+    const compiled = new Map<string, CompiledTransition>();
+    for (const [name, given] of Object.entries(transitions))
+      compiled.set(name, this.#compileTransition(given, name, `${path}.${name}`, owner));
+    return compiled;
+  }
+
+  #compileTransition(given: unknown, name: string, path: string, owner: string): CompiledTransition {
+    const short = typeof given === 'string' || isNode(given);
+    if (!short && !isObject(given))
+      throw new CharterError(path, 'must be a node, the name of one, or { description, inputSchema, handler }.');
+    if (!/^[\w-]{1,53}$/.test(name))
+      throw new CharterError(path, `a transition's name is 1–53 letters, digits, "_" or "-".`);
+    if (!short) checkHandler(given as AnyTransition, name, path);
+    const listed = short ? [given as NodeRef] : ((given as AnyTransition).targets ?? []);
+    if (!Array.isArray(listed)) throw new CharterError(`${path}.targets`, 'must be an array of nodes.');
+    const inline = owner === '' ? name : `${owner}.${name}`;
+    const targets = listed.map((target: NodeRef, index) => {
+      const at = short ? path : `${path}.targets[${index}]`;
+      return this.#reference(target, listed.length > 1 ? `${inline}.${index + 1}` : inline, at);
+    });
+    const definition = short ? moveTo(targets[0] as string) : (given as AnyTransition);
+    return { name, path, definition, targets };
+  }
+
+  #reference(reference: NodeRef, inlineName: string, path: string): string {
+    if (typeof reference !== 'string')
+      return this.#register(reference, (isNode(reference) ? reference.name : undefined) ?? inlineName, path);
+    if (this.#taken.has(reference)) return reference;
+    throw new CharterError(path, `there is no node "${reference}". Nodes: ${[...this.#taken].join(', ')}.`);
+  }
+}
+
+/** The transition that a node in the place of one stands for. */
+function moveTo(name: string): AnyTransition {
+  return { description: `Go on as "${name}".`.slice(0, 200), handler: () => to(name) };
+}
+
+function checkHandler(given: AnyTransition, name: string, path: string): void {
+  if (isTransition(given))
+    throw new CharterError(path, 'is a decision already: give a handler that returns it, or the node itself.');
+  if (typeof given.handler !== 'function') throw new CharterError(`${path}.handler`, 'must be a function.');
+  // Core's own checks of what a model is told, when the charter is built and not when it is first used.
+  checked(path, () =>
+    tool({
+      ...given,
+      name: `${TRANSITION_PREFIX}${name}`,
+      inputSchema: given.inputSchema ?? NO_INPUT,
+      execute: () => undefined,
+    } as never),
+  );
+}
+
+/** A schema that takes no arguments. */
+export const NO_INPUT: { readonly type: 'object'; readonly properties: Record<string, never> } = Object.freeze({
+  type: 'object',
+  properties: {},
+});
+
+function compileCommands({ commands }: AnyNode, path: string): ReadonlyMap<string, AnyCommand> {
+  if (!isObject(commands)) throw new CharterError(`${path}.commands`, 'must be an object of commands.');
+  for (const [name, command] of Object.entries(commands)) {
+    const at = `${path}.commands.${name}`;
+    if (!isObject(command) || typeof command.execute !== 'function')
+      throw new CharterError(at, 'must be { inputSchema, execute }.');
+    checked(at, () => tool({ description: name, ...command, inputSchema: command.inputSchema ?? NO_INPUT } as never));
+  }
+  return new Map(Object.entries(commands));
+}
+
+function initialState({ state, initialState }: AnyNode, path: string): PlainObject | undefined {
+  if (state !== undefined) checked(`${path}.state`, () => standardOf(state, `${path}.state`));
+  const at = `${path}.initialState`;
+  if (initialState !== undefined) return checked(at, () => parseState(state, initialState, at));
+  try {
+    return parseState(state, {}, at);
+  } catch {
+    return undefined;
+  }
+}
+
+function checkTools(tools: ToolSet, path: string): void {
+  checked(path, () => mergeToolSets(tools));
+  for (const [name, definition] of Object.entries(tools)) {
+    const problem = nameProblem(name);
+    if (problem !== undefined) throw new CharterError(`${path}.${name}`, problem);
+    if ((definition as AnyTool).transition === true)
+      throw new CharterError(`${path}.${name}`, 'is a transition: put it among the transitions of the node.');
+  }
+}
+
+function checked<T>(path: string, check: () => T): T {
+  try {
+    return check();
+  } catch (cause) {
+    if (cause instanceof CharterError) throw cause;
+    const where = cause instanceof LastcallError && 'path' in cause ? String(cause.path) : path;
+    const said = cause instanceof Error ? cause.message : String(cause);
+    throw new CharterError(where, said.replace(`${where}: `, ''), { cause });
+  }
+}
+
+/** `nodes.triage.transitions.escalate` is where a node named `triage.escalate` came from. */
+function inlineName(path: string): string {
+  return path.replace(/^nodes\./, '').replace(/(^|\.)transitions\./, '$1');
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

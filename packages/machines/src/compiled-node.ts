@@ -1,0 +1,31 @@
+import type { ToolSet } from '@lastcall/core';
+import type { AnyCommand } from './command.ts';
+import type { AnyNode } from './node.ts';
+import type { Pack } from './pack.ts';
+import type { PlainObject } from './plain.ts';
+import type { AnyTransition } from './transition.ts';
+
+/** A node as the charter knows it: named, checked, its references resolved. */
+export interface CompiledNode {
+  readonly name: string;
+  /** Where it stands in the charter. */
+  readonly path: string;
+  readonly definition: AnyNode;
+  readonly worker: boolean;
+  readonly hasState: boolean;
+  /** Undefined where its schema makes no state of nothing: whoever goes there must bring one. */
+  readonly initialState: PlainObject | undefined;
+  readonly tools: ToolSet;
+  readonly transitions: ReadonlyMap<string, CompiledTransition>;
+  readonly packs: readonly Pack[];
+  readonly commands: ReadonlyMap<string, AnyCommand>;
+}
+
+export interface CompiledTransition {
+  readonly name: string;
+  /** Where it stands in the charter. */
+  readonly path: string;
+  readonly definition: AnyTransition;
+  /** The names of the nodes it is known to lead to. */
+  readonly targets: readonly string[];
+}

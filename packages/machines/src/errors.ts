@@ -1,0 +1,45 @@
+import { LastcallError } from '@lastcall/core';
+
+/** A charter that cannot work, refused when it is built. `path` is where, like `nodes.refund.transitions.done`. */
+export class CharterError extends LastcallError {
+  override readonly name: string = 'CharterError';
+  readonly path: string;
+
+  constructor(path: string, problem: string, options?: { cause?: unknown }) {
+    super('charter', `${path}: ${problem}`, options);
+    this.path = path;
+  }
+}
+
+/** What a machine was asked to do and cannot: a wrong id, a command that failed, a transition that does not fit its tree. */
+export class MachineError extends LastcallError {
+  override readonly name: string = 'MachineError';
+
+  constructor(code: MachineErrorCode, message: string, options?: { cause?: unknown }) {
+    super(code, message, options);
+  }
+}
+
+export type MachineErrorCode = 'machine' | 'transition' | 'command' | 'unknown_suspension' | 'message';
+
+/** State that does not fit its schema or is no plain data. Nothing was changed. */
+export class StateError extends LastcallError {
+  override readonly name: string = 'StateError';
+  readonly path: string;
+
+  constructor(path: string, problem: string, options?: { cause?: unknown }) {
+    super('state', `${path}: ${problem}`, options);
+    this.path = path;
+  }
+}
+
+/** A stored machine that cannot be restored. `path` is where in it, like `tree.root.children[0].state.count`. */
+export class StoredMachineError extends LastcallError {
+  override readonly name: string = 'StoredMachineError';
+  readonly path: string;
+
+  constructor(path: string, problem: string, options?: { cause?: unknown }) {
+    super('stored_machine', `The stored machine cannot be restored. ${path}: ${problem}`, options);
+    this.path = path;
+  }
+}

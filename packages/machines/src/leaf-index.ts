@@ -1,0 +1,49 @@
+import { findInstance, type Instance, inTreeOrder, type Tree, walk } from './tree.ts';
+
+/** Which instances there is something to do for, kept up event by event: a step looks at these and at nobody else. */
+export class LeafIndex {
+  /** Leaves to be asked, or whose answers have come. */
+  readonly ready: Set<string> = new Set();
+  /** Leaves that wait for answers. */
+  readonly suspended: Set<string> = new Set();
+  /** Instances that have said their last word, to be taken out. */
+  readonly ceded: Set<string> = new Set();
+  /** Instances with calls that wait and have no answer. */
+  readonly waiting: Set<string> = new Set();
+  /** Suspended leaves of which a call's time may pass. */
+  readonly expiring: Set<string> = new Set();
+
+  constructor(tree: Tree) {
+    for (const instance of walk(tree.root)) this.#add(instance);
+  }
+
+  update(tree: Tree, ids: Iterable<string>): void {
+    for (const id of ids) {
+      for (const set of [this.ready, this.suspended, this.ceded, this.waiting, this.expiring]) set.delete(id);
+      const instance = findInstance(tree, id);
+      if (instance !== undefined) this.#add(instance);
+    }
+  }
+
+  /** The leaves that act in the next step, in tree order. */
+  active(tree: Tree, now: () => number): readonly string[] {
+    const expired = [...this.expiring].filter((id) => isExpired(findInstance(tree, id), now()));
+    return [...new Set([...this.ready, ...expired])].sort(inTreeOrder);
+  }
+
+  #add({ id, children, phase, waits }: Instance): void {
+    const unanswered = waits.filter(({ answer }) => answer === undefined);
+    if (unanswered.length > 0) this.waiting.add(id);
+    if (children.length > 0) return;
+    if (phase.kind === 'ceded') this.ceded.add(id);
+    else if (phase.kind === 'ready' || unanswered.length < waits.length) this.ready.add(id);
+    else if (phase.kind === 'suspended') {
+      this.suspended.add(id);
+      if (unanswered.some(({ expiresAt }) => expiresAt !== undefined)) this.expiring.add(id);
+    }
+  }
+}
+
+function isExpired(instance: Instance | undefined, now: number): boolean {
+  return instance?.waits.some(({ expiresAt }) => expiresAt !== undefined && expiresAt <= now) ?? false;
+}

@@ -1,0 +1,69 @@
+import type { SessionOptions } from '@lastcall/core';
+import { type Charter, CompiledCharter } from './charter.ts';
+import { CharterError } from './errors.ts';
+import { LiveMachine } from './live-machine.ts';
+import type { MachineEntry } from './log.ts';
+import type { MachineMessage } from './message.ts';
+import type { CommandOptions } from './run-command.ts';
+import type { Suspension } from './suspension.ts';
+import type { NodeRef } from './transition.ts';
+import { stateFor } from './transition-tool.ts';
+import { type Instance, ROOT, type Tree } from './tree.ts';
+
+/** An agent as a tree of states. It does something when `runMachine` runs it. */
+export interface Machine {
+  /** What it is now: immutable plain data. */
+  readonly tree: Tree;
+  /** Everything that happened, in order: what the steps told, and what they have not told yet. */
+  readonly history: readonly MachineEntry[];
+  /** The calls that wait for `resume`. */
+  readonly suspended: readonly Suspension[];
+  /** The leaf that talks with the user; undefined while only workers act. */
+  readonly primary: Instance | undefined;
+  instance(id: string): Instance | undefined;
+  /**
+   * Says something to the machine. It waits for the end of the step that runs, if one does, and is answered in the same
+   * run; otherwise by the next one.
+   */
+  enqueue(message: MachineMessage): void;
+  /**
+   * Runs a command of the primary's node, or of the nearest ancestor that has one of this name, once and before any
+   * further inference; beside a step that runs, unless it changes the tree. Resolves with what it returned; rejects with a
+   * MachineError, nothing changed, where it fails.
+   */
+  command(name: string, input?: unknown, options?: CommandOptions): Promise<unknown>;
+  /**
+   * Answers a call that waits: the payload is its result. The next run goes on without another message. Throws, with
+   * nothing changed, where nothing waits under the id.
+   */
+  resume(suspendId: string, payload?: unknown): void;
+}
+
+export interface MachineOptions {
+  /** The node of the root, or its name. */
+  root: NodeRef;
+  /** The root's state. Default: the node's initial state. */
+  state?: unknown;
+  /** For tools that use core's session: slices, resources and files, asked for each conversation by its instance's id. */
+  session?: (instanceId: string) => SessionOptions;
+}
+
+/** A machine at its beginning: the root, waiting for a message. */
+export function createMachine(charter: Charter, options: MachineOptions): Machine {
+  const compiled = CompiledCharter.of(charter);
+  if (options?.root === undefined) throw new CharterError('root', 'must be a node of the charter.');
+  const node = compiled.resolve(options.root, 'root');
+  if (node.worker) throw new CharterError('root', `"${node.name}" is a worker, and the root talks with the user.`);
+  const root: Instance = Object.freeze({
+    id: ROOT,
+    node: node.name,
+    state: stateFor(node, options.state),
+    worker: false,
+    phase: Object.freeze({ kind: 'idle' }),
+    waits: [],
+    born: 0,
+    children: [],
+  });
+  const tree: Tree = { root, packs: compiled.packStates, queue: [], speaker: ROOT };
+  return new LiveMachine({ charter: compiled, tree, sessionOptions: options.session ?? (() => ({})) });
+}

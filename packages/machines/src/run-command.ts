@@ -1,0 +1,137 @@
+import { type AnyTool, type Clock, createSession, dispatchCall, type Settlement, tool } from '@lastcall/core';
+import { bindTool } from './bind-tool.ts';
+import type { AnyCommand } from './command.ts';
+import { NO_INPUT } from './compile-charter.ts';
+import { MachineError } from './errors.ts';
+import type { LiveMachine } from './live-machine.ts';
+import { toPlainOrNull } from './plain.ts';
+import { claimFor, viewFor } from './seat.ts';
+import { isTransition } from './transition.ts';
+import { decide } from './transition-tool.ts';
+import { chainOf, type Instance } from './tree.ts';
+import type { TreeEvent } from './tree-event.ts';
+import { base, viewSlice } from './view.ts';
+import { open } from './workplace.ts';
+
+export interface CommandOptions {
+  /** Whose command. Default: the nearest that has one of this name, from the primary up to the root. */
+  instanceId?: string;
+  signal?: AbortSignal;
+  clock?: Clock;
+}
+
+let commands = 0;
+
+/** One after another, beside a step; what changes the tree itself waits for the step to end. */
+export async function runCommand(
+  machine: LiveMachine,
+  name: string,
+  input: unknown,
+  options: CommandOptions,
+): Promise<unknown> {
+  const leave = await machine.commands.enter();
+  try {
+    return await perform(machine, name, input, options);
+  } finally {
+    leave();
+  }
+}
+
+async function perform(machine: LiveMachine, name: string, input: unknown, options: CommandOptions): Promise<unknown> {
+  const { instance, command } = find(machine, name, options.instanceId);
+  const by = `command ${++commands}`;
+  try {
+    const { settlement, events } = await dispatch(machine, { instance, command, name, by }, input, options);
+    if (settlement.outcome.status !== 'ok')
+      throw new MachineError('command', `Command "${name}": ${settlement.outcome.text}`);
+    await commit(machine, events, by);
+    const { id: instanceId, node } = instance;
+    machine.log.happened({ kind: 'command', instanceId, node, name, input: toPlainOrNull(settlement.input) });
+    return settlement.outcome.value;
+  } finally {
+    machine.ledger.release(by);
+  }
+}
+
+interface Called {
+  readonly instance: Instance;
+  readonly command: AnyCommand;
+  readonly name: string;
+  readonly by: string;
+}
+
+/** Through core's pipeline: the input is checked, and what a failed command wrote is gone. */
+async function dispatch(
+  machine: LiveMachine,
+  { instance, command, name, by }: Called,
+  input: unknown,
+  { signal, clock }: CommandOptions,
+): Promise<{ settlement: Settlement; events: readonly TreeEvent[] }> {
+  const session = createSession({ slices: [viewSlice] });
+  const view = viewFor(machine, instance);
+  const began = machine.ledger.now;
+  open(view.seat, {
+    charter: machine.charter,
+    tree: () => machine.tree,
+    claim: (events) => claimFor(machine, by, began, events),
+    suspended: false,
+    canSuspend: false,
+  });
+  base(session, view);
+  const made = toTool(command, name, machine.charter.node(instance.node).path);
+  const settlement = await dispatchCall({
+    tools: { command: made },
+    call: { toolName: 'command', input },
+    session,
+    ...(signal === undefined ? {} : { signal }),
+    ...(clock === undefined ? {} : { clock }),
+  });
+  return { settlement, events: session.read(viewSlice).events };
+}
+
+function toTool(command: AnyCommand, name: string, path: string): AnyTool {
+  const { execute, timeoutMs, inputSchema = NO_INPUT } = command;
+  const made = tool({
+    description: 'A command.',
+    inputSchema: inputSchema as never,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    execute: async (input, ctx) => {
+      const returned = await execute(input as never, ctx as never);
+      return isTransition(returned) ? decide(returned, ctx, `${path}.commands.${name}`) : returned;
+    },
+  });
+  return bindTool(made, { kind: 'own' });
+}
+
+/** Patches at once; whatever changes who is in the tree when no leaf is at work, because one might be the very one. */
+async function commit(machine: LiveMachine, events: readonly TreeEvent[], by: string): Promise<void> {
+  if (events.every(({ kind }) => kind === 'patched')) {
+    commitNow(machine, events, by);
+    return;
+  }
+  const leave = await machine.steps.enter();
+  try {
+    commitNow(machine, events, by);
+    machine.takeOutCeded();
+  } finally {
+    leave();
+  }
+}
+
+function commitNow(machine: LiveMachine, events: readonly TreeEvent[], by: string): void {
+  const entries = machine.apply(...events);
+  machine.ledger.commit(by, events);
+  for (const entry of entries) machine.log.happened(entry);
+}
+
+function find(machine: LiveMachine, name: string, instanceId?: string): { instance: Instance; command: AnyCommand } {
+  const { tree, charter } = machine;
+  const chain = chainOf(tree, instanceId ?? tree.speaker);
+  if (chain.length === 0) throw new MachineError('command', `There is no instance "${instanceId}".`);
+  for (const instance of instanceId === undefined ? chain : chain.slice(0, 1)) {
+    const command = charter.node(instance.node).commands.get(name);
+    if (command !== undefined) return { instance, command };
+  }
+  const known = chain.flatMap(({ node }) => [...charter.node(node).commands.keys()]).join(', ');
+  throw new MachineError('command', `There is no command "${name}" here. Commands: ${known === '' ? 'none' : known}.`);
+}

@@ -1,0 +1,167 @@
+import {
+  type Answer,
+  type Budget,
+  type Journal,
+  runTurn,
+  type ToolSet,
+  type TurnEvent,
+  type TurnOptions,
+  type TurnResult,
+} from '@lastcall/core';
+import { leafInstructions } from './leaf-instructions.ts';
+import { leafTools } from './leaf-tools.ts';
+import { type LiveMachine, originOf, pendingIn } from './live-machine.ts';
+import type { TreeEntry } from './log.ts';
+import type { RunMachineOptions } from './machine-options.ts';
+import { userMessage } from './message.ts';
+import { claimFor, viewFor } from './seat.ts';
+import type { Thread } from './thread.ts';
+import { transitionsLast } from './transitions-last.ts';
+import { chainOf, type Instance, parentId } from './tree.ts';
+import { base, changesIn } from './view.ts';
+import { open } from './workplace.ts';
+
+/** What a leaf came to: core's result, or the error its turn left with. */
+export interface LeafOutcome {
+  readonly leaf: Instance;
+  readonly thread: Thread;
+  /** Where in its thread the step began. */
+  readonly from: number;
+  /** Whether its reply before this step was cut off too. */
+  readonly wasCut: boolean;
+  readonly answered: readonly string[];
+  readonly changes: readonly TreeEntry[];
+  readonly end:
+    | { readonly kind: 'turn'; readonly result: TurnResult }
+    | { readonly kind: 'failed'; readonly error: unknown };
+}
+
+/** What all leaves of a run share. */
+export interface LeafRunOptions extends RunMachineOptions {
+  readonly sharedBudget: Budget | undefined;
+  readonly runSignal: AbortSignal;
+}
+
+/** One step of one leaf: one step of a core turn on its thread. Never rejects. */
+export async function runLeaf(machine: LiveMachine, leaf: Instance, options: LeafRunOptions): Promise<LeafOutcome> {
+  const thread = machine.threadOf(leaf);
+  const answers = answersFor(leaf, thread);
+  const changes: TreeEntry[] = [];
+  machine.underway.set(leaf.id, changes);
+  const wasCut = isCut(thread);
+  const from = thread.logged;
+  const outcome = { leaf, thread, from, wasCut, answered: Object.keys(answers), changes };
+  try {
+    begin(machine, leaf, thread, answers);
+    const result = await runTurn(turnOptions(machine, leaf, { thread, answers, changes }, options));
+    return { ...outcome, end: { kind: 'turn', result } };
+  } catch (error) {
+    return { ...outcome, end: { kind: 'failed', error } };
+  }
+}
+
+type Answers = Readonly<Record<string, Answer>>;
+
+/** A turn that is under way, or waits for what has come now, goes on; any other step is a turn of its own. */
+function begin(machine: LiveMachine, leaf: Instance, thread: Thread, answers: Answers): void {
+  const { transcript } = thread;
+  if (leaf.worker && transcript.entries.length === 0)
+    transcript.push({ kind: 'message', message: userMessage(opening(machine, leaf)) });
+  const goesOn = thread.inFlight || thread.isMidTurn || leaf.phase.kind === 'suspended';
+  if (!goesOn && Object.keys(answers).length === 0) transcript.push({ kind: 'turn' });
+}
+
+/** A conversation begins with something said, and a worker's with who asked for it. */
+function opening({ tree }: LiveMachine, { id }: Instance): string {
+  const parent = chainOf(tree, parentId(id) ?? '')[0];
+  return `Begin. You work for "${parent?.node}" (${parent?.id}): what you come to is handed to it.`;
+}
+
+/** Answers that their calls still wait for: one may have expired meanwhile. */
+function answersFor({ waits }: Instance, thread: Thread): Answers {
+  const answered = waits.filter(
+    ({ callId, answer }) => answer !== undefined && pendingIn(thread, callId) !== undefined,
+  );
+  return Object.fromEntries(answered.map(({ callId, answer }) => [callId, answer as Answer]));
+}
+
+interface AtWork {
+  readonly thread: Thread;
+  readonly answers: Answers;
+  readonly changes: TreeEntry[];
+}
+
+function turnOptions(
+  machine: LiveMachine,
+  leaf: Instance,
+  work: AtWork,
+  options: LeafRunOptions,
+): TurnOptions<ToolSet> {
+  const { charter, tree } = machine;
+  const chain = chainOf(tree, leaf.id).map(({ node }) => node);
+  const origin = originOf(leaf);
+  const began = machine.ledger.now;
+  const view = viewFor(machine, leaf);
+  open(view.seat, {
+    charter,
+    tree: () => machine.tree,
+    claim: (events) => claimFor(machine, leaf.id, began, events),
+    suspended: false,
+    canSuspend: true,
+  });
+  base(work.thread.session, view);
+  const { model, onEvent, sharedBudget, middleware = [] } = options;
+  return {
+    ...passedOn(options),
+    model: typeof model === 'function' ? model({ ...origin, worker: leaf.worker }) : model,
+    instructions: leafInstructions(charter, tree, leaf),
+    tools: leafTools(charter, chain, leaf.worker),
+    session: work.thread.session,
+    transcript: work.thread.transcript,
+    answers: work.answers,
+    maxSteps: 1,
+    // Going back would undo the session, and not the tree.
+    rewind: { max: 0 },
+    middleware: [...middleware, transitionsLast],
+    journal: journalOf(machine, leaf.id, work.changes),
+    signal: options.runSignal,
+    ...(sharedBudget === undefined ? {} : { budget: sharedBudget }),
+    ...(onEvent === undefined ? {} : { onEvent: (event: TurnEvent) => onEvent({ ...event, ...origin }) }),
+  };
+}
+
+const PASSED_ON = [
+  'deadline',
+  'batch',
+  'policies',
+  'clock',
+  'newId',
+  'logger',
+  'modelRetries',
+  'modelSettings',
+] as const satisfies readonly (keyof RunMachineOptions & keyof TurnOptions)[];
+
+function passedOn(options: RunMachineOptions): Pick<TurnOptions, (typeof PASSED_ON)[number]> {
+  const given = PASSED_ON.filter((key) => options[key] !== undefined);
+  return Object.fromEntries(given.map((key) => [key, options[key]]));
+}
+
+/** The end of a call and what it changed in the tree come to be known at once: stored at any point, the two agree. */
+function journalOf(machine: LiveMachine, by: string, changes: TreeEntry[]): Journal {
+  return {
+    append() {},
+    settle(_entry, { events }) {
+      const changed = changesIn(events);
+      machine.ledger.release(by);
+      if (changed.length === 0) return;
+      changes.push(...machine.apply(...changed));
+      machine.ledger.commit(by, changed);
+    },
+  };
+}
+
+/** Whether the last thing in the thread is that a reply was too long. */
+export function isCut({ transcript }: Thread): boolean {
+  const last = transcript.entries.findLast(({ kind }) => kind !== 'stop' && kind !== 'turn');
+  return last?.kind === 'nudge' && last.why === 'length';
+}

@@ -1,0 +1,39 @@
+import { type AnyTool, type Tool, type ToolContext, type ToolDefinition, type ToolReturn, tool } from '@lastcall/core';
+import type { Pack } from './pack.ts';
+
+/** What tools, handlers and commands of a machine are given beside their input: core's context and the machine's state. */
+export interface StateContext<S = Record<string, unknown>> extends ToolContext {
+  /** The state now, this call's own writes included: of the node, of the pack, or of the ancestor the tool belongs to. */
+  readonly state: Readonly<S>;
+  /**
+   * Changes the named fields and leaves the others. A field that is `undefined` is taken away. Throws a StateError, with
+   * nothing changed, where the whole would not fit its schema, and for tools that may only read: those of ancestors and
+   * of the charter.
+   */
+  updateState(patch: Partial<S>): void;
+  /** The instance that calls. */
+  readonly instanceId: string;
+  /** The name of its node. */
+  readonly nodeName: string;
+  /** The state of a pack that the node uses, to be read. */
+  pack<P>(pack: Pack<P>): Readonly<P>;
+}
+
+/** A tool that knows the state it works on. */
+export type StateToolDefinition<S, I, O, W = I> = Omit<ToolDefinition<I, O, W>, 'execute' | 'approval'> & {
+  execute?: (input: I, ctx: StateContext<S>) => ToolReturn<O>;
+  approval?: boolean | ((input: I, ctx: StateContext<S>) => boolean | Promise<boolean>);
+};
+
+/** Makes a tool, with `ctx.state` typed. */
+export type StateToolMaker<S> = <I = Record<string, unknown>, O = unknown, W = I>(
+  definition: StateToolDefinition<S, I, O, W>,
+) => Tool<I, O, W>;
+
+/**
+ * Makes tools for nodes or packs whose state is `S`, outside of their definition:
+ * `const counting = stateTool<Counter>(); const add = counting({ … });`
+ */
+export function stateTool<S>(): StateToolMaker<S> {
+  return (definition) => tool(definition as unknown as ToolDefinition) as AnyTool as never;
+}

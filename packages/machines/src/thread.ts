@@ -1,0 +1,76 @@
+import { createSession, type Entry, Session, type SessionJson, type SessionOptions, Transcript } from '@lastcall/core';
+import { ROOT } from './tree.ts';
+import { viewSlice } from './view.ts';
+
+/** The conversation with the user, which all that are no workers share: whoever is the primary goes on with it. */
+export const MAIN: string = ROOT;
+
+// Core's own slice of every session.
+const ALWAYS = 'lastcall.succeeded';
+
+export interface ThreadOptions {
+  readonly id: string;
+  readonly transcript?: Transcript;
+  readonly sessionJson?: SessionJson | undefined;
+  readonly sessionOptions: () => SessionOptions;
+}
+
+/** What was said, and the session of the calls in it: one for the primary, one for each worker. */
+export class Thread {
+  readonly id: string;
+  readonly transcript: Transcript;
+  /** How many of its entries stand in the machine's log. */
+  logged = 0;
+  /** It was stored in the middle of a step: its turn goes on, and a turn that had ended is still to be looked at. */
+  inFlight = false;
+  readonly #options: ThreadOptions;
+  #session: Session | undefined;
+
+  constructor(options: ThreadOptions) {
+    this.id = options.id;
+    this.transcript = options.transcript ?? new Transcript();
+    this.#options = options;
+  }
+
+  /** Made when first used: most threads of a large tree wait. */
+  get session(): Session {
+    if (this.#session === undefined) {
+      const { sessionJson } = this.#options;
+      const options = this.#options.sessionOptions();
+      this.#session = sessionJson === undefined ? createSession(options) : Session.fromJSON(sessionJson, options);
+      this.#session.register(viewSlice);
+    }
+    return this.#session;
+  }
+
+  /** What the session holds beside the machine's own view, which comes from the tree. */
+  get sessionJson(): SessionJson | undefined {
+    if (this.#session === undefined) return this.#options.sessionJson;
+    const { version, slices } = this.#session.toJSON();
+    const { [viewSlice.name]: _view, ...rest } = slices;
+    return { version, slices: rest };
+  }
+
+  /** Throws where the session holds what could not be read back: a slice that the options do not name. */
+  assertRestorable(): void {
+    const json = this.sessionJson;
+    if (json === undefined || Object.keys(json.slices).every((name) => name === ALWAYS)) return;
+    Session.fromJSON(json, this.#options.sessionOptions());
+  }
+
+  /** Whether a turn has begun and not ended: asked again, it goes on. */
+  get isMidTurn(): boolean {
+    return this.#sinceTurn() !== undefined;
+  }
+
+  /** Whether calls may be unsettled: nothing must be said in between. */
+  get isMidBatch(): boolean {
+    return this.#sinceTurn()?.some(({ kind }) => kind === 'reply') ?? false;
+  }
+
+  #sinceTurn(): readonly Entry[] | undefined {
+    const { entries } = this.transcript;
+    const at = entries.findLastIndex(({ kind }) => kind === 'turn' || kind === 'stop');
+    return entries[at]?.kind === 'turn' ? entries.slice(at + 1) : undefined;
+  }
+}

@@ -1,0 +1,86 @@
+import { type AnyTool, type Middleware, type ToolSet, ToolValidationError, tool, wrapToolSet } from '@lastcall/core';
+import { bindTool } from './bind-tool.ts';
+import type { CompiledNode } from './compiled-node.ts';
+import { StateError } from './errors.ts';
+import { isPlainObject, type Plain, type PlainObject } from './plain.ts';
+import type { StateContext } from './state-context.ts';
+import { standardOf } from './state-schema.ts';
+import { UPDATE_STATE } from './tool-names.ts';
+
+/** The built-in tool by which a model changes fields of its node's state. */
+export function updateStateTool(node: CompiledNode): AnyTool {
+  const made = tool({
+    description: 'Changes your state: the fields you give are set, the others stay.',
+    inputSchema: patchSchema(node.definition.state),
+    effects: 'session',
+    execute: (input, ctx) => {
+      try {
+        (ctx as StateContext).updateState(input);
+      } catch (error) {
+        // The model wrote the patch: what is wrong with it is wrong with its arguments.
+        if (error instanceof StateError) throw new ToolValidationError(error.message, { cause: error });
+        throw error;
+      }
+      return `State updated: ${Object.keys(input).join(', ')}.`;
+    },
+  });
+  const set: ToolSet = wrapToolSet({ [UPDATE_STATE]: bindTool(made, { kind: 'own' }) }, unwrapPatch);
+  return set[UPDATE_STATE] as AnyTool;
+}
+
+/** Models that know such tools from elsewhere put the fields into a `patch`. */
+const unwrapPatch: Middleware = {
+  name: 'unwrap-patch',
+  repair: ({ input }) => {
+    const written: unknown = typeof input === 'string' ? parse(input) : input;
+    return isPlainObject(written) && isPlainObject(written.patch) ? written.patch : undefined;
+  },
+};
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+// Where the schema says nothing that a patch could be advertised by, the whole is still checked when it is applied.
+const ANY_FIELDS: PlainObject = { type: 'object', additionalProperties: true };
+
+/** The state's schema with every field left to choice. Defaults go, because a patch must not set what it does not name. */
+function patchSchema(schema: unknown): PlainObject {
+  const document = documentOf(schema);
+  if (document === undefined || !isPlainObject(document.properties) || COMPOSED.some((key) => key in document))
+    return ANY_FIELDS;
+  const { required: _required, properties, ...rest } = document;
+  const fields = Object.entries(properties as PlainObject).map(([name, field]) => [name, withoutDefault(field)]);
+  return { ...rest, properties: Object.fromEntries(fields) as PlainObject };
+}
+
+const COMPOSED: readonly string[] = [
+  'anyOf',
+  'oneOf',
+  'allOf',
+  'not',
+  'if',
+  '$ref',
+  'dependentRequired',
+  'minProperties',
+];
+
+function withoutDefault(field: Plain | undefined): Plain {
+  if (!isPlainObject(field)) return field ?? {};
+  const { default: _default, ...rest } = field;
+  return rest;
+}
+
+function documentOf(schema: unknown): PlainObject | undefined {
+  const standard = standardOf(schema, 'state') as { jsonSchema?: { input?: (options: object) => unknown } };
+  try {
+    const document: unknown = standard.jsonSchema?.input?.({ target: 'draft-2020-12' });
+    return isPlainObject(document) ? document : undefined;
+  } catch {
+    return undefined;
+  }
+}
