@@ -12,6 +12,7 @@ export interface BatchRules {
  * with this outcome.
  */
 export function refusalOf(call: PlannedCall, before: readonly Ended[], rules: BatchRules): Outcome | undefined {
+  if (before.length === 0) return undefined;
   const rewound = before.find(({ role, settlement }) => role === 'rewind' && settlement.outcome.status === 'ok');
   if (rewound !== undefined) return cancelled(`the turn was rewound by call ${rewound.settlement.callId}`);
   const failed = rules.onError === 'cancel-rest' ? before.find(({ settlement }) => isFailure(settlement)) : undefined;

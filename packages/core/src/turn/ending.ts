@@ -20,12 +20,19 @@ export type BatchEnding =
  * in call order that succeeded counts; a failure is never a result.
  */
 export function decideEnding(batch: readonly Ended[]): BatchEnding {
-  const succeeded = batch.filter(({ settlement }) => settlement.outcome.status === 'ok');
-  const transition = succeeded.find(({ role }) => role === 'transition');
-  if (transition !== undefined) return { kind: 'transition', settlement: transition.settlement };
-  const first = succeeded.find(({ role }) => role !== 'plain');
-  if (first?.role === 'rewind') return { kind: 'rewind', settlement: first.settlement };
-  if (first !== undefined)
-    return { kind: 'response', by: first.role === 'listed' ? 'terminating' : 'terminal', settlement: first.settlement };
-  return { kind: batch.some(({ settlement }) => settlement.outcome.status === 'pending') ? 'pending' : 'none' };
+  let first: Ended | undefined;
+  let waits = false;
+  for (const ended of batch) {
+    const { status } = ended.settlement.outcome;
+    if (status === 'pending') waits = true;
+    if (status !== 'ok' || ended.role === 'plain') continue;
+    if (ended.role === 'transition') return { kind: 'transition', settlement: ended.settlement };
+    first ??= ended;
+  }
+  return first === undefined ? { kind: waits ? 'pending' : 'none' } : toEnding(first);
+}
+
+function toEnding({ role, settlement }: Ended): BatchEnding {
+  if (role === 'rewind') return { kind: 'rewind', settlement };
+  return { kind: 'response', by: role === 'listed' ? 'terminating' : 'terminal', settlement };
 }

@@ -21,7 +21,7 @@ export function toReplyEntry(reply: ModelReply, step: number, newId: NewId): Rep
   let text = '';
   for (const part of reply.content) {
     if (part.type === 'tool-call') {
-      const ran = part.providerExecuted === true ? results.get(part.toolCallId)?.shift() : undefined;
+      const ran = part.providerExecuted === true ? results?.get(part.toolCallId)?.shift() : undefined;
       const call = toCall(part, ran, reply.callIds, newId);
       calls.push(call);
       content.push(toCallPart(part, call));
@@ -46,10 +46,11 @@ type ToolCallContent = Extract<LanguageModelV4Content, { type: 'tool-call' }>;
 type Provided = NonNullable<RequestedCall['provided']>;
 
 /** What the provider's own calls gave, in order: it may give several the same id. */
-function providedResults(content: ModelReply['content']): Map<string, Provided[]> {
-  const results = new Map<string, Provided[]>();
+function providedResults(content: ModelReply['content']): Map<string, Provided[]> | undefined {
+  let results: Map<string, Provided[]> | undefined;
   for (const part of content) {
     if (part.type !== 'tool-result' || part.preliminary === true) continue;
+    results ??= new Map();
     const given = { result: part.result, isError: part.isError === true };
     results.set(part.toolCallId, [...(results.get(part.toolCallId) ?? []), given]);
   }

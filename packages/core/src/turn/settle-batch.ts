@@ -1,6 +1,6 @@
 import { dispatchRun } from '../dispatch/dispatch-call.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
-import { type PlannedCall, planBatch } from './batch-plan.ts';
+import { type BatchPlan, type PlannedCall, planBatch } from './batch-plan.ts';
 import { cancelled, refusalOf } from './batch-rules.ts';
 import type { Ended } from './ending.ts';
 import type { ReplyEntry, RequestedCall, SettledEntry } from './entry.ts';
@@ -12,91 +12,91 @@ import { settleUnrun, type Turn } from './turn.ts';
 import { TurnCall } from './turn-call.ts';
 
 /** Settles every call of a reply that is not settled yet, in order, and gives them all. */
-export async function settleBatch(turn: Turn, step: StepTools, reply: ReplyEntry): Promise<readonly Ended[]> {
-  const ended: Ended[] = [];
-  for (const group of planBatch(reply.calls, step.plan)) {
-    const [only] = group;
-    if (only === undefined || group.length > 1) {
-      ended.push(...(await settleBeside(turn, step, group, ended)));
-      continue;
+export function settleBatch(turn: Turn, step: StepTools, reply: ReplyEntry): Promise<readonly Ended[]> {
+  return new Batch(turn, step).settle(planBatch(reply.calls, step.plan));
+}
+
+/** The calls of a reply while they are settled. */
+class Batch {
+  readonly #turn: Turn;
+  readonly #step: StepTools;
+  readonly #ended: Ended[] = [];
+
+  constructor(turn: Turn, step: StepTools) {
+    this.#turn = turn;
+    this.#step = step;
+  }
+
+  async settle(plan: BatchPlan): Promise<readonly Ended[]> {
+    for (const group of plan) {
+      const only = group.length === 1 ? group[0] : undefined;
+      if (only === undefined) {
+        this.#ended.push(...(await this.#settleBeside(group)));
+        continue;
+      }
+      const settling = this.#settleOne(only, false);
+      this.#ended.push(this.#toEnded(only, settling instanceof Promise ? await settling : settling));
     }
-    const settling = settleOne(turn, step, only, ended, false);
-    ended.push(toEnded(turn, only, settling instanceof Promise ? await settling : settling));
+    return this.#ended;
   }
-  return ended;
-}
 
-/** Side by side; where one leaves the loop, the others have ended before it does. */
-async function settleBeside(
-  turn: Turn,
-  step: StepTools,
-  group: readonly PlannedCall[],
-  before: readonly Ended[],
-): Promise<readonly Ended[]> {
-  const settled = await Promise.allSettled(
-    group.map(async (call) => toEnded(turn, call, await settleOne(turn, step, call, before, true))),
-  );
-  return settled.map((one) => {
-    if (one.status === 'rejected') throw one.reason;
-    return one.value;
-  });
-}
-
-function settleOne(
-  turn: Turn,
-  step: StepTools,
-  call: PlannedCall,
-  before: readonly Ended[],
-  beside: boolean,
-): Settlement | Promise<Settlement> {
-  return turn.progress.settled.get(call.callId) ?? settleUnknown(turn, step, call, before, beside);
-}
-
-function toEnded(turn: Turn, call: PlannedCall, settlement: Settlement): Ended {
-  return { role: turn.progress.ending.has(call.callId) ? 'terminal' : call.role, settlement };
-}
-
-function settleUnknown(
-  turn: Turn,
-  step: StepTools,
-  call: PlannedCall,
-  before: readonly Ended[],
-  beside: boolean,
-): Settlement | Promise<Settlement> {
-  if (isInDoubt(turn, step, call)) return settleUnrun(turn, call, unknownOutcome(call.toolName));
-  const waiting = turn.progress.waiting.get(call.callId);
-  const answer = answerTo(turn.progress, turn.options.answers, call.callId);
-  // An answer that was known in time holds; one that comes after the call's time does not.
-  const inTime = answer !== undefined && turn.progress.answers.has(call.callId);
-  if (waiting !== undefined && !inTime && isExpired(turn, waiting.settlement))
-    return expire(turn, call, waiting.settlement);
-  if (waiting !== undefined && answer === undefined) return waiting.settlement;
-  const refused = waiting === undefined ? refusal(turn, step, call, before) : refusalOfRewind(turn, step, call);
-  if (refused !== undefined) return settleUnrun(turn, call, refused);
-  const run = new TurnCall(turn, step, { call, answer, beside, rewinds: call.role === 'rewind' });
-  return beside ? runBeside(turn, run) : dispatchRun(run);
-}
-
-/** Known to be running, so that one beside it may end it with the turn. */
-async function runBeside(turn: Turn, run: TurnCall): Promise<Settlement> {
-  turn.running.set(run.callId, run.limit);
-  try {
-    return await dispatchRun(run);
-  } finally {
-    turn.running.delete(run.callId);
+  /** Side by side; where one leaves the loop, the others have ended before it does. */
+  async #settleBeside(group: readonly PlannedCall[]): Promise<readonly Ended[]> {
+    const settled = await Promise.allSettled(
+      group.map(async (call) => this.#toEnded(call, await this.#settleOne(call, true))),
+    );
+    return settled.map((one) => {
+      if (one.status === 'rejected') throw one.reason;
+      return one.value;
+    });
   }
-}
 
-/** Why the call is not run, if it is not: what came before it in the batch, or an abort. */
-function refusal(turn: Turn, step: StepTools, call: PlannedCall, before: readonly Ended[]): Outcome | undefined {
-  const refused = refusalOf(call, before, turn.rules);
-  if (refused !== undefined) return refused;
-  if (turn.limit.hit?.code === 'aborted') return cancelled('the turn was aborted');
-  return refusalOfRewind(turn, step, call);
-}
+  #settleOne(call: PlannedCall, beside: boolean): Settlement | Promise<Settlement> {
+    return this.#turn.progress.settled.get(call.callId) ?? this.#settleUnknown(call, beside);
+  }
 
-function refusalOfRewind(turn: Turn, step: StepTools, call: PlannedCall): Outcome | undefined {
-  return call.role === 'rewind' ? rewindRefusal(turn, step) : undefined;
+  #toEnded(call: PlannedCall, settlement: Settlement): Ended {
+    return { role: this.#turn.progress.ending.has(call.callId) ? 'terminal' : call.role, settlement };
+  }
+
+  #settleUnknown(call: PlannedCall, beside: boolean): Settlement | Promise<Settlement> {
+    const turn = this.#turn;
+    if (isInDoubt(turn, this.#step, call)) return settleUnrun(turn, call, unknownOutcome(call.toolName));
+    const waiting = turn.progress.waiting.get(call.callId);
+    const answer = answerTo(turn.progress, turn.options.answers, call.callId);
+    // An answer that was known in time holds; one that comes after the call's time does not.
+    const inTime = answer !== undefined && turn.progress.answers.has(call.callId);
+    if (waiting !== undefined && !inTime && isExpired(turn, waiting.settlement))
+      return expire(turn, call, waiting.settlement);
+    if (waiting !== undefined && answer === undefined) return waiting.settlement;
+    const refused = waiting === undefined ? this.#refusal(call) : this.#refusalOfRewind(call);
+    if (refused !== undefined) return settleUnrun(turn, call, refused);
+    const run = new TurnCall(turn, this.#step, { call, answer, beside, rewinds: call.role === 'rewind' });
+    return beside ? this.#runBeside(run) : dispatchRun(run);
+  }
+
+  /** Known to be running, so that one beside it may end it with the turn. */
+  async #runBeside(run: TurnCall): Promise<Settlement> {
+    const { running } = this.#turn;
+    running.set(run.callId, run.limit);
+    try {
+      return await dispatchRun(run);
+    } finally {
+      running.delete(run.callId);
+    }
+  }
+
+  /** Why the call is not run, if it is not: what came before it in the batch, or an abort. */
+  #refusal(call: PlannedCall): Outcome | undefined {
+    const refused = refusalOf(call, this.#ended, this.#turn.rules);
+    if (refused !== undefined) return refused;
+    if (this.#turn.limit.hit?.code === 'aborted') return cancelled('the turn was aborted');
+    return this.#refusalOfRewind(call);
+  }
+
+  #refusalOfRewind(call: PlannedCall): Outcome | undefined {
+    return call.role === 'rewind' ? rewindRefusal(this.#turn, this.#step) : undefined;
+  }
 }
 
 /**

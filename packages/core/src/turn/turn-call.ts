@@ -130,7 +130,8 @@ export class TurnCall implements CallRun {
   onStart(tool: ResolvedTool): void | Promise<void> {
     const turn = this.#turn;
     const { answer } = this.#details;
-    turn.ran.set(this.callId, tool);
+    // Only where the turn may go back past it somebody asks.
+    if (turn.checkpoint !== undefined) turn.ran.set(this.callId, tool);
     // Only a call that runs and has outside effects must be known to have started: any other may simply run again.
     const runs = tool.execute !== undefined && (answer === undefined || 'approve' in answer);
     if (!runs || tool.effects !== 'external' || turn.options.journal === undefined) return undefined;

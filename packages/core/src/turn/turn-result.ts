@@ -52,12 +52,20 @@ export function toTurnResult(turn: Turn, stop: Stop): TurnResult {
 
 /** Calls that ran side by side ended in any order. */
 function inCallOrder({ transcript, progress }: Turn): readonly Settlement[] {
-  const begun = transcript.entries.findLastIndex(({ kind }) => kind === 'turn');
-  const asked = transcript.entries.slice(begun + 1).flatMap((entry) => (entry.kind === 'reply' ? entry.calls : []));
-  const ordered = new Set(asked.map(({ callId }) => callId));
+  const { entries } = transcript;
+  const ordered: Settlement[] = [];
+  for (let at = entries.findLastIndex(({ kind }) => kind === 'turn') + 1; at < entries.length; at++) {
+    const entry = entries[at];
+    if (entry?.kind !== 'reply') continue;
+    for (const { callId } of entry.calls) {
+      const settlement = progress.settled.get(callId);
+      if (settlement !== undefined) ordered.push(settlement);
+    }
+  }
+  if (ordered.length === progress.settled.size) return ordered;
   // What an earlier turn asked for and this one settled comes first.
-  const earlier = [...progress.settled.values()].filter(({ callId }) => !ordered.has(callId));
-  return [...earlier, ...[...ordered].flatMap((callId) => progress.settled.get(callId) ?? [])];
+  const asked = new Set(ordered);
+  return [...[...progress.settled.values()].filter((settlement) => !asked.has(settlement)), ...ordered];
 }
 
 function responseOf({ transcript, progress }: Turn, stop: Stop): Pick<TurnResult, 'response' | 'output'> {

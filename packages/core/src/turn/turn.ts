@@ -56,7 +56,7 @@ export interface Turn {
   readonly runNested: (options: NestedTurnOptions, ctx: ToolContext) => Promise<TurnResult>;
   /** The call inside which a turn ended this one too, until it has settled. */
   endedBy: { readonly callId: string; readonly endsTurn: EndedInside } | undefined;
-  /** The tools that ran, by call: a later step may not have them any more. */
+  /** The tools that ran since the checkpoint, by call: a later step may not have them any more. */
   readonly ran: Map<string, ResolvedTool>;
   /** The point that a rewind goes back to, once there is one. */
   checkpoint: Checkpoint | undefined;
@@ -73,7 +73,7 @@ const DEFAULT_MAX_STEPS = 50;
 /** Checks the options and fills in the defaults. Throws before anything runs. */
 export function openTurn(options: TurnOptions, runNested: Turn['runNested'], ready?: Turn['ready']): Turn {
   checkTurnOptions(options);
-  const { parent, newId = randomId } = options;
+  const { parent } = options;
   const outer = outerRun(parent);
   const clock = options.clock ?? outer?.clock ?? systemClock;
   const session = SessionLayer.join(options.session, parent?.session) ?? SessionLayer.of(createSession());
@@ -103,7 +103,8 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
     deadline,
     maxSteps: options.maxSteps ?? (contract === undefined ? DEFAULT_MAX_STEPS : Number.POSITIVE_INFINITY),
     clock,
-    newId: uniqueIds(newId, transcript),
+    // Random ids never repeat; those of a host's own may.
+    newId: options.newId === undefined ? randomId : uniqueIds(options.newId, transcript),
     logger,
     emit: safely(options.onEvent, logger),
     ready,
