@@ -5,7 +5,7 @@ import type { Cycle } from '../cycle/cycle.ts';
 import type { CycleContext } from '../cycle/cycle-context.ts';
 import { listMessages } from '../spaces/list-messages.ts';
 import { listMembers, requireMember } from '../spaces/membership.ts';
-import { postMessage } from '../spaces/post-message.ts';
+import { assertPostable, postMessage } from '../spaces/post-message.ts';
 import { getSpace, listSpaces } from '../spaces/space.ts';
 import type { Tx } from '../store/store.ts';
 import { emit, spaceChannel } from '../streams/emit.ts';
@@ -74,6 +74,7 @@ function sendMessage(
         return fail(`You are in no space. ${await available(services, agent.entityId)}`, { code: 'no_active_space' });
       return await orFail(async () => {
         await requireMember(services.store.db, spaceId, agent.entityId);
+        await assertPostable(services, services.store.db, { spaceId, text, replyTo });
         const messageId = ctx.toolCallId;
         stage(ctx, async (tx) => {
           await postMessage(services, tx, { spaceId, entityId: agent.entityId, text, replyTo, messageId, runId });

@@ -1,4 +1,5 @@
 import type { Entry, Journal, JournalRecord, Settlement, Staged, Stop, Usage } from '@lastcall/core';
+import { ApiError } from '../api-error.ts';
 import { openPending } from '../pending/open-pending.ts';
 import type { Services } from '../services.ts';
 import { openCard, updateCard } from '../spaces/tool-card.ts';
@@ -9,9 +10,11 @@ import { emit, runChannel } from '../streams/emit.ts';
 import { fenced } from '../threads/lease.ts';
 import { closeRun } from './close-run.ts';
 import type { Cycle } from './cycle.ts';
+import type { StagedWrite } from './cycle-context.ts';
 import type { CycleTool } from './cycle-tools.ts';
 import { insertEntries } from './insert-entries.ts';
 import type { LiveCalls } from './live-calls.ts';
+import { StagedWriteRefused } from './staged-write-refused.ts';
 import type { Staging } from './staging.ts';
 
 type EndEntry = Parameters<Journal['settle']>[0];
@@ -167,7 +170,7 @@ export class CycleJournal implements Journal {
       })
       .where('id', '=', callId)
       .execute();
-    if (outcome.status === 'ok' || isPending) for (const write of staging.of(callId)) await write(tx);
+    if (outcome.status === 'ok' || isPending) await applyStaged(tx, staging.of(callId));
     if (isPending) await this.#wait(tx, settlement);
     else await updateCard(services, tx, callId, { status: CARD_STATUS[outcome.status], output: outputOf(outcome) });
     const payload = { callId, toolName, input, outcome };
@@ -200,6 +203,14 @@ export class CycleJournal implements Journal {
     if ((await updateCard(services, tx, callId, { status: 'requires_action' })) === undefined)
       await openCard(services, tx, { ...card, status: 'requires_action', withStart: shownIn === undefined });
     tx.afterCommit(() => live.forget(callId));
+  }
+}
+
+async function applyStaged(tx: Tx, writes: readonly StagedWrite[]): Promise<void> {
+  try {
+    for (const write of writes) await write(tx);
+  } catch (error) {
+    throw error instanceof ApiError ? new StagedWriteRefused(error) : error;
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely';
-import type { Situation } from '../agents/describe-agent.ts';
+import type { Situation, SituationPlan } from '../agents/describe-agent.ts';
 import { listGoals } from '../goals/goals.ts';
 import { listMemories } from '../memories/memories.ts';
+import type { Plan } from '../plans/plan.ts';
 import { listPlans } from '../plans/plans.ts';
 import { listSpaces } from '../spaces/space.ts';
 import type { Tables } from '../store/tables.ts';
@@ -22,8 +23,14 @@ export async function loadSituation(db: Kysely<Tables>, { agent, activeSpaceId }
     agent: { entityId: agent.entityId, name: agent.name },
     activeSpaceId: activeSpaceId ?? undefined,
     spaces: spaces.items.map(({ id, name, description }) => ({ spaceId: id, name, description })),
-    goals: goals.map((goal) => ({ ...goal })),
-    memories,
-    plans,
+    goals: goals.map(({ key, description, status, priority }) => ({ key, description, status, priority })),
+    memories: memories.map(({ key, value }) => ({ key, value })),
+    plans: plans.map(toSituationPlan),
   };
+}
+
+function toSituationPlan(plan: Plan): SituationPlan {
+  const { key, name, instruction, nextAt } = plan;
+  const schedule = 'cron' in plan ? { cron: plan.cron, timeZone: plan.timeZone } : {};
+  return { key, name, instruction, ...schedule, ...(nextAt === undefined ? {} : { nextAt }) };
 }

@@ -15,6 +15,7 @@ import { LiveCalls } from './live-calls.ts';
 import { loadSituation } from './load-situation.ts';
 import type { Registry } from './registry.ts';
 import { showCards } from './show-cards.ts';
+import { StagedWriteRefused } from './staged-write-refused.ts';
 import { Staging } from './staging.ts';
 
 /** Ends a cycle early. */
@@ -26,7 +27,8 @@ export interface CycleAbort {
 
 /**
  * One cycle: a turn of core upon the agent's consciousness, with a journal on the store. What goes wrong in it ends the run as
- * failed, and its events are tried again. Rejects only where the run stays open: the lease is lost, or the store is away.
+ * failed, and its events are tried again. Rejects only where the run stays open: the lease is lost, the store is away, or the world
+ * changed under a call.
  */
 export async function think(services: Services, registry: Registry, cycle: Cycle, abort: CycleAbort): Promise<void> {
   const journal = { flush: () => {} };
@@ -34,12 +36,16 @@ export async function think(services: Services, registry: Registry, cycle: Cycle
     const mind = await prepare(services, registry, cycle, abort, journal);
     await runTurn(mind);
   } catch (error) {
-    if (error instanceof LeaseLost || error instanceof StoreUnavailable) throw error;
+    if (staysOpen(error)) throw error;
     services.logger.error(`Cycle ${cycle.number} of agent ${cycle.agent.id} failed.`, error);
     await failRun(services, cycle, error);
   } finally {
     journal.flush();
   }
+}
+
+function staysOpen(error: unknown): boolean {
+  return error instanceof LeaseLost || error instanceof StoreUnavailable || error instanceof StagedWriteRefused;
 }
 
 async function prepare(

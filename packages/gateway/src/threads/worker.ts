@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Cycle } from '../cycle/cycle.ts';
 import type { Registry } from '../cycle/registry.ts';
+import { StagedWriteRefused } from '../cycle/staged-write-refused.ts';
 import { takeUp } from '../cycle/take-up.ts';
 import { think } from '../cycle/think.ts';
 import type { Services } from '../services.ts';
@@ -128,6 +129,7 @@ export class Worker {
       await this.#think(hold, cycle);
       return true;
     } catch (error) {
+      if (error instanceof StagedWriteRefused) return true;
       if (!(error instanceof StoreUnavailable)) throw error;
       // Nothing is lost: what was not written is done again, once the store is back and if the thread is still ours.
       await this.#pause();

@@ -1,0 +1,154 @@
+import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { pauseAgent, resumeAgent } from '../../src/agents/pause-agent.ts';
+import { updateAgent } from '../../src/agents/update-agent.ts';
+import { redrive } from '../../src/inbox/redrive.ts';
+import { requestCancel } from '../../src/runs/request-cancel.ts';
+import { spaceChannel } from '../../src/streams/emit.ts';
+import { describeWorlds } from '../support/describe-worlds.ts';
+import { lobby } from '../support/lobby.ts';
+import { inboxOf, systemOf } from '../support/requests.ts';
+import type { World } from '../support/world.ts';
+
+const inbox = (world: World, bot: string) =>
+  world.store.db
+    .selectFrom('inbox_events')
+    .select(['status', 'attempts', 'error'])
+    .where('agent_id', '=', bot)
+    .orderBy('id')
+    .execute();
+
+describeWorlds('a cycle', (open) => {
+  test('[G11] that fails is tried again with its events, and says which try it is', async () => {
+    const model = scriptedModel((_request, invocation) => (invocation < 3 ? new Error('overloaded') : 'Done.'));
+    const world = await open({ models: { default: model } });
+    const { ada, bot, space } = await lobby(world);
+    await world.say(space, ada, 'Hi');
+    await world.idle();
+    expect(await inbox(world, bot)).toMatchObject([{ status: 'done', attempts: 3 }]);
+    expect((inboxOf(model.requests[2] as never)[0] as { attempt?: number }).attempt).toBe(3);
+    const runs = await world.store.db
+      .selectFrom('runs')
+      .select('status')
+      .where('thread_id', '=', bot)
+      .orderBy('cycle_no')
+      .execute();
+    expect(runs.map(({ status }) => status)).toEqual(['failed', 'failed', 'completed']);
+  });
+
+  test('[G11] that fails too often leaves its events dead with the error, holds no later one up, and can be redriven', async () => {
+    let isBroken = true;
+    const model = scriptedModel((request) =>
+      isBroken && inboxOf(request).some(({ data }) => data.text === 'poison') ? new Error('cannot read that') : 'Done.',
+    );
+    const world = await open({ models: { default: model }, agentLimits: { maxAttempts: 2 } });
+    const { ada, bot, space } = await lobby(world);
+    await world.say(space, ada, 'poison');
+    await world.idle();
+    await world.say(space, ada, 'later');
+    await world.idle();
+    const events = await inbox(world, bot);
+    expect(events).toMatchObject([
+      { status: 'dead', attempts: 2 },
+      { status: 'done', attempts: 1 },
+    ]);
+    expect(events[0]?.error).toContain('cannot read that');
+    isBroken = false;
+    await world.store.transaction((tx) => redrive(world.services, tx, { agentId: bot }));
+    await world.idle();
+    expect(await inbox(world, bot)).toMatchObject([{ status: 'done' }, { status: 'done' }]);
+  });
+
+  test('[G15] a changed configuration applies from the next cycle; an invalid one is refused with its path, and the old one stays', async () => {
+    const model = scriptedModel(() => 'Done.');
+    const world = await open({ models: { default: model } });
+    const { ada, bot, space } = await lobby(world, { instructions: 'Be brief.' });
+    await world.say(space, ada, 'one');
+    await world.idle();
+    const change = (config: Record<string, unknown>) =>
+      world.store.transaction((tx) => updateAgent(world.services, tx, { agentId: bot, config }));
+    await change({ instructions: 'Be long.' });
+    await expect(change({ limits: { maxSteps: 0 } })).rejects.toMatchObject({
+      status: 422,
+      details: { path: 'limits.maxSteps' },
+    });
+    await world.say(space, ada, 'two');
+    await world.idle();
+    expect(model.requests.map((request) => systemOf(request).split('\n')[0])).toEqual(['Be brief.', 'Be long.']);
+  });
+
+  test('[G16] pause finishes the cycle that runs and starts no other; events wait until the agent is resumed', async () => {
+    const gate = Promise.withResolvers<void>();
+    const model = scriptedModel(async (_request, invocation) => {
+      if (invocation === 1) await gate.promise;
+      return 'Done.';
+    });
+    const world = await open({ models: { default: model } });
+    const { ada, bot, space } = await lobby(world);
+    await world.say(space, ada, 'one');
+    await expect.poll(() => model.requests.length).toBe(1);
+    await world.store.transaction((tx) => pauseAgent(world.services, tx, bot));
+    await world.say(space, ada, 'two');
+    gate.resolve();
+    await expect.poll(async () => (await inbox(world, bot)).map(({ status }) => status)).toEqual(['done', 'pending']);
+    await expect.poll(() => world.worker.busy).toBe(0);
+    expect(model.requests).toHaveLength(1);
+    await world.store.transaction((tx) => resumeAgent(world.services, tx, bot));
+    await world.idle();
+    expect((await inbox(world, bot)).map(({ status }) => status)).toEqual(['done', 'done']);
+  });
+
+  test('[G16] cancel aborts model and tools, settles what was open, and no later write lands', async () => {
+    const inside = Promise.withResolvers<void>();
+    const leave = Promise.withResolvers<void>();
+    const slow = tool({
+      description: 'Takes its time.',
+      inputSchema: z.object({}),
+      async execute() {
+        inside.resolve();
+        await leave.promise;
+        return 'too late';
+      },
+    });
+    const model = scriptedModel((_request, invocation) =>
+      invocation === 1 ? [{ toolName: 'slow' }, { toolName: 'send_message', input: { text: 'late' } }] : 'Done.',
+    );
+    const world = await open({ models: { default: model }, tools: { slow: { tool: slow, visible: false } } });
+    const { ada, bot, space } = await lobby(world, { tools: ['slow'] }, { isIn: true });
+    await world.say(space, ada, 'go');
+    await inside.promise;
+    const run = await world.store.db
+      .selectFrom('runs')
+      .select('id')
+      .where('thread_id', '=', bot)
+      .executeTakeFirstOrThrow();
+    await world.store.transaction((tx) => requestCancel(world.services, tx, run.id));
+    await world.idle();
+    leave.resolve();
+    const ended = await world.store.db
+      .selectFrom('runs')
+      .select(['status', 'stop'])
+      .where('id', '=', run.id)
+      .executeTakeFirstOrThrow();
+    expect(ended).toEqual({ status: 'cancelled', stop: '{"reason":"aborted"}' });
+    const calls = await world.store.db
+      .selectFrom('calls')
+      .select(['tool_name', 'status', 'outcome'])
+      .where('run_id', '=', run.id)
+      .orderBy('index')
+      .execute();
+    expect(calls.map(({ tool_name, status }) => [tool_name, status])).toEqual([
+      ['slow', 'settled'],
+      ['send_message', 'settled'],
+    ]);
+    expect(JSON.parse(calls[0]?.outcome ?? '{}')).toMatchObject({ status: 'error', code: 'aborted' });
+    expect(JSON.parse(calls[1]?.outcome ?? '{}')).toMatchObject({ status: 'cancelled' });
+    const said = await world.store.db.selectFrom('messages').select('content').where('space_id', '=', space).execute();
+    expect(said).toEqual([{ content: '"go"' }]);
+    const types = (await world.events(spaceChannel(space))).map(({ type }) => type);
+    expect(types.filter((type) => type === 'agent.active')).toHaveLength(1);
+    expect(types.filter((type) => type === 'agent.inactive')).toHaveLength(1);
+  });
+});

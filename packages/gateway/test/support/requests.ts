@@ -1,0 +1,58 @@
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+
+type Prompt = LanguageModelV4CallOptions['prompt'];
+
+/** The lines of the newest inbox that a request shows. */
+export function inboxOf({
+  prompt,
+}: {
+  prompt: Prompt;
+}): { event: string; type: string; data: Record<string, unknown> }[] {
+  const frames = textsOf(prompt).filter((text) => text.startsWith('<inbox-'));
+  const [, ...lines] = (frames.at(-1) ?? '').split('\n');
+  return lines.slice(0, -1).map((line) => JSON.parse(line));
+}
+
+/** The lines of the situation that a request shows. */
+export function situationOf({ prompt }: { prompt: Prompt }): Record<string, unknown>[] {
+  const frame = textsOf(prompt).findLast((text) => text.startsWith('<situation-')) ?? '';
+  const [, ...lines] = frame.split('\n');
+  return lines.slice(0, -1).map((line) => JSON.parse(line));
+}
+
+/** Every text of the user role. */
+export function textsOf(prompt: Prompt): string[] {
+  return prompt.flatMap((message) =>
+    message.role === 'user' ? message.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])) : [],
+  );
+}
+
+export function systemOf({ prompt }: { prompt: Prompt }): string {
+  return prompt.flatMap((message) => (message.role === 'system' ? [message.content] : [])).join('\n');
+}
+
+/** What the model was told of its calls, newest last. */
+export function resultsOf({ prompt }: { prompt: Prompt }): { toolName: string; callId: string; text: string }[] {
+  return prompt.flatMap((message) =>
+    message.role !== 'tool'
+      ? []
+      : message.content.flatMap((part) =>
+          part.type !== 'tool-result'
+            ? []
+            : [
+                {
+                  toolName: part.toolName,
+                  callId: part.toolCallId,
+                  text: 'value' in part.output ? String(part.output.value) : '',
+                },
+              ],
+        ),
+  );
+}
+
+/** Whether the newest message asks for a first reply, rather than telling of results. */
+export function isFirstStep({ prompt }: { prompt: Prompt }): boolean {
+  const said = prompt.filter(({ role }) => role !== 'system');
+  // The situation comes last, and is not part of the conversation.
+  return said.at(-2)?.role === 'user';
+}
