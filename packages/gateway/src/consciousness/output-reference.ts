@@ -9,6 +9,13 @@ export function toReference(entry: SettledEntry): SettledEntry {
   return { ...entry, settlement: { ...settlement, outcome: withText(settlement.outcome, text, settlement.terminal) } };
 }
 
+export function isReference({ settlement: { callId, outcome } }: SettledEntry): boolean {
+  const characters = /^\[output kept as .* \((\d{1,16}) characters\): read_output gives it back\]$/.exec(
+    outcome.text,
+  )?.[1];
+  return characters !== undefined && outcome.text === referenceText(callId, Number(characters));
+}
+
 function referenceText(callId: string, characters: number): string {
   return `[output kept as ${callId} (${characters} characters): read_output gives it back]`;
 }

@@ -1,0 +1,11 @@
+/** The beginning and the end of a text that is longer than so many characters, and how much is left out between them. */
+export function clip(text: string, characters: number): string {
+  if (text.length <= characters) return text;
+  const mark = ` [… ${text.length - characters} characters left out …] `;
+  const room = Math.max(0, characters - mark.length);
+  const head = Math.ceil((room * 2) / 3);
+  const tail = room - head;
+  // Half of a surrogate pair is no text.
+  const clipped = `${text.slice(0, head)}${mark}${tail === 0 ? '' : text.slice(-tail)}`.toWellFormed();
+  return clipped.length < text.length ? clipped : text;
+}

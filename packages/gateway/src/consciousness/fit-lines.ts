@@ -1,0 +1,38 @@
+import { clip } from './clip.ts';
+
+/** Long lines are clipped before any is left out: what each was about is worth more than the whole of one. */
+const CLIPS = [4_000, 2_000, 1_000, 500, 240, 120];
+
+/** As much of the lines as fits, in their order: clipped ones, and if need be the first and the last of them. */
+export function fitLines(lines: readonly string[], fits: (lines: readonly string[]) => boolean): readonly string[] {
+  if (fits(lines)) return lines;
+  for (const characters of CLIPS) {
+    const clipped = lines.map((line) => clip(line, characters));
+    if (fits(clipped)) return clipped;
+  }
+  return firstAndLast(
+    lines.map((line) => clip(line, CLIPS.at(-1) ?? 0)),
+    fits,
+  );
+}
+
+/** The most that fits, found by halving. Of three lines that stay, one is from the beginning. */
+function firstAndLast(lines: readonly string[], fits: (lines: readonly string[]) => boolean): readonly string[] {
+  let [best, low, high]: [readonly string[], number, number] = [[], 1, lines.length - 1];
+  while (low <= high) {
+    const count = (low + high) >> 1;
+    const head = Math.floor(count / 3);
+    const candidate = [
+      ...lines.slice(0, head),
+      `[${lines.length - count} lines left out]`,
+      ...lines.slice(lines.length - (count - head)),
+    ];
+    if (fits(candidate)) {
+      best = candidate;
+      low = count + 1;
+    } else {
+      high = count - 1;
+    }
+  }
+  return best;
+}

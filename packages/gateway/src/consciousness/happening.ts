@@ -1,0 +1,70 @@
+import { type Entry, Transcript } from '@lastcall/core';
+
+type Message = ReturnType<Transcript['view']>[number];
+type AssistantPart = Extract<Message, { role: 'assistant' }>['content'][number];
+type ToolPart = Extract<Message, { role: 'tool' }>['content'][number];
+
+/** Something that a summary may tell of. */
+export type Happening =
+  | { readonly said: 'system' | 'user' | 'assistant'; readonly text: string }
+  | { readonly called: string; readonly input: unknown; readonly result: string };
+
+/** What happened, as the model was shown it: what was rewound or gave way to newer results is no part of it. */
+export function happeningsOf(entries: readonly Entry[], isLeftOut: (callId: string) => boolean): readonly Happening[] {
+  const messages = new Transcript(entries).view();
+  const results = new Map(
+    messages.flatMap((message) => (message.role === 'tool' ? message.content.flatMap(toResult) : [])),
+  );
+  return messages.flatMap((message) => toHappenings(message, { results, isLeftOut }));
+}
+
+interface Around {
+  readonly results: ReadonlyMap<string, string>;
+  readonly isLeftOut: (callId: string) => boolean;
+}
+
+function toHappenings(message: Message, around: Around): readonly Happening[] {
+  switch (message.role) {
+    case 'system':
+      return [{ said: 'system', text: message.content }];
+    case 'user':
+      return message.content.map((part) => ({ said: 'user', text: part.type === 'text' ? part.text : '[A file.]' }));
+    case 'assistant':
+      return message.content.flatMap((part) => ofAssistant(part, around));
+    case 'tool':
+      return [];
+  }
+}
+
+function ofAssistant(part: AssistantPart, { results, isLeftOut }: Around): readonly Happening[] {
+  switch (part.type) {
+    case 'text':
+      return part.text.trim() === '' ? [] : [{ said: 'assistant', text: part.text }];
+    case 'tool-call': {
+      if (isLeftOut(part.toolCallId)) return [];
+      const result = results.get(part.toolCallId) ?? 'no result';
+      return [{ called: part.toolName, input: part.input, result }];
+    }
+    case 'tool-result':
+      return [{ called: part.toolName, input: null, result: toText(part.output) }];
+    default:
+      return [];
+  }
+}
+
+function toResult(part: ToolPart): [string, string][] {
+  return part.type === 'tool-result' ? [[part.toolCallId, toText(part.output)]] : [];
+}
+
+function toText(output: Extract<ToolPart, { type: 'tool-result' }>['output']): string {
+  switch (output.type) {
+    case 'text':
+      return output.value;
+    case 'error-text':
+      return `failed: ${output.value}`;
+    case 'content':
+      return output.value.map((one) => (one.type === 'text' ? one.text : '[A file.]')).join('\n');
+    default:
+      return JSON.stringify(output);
+  }
+}

@@ -1,0 +1,108 @@
+import type { Entry } from '@lastcall/core';
+import { clip } from './clip.ts';
+import type { ReplyEntry } from './cycles.ts';
+import { jsonLength } from './estimate-tokens.ts';
+import { isReference, toReference } from './output-reference.ts';
+
+type SettledEntry = Extract<Entry, { kind: 'settled' }>;
+type MessageEntry = Extract<Entry, { kind: 'message' }>;
+type Content = Exclude<MessageEntry['message']['content'], string>;
+type Part = Content[number];
+
+/** Shorter outputs are hardly longer than a reference. */
+const WORTH_A_REFERENCE = 400;
+
+/** The largest outputs become references, one after the other, until the entries fit. */
+export function referToLargest(
+  entries: readonly Entry[],
+  fits: (entries: readonly Entry[]) => boolean,
+): readonly Entry[] {
+  let current = entries;
+  const largest = entries
+    .flatMap((entry, index) => (entry.kind === 'settled' ? [{ entry, index, size: outputSize(entry) }] : []))
+    .filter(({ entry, size }) => size > WORTH_A_REFERENCE && !isReference(entry))
+    .sort((one, other) => other.size - one.size);
+  for (const { entry, index } of largest) {
+    if (fits(current)) break;
+    current = current.with(index, toReference(entry));
+  }
+  return current;
+}
+
+function outputSize({ settlement: { outcome } }: SettledEntry): number {
+  return outcome.text.length + (outcome.status === 'ok' ? jsonLength(outcome.content ?? '') : 0);
+}
+
+/**
+ * Everything that is shown of the entries, at most so long a piece, and marked where something is left out. What core needs is
+ * kept whole: the calls as they were written, and what waiting calls wait for.
+ */
+export function clipEntries(entries: readonly Entry[], characters: number): readonly Entry[] {
+  return entries.map((entry) => clipEntry(entry, characters));
+}
+
+function clipEntry(entry: Entry, characters: number): Entry {
+  switch (entry.kind) {
+    case 'message':
+      return clipMessage(entry, characters);
+    case 'reply':
+      return clipReply(entry, characters);
+    case 'settled':
+      return clipSettled(entry, characters);
+    case 'nudge':
+      return { ...entry, text: clip(entry.text, characters) };
+    default:
+      return entry;
+  }
+}
+
+function clipMessage(entry: MessageEntry, characters: number): MessageEntry {
+  const { content } = entry.message;
+  const clipped =
+    typeof content === 'string'
+      ? clip(content, characters)
+      : (content as Part[]).map((part) => clipPart(part, characters));
+  return { ...entry, message: { ...entry.message, content: clipped } as MessageEntry['message'] };
+}
+
+/** Thoughts are signed by their provider: they are shown whole or not at all. */
+function clipReply(entry: ReplyEntry, characters: number): ReplyEntry {
+  const content = entry.content
+    .filter(({ type }) => type !== 'reasoning' && type !== 'reasoning-file' && type !== 'custom')
+    .map((part) => clipPart(part, characters) as ReplyEntry['content'][number]);
+  return { ...entry, content };
+}
+
+function clipPart(part: Part, characters: number): Part {
+  switch (part.type) {
+    case 'text':
+      return { ...part, text: clip(part.text, characters) };
+    case 'file':
+      return { type: 'text', text: '[A file, left out.]' };
+    case 'tool-call':
+      return jsonLength(part.input) > characters ? { ...part, input: clippedInput(part.input, characters) } : part;
+    case 'tool-result':
+      return jsonLength(part.output) > characters
+        ? { ...part, output: { type: 'text', value: clip(JSON.stringify(part.output), characters) } }
+        : part;
+    default:
+      return part;
+  }
+}
+
+function clipSettled(entry: SettledEntry, characters: number): SettledEntry {
+  const shorter = outputSize(entry) > characters && !isReference(entry) ? shorterOutput(entry) : entry;
+  // The message that tells of a late answer says what the call was.
+  if (shorter.late !== true || jsonLength(shorter.settlement.input) <= characters) return shorter;
+  const { settlement } = shorter;
+  return { ...shorter, settlement: { ...settlement, input: clippedInput(settlement.input, characters) } };
+}
+
+function shorterOutput(entry: SettledEntry): SettledEntry {
+  const referred = toReference(entry);
+  return outputSize(referred) < outputSize(entry) ? referred : entry;
+}
+
+function clippedInput(input: unknown, characters: number): object {
+  return { leftOut: clip(JSON.stringify(input) ?? '', characters) };
+}
