@@ -18,7 +18,9 @@ import { sweep } from './sweep.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { Worker } from './threads/worker.ts';
 
-export interface GatewayOptions extends ConfigInput {
+export interface GatewayOptions extends ConfigInput, RunOptions {}
+
+interface RunOptions {
   /** Default: the environment of the process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly logger?: Logger | undefined;
@@ -44,8 +46,13 @@ export interface Gateway {
 
 /** Checks the configuration at once: what cannot work is refused here, with its path. */
 export function createGateway(options: GatewayOptions = {}): Gateway {
-  const { env = process.env, logger, tuning, synchronous, ...given } = options;
-  const config = checkConfig(given);
+  const { env, logger, tuning, synchronous, ...given } = options;
+  return gatewayOf(checkConfig(given), { env, logger, tuning, synchronous });
+}
+
+/** Of a configuration that was checked when it was loaded: what that gives is no longer what a user may write. */
+export function gatewayOf(config: Config, options: RunOptions = {}): Gateway {
+  const { env = process.env, logger, tuning, synchronous } = options;
   const settings = settingsOf(readEnv(env), config);
   const log = logger ?? createLogger({ level: settings.logLevel });
   let running: Running | undefined;
@@ -81,7 +88,7 @@ interface Running {
   stop(): Promise<void>;
 }
 
-interface Starting extends Pick<GatewayOptions, 'tuning' | 'synchronous'> {
+interface Starting extends Pick<RunOptions, 'tuning' | 'synchronous'> {
   readonly config: Config;
   readonly settings: Settings;
   readonly logger: Logger;

@@ -1,12 +1,12 @@
 import { LastcallError } from '@lastcall/core';
 import { loadConfig } from './config/load-config.ts';
 import { demoConfig } from './demo.ts';
-import { createGateway, type Gateway } from './gateway.ts';
+import { createGateway, type Gateway, gatewayOf } from './gateway.ts';
 
 /** `npm start`: the gateway of this folder, until it is told to stop. */
 async function main(): Promise<void> {
   const { file, config } = await loadConfig(process.cwd());
-  const gateway = createGateway(file === undefined ? demoConfig() : config);
+  const gateway = file === undefined ? createGateway(demoConfig()) : gatewayOf(config);
   await gateway.start();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(gateway));
   print(`Lastcall listens on ${gateway.url} (API: ${gateway.url}/openapi.json).`);
