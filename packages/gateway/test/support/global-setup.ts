@@ -11,6 +11,10 @@ declare module 'vitest' {
 /** One PostgreSQL server for all test files: starting it takes a second, a database in it a few milliseconds. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startPostgres();
+  // The package that runs the server ends the process with 0 once nothing is left to do, also when tests have failed.
+  process.prependListener('beforeExit', () => {
+    if (process.exitCode) process.exit();
+  });
   project.provide('postgresUrl', await server.createDatabase());
   return () => server.stop();
 }
