@@ -56,6 +56,8 @@ const terminatingSchema = z.strictObject({
 const MODEL_SHAPE =
   'must be 1–200 characters without spaces, e.g. "anthropic/<model>", the name of one of the configured models, or "rehearsal".';
 
+const NO_MACHINE = 'comes with a later version: agents as machines are in @lastcall/machines. Leave it out.';
+
 const noServers = z.array(z.unknown()).max(0, { error: 'must be empty: MCP servers come with a later version.' });
 
 export const agentNameSchema: z.ZodType<string> = z
@@ -88,7 +90,8 @@ export const agentConfigSchema: z.ZodType<AgentConfig> = z
     limits: limitsSchema.optional(),
     middleware: z.array(middlewareSchema).max(50).optional(),
     machine: z
-      .undefined({ error: 'comes with a later version: agents as machines are in @lastcall/machines. Leave it out.' })
+      .unknown()
+      .refine((machine) => machine === undefined, { error: NO_MACHINE })
       .optional(),
   })
   .transform(({ mcp: _mcp, mcpServers: _servers, machine: _machine, ...config }): AgentConfig => config);

@@ -1,5 +1,4 @@
 import { type JsonSchemaObject, jsonSchema, LastcallError, ToolDefinitionError, tool } from '@lastcall/core';
-import { z } from 'zod';
 import type { ToolConfig } from './tool-config.ts';
 import { hasUrl, isInteractive } from './visibility.ts';
 
@@ -76,14 +75,24 @@ function staticProblems(execution: ToolExecution | undefined): readonly ToolProb
   }
   const others = Object.keys(execution).filter((key) => key !== 'value');
   const unknown = others.map((key) => ({ path: ['execution', key], message: 'is unknown beside a value. Remove it.' }));
-  if (z.json().safeParse(execution.value).success) return unknown;
+  if (isJson(execution.value)) return unknown;
   return [
     ...unknown,
     {
       path: ['execution', 'value'],
-      message: 'must be JSON: text, numbers, true, false, null, lists and objects of them.',
+      message: 'must be JSON: text, numbers, true, false, null, lists and objects of them, at most 100 levels deep.',
     },
   ];
+}
+
+// The bound also ends a value that contains itself.
+function isJson(value: unknown, depth: number = 0): boolean {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || depth >= 100) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const isPlain = Array.isArray(value) || prototype === null || prototype === Object.prototype;
+  return isPlain && Object.values(value).every((one) => isJson(one, depth + 1));
 }
 
 function later(what: string, instead: string): string {

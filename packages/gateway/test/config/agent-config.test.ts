@@ -1,3 +1,4 @@
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi';
 import { describe, expect, test } from 'vitest';
 import { agentConfigSchema } from '../../src/config/agent-config.ts';
 import { check } from '../../src/config/config-problem.ts';
@@ -69,6 +70,11 @@ describe('an agent as data', () => {
     ['a huge limit', { ...agent, limits: { maxSteps: 1e300 } }, /^limits\.maxSteps must be/],
     ['an unknown middleware', { ...agent, middleware: ['log', 'magic'] }, /^middleware\[1\] must be "log", \{ retry/],
     [
+      'a retry in words',
+      { ...agent, middleware: [{ retry: { attempts: 'x' } }] },
+      /^middleware\[0\]\.retry\.attempts must be/,
+    ],
+    [
       'no retry',
       { ...agent, middleware: [{ retry: { attempts: 0 } }] },
       /^middleware\[0\]\.retry\.attempts must be 1 or more/,
@@ -87,6 +93,20 @@ describe('an agent as data', () => {
   test('no MCP servers are as good as none said', () => {
     const result = check(agentConfigSchema, { ...agent, mcp: { servers: [] }, mcpServers: [] });
     expect(result).toEqual({ ok: true, value: agent });
+  });
+
+  test('its schema can be published', () => {
+    const app = new OpenAPIHono();
+    const body = { content: { 'application/json': { schema: agentConfigSchema } } };
+    const route = createRoute({
+      method: 'post',
+      path: '/',
+      request: { body },
+      responses: { 204: { description: '' } },
+    });
+    app.openapi(route, (c) => c.body(null, 204));
+    const published = JSON.stringify(app.getOpenAPI31Document({ openapi: '3.1.0', info: { title: '', version: '' } }));
+    expect(published).toContain('"required":["name","instructions"]');
   });
 
   test('several problems are told at once', () => {

@@ -47,6 +47,17 @@ describe('visibility', () => {
 });
 
 describe('a tool as data', () => {
+  test('what was accepted once is accepted again, unchanged', () => {
+    const once = parsed({ ...confirm, execution: { display: { customUI: 'x' } }, expiresInMs: 5 });
+    expect(parsed(JSON.parse(JSON.stringify(once)))).toEqual(once);
+  });
+
+  test('[G54] a key that would set a prototype is an unknown field', () => {
+    expect(problems(JSON.parse('{"name":"a","executionType":"space","__proto__":{"visible":false}}'))).toEqual([
+      expect.stringMatching(/^__proto__ is unknown/),
+    ]);
+  });
+
   test('[X1] the description defaults to the name, the input to an object without properties', () => {
     expect(parsed({ name: 'confirmAction', executionType: 'space' })).toEqual({
       name: 'confirmAction',
@@ -119,9 +130,12 @@ describe('a tool as data', () => {
   test('an internal tool says a value, of JSON', () => {
     expect(parsed(lookup)).toMatchObject({ execution: { value: { answer: 42 } } });
     expect(problems({ ...lookup, execution: { value: null } })).toEqual([]);
-    expect(problems({ ...lookup, execution: { value: undefined } })).toEqual([
-      expect.stringMatching(/^execution\.value must be JSON/),
-    ]);
+    const endless: unknown[] = [];
+    endless.push(endless);
+    for (const value of [undefined, Number.NaN, [new Date()], { a: undefined }, () => 1, 1n, endless])
+      expect(problems({ ...lookup, execution: { value } })).toEqual([
+        expect.stringMatching(/^execution\.value must be JSON/),
+      ]);
     expect(problems({ ...lookup, execution: { value: 1, url: 'x' } })).toEqual([
       expect.stringMatching(/^execution\.url is unknown/),
     ]);

@@ -13,6 +13,9 @@ const situation: fc.Arbitrary<Situation> = fc.record({
   plans: fc.array(fc.record({ key: hostileText, name: hostileText, instruction: hostileText }), { maxLength: 2 }),
 });
 
+// Many runs on a busy machine take longer than a test usually may.
+const SLOW_MS = 60_000;
+
 describe('what an agent is told of itself', () => {
   test('[G10] the system text is the words of the operator and of the gateway', () => {
     const system = renderInstructions({ instructions: '  Be brief.\n', tag: TAG });
@@ -52,22 +55,26 @@ describe('what an agent is told of itself', () => {
     ]);
   });
 
-  test('[G10] no name, goal, memory or plan adds a line, says to be another, or ends the frame', () => {
-    fc.assert(
-      fc.property(situation, (given) => {
-        const text = renderSituation(given, { tag: TAG });
-        const about = ['you', 'active_space'].concat(
-          given.spaces.map(() => 'space'),
-          given.goals.map(() => 'goal'),
-          given.memories.map(() => 'memory'),
-          given.plans.map(() => 'plan'),
-        );
-        expect(text.split(/[\n\r\v\f\u0085\u2028\u2029]/)).toHaveLength(about.length + 2);
-        const lines = parseFrame(text, 'situation', TAG)?.lines as { about: string; spaceId?: unknown }[];
-        expect(lines.map((line) => line.about)).toEqual(about);
-        expect(lines[1]?.spaceId).toBe(given.activeSpaceId ?? null);
-      }),
-      { numRuns: 300 },
-    );
-  });
+  test(
+    '[G10] no name, goal, memory or plan adds a line, says to be another, or ends the frame',
+    () => {
+      fc.assert(
+        fc.property(situation, (given) => {
+          const text = renderSituation(given, { tag: TAG });
+          const about = ['you', 'active_space'].concat(
+            given.spaces.map(() => 'space'),
+            given.goals.map(() => 'goal'),
+            given.memories.map(() => 'memory'),
+            given.plans.map(() => 'plan'),
+          );
+          expect(text.split(/[\n\r\v\f\u0085\u2028\u2029]/)).toHaveLength(about.length + 2);
+          const lines = parseFrame(text, 'situation', TAG)?.lines as { about: string; spaceId?: unknown }[];
+          expect(lines.map((line) => line.about)).toEqual(about);
+          expect(lines[1]?.spaceId).toBe(given.activeSpaceId ?? null);
+        }),
+        { numRuns: 300 },
+      );
+    },
+    SLOW_MS,
+  );
 });

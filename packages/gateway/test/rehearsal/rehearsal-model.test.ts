@@ -20,6 +20,9 @@ const answered = (outcome: ToolResultOutcome, more: Partial<ToolResultEvent> = {
   ...more,
 });
 
+// Many runs on a busy machine take longer than a test usually may.
+const SLOW_MS = 60_000;
+
 describe('a rehearsed cycle', () => {
   test('a question about the weather is answered from the weather tool, in the space of the question', async () => {
     const result = await runCycle([says('What is the weather in Tokyo?')], { tools: hotel });
@@ -188,19 +191,23 @@ describe('a rehearsed cycle', () => {
     expect(saidOf(result)).toHaveLength(1);
   });
 
-  test('whatever arrives, a cycle ends', async () => {
-    await fc.assert(
-      fc.asyncProperty(waitingEvents, async (waiting) => {
-        const result = await runCycle(
-          waiting.map(({ event }) => event),
-          { tools: { ...hotel, submit_report } },
-        );
-        expect(result.stop).toEqual({ reason: 'end_turn', by: 'text' });
-        expect(result.settlements.every(({ outcome }) => outcome.status === 'ok')).toBe(true);
-      }),
-      { numRuns: 60 },
-    );
-  });
+  test(
+    'whatever arrives, a cycle ends',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(waitingEvents, async (waiting) => {
+          const result = await runCycle(
+            waiting.map(({ event }) => event),
+            { tools: { ...hotel, submit_report } },
+          );
+          expect(result.stop).toEqual({ reason: 'end_turn', by: 'text' });
+          expect(result.settlements.every(({ outcome }) => outcome.status === 'ok')).toBe(true);
+        }),
+        { numRuns: 60 },
+      );
+    },
+    SLOW_MS,
+  );
 });
 
 describe('a rehearsed conversation', () => {
@@ -285,6 +292,17 @@ describe('a rehearsal model', () => {
     expect((await rehearsalModel().doGenerate({ ...demanding, prompt: done })).content[0]?.type).toBe('text');
     const none = await rehearsalModel().doGenerate({ ...request, toolChoice: { type: 'none' } });
     expect(none.content[0]?.type).toBe('text');
+  });
+
+  test('a reminder that comes as a message of the user is no new topic', async () => {
+    const said = (text: string): { type: 'text'; text: string }[] => [{ type: 'text', text }];
+    const prompt: LanguageModelV4CallOptions['prompt'] = [
+      { role: 'user', content: said('Hello Ann') },
+      { role: 'assistant', content: said('…') },
+      { role: 'user', content: said('You must call one of the terminating tools.') },
+    ];
+    const { content } = await rehearsalModel().doGenerate({ ...request, prompt });
+    expect(content[0]).toMatchObject({ toolName: 'weather', input: '{"where":"Hello Ann"}' });
   });
 
   test('an aborted request is refused', async () => {
