@@ -22,9 +22,10 @@ export async function deleteAgent(services: Services, tx: Tx, agentId: string): 
   await cancelPending(services, tx, { agentId });
   // A call that was approved and waits for the agent to run it is pending no more, and its card is still open.
   await cancelCards(services, tx, entityId);
-  await buryInbox(tx, agentId);
   await tx.db.updateTable('plans').set({ next_at: null }).where('agent_id', '=', agentId).execute();
+  // Runs before their events: that is how a run that ends takes them, so the two do not wait for each other.
   await cancelRunsOf(services, tx, agentId);
+  await buryInbox(tx, agentId);
 }
 
 async function leaveSpaces(services: Services, tx: Tx, entityId: string): Promise<void> {

@@ -97,7 +97,7 @@ export async function listEntities(db: Kysely<Tables>, filter: EntityFilter = {}
   return toPage(rows, { limit, cursorOf: ({ id }) => id, toItem: toEntity });
 }
 
-export function toEntity(row: EntityRow): Entity {
+function toEntity(row: EntityRow): Entity {
   return {
     id: row.id,
     kind: row.kind,

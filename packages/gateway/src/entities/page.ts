@@ -14,7 +14,7 @@ export interface PageOptions {
   readonly limit?: number | undefined;
 }
 
-export const LARGEST_PAGE = 200;
+const LARGEST_PAGE = 200;
 const USUAL_PAGE = 50;
 
 /** Refuses what it will not do: a page is never smaller than was asked for without saying so. */

@@ -1,12 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
-import type { Kysely } from 'kysely';
 import { ApiError } from '../api-error.ts';
-import { type Entity, getEntity } from '../entities/entity.ts';
 import { invalid } from '../entities/invalid.ts';
 import { fromJson, toJson } from '../store/json.ts';
 import type { Store } from '../store/store.ts';
-import type { Tables } from '../store/tables.ts';
 
 const ISSUER = 'lastcall';
 const AUDIENCE = 'lastcall-entity';
@@ -63,7 +60,7 @@ export interface VerifiedToken {
   readonly expiresAt: number;
 }
 
-/** Whose token it is. Anything else is a 401 that does not say how close it came, except that it has expired. */
+/** Whose token it is; whether they are still there is the caller's to look up. Anything else is a 401 that does not say how close it came, except that it has expired. */
 export async function verifyToken(secret: Uint8Array, token: string): Promise<VerifiedToken> {
   try {
     const { payload } = await jwtVerify(token, secret, {
@@ -83,20 +80,6 @@ export async function verifyToken(secret: Uint8Array, token: string): Promise<Ve
   }
 }
 
-/** The entity whose token it is, if it is still there. */
-export async function verifyEntityToken(
-  db: Kysely<Tables>,
-  secret: Uint8Array,
-  token: string,
-): Promise<VerifiedToken & { readonly entity: Entity }> {
-  const verified = await verifyToken(secret, token);
-  const entity = await getEntity(db, verified.entityId).catch((error: unknown) => {
-    throw error instanceof ApiError ? unauthorized(error) : error;
-  });
-  if (entity.deletedAt !== undefined) throw unauthorized();
-  return { ...verified, entity };
-}
-
-function unauthorized(cause?: unknown): ApiError {
+function unauthorized(cause: unknown): ApiError {
   return new ApiError(401, 'unauthorized', 'The token is not valid here.', { cause });
 }

@@ -254,6 +254,7 @@ const INDEXES: readonly Index[] = [
   ['messages_by_seq', 'messages', ['space_id', 'seq'], true],
   ['messages_by_client_id', 'messages', ['space_id', 'entity_id', 'client_message_id'], true],
   ['messages_by_call', 'messages', ['call_id'], true],
+  ['threads_by_agent', 'threads', ['agent_id']],
   ['threads_by_lease', 'threads', ['lease_owner', 'lease_until']],
   ['inbox_by_event', 'inbox_events', ['agent_id', 'event_id'], true],
   ['inbox_waiting', 'inbox_events', ['agent_id', 'status', 'priority', 'id']],
