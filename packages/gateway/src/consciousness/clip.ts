@@ -1,7 +1,7 @@
 /** The beginning and the end of a text that is longer than so many characters, and how much is left out between them. */
 export function clip(text: string, characters: number): string {
   if (text.length <= characters) return text;
-  const mark = ` [… ${text.length - characters} characters left out …] `;
+  const mark = characters < ROOM_FOR_WORDS ? ' … ' : ` [… ${text.length - characters} characters left out …] `;
   const room = Math.max(0, characters - mark.length);
   const head = Math.ceil((room * 2) / 3);
   const tail = room - head;
@@ -9,3 +9,6 @@ export function clip(text: string, characters: number): string {
   const clipped = `${text.slice(0, head)}${mark}${tail === 0 ? '' : text.slice(-tail)}`.toWellFormed();
   return clipped.length < text.length ? clipped : text;
 }
+
+/** Below it the mark would take the place of what it stands beside. */
+const ROOM_FOR_WORDS = 300;

@@ -1,7 +1,7 @@
 import { clip } from './clip.ts';
 
 /** Long lines are clipped before any is left out: what each was about is worth more than the whole of one. */
-const CLIPS = [4_000, 2_000, 1_000, 500, 240, 120];
+const CLIPS = [4_000, 2_000, 1_000, 500, 240, 120, 60];
 
 /** As much of the lines as fits, in their order: clipped ones, and if need be the first and the last of them. */
 export function fitLines(lines: readonly string[], fits: (lines: readonly string[]) => boolean): readonly string[] {

@@ -1,7 +1,8 @@
 import type { Entry, JournalRecord } from '@lastcall/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConsciousness } from '../../src/consciousness/load-consciousness.ts';
-import { COMPACTION, toCompactionPayload, toEntryPayload } from '../../src/consciousness/transcript-row.ts';
+import { type Compaction, toEntryPayload } from '../../src/consciousness/transcript-row.ts';
+import { writeCompaction } from '../../src/consciousness/write-compaction.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type Database, databases } from '../support/stores.ts';
 
@@ -17,15 +18,22 @@ describe.each(databases)('loading consciousness on $kind', ({ create }) => {
     await database.remove();
   });
 
-  const write = (threadId: string, seq: number, kind: string, payload: string) =>
+  const writeEntry = (threadId: string, seq: number, record: JournalRecord) =>
     store.transaction((tx) =>
       tx.db
         .insertInto('transcript_entries')
-        .values({ thread_id: threadId, seq, run_id: 'run', kind, payload, created_at: 0 })
+        .values({
+          thread_id: threadId,
+          seq,
+          run_id: 'run',
+          kind: record.entry.kind,
+          payload: toEntryPayload(record),
+          created_at: 0,
+        })
         .execute(),
     );
-  const writeEntry = (threadId: string, seq: number, record: JournalRecord) =>
-    write(threadId, seq, record.entry.kind, toEntryPayload(record));
+  const compactTo = (threadId: string, seq: number, compaction: Compaction) =>
+    store.transaction((tx) => writeCompaction(tx, { threadId, runId: 'run', seq }, compaction));
   const said = (text: string): Entry => ({
     kind: 'message',
     message: { role: 'user', content: [{ type: 'text', text }] },
@@ -55,10 +63,10 @@ describe.each(databases)('loading consciousness on $kind', ({ create }) => {
 
   test('[G14] it starts from what the last compaction carried', async () => {
     await writeEntry('compacted', 1, { entry: said('forgotten') });
-    await write('compacted', 2, COMPACTION, toCompactionPayload({ summary: 'old', carried: [said('old')] }));
+    await compactTo('compacted', 2, { summary: 'old', carried: [said('old')] });
     await writeEntry('compacted', 3, { entry: said('between') });
     const carried: Entry[] = [{ kind: 'turn' }, said('carried')];
-    await write('compacted', 4, COMPACTION, toCompactionPayload({ summary: 'new', carried }));
+    await compactTo('compacted', 4, { summary: 'new', carried });
     expect(await loadConsciousness(store.db, 'compacted')).toEqual({ entries: carried, records: [], nextSeq: 5 });
     await writeEntry('compacted', 5, { entry: said('since') });
     expect(await loadConsciousness(store.db, 'compacted')).toEqual({
@@ -91,7 +99,7 @@ describe.each(databases)('loading consciousness on $kind', ({ create }) => {
     };
     await writeEntry('odd', 1, { entry: image });
     await writeEntry('odd', 2, { entry: settled });
-    await write('odd', 3, COMPACTION, toCompactionPayload({ summary: '', carried: [image, settled] }));
+    await compactTo('odd', 3, { summary: '', carried: [image, settled] });
     await writeEntry('odd', 4, { entry: image });
     const { entries } = await loadConsciousness(store.db, 'odd');
     const read = {
