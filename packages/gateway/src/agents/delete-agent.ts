@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { cancelPending } from '../pending/cancel-pending.ts';
 import { cancelRunsOf } from '../runs/request-cancel.ts';
 import type { Services } from '../services.ts';
@@ -15,6 +16,7 @@ import { lockAgent } from './lock-agent.ts';
  */
 export async function deleteAgent(services: Services, tx: Tx, agentId: string): Promise<void> {
   const { entity_id: entityId } = await findAgent(tx.db, agentId);
+  await lockThreads(tx, agentId);
   await leaveSpaces(services, tx, entityId);
   await markDeleted(tx, agentId, entityId);
   // It may have joined another one until its row was ours.
@@ -26,6 +28,13 @@ export async function deleteAgent(services: Services, tx: Tx, agentId: string): 
   // Runs before their events: that is how a run that ends takes them, so the two do not wait for each other.
   await cancelRunsOf(services, tx, agentId);
   await buryInbox(tx, agentId);
+}
+
+/** A worker that is about to begin a run has written it, and it is asked to end; or finds the agent deleted, and begins none. */
+async function lockThreads(tx: Tx, agentId: string): Promise<void> {
+  if (tx.dialect !== 'postgres') return;
+  const threads = tx.db.selectFrom('threads').select('id').where('agent_id', '=', agentId).orderBy('id');
+  await threads.modifyEnd(sql`for no key update`).execute();
 }
 
 async function leaveSpaces(services: Services, tx: Tx, entityId: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { getAgent, listAgents } from '../../src/agents/agent.ts';
 import { deleteAgent } from '../../src/agents/delete-agent.ts';
@@ -8,6 +9,7 @@ import { getRun } from '../../src/runs/run.ts';
 import { listMessages } from '../../src/spaces/list-messages.ts';
 import { addMember, listMembers } from '../../src/spaces/membership.ts';
 import { openCard } from '../../src/spaces/tool-card.ts';
+import { claimThread, fenced } from '../../src/threads/lease.ts';
 import { insertPendingCall, insertPlan, insertRun } from '../runs/rows.ts';
 import { openWorld, type World } from '../spaces/world.ts';
 import { type Database, databases } from '../support/stores.ts';
@@ -122,6 +124,40 @@ describe.each(databases)('deleting an agent on $kind', ({ kind, create }) => {
       `run:${open}`,
     ]);
   });
+
+  test('[G17] a run that a worker is about to begin is asked to end', async () => {
+    const bot = await world.agent();
+    const lease = await claimThread(world.store, bot.id, { owner: 'worker', leaseMs: 60_000 });
+    if (lease === undefined) throw new Error('The thread is free.');
+    const [isInside, mayGoOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const beginning = fenced(world.store, lease, async (tx) => {
+      await getAgent(tx.db, bot.id);
+      isInside.resolve();
+      await mayGoOn.promise;
+      return await insertRun(tx, { thread_id: bot.id });
+    });
+    await isInside.promise;
+    const removing = remove(bot.id, other);
+    if (kind === 'postgres') await untilSomebodyWaits(other, removing);
+    mayGoOn.resolve();
+    await removing;
+    expect(await getRun(world.store.db, await beginning)).toMatchObject({ cancelRequestedAt: expect.any(Number) });
+  });
+
+  /** For a lock; or until the work is done, which then waited for none. */
+  async function untilSomebodyWaits({ store }: World, work: Promise<void>): Promise<void> {
+    let isDone = false;
+    void work.finally(() => {
+      isDone = true;
+    });
+    for (let waiting = 0; waiting === 0 && !isDone; ) {
+      const { rows } = await sql<{ n: number }>`
+        select count(*) as n from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'
+      `.execute(store.db);
+      waiting = rows[0]?.n ?? 0;
+    }
+  }
 
   test('[G17] whatever comes at the same moment, nothing waits for it and it is in no space', async () => {
     const ann = await world.person();
