@@ -33,7 +33,7 @@ export interface Situation {
   readonly plans: readonly SituationPlan[];
 }
 
-export interface SituationSpace {
+interface SituationSpace {
   readonly spaceId: string;
   readonly name: string;
   readonly description?: string | undefined;

@@ -27,13 +27,13 @@ export type AgentConfigInput = Omit<AgentConfig, 'tools'> & {
   readonly machine?: unknown;
 };
 
-export interface BatchConfig {
+interface BatchConfig {
   readonly onError?: 'continue' | 'cancel-rest' | undefined;
   readonly afterTerminal?: 'skip' | 'run' | undefined;
   readonly history?: 'keep' | 'trim' | undefined;
 }
 
-export interface TerminatingConfig {
+interface TerminatingConfig {
   readonly toolIds: readonly string[];
   readonly consecutiveNudges?: number | undefined;
   readonly nudgeMessage?: string | undefined;

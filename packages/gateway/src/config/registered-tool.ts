@@ -16,7 +16,7 @@ import {
 /** A tool of the configuration file, ready to be given to agents. `isVisible` takes either kind. */
 export type RegisteredTool = TypescriptTool | (ToolConfig & { readonly kind: 'configured' });
 
-export interface TypescriptTool extends TypescriptSettings {
+interface TypescriptTool extends TypescriptSettings {
   readonly kind: 'typescript';
   readonly name: string;
   readonly tool: AnyTool | AiSdkTool;
@@ -38,7 +38,7 @@ export interface TypescriptSettings {
 }
 
 /** A tool under its name in the configuration file: plain, with settings, or as data (whose name is the key). */
-export type ToolEntry =
+type ToolEntry =
   | AnyTool
   | AiSdkTool
   | ({ readonly tool: AnyTool | AiSdkTool } & TypescriptSettings)

@@ -61,7 +61,7 @@ export const answerersSchema: z.ZodType<Answerers> = z
 // Ten years: the time it runs out must still be a date.
 export const expiresInMsSchema: z.ZodType<number> = z.int().min(1).max(315_576_000_000);
 
-export const toolNameSchema: z.ZodType<string> = z.string().superRefine((name, ctx) => {
+const toolNameSchema: z.ZodType<string> = z.string().superRefine((name, ctx) => {
   const problem = toolNameProblem(name);
   if (problem !== undefined) ctx.addIssue({ code: 'custom', message: problem });
 });

@@ -33,7 +33,7 @@ export type ToolResultOutcome =
   | { readonly status: 'approved'; readonly input?: unknown }
   | { readonly status: 'denied'; readonly reason: string };
 
-export interface PlanEvent {
+interface PlanEvent {
   readonly type: 'plan';
   readonly planId: string;
   readonly key: string;
@@ -45,7 +45,7 @@ export interface PlanEvent {
   readonly late?: true;
 }
 
-export interface ServiceEvent {
+interface ServiceEvent {
   readonly type: 'service';
   /** Who pushed it. */
   readonly source: string;

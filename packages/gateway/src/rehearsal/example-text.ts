@@ -15,7 +15,7 @@ export function exampleText(schema: { readonly [keyword: string]: unknown }, key
 }
 
 /** The name after "in", "to", "for" and the like: the end of a question is where places are. */
-export function placeIn(text: string): string | undefined {
+function placeIn(text: string): string | undefined {
   const name = String.raw`\p{Lu}[\p{L}'’-]*(?: \p{Lu}[\p{L}'’-]*)*`;
   return new RegExp(String.raw`\b(?:in|at|to|for|near|from|of) (${name})`, 'u').exec(text)?.[1];
 }
