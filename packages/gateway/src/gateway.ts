@@ -16,6 +16,7 @@ import { seed } from './seed.ts';
 import type { Services } from './services.ts';
 import { sweep } from './sweep.ts';
 import { createLogger } from './telemetry/logger.ts';
+import { createMetrics } from './telemetry/metrics.ts';
 import { Worker } from './threads/worker.ts';
 
 export interface GatewayOptions extends ConfigInput, RunOptions {}
@@ -107,7 +108,9 @@ async function start(starting: Starting): Promise<Running> {
   try {
     const firstKey = await ensureFirstKey(services.store, settings);
     await seed(services, config);
+    const metrics = createMetrics();
     const app = createApp(services, {
+      metrics,
       tokenSecret: await tokenSecret(services.store),
       corsOrigins: config.corsOrigins,
     });
@@ -115,7 +118,9 @@ async function start(starting: Starting): Promise<Running> {
       tools: config.tools,
       model: models(starting),
       agentLimits: config.limits.agent ?? {},
+      metrics,
     });
+    metrics.gauge('lastcall_cycles_running', 'Cycles under way now.', () => worker.busy);
     const server = await listen(app, { port: settings.port, host: settings.host, logger });
     await worker.start({ sweep: () => sweep(services) });
     return { app, server, firstKey, stop: () => stop({ app, server, worker, close: opened.close }, services) };

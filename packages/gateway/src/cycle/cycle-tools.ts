@@ -17,6 +17,7 @@ import { spaceTools } from '../built-in-tools/space-tools.ts';
 import type { RegisteredTool } from '../config/registered-tool.ts';
 import type { Answerers, ToolConfig, ToolDisplay } from '../config/tool-config.ts';
 import { isInteractive, isVisible } from '../config/visibility.ts';
+import { readOutputTool } from '../consciousness/read-output.ts';
 import { toJson } from '../store/json.ts';
 import type { Cycle } from './cycle.ts';
 import type { CycleContext } from './cycle-context.ts';
@@ -47,7 +48,9 @@ export function cycleTools(context: CycleContext, cycle: Cycle, registry: Regist
 }
 
 function builtIn(context: CycleContext, cycle: Cycle): ToolSet {
-  return mergeToolSets(spaceTools(context, cycle), goalTools(context), memoryTools(context), planTools(context));
+  return mergeToolSets(spaceTools(context, cycle), goalTools(context), memoryTools(context), planTools(context), {
+    read_output: readOutputTool(context.services.store.db, cycle.lease.threadId),
+  });
 }
 
 function resolve(given: string | ToolConfig, { tools }: Registry): RegisteredTool {

@@ -3,6 +3,7 @@ import type { AgentConfig } from '../config/agent-config.ts';
 import type { Limits } from '../config/limits.ts';
 import type { StoredRecord } from '../consciousness/load-consciousness.ts';
 import type { Lease } from '../threads/lease.ts';
+import type { SessionState } from './compact-mind.ts';
 import type { CycleAgent } from './cycle-context.ts';
 
 /** One waking of an agent, under way: what it was given, and how far it has come. */
@@ -14,6 +15,8 @@ export interface Cycle {
   readonly transcript: Transcript;
   /** What was written since the last compaction, to bring the session to where it was. */
   readonly records: readonly StoredRecord[];
+  /** The session as it was at some row of the transcript. */
+  readonly state: SessionState | undefined;
   /** Decisions on calls of earlier cycles that came with this one's events. */
   readonly answers: Readonly<Record<string, Answer>>;
   /** A dead worker had begun it. */

@@ -1,8 +1,9 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { LimitsInput } from '../config/limits.ts';
 import type { RegisteredTools } from '../config/registered-tool.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 
-/** What a gateway's configuration brings that no database holds: code. */
+/** What a gateway's process brings that no database holds: code, and what is counted. */
 export interface Registry {
   /** The tools that agents may name. */
   readonly tools: RegisteredTools;
@@ -10,4 +11,5 @@ export interface Registry {
   model(name: string | undefined): LanguageModelV4 | Promise<LanguageModelV4>;
   /** What agents may use, where they say nothing themselves. */
   readonly agentLimits: LimitsInput;
+  readonly metrics?: Metrics | undefined;
 }

@@ -9,10 +9,11 @@ import { newId } from '../new-id.ts';
 import type { Services } from '../services.ts';
 import { fromJson, toJson } from '../store/json.ts';
 import type { Tx } from '../store/store.ts';
-import type { AgentRow, InboxEventRow, RunRow } from '../store/tables.ts';
+import type { AgentRow, InboxEventRow, RunRow, ThreadRow } from '../store/tables.ts';
 import { emit, runChannel, spaceChannel } from '../streams/emit.ts';
 import { fenced, type Lease, release } from '../threads/lease.ts';
 import { closeRun } from './close-run.ts';
+import type { SessionState } from './compact-mind.ts';
 import type { Cycle, ThinkingAgent } from './cycle.ts';
 import { insertEntries } from './insert-entries.ts';
 import type { Registry } from './registry.ts';
@@ -38,7 +39,13 @@ async function find(
   agentLimits: Registry['agentLimits'],
   lease: Lease,
 ): Promise<Cycle | undefined> {
-  const row = await tx.db.selectFrom('agents').selectAll().where('id', '=', lease.threadId).executeTakeFirst();
+  const row = await tx.db
+    .selectFrom('agents')
+    .innerJoin('threads', 'threads.id', 'agents.id')
+    .selectAll('agents')
+    .select('threads.state')
+    .where('agents.id', '=', lease.threadId)
+    .executeTakeFirst();
   if (row === undefined) return undefined;
   const agent = toAgent(row, agentLimits);
   const open = await openRun(tx, lease.threadId);
@@ -66,8 +73,10 @@ type EventRow = Selectable<InboxEventRow>;
 interface Taking {
   readonly lease: Lease;
   readonly agent: ThinkingAgent;
-  readonly row: AgentRow;
+  readonly row: ThreadedAgent;
 }
+
+type ThreadedAgent = AgentRow & Pick<ThreadRow, 'state'>;
 
 /** A run that several workers died of, one after the other and without getting on, would kill the next one too. */
 const MOST_TAKEOVERS = 20;
@@ -150,7 +159,7 @@ async function claim(tx: Tx, events: readonly EventRow[], runId: string): Promis
 
 async function insertRun(
   tx: Tx,
-  { lease, row, events, nextSeq }: { lease: Lease; row: AgentRow; events: readonly EventRow[]; nextSeq: number },
+  { lease, row, events, nextSeq }: { lease: Lease; row: ThreadedAgent; events: readonly EventRow[]; nextSeq: number },
 ): Promise<RunRow> {
   const last = await tx.db
     .selectFrom('runs')
@@ -220,6 +229,7 @@ function toCycle(
     agent,
     transcript: new Transcript([...mind.entries, ...entries]),
     records: mind.records,
+    state: row.state === null ? undefined : fromJson<SessionState>(row.state),
     answers,
     isTakenOver,
     nextSeq: mind.nextSeq + entries.length,

@@ -1,11 +1,25 @@
-import { cache, createSession, log, type Middleware, replay, retry, runTurn, type TurnOptions } from '@lastcall/core';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import {
+  cache,
+  createSession,
+  log,
+  type Middleware,
+  replay,
+  retry,
+  runTurn,
+  Session,
+  type SessionJson,
+  type TurnOptions,
+} from '@lastcall/core';
 import { renderInstructions, renderSituation } from '../agents/describe-agent.ts';
 import type { MiddlewareConfig } from '../config/middleware-config.ts';
 import { newId } from '../new-id.ts';
 import type { Services } from '../services.ts';
 import { StoreUnavailable } from '../store/store-error.ts';
+import { countCall, observeCycle } from '../telemetry/observe-cycle.ts';
 import { LeaseLost } from '../threads/lease.ts';
 import { adoptShown } from './adopt-shown.ts';
+import { compactMind } from './compact-mind.ts';
 import type { Cycle } from './cycle.ts';
 import type { CycleContext } from './cycle-context.ts';
 import { CycleJournal } from './cycle-journal.ts';
@@ -32,13 +46,19 @@ export interface CycleAbort {
  */
 export async function think(services: Services, registry: Registry, cycle: Cycle, abort: CycleAbort): Promise<void> {
   const journal = { flush: () => {} };
+  const startedAt = performance.now();
+  const count = (status: 'completed' | 'failed' | 'cancelled'): void =>
+    registry.metrics?.cycle({ status, seconds: (performance.now() - startedAt) / 1_000 });
   try {
-    const mind = await prepare(services, registry, cycle, abort, journal);
-    await runTurn(mind);
+    const { turn, model, session } = await prepare(services, registry, cycle, abort, journal);
+    await runTurn(turn);
+    count(abort.isCancelled() ? 'cancelled' : 'completed');
+    await compactMind(services, cycle, { model, session, signal: abort.signal });
   } catch (error) {
     if (staysOpen(error)) throw error;
     services.logger.error(`Cycle ${cycle.number} of agent ${cycle.agent.id} failed.`, error);
     await failRun(services, cycle, error);
+    count('failed');
   } finally {
     journal.flush();
   }
@@ -48,13 +68,19 @@ function staysOpen(error: unknown): boolean {
   return error instanceof LeaseLost || error instanceof StoreUnavailable || error instanceof StagedWriteRefused;
 }
 
+interface Prepared {
+  readonly turn: TurnOptions;
+  readonly model: LanguageModelV4;
+  readonly session: Session;
+}
+
 async function prepare(
   services: Services,
   registry: Registry,
   cycle: Cycle,
   abort: CycleAbort,
   ending: { flush: () => void },
-): Promise<TurnOptions> {
+): Promise<Prepared> {
   const { config, tag, limits } = cycle.agent;
   const staging = new Staging();
   const context: CycleContext = {
@@ -83,10 +109,10 @@ async function prepare(
     },
   });
   if (cycle.isTakenOver) await adoptShown(services, cycle, { live, journal });
-  const session = createSession();
-  replay(session, cycle.records);
-  return {
-    model: await registry.model(config.model),
+  const session = restoreSession(cycle);
+  const model = await registry.model(config.model);
+  const turn: TurnOptions = {
+    model,
     instructions: renderInstructions({ instructions: config.instructions, tag }),
     transcript: cycle.transcript,
     answers: cycle.answers,
@@ -95,12 +121,16 @@ async function prepare(
     ...rulesOf(cycle),
     onPending: 'continue',
     observe: () => renderSituation(situation, { tag }),
-    onEvent: (event) => live.hear(event),
+    onEvent(event) {
+      live.hear(event);
+      countCall(registry.metrics, event);
+    },
     maxSteps: limits.maxSteps,
     deadline: Date.now() + limits.cycleTimeoutMs,
     budget: { tokens: limits.tokensPerCycle },
     signal: abort.signal,
     middleware: [
+      observeCycle({ metrics: registry.metrics, model: model.modelId }),
       showCards(services, cycle, { journal, live, named: given.named }),
       ...toMiddleware(config.middleware, services),
     ],
@@ -108,6 +138,18 @@ async function prepare(
     newId,
     logger: services.logger,
   };
+  return { turn, model, session };
+}
+
+/** As the last cycle left it. */
+function restoreSession({ state, records }: Cycle): Session {
+  const session =
+    state === undefined ? createSession() : Session.fromJSON(state.session as SessionJson, { slices: [] });
+  replay(
+    session,
+    records.filter(({ seq }) => state === undefined || seq > state.seq),
+  );
+  return session;
 }
 
 function rulesOf({ agent: { config } }: Cycle): Pick<TurnOptions, 'batch' | 'terminating'> {

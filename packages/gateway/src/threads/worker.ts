@@ -8,6 +8,7 @@ import { think } from '../cycle/think.ts';
 import type { Services } from '../services.ts';
 import { StoreUnavailable } from '../store/store-error.ts';
 import { runChannel } from '../streams/emit.ts';
+import { inSpan } from '../telemetry/spans.ts';
 import { findSleepers } from './find-sleepers.ts';
 import { claimThread, type Lease, LeaseLost, letGo, renewLeases } from './lease.ts';
 import { Slots } from './slots.ts';
@@ -149,8 +150,11 @@ export class Worker {
       if (event?.type === 'run.cancelling') cancel();
     });
     try {
-      const { signal } = hold.abort;
-      await think(this.#services, this.#registry, cycle, { signal, isCancelled: () => hold.isCancelled });
+      const abort = { signal: hold.abort.signal, isCancelled: () => hold.isCancelled };
+      const attributes = { 'gen_ai.agent.id': cycle.agent.id, 'gen_ai.agent.name': cycle.agent.name };
+      await inSpan({ operation: 'invoke_agent', of: cycle.agent.name, attributes }, () =>
+        think(this.#services, this.#registry, cycle, abort),
+      );
     } finally {
       unsubscribe();
     }
