@@ -15,6 +15,7 @@ import type { TurnResult } from '../turn/turn-result.ts';
 import type { Answer } from './answer.ts';
 import type { CallEvent } from './call-events.ts';
 import type { CallLimit } from './call-limit.ts';
+import type { ReadArguments } from './parse-input.ts';
 
 /** Everything the stages of one call need, with the options checked and the defaults filled in. */
 export interface CallRun {
@@ -23,6 +24,8 @@ export interface CallRun {
   readonly toolName: string;
   /** As the model wrote it. */
   readonly written: unknown;
+  /** The same, where it was read before. The tool's own: it may change it. */
+  readonly read?: ReadArguments | undefined;
   readonly idempotencyKey: string;
   /** What the model's provider gave, where it executed the call itself. */
   readonly provided: { readonly result: unknown; readonly isError: boolean } | undefined;

@@ -62,7 +62,7 @@ function readCall(run: CallRun): ReadCall | Ending | Promise<ReadCall | Ending> 
   const tool = found.go;
   const recorded = recordProviderCall(run, tool);
   if (recorded !== undefined) return { outcome: recorded, input: written, terminal: tool.terminal };
-  const parsed = parseInput(run, tool, written);
+  const parsed = parseInput(run, tool, written, run.read);
   return parsed instanceof Promise ? readLater(run, tool, parsed) : toReadCall(run, tool, parsed);
 }
 

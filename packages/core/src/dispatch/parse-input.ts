@@ -10,8 +10,9 @@ export function parseInput(
   run: CallRun,
   tool: ResolvedTool,
   written: unknown,
+  read: ReadArguments = readArguments(written),
 ): Stage<unknown> | Promise<Stage<unknown>> {
-  const result = check(tool, written);
+  const result = check(tool, read);
   if (!(result instanceof Promise) && result.ok) return { go: result.value };
   return repairOnce(run, tool, written, result);
 }
@@ -25,7 +26,7 @@ async function repairOnce(
   const result = await checked;
   if (result.ok) return { go: result.value };
   const mended = await askRepair(run, tool, written, result.problems);
-  const again = mended === undefined ? result : await check(tool, mended);
+  const again = mended === undefined ? result : await check(tool, readArguments(mended));
   return again.ok ? { go: again.value } : { end: invalidInput(run.toolName, again.problems) };
 }
 
@@ -47,15 +48,16 @@ async function askRepair(
   }
 }
 
-function check(tool: ResolvedTool, written: unknown): SchemaResult | Promise<SchemaResult> {
-  const read = readArguments(written);
+function check(tool: ResolvedTool, read: ReadArguments): SchemaResult | Promise<SchemaResult> {
   return 'problem' in read
     ? { ok: false, problems: [{ path: '', message: read.problem }] }
     : tool.input.validate(read.value);
 }
 
 /** The arguments as JSON says they are, before any schema is asked. */
-export function readArguments(written: unknown): { readonly value: unknown } | { readonly problem: string } {
+export type ReadArguments = { readonly value: unknown } | { readonly problem: string };
+
+export function readArguments(written: unknown): ReadArguments {
   if (written === undefined || written === null) return { value: {} };
   if (typeof written !== 'string') return isObject(written) ? { value: written } : { problem: notAnObject(written) };
   if (written.trim() === '') return { value: {} };

@@ -6,9 +6,18 @@ export function cloneJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(cloneJson) as T;
   if (!isPlainObject(value)) return value;
-  const entries = Object.entries(value).filter(([, one]) => one !== undefined);
-  // Through entries, because JSON.parse makes `__proto__` a property like any other, and an assignment would not.
-  return Object.fromEntries(entries.map(([key, one]) => [key, cloneJson(one)])) as T;
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const field = value[key];
+    if (field !== undefined) set(copy, key, cloneJson(field));
+  }
+  return copy as T;
+}
+
+/** JSON.parse makes `__proto__` a property like any other, and an assignment would not. */
+function set(copy: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== '__proto__') copy[key] = value;
+  else Object.defineProperty(copy, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
 /** Made by a literal or by JSON.parse, in whatever realm. */

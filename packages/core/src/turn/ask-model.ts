@@ -5,26 +5,25 @@ import type {
 } from '@ai-sdk/provider';
 import type { CallLimit } from '../dispatch/call-limit.ts';
 import type { ModelRequest } from '../middleware/middleware.ts';
-import type { ReplyEntry } from './entry.ts';
 import { userMessage } from './message.ts';
 import { StreamReader } from './read-stream.ts';
-import { type ModelReply, toReplyEntry } from './reply.ts';
+import { type ModelReply, type ReadReply, readReply } from './reply.ts';
 import { DEFAULT_RETRIES, isRetryable, waitMs } from './retry-policy.ts';
 import type { StepTools } from './step-tools.ts';
 import { record, type Turn } from './turn.ts';
 import { readUsage } from './usage.ts';
 
 /** The model's next reply, written down; or undefined where a limit came first. Throws what retries did not cure. */
-export async function askModel(turn: Turn, step: StepTools, limit: CallLimit): Promise<ReplyEntry | undefined> {
+export async function askModel(turn: Turn, step: StepTools, limit: CallLimit): Promise<ReadReply | undefined> {
   if (limit.hit !== undefined) return undefined;
   const number = turn.progress.steps + 1;
   const reply = await limit.race(askWithMiddleware(turn, toRequest(turn, step, limit), number, limit));
   if (limit.isHit(reply)) return undefined;
-  const entry = toReplyEntry(reply, number, turn.newId);
-  turn.budget?.add('tokens', entry.usage.totalTokens);
-  const writing = record(turn, entry);
+  const read = readReply(reply, number, turn.newId);
+  turn.budget?.add('tokens', read.entry.usage.totalTokens);
+  const writing = record(turn, read.entry);
   if (writing !== undefined) await writing;
-  return entry;
+  return read;
 }
 
 function askWithMiddleware(turn: Turn, request: ModelRequest, step: number, limit: CallLimit): Promise<ModelReply> {
@@ -89,7 +88,7 @@ async function askWithRetries(turn: Turn, request: ModelRequest, step: number, l
       turn.emit?.({ type: 'step.start', step, attempt });
       return turn.emit === undefined
         ? toModelReply(await turn.model.doGenerate(current))
-        : await readReply(turn, turn.emit, { request: current, step, limit });
+        : await streamReply(turn, turn.emit, { request: current, step, limit });
     } catch (error) {
       if (limit.hit !== undefined) throw error;
       if (!turn.systemAsUser && refusesSystem(error, current)) {
@@ -109,7 +108,7 @@ function toModelReply({ content, finishReason, usage }: LanguageModelV4GenerateR
   return { content, finishReason, usage: readUsage(usage) };
 }
 
-async function readReply(
+async function streamReply(
   turn: Turn,
   emit: NonNullable<Turn['emit']>,
   { request, step, limit }: { request: ModelRequest; step: number; limit: CallLimit },

@@ -5,6 +5,8 @@ export type CallRole = 'plain' | 'terminal' | 'listed' | 'transition' | 'rewind'
 
 export interface PlannedCall extends RequestedCall {
   readonly role: CallRole;
+  /** Which of the calls it is, counted from 0. */
+  readonly place: number;
 }
 
 /** What the plan must know of a tool. */
@@ -33,9 +35,10 @@ export type BatchPlan = readonly (readonly PlannedCall[])[];
 export function planBatch(calls: readonly RequestedCall[], rules: PlanRules): BatchPlan {
   const groups: PlannedCall[][] = [];
   let open: PlannedCall[] | undefined;
-  for (const call of calls) {
+  for (let place = 0; place < calls.length; place++) {
+    const call = calls[place] as RequestedCall;
     const traits = rules.traitsOf(call.toolName);
-    const planned: PlannedCall = { ...call, role: roleOf(call.toolName, traits, rules) };
+    const planned: PlannedCall = { ...call, role: roleOf(call.toolName, traits, rules), place };
     const joins = !rules.cancelRest && planned.role === 'plain' && traits?.effects === 'none' && !traits.needsApproval;
     if (joins && open !== undefined) {
       open.push(planned);

@@ -1,5 +1,5 @@
 import type { LanguageModelV4Content, LanguageModelV4FinishReason } from '@ai-sdk/provider';
-import { isTooDeep } from '../dispatch/nesting.ts';
+import { type ReadArguments, readArguments } from '../dispatch/parse-input.ts';
 import type { NewId } from '../new-id.ts';
 import type { AssistantContent, FinishReason, ReplyEntry, RequestedCall } from './entry.ts';
 import type { Usage } from './usage.ts';
@@ -13,33 +13,36 @@ export interface ModelReply {
   readonly callIds?: Map<string, string[]>;
 }
 
+/** A reply as an entry, and the arguments of its calls as they were read for it, in order. */
+export interface ReadReply {
+  readonly entry: ReplyEntry;
+  readonly inputs: readonly ReadArguments[];
+}
+
 /** A reply as an entry: its calls under our own ids, its parts as the provider will get them back, metadata untouched. */
-export function toReplyEntry(reply: ModelReply, step: number, newId: NewId): ReplyEntry {
+export function readReply(reply: ModelReply, step: number, newId: NewId): ReadReply {
   const results = providedResults(reply.content);
   const content: AssistantContent = [];
   const calls: RequestedCall[] = [];
+  const inputs: ReadArguments[] = [];
   let text = '';
   for (const part of reply.content) {
     if (part.type === 'tool-call') {
       const ran = part.providerExecuted === true ? results?.get(part.toolCallId)?.shift() : undefined;
       const call = toCall(part, ran, reply.callIds, newId);
+      const input = readArguments(call.input);
       calls.push(call);
-      content.push(toCallPart(part, call));
+      inputs.push(input);
+      content.push(toCallPart(part, call, input));
       continue;
     }
     if (part.type === 'text') text += part.text;
     const shown = toAssistantPart(part);
     if (shown !== undefined) content.push(shown);
   }
-  return {
-    kind: 'reply',
-    step,
-    content,
-    calls,
-    text,
-    finishReason: toFinishReason(reply.finishReason),
-    usage: reply.usage,
-  };
+  const { usage } = reply;
+  const finishReason = toFinishReason(reply.finishReason);
+  return { entry: { kind: 'reply', step, content, calls, text, finishReason, usage }, inputs };
 }
 
 type ToolCallContent = Extract<LanguageModelV4Content, { type: 'tool-call' }>;
@@ -73,24 +76,17 @@ function toCall(
   return call;
 }
 
-function toCallPart(part: ToolCallContent, call: RequestedCall): AssistantContent[number] {
-  // What goes back of a call the provider ran itself keeps the provider's id: its result beside it refers to that.
-  const toolCallId = part.providerExecuted === true ? part.toolCallId : call.callId;
-  const { toolName, input } = call;
-  const shown: AssistantContent[number] = { type: 'tool-call', toolCallId, toolName, input: toObject(input) };
+function toCallPart(part: ToolCallContent, call: RequestedCall, input: ReadArguments): AssistantContent[number] {
+  const shown: AssistantContent[number] = {
+    type: 'tool-call',
+    // What goes back of a call the provider ran itself keeps the provider's id: its result beside it refers to that.
+    toolCallId: part.providerExecuted === true ? part.toolCallId : call.callId,
+    toolName: call.toolName,
+    // Providers refuse arguments that are no object; what the model wrote is in the entry, and why it failed in the result.
+    input: 'value' in input ? input.value : {},
+  };
   if (part.providerExecuted !== undefined) shown.providerExecuted = part.providerExecuted;
   return part.providerMetadata === undefined ? shown : { ...shown, ...metadata(part) };
-}
-
-/** Providers refuse a call whose arguments are no object; what the model wrote is in the entry, and why it failed in the result. */
-function toObject(input: string): unknown {
-  try {
-    const parsed: unknown = JSON.parse(input);
-    const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
-    return isObject && !isTooDeep(parsed, input) ? parsed : {};
-  } catch {
-    return {};
-  }
 }
 
 function toAssistantPart(part: LanguageModelV4Content): AssistantContent[number] | undefined {

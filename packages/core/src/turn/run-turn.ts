@@ -102,7 +102,7 @@ async function runAlone(turn: Turn): Promise<TurnResult> {
 async function settleBefore(turn: Turn): Promise<void> {
   const { open } = turn.progress;
   if (open === undefined || !hasNewAnswer(turn)) return;
-  await settleBatch(turn, await stepTools(turn, false), open);
+  await settleBatch(turn, await stepTools(turn, false), { entry: open });
 }
 
 /** Writes down what the turn starts from. A turn that goes on starts from where it was. */
@@ -145,9 +145,11 @@ class Drive {
       if (limited !== undefined) return await this.#lastWord(limited);
       const offering = this.#tools();
       const tools = offering instanceof Promise ? await offering : offering;
-      const reply = turn.progress.open ?? (await askModel(turn, tools, turn.limit));
-      if (reply === undefined) return await this.#lastWord(stopOfLimit(turn));
-      const batch = reply.calls.length === 0 ? noCalls : await settleBatch(turn, tools, reply);
+      const { open } = turn.progress;
+      const asked = open === undefined ? await askModel(turn, tools, turn.limit) : { entry: open };
+      if (asked === undefined) return await this.#lastWord(stopOfLimit(turn));
+      const reply = asked.entry;
+      const batch = reply.calls.length === 0 ? noCalls : await settleBatch(turn, tools, asked);
       finishStep(turn, reply, batch);
       const deciding = reply.calls.length === 0 ? this.#afterText(reply) : this.#afterBatch(batch, reply, tools);
       const stop = deciding instanceof Promise ? await deciding : deciding;
@@ -254,8 +256,9 @@ class Drive {
     const text = 'Time is up: no more tools can be called. Answer now with what you have.';
     await record(turn, { kind: 'nudge', why: 'last-word', role: 'user', text });
     const tools = await this.#tools();
-    const reply = await askModel(turn, { ...tools, advertised: [], system: tools.body }, limit);
-    if (reply === undefined) return;
+    const asked = await askModel(turn, { ...tools, advertised: [], system: tools.body }, limit);
+    if (asked === undefined) return;
+    const reply = asked.entry;
     const reason = 'no more tools could be called';
     const batch: Ended[] = [];
     for (const call of reply.calls) {

@@ -1,10 +1,12 @@
 import { dispatchRun } from '../dispatch/dispatch-call.ts';
+import type { ReadArguments } from '../dispatch/parse-input.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
 import { type BatchPlan, type PlannedCall, planBatch } from './batch-plan.ts';
 import { cancelled, refusalOf } from './batch-rules.ts';
 import type { Ended } from './ending.ts';
-import type { ReplyEntry, RequestedCall, SettledEntry } from './entry.ts';
+import type { RequestedCall, SettledEntry } from './entry.ts';
 import { answerTo } from './given-answer.ts';
+import type { ReadReply } from './reply.ts';
 import { rewindRefusal } from './rewind.ts';
 import type { StepTools } from './step-tools.ts';
 import { toolNamed } from './step-tools.ts';
@@ -12,19 +14,24 @@ import { settleUnrun, type Turn } from './turn.ts';
 import { TurnCall } from './turn-call.ts';
 
 /** Settles every call of a reply that is not settled yet, in order, and gives them all. */
-export function settleBatch(turn: Turn, step: StepTools, reply: ReplyEntry): Promise<readonly Ended[]> {
-  return new Batch(turn, step).settle(planBatch(reply.calls, step.plan));
+export function settleBatch(turn: Turn, step: StepTools, reply: FoundReply): Promise<readonly Ended[]> {
+  return new Batch(turn, step, reply.inputs).settle(planBatch(reply.entry.calls, step.plan));
 }
+
+/** A reply of the model, or one that was found in the transcript, of which nothing has been read. */
+type FoundReply = Pick<ReadReply, 'entry'> & Partial<ReadReply>;
 
 /** The calls of a reply while they are settled. */
 class Batch {
   readonly #turn: Turn;
   readonly #step: StepTools;
+  readonly #inputs: readonly ReadArguments[] | undefined;
   readonly #ended: Ended[] = [];
 
-  constructor(turn: Turn, step: StepTools) {
+  constructor(turn: Turn, step: StepTools, inputs: readonly ReadArguments[] | undefined) {
     this.#turn = turn;
     this.#step = step;
+    this.#inputs = inputs;
   }
 
   async settle(plan: BatchPlan): Promise<readonly Ended[]> {
@@ -71,7 +78,8 @@ class Batch {
     if (waiting !== undefined && answer === undefined) return waiting.settlement;
     const refused = waiting === undefined ? this.#refusal(call) : this.#refusalOfRewind(call);
     if (refused !== undefined) return settleUnrun(turn, call, refused);
-    const run = new TurnCall(turn, this.#step, { call, answer, beside, rewinds: call.role === 'rewind' });
+    const rewinds = call.role === 'rewind';
+    const run = new TurnCall(turn, this.#step, { call, read: this.#inputs?.[call.place], answer, beside, rewinds });
     return beside ? this.#runBeside(run) : dispatchRun(run);
   }
 

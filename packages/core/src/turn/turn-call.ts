@@ -4,10 +4,12 @@ import type { Clock } from '../clock.ts';
 import type { Answer } from '../dispatch/answer.ts';
 import { CallLimit } from '../dispatch/call-limit.ts';
 import type { CallRun } from '../dispatch/call-run.ts';
+import type { ReadArguments } from '../dispatch/parse-input.ts';
 import type { Logger } from '../logger.ts';
 import type { Middleware } from '../middleware/middleware.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Settlement } from '../results/outcome.ts';
+import { cloneJson } from '../schema/clone-json.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { SessionEvent } from '../session/slice.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
@@ -21,6 +23,8 @@ import type { TurnResult } from './turn-result.ts';
 
 interface CallDetails {
   readonly call: RequestedCall;
+  /** Its arguments, where they were read for the reply. */
+  readonly read?: ReadArguments | undefined;
   readonly answer: Answer | undefined;
   /** The turn had gone on without it. */
   readonly late?: true;
@@ -56,6 +60,12 @@ export class TurnCall implements CallRun {
 
   get written(): string {
     return this.#details.call.input;
+  }
+
+  get read(): ReadArguments | undefined {
+    const { read } = this.#details;
+    // A copy, because what a tool does to its arguments must not change what the model is shown that it wrote.
+    return read !== undefined && 'value' in read ? { value: cloneJson(read.value) } : read;
   }
 
   get idempotencyKey(): string {

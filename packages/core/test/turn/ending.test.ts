@@ -26,7 +26,7 @@ const ended = (role: CallRole, status: Status, index = 0): Ended => ({
   } satisfies Settlement,
 });
 const batch = (...given: [CallRole, Status][]): Ended[] => given.map(([role, status], at) => ended(role, status, at));
-const planned = (role: CallRole): PlannedCall => ({ callId: 'next', toolName: 'next', input: '{}', role });
+const planned = (role: CallRole): PlannedCall => ({ callId: 'next', toolName: 'next', input: '{}', role, place: 0 });
 const anyStatus = fc.constantFrom<Status[]>('ok', 'error', 'cancelled', 'skipped', 'pending');
 const anyBatch = fc
   .array(fc.tuple(fc.constantFrom(...roles), anyStatus), { maxLength: 12 })
