@@ -1,0 +1,27 @@
+import { scriptedModel } from '@lastcall/core/testing';
+import { expect, test } from 'vitest';
+import { setPlans } from '../../src/plans/plans.ts';
+import { findSleepers } from '../../src/threads/find-sleepers.ts';
+import { describeWorlds } from '../support/describe-worlds.ts';
+import { lobby } from '../support/lobby.ts';
+
+const timers = (): number => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
+
+describeWorlds('sleeping agents', (open) => {
+  test('[G44] cost rows: no timer, no wake and no place in memory, however many have plans', async () => {
+    const world = await open({ models: { default: scriptedModel(() => 'Done.') } });
+    await lobby(world);
+    const plan = { name: 'Later', instruction: 'Wake up', at: Date.now() + 3_600_000 };
+    const first = await world.agent('First');
+    await world.store.transaction((tx) => setPlans(world.services, tx, first, [plan]));
+    const before = timers();
+    for (let count = 0; count < 40; count++) {
+      const agent = await world.agent(`Sleeper ${count}`);
+      await world.store.transaction((tx) => setPlans(world.services, tx, agent, [{ ...plan, at: plan.at + count }]));
+    }
+    // Connections of the store have timers of their own, at most one each.
+    expect(timers()).toBeLessThan(before + 20);
+    expect(world.worker.busy).toBe(0);
+    expect(await findSleepers(world.store)).toEqual([]);
+  });
+});
