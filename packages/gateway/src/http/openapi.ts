@@ -91,13 +91,12 @@ function queryParameters({ query }: Endpoint, toSchema: ToSchema): Schema[] {
   }));
 }
 
-function refusalsOf({ method, path, access, handle, body, query, refusals }: Endpoint): readonly number[] {
+function refusalsOf({ method, path, access, handle, refusals }: Endpoint): readonly number[] {
   const all = [
     ...(access === 'anyone' ? [] : [401, 403]),
     ...(path.includes('{') ? [404] : []),
     ...(method === 'get' ? [] : [400, 413, 415]),
-    ...(body === undefined && query === undefined ? [] : [422]),
-    ...(handle === undefined ? [] : [503]),
+    ...(handle === undefined ? [] : [422, 503]),
     ...refusals,
     405,
     500,

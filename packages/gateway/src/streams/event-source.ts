@@ -61,12 +61,12 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
   async function move(): Promise<void> {
     const item = await reader.next();
     movedSinceBeat = true;
-    if (item === undefined) return end(reader.tooSlow ? 'slow' : 'stop');
-    if (ended) return;
+    if (item === undefined || ended) return;
     output?.enqueue(encoder.encode(item.kind === 'reset' ? encodeReset(item.seq) : encodeEvent(item.event)));
     if (item.kind === 'event' && concerns(item.event) && !(await isAllowed())) end('access');
   }
 
+  void reader.ended.then((why) => end(why === 'slow' ? 'slow' : 'stop'));
   return new ReadableStream<Uint8Array>({
     start(controller) {
       output = controller;

@@ -47,6 +47,7 @@ export class StreamReader {
   #reading = false;
   #state: 'open' | 'slow' | 'closed' = 'open';
   #woken: PromiseWithResolvers<void> = Promise.withResolvers();
+  readonly #ended: PromiseWithResolvers<'slow' | 'closed'> = Promise.withResolvers();
 
   constructor(services: Needs, channel: string) {
     this.#services = services;
@@ -67,9 +68,9 @@ export class StreamReader {
     return this.#given;
   }
 
-  /** Whether it ended because its client took too little. */
-  get tooSlow(): boolean {
-    return this.#state === 'slow';
+  /** Resolves once it has ended, and tells whether that was because its client took too little. */
+  get ended(): Promise<'slow' | 'closed'> {
+    return this.#ended.promise;
   }
 
   /** The next event, when there is one; undefined once the reader has ended. */
@@ -141,6 +142,8 @@ export class StreamReader {
       const rows = await readPage(this.#services, { channel: this.#channel, after: this.#given });
       const firstGap = rows.findIndex(({ seq }, index) => seq !== this.#given + 1 + index);
       this.#page = firstGap === -1 ? rows : rows.slice(0, firstGap);
+      // The table may be ahead of the notices.
+      this.#latest = Math.max(this.#latest, this.#page.at(-1)?.seq ?? 0);
       return this.#page.length > 0;
     } finally {
       this.#reading = false;
@@ -169,6 +172,7 @@ export class StreamReader {
     this.#unsubscribe();
     this.#forget();
     this.#woken.resolve();
+    this.#ended.resolve(state);
   }
 
   #forget(): void {

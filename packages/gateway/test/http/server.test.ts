@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type HttpServer, listen } from '../../src/http/server.ts';
+import { readEventStream } from '../streams/event-stream.ts';
+import { type Database, databases } from '../support/stores.ts';
+import { type Api, openApi } from './api.ts';
+
+describe('the API behind a socket', () => {
+  let database: Database;
+  let api: Api;
+  let server: HttpServer;
+  beforeAll(async () => {
+    database = await (databases[0] as (typeof databases)[number]).create();
+    api = await openApi(database, { heartbeatMs: 50, limits: { bodyBytes: 100_000 } });
+    server = await listen(api.app, { port: 0, logger: api.services.logger });
+  });
+  afterAll(async () => {
+    api.app.stop();
+    await server.close({ graceMs: 100 });
+    await api.close();
+    await database.remove();
+  });
+
+  const authorization = (): { authorization: string } => ({ authorization: `Bearer ${api.key}` });
+
+  /** What a server says to bytes that no client library would send. */
+  async function exchange(lines: string): Promise<string> {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    socket.end(lines.replaceAll('\n', '\r\n'));
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString();
+  }
+
+  test('[G55] it listens on loopback unless it is told otherwise', () => {
+    expect(new URL(server.url).hostname).toBe('127.0.0.1');
+  });
+
+  test('requests and answers go through', async () => {
+    const response = await fetch(`${server.url}/api/entities`, {
+      method: 'POST',
+      headers: { ...authorization(), 'content-type': 'application/json' },
+      body: JSON.stringify({ kind: 'human', displayName: 'Ada' }),
+    });
+    expect(response.status).toBe(201);
+    expect(await response.json()).toMatchObject({ displayName: 'Ada' });
+  });
+
+  test('[G53] a body that is announced too large is refused without being sent', async () => {
+    const head = `POST /api/entities HTTP/1.1\nHost: x\nAuthorization: Bearer ${api.key}\nContent-Type: application/json\n`;
+    const answer = await exchange(`${head}Content-Length: 999999999\nConnection: close\n\n{`);
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+    expect(answer).toContain('body_too_large');
+  });
+
+  test('[G54] a request that cannot be read is refused in the one shape', async () => {
+    const answer = await exchange('GET /health HTTP/1.1\nHost: ///\nConnection: close\n\n');
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain('{"error":{"code":"bad_request"');
+    expect(await exchange('TRACE /api/agents HTTP/1.1\nHost: x\nConnection: close\n\n')).toMatch(/^HTTP\/1\.1 4\d\d /);
+  });
+
+  test('[G45] streams flow, and end on the server when the client goes', async () => {
+    const ada = await api.person();
+    const space = await api.space(ada);
+    const controller = new AbortController();
+    const stream = readEventStream(
+      await fetch(`${server.url}/api/spaces/${space}/stream`, { headers: authorization(), signal: controller.signal }),
+    );
+    await api.done('POST', `/api/spaces/${space}/messages`, { entityId: ada, text: 'over the wire' });
+    expect((await stream.next())?.data.message.text).toBe('over the wire');
+    expect(await api.app.metrics.render()).toContain('lastcall_open_streams 1');
+    controller.abort();
+    await expect.poll(() => api.app.metrics.render(), { timeout: 10_000 }).toContain('lastcall_open_streams 0');
+  });
+
+  test('[G49] a client that stops reading is cut off, and its connection with it', async () => {
+    const ada = await api.person();
+    const space = await api.space(ada);
+    const socket = await openRaw(`/api/spaces/${space}/stream`);
+    const [head] = (await once(socket, 'data')) as [Buffer];
+    expect(head.toString()).toMatch(/^HTTP\/1\.1 200 /);
+    socket.pause();
+    const closed = once(socket, 'close');
+    // Enough for the buffers of the systems on both sides and then some.
+    const text = 'x'.repeat(30_000);
+    const slow = /lastcall_streams_closed_total\{why="slow"\} 1/;
+    for (let sent = 0; sent < 2_000 && !slow.test(await api.app.metrics.render()); sent++) {
+      await api.done('POST', `/api/spaces/${space}/messages`, { entityId: ada, text });
+      // Requests in memory would leave the sockets no turn.
+      await setImmediate();
+    }
+    expect(await api.app.metrics.render()).toMatch(slow);
+    socket.resume();
+    await closed;
+  }, 60_000);
+
+  async function openRaw(path: string): Promise<Socket> {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${api.key}\r\n\r\n`);
+    return socket;
+  }
+
+  test('closing lets requests finish, ends streams, and takes no more', async () => {
+    const other = await openApi(database, { services: api.services, heartbeatMs: 50 });
+    const second = await listen(other.app, { port: 0, logger: api.services.logger });
+    const space = await api.space();
+    const stream = readEventStream(
+      await fetch(`${second.url}/api/spaces/${space}/stream`, { headers: authorization() }),
+    );
+    await stream.heartbeat();
+    other.app.stop();
+    await second.close();
+    expect(await stream.rest()).toEqual([]);
+    await expect(fetch(`${second.url}/health`)).rejects.toThrow();
+  });
+
+  test('an address that is taken is an error, not a silence', async () => {
+    const port = Number(new URL(server.url).port);
+    await expect(listen(api.app, { port, logger: api.services.logger })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+});

@@ -1,0 +1,261 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Bus, StreamEvent, StreamNotice } from '../../src/bus/bus.ts';
+import { createInProcessBus } from '../../src/bus/in-process-bus.ts';
+import { DEFAULT_LIMITS } from '../../src/limits.ts';
+import type { Store } from '../../src/store/store.ts';
+import { emit } from '../../src/streams/emit.ts';
+import { readStream, type StreamReader } from '../../src/streams/read-stream.ts';
+import { sweepStreams } from '../../src/streams/sweep-streams.ts';
+import { type Database, databases } from '../support/stores.ts';
+
+describe.each(databases)('reading a channel on $kind', ({ create }) => {
+  let database: Database;
+  let store: Store;
+  beforeAll(async () => {
+    database = await create();
+    store = await database.open();
+  });
+  afterAll(async () => {
+    await store.close();
+    await database.remove();
+  });
+
+  const bus = createInProcessBus();
+  const limits = DEFAULT_LIMITS;
+  let channels = 0;
+  const newChannel = (): string => `test:${++channels}`;
+  const say = (channel: string, count: number, size = 1, on: Bus = bus): Promise<void> =>
+    store.transaction(async (tx) => {
+      for (let index = 0; index < count; index++)
+        emit({ bus: on }, tx, { channel, type: 'said', payload: { text: 'x'.repeat(size) } });
+    });
+  const open = (channel: string, after?: number, more: object = {}): Promise<StreamReader> =>
+    readStream({ store, bus, limits, ...more }, { channel, ...(after === undefined ? {} : { after }) });
+
+  test('[G45] a reader starts at the end, and gets what comes, in order, each once', async () => {
+    const channel = newChannel();
+    await say(channel, 3);
+    const reader = await open(channel);
+    expect(reader.position).toBe(3);
+    await say(channel, 2);
+    await say(channel, 1);
+    expect(await seqs(reader, 3)).toEqual([4, 5, 6]);
+    reader.close();
+    expect(await reader.next()).toBeUndefined();
+  });
+
+  test('[G45] one who comes back gets everything missed, over pages, and then what is new', async () => {
+    const channel = newChannel();
+    await say(channel, 250);
+    const reader = await open(channel, 20);
+    expect(await seqs(reader, 100)).toEqual(range(21, 120));
+    await say(channel, 5);
+    expect(await seqs(reader, 135)).toEqual(range(121, 255));
+    await say(channel, 1);
+    expect(await seqs(reader, 1)).toEqual([256]);
+    reader.close();
+  });
+
+  test('[G45] large events come in small pages, and all of them come', async () => {
+    const channel = newChannel();
+    for (let index = 0; index < 5; index++) await say(channel, 1, 400_000);
+    await say(channel, 1, 1_500_000);
+    const reader = await open(channel, 0);
+    expect(await seqs(reader, 6)).toEqual(range(1, 6));
+    reader.close();
+  });
+
+  test('[G45] outside the window one reset comes, and then what is new', async () => {
+    const channel = newChannel();
+    await say(channel, 5);
+    await sweepStreams({ store, limits }, { now: Date.now() + limits.streamWindowMs + 60_000 });
+    await say(channel, 2);
+    const behind = await open(channel, 3);
+    expect(await behind.next()).toEqual({ kind: 'reset', seq: 7 });
+    await say(channel, 1);
+    expect(await seqs(behind, 1)).toEqual([8]);
+    behind.close();
+    const inside = await open(channel, 5);
+    expect(await seqs(inside, 3)).toEqual([6, 7, 8]);
+    inside.close();
+  });
+
+  test('[G45] an id that no event had yet is answered with a reset', async () => {
+    const channel = newChannel();
+    await say(channel, 2);
+    const reader = await open(channel, 99);
+    expect(await reader.next()).toEqual({ kind: 'reset', seq: 2 });
+    await say(channel, 1);
+    expect(await seqs(reader, 1)).toEqual([3]);
+    reader.close();
+  });
+
+  test('[G49] a reader that takes too little ends, holds nothing any more, and loses nothing', async () => {
+    const channel = newChannel();
+    const few = { limits: { ...limits, streamBacklog: 10 } };
+    const reader = await open(channel, undefined, few);
+    await say(channel, 10);
+    expect(await isSlow(reader)).toBe(false);
+    await say(channel, 1);
+    expect(await isSlow(reader)).toBe(true);
+    expect(await reader.next()).toBeUndefined();
+    const again = await open(channel, reader.position, few);
+    expect(await seqs(again, 11)).toEqual(range(1, 11));
+    again.close();
+  });
+
+  test('[G49] what waits is bounded in size too, except for one event alone', async () => {
+    const channel = newChannel();
+    const reader = await open(channel);
+    await say(channel, 1, 1_500_000);
+    expect(await isSlow(reader)).toBe(false);
+    expect(await seqs(reader, 1)).toEqual([1]);
+    await say(channel, 1, 600_000);
+    await say(channel, 1, 600_000);
+    expect(await isSlow(reader)).toBe(true);
+  });
+
+  test('[G49] one who has much to catch up with is not taken for slow', async () => {
+    const channel = newChannel();
+    await say(channel, 50);
+    const reader = await open(channel, 0, { limits: { ...limits, streamBacklog: 10 } });
+    expect(await seqs(reader, 1)).toEqual([1]);
+    await say(channel, 50);
+    expect(await seqs(reader, 99)).toEqual(range(2, 100));
+    reader.close();
+  });
+
+  test('[G45] events whose notices were lost are found by looking', async () => {
+    const channel = newChannel();
+    const deaf = await open(channel);
+    await say(channel, 3, 1, createInProcessBus());
+    await deaf.look();
+    expect(await seqs(deaf, 3)).toEqual([1, 2, 3]);
+    deaf.close();
+  });
+
+  test('[G45] the table may be ahead of the notices, and each event still comes once', async () => {
+    const channel = newChannel();
+    await say(channel, 2);
+    const reader = await open(channel, 0);
+    await say(channel, 2, 1, createInProcessBus());
+    expect(await seqs(reader, 4)).toEqual([1, 2, 3, 4]);
+    bus.publish([3, 4].map((seq) => ({ channel, seq, type: 'said', payload: {}, at: 0 })));
+    await say(channel, 1);
+    expect(await seqs(reader, 1)).toEqual([5]);
+    reader.close();
+  });
+
+  test('[G45] notices that are lost, doubled, out of order or without their event leave no gap and repeat nothing', async () => {
+    const fate = fc.constantFrom<Fate>('told', 'lost', 'doubled', 'delayed', 'bare', 'look');
+    const taking = fc.integer({ min: 0, max: 4 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(fate, taking), { minLength: 1, maxLength: 25 }), async (steps) => {
+        const channel = newChannel();
+        const { unreliable, setFate } = unreliableBus();
+        await say(channel, 3, 1, unreliable);
+        const reader = await open(channel, 1, { bus: unreliable });
+        const got: number[] = [];
+        let said = 3;
+        for (const [fateOfNext, count] of steps) {
+          setFate(fateOfNext);
+          await say(channel, 1, 1, unreliable);
+          said++;
+          // What was told of for certain can be taken without waiting.
+          const sure = Math.min(count, (fateOfNext === 'told' ? said : 3) - 1 - got.length);
+          if (sure > 0) got.push(...(await seqs(reader, sure)));
+        }
+        await reader.look();
+        got.push(...(await seqs(reader, said - 1 - got.length)));
+        expect(got).toEqual(range(2, said));
+        reader.close();
+      }),
+      { numRuns: database.kind === 'sqlite' ? 60 : 15 },
+    );
+  });
+
+  test('[G45] a reader that opens while others write misses nothing and gets nothing twice', async () => {
+    const channel = newChannel();
+    const writers = Array.from({ length: 4 }, async () => {
+      for (let index = 0; index < 15; index++) await say(channel, 2);
+    });
+    const readers = Array.from({ length: 5 }, async (_, index) => {
+      await say(channel, 1);
+      const reader = await open(channel, index % 2 === 0 ? undefined : 0);
+      const from = reader.position;
+      const all = 4 * 15 * 2 + 5;
+      const got = await seqs(reader, all - from);
+      reader.close();
+      return [got, range(from + 1, all)];
+    });
+    await Promise.all(writers);
+    for (const [got, expected] of await Promise.all(readers)) expect(got).toEqual(expected);
+  });
+
+  test('sweeping deletes what is older than the window, from the front, and says how far', async () => {
+    const channel = newChannel();
+    await say(channel, 700);
+    expect(await sweepStreams({ store, limits })).toBe(0);
+    const later = Date.now() + limits.streamWindowMs + 60_000;
+    const kept = newChannel();
+    expect(await sweepStreams({ store, limits }, { now: later })).toBeGreaterThanOrEqual(700);
+    await say(kept, 1);
+    expect(await store.db.selectFrom('stream_events').select('seq').where('channel', '=', channel).execute()).toEqual(
+      [],
+    );
+    const row = await store.db.selectFrom('channels').selectAll().where('id', '=', channel).executeTakeFirst();
+    expect(row).toMatchObject({ next_seq: 701, swept_seq: 700 });
+    expect(await sweepStreams({ store, limits })).toBe(0);
+  });
+});
+
+type Fate = 'told' | 'lost' | 'doubled' | 'delayed' | 'bare' | 'look';
+
+/** A bus that keeps the port's promises, and no more than those. */
+function unreliableBus(): { unreliable: Bus; setFate: (fate: Fate) => void } {
+  const inner = new Set<(notice: StreamNotice) => void>();
+  const delayed: StreamNotice[] = [];
+  let fate: Fate = 'told';
+  const tell = (notice: StreamNotice): void => {
+    for (const listener of inner) listener(notice);
+  };
+  const unreliable: Bus = {
+    publish(events: readonly StreamEvent[]) {
+      for (const event of events) {
+        const { channel, seq } = event;
+        if (fate === 'delayed') delayed.push({ channel, seq, event });
+        if (fate === 'told' || fate === 'doubled') tell({ channel, seq, event });
+        if (fate === 'doubled') tell({ channel, seq, event });
+        if (fate === 'bare') tell({ channel, seq });
+        if (fate === 'look') tell({ channel, seq: 0 });
+        if (fate !== 'delayed') for (const late of delayed.splice(0)) tell(late);
+      }
+    },
+    subscribe(_channel, listener) {
+      inner.add(listener);
+      return () => inner.delete(listener);
+    },
+    async start() {},
+    async stop() {},
+  };
+  return { unreliable, setFate: (next) => void (fate = next) };
+}
+
+async function isSlow(reader: StreamReader): Promise<boolean> {
+  return (await Promise.race([reader.ended, Promise.resolve('open')])) === 'slow';
+}
+
+async function seqs(reader: StreamReader, count: number): Promise<number[]> {
+  const got: number[] = [];
+  while (got.length < count) {
+    const item = await reader.next();
+    if (item?.kind !== 'event') throw new Error(`Not an event: ${JSON.stringify(item)}`);
+    got.push(item.event.seq);
+  }
+  return got;
+}
+
+function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}

@@ -1,0 +1,124 @@
+import { Writable } from 'node:stream';
+import { trace } from '@opentelemetry/api';
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ApiError } from '../../src/api-error.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { inSpan, usageAttributes } from '../../src/telemetry/spans.ts';
+
+describe('logs', () => {
+  function logged(level: 'debug' | 'warn' = 'debug') {
+    const lines: string[] = [];
+    const destination = new Writable({
+      write(chunk, _encoding, done) {
+        lines.push(String(chunk));
+        done();
+      },
+    });
+    return { logger: createLogger({ level, destination }), lines, read: () => lines.map((line) => JSON.parse(line)) };
+  }
+
+  test('are one JSON object a line, with a time, from a level on', () => {
+    const { logger, read } = logged('warn');
+    logger.info('not this');
+    logger.warn('this', { runId: 'r1' });
+    expect(read()).toMatchObject([{ level: 40, msg: 'this', details: { runId: 'r1' } }]);
+    expect(Date.parse(read()[0].time)).toBeGreaterThan(0);
+  });
+
+  test('carry no secret, wherever it stands', () => {
+    const { logger, lines } = logged();
+    const key = 'lc_sk_0123456789abcdef';
+    const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl';
+    logger.error('failed', {
+      headers: { authorization: `Bearer ${key}`, Cookie: 'session=1', accept: '*/*' },
+      url: `http://x/api/spaces/1/stream?token=${token}`,
+      nested: [{ password: 'hunter2', text: `the key is ${key}.` }],
+      error: new Error(`refused: Bearer ${token}`),
+    });
+    expect(lines.join('')).not.toMatch(/lc_sk_0|eyJ|hunter2|session=1/);
+    expect(lines.join('')).toContain('*/*');
+  });
+
+  test('take whatever is thrown at them', () => {
+    const { logger, read } = logged();
+    const circle: Record<string, unknown> = { big: 10n, run: () => 1 };
+    circle.self = circle;
+    logger.warn('odd', circle);
+    logger.warn('text', 'alone');
+    logger.warn('error', new ApiError(409, 'taken', 'It is taken.', { cause: new Error('inner') }));
+    expect(read()).toMatchObject([
+      { details: { big: '10', run: '[function]' } },
+      { details: 'alone' },
+      { details: { name: 'ApiError', code: 'taken', message: 'It is taken.', cause: { message: 'inner' } } },
+    ]);
+  });
+});
+
+describe('metrics', () => {
+  test('count what happened, each gateway for itself', async () => {
+    const [one, other] = [createMetrics(), createMetrics()];
+    one.httpRequest({ method: 'GET', route: '/api/agents', status: 200, seconds: 0.01 });
+    one.cycle({ status: 'completed', seconds: 2 });
+    one.call({ tool: 'send_message', outcome: 'ok', seconds: 0.1 });
+    one.tokens({ model: 'm', input: 10, output: 3 });
+    one.inboxLag(0.2);
+    one.pendingEnded('expired');
+    one.streamOpened();
+    one.gauge('lastcall_cycles_running', 'Cycles under way.', () => 7);
+    const text = await one.render();
+    for (const line of [
+      'lastcall_http_request_seconds_count{method="GET",route="/api/agents",status="200"} 1',
+      'lastcall_cycle_seconds_count{status="completed"} 1',
+      'lastcall_call_seconds_count{tool="send_message",outcome="ok"} 1',
+      'lastcall_tokens_total{model="m",direction="input"} 10',
+      'lastcall_tokens_total{model="m",direction="output"} 3',
+      'lastcall_inbox_lag_seconds_count 1',
+      'lastcall_pending_calls_ended_total{how="expired"} 1',
+      'lastcall_open_streams 1',
+      'lastcall_cycles_running 7',
+    ])
+      expect(text).toContain(line);
+    expect(await other.render()).toContain('lastcall_open_streams 0');
+    expect(await other.render()).not.toContain('send_message');
+  });
+});
+
+describe('spans', () => {
+  const exporter = new InMemorySpanExporter();
+  beforeAll(() => {
+    trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
+  });
+  afterAll(() => trace.disable());
+
+  test('have the names and attributes of the GenAI conventions, and end with their work', async () => {
+    const value = await inSpan(
+      { operation: 'chat', of: 'gpt-x', attributes: { 'gen_ai.request.model': 'gpt-x' } },
+      async (span) => {
+        expect(exporter.getFinishedSpans()).toEqual([]);
+        span.setAttributes(usageAttributes({ inputTokens: 5, outputTokens: 2 }));
+        return 42;
+      },
+    );
+    expect(value).toBe(42);
+    const [span] = exporter.getFinishedSpans();
+    expect(span?.name).toBe('chat gpt-x');
+    expect(span?.attributes).toEqual({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.request.model': 'gpt-x',
+      'gen_ai.usage.input_tokens': 5,
+      'gen_ai.usage.output_tokens': 2,
+    });
+    exporter.reset();
+  });
+
+  test('tell of what was thrown, and throw it on', async () => {
+    const error = new ApiError(409, 'taken', 'It is taken.');
+    await expect(inSpan({ operation: 'execute_tool', of: 'pay' }, () => Promise.reject(error))).rejects.toBe(error);
+    const [span] = exporter.getFinishedSpans();
+    expect(span).toMatchObject({ name: 'execute_tool pay', status: { code: 2, message: 'It is taken.' } });
+    expect(span?.attributes).toMatchObject({ 'error.type': 'taken' });
+    exporter.reset();
+  });
+});
