@@ -58,6 +58,8 @@ export function createPool(url: string, connections: number): Pool {
   });
   // A connection that dies while idle is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => {});
+  // So would one that dies while it is lent out and no statement runs. Whoever has it learns of it with the next one.
+  pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
 

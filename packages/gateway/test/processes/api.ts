@@ -1,0 +1,30 @@
+export const SECRET_KEY = 'sk_test_of_real_processes';
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect to be there.
+  readonly body: any;
+}
+
+/** A request with the secret key. Rejects where nobody answers in time: a stopped process takes connections, and says nothing. */
+export async function request(
+  url: string,
+  path: string,
+  { body, timeoutMs = 20_000 }: { body?: object; timeoutMs?: number } = {},
+): Promise<ApiAnswer> {
+  const response = await fetch(`${url}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${SECRET_KEY}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+/** One that has to be answered well. */
+export async function ask(url: string, path: string, body?: object): Promise<ApiAnswer['body']> {
+  const answer = await request(url, path, body === undefined ? {} : { body });
+  if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}

@@ -1,0 +1,26 @@
+import type { Kysely } from 'kysely';
+import { fromJson } from '../../src/store/json.ts';
+import type { Tables } from '../../src/store/tables.ts';
+import type { Effect } from './site.ts';
+
+const ACTING: readonly string[] = ['charge', 'record', 'transfer'];
+
+/** What is wrong between what calls say they did and what was really done. */
+export async function problemsOfEffects(db: Kysely<Tables>, effects: readonly Effect[]): Promise<string[]> {
+  const calls = await db.selectFrom('calls').selectAll().where('tool_name', 'in', ACTING).execute();
+  const times = new Map<string, number>();
+  for (const { idempotencyKey } of effects) times.set(idempotencyKey, (times.get(idempotencyKey) ?? 0) + 1);
+  const known = new Set(calls.map(({ idempotency_key }) => idempotency_key));
+  return [
+    ...calls.flatMap(({ idempotency_key, tool_name, outcome }) => {
+      const count = times.get(idempotency_key) ?? 0;
+      const { status, code } = fromJson<{ status: string; code?: string }>(outcome ?? '{}');
+      const isFine =
+        status === 'ok' ? count === 1 || (tool_name === 'record' && count > 1) : count <= 1 || tool_name === 'record';
+      return isFine
+        ? []
+        : [`${tool_name} ${idempotency_key} ended ${status} ${code ?? ''}, and took effect ${count} times.`];
+    }),
+    ...[...times.keys()].filter((key) => !known.has(key)).map((key) => `${key} took effect and is no call.`),
+  ];
+}

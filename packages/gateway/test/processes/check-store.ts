@@ -1,0 +1,114 @@
+import type { Entry } from '@lastcall/core';
+import { Transcript } from '@lastcall/core';
+import type { Kysely } from 'kysely';
+import { loadConsciousness } from '../../src/consciousness/load-consciousness.ts';
+import { COMPACTION, fromEntryPayload } from '../../src/consciousness/transcript-row.ts';
+import { fromJson } from '../../src/store/json.ts';
+import type { Tables } from '../../src/store/tables.ts';
+
+type Db = Kysely<Tables>;
+
+/** What is wrong with rows that nobody works on any more: each event processed once, each call settled once, nothing left open. */
+export async function problemsOfStore(db: Db): Promise<string[]> {
+  return [
+    ...(await problemsOfInbox(db)),
+    ...(await problemsOfRuns(db)),
+    ...(await problemsOfCalls(db)),
+    ...(await problemsOfMessages(db)),
+    ...(await problemsOfMinds(db)),
+  ];
+}
+
+async function problemsOfInbox(db: Db): Promise<string[]> {
+  const events = await db.selectFrom('inbox_events').selectAll().execute();
+  const runs = await db.selectFrom('runs').select(['thread_id', 'trigger', 'status']).execute();
+  const processed = new Map<string, number>();
+  for (const { thread_id, trigger, status } of runs) {
+    if (status === 'failed') continue;
+    for (const { eventId } of fromJson<{ eventId: string }[]>(trigger)) {
+      const key = `${thread_id} ${eventId}`;
+      processed.set(key, (processed.get(key) ?? 0) + 1);
+    }
+  }
+  return events.flatMap(({ agent_id, event_id, status, error }) => {
+    if (status === 'withheld') return [];
+    const times = processed.get(`${agent_id} ${event_id}`) ?? 0;
+    const isDone = status === 'done' && times === 1;
+    return isDone
+      ? []
+      : [`Event ${event_id} of ${agent_id} is ${status} and was processed ${times} times. ${error ?? ''}`];
+  });
+}
+
+async function problemsOfRuns(db: Db): Promise<string[]> {
+  const runs = await db.selectFrom('runs').selectAll().execute();
+  const threads = await db.selectFrom('threads').selectAll().where('lease_owner', 'is not', null).execute();
+  return [
+    ...runs
+      .filter(({ status, ended_at, active_in }) => status === 'running' || ended_at === null || active_in !== null)
+      .map(({ id, status, active_in }) => `Run ${id} is ${status}, and active in ${active_in}.`),
+    ...threads.map(({ id, lease_owner }) => `Thread ${id} is held by ${lease_owner}.`),
+  ];
+}
+
+async function problemsOfCalls(db: Db): Promise<string[]> {
+  const calls = await db.selectFrom('calls').selectAll().execute();
+  const pending = await db.selectFrom('pending_calls').select('call_id').where('status', '=', 'pending').execute();
+  const rows = await db.selectFrom('transcript_entries').selectAll().orderBy('seq').execute();
+  const entries = rows.filter(({ kind }) => kind !== COMPACTION).map(({ payload }) => fromEntryPayload(payload).entry);
+  const asked = entries.flatMap((entry) => (entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : []));
+  const ends = Map.groupBy(entries.filter(isEnd), ({ settlement }) => settlement.callId);
+  const known = new Set(calls.map(({ id }) => id));
+  return [
+    ...calls.flatMap(({ id, tool_name, status, outcome }) => {
+      const [end, ...more] = ends.get(id) ?? [];
+      const isOne = status === 'settled' && end !== undefined && more.length === 0;
+      const isSame = fromJson<{ status: string }>(outcome ?? 'null')?.status === end?.settlement.outcome.status;
+      const written = (ends.get(id) ?? []).map(({ settlement }) => settlement.outcome.status);
+      return isOne && isSame ? [] : [`Call ${id} (${tool_name}) is ${status} as ${outcome}, and ended ${written}.`];
+    }),
+    ...[...ends.keys()].filter((id) => !known.has(id)).map((id) => `${id} ended and was never a call.`),
+    ...asked.filter((id) => !known.has(id)).map((id) => `${id} was asked for and is no call.`),
+    ...(new Set(asked).size === asked.length ? [] : ['A call was asked for twice.']),
+    ...pending.map(({ call_id }) => `Call ${call_id} still waits for an answer.`),
+  ];
+}
+
+function isEnd(entry: Entry): entry is Extract<Entry, { kind: 'settled' }> {
+  return entry.kind === 'settled';
+}
+
+async function problemsOfMessages(db: Db): Promise<string[]> {
+  const spaces = await db.selectFrom('spaces').select(['id', 'next_seq']).execute();
+  const messages = await db.selectFrom('messages').selectAll().orderBy('seq').execute();
+  return [
+    ...spaces.flatMap(({ id, next_seq }) => {
+      const numbers = messages.filter(({ space_id }) => space_id === id).map(({ seq }) => seq);
+      const isWhole = numbers.length === next_seq - 1 && numbers.every((seq, index) => seq === index + 1);
+      return isWhole ? [] : [`Messages of ${id} are numbered ${numbers}, and the next is ${next_seq}.`];
+    }),
+    ...messages
+      .filter(({ status }) => status === 'running' || status === 'requires_action')
+      .map(({ id, status }) => `The card ${id} is ${status}.`),
+  ];
+}
+
+/** What a model would be shown next: each call directly followed by its one result. */
+async function problemsOfMinds(db: Db): Promise<string[]> {
+  const agents = await db.selectFrom('agents').select(['id', 'name']).execute();
+  const problems: string[] = [];
+  for (const { id, name } of agents) {
+    const awaited = new Set<string>();
+    for (const { role, content } of new Transcript((await loadConsciousness(db, id)).entries).view()) {
+      if (role !== 'tool' && awaited.size > 0) problems.push(`${name}: no result of ${[...awaited]} where it belongs.`);
+      if (role !== 'tool') awaited.clear();
+      for (const part of typeof content === 'string' ? [] : content) {
+        if (part.type === 'tool-call') awaited.add(part.toolCallId);
+        if (part.type === 'tool-result' && !awaited.delete(part.toolCallId))
+          problems.push(`${name}: ${part.toolCallId} has a result where none belongs.`);
+      }
+    }
+    if (awaited.size > 0) problems.push(`${name}: the last calls have no results.`);
+  }
+  return problems;
+}

@@ -1,0 +1,72 @@
+import type { Kysely } from 'kysely';
+import { fromJson } from '../../src/store/json.ts';
+import type { StreamEventRow, Tables } from '../../src/store/tables.ts';
+
+/** What is wrong with what the channels kept: numbers without gaps, and everything that was begun has one end. */
+export async function problemsOfStreams(db: Kysely<Tables>): Promise<string[]> {
+  const channels = await db.selectFrom('channels').selectAll().execute();
+  const events = await db.selectFrom('stream_events').selectAll().orderBy('seq').execute();
+  return channels.flatMap(({ id, next_seq }) => {
+    const own = events.filter(({ channel }) => channel === id);
+    const isWhole = own.length === next_seq - 1 && own.every(({ seq }, index) => seq === index + 1);
+    const problems = isWhole ? [] : [`Events of ${id} are numbered ${own.map(({ seq }) => seq)}.`];
+    return id.startsWith('space:') ? [...problems, ...problemsOfSpace(own)] : problems;
+  });
+}
+
+/** As a letter: what begins, goes on and ends. */
+const LETTERS: Readonly<Record<string, string>> = {
+  'agent.active': 'B',
+  'agent.inactive': 'E',
+  'message.start': 'B',
+  'message.delta': 'd',
+  'message.complete': 'E',
+  'message.cancelled': 'X',
+  'tool-call.start': 'B',
+  'tool-input-delta': 'd',
+  'tool-call.progress': 'd',
+  'tool-call.requires-action': 'R',
+  'tool-call.complete': 'E',
+  'tool-call.error': 'E',
+  'tool-call.expired': 'E',
+  'tool-call.cancelled': 'E',
+};
+
+/** How each kind of stream goes from begin to end. */
+const COURSES: Readonly<Record<string, RegExp>> = {
+  agent: /^(BE)+$/,
+  // One that is posted whole has only an end.
+  message: /^(Bd*[EX]|E)$/,
+  // One that waits for somebody may start only once they have answered.
+  tool: /^Bd*(RB?d*)?E$/,
+};
+
+function problemsOfSpace(events: readonly StreamEventRow[]): string[] {
+  const streams = Map.groupBy(
+    events.filter(({ type }) => type in LETTERS),
+    ({ type, payload }) => `${type.split(/[.-]/)[0]} ${keyOf(type, fromJson(payload))}`,
+  );
+  return [...streams].flatMap(([name, own]) => {
+    const course = own.map(({ type }) => LETTERS[type]).join('');
+    const [kind = ''] = name.split(' ');
+    const problems =
+      COURSES[kind]?.test(course) === true ? [] : [`The stream ${name} went ${own.map(({ type }) => type)}.`];
+    return kind === 'message' ? [...problems, ...problemsOfText(name, own)] : problems;
+  });
+}
+
+function keyOf(type: string, payload: { runId?: string; callId?: string; streamId?: string }): string | undefined {
+  return type.startsWith('agent.') ? payload.runId : (payload.callId ?? payload.streamId);
+}
+
+/** Pieces add up to what was stored. */
+function problemsOfText(name: string, events: readonly StreamEventRow[]): string[] {
+  const deltas = events.filter(({ type }) => type === 'message.delta');
+  const end = events.find(({ type }) => type === 'message.complete');
+  if (end === undefined || deltas.length === 0) return [];
+  const shown = deltas.map(({ payload }) => fromJson<{ delta: string }>(payload).delta).join('');
+  const { text } = fromJson<{ message: { text: string } }>(end.payload).message;
+  return shown === text
+    ? []
+    : [`The stream ${name} showed ${JSON.stringify(shown)}, and ${JSON.stringify(text)} was sent.`];
+}

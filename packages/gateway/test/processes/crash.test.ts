@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest';
+import { fromJson } from '../../src/store/json.ts';
+import { answerText, doDuties, dutiesOf, inSpace } from './answering.ts';
+import { type Crew, kinds, openCrew } from './crew.ts';
+import type { ModelReply } from './loopback-model.ts';
+import type { ModelRequest } from './model-request.ts';
+import { say } from './site.ts';
+import { until } from './until.ts';
+
+describe.each(kinds)('a gateway on $kind is killed', ({ kind }) => {
+  test('[G37] after it took events and before the model answered: they are processed once, later', async () => {
+    const death = deathOfFirst(({ agent }) => agent === 'Anna');
+    await using crew = await openCrew({
+      kind,
+      decide: async (request) => (death.isDue(request) ? await death.wait(request) : doDuties(request)),
+    });
+    await say(crew.first.url, 'North', 'Anna: answer m1');
+    await crew.crash(await death.victim);
+    await crew.answered('m1');
+    expect(await crew.problems()).toEqual([]);
+    const runs = await crew.site.db
+      .selectFrom('runs')
+      .innerJoin('agents', 'agents.id', 'runs.thread_id')
+      .select(['runs.status', 'runs.attempts'])
+      .where('agents.name', '=', 'Anna')
+      .execute();
+    expect(runs).toEqual([{ status: 'completed', attempts: 2 }]);
+  });
+
+  test('[G20] [G37] while the model spoke: what was shown of the message is taken back, and it is sent once', async () => {
+    // Before the first message the agent is in no space, where nothing is shown.
+    const death = deathOfFirst((request) => dutiesOf(request).some(({ ref }) => ref === 'm2'));
+    await using crew = await openCrew({
+      kind,
+      decide: (request) =>
+        death.isDue(request) ? { ...doDuties(request), hold: death.wait(request) } : doDuties(request),
+    });
+    await say(crew.first.url, 'North', 'Anna: answer m1');
+    await crew.answered('m1');
+    await say(crew.first.url, 'North', 'Anna: answer m2');
+    const victim = await death.victim;
+    await until('a beginning is shown', async () => (await streamed(crew, 'message.start')).length === 2);
+    await crew.crash(victim);
+    await crew.answered('m2');
+    expect(await crew.problems()).toEqual([]);
+    expect(await streamed(crew, 'message.cancelled')).toHaveLength(1);
+  });
+
+  test('[G38] [G39] [G41] inside a call: what was sent before is not sent again, the call is not run again, all is closed', async () => {
+    const inside = Promise.withResolvers<string>();
+    await using crew = await openCrew({
+      kind,
+      decide: sendAndCharge,
+      async onTool({ gateway }) {
+        inside.resolve(gateway);
+        await never;
+      },
+    });
+    await say(crew.first.url, 'North', 'Anna: charge m1');
+    const victim = await inside.promise;
+    const { db } = crew.site;
+    expect(await db.selectFrom('messages').select('status').where('kind', '=', 'tool').execute()).toEqual([
+      { status: 'running' },
+    ]);
+    await crew.crash(victim);
+    await until('the run has ended', async () => {
+      const runs = await db.selectFrom('runs').select('status').execute();
+      return runs.length > 0 && runs.every(({ status }) => status === 'completed');
+    });
+    expect(await crew.problems()).toEqual([]);
+    expect(await crew.site.effects()).toHaveLength(1);
+    expect(await outcomesOf(crew, 'charge')).toEqual(['error unknown_outcome']);
+    expect(await db.selectFrom('messages').select('status').where('kind', '=', 'tool').execute()).toEqual([
+      { status: 'error' },
+    ]);
+    const answers = await db
+      .selectFrom('messages')
+      .select('id')
+      .where('content', '=', `"${answerText('m1')}"`)
+      .execute();
+    expect(answers).toHaveLength(1);
+    // The model that goes on sees what was recorded of the message, and that nothing is known of the charge.
+    const seen = crew.site.model.requests.findLast(({ agent }) => agent === 'Anna')?.newCalls ?? [];
+    expect(seen.map(({ name }) => name)).toEqual(['enter_space', 'send_message', 'charge']);
+    expect(seen[1]?.result).toContain(answers[0]?.id);
+    expect(seen[2]?.result).toContain('may have taken effect or not');
+  });
+
+  test('[G39] inside a call that is idempotent: it runs again, with the same key', async () => {
+    const inside = Promise.withResolvers<string>();
+    let crashed = false;
+    await using crew = await openCrew({
+      kind,
+      decide: doDuties,
+      async onTool({ gateway }) {
+        inside.resolve(gateway);
+        if (!crashed) await never;
+      },
+    });
+    await say(crew.first.url, 'North', 'Anna: record m1');
+    const victim = await inside.promise;
+    crashed = true;
+    await crew.crash(victim);
+    await crew.answered('m1');
+    expect(await crew.problems()).toEqual([]);
+    const effects = await crew.site.effects();
+    expect(effects).toHaveLength(2);
+    expect(new Set(effects.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+    expect(await outcomesOf(crew, 'record')).toEqual(['ok']);
+  });
+
+  test('[G13] between two cycles: the next one goes on from what the last one left', async () => {
+    await using crew = await openCrew({ kind, decide: doDuties });
+    await say(crew.first.url, 'North', 'Anna: look_up m1');
+    await crew.answered('m1');
+    expect(await crew.problems()).toEqual([]);
+    const survivor = await crew.crash('a');
+    await say(survivor.url, 'North', 'Anna: answer m2');
+    await crew.answered('m2');
+    const seen = crew.site.model.requests.findLast(({ agent, newCalls }) => agent === 'Anna' && newCalls.length === 0);
+    expect(seen?.gateway).toBe(survivor.name);
+    expect(dutiesOf(seen ?? { agent: '', events: [] }).map(({ ref }) => ref)).toEqual(['m1', 'm2']);
+    expect(seen?.calls.map(({ name }) => name)).toEqual(['enter_space', 'look_up', 'send_message']);
+    // Where it was is part of that.
+    expect(seen?.activeSpaceId).toBe(seen?.events[0]?.data.spaceId);
+    expect(await crew.problems()).toEqual([]);
+  });
+});
+
+const never = new Promise<never>(() => {});
+
+/** Keeps the first request of its kind waiting, for whoever is to die of it. */
+function deathOfFirst(isOne: (request: ModelRequest) => boolean): {
+  readonly victim: Promise<string>;
+  isDue(request: ModelRequest): boolean;
+  wait(request: ModelRequest): Promise<never>;
+} {
+  const { promise: victim, resolve } = Promise.withResolvers<string>();
+  let isOver = false;
+  return {
+    victim,
+    isDue: (request) => !isOver && isOne(request),
+    wait({ gateway }) {
+      isOver = true;
+      resolve(gateway);
+      return never;
+    },
+  };
+}
+
+/** In one reply: it speaks, and charges. */
+function sendAndCharge(request: ModelRequest): ModelReply {
+  const [duty] = dutiesOf(request);
+  if (duty === undefined || request.newCalls.length > 0) return { text: 'Done.' };
+  return inSpace(request, duty, [
+    { name: 'send_message', input: { text: answerText(duty.ref) } },
+    { name: 'charge', input: { ref: duty.ref } },
+  ]);
+}
+
+async function streamed({ site }: Crew, type: string): Promise<object[]> {
+  return await site.db.selectFrom('stream_events').select('seq').where('type', '=', type).execute();
+}
+
+async function outcomesOf({ site }: Crew, toolName: string): Promise<string[]> {
+  const calls = await site.db.selectFrom('calls').select('outcome').where('tool_name', '=', toolName).execute();
+  return calls.map(({ outcome }) => {
+    const { status, code } = fromJson<{ status: string; code?: string }>(outcome ?? '{}');
+    return code === undefined ? status : `${status} ${code}`;
+  });
+}

@@ -1,0 +1,98 @@
+import { Client } from 'pg';
+import { databases } from '../support/stores.ts';
+import { answerText } from './answering.ts';
+import { problemsOfEffects } from './check-effects.ts';
+import { problemsOfStore } from './check-store.ts';
+import { problemsOfStreams } from './check-streams.ts';
+import type { GatewayProcess } from './gateway-process.ts';
+import { openSite, type Site, type SiteOptions } from './site.ts';
+import { until } from './until.ts';
+
+export const kinds = [{ kind: 'sqlite' }, { kind: 'postgres' }] as const;
+
+/** The gateways of a database: two on PostgreSQL, one on SQLite. */
+export interface Crew extends AsyncDisposable {
+  readonly site: Site;
+  /** PostgreSQL's, past the gateways. */
+  connect(): Promise<Client>;
+  readonly first: GatewayProcess;
+  named(name: string): GatewayProcess;
+  /** Kills that one. Gives one that lives: the other, or, where there was but one, its successor. */
+  crash(name: string): Promise<GatewayProcess>;
+  /** Resolves once the agents have answered these, and rest. */
+  answered(...refs: readonly string[]): Promise<void>;
+  problems(): Promise<string[]>;
+}
+
+export interface CrewOptions extends Omit<SiteOptions, 'databaseUrl'> {
+  readonly kind: 'sqlite' | 'postgres';
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function openCrew({ kind, env, ...options }: CrewOptions): Promise<Crew> {
+  const database = kind === 'sqlite' ? undefined : await databases.find((one) => one.kind === kind)?.create();
+  const site = await openSite({ ...options, databaseUrl: database?.location });
+  const start = (name: string): Promise<GatewayProcess> => site.start(name, env);
+  // Side by side, so that starting at once is tried along with everything else.
+  const [first] = await Promise.all(kind === 'sqlite' ? [start('a')] : [start('a'), start('b')]);
+  if (first === undefined) throw new Error('Nobody started.');
+  const living = (): GatewayProcess | undefined => site.gateways.find(({ isRunning }) => isRunning);
+  return {
+    site,
+    first,
+    async connect() {
+      const client = new Client({ connectionString: database?.location });
+      // The database is removed with whoever is still connected.
+      client.on('error', () => {});
+      await client.connect();
+      return client;
+    },
+    named(name) {
+      const found = site.gateways.find((one) => one.name === name && one.isRunning);
+      if (found === undefined) throw new Error(`No gateway ${name} is running.`);
+      return found;
+    },
+    async crash(name) {
+      await this.named(name).kill();
+      return living() ?? (await start('successor'));
+    },
+    answered: (...refs) => answered(site, refs),
+    async problems() {
+      await until('all leases let go', () => isIdle(site));
+      return await problemsOf(site);
+    },
+    async [Symbol.asyncDispose]() {
+      await site[Symbol.asyncDispose]();
+      await database?.remove();
+    },
+  };
+}
+
+async function answered({ db }: Site, refs: readonly string[]): Promise<void> {
+  const texts = refs.map((ref) => JSON.stringify(answerText(ref)));
+  await until(`answers to ${refs}`, async () => {
+    const found = await db.selectFrom('messages').select('content').where('content', 'in', texts).execute();
+    return found.length >= refs.length;
+  });
+}
+
+/** Nothing waits, nothing runs, nobody holds anything. */
+export async function isIdle({ db }: Pick<Site, 'db'>): Promise<boolean> {
+  const waiting = await db
+    .selectFrom('inbox_events')
+    .select('id')
+    .where('status', 'in', ['pending', 'claimed'])
+    .execute();
+  const held = await db.selectFrom('threads').select('id').where('lease_owner', 'is not', null).execute();
+  return waiting.length === 0 && held.length === 0;
+}
+
+/** Everything that must hold of a database at rest, whatever happened to its gateways. */
+export async function problemsOf({ db, model, effects }: Pick<Site, 'db' | 'model' | 'effects'>): Promise<string[]> {
+  return [
+    ...(await problemsOfStore(db)),
+    ...(await problemsOfStreams(db)),
+    ...(await problemsOfEffects(db, await effects())),
+    ...model.problems,
+  ];
+}

@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+export interface ProcessOptions {
+  /** What it calls itself to the model server. */
+  readonly name: string;
+  /** Its working directory: where the configuration is. */
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A gateway in a process of its own, as `npm start` runs it. */
+export class GatewayProcess {
+  readonly name: string;
+  readonly exited: Promise<Exit>;
+  readonly #child: ChildProcess;
+  readonly #listening = Promise.withResolvers<string>();
+  #output = '';
+  #url: string | undefined;
+
+  /** Resolves once it listens; rejects, with what it printed, where it ends before. */
+  static async start(options: ProcessOptions): Promise<GatewayProcess> {
+    const started = new GatewayProcess(options);
+    started.#url = await started.#listening.promise;
+    return started;
+  }
+
+  /** One that is expected to end by itself. */
+  static async runToEnd(options: ProcessOptions): Promise<Exit & { output: string }> {
+    const started = new GatewayProcess(options);
+    started.#listening.promise.catch(() => {});
+    return { ...(await started.exited), output: started.output };
+  }
+
+  private constructor({ name, folder, env }: ProcessOptions) {
+    this.name = name;
+    this.#child = spawn(process.execPath, ['--conditions=@lastcall/source', MAIN], {
+      cwd: folder,
+      env: { ...inherited(), NODE_COMPILE_CACHE: join(tmpdir(), 'lastcall-compile-cache'), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#hear(text));
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#hear(text));
+    const { promise, resolve } = Promise.withResolvers<Exit>();
+    // Closed, not just exited: then everything it printed has been heard.
+    this.#child.once('close', (code, signal) => {
+      this.#listening.reject(new Error(`The gateway ${name} ended (${code ?? signal}):\n${this.#output}`));
+      resolve({ code, signal });
+    });
+    this.exited = promise;
+  }
+
+  get url(): string {
+    if (this.#url === undefined) throw new Error('It does not listen yet.');
+    return this.#url;
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** The last of what it printed. */
+  get output(): string {
+    return this.#output;
+  }
+
+  send(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** SIGKILL, and it is gone. A stopped process dies of it too. */
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.exited;
+  }
+
+  #hear(text: string): void {
+    this.#output = `${this.#output}${text}`.slice(-20_000);
+    const url = /Lastcall listens on (\S+)/.exec(this.#output)?.[1];
+    if (url !== undefined) this.#listening.resolve(url);
+  }
+}
+
+/** Nothing that configures a gateway comes from the machine that tests run on. */
+function inherited(): Record<string, string> {
+  const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env;
+  return { PATH, HOME, TMPDIR };
+}

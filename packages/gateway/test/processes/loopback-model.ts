@@ -1,0 +1,128 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ChatBody, type ModelRequest, readRequest } from './model-request.ts';
+
+export interface ModelReply {
+  readonly text?: string;
+  readonly calls?: readonly { readonly name: string; readonly input: object }[];
+  /** Between the pieces of the reply. */
+  readonly paceMs?: number;
+  /** After the first half of it. */
+  readonly hold?: Promise<unknown>;
+}
+
+/** A call that a tool of the tests makes while it runs. */
+export interface ToolReport {
+  readonly gateway: string;
+  readonly toolName: string;
+  readonly callId: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+export interface ModelOptions {
+  decide(request: ModelRequest): ModelReply | Promise<ModelReply>;
+  /** The tool goes on once it resolves. */
+  onTool?(report: ToolReport): void | Promise<void>;
+}
+
+/** A model provider on this machine that speaks chat completions, and says what a function of the request decides. */
+export interface LoopbackModel extends AsyncDisposable {
+  readonly url: string;
+  readonly requests: readonly ModelRequest[];
+  /** Histories that a provider would refuse. */
+  readonly problems: readonly string[];
+  /** Agents for which two requests were open at the same time. */
+  readonly overlaps: readonly string[];
+  /** Requests of a gateway that are open, tools' among them. */
+  openOf(gateway: string): number;
+}
+
+export async function startLoopbackModel({ decide, onTool }: ModelOptions): Promise<LoopbackModel> {
+  const requests: ModelRequest[] = [];
+  const problems: string[] = [];
+  const overlaps: string[] = [];
+  const open = new Map<ServerResponse, { gateway: string; agent?: string }>();
+
+  async function think(gateway: string, body: ChatBody, response: ServerResponse): Promise<void> {
+    const request = readRequest(gateway, body);
+    requests.push(request);
+    if (request.problem !== undefined) problems.push(`${request.agent}: ${request.problem}`);
+    if ([...open.values()].some(({ agent }) => agent === request.agent)) overlaps.push(request.agent);
+    open.set(response, { gateway, agent: request.agent });
+    // What has no tools is no cycle: a summary is asked for.
+    const reply = body.tools === undefined ? { text: 'A summary.' } : await decide(request);
+    await stream(response, reply);
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gateway = (request.headers.authorization ?? '').replace('Bearer ', '');
+    const body: unknown = JSON.parse(await textOf(request));
+    open.set(response, { gateway });
+    response.on('close', () => open.delete(response));
+    if (request.url !== '/tool') return await think(gateway, body as ChatBody, response);
+    await onTool?.({ ...(body as ToolReport), gateway });
+    response.end('{}');
+  }
+
+  // Whoever hangs up in the middle was killed: that is what we are here for.
+  const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    problems,
+    overlaps,
+    openOf: (gateway) => [...open.values()].filter((one) => one.gateway === gateway).length,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = '';
+  request.setEncoding('utf8');
+  for await (const piece of request) text += piece;
+  return text;
+}
+
+async function stream(response: ServerResponse, reply: ModelReply): Promise<void> {
+  response.setHeader('content-type', 'text/event-stream');
+  const chunks = toChunks(reply);
+  for (const [index, chunk] of chunks.entries()) {
+    if (response.destroyed) return;
+    response.write(chunk);
+    if (reply.paceMs !== undefined) await sleep(reply.paceMs);
+    if (index === Math.floor(chunks.length / 2)) await reply.hold;
+  }
+  response.end();
+}
+
+const ENVELOPE = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'loopback' };
+const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+
+function toChunks({ text = '', calls = [] }: ModelReply): string[] {
+  const deltas: object[] = [
+    { role: 'assistant', content: text },
+    ...calls.flatMap(({ name, input }, index) => [
+      { tool_calls: [{ index, id: `call_${index}`, type: 'function', function: { name, arguments: '' } }] },
+      ...pieces(JSON.stringify(input)).map((written) => ({
+        tool_calls: [{ index, function: { arguments: written } }],
+      })),
+    ]),
+  ];
+  const chunks = deltas.map((delta) => ({ ...ENVELOPE, choices: [{ index: 0, delta, finish_reason: null }] }));
+  const finish = { index: 0, delta: {}, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop' };
+  const all = [...chunks, { ...ENVELOPE, choices: [finish] }, { ...ENVELOPE, choices: [], usage: USAGE }];
+  return [...all.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`), 'data: [DONE]\n\n'];
+}
+
+function pieces(text: string): string[] {
+  const length = Math.max(1, Math.ceil(text.length / 3));
+  return text.match(new RegExp(`.{1,${length}}`, 'gsu')) ?? [];
+}

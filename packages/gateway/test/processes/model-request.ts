@@ -1,0 +1,91 @@
+import type { InboxLine } from '../../src/inbox/render-inbox.ts';
+
+/** A request of chat completions, as far as we read it. */
+export interface ChatBody {
+  readonly messages: readonly ChatMessage[];
+  readonly tools?: readonly unknown[];
+}
+
+export interface ChatMessage {
+  readonly role: string;
+  readonly content?: string | readonly { readonly text?: string }[] | null;
+  readonly tool_calls?: readonly { readonly id: string; readonly function: { name: string; arguments: string } }[];
+  readonly tool_call_id?: string;
+}
+
+/** What an agent was shown, read back. */
+export interface ModelRequest {
+  /** The gateway that asks. */
+  readonly gateway: string;
+  readonly agent: string;
+  readonly activeSpaceId: string | null;
+  /** Everything that ever arrived, in order. */
+  readonly events: readonly InboxLine[];
+  /** What arrived for this cycle. */
+  readonly newEvents: readonly InboxLine[];
+  readonly calls: readonly ShownCall[];
+  /** Those of this cycle. */
+  readonly newCalls: readonly ShownCall[];
+  /** Why a provider would refuse the request. */
+  readonly problem: string | undefined;
+}
+
+export interface ShownCall {
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly result: string;
+}
+
+export function readRequest(gateway: string, { messages }: ChatBody): ModelRequest {
+  const inboxes = messages.map((message) => linesOf(message, 'inbox') as InboxLine[] | undefined);
+  const last = inboxes.findLastIndex((lines) => lines !== undefined);
+  const situation = messages.map((message) => linesOf(message, 'situation')).findLast((lines) => lines !== undefined);
+  const about = (what: string): Record<string, unknown> | undefined =>
+    situation?.find((line) => (line as { about?: unknown }).about === what) as Record<string, unknown> | undefined;
+  return {
+    gateway,
+    agent: String(about('you')?.name ?? ''),
+    activeSpaceId: (about('active_space')?.spaceId as string | null | undefined) ?? null,
+    events: inboxes.flatMap((lines) => lines ?? []),
+    newEvents: inboxes[last] ?? [],
+    calls: callsIn(messages),
+    newCalls: callsIn(messages.slice(last + 1)),
+    problem: problemOf(messages),
+  };
+}
+
+function textOf({ content }: ChatMessage): string {
+  if (typeof content === 'string') return content;
+  return (content ?? []).map(({ text = '' }) => text).join('');
+}
+
+/** The lines of a frame that the gateway wrote. */
+function linesOf(message: ChatMessage, name: string): unknown[] | undefined {
+  if (message.role !== 'user') return undefined;
+  const [first = '', ...rest] = textOf(message).split('\n');
+  if (!first.startsWith(`<${name}-`)) return undefined;
+  return rest.filter((line) => line.startsWith('{')).map((line): unknown => JSON.parse(line));
+}
+
+function callsIn(messages: readonly ChatMessage[]): ShownCall[] {
+  const results = new Map(messages.map((message) => [message.tool_call_id, textOf(message)]));
+  return messages
+    .flatMap(({ tool_calls = [] }) => tool_calls)
+    .map(({ id, function: { name, arguments: written } }) => ({
+      name,
+      input: JSON.parse(written) as ShownCall['input'],
+      result: results.get(id) ?? '',
+    }));
+}
+
+/** Each call is followed directly by its one result. */
+function problemOf(messages: readonly ChatMessage[]): string | undefined {
+  const awaited = new Set<string>();
+  for (const [index, { role, tool_calls = [], tool_call_id = '' }] of messages.entries()) {
+    if (role === 'tool' && !awaited.delete(tool_call_id))
+      return `messages[${index}] is the result of no call before it.`;
+    if (role !== 'tool' && awaited.size > 0) return `messages[${index}] stands where results are missing.`;
+    for (const { id } of tool_calls) awaited.add(id);
+  }
+  return awaited.size > 0 ? 'The last calls have no results.' : undefined;
+}

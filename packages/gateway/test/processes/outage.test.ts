@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import { openPostgresStore } from '../../src/store/postgres-store.ts';
+import { databases } from '../support/stores.ts';
+import { doDuties } from './answering.ts';
+import { request } from './api.ts';
+import { isIdle, problemsOf } from './crew.ts';
+import { findPlace, openSite, say } from './site.ts';
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+import { until } from './until.ts';
+
+test('[G43] a connection that breaks in the middle of a transaction, between two statements, ends the transaction alone', async () => {
+  await using way = await openWay();
+  const store = await openPostgresStore({ url: way.url, connections: 1 });
+  const broken = store.transaction(async (tx) => {
+    await tx.db.selectFrom('spaces').selectAll().execute();
+    way.proxy.cut();
+    await until('the connection is gone', () => way.proxy.count === 0);
+    await tx.db.selectFrom('spaces').selectAll().execute();
+  });
+  await expect(broken).rejects.toMatchObject({ code: 'store_unavailable' });
+  way.proxy.mend();
+  await until('the store is back', () =>
+    store.ping().then(
+      () => true,
+      () => false,
+    ),
+  );
+  await store.close();
+});
+
+test('[G43] without its database a gateway answers 503 with Retry-After, and goes on by itself once it is back', async () => {
+  await using way = await openWay();
+  const { proxy, url: databaseUrl } = way;
+  const speaking = Promise.withResolvers<void>();
+  const outage = Promise.withResolvers<void>();
+  await using site = await openSite({
+    databaseUrl,
+    async decide(asked) {
+      if (asked.agent !== 'Anna' || asked.newCalls.length > 0) return doDuties(asked);
+      speaking.resolve();
+      await outage.promise;
+      return doDuties(asked);
+    },
+  });
+  const gateway = await site.start('a');
+  const { spaces, entities } = await findPlace(gateway.url);
+  await say(gateway.url, 'North', 'Anna: charge m1');
+  await speaking.promise;
+  proxy.cut();
+  // The model answers while nothing can be written.
+  outage.resolve();
+  const path = `/api/spaces/${spaces.North}/messages`;
+  const message = { entityId: entities.Ada, text: 'Anna: answer m2', clientMessageId: 'm2' };
+  const refused = await request(gateway.url, path, { body: message });
+  expect([refused.status, refused.body.error.code]).toEqual([503, 'store_unavailable']);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect((await request(gateway.url, path)).status).toBe(503);
+  expect((await request(gateway.url, '/ready')).status).toBe(503);
+  // It is alive all the same: nothing is gained by starting it anew.
+  expect((await request(gateway.url, '/health')).status).toBe(200);
+  proxy.mend();
+  await until('the message is taken', async () => (await request(gateway.url, path, { body: message })).status === 201);
+  await until('all is answered', async () => {
+    const { body } = await request(gateway.url, path);
+    const texts = (body.items as { text: string }[] | undefined)?.map(({ text }) => text) ?? [];
+    return texts.includes('Answer to m1.') && texts.includes('Answer to m2.') && (await isIdle(site));
+  });
+  expect(gateway.isRunning).toBe(true);
+  expect(await problemsOf(site)).toEqual([]);
+  expect((await request(gateway.url, '/ready')).status).toBe(200);
+});
+
+/** A database, and a way to it that can be cut. */
+async function openWay(): Promise<AsyncDisposable & { readonly url: string; readonly proxy: TcpProxy }> {
+  const database = await databases.find(({ kind }) => kind === 'postgres')?.create();
+  const url = new URL(database?.location ?? '');
+  const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+  url.port = String(proxy.port);
+  return {
+    url: url.href,
+    proxy,
+    async [Symbol.asyncDispose]() {
+      await proxy[Symbol.asyncDispose]();
+      await database?.remove();
+    },
+  };
+}

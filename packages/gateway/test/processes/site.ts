@@ -1,0 +1,133 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Kysely, PostgresDialect } from 'kysely';
+import { createPool } from '../../src/store/postgres-store.ts';
+import { sqliteDialect } from '../../src/store/sqlite-driver.ts';
+import type { Tables } from '../../src/store/tables.ts';
+import { ask, SECRET_KEY } from './api.ts';
+import { type Exit, GatewayProcess, type ProcessOptions } from './gateway-process.ts';
+import { type LoopbackModel, type ModelOptions, startLoopbackModel } from './loopback-model.ts';
+import { EFFECTS } from './tools-config.ts';
+
+/** A folder with a configuration, a database and a model server: where real gateways run. */
+export interface Site extends AsyncDisposable {
+  readonly folder: string;
+  readonly model: LoopbackModel;
+  /** Reads the database past the gateways. With SQLite, once one of them has started. */
+  readonly db: Kysely<Tables>;
+  readonly gateways: readonly GatewayProcess[];
+  start(name: string, env?: Readonly<Record<string, string>>): Promise<GatewayProcess>;
+  /** One that is expected to refuse. */
+  runToEnd(env?: Readonly<Record<string, string>>): Promise<Exit & { output: string }>;
+  /** Each time that a tool really ran, in order. */
+  effects(): Promise<Effect[]>;
+}
+
+export interface Effect {
+  readonly toolName: string;
+  readonly idempotencyKey: string;
+  readonly ref: string;
+}
+
+export interface SiteOptions extends ModelOptions {
+  /** Without it the store is embedded, in the folder. */
+  readonly databaseUrl?: string | undefined;
+  readonly leaseMs?: number;
+  /** The text of lastcall.config.ts. */
+  readonly config?: string;
+}
+
+const CONFIG = `import { processConfig } from '${new URL('./tools-config.ts', import.meta.url).href}';
+export default processConfig;
+`;
+
+export async function openSite({
+  databaseUrl,
+  leaseMs = 1_000,
+  config = CONFIG,
+  ...model
+}: SiteOptions): Promise<Site> {
+  const folder = await mkdtemp(join(tmpdir(), 'lastcall-site-'));
+  await writeFile(join(folder, 'lastcall.config.ts'), config);
+  const server = await startLoopbackModel(model);
+  const gateways: GatewayProcess[] = [];
+  let reader: Kysely<Tables> | undefined;
+  const optionsOf = (name: string, env: Readonly<Record<string, string>> = {}): ProcessOptions => ({
+    name,
+    folder,
+    env: {
+      PORT: '0',
+      LASTCALL_SECRET_KEY: SECRET_KEY,
+      LASTCALL_MODEL: 'openai-compatible/loopback',
+      LASTCALL_MODEL_URL: server.url,
+      LASTCALL_MODEL_KEY: name,
+      LASTCALL_LEASE_MS: String(leaseMs),
+      // The server tells by it whose connection it is.
+      ...(databaseUrl === undefined ? {} : { DATABASE_URL: `${databaseUrl}?application_name=${name}` }),
+      ...env,
+    },
+  });
+  return {
+    folder,
+    model: server,
+    gateways,
+    get db() {
+      return (reader ??= openReader(databaseUrl, folder));
+    },
+    async start(name, env) {
+      const started = await GatewayProcess.start(optionsOf(name, env));
+      gateways.push(started);
+      return started;
+    },
+    runToEnd: (env) => GatewayProcess.runToEnd(optionsOf('refused', env)),
+    async effects() {
+      const text = await readFile(join(folder, EFFECTS), 'utf8').catch(() => '');
+      return text
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as Effect);
+    },
+    async [Symbol.asyncDispose]() {
+      for (const gateway of gateways) await gateway.kill();
+      await reader?.destroy();
+      await server[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function openReader(databaseUrl: string | undefined, folder: string): Kysely<Tables> {
+  return new Kysely<Tables>({
+    dialect:
+      databaseUrl === undefined
+        ? sqliteDialect(new DatabaseSync(join(folder, '.lastcall', 'lastcall.db'), { readOnly: true }))
+        : new PostgresDialect({ pool: createPool(databaseUrl, 2) }),
+  });
+}
+
+/** Ids by name. */
+export interface Place {
+  readonly spaces: Readonly<Record<string, string>>;
+  readonly entities: Readonly<Record<string, string>>;
+}
+
+export async function findPlace(url: string): Promise<Place> {
+  const { items: spaces } = await ask(url, '/api/spaces');
+  const { items: entities } = await ask(url, '/api/entities');
+  return {
+    spaces: Object.fromEntries(spaces.map(({ id, name }: { id: string; name: string }) => [name, id])),
+    entities: Object.fromEntries(
+      entities.map(({ id, displayName }: { id: string; displayName: string }) => [displayName, id]),
+    ),
+  };
+}
+
+/** Says something as the person of the space, Ada in the north and Bob in the south. Gives the message's id. */
+export async function say(url: string, space: 'North' | 'South', text: string): Promise<string> {
+  const { spaces, entities } = await findPlace(url);
+  const entityId = entities[space === 'North' ? 'Ada' : 'Bob'];
+  const { id } = await ask(url, `/api/spaces/${spaces[space]}/messages`, { entityId, text });
+  return id;
+}

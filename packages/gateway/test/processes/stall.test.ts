@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import { doDuties } from './answering.ts';
+import { type Crew, openCrew } from './crew.ts';
+import { say } from './site.ts';
+import { until } from './until.ts';
+import { waitingFor } from './waiting-connection.ts';
+
+const LEASE_MS = 1_000;
+/** How long a takeover may be held up by a transaction that nobody goes on with. */
+const HELD_UP_MS = 3_000;
+/** From the end of a lease to the claim: a sweep, on a machine that is busy with other tests. */
+const SLACK_MS = 6_000;
+
+describe('a gateway on postgres stalls past its lease', () => {
+  test('[G40] another takes over; the one that comes back writes nothing, and works on', async () => {
+    const asked = Promise.withResolvers<string>();
+    const late = Promise.withResolvers<void>();
+    let hasStalled = false;
+    await using crew = await openCrew({
+      kind: 'postgres',
+      leaseMs: LEASE_MS,
+      async decide(request) {
+        const isFirst = request.agent === 'Anna' && !hasStalled;
+        if (!isFirst) return doDuties(request);
+        hasStalled = true;
+        asked.resolve(request.gateway);
+        await late.promise;
+        return doDuties(request);
+      },
+    });
+    await say(crew.first.url, 'North', 'Anna: charge m1');
+    const staller = crew.named(await asked.promise);
+    staller.send('SIGSTOP');
+    await crew.answered('m1');
+    // Its reply has come meanwhile: the first thing it does when it comes back is to act upon it.
+    late.resolve();
+    await until('the late reply is sent', () => crew.site.model.openOf(staller.name) === 0);
+    staller.send('SIGCONT');
+    const other = crew.site.gateways.find(({ name }) => name !== staller.name);
+    await other?.kill();
+    await say(staller.url, 'North', 'Anna: charge m2');
+    await crew.answered('m2');
+    expect(await crew.problems()).toEqual([]);
+    expect((await crew.site.effects()).map(({ ref }) => ref)).toEqual(['m1', 'm2']);
+    const messages = await crew.site.db.selectFrom('messages').select('content').where('kind', '=', 'text').execute();
+    expect(messages.filter(({ content }) => content.startsWith('"Answer'))).toHaveLength(2);
+  });
+
+  test('[G40] inside a transaction: it holds the takeover up for no more than 3 s', async () => {
+    const asked = Promise.withResolvers<void>();
+    const locked = Promise.withResolvers<void>();
+    await using crew = await openCrew({
+      kind: 'postgres',
+      leaseMs: LEASE_MS,
+      async decide(request) {
+        asked.resolve();
+        await locked.promise;
+        return doDuties(request);
+      },
+    });
+    await say(crew.first.url, 'North', 'Anna: answer m1');
+    await asked.promise;
+    const client = await crew.connect();
+    await client.query('begin');
+    await client.query(`select id from spaces for update`);
+    locked.resolve();
+    const staller = crew.named(await waitingFor(client, 'spaces'));
+    staller.send('SIGSTOP');
+    const before = await epochOf(crew);
+    // What it waited for is granted, and it holds its thread's row, and does not go on.
+    await client.query('rollback');
+    await client.end();
+    const patienceMs = LEASE_MS + HELD_UP_MS + SLACK_MS;
+    await until('another takes over', async () => (await epochOf(crew)) > before, { patienceMs });
+    await crew.answered('m1');
+    staller.send('SIGCONT');
+    expect(await crew.problems()).toEqual([]);
+    const answers = await crew.site.db.selectFrom('messages').select('id').where('kind', '=', 'text').execute();
+    expect(answers).toHaveLength(2);
+  });
+});
+
+async function epochOf({ site }: Crew): Promise<number> {
+  const { epoch } = await site.db
+    .selectFrom('threads')
+    .innerJoin('agents', 'agents.id', 'threads.id')
+    .select('epoch')
+    .where('agents.name', '=', 'Anna')
+    .executeTakeFirstOrThrow();
+  return epoch;
+}

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { doDuties } from './answering.ts';
+import { kinds, openCrew } from './crew.ts';
+import { say } from './site.ts';
+import { until } from './until.ts';
+import { waitingFor } from './waiting-connection.ts';
+
+const LEASE_MS = 1_000;
+/** A sweep, and the slowness of a machine that is busy with other tests. With the lease it stays far below the 15 s of the law. */
+const SLACK_MS = 8_000;
+const patienceMs = LEASE_MS + SLACK_MS;
+
+describe('what a killed gateway was doing is taken over in time', () => {
+  test.each(kinds)('[G56] a cycle, on $kind', async ({ kind }) => {
+    const asked = Promise.withResolvers<string>();
+    let killed = false;
+    await using crew = await openCrew({
+      kind,
+      leaseMs: LEASE_MS,
+      async decide(request) {
+        if (request.agent !== 'Anna' || killed) return doDuties(request);
+        asked.resolve(request.gateway);
+        return await new Promise<never>(() => {});
+      },
+    });
+    await say(crew.first.url, 'North', 'Anna: answer m1');
+    const victim = await asked.promise;
+    killed = true;
+    const survivor = await crew.crash(victim);
+    await until(
+      'another asks the model',
+      () => crew.site.model.requests.some(({ agent, gateway }) => agent === 'Anna' && gateway === survivor.name),
+      { patienceMs },
+    );
+    await crew.answered('m1');
+    expect(await crew.problems()).toEqual([]);
+  });
+
+  test('[G56] a wake that was active in the queue', async () => {
+    await using crew = await openCrew({ kind: 'postgres', leaseMs: LEASE_MS, decide: doDuties });
+    const client = await crew.connect();
+    await client.query('begin');
+    await client.query(
+      `select threads.id from threads join agents using (id) where name = 'Anna' for update of threads`,
+    );
+    await say(crew.first.url, 'North', 'Anna: answer m1');
+    const victim = await waitingFor(client, 'threads');
+    // Locked by us too, the job cannot be completed any more, however long the kill takes.
+    await until('the job is active', async () => {
+      const { rowCount } = await client.query(
+        `select id from graphile_worker._private_jobs where locked_at is not null and key is not null for key share`,
+      );
+      return (rowCount ?? 0) > 0;
+    });
+    await crew.named(victim).kill();
+    await client.query('rollback');
+    await until(
+      'another asks the model',
+      () => crew.site.model.requests.some(({ agent, gateway }) => agent === 'Anna' && gateway !== victim),
+      { patienceMs },
+    );
+    await crew.answered('m1');
+    const { rowCount } = await client.query(`select id from graphile_worker._private_jobs where locked_at is not null`);
+    expect(rowCount, 'the job of the dead is still active').toBe(1);
+    await client.end();
+    expect(await crew.problems()).toEqual([]);
+  });
+
+  test('[G56] a busy thread does not delay an idle one', async () => {
+    const never = new Promise<never>(() => {});
+    await using crew = await openCrew({
+      kind: 'sqlite',
+      decide: (request) => (request.agent === 'Anna' ? never : doDuties(request)),
+    });
+    await say(crew.first.url, 'North', 'Anna: answer m1');
+    await until('Anna thinks', () => crew.site.model.requests.some(({ agent }) => agent === 'Anna'));
+    await say(crew.first.url, 'South', 'Cleo: answer m2');
+    await crew.answered('m2');
+  });
+});

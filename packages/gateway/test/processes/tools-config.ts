@@ -1,0 +1,71 @@
+import { appendFileSync } from 'node:fs';
+import { type ToolContext, tool } from '@lastcall/core';
+import { type ConfigInput, defineConfig } from '../../src/config/config.ts';
+
+/** Where tools leave a line of each time they really ran: in the working directory of the gateway. */
+export const EFFECTS = 'effects.log';
+
+const inputSchema = { type: 'object', properties: { ref: { type: 'string' } }, required: ['ref'] } as const;
+
+/** An effect outside: one write, which a kill cannot cut; then it waits until the test lets it go on. */
+async function act({ ref }: { ref: string }, { toolName, toolCallId, idempotencyKey }: ToolContext): Promise<object> {
+  appendFileSync(EFFECTS, `${JSON.stringify({ toolName, idempotencyKey, ref })}\n`);
+  await report(toolName, toolCallId, { ref });
+  return { done: ref };
+}
+
+async function report(toolName: string, callId: string, input: object): Promise<void> {
+  const { LASTCALL_MODEL_URL = '', LASTCALL_MODEL_KEY = '' } = process.env;
+  await fetch(`${LASTCALL_MODEL_URL}/tool`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${LASTCALL_MODEL_KEY}` },
+    body: JSON.stringify({ toolName, callId, input }),
+  });
+}
+
+const effect = { inputSchema, execute: act };
+
+/** Tools of every kind that a crash treats differently. */
+const tools = {
+  charge: tool({ description: 'Charges somebody. Must not happen twice.', ...effect }),
+  record: tool({ description: 'Records something. May happen twice.', idempotent: true, ...effect }),
+  transfer: tool({ description: 'Transfers something, if somebody approves.', approval: true, ...effect }),
+  look_up: {
+    tool: tool({
+      description: 'Looks something up.',
+      inputSchema,
+      effects: 'none',
+      execute: ({ ref }: { ref: string }) => ({ found: ref }),
+    }),
+    executionType: 'internal',
+  },
+  confirm: {
+    description: 'Asks the people in the space.',
+    executionType: 'space',
+    inputSchema,
+    resultSchema: {
+      type: 'object',
+      properties: { confirmed: { type: 'boolean' } },
+      required: ['confirmed'],
+    },
+  },
+} satisfies ConfigInput['tools'];
+
+const agent = (name: string): { name: string; instructions: string; tools: string[] } => ({
+  name,
+  instructions: `You are ${name}.`,
+  tools: Object.keys(tools),
+});
+
+const people = [{ name: 'Ada', externalId: 'ada' }];
+
+/** What a test's lastcall.config.ts exports. Bert is in both spaces, and moves. */
+export const processConfig: ConfigInput = defineConfig({
+  agents: ['Anna', 'Bert', 'Cleo'].map(agent),
+  tools,
+  spaces: [
+    { name: 'North', agents: ['Anna', 'Bert'], people },
+    { name: 'South', agents: ['Bert', 'Cleo'], people: [{ name: 'Bob', externalId: 'bob' }] },
+  ],
+  limits: { graceMs: Number(process.env.TEST_GRACE_MS ?? 10_000), retryMs: 100 },
+});

@@ -1,0 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Generous: a machine may be busy with other tests. What has a limit of its own by a law says so where it is tested. */
+const PATIENCE_MS = 30_000;
+
+/** Asks until there is something: not for a while, but for a reason. */
+export async function until<T>(
+  what: string,
+  ask: () => T | undefined | false | Promise<T | undefined | false>,
+  { patienceMs = PATIENCE_MS }: { patienceMs?: number } = {},
+): Promise<T> {
+  const end = Date.now() + patienceMs;
+  for (;;) {
+    const given = await ask();
+    if (given !== undefined && given !== false) return given;
+    if (Date.now() > end) throw new Error(`Waited ${patienceMs} ms in vain for this: ${what}.`);
+    await sleep(15);
+  }
+}
