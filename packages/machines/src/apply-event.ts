@@ -9,6 +9,7 @@ import {
   parentId,
   READY,
   type Tree,
+  type Wait,
   walk,
   withInstance,
 } from './tree.ts';
@@ -42,8 +43,12 @@ export function applyEvent(tree: Tree, event: TreeEvent): Applied {
       return only(cede(tree, event));
     case 'removed':
       return remove(tree, event.id);
-    case 'waited':
-      return only(change(tree, event.id, { phase: phaseOf(event.phase), waits: event.waits }));
+    case 'phased':
+      return only(change(tree, event.id, { phase: PHASES[event.phase] }));
+    case 'waiting':
+      return only(wait(tree, event));
+    case 'settled':
+      return only(change(tree, event.id, { waits: without(known(tree, event.id), event.callId) }));
     case 'answered':
       return only(answer(tree, event));
     case 'queued':
@@ -147,6 +152,14 @@ function cedeText({ node, id }: Instance, content: Plain): string {
   return `${from} has finished and hands over:\n\n${typeof content === 'string' ? content : JSON.stringify(content)}`;
 }
 
+function wait(tree: Tree, { id, wait }: Of<'waiting'>): Tree {
+  return change(tree, id, { waits: [...without(known(tree, id), wait.callId), wait] });
+}
+
+function without({ waits }: Instance, callId: string): readonly Wait[] {
+  return waits.filter((one) => one.callId !== callId);
+}
+
 function answer(tree: Tree, { id, callId, answer }: Of<'answered'>): Tree {
   const { waits } = known(tree, id);
   return change(tree, id, { waits: waits.map((wait) => (wait.callId === callId ? { ...wait, answer } : wait)) });
@@ -180,10 +193,6 @@ function cancelAll(instance: Instance, reason: string): TreeEffect[] {
 
 function isWithin(id: string, above: string): boolean {
   return id === above || id.startsWith(`${above}.`);
-}
-
-function phaseOf(kind: 'ready' | 'idle' | 'suspended'): Phase {
-  return PHASES[kind];
 }
 
 /** What a handler hands over, as the tree keeps it. */

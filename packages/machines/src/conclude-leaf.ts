@@ -1,10 +1,8 @@
-import type { PendingCall, Stop, TurnResult } from '@lastcall/core';
+import type { Stop, TurnResult } from '@lastcall/core';
 import type { LeafReport, YieldReason } from './machine-step.ts';
-import { toPlainOrNull } from './plain.ts';
 import { isCut, type LeafOutcome } from './run-leaf.ts';
 import { isTransitionTool } from './tool-names.ts';
-import { reasonOf } from './transition-tool.ts';
-import type { Instance, Wait } from './tree.ts';
+import type { Instance } from './tree.ts';
 import type { TreeEvent } from './tree-event.ts';
 
 /** What a leaf's end means for the tree and for the run. */
@@ -23,37 +21,31 @@ export function concludeLeaf(outcome: LeafOutcome, now: Instance | undefined): C
   const { end } = outcome;
   if (end.kind === 'failed') return failed(outcome, end.error);
   const stop = stopOf(outcome, end.result);
-  const waits = now === undefined ? [] : waitsOf(outcome, end.result, now);
   switch (stop.reason) {
     case 'end_turn':
-      return ended(outcome, end.result, stop, waited(now, 'idle', waits));
+      return ended(outcome, end.result, stop, phased(now, 'idle'));
     case 'transition':
-      return moved(outcome, stop, waited(now, 'ready', waits));
+      return moved(outcome, stop, phased(now, 'ready'));
     case 'suspended':
-      return goOn(outcome, stop, 'suspend', waited(now, 'suspended', waits));
+      return goOn(outcome, stop, 'suspend', phased(now, 'suspended'));
     case 'max_steps':
-      return goOn(outcome, stop, 'tool_use', waited(now, 'ready', waits));
+      return goOn(outcome, stop, 'tool_use', phased(now, 'ready'));
     case 'length':
     case 'content_filter':
-      return unsaid(outcome, stop, waited(now, 'idle', waits));
+      return unsaid(outcome, stop, phased(now, 'idle'));
     default:
-      return stopped(outcome, stop, waited(now, stillWaits(outcome, waits) ? 'suspended' : 'ready', waits));
+      return stopped(outcome, stop, phased(now, stillWaits(now) ? 'suspended' : 'ready'));
   }
 }
 
-/** How the leaf waits from now on. Most leaves go on as before, and then nothing is changed. */
-function waited(
-  now: Instance | undefined,
-  phase: 'ready' | 'idle' | 'suspended',
-  waits: readonly Wait[],
-): readonly TreeEvent[] {
-  if (now === undefined || now.phase.kind === 'ceded') return [];
-  const same = now.phase.kind === phase && now.waits.length === 0 && waits.length === 0;
-  return same ? [] : [{ kind: 'waited', id: now.id, phase, waits }];
+/** What the leaf does from now on. Most go on as before, and then nothing is changed. */
+function phased(now: Instance | undefined, phase: 'ready' | 'idle' | 'suspended'): readonly TreeEvent[] {
+  if (now === undefined || now.phase.kind === 'ceded' || now.phase.kind === phase) return [];
+  return [{ kind: 'phased', id: now.id, phase }];
 }
 
-function stillWaits({ leaf }: LeafOutcome, waits: readonly Wait[]): boolean {
-  return leaf.phase.kind === 'suspended' && waits.length > 0;
+function stillWaits(now: Instance | undefined): boolean {
+  return now?.phase.kind === 'suspended' && now.waits.length > 0;
 }
 
 /** The reply that core asked for again, shorter, was cut off too: what core would have said had it gone on itself. */
@@ -64,34 +56,34 @@ function stopOf(outcome: LeafOutcome, { stop, pending }: TurnResult): Stop {
   return stop.reason === 'end_turn' && isHeld ? { reason: 'suspended' } : stop;
 }
 
-function ended(outcome: LeafOutcome, result: TurnResult, stop: Stop, waits: readonly TreeEvent[]): Conclusion {
+function ended(outcome: LeafOutcome, result: TurnResult, stop: Stop, phase: readonly TreeEvent[]): Conclusion {
   const { leaf } = outcome;
   const { response, output } = result;
   if (leaf.worker) return goOn(outcome, stop, 'cede', [{ kind: 'ceded', id: leaf.id, content: response }]);
-  return { ...goOn(outcome, stop, 'end_turn', waits), response, ...(output === undefined ? {} : { output }) };
+  return { ...goOn(outcome, stop, 'end_turn', phase), response, ...(output === undefined ? {} : { output }) };
 }
 
 /** The call itself changed the tree. One that somebody answered changed nothing: its result is there, to be read. */
 function moved(
   outcome: LeafOutcome,
   stop: Extract<Stop, { reason: 'transition' }>,
-  waits: readonly TreeEvent[],
+  phase: readonly TreeEvent[],
 ): Conclusion {
   const ceded = outcome.changes.some(({ kind }) => kind === 'ceded');
   const changed: YieldReason = ceded ? 'cede' : 'transition';
-  return goOn(outcome, stop, outcome.answered.includes(stop.callId) ? 'tool_use' : changed, waits);
+  return goOn(outcome, stop, outcome.answered.includes(stop.callId) ? 'tool_use' : changed, phase);
 }
 
 /** Nothing that could be passed on was said. */
-function unsaid(outcome: LeafOutcome, stop: Stop, waits: readonly TreeEvent[]): Conclusion {
+function unsaid(outcome: LeafOutcome, stop: Stop, phase: readonly TreeEvent[]): Conclusion {
   const { leaf } = outcome;
   if (leaf.worker) return goOn(outcome, stop, 'cede', [failure(leaf, `its reply could not be used (${stop.reason})`)]);
-  return { ...goOn(outcome, stop, 'error', waits), fatal: true };
+  return { ...goOn(outcome, stop, 'error', phase), fatal: true };
 }
 
 /** By the host, a deadline or a budget: the run is over, and the next one goes on from here. */
-function stopped(outcome: LeafOutcome, stop: Stop, waits: readonly TreeEvent[]): Conclusion {
-  return { ...goOn(outcome, stop, 'error', waits), fatal: true };
+function stopped(outcome: LeafOutcome, stop: Stop, phase: readonly TreeEvent[]): Conclusion {
+  return { ...goOn(outcome, stop, 'error', phase), fatal: true };
 }
 
 /** A worker that fails is done, and its parent hears of it: it must not hold up the turn. A primary is asked again by the next run. */
@@ -112,27 +104,8 @@ function goOn({ leaf }: LeafOutcome, stop: Stop, yieldReason: YieldReason, event
   return { report: { instanceId, node, worker, yieldReason, stop }, events, fatal: false };
 }
 
-/** The leaf's own calls that wait: others may have waited in the same conversation before. */
-function waitsOf(outcome: LeafOutcome, { pending }: TurnResult, { waits }: Instance): readonly Wait[] {
-  return pending.flatMap((call): readonly Wait[] => {
-    const known = waits.find(({ callId }) => callId === call.callId);
-    if (known !== undefined && known.kind === call.kind) return [known];
-    return known !== undefined || isOfStep(outcome, call.callId) ? [toWait(outcome, call)] : [];
-  });
-}
-
 function isOfStep({ thread, from }: LeafOutcome, callId: string): boolean {
   return thread.transcript.entries
     .slice(from)
     .some((entry) => entry.kind === 'pending' && entry.settlement.callId === callId);
-}
-
-function toWait({ thread }: LeafOutcome, { callId, toolName, kind, input, expiresAt }: PendingCall): Wait {
-  const entry = thread.transcript.entries.findLast((one) => one.kind === 'pending' && one.settlement.callId === callId);
-  const display =
-    entry?.kind === 'pending' && entry.settlement.outcome.status === 'pending'
-      ? entry.settlement.outcome.display
-      : undefined;
-  const wait = { callId, toolName, kind, input: toPlainOrNull(input), reason: reasonOf(display) };
-  return expiresAt === undefined ? wait : { ...wait, expiresAt };
 }

@@ -190,7 +190,9 @@ function touchedBy(event: TreeEvent, before: Tree, after: Tree): readonly string
     case 'removed':
       return [event.id, parentId(event.id) ?? event.id];
     case 'ceded':
-    case 'waited':
+    case 'phased':
+    case 'waiting':
+    case 'settled':
     case 'answered':
       return [event.id];
   }

@@ -19,6 +19,7 @@ import type { Thread } from './thread.ts';
 import { transitionsLast } from './transitions-last.ts';
 import { chainOf, type Instance, parentId } from './tree.ts';
 import { base, changesIn } from './view.ts';
+import { waitsAfter } from './wait.ts';
 import { open } from './workplace.ts';
 
 /** What a leaf came to: core's result, or the error its turn left with. */
@@ -150,12 +151,12 @@ function passedOn(options: RunMachineOptions): Pick<TurnOptions, (typeof PASSED_
 function journalOf(machine: LiveMachine, by: string, changes: TreeEntry[]): Journal {
   return {
     append() {},
-    settle(_entry, { events }) {
+    settle(entry, { events }) {
       const changed = changesIn(events);
       machine.ledger.release(by);
-      if (changed.length === 0) return;
-      changes.push(...machine.apply(...changed));
-      machine.ledger.commit(by, changed);
+      const waits = waitsAfter(machine, by, entry);
+      if (changed.length + waits.length > 0) changes.push(...machine.apply(...changed, ...waits));
+      if (changed.length > 0) machine.ledger.commit(by, changed);
     },
   };
 }

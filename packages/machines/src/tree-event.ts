@@ -11,12 +11,10 @@ export type TreeEvent =
   /** It has said its last word, and acts no more. Its parent is told when the step ends. */
   | { readonly kind: 'ceded'; readonly id: string; readonly content: Plain }
   | { readonly kind: 'removed'; readonly id: string }
-  | {
-      readonly kind: 'waited';
-      readonly id: string;
-      readonly phase: 'ready' | 'idle' | 'suspended';
-      readonly waits: readonly Wait[];
-    }
+  | { readonly kind: 'phased'; readonly id: string; readonly phase: 'ready' | 'idle' | 'suspended' }
+  /** A call waits for an answer; one that waited already waits for another. */
+  | { readonly kind: 'waiting'; readonly id: string; readonly wait: Wait }
+  | { readonly kind: 'settled'; readonly id: string; readonly callId: string }
   | { readonly kind: 'answered'; readonly id: string; readonly callId: string; readonly answer: Answer }
   | { readonly kind: 'queued'; readonly message: QueuedMessage }
   | { readonly kind: 'delivered'; readonly count: number };

@@ -3,6 +3,9 @@ import { scriptedModel, sequentialIds } from '@lastcall/core/testing';
 import type { Machine, MachineStep, RunMachineOptions } from '../src/index.ts';
 import { runMachine } from '../src/index.ts';
 
+/** What a model was asked. */
+export type Asked = LanguageModelV4CallOptions;
+
 export type Script = Parameters<typeof scriptedModel>[0];
 
 /** Runs a machine on what its model would say, and gives the steps and what the model was asked. */

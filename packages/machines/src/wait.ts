@@ -1,0 +1,30 @@
+import type { Journal } from '@lastcall/core';
+import type { LiveMachine } from './live-machine.ts';
+import { toPlainOrNull } from './plain.ts';
+import { reasonOf } from './transition-tool.ts';
+import { findInstance, type Wait } from './tree.ts';
+import type { TreeEvent } from './tree-event.ts';
+
+type End = Parameters<Journal['settle']>[0];
+
+/** What the end of a call, or its wait, means for what the tree says is waited for. `by` is the instance that acts. */
+export function waitsAfter(machine: LiveMachine, by: string, entry: End): readonly TreeEvent[] {
+  const { callId } = entry.settlement;
+  const owner = ownerOf(machine, by, callId);
+  if (entry.kind === 'pending') return [{ kind: 'waiting', id: owner ?? by, wait: toWait(entry) }];
+  return owner === undefined ? [] : [{ kind: 'settled', id: owner, callId }];
+}
+
+/** Instances share the conversation: the time of a call may pass while somebody else has the word. */
+function ownerOf({ tree, index }: LiveMachine, by: string, callId: string): string | undefined {
+  const waitsFor = (id: string): boolean =>
+    findInstance(tree, id)?.waits.some((wait) => wait.callId === callId) ?? false;
+  return waitsFor(by) ? by : [...index.waiting].find(waitsFor);
+}
+
+function toWait({ settlement }: Extract<End, { kind: 'pending' }>): Wait {
+  const { callId, toolName, input, outcome } = settlement;
+  const { kind, display, expiresAt } = outcome as Extract<typeof outcome, { status: 'pending' }>;
+  const wait = { callId, toolName, kind, input: toPlainOrNull(input), reason: reasonOf(display) };
+  return expiresAt === undefined ? wait : { ...wait, expiresAt };
+}
