@@ -75,6 +75,8 @@ export class CallLimit {
   }
 
   /** The work's value, or what ended the call first. Work that is left behind may fail later: nobody minds. */
+  race<T>(work: Promise<T>): Promise<T | LimitHit>;
+  race<T>(work: T | Promise<T>): T | Promise<T | LimitHit>;
   race<T>(work: T | Promise<T>): T | Promise<T | LimitHit> {
     if (!(work instanceof Promise)) return work;
     if (this.#hit === undefined) return this.#canEnd ? this.#raceAgainst(work) : work;

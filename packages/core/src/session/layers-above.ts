@@ -9,22 +9,30 @@ interface Layer {
  * what else happens to it waits its turn.
  */
 export class LayersAbove {
-  readonly #undecided = new Set<Layer>();
+  /** Of a session itself only how many they are matters: it does not end before they do. */
+  readonly #undecided: Set<Layer> | undefined;
+  #count = 0;
   #drafts = 0;
   #waiting: (() => void)[] = [];
 
+  constructor(below: 'session' | 'draft') {
+    this.#undecided = below === 'draft' ? new Set() : undefined;
+  }
+
   get isEmpty(): boolean {
-    return this.#undecided.size === 0;
+    return this.#count === 0;
   }
 
   add(layer: Layer, writes: boolean): void {
-    this.#undecided.add(layer);
+    this.#count++;
+    this.#undecided?.add(layer);
     if (writes) this.#drafts++;
   }
 
   remove(layer: Layer, writes: boolean): void {
-    this.#undecided.delete(layer);
-    if (!writes || --this.#drafts > 0) return;
+    this.#count--;
+    this.#undecided?.delete(layer);
+    if (!writes || --this.#drafts > 0 || this.#waiting.length === 0) return;
     const acts = this.#waiting;
     this.#waiting = [];
     for (const act of acts) act();
@@ -37,7 +45,7 @@ export class LayersAbove {
 
   /** Calls that nobody waited for end with the call that made them, the newest first, and leave nothing behind. */
   async endAll(): Promise<void> {
-    for (const layer of [...this.#undecided].reverse()) {
+    for (const layer of [...(this.#undecided ?? [])].reverse()) {
       layer.close();
       await layer.discard({ hurry: true });
     }

@@ -94,7 +94,7 @@ export class SessionLayer implements Session {
     // Nothing that a call without effects makes may write either.
     const readOnly = options.readOnly || this.#readOnly;
     const layer = new SessionLayer(this.#ground, this.root, { below: this, readOnly, guard: options.guard });
-    this.#above ??= new LayersAbove();
+    this.#above ??= new LayersAbove(this.#below === undefined ? 'session' : 'draft');
     this.#above.add(layer, !readOnly);
     return layer;
   }

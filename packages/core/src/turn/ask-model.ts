@@ -14,16 +14,18 @@ import { record, type Turn } from './turn.ts';
 import { readUsage } from './usage.ts';
 
 /** The model's next reply, written down; or undefined where a limit came first. Throws what retries did not cure. */
-export async function askModel(turn: Turn, step: StepTools, limit: CallLimit): Promise<ReadReply | undefined> {
-  if (limit.hit !== undefined) return undefined;
+export function askModel(turn: Turn, step: StepTools, limit: CallLimit): Promise<ReadReply | undefined> {
+  if (limit.hit !== undefined) return Promise.resolve(undefined);
   const number = turn.progress.steps + 1;
-  const reply = await limit.race(askWithMiddleware(turn, toRequest(turn, step, limit), number, limit));
-  if (limit.isHit(reply)) return undefined;
-  const read = readReply(reply, number, turn.newId);
+  const asking = limit.race(askWithMiddleware(turn, toRequest(turn, step, limit), number, limit));
+  return asking.then((reply) => (limit.isHit(reply) ? undefined : writeReply(turn, reply, number)));
+}
+
+function writeReply(turn: Turn, reply: ModelReply, step: number): ReadReply | Promise<ReadReply> {
+  const read = readReply(reply, step, turn.newId);
   turn.budget?.add('tokens', read.entry.usage.totalTokens);
   const writing = record(turn, read.entry);
-  if (writing !== undefined) await writing;
-  return read;
+  return writing === undefined ? read : writing.then(() => read);
 }
 
 function askWithMiddleware(turn: Turn, request: ModelRequest, step: number, limit: CallLimit): Promise<ModelReply> {

@@ -15,7 +15,7 @@ export interface TurnProgress {
   /** The reply whose batch is still to be settled, or whose meaning is still to be decided. */
   open: ReplyEntry | undefined;
   /** Of this turn, in the order they settled. */
-  settled: Map<string, Settlement>;
+  settled: Settlement[];
   /** A call of this turn was refused because the budget was used up. */
   refusedByBudget: boolean;
   /** Of those, the ones since the checkpoint or the last rewind to it. */
@@ -74,7 +74,7 @@ export function follow(progress: TurnProgress, entry: Entry): void {
       return;
     case 'settled':
       progress.waiting.delete(entry.settlement.callId);
-      progress.settled.set(entry.settlement.callId, entry.settlement);
+      progress.settled.push(entry.settlement);
       progress.sinceCheckpoint.push(entry.settlement);
       if (isRefusalByBudget(entry.settlement)) progress.refusedByBudget = true;
       if (entry.endsTurn !== undefined) progress.ending.set(entry.settlement.callId, entry.endsTurn);
@@ -149,7 +149,7 @@ function fresh(): Omit<TurnProgress, 'started' | 'ending' | 'waiting' | 'answers
     lengthTries: 0,
     usage: noUsage,
     open: undefined,
-    settled: new Map(),
+    settled: [],
     refusedByBudget: false,
     sinceCheckpoint: [],
     waitedBefore: new Set(),

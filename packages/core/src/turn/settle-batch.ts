@@ -18,7 +18,7 @@ export function settleBatch(turn: Turn, step: StepTools, reply: FoundReply): Pro
   return new Batch(turn, step, reply.inputs).settle(planBatch(reply.entry.calls, step.plan));
 }
 
-/** A reply of the model, or one that was found in the transcript, of which nothing has been read. */
+/** A reply of the model; or one that was found in the transcript, whose arguments are still to be read. */
 type FoundReply = Pick<ReadReply, 'entry'> & Partial<ReadReply>;
 
 /** The calls of a reply while they are settled. */
@@ -26,12 +26,15 @@ class Batch {
   readonly #turn: Turn;
   readonly #step: StepTools;
   readonly #inputs: readonly ReadArguments[] | undefined;
+  /** Of a reply that was found, some calls may be settled. Of one that has just come, none is. */
+  readonly #settled: ReadonlyMap<string, Settlement> | undefined;
   readonly #ended: Ended[] = [];
 
   constructor(turn: Turn, step: StepTools, inputs: readonly ReadArguments[] | undefined) {
     this.#turn = turn;
     this.#step = step;
     this.#inputs = inputs;
+    if (inputs === undefined) this.#settled = new Map(turn.progress.settled.map((one) => [one.callId, one]));
   }
 
   async settle(plan: BatchPlan): Promise<readonly Ended[]> {
@@ -59,7 +62,7 @@ class Batch {
   }
 
   #settleOne(call: PlannedCall, beside: boolean): Settlement | Promise<Settlement> {
-    return this.#turn.progress.settled.get(call.callId) ?? this.#settleUnknown(call, beside);
+    return this.#settled?.get(call.callId) ?? this.#settleUnknown(call, beside);
   }
 
   #toEnded(call: PlannedCall, settlement: Settlement): Ended {

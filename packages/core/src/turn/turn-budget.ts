@@ -13,7 +13,7 @@ export function turnBudget(
   const budget = toBudget(given);
   if (budget === undefined || budget === given || before === undefined) return budget;
   budget.add('tokens', before.usage.totalTokens);
-  budget.add('toolCalls', [...before.settled.values()].filter(hasRun).length);
+  budget.add('toolCalls', before.settled.filter(hasRun).length);
   return budget;
 }
 

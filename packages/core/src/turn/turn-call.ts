@@ -41,6 +41,8 @@ export class TurnCall implements CallRun {
   readonly #turn: Turn;
   readonly #step: StepTools;
   readonly #details: CallDetails;
+  /** Known once it starts. */
+  #tool: ResolvedTool | undefined;
 
   constructor(turn: Turn, step: StepTools, details: CallDetails) {
     this.#turn = turn;
@@ -140,6 +142,7 @@ export class TurnCall implements CallRun {
   onStart(tool: ResolvedTool): void | Promise<void> {
     const turn = this.#turn;
     const { answer } = this.#details;
+    this.#tool = tool;
     // Only where the turn may go back past it somebody asks.
     if (turn.checkpoint !== undefined) turn.ran.set(this.callId, tool);
     // Only a call that runs and has outside effects must be known to have started: any other may simply run again.
@@ -178,7 +181,7 @@ export class TurnCall implements CallRun {
   }
 
   #slotOf({ toolName, outcome }: Settlement): string | undefined {
-    return outcome.status === 'ok' ? toolNamed(this.#step.tools, toolName)?.keepLatest : undefined;
+    return outcome.status === 'ok' ? (this.#tool ?? toolNamed(this.#step.tools, toolName))?.keepLatest : undefined;
   }
 
   /** The end of a turn inside the call is the end of this one, if the call itself succeeds: a failure is never a result. */

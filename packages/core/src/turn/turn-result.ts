@@ -1,6 +1,7 @@
 import type { Settlement } from '../results/outcome.ts';
 import type { ToolReturn } from '../tools/tool.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
+import type { EndedInside, Entry, RequestedCall } from './entry.ts';
 import type { Stop } from './stop.ts';
 import type { Transcript } from './transcript.ts';
 import type { Turn } from './turn.ts';
@@ -52,25 +53,29 @@ export function toTurnResult(turn: Turn, stop: Stop): TurnResult {
 
 /** Calls that ran side by side ended in any order. */
 function inCallOrder({ transcript, progress }: Turn): readonly Settlement[] {
-  const { entries } = transcript;
-  const ordered: Settlement[] = [];
+  const { settled } = progress;
+  const asked = askedCalls(transcript.entries);
+  if (settled.every(({ callId }, at) => callId === asked[at]?.callId)) return settled;
+  const places = new Map(asked.map(({ callId }, place) => [callId, place]));
+  // What an earlier turn asked for and this one settled comes first.
+  const placeOf = ({ callId }: Settlement): number => places.get(callId) ?? -1;
+  return settled.toSorted((one, other) => placeOf(one) - placeOf(other));
+}
+
+/** The calls that the turn asked for, in order. */
+function askedCalls(entries: readonly Entry[]): readonly RequestedCall[] {
+  const asked: RequestedCall[] = [];
   for (let at = entries.findLastIndex(({ kind }) => kind === 'turn') + 1; at < entries.length; at++) {
     const entry = entries[at];
-    if (entry?.kind !== 'reply') continue;
-    for (const { callId } of entry.calls) {
-      const settlement = progress.settled.get(callId);
-      if (settlement !== undefined) ordered.push(settlement);
-    }
+    if (entry?.kind === 'reply') for (const call of entry.calls) asked.push(call);
   }
-  if (ordered.length === progress.settled.size) return ordered;
-  // What an earlier turn asked for and this one settled comes first.
-  const asked = new Set(ordered);
-  return [...[...progress.settled.values()].filter((settlement) => !asked.has(settlement)), ...ordered];
+  return asked;
 }
 
 function responseOf({ transcript, progress }: Turn, stop: Stop): Pick<TurnResult, 'response' | 'output'> {
   if (stop.reason === 'end_turn' && stop.by !== 'text') {
-    for (const [callId, inside] of progress.ending) if (progress.settled.has(callId)) return inside;
+    const inside = progress.settled.find(({ callId }) => progress.ending.has(callId));
+    if (inside !== undefined) return progress.ending.get(inside.callId) as EndedInside;
     const ended = transcript.entries.findLast(
       (entry) =>
         entry.kind === 'settled' && entry.settlement.toolName === stop.tool && entry.settlement.outcome.status === 'ok',

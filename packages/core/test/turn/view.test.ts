@@ -335,3 +335,20 @@ test('[R40] what this turn settled earlier is not read again by a later step', a
   await runTurn({ model, prompt: 'go', tools: { spied }, budget: { tokens: 1_000_000, toolCalls: 1_000 } });
   expect(new Set(perStep.slice(1)).size).toBe(1);
 });
+
+test('[R38] what a tool does to its arguments changes nothing of what the model is shown that it wrote', async () => {
+  const spoil = tool({
+    description: 'Spoils what it gets.',
+    inputSchema: z.object({ list: z.any() }),
+    execute: ({ list }) => {
+      list.push('spoiled');
+      return list.length;
+    },
+  });
+  const model = scriptedModel([[{ toolName: 'spoil', input: { list: ['kept', { deep: 1 }] } }], 'Done.']);
+  const { transcript } = await runTurn({ model, prompt: 'Go.', tools: { spoil } });
+  const wrote = { list: ['kept', { deep: 1 }] };
+  const assistant = model.requests[1]?.prompt.find(({ role }) => role === 'assistant');
+  expect(assistant?.content).toMatchObject([{ type: 'tool-call', input: wrote }]);
+  expect(transcript.entries.find(({ kind }) => kind === 'reply')).toMatchObject({ content: [{ input: wrote }] });
+});
