@@ -79,21 +79,19 @@ function alreadyAnswered({ answer, resolvedBy, resolvedAt }: PendingCall): ApiEr
   });
 }
 
+const KEPT_ONLY = 'It was kept for operators; the agent will not see it.';
+
 async function late(
   tx: Tx,
   call: PendingCall,
   { answer, by, now }: { answer: Answer; by: Answerer; now: number },
 ): Promise<AnswerVerdict> {
   await keepLateAnswer(tx, call, { answer, by: answererId(by), at: now });
-  const [code, what] = call.status === 'expired' ? ['expired', 'has expired'] : ['cancelled', 'was cancelled'];
-  const error = new ApiError(
-    410,
-    code as string,
-    `The call ${what}: the answer was kept, but the agent will not see it.`,
-    {
-      details: { resolvedAt: call.resolvedAt ?? now },
-    },
-  );
+  const details = { resolvedAt: call.resolvedAt ?? now };
+  const error =
+    call.status === 'expired'
+      ? new ApiError(410, 'expired', `The call expired before the answer came. ${KEPT_ONLY}`, { details })
+      : new ApiError(410, 'cancelled', `The call was cancelled before the answer came. ${KEPT_ONLY}`, { details });
   return { status: 'late', error };
 }
 

@@ -18,14 +18,22 @@ const PAGE = 200;
 export async function expireDue(services: Services, { agentId, now }: ExpireOptions = {}): Promise<number> {
   const at = now ?? (await services.store.transaction(async (tx) => tx.now()));
   let expired = 0;
-  for (let after = ''; ; ) {
-    const ids = await dueCalls(services, { agentId, at, after });
-    for (const id of ids) if (await expireOne(services, id, at)) expired += 1;
-    const last = ids.at(-1);
-    if (last === undefined || ids.length < PAGE) return expired;
+  for (let after: Place = FIRST; ; ) {
+    const due = await dueCalls(services, { agentId, at, after });
+    for (const { call_id } of due) if (await expireOne(services, call_id, at)) expired += 1;
+    const last = due.at(-1);
+    if (last === undefined || due.length < PAGE) return expired;
     after = last;
   }
 }
+
+/** Where the last look ended: those it left to others (somebody was just answering) are not met again. */
+interface Place {
+  readonly expires_at: number;
+  readonly call_id: string;
+}
+
+const FIRST: Place = { expires_at: Number.MIN_SAFE_INTEGER, call_id: '' };
 
 /** The call's end, its card and the event that tells the agent. */
 export async function expire(services: Services, tx: Tx, call: PendingCall, at: number): Promise<void> {
@@ -54,16 +62,18 @@ async function expireOne(services: Services, callId: string, at: number): Promis
 
 async function dueCalls(
   { store }: Services,
-  { agentId, at, after }: { agentId: string | undefined; at: number; after: string },
-): Promise<string[]> {
+  { agentId, at, after }: { agentId: string | undefined; at: number; after: Place },
+): Promise<Place[]> {
   const due = store.db
     .selectFrom('pending_calls')
-    .select('call_id')
+    .select(['call_id', 'expires_at'])
     .where('status', '=', 'pending')
     .where('expires_at', '<=', at)
-    .where('call_id', '>', after)
+    .where('expires_at', '>=', after.expires_at)
+    .where((eb) => eb.or([eb('expires_at', '>', after.expires_at), eb('call_id', '>', after.call_id)]))
+    .orderBy('expires_at')
     .orderBy('call_id')
     .limit(PAGE);
   const rows = await (agentId === undefined ? due : due.where('agent_id', '=', agentId)).execute();
-  return rows.map(({ call_id }) => call_id);
+  return rows.flatMap(({ call_id, expires_at }) => (expires_at === null ? [] : [{ call_id, expires_at }]));
 }

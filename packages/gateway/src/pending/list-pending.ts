@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
 import { isId } from '../entities/plain-text.ts';
-import type { PendingCallRow, Tables } from '../store/tables.ts';
+import type { PendingCallRow, PendingStatus, Tables } from '../store/tables.ts';
 import { rightOf } from './may-answer.ts';
 import { type PendingCall, toPendingCall } from './pending-call.ts';
 
@@ -9,6 +9,8 @@ export interface PendingFilter extends PageOptions {
   /** Only what this entity may answer. Without it: everything that waits, for operators. */
   readonly entityId?: string | undefined;
   readonly agentId?: string | undefined;
+  /** For operators, e.g. to read the answers that came too late. Default and always for an entity: `pending`. */
+  readonly status?: PendingStatus | undefined;
 }
 
 type Listed = Selectable<PendingCallRow> & { readonly role: string | null };
@@ -40,7 +42,7 @@ function concerns({ role, ...row }: Listed, entityId: string | undefined): boole
 
 async function readPage(
   db: Kysely<Tables>,
-  { entityId, agentId, after }: PendingFilter & { readonly after: string },
+  { entityId, agentId, status = 'pending', after }: PendingFilter & { readonly after: string },
   limit: number,
 ): Promise<Listed[]> {
   let page = db
@@ -53,7 +55,7 @@ async function readPage(
     )
     .selectAll('pending_calls')
     .select('memberships.role')
-    .where('pending_calls.status', '=', 'pending')
+    .where('pending_calls.status', '=', entityId === undefined ? status : 'pending')
     .where('pending_calls.call_id', '>', after)
     .orderBy('pending_calls.call_id')
     .limit(limit);

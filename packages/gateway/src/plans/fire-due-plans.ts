@@ -28,30 +28,40 @@ const PAGE = 200;
 export async function fireDuePlans(services: Services, { agentId, now }: DueOptions = {}): Promise<number> {
   const at = now ?? (await services.store.transaction(async (tx) => tx.now()));
   let fired = 0;
-  for (let after = ''; ; ) {
-    const ids = await duePlans(services, { agentId, at, after });
-    for (const id of ids) if (await fire(services, id, at)) fired += 1;
-    const last = ids.at(-1);
-    if (last === undefined || ids.length < PAGE) return fired;
+  for (let after: Place = FIRST; ; ) {
+    const due = await duePlans(services, { agentId, at, after });
+    for (const { id } of due) if (await fire(services, id, at)) fired += 1;
+    const last = due.at(-1);
+    if (last === undefined || due.length < PAGE) return fired;
     after = last;
   }
 }
 
+/** Where the last look ended: those it left alone (their inbox is full) are not met again. */
+interface Place {
+  readonly next_at: number;
+  readonly id: string;
+}
+
+const FIRST: Place = { next_at: Number.MIN_SAFE_INTEGER, id: '' };
+
 async function duePlans(
   { store }: Services,
-  { agentId, at, after }: { agentId: string | undefined; at: number; after: string },
-): Promise<string[]> {
+  { agentId, at, after }: { agentId: string | undefined; at: number; after: Place },
+): Promise<Place[]> {
   const due = store.db
     .selectFrom('plans')
     .innerJoin('agents', 'agents.id', 'plans.agent_id')
-    .select('plans.id')
+    .select(['plans.id', 'plans.next_at'])
     .where('plans.next_at', '<=', at)
     .where('agents.status', '=', 'active')
-    .where('plans.id', '>', after)
+    .where('plans.next_at', '>=', after.next_at)
+    .where((eb) => eb.or([eb('plans.next_at', '>', after.next_at), eb('plans.id', '>', after.id)]))
+    .orderBy('plans.next_at')
     .orderBy('plans.id')
     .limit(PAGE);
   const rows = await (agentId === undefined ? due : due.where('plans.agent_id', '=', agentId)).execute();
-  return rows.map(({ id }) => id);
+  return rows.flatMap(({ id, next_at }) => (next_at === null ? [] : [{ id, next_at }]));
 }
 
 /** Whoever comes second finds the row locked, or no longer due. */

@@ -109,12 +109,15 @@ async function writePlan(tx: Tx, agentId: string, plan: PreparedPlan, now: numbe
 async function sweepFinished(tx: Tx, agentId: string): Promise<void> {
   const { maxPlans } = await noteLimits(tx.db, agentId);
   const plans = await listPlans(tx.db, agentId);
-  const finished = plans
-    .filter(({ nextAt }) => nextAt === undefined)
-    .sort((one, other) => other.updatedAt - one.updatedAt);
+  const finished = plans.filter(({ nextAt }) => nextAt === undefined).sort((one, other) => endOf(other) - endOf(one));
   const room = Math.max(0, maxPlans - (plans.length - finished.length));
   const over = finished.slice(room).map(({ key }) => key);
   await removePlans(tx, agentId, over);
+}
+
+/** One that was skipped never fired. */
+function endOf({ lastAt, updatedAt }: Plan): number {
+  return lastAt ?? updatedAt;
 }
 
 /** All of them or none: one that is not there, or another agent's, is "not found". */

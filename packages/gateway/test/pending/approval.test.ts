@@ -101,6 +101,9 @@ describe.each(databases)('approvals on $kind', ({ create }) => {
     const call = await desk.ask({ kind: 'approval', expiresAt });
     expect(await expireDue(desk.services, { now: expiresAt })).toBe(1);
     expect(await outcomes(call.callId)).toEqual([{ status: 'expired' }]);
+    const again = { ...call, agentId: desk.agent, toolName: 'confirm', kind: 'result' as const, input: {} };
+    await desk.services.store.transaction((tx) => openPending(desk.services, tx, again));
+    expect((await desk.row(call.callId)).status).toBe('expired');
     await expect(say(call, { approve: true })).rejects.toMatchObject({ status: 410 });
   });
 

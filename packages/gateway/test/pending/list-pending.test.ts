@@ -46,6 +46,18 @@ describe.each(databases)('what waits for whom on $kind', ({ create }) => {
     expect(await ids({ entityId: owner })).toEqual([]);
   });
 
+  test('[G32] operators find the answers that came too late; members do not', async () => {
+    const agentId = await desk.world.addAgent();
+    const call = await desk.ask({ agentId, expiresAt: 1 });
+    const late = answer(desk.services, { ...call, answer: { result: 'late' }, by: desk.member });
+    await expect(late).rejects.toMatchObject({ status: 410 });
+    expect((await list({ agentId, status: 'expired' })).items).toMatchObject([
+      { callId: call.callId, lateAnswers: [{ answer: { result: 'late' }, by: desk.person }] },
+    ]);
+    expect(await ids({ agentId, status: 'expired', entityId: desk.person })).toEqual([]);
+    expect(await ids({ agentId })).toEqual([]);
+  });
+
   test('of one agent', async () => {
     const agentId = await desk.world.addAgent();
     const { callId } = await desk.ask({ agentId });

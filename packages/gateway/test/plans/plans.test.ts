@@ -89,14 +89,14 @@ describe.each(databases)('plans on $kind', ({ create }) => {
 
   test('[G22] plans that are over make room for new ones, the oldest first', async () => {
     const agent = await world.addAgent({ maxPlans: 2 });
-    await setAt(agent, [plan('a', { at: NOW + 1 }), plan('b', { at: NOW + 2 })]);
+    await setAt(agent, [plan('a', { at: NOW + 2 }), plan('b', { at: NOW + 1 })]);
     await fireDuePlans(world.services, { agentId: agent, now: NOW + 10 });
     expect((await list(agent)).map(({ nextAt }) => nextAt)).toEqual([undefined, undefined]);
-    await setAt(agent, [plan('b')]);
-    expect(await keys(agent)).toEqual(['b', 'a']);
     await setAt(agent, [plan('c')]);
-    expect((await keys(agent)).sort()).toEqual(['b', 'c']);
-    await expect(setAt(agent, [plan('a')])).rejects.toMatchObject({ code: 'too_many' });
+    expect(await keys(agent)).toEqual(['c', 'a']);
+    await setAt(agent, [plan('a')]);
+    expect((await keys(agent)).sort()).toEqual(['a', 'c']);
+    await expect(setAt(agent, [plan('b')])).rejects.toMatchObject({ code: 'too_many' });
   });
 
   test("[G22] another agent's plan is not found, and nothing of the batch is deleted", async () => {
