@@ -6,6 +6,7 @@ import { createKey } from '../../src/keys/api-key.ts';
 import type { Scope } from '../../src/keys/scope.ts';
 import { signToken, tokenSecret } from '../../src/keys/tokens.ts';
 import { DEFAULT_LIMITS, type Limits } from '../../src/limits.ts';
+import { newId } from '../../src/new-id.ts';
 import type { Services } from '../../src/services.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Database } from '../support/stores.ts';
@@ -31,6 +32,8 @@ export interface Api {
   person(displayName?: string): Promise<string>;
   agent(name?: string, config?: object): Promise<string>;
   space(...members: string[]): Promise<string>;
+  /** A cycle of the agent's that is under way, as its row says. */
+  run(agentId: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -92,6 +95,7 @@ export async function openApi(
     person: (displayName = 'Ada') => create('/api/entities', { kind: 'human', displayName }),
     agent: (name = 'Scribe', config = {}) => create('/api/agents', { name, instructions: 'Help.', ...config }),
     space: (...members) => create('/api/spaces', { name: 'Lobby', members: members.map((entityId) => ({ entityId })) }),
+    run: (agentId) => insertRun(store, agentId),
     async close() {
       app.stop();
       await store.close();
@@ -165,4 +169,31 @@ function toPattern(template: string): RegExp {
 function recorder(logs: { level: string; message: string; details: unknown }[]): Logger {
   const at = (level: string) => (message: string, details?: unknown) => void logs.push({ level, message, details });
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+async function insertRun(store: Store, agentId: string): Promise<string> {
+  const id = newId();
+  await store.transaction((tx) =>
+    tx.db
+      .insertInto('runs')
+      .values({
+        id,
+        thread_id: agentId,
+        trigger: '{}',
+        status: 'running',
+        stop: null,
+        cycle_no: 1,
+        usage: null,
+        epoch: 1,
+        config_version: 1,
+        attempts: 0,
+        taken_seq: 0,
+        cancel_requested_at: null,
+        active_in: null,
+        created_at: Date.now(),
+        ended_at: null,
+      })
+      .execute(),
+  );
+  return id;
 }

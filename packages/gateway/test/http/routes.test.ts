@@ -216,7 +216,7 @@ describe.each(databases)('the API on $kind', ({ create }) => {
 
   test('runs are listed, shown with their transcript, and cancelled', async () => {
     const agent = await api.agent();
-    const run = await insertRun(api, agent);
+    const run = await api.run(agent);
     expect(await api.done('GET', `/api/runs?agentId=${agent}`)).toMatchObject({ items: [{ id: run, cycle: 1 }] });
     expect(await api.done('GET', `/api/runs/${run}`)).toMatchObject({ agentId: agent, status: 'running' });
     expect(await api.done('GET', `/api/runs/${run}/transcript`)).toEqual({ items: [] });
@@ -245,29 +245,3 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     expect((await api.call('GET', '/api/entities', { secret: key })).status).toBe(401);
   });
 });
-
-let runs = 0;
-
-async function insertRun(api: Api, agentId: string): Promise<string> {
-  const id = `run-of-test-${++runs}`;
-  await api.store.db
-    .insertInto('runs')
-    .values({
-      id,
-      thread_id: agentId,
-      trigger: '{}',
-      status: 'running',
-      stop: null,
-      cycle_no: 1,
-      usage: null,
-      epoch: 1,
-      config_version: 1,
-      attempts: 0,
-      cancel_requested_at: null,
-      active_in: null,
-      created_at: 1,
-      ended_at: null,
-    })
-    .execute();
-  return id;
-}

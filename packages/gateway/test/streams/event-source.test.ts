@@ -219,11 +219,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
   test('[G27] the stream of a run is for secret keys alone', async () => {
     const { ada } = await room();
     const agent = await api.agent();
-    const run = `run-${agent}`;
-    await api.store.db
-      .insertInto('runs')
-      .values({ ...RUN, id: run, thread_id: agent })
-      .execute();
+    const run = await api.run(agent);
     const path = `/api/runs/${run}/stream`;
     expect((await api.call('GET', path, { secret: await api.tokenOf(ada) })).status).toBe(403);
     expect((await api.call('GET', `${path}?token=${await api.tokenOf(ada)}`, { secret: null })).status).toBe(403);
@@ -278,18 +274,3 @@ test('[G45] what one gateway writes is heard on another', async () => {
   await two.close();
   await database.remove();
 });
-
-const RUN = {
-  trigger: '{}',
-  status: 'running' as const,
-  stop: null,
-  cycle_no: 1,
-  usage: null,
-  epoch: 1,
-  config_version: 1,
-  attempts: 0,
-  cancel_requested_at: null,
-  active_in: null,
-  created_at: 1,
-  ended_at: null,
-};

@@ -1,0 +1,131 @@
+import { jsonSchema } from '@lastcall/core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Database, databases } from '../support/stores.ts';
+import { type Api, type Document, openApi } from './api.ts';
+
+interface FullDocument extends Document {
+  readonly openapi: string;
+  readonly paths: Record<string, Record<string, Document['paths'][string][string] & Described>>;
+  readonly components: { schemas: Record<string, object>; securitySchemes: Record<string, object> };
+}
+
+interface Described {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly security: readonly Record<string, unknown>[];
+}
+
+describe('/openapi.json', () => {
+  let database: Database;
+  let api: Api;
+  let document: FullDocument;
+  let operations: readonly [string, FullDocument['paths'][string][string]][];
+  beforeAll(async () => {
+    database = await (databases[0] as (typeof databases)[number]).create();
+    api = await openApi(database);
+    document = (await api.call('GET', '/openapi.json', { secret: null })).body;
+    operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, one]) => [`${method.toUpperCase()} ${path}`, one] as const),
+    ) as typeof operations;
+  });
+  afterAll(async () => {
+    await api.close();
+    await database.remove();
+  });
+
+  test('is OpenAPI 3.1 and knows every operation of the contract', () => {
+    expect(document.openapi).toBe('3.1.0');
+    const known = operations.map(([name]) => name);
+    for (const [path, methods] of [
+      ['/api/agents', 'GET POST'],
+      ['/api/agents/{id}', 'GET PATCH DELETE'],
+      ['/api/agents/{id}/pause', 'POST'],
+      ['/api/agents/{id}/resume', 'POST'],
+      ['/api/agents/{id}/events', 'POST'],
+      ['/api/agents/{id}/inbox', 'GET'],
+      ['/api/agents/{id}/consciousness', 'GET'],
+      ['/api/agents/{id}/goals', 'GET'],
+      ['/api/agents/{id}/memories', 'GET'],
+      ['/api/agents/{id}/plans', 'GET'],
+      ['/api/entities', 'GET POST'],
+      ['/api/entities/{id}/token', 'POST'],
+      ['/api/spaces', 'GET POST'],
+      ['/api/spaces/{id}/members', 'GET POST DELETE'],
+      ['/api/spaces/{id}/messages', 'GET POST'],
+      ['/api/spaces/{id}/stream', 'GET'],
+      ['/api/runs', 'GET'],
+      ['/api/runs/{id}', 'GET'],
+      ['/api/runs/{id}/transcript', 'GET'],
+      ['/api/runs/{id}/stream', 'GET'],
+      ['/api/runs/{id}/cancel', 'POST'],
+      ['/api/runs/{runId}/tool-results', 'POST'],
+      ['/api/pending', 'GET'],
+      ['/api/keys', 'GET POST'],
+      ['/api/keys/{id}', 'DELETE'],
+      ['/health', 'GET'],
+      ['/ready', 'GET'],
+      ['/metrics', 'GET'],
+      ['/openapi.json', 'GET'],
+    ])
+      for (const method of methods?.split(' ') ?? []) expect(known).toContain(`${method} ${path}`);
+  });
+
+  test('names every operation once, and refers to nothing that is not there', () => {
+    const ids = operations.map(([, { operationId }]) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    const text = JSON.stringify(document);
+    for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g))
+      expect(document.components.schemas).toHaveProperty(name);
+    expect(text).not.toContain('$defs');
+    expect(text).not.toContain('"$schema"');
+    for (const [, { security }] of operations)
+      for (const one of security)
+        expect(document.components.securitySchemes).toMatchObject(
+          Object.fromEntries(Object.keys(one).map((name) => [name, {}])),
+        );
+  });
+
+  test('has a parameter for every part of a path, and every refusal in the one shape', () => {
+    for (const [name, { parameters, responses }] of operations) {
+      const inPath = parameters.filter((one) => one.in === 'path').map((one) => `{${one.name}}`);
+      expect([name, inPath]).toEqual([name, name.match(/\{\w+\}/g) ?? []]);
+      for (const [status, { content }] of Object.entries(responses))
+        if (Number(status) >= 400)
+          expect(content['application/json']?.schema).toEqual({ $ref: '#/components/schemas/Error' });
+    }
+  });
+
+  test('what needs a secret says so, and what says so needs one', async () => {
+    for (const [name, { security }] of operations) {
+      const [method = '', path = ''] = name.split(' ');
+      const { status } = await api.call(method, path.replaceAll(/\{\w+\}/g, 'x'), { secret: null });
+      expect([name, status === 401]).toEqual([name, security.length > 0]);
+    }
+  });
+
+  test('[G54] the schemas it shows are those that check: what they refuse is refused', async () => {
+    const schemaOf = (path: string, method = 'post') =>
+      jsonSchema({
+        ...document.paths[path]?.[method]?.requestBody?.content['application/json'].schema,
+      } as Parameters<typeof jsonSchema>[0]);
+    const space = await api.space();
+    for (const [path, body] of [
+      ['/api/entities', { kind: 'human', displayName: 'Ada' }],
+      ['/api/entities', { kind: 'agent', displayName: 'Ada' }],
+      ['/api/entities', { kind: 'human' }],
+      ['/api/entities', { kind: 'human', displayName: 'Ada', more: 1 }],
+      ['/api/agents', { name: 'A', instructions: '' }],
+      ['/api/agents', { name: 'A', instructions: '', spaceIds: [space], metadata: { a: 1 } }],
+      ['/api/agents', { name: 'A' }],
+      ['/api/agents', { name: 'A', instructions: '', limits: { maxSteps: 'many' } }],
+      ['/api/agents', { name: 'A', instructions: '', unknown: 1 }],
+      ['/api/keys', { name: 'k', scopes: [] }],
+      ['/api/keys', { name: 'k', scopes: ['read'] }],
+      ['/api/keys', { name: 'k', scopes: ['root'] }],
+    ] as const) {
+      const shown = await schemaOf(path)['~standard'].validate(body);
+      const { status } = await api.call('POST', path, { body });
+      expect([path, body, status]).toEqual([path, body, shown.issues === undefined ? 201 : 422]);
+    }
+  });
+});
