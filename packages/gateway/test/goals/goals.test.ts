@@ -101,6 +101,22 @@ describe.each(databases)('goals on $kind', ({ create }) => {
     expect(await keys(agent)).toEqual(['a', 'b']);
   });
 
+  test('[G22] with a limit that was lowered, goals can still be changed and deleted', async () => {
+    const agent = await world.addAgent();
+    await set(agent, [
+      { key: 'a', description: 'a' },
+      { key: 'b', description: 'b' },
+    ]);
+    const config = JSON.stringify({ name: 'Ada', instructions: '', limits: { maxGoals: 1 } });
+    await world.services.store.transaction((tx) =>
+      tx.db.updateTable('agents').set({ config }).where('id', '=', agent).execute(),
+    );
+    await set(agent, [{ key: 'b', description: 'changed' }]);
+    await expect(set(agent, [{ key: 'c', description: 'c' }])).rejects.toMatchObject({ code: 'too_many' });
+    await remove(agent, ['a', 'b']);
+    await set(agent, [{ key: 'c', description: 'c' }]);
+  });
+
   test('[G22] a goal that is too long is refused, not cut', async () => {
     const agent = await world.addAgent({ noteLength: 10 });
     await set(agent, [{ key: 'k', description: 'x'.repeat(10) }]);
