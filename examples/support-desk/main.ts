@@ -1,0 +1,30 @@
+// Triage opens a refund, the refund pays and answers by a terminal tool, and hands the case back when it is closed.
+
+import { type ScriptedReply, scriptedModel } from '@lastcall/core/testing';
+import { createMachine, describeMachine, runMachine } from '@lastcall/machines';
+import { desk } from './charter.ts';
+
+const machine = createMachine(desk, { root: 'triage' });
+
+async function say(input: string, script: ScriptedReply[]): Promise<void> {
+  console.log(`> ${input}`);
+  for await (const step of runMachine(machine, { model: scriptedModel(script), input })) {
+    for (const { node, toolName, outcome } of step.settlements) console.log(`  ${node}: ${toolName} ${outcome.status}`);
+    if (step.response !== undefined) console.log(`${step.response}\n`);
+  }
+}
+
+await say('I want my money back for order A-17.', [
+  { toolName: 'transition_refund', input: { orderId: 'A-17' } },
+  // Too early: a terminal tool that fails does not end the turn.
+  { toolName: 'formatReceipt' },
+  [{ toolName: 'payBack' }, { toolName: 'formatReceipt' }],
+]);
+
+await say('Thank you, that is all.', [
+  { toolName: 'transition_close', input: { note: 'Paid back and content.' } },
+  'You are welcome, Ada.',
+]);
+
+console.log(`Cases so far: ${JSON.stringify(machine.primary?.state)}\n`);
+console.log(describeMachine(machine));
