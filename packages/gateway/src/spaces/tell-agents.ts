@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { AgentConfig } from '../config/agent-config.ts';
 import { countWaiting, inboxFull } from '../inbox/inbox-room.ts';
 import { pushEvent } from '../inbox/push-event.ts';
@@ -16,7 +15,7 @@ interface Said {
 
 /** Puts the message into the inbox of every other agent of the space, whose row is locked. */
 export async function tellAgents(services: Services, tx: Tx, said: Said): Promise<void> {
-  const listeners = await lockListeners(tx, said);
+  const listeners = await findListeners(tx, said);
   const hops = await countHop(tx, said, listeners.length);
   const waiting = await countWaiting(
     tx.db,
@@ -42,11 +41,11 @@ interface Listener {
 }
 
 /**
- * Locked for share, so that none of them is deleted before the commit and then finds an event in its inbox. In the order of their
- * ids, so that two messages to the same agents never wait for each other.
+ * None of them leaves before the commit, nor is deleted: both begin with the row of the space, which is ours. In the order of
+ * their ids, so that two messages to the same agents never wait for each other.
  */
-async function lockListeners(tx: Tx, { space, sender }: Said): Promise<readonly Listener[]> {
-  const query = tx.db
+async function findListeners(tx: Tx, { space, sender }: Said): Promise<readonly Listener[]> {
+  const rows = await tx.db
     .selectFrom('memberships')
     .innerJoin('agents', 'agents.entity_id', 'memberships.entity_id')
     .select(['agents.id', 'agents.config'])
@@ -54,8 +53,8 @@ async function lockListeners(tx: Tx, { space, sender }: Said): Promise<readonly 
     .where('memberships.left_at', 'is', null)
     .where('memberships.entity_id', '!=', sender.id)
     .where('agents.status', '!=', 'deleted')
-    .orderBy('agents.id');
-  const rows = await (tx.dialect === 'postgres' ? query.modifyEnd(sql`for share of agents`) : query).execute();
+    .orderBy('agents.id')
+    .execute();
   return rows.map(({ id, config }) => ({ id, limits: fromJson<AgentConfig>(config).limits ?? {} }));
 }
 

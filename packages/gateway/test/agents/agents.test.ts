@@ -138,9 +138,12 @@ describe.each(databases)('agents on $kind', ({ create }) => {
   test('[G16] resuming wakes the agent if something waits for it', async () => {
     const ann = await world.person();
     const [idle, busy, later] = [await make(), await make(), await make()];
-    const space = await world.space(ann, busy);
+    const space = await world.space(ann, busy, idle);
     for (const { id } of [idle, busy, later]) await pause(id);
     await world.say(space.id, ann, 'Wake up');
+    await world.in((tx) =>
+      tx.db.updateTable('inbox_events').set({ status: 'done' }).where('agent_id', '=', idle.id).execute(),
+    );
     await world.say((await world.space(ann, later)).id, ann, 'Later');
     const soon = Date.now() + 3_600_000;
     await world.in((tx) =>

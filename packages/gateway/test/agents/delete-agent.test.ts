@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { getAgent, listAgents } from '../../src/agents/agent.ts';
 import { deleteAgent } from '../../src/agents/delete-agent.ts';
@@ -8,9 +7,11 @@ import { pushServiceEvent } from '../../src/inbox/push-service-event.ts';
 import { getRun } from '../../src/runs/run.ts';
 import { listMessages } from '../../src/spaces/list-messages.ts';
 import { addMember, listMembers } from '../../src/spaces/membership.ts';
+import { postMessage } from '../../src/spaces/post-message.ts';
 import { openCard } from '../../src/spaces/tool-card.ts';
 import { claimThread, fenced } from '../../src/threads/lease.ts';
 import { insertPendingCall, insertPlan, insertRun } from '../runs/rows.ts';
+import { overlap } from '../spaces/overlap.ts';
 import { openWorld, type World } from '../spaces/world.ts';
 import { type Database, databases } from '../support/stores.ts';
 
@@ -129,35 +130,49 @@ describe.each(databases)('deleting an agent on $kind', ({ kind, create }) => {
     const bot = await world.agent();
     const lease = await claimThread(world.store, bot.id, { owner: 'worker', leaseMs: 60_000 });
     if (lease === undefined) throw new Error('The thread is free.');
-    const [isInside, mayGoOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const beginning = fenced(world.store, lease, async (tx) => {
-      await getAgent(tx.db, bot.id);
-      isInside.resolve();
-      await mayGoOn.promise;
-      return await insertRun(tx, { thread_id: bot.id });
-    });
-    await isInside.promise;
-    const removing = remove(bot.id, other);
-    if (kind === 'postgres') await untilSomebodyWaits(other, removing);
-    mayGoOn.resolve();
-    await removing;
-    expect(await getRun(world.store.db, await beginning)).toMatchObject({ cancelRequestedAt: expect.any(Number) });
+    const begin = (hold: () => Promise<void>) =>
+      fenced(world.store, lease, async (tx) => {
+        await getAgent(tx.db, bot.id);
+        await hold();
+        return await insertRun(tx, { thread_id: bot.id });
+      });
+    const [runId] = await overlap(other.store, begin, () => remove(bot.id, other));
+    expect(await getRun(world.store.db, runId)).toMatchObject({ cancelRequestedAt: expect.any(Number) });
   });
 
-  /** For a lock; or until the work is done, which then waited for none. */
-  async function untilSomebodyWaits({ store }: World, work: Promise<void>): Promise<void> {
-    let isDone = false;
-    void work.finally(() => {
-      isDone = true;
-    });
-    for (let waiting = 0; waiting === 0 && !isDone; ) {
-      const { rows } = await sql<{ n: number }>`
-        select count(*) as n from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'
-      `.execute(store.db);
-      waiting = rows[0]?.n ?? 0;
-    }
-  }
+  test('[G17] an event that is pushed while the agent is deleted is dead', async () => {
+    const bot = await world.agent();
+    const push = (hold: () => Promise<void>) =>
+      world.in(async (tx) => {
+        await pushServiceEvent(world.services, tx, { agentId: bot.id, source: 's', name: 'n' });
+        await hold();
+      });
+    await overlap(other.store, push, () => remove(bot.id, other));
+    expect(await statusesOf(bot.id)).toEqual(['dead']);
+  });
+
+  test('[G17] a space that the agent joins while it is deleted is left', async () => {
+    const [bot, space] = [await world.agent(), await world.space()];
+    const join = (hold: () => Promise<void>) =>
+      world.in(async (tx) => {
+        await addMember(world.services, tx, { spaceId: space.id, entityId: bot.id });
+        await hold();
+      });
+    await overlap(other.store, join, () => remove(bot.id, other));
+    expect((await listMembers(world.store.db, { spaceId: space.id })).items).toEqual([]);
+  });
+
+  test('[G17] a message that is posted while the agent is deleted is dead', async () => {
+    const [ann, bot] = [await world.person(), await world.agent()];
+    const space = await world.space(ann, bot);
+    const say = (hold: () => Promise<void>) =>
+      world.in(async (tx) => {
+        await postMessage(world.services, tx, { spaceId: space.id, entityId: ann.id, text: 'Hi' });
+        await hold();
+      });
+    await overlap(other.store, say, () => remove(bot.id, other));
+    expect(await statusesOf(bot.id)).toEqual(['dead']);
+  });
 
   test('[G17] whatever comes at the same moment, nothing waits for it and it is in no space', async () => {
     const ann = await world.person();

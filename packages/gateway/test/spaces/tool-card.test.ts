@@ -4,6 +4,7 @@ import { listMessages } from '../../src/spaces/list-messages.ts';
 import { type CardUpdate, type NewCard, openCard, updateCard } from '../../src/spaces/tool-card.ts';
 import type { MessageStatus } from '../../src/store/tables.ts';
 import { type Database, databases } from '../support/stores.ts';
+import { overlap } from './overlap.ts';
 import { openWorld, type World } from './world.ts';
 
 describe.each(databases)('cards on $kind', ({ create }) => {
@@ -95,6 +96,19 @@ describe.each(databases)('cards on $kind', ({ create }) => {
     expect(rest).toEqual([]);
     expect(await only(space.id)).toEqual([winner]);
     expect(world.heard(space.id).filter((type) => type === 'tool-call.complete')).toHaveLength(1);
+  });
+
+  test('[G25] a card that ends while another end is written keeps the first', async () => {
+    const { space, card } = await open();
+    const complete = (hold: () => Promise<void>) =>
+      world.in(async (tx) => {
+        const ended = await updateCard(world.services, tx, card.callId, { status: 'complete', output: 1 });
+        await hold();
+        return ended;
+      });
+    const [first, second] = await overlap(world.store, complete, () => update(card.callId, { status: 'cancelled' }));
+    expect(second).toEqual({ status: 'fulfilled', value: undefined });
+    expect(await only(space.id)).toEqual([first]);
   });
 
   test('an approved call runs, with the input that the approver made of it', async () => {

@@ -1,0 +1,39 @@
+import { sql } from 'kysely';
+import type { Store } from '../../src/store/store.ts';
+
+/**
+ * Two pieces of work that overlap in the worst way, without luck: the first stays open, all written and nothing committed, until
+ * the second waits for it, or is done without having waited. `first` calls `hold` as its last act.
+ */
+export async function overlap<A, B>(
+  store: Store,
+  first: (hold: () => Promise<void>) => Promise<A>,
+  second: () => Promise<B>,
+): Promise<readonly [A, PromiseSettledResult<B>]> {
+  const [isWritten, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const one = first(async () => {
+    isWritten.resolve();
+    await mayCommit.promise;
+  });
+  await Promise.race([isWritten.promise, one]);
+  const two = second();
+  // With one connection the second waits for the whole of the first: there is nothing to see.
+  if (store.dialect === 'postgres') await untilSomebodyWaits(store, two);
+  mayCommit.resolve();
+  const [settled] = await Promise.allSettled([two]);
+  return [await one, settled];
+}
+
+async function untilSomebodyWaits({ db }: Store, work: Promise<unknown>): Promise<void> {
+  let isDone = false;
+  const done = (): void => {
+    isDone = true;
+  };
+  work.then(done, done);
+  for (let waiting = 0; waiting === 0 && !isDone; ) {
+    const { rows } = await sql<{ n: number }>`
+      select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+    `.execute(db);
+    waiting = rows[0]?.n ?? 0;
+  }
+}
