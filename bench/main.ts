@@ -2,6 +2,10 @@
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { benchDispatch } from './dispatch.bench.ts';
+import { benchGatewayDurableStep } from './gateway/durable-step.bench.ts';
+import { benchGatewayFirstSign } from './gateway/first-sign.bench.ts';
+import { benchGatewaySleepingAgents } from './gateway/sleeping-agents.bench.ts';
+import { benchGatewayThousandAgents } from './gateway/thousand-agents.bench.ts';
 import { benchHostFiles } from './host-files.bench.ts';
 import { benchGrowth } from './overhead/growth.bench.ts';
 import { benchMillionCalls } from './overhead/million-calls.bench.ts';
@@ -16,6 +20,10 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchMillionCalls,
   benchSnapshot,
   benchHostFiles,
+  benchGatewayFirstSign,
+  benchGatewayDurableStep,
+  benchGatewayThousandAgents,
+  benchGatewaySleepingAgents,
 ];
 // `npm run bench overhead growth` runs those alone, and writes nothing.
 const wanted = process.argv.slice(2).map((name) => name.toLowerCase());

@@ -1,0 +1,49 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createGraphileEngine } from '../../packages/gateway/src/engine/graphile-engine.ts';
+import { createInProcessEngine } from '../../packages/gateway/src/engine/in-process-engine.ts';
+import { openPostgresStore } from '../../packages/gateway/src/store/postgres-store.ts';
+import { openSqliteStore } from '../../packages/gateway/src/store/sqlite-store.ts';
+import { type PostgresServer, startPostgres } from '../../packages/gateway/test/support/postgres-server.ts';
+import { type Filling, fillingOf } from './filling.ts';
+
+/** Where a gateway keeps everything: what its settings say, and a way in for whoever prepares or counts. */
+export interface BenchDatabase {
+  readonly settings: { readonly home: string } | { readonly databaseUrl: string };
+  /** While no gateway holds the embedded store, and at any time the shared one. */
+  open(): Promise<Filling>;
+}
+
+/** Databases for one benchmark, and their end. */
+export interface BenchDatabases {
+  sqlite(): Promise<BenchDatabase>;
+  postgres(): Promise<BenchDatabase>;
+  close(): Promise<void>;
+}
+
+export function openDatabases(): BenchDatabases {
+  const folders: string[] = [];
+  let server: Promise<PostgresServer> | undefined;
+  return {
+    async sqlite() {
+      const home = await mkdtemp(join(tmpdir(), 'lastcall-bench-'));
+      folders.push(home);
+      // Filling is not what is measured.
+      const open = async (): Promise<Filling> =>
+        fillingOf(await openSqliteStore({ home, synchronous: 'NORMAL' }), createInProcessEngine());
+      return { settings: { home }, open };
+    },
+    async postgres() {
+      server ??= startPostgres();
+      const url = await (await server).createDatabase();
+      const open = async (): Promise<Filling> =>
+        fillingOf(await openPostgresStore({ url, connections: 2 }), await createGraphileEngine({ url }));
+      return { settings: { databaseUrl: url }, open };
+    },
+    async close() {
+      await (await server)?.stop();
+      for (const folder of folders) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { task } from '../overhead/contender.ts';
+import { type Report, toMarkdown } from '../report.ts';
+import { type BenchDatabase, openDatabases } from './databases.ts';
+import type { GatewaySpec } from './gateway-child.ts';
+import { heldAtMost, percentile } from './percentiles.ts';
+import { startGateway } from './start-gateway.ts';
+
+const STEPS = 200;
+const ROUNDS = 6;
+
+/** Somebody who runs cycles of so many steps and says when the tool ran in each. */
+interface Stepper {
+  readonly name: string;
+  readonly of: string;
+  /** One cycle. */
+  run(steps: number): Promise<readonly number[]>;
+  close(): Promise<void>;
+}
+
+/** What a step costs that survives the death of the process, or a power cut. */
+export async function benchGatewayDurableStep(): Promise<Report> {
+  const databases = openDatabases();
+  const folder = await mkdtemp(join(tmpdir(), 'lastcall-bench-'));
+  const steppers: Stepper[] = [];
+  try {
+    const internal = { terminal: false, visible: false };
+    const visible = { terminal: false, visible: true };
+    steppers.push(
+      await ours('SQLite, synchronous = FULL', await databases.sqlite(), { tool: internal, synchronous: 'FULL' }),
+      await ours('SQLite, synchronous = NORMAL', await databases.sqlite(), { tool: internal, synchronous: 'NORMAL' }),
+      await ours('SQLite, FULL, shown in a space', await databases.sqlite(), { tool: visible, synchronous: 'FULL' }),
+      await ours('PostgreSQL', await databases.postgres(), { tool: internal }),
+      await ours('PostgreSQL, shown in a space', await databases.postgres(), { tool: visible }),
+      ...(await peers(folder)),
+    );
+    return toReport(await stepTimes(steppers));
+  } finally {
+    for (const stepper of steppers) await stepper.close();
+    await databases.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+interface StepTimes {
+  readonly name: string;
+  readonly of: string;
+  readonly times: readonly number[];
+}
+
+/** In turns: where the machine is slow for a while, it is slow for all of them. The first round warms up. */
+async function stepTimes(steppers: readonly Stepper[]): Promise<readonly StepTimes[]> {
+  const measured = steppers.map((stepper) => ({ stepper, times: [] as number[] }));
+  for (let round = 0; round <= ROUNDS; round++)
+    for (const { stepper, times } of measured) {
+      const ranAt = await stepper.run(STEPS);
+      if (ranAt.length !== STEPS) throw new Error(`${stepper.name} ran the tool ${ranAt.length} times, not ${STEPS}.`);
+      if (round > 0) times.push(...ranAt.slice(1).map((at, index) => at - (ranAt[index] ?? 0)));
+    }
+  return measured.map(({ stepper: { name, of }, times }) => ({ name, of, times }));
+}
+
+async function ours(
+  name: string,
+  database: BenchDatabase,
+  spec: Pick<GatewaySpec, 'tool' | 'synchronous'>,
+): Promise<Stepper> {
+  const filling = await database.open();
+  // A new agent each time: the model reads what this cycle did, and not all that were before.
+  const agents = [...(await filling.agents(ROUNDS + 1, { model: 'instant', tools: [task.toolName] }))];
+  const rooms: string[] = [];
+  for (const agent of agents) rooms.push((await filling.room(agent)).spaceId);
+  await filling.close();
+  const gateway = await startGateway({ ...spec, settings: database.settings, steps: STEPS });
+  const headers = { authorization: `Bearer ${gateway.secretKey}`, 'content-type': 'application/json' };
+  return {
+    name,
+    of: '@lastcall/gateway',
+    async run(steps) {
+      const body = JSON.stringify({ source: 'bench', name: 'go' });
+      await fetch(`${gateway.url}/api/agents/${agents.pop()}/events`, { method: 'POST', headers, body });
+      const ranAt: number[] = [];
+      // Seldom enough that the asking is no part of what is measured.
+      for (; ranAt.length < steps; ranAt.push(...(await gateway.ranAt()))) await sleep(50);
+      return ranAt;
+    },
+    close: () => gateway.stop(),
+  };
+}
+
+// By address: the peers are installed apart and may not be there when the types are checked.
+async function peers(folder: string): Promise<readonly Stepper[]> {
+  const module = await import(new URL('../peers/gateway/durable-step.ts', import.meta.url).href);
+  return (module as { steppers: (folder: string) => readonly Stepper[] }).steppers(folder);
+}
+
+function toReport(all: readonly StepTimes[]): Report {
+  const p50 = (name: string): number => percentile(all.find((one) => one.name === name)?.times ?? [], 0.5);
+  const full = p50('SQLite, synchronous = FULL');
+  const normal = p50('SQLite, synchronous = NORMAL');
+  return {
+    title: 'What a durable step costs',
+    claim:
+      `A cycle of ${STEPS} steps: the model, which answers at once, calls one TypeScript tool with effects outside. Every step ` +
+      'writes down the reply, that the call starts, and how it ended, each durable before the next. From one run of the ' +
+      'tool to the next, in turns; each gateway in a process of its own, the peers in that of the benchmark.',
+    columns: ['', 'package', 'steps', 'p50, ms', 'p95, ms', 'against SQLite FULL'],
+    rows: all.map(({ name, of, times }) => [
+      name,
+      of,
+      times.length,
+      percentile(times, 0.5),
+      percentile(times, 0.95),
+      `× ${(percentile(times, 0.5) / full).toPrecision(3)}`,
+    ]),
+    findings: [
+      heldAtMost('SQLite, synchronous = FULL, p50', full, 0.7, ' ms'),
+      heldAtMost('PostgreSQL, p50', p50('PostgreSQL'), 2, ' ms'),
+      heldAtMost('SQLite FULL / LangGraph with its SQLite checkpointer, synchronous = FULL', full / p50(LANGGRAPH), 1),
+      heldAtMost('SQLite NORMAL / `streamText` in memory', normal / p50('`streamText`, in memory'), 1),
+    ],
+  };
+}
+
+const LANGGRAPH = 'LangGraph, SqliteSaver, synchronous = FULL';
+
+if (import.meta.main) console.log(toMarkdown(await benchGatewayDurableStep()));

@@ -1,0 +1,84 @@
+import { createAgent } from '../../packages/gateway/src/agents/create-agent.ts';
+import { createInProcessBus } from '../../packages/gateway/src/bus/in-process-bus.ts';
+import type { Engine } from '../../packages/gateway/src/engine/engine.ts';
+import { createEntity } from '../../packages/gateway/src/entities/entity.ts';
+import { DEFAULT_LIMITS } from '../../packages/gateway/src/limits.ts';
+import type { Services } from '../../packages/gateway/src/services.ts';
+import { addMember } from '../../packages/gateway/src/spaces/membership.ts';
+import { createSpace } from '../../packages/gateway/src/spaces/space.ts';
+import { toJson } from '../../packages/gateway/src/store/json.ts';
+import type { Store } from '../../packages/gateway/src/store/store.ts';
+
+/** Puts agents, spaces and work into a store, past HTTP: what is measured begins afterwards. */
+export interface Filling {
+  readonly store: Store;
+  agents(count: number, config: object): Promise<readonly string[]>;
+  /** A space of a person and an agent, which is in it already. */
+  room(agentId: string): Promise<Room>;
+  /** So many events for each of the agents, and a wake, in one transaction: all of it is there at once. */
+  work(agentIds: readonly string[], each: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Room {
+  readonly spaceId: string;
+  readonly personId: string;
+}
+
+export function fillingOf(store: Store, engine: Engine): Filling {
+  const quiet = (): void => {};
+  const logger = { debug: quiet, info: quiet, warn: console.warn, error: console.error };
+  const services: Services = { store, engine, bus: createInProcessBus(), logger, limits: DEFAULT_LIMITS };
+  return {
+    store,
+    agents: (count, config) =>
+      store.transaction(async (tx) => {
+        const ids: string[] = [];
+        for (let index = 0; index < count; index++) {
+          const made = await createAgent(services, tx, {
+            config: { name: `agent ${index}`, instructions: 'Note what you hear.', ...config },
+            isKnownTool: () => true,
+          });
+          ids.push(made.id);
+        }
+        return ids;
+      }),
+    room: (agentId) =>
+      store.transaction(async (tx) => {
+        const { id: personId } = await createEntity(services, tx, { kind: 'human', displayName: 'Ada' });
+        const { id: spaceId } = await createSpace(services, tx, { name: 'Room' });
+        for (const entityId of [personId, agentId]) await addMember(services, tx, { spaceId, entityId });
+        await tx.db.updateTable('agents').set({ active_space_id: spaceId }).where('id', '=', agentId).execute();
+        return { spaceId, personId };
+      }),
+    work: (agentIds, each) =>
+      store.transaction(async (tx) => {
+        for (const agentId of agentIds) {
+          await tx.db
+            .insertInto('inbox_events')
+            .values(eventsOf(agentId, each, tx.now()))
+            .execute();
+          await engine.enqueue(tx, agentId);
+        }
+      }),
+    close: () => store.close(),
+  };
+}
+
+let pushed = 0;
+
+function eventsOf(agentId: string, count: number, now: number) {
+  return Array.from({ length: count }, () => ({
+    agent_id: agentId,
+    event_id: `bench-${++pushed}`,
+    type: 'service' as const,
+    priority: 1,
+    payload: toJson({ type: 'service', source: 'bench', name: 'tick', data: pushed }),
+    status: 'pending' as const,
+    attempts: 0,
+    available_at: now,
+    run_id: null,
+    error: null,
+    created_at: now,
+  }));
+}

@@ -1,0 +1,108 @@
+// One gateway in a process of its own, told what to be by its first argument and spoken to over IPC.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { tool } from '@lastcall/core';
+import { createGateway, type Limits } from '@lastcall/gateway';
+import { z } from 'zod';
+import { task } from '../overhead/contender.ts';
+import { countingModel } from '../overhead/counting-model.ts';
+
+/** What a benchmark wants of a gateway. */
+export interface GatewaySpec {
+  readonly settings: { readonly home: string } | { readonly databaseUrl: string };
+  readonly secretKey: string;
+  readonly synchronous?: 'FULL' | 'NORMAL';
+  readonly tuning?: Partial<Limits>;
+  /** Of its one tool. A terminal one ends a cycle with its first call. */
+  readonly tool: { readonly terminal: boolean; readonly visible: boolean };
+  /** Tool steps in a cycle, where the tool is not terminal. */
+  readonly steps?: number;
+}
+
+/** Asked over IPC, and answered with a value under the same number. */
+export interface ChildRequest {
+  readonly id: number;
+  readonly ask: 'memory' | 'rss' | 'ran-at' | 'stop';
+}
+
+export interface ChildAnswer {
+  readonly id: number;
+  readonly value: unknown;
+}
+
+/** What it says of itself once it listens. */
+export interface ChildReady {
+  readonly url: string;
+}
+
+const spec = JSON.parse(process.argv[2] ?? '{}') as GatewaySpec;
+/** When the tool ran. From one run to the next is a step: settled, told, asked again, planned, started. */
+let ranAt: number[] = [];
+
+const add = tool({
+  description: task.description,
+  inputSchema: z.object({ a: z.number(), b: z.number() }),
+  terminal: spec.tool.terminal,
+  execute: ({ a, b }) => (ranAt.push(performance.now()), a + b),
+});
+
+const steps = spec.steps ?? Number.POSITIVE_INFINITY;
+const gateway = createGateway({
+  ...spec.settings,
+  secretKey: spec.secretKey,
+  port: 0,
+  logLevel: 'warn',
+  env: {},
+  synchronous: spec.synchronous,
+  tuning: spec.tuning,
+  // What an agent may use is not what is measured. One event a cycle, so that events count cycles.
+  limits: {
+    agent: { maxSteps: 1_000_000, tokensPerCycle: 1e9, consciousnessTokens: 1e9, eventsPerCycle: 1 },
+  },
+  models: { instant: everyCycle(steps), 'after-200-ms': delayed(everyCycle(steps), 200) },
+  tools: { [task.toolName]: { tool: add, visible: spec.tool.visible } },
+});
+
+await gateway.start();
+process.on('message', (request: ChildRequest) => void answer(request));
+process.send?.({ url: gateway.url } satisfies ChildReady);
+
+async function answer({ id, ask }: ChildRequest): Promise<void> {
+  const reply = (value: unknown): unknown => process.send?.({ id, value } satisfies ChildAnswer);
+  if (ask === 'memory') {
+    globalThis.gc?.();
+    reply(process.memoryUsage.rss());
+  } else if (ask === 'rss') {
+    reply(process.memoryUsage.rss());
+  } else if (ask === 'ran-at') {
+    reply(ranAt);
+    ranAt = [];
+  } else {
+    await gateway.stop();
+    reply(null);
+    process.disconnect();
+  }
+}
+
+/** As many steps in each cycle: after the answer it begins again. */
+function everyCycle(steps: number): LanguageModelV4 {
+  let asked = 0;
+  let model = countingModel(steps);
+  return {
+    ...model,
+    doStream(options) {
+      if (asked++ > steps) [asked, model] = [1, countingModel(steps)];
+      return model.doStream(options);
+    },
+  };
+}
+
+function delayed(model: LanguageModelV4, ms: number): LanguageModelV4 {
+  return {
+    ...model,
+    async doStream(options) {
+      await sleep(ms);
+      return await model.doStream(options);
+    },
+  };
+}

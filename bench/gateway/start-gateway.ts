@@ -1,0 +1,68 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { ChildAnswer, ChildReady, ChildRequest, GatewaySpec } from './gateway-child.ts';
+
+/** A gateway in a process of its own. */
+export interface BenchGateway {
+  readonly url: string;
+  readonly secretKey: string;
+  /** From the start of the process until it listens and wakes agents. */
+  readonly startMs: number;
+  /** Resident memory in bytes, after a collection. */
+  memory(): Promise<number>;
+  /** The same without a collection, which would hold it up. */
+  rss(): Promise<number>;
+  /** When its tool ran since the last time this was asked, in milliseconds of its own clock. */
+  ranAt(): Promise<readonly number[]>;
+  stop(): Promise<void>;
+}
+
+const SECRET_KEY = 'sk_bench_0123456789abcdef';
+
+export async function startGateway(
+  spec: Omit<GatewaySpec, 'secretKey'>,
+  { nodeFlags = [] }: { nodeFlags?: readonly string[] } = {},
+): Promise<BenchGateway> {
+  const startedAt = performance.now();
+  const given: GatewaySpec = { ...spec, secretKey: SECRET_KEY };
+  const child = fork(new URL('gateway-child.ts', import.meta.url), [JSON.stringify(given)], {
+    execArgv: ['--conditions=@lastcall/source', '--expose-gc', ...nodeFlags],
+  });
+  const ready = await Promise.race([once(child, 'message'), failure(child)]);
+  const startMs = performance.now() - startedAt;
+  const ask = asker(child);
+  return {
+    url: (ready[0] as ChildReady).url,
+    secretKey: SECRET_KEY,
+    startMs,
+    memory: async () => (await ask('memory')) as number,
+    rss: async () => (await ask('rss')) as number,
+    ranAt: async () => (await ask('ran-at')) as number[],
+    async stop() {
+      const ended = once(child, 'exit');
+      await ask('stop');
+      await ended;
+    },
+  };
+}
+
+async function failure(child: ChildProcess): Promise<never> {
+  const [code] = await once(child, 'exit');
+  throw new Error(`The gateway's process ended with ${code} before it listened.`);
+}
+
+function asker(child: ChildProcess): (ask: ChildRequest['ask']) => Promise<unknown> {
+  const waiting = new Map<number, (value: unknown) => void>();
+  let last = 0;
+  child.on('message', ({ id, value }: ChildAnswer) => {
+    waiting.get(id)?.(value);
+    waiting.delete(id);
+  });
+  return (ask) => {
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    const id = ++last;
+    waiting.set(id, resolve);
+    child.send({ id, ask } satisfies ChildRequest);
+    return promise;
+  };
+}

@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { task } from '../overhead/contender.ts';
+import { type Report, toMarkdown } from '../report.ts';
+import { post, type Watcher, watch } from './client.ts';
+import { type BenchDatabase, openDatabases } from './databases.ts';
+import type { Room } from './filling.ts';
+import { heldAtLeast, heldAtMost, percentile } from './percentiles.ts';
+import { type BenchGateway, startGateway } from './start-gateway.ts';
+
+const AGENTS = 1_000;
+/** One event is one cycle. */
+const EVENTS_EACH = 8;
+const PROBE_EVERY_MS = 100;
+/** Room for all of them, and for those that are woken meanwhile. */
+const tuning = { cycles: 2_000 };
+
+interface Rush {
+  readonly name: string;
+  readonly cyclesPerSecond: number;
+  /** Of all gateways together, the highest seen, in bytes. */
+  readonly memory: number;
+  /** From a message to an idle agent until others see it awake. */
+  readonly wakeMs: readonly number[];
+}
+
+/** Everybody has something to do at once, and models take their time. */
+export async function benchGatewayThousandAgents(): Promise<Report> {
+  const databases = openDatabases();
+  try {
+    const sqlite = await rush('one gateway, SQLite FULL', await databases.sqlite(), 1);
+    const one = await rush('one gateway, PostgreSQL', await databases.postgres(), 1);
+    const two = await rush('two gateways, PostgreSQL', await databases.postgres(), 2);
+    return toReport([sqlite, one, two]);
+  } finally {
+    await databases.close();
+  }
+}
+
+async function rush(name: string, database: BenchDatabase, count: number): Promise<Rush> {
+  const isShared = 'databaseUrl' in database.settings;
+  const filling = await database.open();
+  const agents = await filling.agents(AGENTS, { model: 'after-200-ms', tools: [task.toolName] });
+  const [idle = ''] = await filling.agents(1, { model: 'instant', tools: [task.toolName] });
+  const room = await filling.room(idle);
+  // The embedded store is the gateway's alone: it finds the work when it looks for sleepers.
+  if (!isShared) await filling.work(agents, EVENTS_EACH);
+  if (!isShared) await filling.close();
+  const tool = { terminal: true, visible: false };
+  const spec = { settings: database.settings, tool, tuning };
+  let observed: Awaited<ReturnType<typeof observe>>;
+  const gateways = await Promise.all(Array.from({ length: count }, () => startGateway(spec)));
+  try {
+    if (isShared) await filling.work(agents, EVENTS_EACH);
+    observed = await observe(gateways, room);
+  } finally {
+    await Promise.all(gateways.map((gateway) => gateway.stop()));
+    if (isShared) await filling.close();
+  }
+  return { name, ...observed, cyclesPerSecond: await rateOf(database, idle) };
+}
+
+/** Watches until the work is done, and wakes an idle agent now and then. */
+async function observe(gateways: readonly BenchGateway[], room: Room): Promise<Omit<Rush, 'name' | 'cyclesPerSecond'>> {
+  const [first] = gateways as [BenchGateway];
+  const watcher = await watch(first, room.spaceId);
+  const wakeMs: number[] = [];
+  let memory = 0;
+  for (let ran = await ranOn(gateways); ran < AGENTS * EVENTS_EACH + wakeMs.length; ran += await ranOn(gateways)) {
+    memory = Math.max(memory, await rssOf(gateways));
+    if (ran > 0) wakeMs.push(await wakeTime(first, room, watcher));
+    await sleep(PROBE_EVERY_MS);
+  }
+  watcher.close();
+  return { memory, wakeMs };
+}
+
+/** How often the tool ran since the last time: a cycle runs it once. */
+async function ranOn(gateways: readonly BenchGateway[]): Promise<number> {
+  const ran = await Promise.all(gateways.map((gateway) => gateway.ranAt()));
+  return ran.reduce((sum, { length }) => sum + length, 0);
+}
+
+async function rssOf(gateways: readonly BenchGateway[]): Promise<number> {
+  const each = await Promise.all(gateways.map((gateway) => gateway.rss()));
+  return each.reduce((sum, rss) => sum + rss, 0);
+}
+
+async function wakeTime(gateway: BenchGateway, room: Room, watcher: Watcher): Promise<number> {
+  const rested = watcher.next('agent.inactive');
+  const awake = watcher.next('agent.active');
+  const postedAt = performance.now();
+  await post(gateway, room, 'Are you there?');
+  const wokenAt = await awake;
+  await rested;
+  return wokenAt - postedAt;
+}
+
+/** Of the cycles of everybody but the one that was woken, from the first one's start to the last one's end. */
+async function rateOf(database: BenchDatabase, idle: string): Promise<number> {
+  const filling = await database.open();
+  const { count, from, to } = await filling.store.db
+    .selectFrom('runs')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('count'),
+      fn.min('created_at').as('from'),
+      fn.max('ended_at').as('to'),
+    ])
+    .where('status', '=', 'completed')
+    .where('thread_id', '!=', idle)
+    .executeTakeFirstOrThrow();
+  await filling.close();
+  if (count !== AGENTS * EVENTS_EACH) throw new Error(`${count} cycles were completed, not ${AGENTS * EVENTS_EACH}.`);
+  return (count * 1_000) / ((to ?? Number.NaN) - from);
+}
+
+function toReport([sqlite, one, two]: readonly [Rush, Rush, Rush]): Report {
+  return {
+    title: 'A thousand agents with work at once',
+    claim:
+      `${AGENTS.toLocaleString('en')} agents with ${EVENTS_EACH} events each, a cycle for each event, a model that takes 200 ms, ` +
+      'one call of a terminal tool. Meanwhile a message now and then to an agent that has nothing to do: until another client ' +
+      'sees `agent.active`. Gateways, database and clients share one machine.',
+    columns: ['', 'cycles per second', 'memory, MB', 'wakes', 'wake p50, ms', 'wake p95, ms'],
+    rows: [sqlite, one, two].map(({ name, cyclesPerSecond, memory, wakeMs }) => [
+      name,
+      cyclesPerSecond,
+      memory / 1e6,
+      wakeMs.length,
+      percentile(wakeMs, 0.5),
+      percentile(wakeMs, 0.95),
+    ]),
+    findings: [
+      heldAtLeast('One gateway on SQLite', sqlite.cyclesPerSecond, 300, ' cycles/s'),
+      heldAtLeast('One gateway on PostgreSQL', one.cyclesPerSecond, 300, ' cycles/s'),
+      heldAtLeast('Two gateways / one', two.cyclesPerSecond / one.cyclesPerSecond, 1.5),
+      heldAtMost('An idle agent wakes on SQLite, p95', percentile(sqlite.wakeMs, 0.95), 50, ' ms'),
+      heldAtMost('An idle agent wakes on PostgreSQL, p95', percentile(one.wakeMs, 0.95), 50, ' ms'),
+    ],
+  };
+}
+
+if (import.meta.main) console.log(toMarkdown(await benchGatewayThousandAgents()));
