@@ -1,3 +1,4 @@
+import type { Logger } from '@lastcall/core';
 import { Hono } from 'hono';
 import { cors } from 'hono/cors';
 import type { IsKnownTool } from '../agents/check-agent-config.ts';
@@ -62,7 +63,7 @@ export function createApp(services: Services, options: AppOptions): App {
   ];
   const document = openApiDocument(own);
   const app = new Hono<AppEnv>();
-  observe(app, metrics);
+  observe(app, metrics, services.logger);
   if (corsOrigins.length > 0) app.use(cors({ ...CORS, origin: [...corsOrigins] }));
   mount(app, own, { services, tokenSecret });
   app.notFound((c) => errorAnswer(unknownPath(c.req.path), { requestId: c.get('requestId'), logger: services.logger }));
@@ -78,19 +79,22 @@ export function createApp(services: Services, options: AppOptions): App {
 }
 
 /** Outermost: whatever is answered, it is counted and has the headers. */
-function observe(app: Hono<AppEnv>, metrics: Metrics): void {
+function observe(app: Hono<AppEnv>, metrics: Metrics, logger: Logger): void {
   app.use(async (c, next) => {
     const startedAt = performance.now();
     c.set('requestId', newId());
     await next();
     c.res.headers.set('x-request-id', c.get('requestId'));
     setSecurityHeaders(c.res.headers);
-    metrics.httpRequest({
+    const answered = {
       method: METHODS.has(c.req.method) ? c.req.method : 'other',
+      // Not the URL: ids of people and tokens are in it.
       route: c.get('route') ?? 'unknown',
       status: c.res.status,
       seconds: (performance.now() - startedAt) / 1_000,
-    });
+    };
+    metrics.httpRequest(answered);
+    logger.debug('Answered a request.', { requestId: c.get('requestId'), ...answered });
   });
 }
 

@@ -52,8 +52,10 @@ function urlOf(server: Server, host: string): string {
 async function close(server: Server, { graceMs = 5_000 }: { graceMs?: number } = {}): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   server.close(() => resolve());
-  server.closeIdleConnections();
+  // A connection whose request was answered after this began is idle too, and would be kept alive for seconds.
+  const sweeping = setInterval(() => server.closeIdleConnections(), 20);
   const cut = setTimeout(() => server.closeAllConnections(), graceMs);
   await promise;
+  clearInterval(sweeping);
   clearTimeout(cut);
 }

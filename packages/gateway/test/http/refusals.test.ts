@@ -234,7 +234,20 @@ describe.each(databases)('what is refused on $kind', ({ create }) => {
     expect([answer.status, code]).toEqual([500, 'internal']);
     expect(JSON.stringify(answer.body)).not.toMatch(/secret detail|\.ts\b|\n/);
     expect(answer.headers.get('x-request-id')).toBe(details.requestId);
-    expect(api.logs.at(-1)).toMatchObject({ level: 'error', details: { requestId: details.requestId } });
+    expect(api.logs.findLast(({ level }) => level === 'error')).toMatchObject({
+      level: 'error',
+      details: { requestId: details.requestId },
+    });
+  });
+
+  test('requests are logged by their route, never by their URL or their secret', async () => {
+    const token = await api.tokenOf(await api.person());
+    await api.call('GET', `/api/spaces/my-space/stream?token=${token}`, { secret: null });
+    expect(api.logs.at(-1)).toMatchObject({
+      level: 'debug',
+      details: { method: 'GET', route: '/api/spaces/{id}/stream', status: 404 },
+    });
+    expect(JSON.stringify(api.logs)).not.toMatch(/my-space|eyJ|lc_sk_/);
   });
 
   test('[G53] an inbox that is full refuses with 429 and when to try again', async () => {

@@ -113,7 +113,8 @@ describe('the API behind a socket', () => {
     );
     await stream.heartbeat();
     other.app.stop();
-    await second.close();
+    // A connection that is kept alive would hold it up until the end of the grace time.
+    await second.close({ graceMs: 1_000_000 });
     expect(await stream.rest()).toEqual([]);
     await expect(fetch(`${second.url}/health`)).rejects.toThrow();
   });
