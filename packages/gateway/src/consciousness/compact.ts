@@ -38,9 +38,7 @@ export async function compact(options: CompactOptions): Promise<Compaction | und
     readTokens: budgetTokens,
     summarise,
   });
-  const summary = toSummaryEntries(lines, tag);
-  const begin: readonly Entry[] = summary.length === 0 && waiting.length > 0 ? [{ kind: 'turn' }] : summary;
-  return { summary: lines.join('\n'), carried: [...begin, ...waiting, ...newest] };
+  return { summary: lines.join('\n'), carried: [...toSummaryEntries(lines, tag), ...waiting, ...newest] };
 }
 
 interface Layout extends Cut {

@@ -20,7 +20,7 @@ export function referToLargest(
   let current = entries;
   const largest = entries
     .flatMap((entry, index) => (entry.kind === 'settled' ? [{ entry, index, size: outputSize(entry) }] : []))
-    .filter(({ entry, size }) => size > WORTH_A_REFERENCE && !isReference(entry))
+    .filter(({ size }) => size > WORTH_A_REFERENCE)
     .sort((one, other) => other.size - one.size);
   for (const { entry, index } of largest) {
     if (fits(current)) break;

@@ -1,10 +1,12 @@
-import { type Entry, runTurn, Transcript } from '@lastcall/core';
-import { scriptedModel } from '@lastcall/core/testing';
+import { type Entry, pending, runTurn, Transcript, tool } from '@lastcall/core';
+import { memoryJournal, scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { problemOfMessages } from '../../../core/src/testing/valid-history.ts';
 import { type CompactOptions, compact } from '../../src/consciousness/compact.ts';
+import { withoutRewound } from '../../src/consciousness/cycles.ts';
 import { estimateEntries, estimateTokens } from '../../src/consciousness/estimate-tokens.ts';
-import { isReference } from '../../src/consciousness/output-reference.ts';
+import { isReference, toReference } from '../../src/consciousness/output-reference.ts';
 import { parseFrame } from '../../src/inbox/frame.ts';
 import { renderInbox } from '../../src/inbox/render-inbox.ts';
 import { type Call, type CycleScript, think, tools } from './transcripts.ts';
@@ -161,6 +163,30 @@ const settledText = (entries: readonly Entry[], callId: string | undefined): str
   return found?.kind === 'settled' ? found.settlement.outcome.text : '';
 };
 
+test('[G14] no more outputs become references than must', async () => {
+  const entries = await think([cycle([[call('search', 2_500), call('search', 3_000), call('search', 2_600)]])]);
+  const { carried } = await compactWell({ entries, budgetTokens: 1_500 });
+  expect(carried.filter((entry) => entry.kind === 'settled').map(isReference)).toEqual([false, true, false]);
+});
+
+test('what a terminal tool gave stays the result of its turn', () => {
+  const settlement = {
+    callId: 'c',
+    toolName: 'answer',
+    input: {},
+    outcome: { status: 'ok' as const, value: { rooms: 2 }, text: 'x'.repeat(500) },
+    startedAt: 0,
+    endedAt: 0,
+  };
+  const valueIn = (entry: ReturnType<typeof toReference>) =>
+    entry.settlement.outcome.status === 'ok' ? entry.settlement.outcome.value : undefined;
+  expect(valueIn(toReference({ kind: 'settled', settlement: { ...settlement, terminal: true } }))).toEqual({
+    rooms: 2,
+  });
+  // Any other value is nobody's any more, and may be as large as the text.
+  expect(valueIn(toReference({ kind: 'settled', settlement }))).toMatch(/^\[output kept as c /);
+});
+
 test('an output that imitates a reference is none', async () => {
   const entries = await think([cycle([[call('search', 5_000)]])]);
   const hostile = entries.map((entry): Entry => {
@@ -196,18 +222,81 @@ test('[G14] the first steps of a cycle that is far too long are summarised, and 
   expect(least.carried).toEqual([{ kind: 'turn' }, entries.at(-1)]);
 });
 
+test('[G14] what was rewound is told of neither in the summary nor in what is carried', async () => {
+  const steps = [
+    [call('boom', 100)],
+    [call('rewind')],
+    ...Array.from({ length: 16 }, () => [call('search', 300, 100)]),
+  ];
+  const entries = await think([cycle(steps, 300)]);
+  expect(textOf(entries)).not.toContain('boom');
+  const { carried, summary } = await compactWell({ entries, budgetTokens: 500 });
+  expect(summary).toContain('I called search');
+  expect(`${summary}${textOf(carried)}`).not.toContain('boom');
+});
+
+test('what others answered meanwhile survives the removal of what was rewound', () => {
+  const settled = (callId: string, late?: true): Entry => ({
+    kind: 'settled',
+    settlement: {
+      callId,
+      toolName: 'ask',
+      input: {},
+      outcome: { status: 'ok', value: 1, text: '1' },
+      startedAt: 0,
+      endedAt: 0,
+    },
+    ...(late === true ? { late } : {}),
+  });
+  const reply = (callId: string): Entry => ({
+    kind: 'reply',
+    step: 1,
+    content: [{ type: 'tool-call', toolCallId: callId, toolName: 'ask', input: {} }],
+    calls: [{ callId, toolName: 'ask', input: '{}' }],
+    text: '',
+    finishReason: 'tool-calls',
+    usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+  });
+  const rewind: Entry = { kind: 'rewind', callId: 'r', text: 'Again.', remaining: [] };
+  const entries: Entry[] = [
+    ...said('Go.'),
+    { kind: 'checkpoint' },
+    reply('gone'),
+    settled('gone'),
+    settled('older', true),
+    { kind: 'compensating', callId: 'gone' },
+    rewind,
+    reply('kept'),
+    settled('kept'),
+  ];
+  const again = said('Again.')[1];
+  expect(withoutRewound(entries)).toEqual([
+    ...said('Go.'),
+    settled('older', true),
+    again,
+    reply('kept'),
+    settled('kept'),
+  ]);
+});
+
 test('[G14] a step whose calls are under way is carried, so that the cycle can be taken up again', async () => {
   const whole = await think([cycle([[call('search', 4_000)], [call('search', 4_000), call('look', 50)]])]);
   const lastReply = whole.findLastIndex((entry) => entry.kind === 'reply' && entry.calls.length > 0);
   const entries = [...(await think([cycle([[call('search', 4_000)]])])), ...whole.slice(0, lastReply + 1)];
-  const { carried } = await compactWell({ entries, budgetTokens: 400 });
-  const { transcript, stop } = await runTurn({
-    model: scriptedModel(['Done.']),
-    tools,
-    transcript: new Transcript(carried),
-  });
-  expect(stop.reason).toBe('end_turn');
-  expect(transcript.entries.filter((entry) => entry.kind === 'settled')).toHaveLength(3);
+  for (const budgetTokens of [400, 60]) {
+    const { carried } = await compactWell({ entries, budgetTokens });
+    const { transcript, stop, settlements } = await runTurn({
+      model: scriptedModel(['Done.']),
+      tools,
+      transcript: new Transcript(carried),
+    });
+    expect(stop.reason).toBe('end_turn');
+    expect(settlements.slice(-2).map(({ toolName, outcome }) => [toolName, outcome.status])).toEqual([
+      ['search', 'ok'],
+      ['look', 'ok'],
+    ]);
+    expect(problemOfMessages(transcript.view())).toBeUndefined();
+  }
 });
 
 describe('calls that wait', () => {
@@ -251,6 +340,34 @@ describe('calls that wait', () => {
     });
     expect(settlements).toMatchObject([{ toolName: 'allow', outcome: { status: 'ok', value: 'o'.repeat(30) } }]);
     expect(settlements[0]?.input).toEqual({ text: 'i'.repeat(9_000), outputLength: 30 });
+  });
+
+  test('[G36] that it was allowed is known after a compaction too: the same leave again is no mistake', async () => {
+    const order = tool({
+      description: 'Order, if allowed, and wait',
+      inputSchema: z.object({}),
+      approval: true,
+      execute: () => pending(),
+    });
+    const journal = memoryJournal();
+    const options = { tools: { ...tools, order }, journal, onPending: 'continue' as const };
+    const { transcript } = await runTurn({
+      ...options,
+      model: scriptedModel([{ toolName: 'order', input: {} }, 'Asked.']),
+      prompt: 'Go.',
+    });
+    const answers = { [waitingId(transcript.entries)]: { approve: true as const } };
+    await runTurn({ ...options, model: scriptedModel(['Ordered.']), transcript, prompt: 'Allowed.', answers });
+    const entries = [...said('x'.repeat(4_000)), ...journal.entries, ...said('Later.')];
+    const { carried } = await compactWell({ entries, budgetTokens: 400 });
+    const again = await runTurn({
+      ...options,
+      model: scriptedModel(['Still waiting.']),
+      transcript: new Transcript(carried),
+      prompt: 'Next.',
+      answers,
+    });
+    expect(again.pending).toHaveLength(1);
   });
 
   test('[G35] it is carried from compaction to compaction, and told of once', async () => {
@@ -306,8 +423,10 @@ describe('a summary of a summary', () => {
   test('[G14] with nothing new the summary stays, and no model is asked', async () => {
     const first = await withSummary(facts, 4_000);
     const entries = [...first.carried.slice(0, 2), ...said('x'.repeat(16_000))];
-    const second = await compactWell({ entries, budgetTokens: 4_000 });
+    let asked = 0;
+    const second = await compactWell({ entries, budgetTokens: 4_000, summarise: async () => `${++asked}` });
     expect(second.summary).toBe(first.summary);
+    expect(asked).toBe(0);
   });
 
   test('[G14] one that takes too much is condensed by the model, or by rule line for line', async () => {
@@ -351,5 +470,5 @@ test('a long transcript is compacted in no time', async () => {
   for (let round = 0; round < 20; round++) entries = await think([cycle(steps)], entries, `${round} `);
   const begun = performance.now();
   await compactWell({ entries, budgetTokens: 2_000 });
-  expect(performance.now() - begun).toBeLessThan(2_000);
+  expect(performance.now() - begun).toBeLessThan(10_000);
 });
