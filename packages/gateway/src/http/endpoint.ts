@@ -24,8 +24,8 @@ export interface Endpoint {
   readonly respond: ((value: unknown, exchange: Exchange) => Promise<Response> | Response) | undefined;
 }
 
-export type Method = 'get' | 'post' | 'patch' | 'delete';
-export type MediaType = 'text/event-stream' | 'text/plain';
+type Method = 'get' | 'post' | 'patch' | 'delete';
+type MediaType = 'text/event-stream' | 'text/plain';
 
 /**
  * - `anyone`: also without credentials
@@ -35,7 +35,7 @@ export type MediaType = 'text/event-stream' | 'text/plain';
  */
 export type Access = 'anyone' | 'entity' | 'key' | 'admin';
 
-export interface Input<P, Q, B> {
+interface Input<P, Q, B> {
   readonly caller: Caller;
   readonly params: P;
   readonly query: Q;

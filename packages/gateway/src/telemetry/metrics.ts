@@ -22,7 +22,7 @@ export interface Metrics {
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
 }
 
-export type CallOutcome = 'ok' | 'error' | 'cancelled' | 'skipped' | 'pending';
+type CallOutcome = 'ok' | 'error' | 'cancelled' | 'skipped' | 'pending';
 export type StreamEnd = 'client' | 'slow' | 'access' | 'stop' | 'error';
 
 export function createMetrics(): Metrics {

@@ -1,7 +1,7 @@
 import { type Attributes, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 
 /** The operations of the GenAI conventions that a gateway performs. */
-export type Operation = 'invoke_agent' | 'chat' | 'execute_tool';
+type Operation = 'invoke_agent' | 'chat' | 'execute_tool';
 
 export interface SpanSubject {
   readonly operation: Operation;

@@ -37,7 +37,7 @@ export interface Api {
   close(): Promise<void>;
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came.
@@ -130,14 +130,14 @@ export interface Document {
   readonly components: { readonly schemas: Record<string, object> };
 }
 
-export interface Operation {
+interface Operation {
   readonly parameters: readonly { name: string; in: 'path' | 'query'; schema: object }[];
   readonly requestBody?: { content: { 'application/json': { schema: object } } };
   readonly responses: Record<string, { content: Record<string, { schema: object }> }>;
 }
 
 /** Whatever is answered, the document says so: its status, and what the body looks like. */
-export async function assertDocumented(
+async function assertDocumented(
   document: Document,
   { method, path, answer }: { method: string; path: string; answer: Answer },
 ): Promise<void> {

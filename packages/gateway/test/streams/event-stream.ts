@@ -15,7 +15,7 @@ export interface EventStream {
   close(): Promise<void>;
 }
 
-export interface StreamedEvent {
+interface StreamedEvent {
   readonly id: string | undefined;
   readonly event: string | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came.
