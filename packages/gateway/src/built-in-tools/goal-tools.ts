@@ -15,7 +15,7 @@ export function goalTools(cycle: CycleContext): ToolSet {
       effects: 'session',
       inputSchema: z.strictObject({ goals: z.array(goalInputSchema).min(1).max(100) }),
       async execute({ goals }, ctx) {
-        const keyed = await prepareGoals(services.store.db, agent.id, goals);
+        const keyed = await prepareGoals(services.store.db, agent.id, goals, agent.limits);
         cycle.stage(ctx, (tx) => writeGoals(tx, agent.id, keyed));
         return { keys: keyed.map(({ key }) => key) };
       },

@@ -15,7 +15,7 @@ export function memoryTools(cycle: CycleContext): ToolSet {
       effects: 'session',
       inputSchema: z.strictObject({ memories: z.array(memoryInputSchema).min(1).max(100) }),
       async execute({ memories }, ctx) {
-        const prepared = await prepareMemories(services.store.db, agent.id, memories);
+        const prepared = await prepareMemories(services.store.db, agent.id, memories, agent.limits);
         cycle.stage(ctx, (tx) => writeMemories(tx, agent.id, prepared));
         return { keys: prepared.map(({ key }) => key) };
       },

@@ -16,7 +16,7 @@ export function planTools(cycle: CycleContext): ToolSet {
       inputSchema: z.strictObject({ plans: z.array(planInputSchema).min(1).max(20) }),
       async execute({ plans }, ctx) {
         const now = await services.store.transaction(async (tx) => tx.now());
-        const prepared = await preparePlans(services.store.db, agent.id, plans, now);
+        const prepared = await preparePlans(services.store.db, agent.id, plans, now, agent.limits);
         cycle.stage(ctx, (tx) => writePlans(services, tx, agent.id, prepared));
         return { plans: prepared.map(({ key, schedule }) => ({ key, nextAt: toIso(schedule.nextAt) })) };
       },

@@ -43,6 +43,26 @@ export async function adoptShown(
   });
 }
 
+/**
+ * Calls that somebody allowed to run. Their cards are in the space where they were asked for, wherever the agent is now, and were
+ * told to have started when the leave was given.
+ */
+export async function adoptApproved({ store }: Services, cycle: Cycle, live: LiveCalls): Promise<void> {
+  const callIds = Object.keys(cycle.answers);
+  if (callIds.length === 0) return;
+  const cards = await store.db
+    .selectFrom('messages')
+    .select(['call_id', 'space_id'])
+    .where('call_id', 'in', callIds)
+    .where('status', '=', 'running')
+    .execute();
+  for (const { call_id: callId, space_id: spaceId } of cards) {
+    if (callId === null) continue;
+    cycle.cards.add(callId);
+    live.adopt({ callId, kind: 'tool', spaceId, given: '' });
+  }
+}
+
 async function cardsOf({ store }: Services, { runId }: Cycle): Promise<{ callId: string | null }[]> {
   return await store.db
     .selectFrom('messages')

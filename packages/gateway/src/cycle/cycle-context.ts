@@ -1,4 +1,5 @@
 import type { ToolContext } from '@lastcall/core';
+import type { Limits } from '../config/limits.ts';
 import type { Services } from '../services.ts';
 import type { Tx } from '../store/store.ts';
 
@@ -20,4 +21,6 @@ export interface CycleAgent {
   readonly id: string;
   readonly entityId: string;
   readonly name: string;
+  /** What it may use; where it is not said, as it is configured. */
+  readonly limits?: Limits;
 }

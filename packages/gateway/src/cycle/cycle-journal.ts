@@ -183,7 +183,8 @@ export class CycleJournal implements Journal {
     const { services, cycle, live, toolNamed } = this.#parts;
     const tool = toolNamed(toolName);
     const shownIn = live.spaceOf(callId);
-    const spaceId = shownIn ?? cycle.activeSpaceId;
+    // What nobody sees is for operators to answer, and for those it names.
+    const spaceId = tool?.isVisible === true ? (shownIn ?? cycle.activeSpaceId) : null;
     await openPending(services, tx, {
       callId,
       agentId: cycle.agent.id,
@@ -195,9 +196,10 @@ export class CycleJournal implements Journal {
       display: tool?.display ?? outcome.display,
       answeredBy: tool?.answerers,
       resultSchema: tool?.resultSchema,
+      inputSchema: await tool?.inputSchema(),
       expiresAt: outcome.expiresAt ?? (tool?.expiresInMs === undefined ? undefined : tx.now() + tool.expiresInMs),
     });
-    if (spaceId === null || tool?.isVisible !== true) return;
+    if (spaceId === null) return;
     const { runId, agent } = cycle;
     const card = { spaceId, entityId: agent.entityId, runId, callId, toolName, input };
     if ((await updateCard(services, tx, callId, { status: 'requires_action' })) === undefined)

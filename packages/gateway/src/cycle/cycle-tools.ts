@@ -1,7 +1,10 @@
 import {
   type AnyTool,
+  advertise,
   configureTools,
+  createSession,
   fail,
+  filterToolSet,
   type JsonSchemaObject,
   LastcallError,
   mergeToolSets,
@@ -31,6 +34,8 @@ export interface CycleTool {
   readonly answerers?: Answerers | undefined;
   readonly resultSchema?: JsonSchemaObject | undefined;
   readonly expiresInMs?: number | undefined;
+  /** As the model is told it. */
+  inputSchema(): Promise<JsonSchemaObject | undefined>;
 }
 
 export interface CycleTools {
@@ -43,7 +48,7 @@ export interface CycleTools {
 export function cycleTools(context: CycleContext, cycle: Cycle, registry: Registry): CycleTools {
   const registered = (cycle.agent.config.tools ?? []).map((given) => resolve(given, registry));
   const own = Object.fromEntries(registered.map((one) => [one.name, toTool(one, cycle)]));
-  const known = new Map(registered.map((one) => [one.name, toCycleTool(one)]));
+  const known = new Map(registered.map((one) => [one.name, toCycleTool(one, own)]));
   return { tools: mergeToolSets(builtIn(context, cycle), own), named: (name) => known.get(name) };
 }
 
@@ -65,10 +70,24 @@ function idOf(one: RegisteredTool): string | undefined {
   return one.kind === 'typescript' && 'id' in one.tool ? (one.tool.id as string | undefined) : undefined;
 }
 
-function toCycleTool(one: RegisteredTool): CycleTool {
+function toCycleTool(one: RegisteredTool, tools: ToolSet): CycleTool {
   const { name, display, answerers, expiresInMs } = one;
   const resultSchema = one.kind === 'configured' ? one.resultSchema : undefined;
-  return { name, isVisible: isVisible(one), display, answerers, expiresInMs, resultSchema };
+  return {
+    name,
+    isVisible: isVisible(one),
+    display,
+    answerers,
+    expiresInMs,
+    resultSchema,
+    async inputSchema() {
+      const [told] = await advertise(filterToolSet(tools, 'include', [name]), {
+        session: createSession(),
+        pendingAnswered: true,
+      });
+      return told?.type === 'function' ? (told.inputSchema as JsonSchemaObject) : undefined;
+    },
+  };
 }
 
 function toTool(one: RegisteredTool, cycle: Cycle): ToolSet[string] {

@@ -25,7 +25,8 @@ export async function loadSituation(db: Kysely<Tables>, { agent, activeSpaceId }
     spaces: spaces.items.map(({ id, name, description }) => ({ spaceId: id, name, description })),
     goals: goals.map(({ key, description, status, priority }) => ({ key, description, status, priority })),
     memories: memories.map(({ key, value }) => ({ key, value })),
-    plans: plans.map(toSituationPlan),
+    // Those that are over are of no use to it.
+    plans: plans.filter(({ nextAt }) => nextAt !== undefined).map(toSituationPlan),
   };
 }
 

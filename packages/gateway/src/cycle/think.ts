@@ -18,7 +18,7 @@ import type { Services } from '../services.ts';
 import { StoreUnavailable } from '../store/store-error.ts';
 import { countCall, observeCycle } from '../telemetry/observe-cycle.ts';
 import { LeaseLost } from '../threads/lease.ts';
-import { adoptShown } from './adopt-shown.ts';
+import { adoptApproved, adoptShown } from './adopt-shown.ts';
 import { compactMind } from './compact-mind.ts';
 import type { Cycle } from './cycle.ts';
 import type { CycleContext } from './cycle-context.ts';
@@ -108,6 +108,7 @@ async function prepare(
       situation = await loadSituation(services.store.db, cycle);
     },
   });
+  await adoptApproved(services, cycle, live);
   if (cycle.isTakenOver) await adoptShown(services, cycle, { live, journal });
   const session = restoreSession(cycle);
   const model = await registry.model(config.model);

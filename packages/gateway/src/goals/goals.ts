@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import type { Limits } from '../config/limits.ts';
 import { withKeys } from '../notes/note-key.ts';
 import { assertAllKnown, assertLength, assertRoom, noteLimits } from '../notes/note-limits.ts';
 import { parseNotes } from '../notes/parse-notes.ts';
@@ -40,8 +41,9 @@ export async function prepareGoals(
   db: Kysely<Tables>,
   agentId: string,
   goals: readonly GoalInput[],
+  given?: Limits,
 ): Promise<KeyedGoal[]> {
-  const limits = await noteLimits(db, agentId);
+  const limits = given ?? (await noteLimits(db, agentId));
   const known = await keysOf(db, agentId);
   const keyed = withKeys(parseNotes('goals', goalInputSchema, goals), known, ({ description }) => description);
   for (const { key, description } of keyed)

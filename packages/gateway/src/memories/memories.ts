@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import type { Limits } from '../config/limits.ts';
 import { withKeys } from '../notes/note-key.ts';
 import { assertAllKnown, assertLength, assertRoom, noteLimits } from '../notes/note-limits.ts';
 import { parseNotes } from '../notes/parse-notes.ts';
@@ -37,8 +38,9 @@ export async function prepareMemories(
   db: Kysely<Tables>,
   agentId: string,
   memories: readonly MemoryInput[],
+  given?: Limits,
 ): Promise<MemoryInput[]> {
-  const limits = await noteLimits(db, agentId);
+  const limits = given ?? (await noteLimits(db, agentId));
   const known = await keysOf(db, agentId);
   const keyed = withKeys(parseNotes('memories', memoryInputSchema, memories), known, ({ key }) => key);
   for (const { key, value } of keyed) assertLength(`The memory "${key}"`, textOf(value), limits.noteLength);

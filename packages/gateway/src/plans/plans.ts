@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import type { Limits } from '../config/limits.ts';
 import { newId } from '../new-id.ts';
 import { withKeys } from '../notes/note-key.ts';
 import { assertAllKnown, assertLength, assertRoom, noteLimits } from '../notes/note-limits.ts';
@@ -51,8 +52,9 @@ export async function preparePlans(
   agentId: string,
   plans: readonly PlanInput[],
   now: number,
+  given?: Limits,
 ): Promise<PreparedPlan[]> {
-  const limits = await noteLimits(db, agentId);
+  const limits = given ?? (await noteLimits(db, agentId));
   const known = await plansOf(db, agentId);
   const keyed = withKeys(parseNotes('plans', planInputSchema, plans), new Set(known.keys()), ({ name }) => name);
   for (const { key, instruction } of keyed)

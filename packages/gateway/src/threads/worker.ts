@@ -132,6 +132,8 @@ export class Worker {
     } catch (error) {
       if (error instanceof StagedWriteRefused) return true;
       if (!(error instanceof StoreUnavailable)) throw error;
+      // The thread cannot be let go now: whoever finds its lease run out takes it.
+      if (this.#isStopping) return false;
       // Nothing is lost: what was not written is done again, once the store is back and if the thread is still ours.
       await this.#pause();
       return true;

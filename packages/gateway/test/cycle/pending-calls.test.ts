@@ -168,6 +168,8 @@ describeWorlds('a pending call', (open) => {
       .execute();
     const [first, second] = calls.map(({ id, run_id }) => ({ callId: id, runId: run_id }));
     if (first === undefined || second === undefined) throw new Error('two calls were expected');
+    const edited = { ...first, answer: { approve: true, input: { amount: 700 } }, by: { entityId: ada } } as const;
+    await expect(answer(world.services, edited)).rejects.toMatchObject({ status: 422 });
     await answer(world.services, { ...first, answer: { approve: true, input: { amount: 7 } }, by: { entityId: ada } });
     await answer(world.services, { ...second, answer: { deny: 'too much' }, by: { entityId: ada } });
     await world.idle();

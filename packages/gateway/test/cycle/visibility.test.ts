@@ -38,7 +38,7 @@ const cards = async (world: World, space: string) =>
       .where('kind', '=', 'tool')
       .orderBy('seq')
       .execute()
-  ).map(({ status, metadata, entity_id }) => ({
+  ).map(({ status, metadata, entity_id }): Record<string, unknown> => ({
     status,
     by: entity_id,
     ...fromJson<Record<string, unknown>>(metadata),
