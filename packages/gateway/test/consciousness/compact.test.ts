@@ -233,6 +233,14 @@ test('[G14] what was rewound is told of neither in the summary nor in what is ca
   const { carried, summary } = await compactWell({ entries, budgetTokens: 500 });
   expect(summary).toContain('I called search');
   expect(`${summary}${textOf(carried)}`).not.toContain('boom');
+  // Much comes before the point that was gone back to, and little after it.
+  const asks = Array.from({ length: 4 }, () => [call('ask'), call('ask'), call('ask')]);
+  const back = { ...cycle([[call('boom')], [call('rewind')], [call('search', 50, 50)]]), answers: true };
+  const short = await think([cycle(asks), back]);
+  for (let budgetTokens = 20; budgetTokens < estimateEntries(short); budgetTokens += 5) {
+    const least = await compactWell({ entries: short, budgetTokens });
+    expect(`${least.summary}${textOf(least.carried)}`).not.toContain('boom');
+  }
 });
 
 test('what others answered meanwhile survives the removal of what was rewound', () => {
@@ -283,8 +291,9 @@ test('[G14] a step whose calls are under way is carried, so that the cycle can b
   const whole = await think([cycle([[call('search', 4_000)], [call('search', 4_000), call('look', 50)]])]);
   const lastReply = whole.findLastIndex((entry) => entry.kind === 'reply' && entry.calls.length > 0);
   const entries = [...(await think([cycle([[call('search', 4_000)]])])), ...whole.slice(0, lastReply + 1)];
-  for (const budgetTokens of [400, 60]) {
-    const { carried } = await compactWell({ entries, budgetTokens });
+  // Also where not even this step is within the budget.
+  for (const budgetTokens of [400, 20]) {
+    const carried = (await compact({ entries, budgetTokens, tag, summarise: noModel }))?.carried ?? [];
     const { transcript, stop, settlements } = await runTurn({
       model: scriptedModel(['Done.']),
       tools,
@@ -326,6 +335,17 @@ describe('calls that wait', () => {
     });
     expect(textOf(transcript.entries)).toContain('yes, by the sea');
     expect(problemOfMessages(transcript.view())).toBeUndefined();
+  });
+
+  test('one whose answer the newest cycle tells of is not carried beside it', async () => {
+    const entries = await think([
+      cycle([[call('ask'), call('search', 5_000)]]),
+      { ...cycle([[call('search', 50)]]), answers: true },
+    ]);
+    expect(entries.some((entry) => entry.kind === 'settled' && entry.late === true)).toBe(true);
+    const { carried } = await compactWell({ entries, budgetTokens: 500 });
+    expect(carried.some((entry) => entry.kind === 'pending')).toBe(false);
+    expect(textOf(carried)).toContain('the answer to');
   });
 
   test('[G36] one that waits for leave runs with its whole input, however much of it is shown', async () => {
