@@ -4,6 +4,7 @@ import { ApiError } from '../api-error.ts';
 import type { Cycle } from '../cycle/cycle.ts';
 import type { CycleContext } from '../cycle/cycle-context.ts';
 import { listMessages } from '../spaces/list-messages.ts';
+import { lockSpace } from '../spaces/lock-space.ts';
 import { listMembers, requireMember } from '../spaces/membership.ts';
 import { assertPostable, postMessage } from '../spaces/post-message.ts';
 import { getSpace, listSpaces } from '../spaces/space.ts';
@@ -43,6 +44,8 @@ function enterSpace({ services, agent, stage }: CycleContext, cycle: Cycle): Too
 
 async function moveTo(services: CycleContext['services'], tx: Tx, cycle: Cycle, spaceId: string): Promise<void> {
   const { runId, agent, activeIn } = cycle;
+  // A removal waits for this or is seen by it: otherwise it could leave a space active that the agent is no longer in.
+  await lockSpace(tx, spaceId);
   await requireMember(tx.db, spaceId, agent.entityId);
   await tx.db.updateTable('agents').set({ active_space_id: spaceId }).where('id', '=', agent.id).execute();
   if (activeIn !== spaceId) {
