@@ -1,12 +1,14 @@
 import { Client } from 'pg';
+import { vi } from 'vitest';
 import { databases } from '../support/stores.ts';
 import { answerText } from './answering.ts';
-import { problemsOfEffects } from './check-effects.ts';
-import { problemsOfStore } from './check-store.ts';
-import { problemsOfStreams } from './check-streams.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 import { openSite, type Site, type SiteOptions } from './site.ts';
+import { isIdle, problemsOf } from './soundness.ts';
 import { until } from './until.ts';
+
+/** Starting processes takes seconds on a machine that runs other tests too. */
+vi.setConfig({ testTimeout: 120_000 });
 
 export const kinds = [{ kind: 'sqlite' }, { kind: 'postgres' }] as const;
 
@@ -37,6 +39,11 @@ export async function openCrew({ kind, env, ...options }: CrewOptions): Promise<
   const [first] = await Promise.all(kind === 'sqlite' ? [start('a')] : [start('a'), start('b')]);
   if (first === undefined) throw new Error('Nobody started.');
   const living = (): GatewayProcess | undefined => site.gateways.find(({ isRunning }) => isRunning);
+  const named = (name: string): GatewayProcess => {
+    const found = site.gateways.find((one) => one.name === name && one.isRunning);
+    if (found === undefined) throw new Error(`No gateway ${name} is running.`);
+    return found;
+  };
   return {
     site,
     first,
@@ -47,13 +54,9 @@ export async function openCrew({ kind, env, ...options }: CrewOptions): Promise<
       await client.connect();
       return client;
     },
-    named(name) {
-      const found = site.gateways.find((one) => one.name === name && one.isRunning);
-      if (found === undefined) throw new Error(`No gateway ${name} is running.`);
-      return found;
-    },
+    named,
     async crash(name) {
-      await this.named(name).kill();
+      await named(name).kill();
       return living() ?? (await start('successor'));
     },
     answered: (...refs) => answered(site, refs),
@@ -74,25 +77,4 @@ async function answered({ db }: Site, refs: readonly string[]): Promise<void> {
     const found = await db.selectFrom('messages').select('content').where('content', 'in', texts).execute();
     return found.length >= refs.length;
   });
-}
-
-/** Nothing waits, nothing runs, nobody holds anything. */
-export async function isIdle({ db }: Pick<Site, 'db'>): Promise<boolean> {
-  const waiting = await db
-    .selectFrom('inbox_events')
-    .select('id')
-    .where('status', 'in', ['pending', 'claimed'])
-    .execute();
-  const held = await db.selectFrom('threads').select('id').where('lease_owner', 'is not', null).execute();
-  return waiting.length === 0 && held.length === 0;
-}
-
-/** Everything that must hold of a database at rest, whatever happened to its gateways. */
-export async function problemsOf({ db, model, effects }: Pick<Site, 'db' | 'model' | 'effects'>): Promise<string[]> {
-  return [
-    ...(await problemsOfStore(db)),
-    ...(await problemsOfStreams(db)),
-    ...(await problemsOfEffects(db, await effects())),
-    ...model.problems,
-  ];
 }

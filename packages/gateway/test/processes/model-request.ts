@@ -19,6 +19,8 @@ export interface ModelRequest {
   readonly gateway: string;
   readonly agent: string;
   readonly activeSpaceId: string | null;
+  /** Ids by name, of those the agent is in. */
+  readonly spaces: Readonly<Record<string, string>>;
   /** Everything that ever arrived, in order. */
   readonly events: readonly InboxLine[];
   /** What arrived for this cycle. */
@@ -36,16 +38,23 @@ export interface ShownCall {
   readonly result: string;
 }
 
+/** Of what an agent is told of its situation. */
+interface Line {
+  readonly about: string;
+  readonly name?: string;
+  readonly spaceId?: string | null;
+}
+
 export function readRequest(gateway: string, { messages }: ChatBody): ModelRequest {
   const inboxes = messages.map((message) => linesOf(message, 'inbox') as InboxLine[] | undefined);
   const last = inboxes.findLastIndex((lines) => lines !== undefined);
   const situation = messages.map((message) => linesOf(message, 'situation')).findLast((lines) => lines !== undefined);
-  const about = (what: string): Record<string, unknown> | undefined =>
-    situation?.find((line) => (line as { about?: unknown }).about === what) as Record<string, unknown> | undefined;
+  const about = (what: string): Line[] => ((situation ?? []) as Line[]).filter((line) => line.about === what);
   return {
     gateway,
-    agent: String(about('you')?.name ?? ''),
-    activeSpaceId: (about('active_space')?.spaceId as string | null | undefined) ?? null,
+    agent: about('you')[0]?.name ?? '',
+    activeSpaceId: about('active_space')[0]?.spaceId ?? null,
+    spaces: Object.fromEntries(about('space').map(({ name = '', spaceId = '' }) => [name, spaceId ?? ''])),
     events: inboxes.flatMap((lines) => lines ?? []),
     newEvents: inboxes[last] ?? [],
     calls: callsIn(messages),

@@ -1,12 +1,14 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { databases } from '../support/stores.ts';
 import { doDuties } from './answering.ts';
 import { request } from './api.ts';
-import { isIdle, problemsOf } from './crew.ts';
 import { findPlace, openSite, say } from './site.ts';
+import { isIdle, problemsOf } from './soundness.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import { until } from './until.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
 
 test('[G43] a connection that breaks in the middle of a transaction, between two statements, ends the transaction alone', async () => {
   await using way = await openWay();
@@ -68,6 +70,24 @@ test('[G43] without its database a gateway answers 503 with Retry-After, and goe
   expect(gateway.isRunning).toBe(true);
   expect(await problemsOf(site)).toEqual([]);
   expect((await request(gateway.url, '/ready')).status).toBe(200);
+});
+
+test('[G42] [G43] a gateway without its database stops when it is told to', async () => {
+  await using way = await openWay();
+  const speaking = Promise.withResolvers<void>();
+  await using site = await openSite({
+    databaseUrl: way.url,
+    async decide() {
+      speaking.resolve();
+      return await new Promise<never>(() => {});
+    },
+  });
+  const gateway = await site.start('a', { TEST_GRACE_MS: '300' });
+  await say(gateway.url, 'North', 'Anna: answer m1');
+  await speaking.promise;
+  way.proxy.cut();
+  gateway.send('SIGTERM');
+  expect(await gateway.exited).toEqual({ code: 0, signal: null });
 });
 
 /** A database, and a way to it that can be cut. */

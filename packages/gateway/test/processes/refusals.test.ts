@@ -1,7 +1,9 @@
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { doDuties } from './answering.ts';
 import { openSite } from './site.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
 
 test('a second gateway on one SQLite file is refused, with the ways out, and the first one goes on', async () => {
   await using site = await openSite({ decide: doDuties });
