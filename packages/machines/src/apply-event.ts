@@ -187,7 +187,7 @@ function known(tree: Tree, id: string): Instance {
 
 function cancelAll(instance: Instance, reason: string): TreeEffect[] {
   return [...walk(instance)]
-    .filter(({ waits }) => waits.length > 0)
+    .filter(({ worker, waits }) => worker || waits.length > 0)
     .map(({ id, node, worker, waits }) => ({ kind: 'cancel', id, node, worker, waits, reason }));
 }
 

@@ -37,6 +37,8 @@ export class LeafIndex {
     if (children.length > 0) return;
     if (phase.kind === 'ceded') this.ceded.add(id);
     else if (phase.kind === 'ready' || unanswered.length < waits.length) this.ready.add(id);
+    // Nothing is waited for any more, and nobody has looked yet: it was stored when its last answer had just come.
+    else if (phase.kind === 'suspended' && waits.length === 0) this.ready.add(id);
     else if (phase.kind === 'suspended') {
       this.suspended.add(id);
       if (unanswered.some(({ expiresAt }) => expiresAt !== undefined)) this.expiring.add(id);

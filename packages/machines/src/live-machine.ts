@@ -7,6 +7,7 @@ import { Ledger } from './ledger.ts';
 import { Log, type MachineEntry, type Origin, type TreeEntry, toEntries } from './log.ts';
 import type { Machine } from './machine.ts';
 import { type MachineMessage, toQueued, userMessage } from './message.ts';
+import { openCalls } from './open-calls.ts';
 import { type CommandOptions, runCommand } from './run-command.ts';
 import { listSuspensions, type Suspension, toAnswer } from './suspension.ts';
 import { MAIN, Thread } from './thread.ts';
@@ -151,14 +152,14 @@ export class LiveMachine implements Machine {
     if (heard !== undefined) this.say(heard, effect.text);
   }
 
-  /** Every call ends: also one whose instance is gone before its answer came. */
+  /** Every call ends: also one whose instance is gone. All in a worker's own thread; in the conversation, what it waited for. */
   #cancel({ id, node, worker, waits, reason }: Extract<TreeEffect, { kind: 'cancel' }>): void {
     const thread = this.threadOf({ id, worker });
-    for (const { callId } of waits) {
-      const pending = pendingIn(thread, callId);
-      if (pending === undefined) continue;
+    const waited = new Set(waits.map(({ callId }) => callId));
+    for (const [callId, settlement] of openCalls(thread.transcript.entries)) {
+      if (!worker && !waited.has(callId)) continue;
       const outcome = { status: 'cancelled' as const, reason, text: `Cancelled: ${reason}.` };
-      thread.transcript.push({ kind: 'settled', settlement: { ...pending, outcome } });
+      thread.transcript.push({ kind: 'settled', settlement: { ...settlement, outcome } });
     }
     this.log.takeIn(thread, { instanceId: id, node });
   }

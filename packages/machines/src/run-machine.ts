@@ -7,7 +7,8 @@ import { type MachineMessage, toQueued } from './message.ts';
 import type { LeafRunOptions } from './run-leaf.ts';
 import { emptyStep, finishStored, runStep } from './run-step.ts';
 import type { Suspension } from './suspension.ts';
-import { findInstance } from './tree.ts';
+import { ownerOf } from './thread.ts';
+import { findInstance, inTreeOrder } from './tree.ts';
 
 /**
  * Runs a machine step by step until there is nothing left to do: the primary has answered and no worker is at work, or
@@ -101,8 +102,13 @@ async function nextLeaves(machine: LiveMachine, options: LeafRunOptions): Promis
   return activeLeaves(machine, options);
 }
 
-function activeLeaves({ index, tree }: LiveMachine, { clock }: LeafRunOptions): readonly string[] {
-  return index.active(tree, () => timeOf(clock));
+function activeLeaves(machine: LiveMachine, { clock }: LeafRunOptions): readonly string[] {
+  const { index, tree, leftovers } = machine;
+  const ids = index.active(tree, () => timeOf(clock));
+  if (leftovers.size === 0) return ids;
+  // Also one that is no leaf any more: it was stored when a call had made it a parent, and others still had no end.
+  const midTurn = [...leftovers].filter(({ isMidTurn }) => isMidTurn).map((thread) => ownerOf(thread, tree));
+  return [...new Set([...ids, ...midTurn])].sort(inTreeOrder);
 }
 
 function limitReached({ deadline, clock }: LeafRunOptions, stepsSpent: boolean): 'max_steps' | 'error' | undefined {

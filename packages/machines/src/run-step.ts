@@ -4,7 +4,8 @@ import { type LiveMachine, originOf } from './live-machine.ts';
 import type { MachineEntry, Origin } from './log.ts';
 import type { LeafReport, MachineStep, YieldReason } from './machine-step.ts';
 import { type LeafOutcome, type LeafRunOptions, runLeaf } from './run-leaf.ts';
-import { findInstance, type Instance } from './tree.ts';
+import { ownerOf } from './thread.ts';
+import { findInstance } from './tree.ts';
 
 /** Lets the leaves act, side by side, and brings what they came to into the tree, in tree order. */
 export async function runStep(
@@ -52,9 +53,8 @@ function conclude(machine: LiveMachine, outcome: LeafOutcome): Conclusion {
 /** Threads that a machine stored in the middle of a step had got further with, and that nobody acts on now. */
 function takeInLeftovers(machine: LiveMachine): void {
   for (const thread of machine.leftovers) {
-    const owner =
-      findInstance(machine.tree, thread.id) ?? (findInstance(machine.tree, machine.tree.speaker) as Instance);
-    machine.log.takeIn(thread, originOf(owner));
+    const id = ownerOf(thread, machine.tree);
+    machine.log.takeIn(thread, { instanceId: id, node: findInstance(machine.tree, id)?.node ?? '' });
     thread.inFlight = false;
   }
   machine.leftovers.clear();

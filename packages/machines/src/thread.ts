@@ -1,5 +1,5 @@
 import { createSession, type Entry, Session, type SessionJson, type SessionOptions, Transcript } from '@lastcall/core';
-import { ROOT } from './tree.ts';
+import { ROOT, type Tree } from './tree.ts';
 import { viewSlice } from './view.ts';
 
 /** The conversation with the user, which all that are no workers share: whoever is the primary goes on with it. */
@@ -73,4 +73,9 @@ export class Thread {
     const at = entries.findLastIndex(({ kind }) => kind === 'turn' || kind === 'stop');
     return entries[at]?.kind === 'turn' ? entries.slice(at + 1) : undefined;
   }
+}
+
+/** Who acts on a thread: the worker it belongs to, or whoever talks with the user. */
+export function ownerOf({ id }: Thread, { speaker }: Tree): string {
+  return id === MAIN ? speaker : id;
 }

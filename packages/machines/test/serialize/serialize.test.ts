@@ -298,6 +298,34 @@ describe('a machine stored in the middle of a step', () => {
     expect(steps.at(-1)).toMatchObject({ response: 'There.', done: true });
   });
 
+  test('[M26] workers that a command takes away in that state leave no call without an end', async () => {
+    gate = Promise.withResolvers<void>();
+    effects.length = 0;
+    const two = busy.tools.two as never;
+    const hand = node({ instructions: 'hand', worker: true, tools: { two } });
+    const boss = node({
+      instructions: 'boss',
+      transitions: { hire: { description: 'H.', handler: () => spawn(hand) } },
+      commands: { alone: { execute: () => to('boss') } },
+    });
+    const charter2 = charter({ nodes: { boss, hand } });
+    const machine = createMachine(charter2, { root: boss });
+    const running = run(machine, [take('hire'), [{ toolName: 'two' }, { toolName: 'two' }], 'Found.', 'Done.'], {
+      input: 'Go.',
+    });
+    while (effects.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const other = deserializeMachine(charter2, serializeMachine(machine));
+    gate.resolve();
+    await running;
+    await other.command('alone');
+    const { steps } = await run(other, ['Alone.'], { input: 'Well?' });
+    expect(steps.at(-1)?.response).toBe('Alone.');
+    const ends = other.history.flatMap((entry) =>
+      entry.kind === 'settled' && entry.instanceId === 'root.1' ? [entry.settlement.outcome.status] : [],
+    );
+    expect(ends).toEqual(['cancelled', 'cancelled']);
+  });
+
   test('[M26] the machine it was stored from goes on as if nothing had been', async () => {
     const { finish } = await storedIn([{ toolName: 'two' }, { toolName: 'transition_late' }], 'two');
     await finish();

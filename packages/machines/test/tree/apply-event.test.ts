@@ -154,7 +154,9 @@ describe('the shape of a tree', () => {
     const index = new LeafIndex(wide);
     for (let at = 1; at <= 300; at++) {
       if (at % 100 === 0) continue;
-      wide = apply(wide, { kind: 'phased', id: `root.${at}`, phase: 'suspended' });
+      const wait = { callId: `c${at}`, toolName: 't', kind: 'result', input: {}, reason: null } as const;
+      const id = `root.${at}`;
+      wide = apply(wide, { kind: 'phased', id, phase: 'suspended' }, { kind: 'waiting', id, wait });
       index.update(wide, [`root.${at}`]);
     }
     const watched = new Proxy(wide, { get: (target, key) => (looked.push(String(key)), Reflect.get(target, key)) });

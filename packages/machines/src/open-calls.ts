@@ -1,0 +1,24 @@
+import type { Entry, Settlement } from '@lastcall/core';
+
+/** The calls that have no end yet, as far as they have come: those that wait, and those of a batch that was cut short. */
+export function openCalls(entries: readonly Entry[]): ReadonlyMap<string, Settlement> {
+  const open = new Map<string, Settlement>();
+  let now = 0;
+  for (const entry of entries) {
+    if (entry.kind === 'reply') for (const call of entry.calls) open.set(call.callId, unrun(call, now));
+    else if (entry.kind === 'pending') open.set(entry.settlement.callId, entry.settlement);
+    else if (entry.kind === 'settled') {
+      open.delete(entry.settlement.callId);
+      now = entry.settlement.endedAt;
+    }
+  }
+  return open;
+}
+
+type RequestedCall = Extract<Entry, { kind: 'reply' }>['calls'][number];
+
+/** It never began: the time is that of what had ended before it. */
+function unrun({ callId, toolName, input }: RequestedCall, now: number): Settlement {
+  const outcome = { status: 'skipped' as const, reason: 'it never began', text: 'Skipped: it never began.' };
+  return { callId, toolName, input, outcome, startedAt: now, endedAt: now };
+}
