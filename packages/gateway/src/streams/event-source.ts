@@ -28,6 +28,7 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
   const encoder = new TextEncoder();
   let output: ReadableStreamDefaultController<Uint8Array> | undefined;
   let movedSinceBeat = true;
+  let failures = 0;
   const leave = streams.enter(() => end('stop'));
   const beat = setInterval(() => void onBeat().catch(fail), heartbeatMs);
   const expiry = expiresAt === undefined ? undefined : setTimeout(() => end('access'), delayUntil(expiresAt));
@@ -53,8 +54,14 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     const full = (output?.desiredSize ?? 1) <= 0;
     if (full && !movedSinceBeat) return end('slow');
     movedSinceBeat = false;
-    if (!(await isAllowed())) return end('access');
-    await reader.look();
+    try {
+      if (!(await isAllowed())) return end('access');
+      await reader.look();
+      failures = 0;
+    } catch (error) {
+      // While the database is away nothing is said, and nobody's rights change. Browsers never come back to a 503.
+      if (++failures > MOST_FAILURES) throw error;
+    }
     if (!ended && !full) output?.enqueue(encoder.encode(HEARTBEAT));
   }
 
@@ -76,6 +83,9 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     cancel: () => end('client'),
   });
 }
+
+/** Heartbeats in a row that the database did not answer: a minute. */
+const MOST_FAILURES = 4;
 
 // Timers hold 31 bits; a token that lives longer than that is checked at every heartbeat anyway.
 function delayUntil(time: number): number {

@@ -15,7 +15,7 @@ export type StreamItem =
   /** What came before is gone, or never was: read on from `seq`. */
   | { readonly kind: 'reset'; readonly seq: number };
 
-type Needs = Pick<Services, 'store' | 'bus' | 'limits'>;
+type Needs = Pick<Services, 'store' | 'bus' | 'limits' | 'logger'>;
 
 /** Opens a channel for one reader. Every event from there on comes once, in order. */
 export async function readStream(services: Needs, { channel, after }: StreamRequest): Promise<StreamReader> {
@@ -81,20 +81,17 @@ export class StreamReader {
         this.#given = event.seq;
         return { kind: 'event', event };
       }
-      if (this.#given === this.#latest) {
-        await this.#woken.promise;
-        this.#woken = Promise.withResolvers();
-      } else if (!(await this.#readPage())) return await this.#reset();
+      const step = this.#given === this.#latest ? 'wait' : await this.#readOn();
+      if (step === 'wait') await this.#wakening();
+      else if (step !== 'page') return step;
     }
     return undefined;
   }
 
-  /** Looks for events that no notice told of: notices may get lost. */
+  /** Looks for events that no notice told of, or that could not be read: notices get lost, and databases go away. */
   async look(): Promise<void> {
-    const end = await this.#end();
-    if (end <= this.#latest) return;
-    this.#latest = end;
-    this.#woken.resolve();
+    this.#latest = Math.max(this.#latest, await this.#end());
+    if (this.#given !== this.#latest) this.#woken.resolve();
   }
 
   close(): void {
@@ -135,8 +132,13 @@ export class StreamReader {
     return event;
   }
 
-  /** False: what comes next is not there any more. */
-  async #readPage(): Promise<boolean> {
+  async #wakening(): Promise<void> {
+    await this.#woken.promise;
+    this.#woken = Promise.withResolvers();
+  }
+
+  /** The next page from the table, or a reset where it is not there any more; or, where nothing can be read now, waiting. */
+  async #readOn(): Promise<'page' | 'wait' | StreamItem> {
     this.#reading = true;
     try {
       const rows = await readPage(this.#services, { channel: this.#channel, after: this.#given });
@@ -144,17 +146,19 @@ export class StreamReader {
       this.#page = firstGap === -1 ? rows : rows.slice(0, firstGap);
       // The table may be ahead of the notices.
       this.#latest = Math.max(this.#latest, this.#page.at(-1)?.seq ?? 0);
-      return this.#page.length > 0;
+      return this.#page.length > 0 ? 'page' : await this.#reset();
+    } catch (error) {
+      this.#services.logger.warn('A stream cannot be read now: it waits for the next look.', { error });
+      return 'wait';
     } finally {
       this.#reading = false;
     }
   }
 
-  async #reset(): Promise<StreamItem | undefined> {
-    const end = await this.#end();
-    this.#given = end;
-    this.#latest = Math.max(this.#latest, end);
-    return this.#state === 'open' ? { kind: 'reset', seq: end } : undefined;
+  async #reset(): Promise<StreamItem> {
+    this.#given = await this.#end();
+    this.#latest = Math.max(this.#latest, this.#given);
+    return { kind: 'reset', seq: this.#given };
   }
 
   async #end(): Promise<number> {

@@ -167,6 +167,29 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     expect(await other.call('GET', '/ready')).toMatchObject({ status: 503 });
   });
 
+  test('[G43] a stream outlives a database that is away for a while, and ends where it stays away', async () => {
+    const { ada, space, path } = await room();
+    let away = false;
+    const store = {
+      ...api.store,
+      get db() {
+        if (away) throw new Error('ECONNREFUSED');
+        return api.store.db;
+      },
+    };
+    const other = await openApi(database, { heartbeatMs: 25, services: { store, bus: api.services.bus } });
+    const stream = await open(path, { on: other });
+    await stream.heartbeat();
+    away = true;
+    await stream.heartbeat();
+    away = false;
+    await say(space, ada, 'still here');
+    expect((await stream.next())?.data.message.text).toBe('still here');
+    away = true;
+    expect(await stream.rest()).toEqual([]);
+    expect(await other.app.metrics.render()).toContain('lastcall_streams_closed_total{why="error"} 1');
+  });
+
   test('[G49] a client that reads too slowly is let go, and resumes without a loss', async () => {
     const { ada, space, path } = await room();
     const tight = await openOther({ heartbeatMs: 1_000_000, limits: { streamBacklog: 5 } });

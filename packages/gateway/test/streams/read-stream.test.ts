@@ -23,6 +23,7 @@ describe.each(databases)('reading a channel on $kind', ({ create }) => {
 
   const bus = createInProcessBus();
   const limits = DEFAULT_LIMITS;
+  const logger = { debug() {}, info() {}, warn() {}, error() {} };
   let channels = 0;
   const newChannel = (): string => `test:${++channels}`;
   const say = (channel: string, count: number, size = 1, on: Bus = bus): Promise<void> =>
@@ -31,7 +32,7 @@ describe.each(databases)('reading a channel on $kind', ({ create }) => {
         emit({ bus: on }, tx, { channel, type: 'said', payload: { text: 'x'.repeat(size) } });
     });
   const open = (channel: string, after?: number, more: object = {}): Promise<StreamReader> =>
-    readStream({ store, bus, limits, ...more }, { channel, ...(after === undefined ? {} : { after }) });
+    readStream({ store, bus, limits, logger, ...more }, { channel, ...(after === undefined ? {} : { after }) });
 
   test('[G45] a reader starts at the end, and gets what comes, in order, each once', async () => {
     const channel = newChannel();
@@ -142,6 +143,28 @@ describe.each(databases)('reading a channel on $kind', ({ create }) => {
     setFate('look');
     await say(channel, 2, 1, unreliable);
     expect(await seqs(reader, 2)).toEqual([1, 2]);
+    reader.close();
+  });
+
+  test('[G43] [G45] a reader waits while the database is away, and misses nothing', async () => {
+    const channel = newChannel();
+    let away = false;
+    const flaky = {
+      ...store,
+      get db() {
+        if (away) throw new Error('ECONNREFUSED');
+        return store.db;
+      },
+    };
+    await say(channel, 3);
+    const reader = await open(channel, 1, { store: flaky });
+    away = true;
+    const first = reader.next();
+    await expect(reader.look()).rejects.toThrow('ECONNREFUSED');
+    away = false;
+    await reader.look();
+    expect(await first).toMatchObject({ kind: 'event', event: { seq: 2 } });
+    expect(await seqs(reader, 1)).toEqual([3]);
     reader.close();
   });
 
