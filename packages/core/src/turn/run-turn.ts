@@ -111,12 +111,13 @@ async function begin(turn: Turn, begun: boolean): Promise<void> {
   const said = [...toModelMessages(messages), ...(prompt === undefined ? [] : [userMessage(prompt)])];
   const entries: Entry[] = said.map((message) => ({ kind: 'message', message }));
   if (begun || !goesOn(turn.progress.stop)) entries.unshift({ kind: 'turn' });
-  if (entries.length > 0) await record(turn, ...entries);
+  const writing = entries.length === 0 ? undefined : record(turn, ...entries);
+  if (writing !== undefined) await writing;
   // A turn inside a call is part of the run around it.
   if (entries[0]?.kind === 'turn' && turn.options.parent === undefined) turn.session.startRun();
   turn.checkpoint = Checkpoint.find(turn.session, turn.progress.lastCall, turn.options.rewind);
   if (turn.checkpoint === undefined) Checkpoint.forget(turn.session);
-  await settleLateAnswers(turn);
+  if (turn.progress.waiting.size > 0) await settleLateAnswers(turn);
 }
 
 /** The error with what was done and why attached, and the end told of. */

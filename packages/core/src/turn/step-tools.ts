@@ -28,13 +28,22 @@ export function stepTools(turn: Turn, canRewind: boolean): StepTools | Promise<S
   return last?.tools === offered && last.body === body && fixed.has(offered) ? last : describeStep(turn, offered, body);
 }
 
-async function describeStep(turn: Turn, offered: ToolSet, body: string): Promise<StepTools> {
+/** What does not change from step to step is described once, and then at once. */
+function describeStep(turn: Turn, offered: ToolSet, body: string): StepTools | Promise<StepTools> {
   const known = fixed.get(offered);
+  return known === undefined ? describeAnew(turn, offered, body) : withRules(turn, offered, body, known);
+}
+
+async function describeAnew(turn: Turn, offered: ToolSet, body: string): Promise<StepTools> {
+  assertAnswerable(offered);
+  const advertised = await advertise(offered, { session: turn.session, pendingAnswered: true });
+  if (isFixed(offered)) fixed.set(offered, advertised);
+  return withRules(turn, offered, body, advertised);
+}
+
+function withRules(turn: Turn, offered: ToolSet, body: string, advertised: readonly AdvertisedTool[]): StepTools {
   const { session, contract } = turn;
-  if (known === undefined) assertAnswerable(offered);
   const listed = contract === undefined ? undefined : listedNames(contract, offered);
-  const advertised = known ?? (await advertise(offered, { session, pendingAnswered: true }));
-  if (known === undefined && isFixed(offered)) fixed.set(offered, advertised);
   const plan: PlanRules = {
     traitsOf: (name) => traitsOf(offered, name),
     listed,
@@ -60,7 +69,6 @@ function only(tools: ToolSet, names: ReadonlySet<string>): ToolSet {
   return Object.fromEntries(Object.entries(tools).filter(([name]) => names.has(name)));
 }
 
-// What does not change from step to step is described once.
 const fixed = new WeakMap<ToolSet, readonly AdvertisedTool[]>();
 
 function isFixed(tools: ToolSet): boolean {
