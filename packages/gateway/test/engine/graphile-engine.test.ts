@@ -62,6 +62,24 @@ test('two engines that start at once on a new database both work', async () => {
   await Promise.all([wakes.of('a'), wakes.of('b')]);
 });
 
+test('[G9] a wake is not lost to a worker that takes the job of its thread in the same moment', async () => {
+  const engine = await createEngine();
+  await enqueue(engine, 'a');
+  const worker = new Client({ connectionString: url });
+  await worker.connect();
+  const jobs = 'graphile_worker._private_jobs';
+  await worker.query('begin');
+  await worker.query(`update ${jobs} set locked_at = now(), locked_by = 'worker'`);
+  const enqueued = enqueue(engine, 'a');
+  const blocked = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  while ((await worker.query(blocked)).rowCount === 0);
+  await worker.query('commit');
+  await enqueued;
+  // The one that was taken, and one for what the taker may not have seen.
+  expect((await worker.query(`select 1 from ${jobs}`)).rowCount).toBe(2);
+  await worker.end();
+});
+
 test('of two engines each wake goes to one, and after the stop of one to the other', async () => {
   const [one, other] = [await createEngine(), await createEngine()];
   const wakes = recordWakes();
