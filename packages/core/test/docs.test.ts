@@ -65,6 +65,8 @@ describe('the samples of the documentation', () => {
       'docs/glossary.md',
       'docs/benchmarks.md',
       'docs/semantics.md',
+      'docs/http-api.md',
+      'docs/deploying.md',
     ];
     const expected = pages.filter((path) => !withoutSample.includes(path));
     expect(expected.filter((path) => !blocksOf(path, 'ts').some((code) => code.startsWith('import ')))).toEqual([]);
