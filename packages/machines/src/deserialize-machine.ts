@@ -95,11 +95,11 @@ function readThreads(given: unknown, sessionOptions: (id: string) => SessionOpti
     const path = `threads.${id}`;
     const stored = record(one, path);
     const transcript = readTranscript(stored.transcript, `${path}.transcript`);
-    const sessionJson = stored.session as never;
+    const sessionJson = stored.session === undefined ? undefined : (record(stored.session, `${path}.session`) as never);
     const thread = new Thread({ id, transcript, sessionJson, sessionOptions: () => sessionOptions(id) });
     thread.logged = count(stored.logged, transcript.entries.length, `${path}.logged`);
     thread.inFlight = thread.logged < transcript.entries.length;
-    held(`${path}.session`, () => thread.assertRestorable());
+    held(`${path}.session`, () => thread.storedSession());
     threads.set(id, thread);
   }
   return threads;

@@ -42,6 +42,8 @@ export class LiveMachine implements Machine {
   readonly leftovers: Set<Thread>;
   readonly #sessionOptions: LiveParts['sessionOptions'];
   #tree: Tree;
+  /** Listed when somebody asks, and anew when it is otherwise: most steps change nothing of it. */
+  #suspended: readonly Suspension[] | undefined;
 
   constructor({ charter, tree, sessionOptions, threads, log }: LiveParts) {
     this.charter = charter;
@@ -67,7 +69,8 @@ export class LiveMachine implements Machine {
   }
 
   get suspended(): readonly Suspension[] {
-    return listSuspensions(this.#tree, this.index);
+    this.#suspended ??= listSuspensions(this.#tree, this.index);
+    return this.#suspended;
   }
 
   get primary(): Instance | undefined {
@@ -127,6 +130,7 @@ export class LiveMachine implements Machine {
     }
     this.#tree = tree;
     this.index.update(tree, touched);
+    if (events.some(({ kind }) => !LEAVING_WAITS.has(kind))) this.#suspended = undefined;
     for (const effect of effects) this.#perform(effect);
     return entries;
   }
@@ -164,6 +168,16 @@ export class LiveMachine implements Machine {
     this.log.takeIn(thread, { instanceId: id, node });
   }
 }
+
+// Events that have nothing to do with who waits for what.
+const LEAVING_WAITS: ReadonlySet<TreeEvent['kind']> = new Set([
+  'patched',
+  'queued',
+  'delivered',
+  'phased',
+  'spawned',
+  'ceded',
+]);
 
 export function originOf({ id, node }: Instance): Origin {
   return { instanceId: id, node };

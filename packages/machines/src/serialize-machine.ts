@@ -47,8 +47,7 @@ export function serializeMachine(machine: Machine): MachineJson {
 
 function toThreadJson(thread: Thread): ThreadJson {
   const { transcript, logged } = thread;
-  thread.assertRestorable();
-  const session = thread.sessionJson;
+  const session = thread.storedSession();
   const json = { transcript: transcript.toJSON(), logged };
   return session === undefined ? json : { ...json, session };
 }

@@ -43,19 +43,15 @@ export class Thread {
     return this.#session;
   }
 
-  /** What the session holds beside the machine's own view, which comes from the tree. */
-  get sessionJson(): SessionJson | undefined {
-    if (this.#session === undefined) return this.#options.sessionJson;
-    const { version, slices } = this.#session.toJSON();
-    const { [viewSlice.name]: _view, ...rest } = slices;
-    return { version, slices: rest };
-  }
-
-  /** Throws where the session holds what could not be read back: a slice that the options do not name. */
-  assertRestorable(): void {
-    const json = this.sessionJson;
-    if (json === undefined || Object.keys(json.slices).every((name) => name === ALWAYS)) return;
-    Session.fromJSON(json, this.#options.sessionOptions());
+  /**
+   * What the session holds beside the machine's own view, which comes from the tree. Throws where it could not be read
+   * back: for a slice that the options do not name.
+   */
+  storedSession(): SessionJson | undefined {
+    const json = this.#session === undefined ? this.#options.sessionJson : withoutView(this.#session.toJSON());
+    if (json !== undefined && Object.keys(json.slices ?? {}).some((name) => name !== ALWAYS))
+      Session.fromJSON(json, this.#options.sessionOptions());
+    return json;
   }
 
   /** Whether a turn has begun and not ended: asked again, it goes on. */
@@ -73,6 +69,11 @@ export class Thread {
     const at = entries.findLastIndex(({ kind }) => kind === 'turn' || kind === 'stop');
     return entries[at]?.kind === 'turn' ? entries.slice(at + 1) : undefined;
   }
+}
+
+function withoutView({ version, slices }: SessionJson): SessionJson {
+  const { [viewSlice.name]: _view, ...rest } = slices;
+  return { version, slices: rest };
 }
 
 /** Who acts on a thread: the worker it belongs to, or whoever talks with the user. */

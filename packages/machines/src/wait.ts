@@ -2,7 +2,7 @@ import type { Journal } from '@lastcall/core';
 import type { LiveMachine } from './live-machine.ts';
 import { toPlainOrNull } from './plain.ts';
 import { reasonOf } from './transition-tool.ts';
-import { findInstance, type Wait } from './tree.ts';
+import { chainOf, findInstance, type Instance, type Wait } from './tree.ts';
 import type { TreeEvent } from './tree-event.ts';
 
 type End = Parameters<Journal['settle']>[0];
@@ -15,11 +15,12 @@ export function waitsAfter(machine: LiveMachine, by: string, entry: End): readon
   return owner === undefined ? [] : [{ kind: 'settled', id: owner, callId }];
 }
 
-/** Instances share the conversation: the time of a call may pass while somebody else has the word. */
-function ownerOf({ tree, index }: LiveMachine, by: string, callId: string): string | undefined {
-  const waitsFor = (id: string): boolean =>
-    findInstance(tree, id)?.waits.some((wait) => wait.callId === callId) ?? false;
-  return waitsFor(by) ? by : [...index.waiting].find(waitsFor);
+/** Those who talk share the conversation: the time of a call may pass while somebody else has the word. */
+function ownerOf({ tree }: LiveMachine, by: string, callId: string): string | undefined {
+  const waitsFor = ({ waits }: Instance): boolean => waits.some((wait) => wait.callId === callId);
+  const acting = findInstance(tree, by);
+  if (acting === undefined || waitsFor(acting)) return acting?.id;
+  return acting.worker ? undefined : chainOf(tree, tree.speaker).find(waitsFor)?.id;
 }
 
 function toWait({ settlement }: Extract<End, { kind: 'pending' }>): Wait {
