@@ -5,6 +5,7 @@ import type { Services } from '../services.ts';
 import { openCard, updateCard } from '../spaces/tool-card.ts';
 import { toJson } from '../store/json.ts';
 import type { Tx } from '../store/store.ts';
+import { StoreUnavailable } from '../store/store-error.ts';
 import type { MessageStatus } from '../store/tables.ts';
 import { emit, runChannel } from '../streams/emit.ts';
 import { fenced } from '../threads/lease.ts';
@@ -40,6 +41,11 @@ export class CycleJournal implements Journal {
   readonly #parts: JournalParts;
   // One after the other, because calls that run side by side end side by side, and rows are numbered.
   #last: Promise<unknown> = Promise.resolve();
+  /**
+   * A transaction may have been written or not. What it showed would be shown twice, or never: nothing more is written, and the run
+   * is taken up anew from what the store has.
+   */
+  #doubt: StoreUnavailable | undefined;
 
   constructor(parts: JournalParts) {
     this.#parts = parts;
@@ -76,6 +82,7 @@ export class CycleJournal implements Journal {
   #write(records: readonly JournalRecord[], work: (tx: Tx) => Promise<void>): Promise<void> {
     const { services, cycle, live } = this.#parts;
     const written = this.#last.then(async () => {
+      if (this.#doubt !== undefined) throw this.#doubt;
       await fenced(services.store, cycle.lease, async (tx) => {
         live.drain(tx);
         const place = { threadId: cycle.lease.threadId, runId: cycle.runId, seq: cycle.nextSeq };
@@ -83,6 +90,9 @@ export class CycleJournal implements Journal {
         await work(tx);
       });
       cycle.nextSeq += records.length;
+    });
+    written.catch((error: unknown) => {
+      if (error instanceof StoreUnavailable && error.inDoubt) this.#doubt = error;
     });
     // Whoever asked hears of a failure; those after it fail by themselves.
     this.#last = written.catch(() => {});

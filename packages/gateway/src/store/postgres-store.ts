@@ -27,7 +27,8 @@ export async function openPostgresStore({ url, connections = 20 }: PostgresOptio
   return {
     dialect: 'postgres',
     db,
-    transaction: (work) => tryAgain(() => runTransaction(db, { dialect: 'postgres', now: () => clock.now() }, work)),
+    transaction: (work) =>
+      tryAgain((onCommit) => runTransaction(db, { dialect: 'postgres', now: () => clock.now(), onCommit }, work)),
     async ping() {
       try {
         await clock.ask(db);
@@ -99,12 +100,15 @@ class DatabaseClock {
 const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01', '55P03']);
 const TRIES = 5;
 
-async function tryAgain<T>(run: () => Promise<T>): Promise<T> {
+async function tryAgain<T>(run: (onCommit: () => void) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
+    let inDoubt = false;
     try {
-      return await run();
+      return await run(() => {
+        inDoubt = true;
+      });
     } catch (error) {
-      if (!CONFLICTS.has(codeOf(error)) || tries === TRIES) throw toStoreError(error);
+      if (!CONFLICTS.has(codeOf(error)) || tries === TRIES) throw toStoreError(error, { inDoubt });
     }
   }
 }
@@ -114,9 +118,9 @@ const GONE: RegExp = /^(08|53|57)|^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|25
 const GONE_MESSAGE: RegExp =
   /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable/i;
 
-function toStoreError(error: unknown): unknown {
+function toStoreError(error: unknown, { inDoubt = false }: { inDoubt?: boolean } = {}): unknown {
   const message = error instanceof Error ? error.message : '';
-  return GONE.test(codeOf(error)) || GONE_MESSAGE.test(message) ? new StoreUnavailable(error) : error;
+  return GONE.test(codeOf(error)) || GONE_MESSAGE.test(message) ? new StoreUnavailable(error, { inDoubt }) : error;
 }
 
 function codeOf(error: unknown): string {

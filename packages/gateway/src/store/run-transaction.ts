@@ -18,7 +18,7 @@ export function assertOutsideTransaction(): void {
 /** One try of a transaction: the work, what it left for the end, and then what waits for the commit. */
 export async function runTransaction<T>(
   db: Kysely<Tables>,
-  { dialect, now }: { dialect: Dialect; now: () => number },
+  { dialect, now, onCommit }: { dialect: Dialect; now: () => number; onCommit?: () => void },
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   assertOutsideTransaction();
@@ -34,6 +34,7 @@ export async function runTransaction<T>(
       afterCommit: (then) => void after.push(then),
     });
     for (const last of before) await last();
+    onCommit?.();
     return given;
   };
   try {

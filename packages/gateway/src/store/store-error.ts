@@ -21,8 +21,12 @@ export class StoreRefused extends LastcallError {
 /** The database does not answer. Trying again later is right. */
 export class StoreUnavailable extends LastcallError {
   override readonly name: string = 'StoreUnavailable';
+  /** It was asked to commit, and did not say that it has: the change may have been made or not. */
+  readonly inDoubt: boolean;
 
-  constructor(cause: unknown) {
-    super('store_unavailable', 'The database does not answer. Nothing was changed; try again shortly.', { cause });
+  constructor(cause: unknown, { inDoubt = false }: { inDoubt?: boolean } = {}) {
+    const what = inDoubt ? 'It is not known whether the change was made' : 'Nothing was changed';
+    super('store_unavailable', `The database does not answer. ${what}; try again shortly.`, { cause });
+    this.inDoubt = inDoubt;
   }
 }

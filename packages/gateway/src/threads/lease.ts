@@ -37,10 +37,13 @@ export async function claimThread(
   });
 }
 
-/** A sign of life for everything this owner holds. Gives the epochs it still holds, by thread. */
+/**
+ * A sign of life for the threads that the owner works on. Gives the epochs it still holds, by thread. Only for those that it knows
+ * of: what it holds without knowing, because it never heard of the commit of its claim, has to run out.
+ */
 export async function renewLeases(
   store: Store,
-  { owner, leaseMs }: { owner: string; leaseMs: number },
+  { owner, leaseMs, threadIds }: { owner: string; leaseMs: number; threadIds: readonly string[] },
 ): Promise<ReadonlyMap<string, number>> {
   return await store.transaction(async (tx) => {
     const until = tx.now() + leaseMs;
@@ -48,6 +51,7 @@ export async function renewLeases(
       .updateTable('threads')
       .set({ lease_until: until })
       .where('lease_owner', '=', owner)
+      .where('id', 'in', threadIds)
       .returning(['id', 'epoch'])
       .execute();
     return new Map(held.map(({ id, epoch }) => [id, epoch]));

@@ -165,8 +165,11 @@ export class Worker {
   async #beat(): Promise<void> {
     if (this.#holds.size === 0) return;
     const { store, limits } = this.#services;
-    const held = await renewLeases(store, { owner: this.#owner, leaseMs: limits.leaseMs });
-    for (const { lease, abort } of this.#holds.values())
+    // Those of now: a thread that is taken while this is written is not among what it gives.
+    const holds = [...this.#holds.values()];
+    const threadIds = holds.map(({ lease }) => lease.threadId);
+    const held = await renewLeases(store, { owner: this.#owner, leaseMs: limits.leaseMs, threadIds });
+    for (const { lease, abort } of holds)
       if (held.get(lease.threadId) !== lease.epoch) abort.abort(new LeaseLost(lease.threadId));
   }
 

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { databases } from '../support/stores.ts';
-import { doDuties } from './answering.ts';
+import { doDuties, toText } from './answering.ts';
 import { request } from './api.ts';
 import { findPlace, openSite, say } from './site.ts';
 import { isIdle, problemsOf } from './soundness.ts';
@@ -70,6 +70,38 @@ test('[G43] without its database a gateway answers 503 with Retry-After, and goe
   expect(gateway.isRunning).toBe(true);
   expect(await problemsOf(site)).toEqual([]);
   expect((await request(gateway.url, '/ready')).status).toBe(200);
+});
+
+test('[G43] a commit whose confirmation is lost counts once, whatever it wrote', async () => {
+  await using way = await openWay();
+  // Slowly, so that what is shown is written while it is spoken.
+  await using site = await openSite({
+    databaseUrl: way.url,
+    decide: (asked) => ({ ...doDuties(asked), paceMs: 15 }),
+  });
+  const gateway = await site.start('a', { LASTCALL_LOG_LEVEL: 'error' });
+  const { spaces, entities } = await findPlace(gateway.url);
+  const path = `/api/spaces/${spaces.North}/messages`;
+  let commits = 0;
+  way.proxy.loseCommits(() => ++commits % 4 === 0);
+  const works = ['answer', 'charge', 'record', 'look_up', 'answer', 'charge', 'record', 'look_up'];
+  await Promise.all(
+    works.map((what, index) => {
+      const ref = `m${index}`;
+      const text = toText(index % 3 === 0 ? 'Bert' : 'Anna', { what, ref });
+      const body = { entityId: entities.Ada, text, clientMessageId: ref };
+      return until(`${ref} is taken`, async () => (await request(gateway.url, path, { body })).status === 201);
+    }),
+  );
+  // The database is well: it is read past the way that loses.
+  await until('everything is answered and at rest', async () => {
+    const answers = await site.db.selectFrom('messages').select('id').where('content', 'like', '"Answer%').execute();
+    return answers.length === works.length && (await isIdle(site));
+  });
+  way.proxy.loseCommits(() => false);
+  expect(gateway.isRunning, gateway.output).toBe(true);
+  expect(await problemsOf(site)).toEqual([]);
+  expect(commits).toBeGreaterThan(works.length);
 });
 
 test('[G42] [G43] a gateway without its database stops when it is told to', async () => {

@@ -7,6 +7,8 @@ export interface TcpProxy extends AsyncDisposable {
   /** Every connection breaks, and new ones break at once. */
   cut(): void;
   mend(): void;
+  /** Of a PostgreSQL server: the commit is done, its confirmation never comes, and the connection breaks. */
+  loseCommits(isLost: () => boolean): void;
   /** Sockets that are open, on either side. */
   readonly count: number;
 }
@@ -14,6 +16,7 @@ export interface TcpProxy extends AsyncDisposable {
 export async function startTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let isCut = false;
+  let isLost = (): boolean => false;
   const keep = (socket: Socket): Socket => {
     sockets.add(socket);
     // Whoever is cut off says so; nobody here needs to know.
@@ -26,8 +29,15 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
       return;
     }
     const far = keep(connect(target));
-    near.pipe(far);
-    far.pipe(near);
+    let isLosing = false;
+    near.on('data', (data) => {
+      isLosing ||= data.includes('commit\0') && isLost();
+      far.write(data);
+    });
+    far.on('data', (data) => {
+      if (isLosing) far.destroy();
+      else near.write(data);
+    });
     near.on('close', () => far.destroy());
     far.on('close', () => near.destroy());
   });
@@ -47,6 +57,9 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     },
     mend() {
       isCut = false;
+    },
+    loseCommits(given) {
+      isLost = given;
     },
     async [Symbol.asyncDispose]() {
       breakAll();
