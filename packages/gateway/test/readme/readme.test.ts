@@ -1,0 +1,74 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { GatewayProcess } from '../processes/gateway-process.ts';
+import { until } from '../processes/until.ts';
+import { Shell } from './shell.ts';
+
+const root = join(import.meta.dirname, '../../../..');
+const readme = await readFile(join(root, 'README.md'), 'utf8');
+
+function blocksOf(language: string): readonly string[] {
+  return Array.from(readme.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms')), ([, body]) => body ?? '');
+}
+
+/** What the demonstration draws anew each time. */
+function withoutReference(text: string): string {
+  return text.replace(/"reference":"[0-9A-F]{8}"/, '"reference":"…"').trim();
+}
+
+test('npm start is what the tests start', async () => {
+  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  expect(scripts.start).toBe('node --conditions=@lastcall/source packages/gateway/src/main.ts');
+});
+
+test('the commands of README.md do what it says, in its order', { timeout: 120_000 }, async () => {
+  const blocks = blocksOf('sh');
+  expect(blocks).toHaveLength(6);
+  const [start = '', hello = '', watch = '', book = '', answer = '', read = ''] = blocks;
+  const [, secretKey = ''] = /^LASTCALL_SECRET_KEY=(\S+) npm start\n$/.exec(start) ?? [];
+  expect(secretKey).not.toBe('');
+
+  const folder = await mkdtemp(join(tmpdir(), 'lastcall-readme-'));
+  const env = { PORT: '0', LASTCALL_SECRET_KEY: secretKey };
+  const gateway = await GatewayProcess.start({ name: 'readme', folder, env });
+  try {
+    await using shell = new Shell(folder);
+    const here = (commands: string): string => commands.replace('http://127.0.0.1:4100', gateway.url);
+    expect(here(hello)).not.toBe(hello);
+    const api = async (path: string): Promise<readonly Record<string, unknown>[]> => {
+      const response = await fetch(gateway.url + path, { headers: { authorization: `Bearer ${secretKey}` } });
+      return ((await response.json()) as { items: Record<string, unknown>[] }).items;
+    };
+    const ended = (cycles: number): Promise<true> =>
+      until(`cycle ${cycles} ended`, async () => {
+        const runs = await api('/api/runs?status=completed');
+        return runs.length >= cycles ? true : undefined;
+      });
+
+    expect(JSON.parse(await shell.run(here(hello)))).toMatchObject({ seq: 1, text: 'Hello!', status: 'complete' });
+    await ended(1);
+    const prelude = here(hello).replace("say 'Hello!'\n", '');
+    await using watching = new Shell(folder);
+    const seen = await watching.follow(prelude + watch, (printed) => printed.includes('event: agent.inactive'));
+    expect(Array.from(seen.matchAll(/^event: (\S+)$/gm), ([, type]) => type)).toEqual(
+      expect.arrayContaining(['message.complete', 'agent.active', 'message.start', 'message.delta']),
+    );
+
+    expect(JSON.parse(await shell.run(book))).toMatchObject({ text: 'Book a hotel in Tokyo, please.' });
+    await ended(2);
+    expect(JSON.parse(await shell.run(answer))).toMatchObject({ duplicate: false });
+    await ended(3);
+    const [promised = ''] = blocksOf('console');
+    expect(withoutReference(await shell.run(read))).toBe(withoutReference(promised));
+
+    gateway.send('SIGTERM');
+    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+  } finally {
+    await gateway.kill();
+    await rm(folder, { recursive: true, force: true });
+  }
+});
