@@ -4,6 +4,7 @@ import { checkConfig } from './config/check-config.ts';
 import type { Config, ConfigInput } from './config/config.ts';
 import { gatewayLimitsOf } from './config/limits.ts';
 import { readEnv } from './config/read-env.ts';
+import { findTool } from './config/registered-tool.ts';
 import { type Settings, settingsOf } from './config/settings.ts';
 import { type App, createApp } from './http/app.ts';
 import { type HttpServer, listen } from './http/server.ts';
@@ -113,6 +114,7 @@ async function start(starting: Starting): Promise<Running> {
       metrics,
       tokenSecret: await tokenSecret(services.store),
       corsOrigins: config.corsOrigins,
+      isKnownTool: (name) => findTool(config.tools, name) !== undefined,
     });
     const worker = new Worker(services, {
       tools: config.tools,

@@ -2,6 +2,7 @@ import { createAgent } from './agents/create-agent.ts';
 import { updateAgent } from './agents/update-agent.ts';
 import type { AgentConfig } from './config/agent-config.ts';
 import type { Config } from './config/config.ts';
+import { findTool } from './config/registered-tool.ts';
 import type { PersonSeed, SpaceSeed } from './config/space-seed.ts';
 import { createEntity } from './entities/entity.ts';
 import type { Services } from './services.ts';
@@ -18,7 +19,7 @@ export async function seed(services: Services, { agents, spaces, tools }: Config
   if (agents.length === 0 && spaces.length === 0) return;
   await services.store.transaction(async (tx) => {
     const seeded = await lockSeed(tx);
-    const isKnownTool = (name: string): boolean => Object.hasOwn(tools, name);
+    const isKnownTool = (name: string): boolean => findTool(tools, name) !== undefined;
     for (const config of agents) await seedAgent(services, tx, { config, seeded, isKnownTool });
     for (const space of spaces) await seedSpace(services, tx, space, seeded);
     await tx.db

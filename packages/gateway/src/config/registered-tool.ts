@@ -141,3 +141,10 @@ function oneProblem(path: readonly PropertyKey[], message: string): Checked<neve
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
+
+/** The tool of that name, or else of that id. */
+export function findTool(tools: RegisteredTools, nameOrId: string): RegisteredTool | undefined {
+  return Object.hasOwn(tools, nameOrId)
+    ? tools[nameOrId]
+    : Object.values(tools).find((one) => one.kind === 'typescript' && 'id' in one.tool && one.tool.id === nameOrId);
+}

@@ -17,7 +17,7 @@ import { goalTools } from '../built-in-tools/goal-tools.ts';
 import { memoryTools } from '../built-in-tools/memory-tools.ts';
 import { planTools } from '../built-in-tools/plan-tools.ts';
 import { spaceTools } from '../built-in-tools/space-tools.ts';
-import type { RegisteredTool } from '../config/registered-tool.ts';
+import { findTool, type RegisteredTool } from '../config/registered-tool.ts';
 import type { Answerers, ToolConfig, ToolDisplay } from '../config/tool-config.ts';
 import { isInteractive, isVisible } from '../config/visibility.ts';
 import { readOutputTool } from '../consciousness/read-output.ts';
@@ -60,14 +60,10 @@ function builtIn(context: CycleContext, cycle: Cycle): ToolSet {
 
 function resolve(given: string | ToolConfig, { tools }: Registry): RegisteredTool {
   if (typeof given !== 'string') return { ...given, kind: 'configured' };
-  const found = Object.hasOwn(tools, given) ? tools[given] : Object.values(tools).find((one) => idOf(one) === given);
+  const found = findTool(tools, given);
   if (found !== undefined) return found;
   const message = `The agent's configuration names the tool "${given}", and this gateway has none of that name or id.`;
   throw new LastcallError('unknown_tool', message);
-}
-
-function idOf(one: RegisteredTool): string | undefined {
-  return one.kind === 'typescript' && 'id' in one.tool ? (one.tool.id as string | undefined) : undefined;
 }
 
 function toCycleTool(one: RegisteredTool, tools: ToolSet): CycleTool {
