@@ -73,7 +73,7 @@ export function follow(progress: TurnProgress, entry: Entry): void {
       followPending(progress, entry.settlement);
       return;
     case 'settled':
-      progress.waiting.delete(entry.settlement.callId);
+      if (progress.waiting.size > 0) progress.waiting.delete(entry.settlement.callId);
       progress.settled.push(entry.settlement);
       progress.sinceCheckpoint.push(entry.settlement);
       if (isRefusalByBudget(entry.settlement)) progress.refusedByBudget = true;

@@ -11,7 +11,7 @@ import { rewindRefusal } from './rewind.ts';
 import type { StepTools } from './step-tools.ts';
 import { toolNamed } from './step-tools.ts';
 import { settleUnrun, type Turn } from './turn.ts';
-import { TurnCall } from './turn-call.ts';
+import { type CallDetails, TurnCall } from './turn-call.ts';
 
 /** Settles every call of a reply that is not settled yet, in order, and gives them all. */
 export function settleBatch(turn: Turn, step: StepTools, reply: FoundReply): Promise<readonly Ended[]> {
@@ -26,7 +26,7 @@ class Batch {
   readonly #turn: Turn;
   readonly #step: StepTools;
   readonly #inputs: readonly ReadArguments[] | undefined;
-  /** Of a reply that was found, some calls may be settled. Of one that has just come, none is. */
+  /** What was settled before, where the reply was found. Of one that has just come, nothing can be known yet. */
   readonly #settled: ReadonlyMap<string, Settlement> | undefined;
   readonly #ended: Ended[] = [];
 
@@ -62,28 +62,46 @@ class Batch {
   }
 
   #settleOne(call: PlannedCall, beside: boolean): Settlement | Promise<Settlement> {
-    return this.#settled?.get(call.callId) ?? this.#settleUnknown(call, beside);
+    return this.#settled === undefined ? this.#start(call, beside) : this.#settleFound(call, this.#settled, beside);
   }
 
   #toEnded(call: PlannedCall, settlement: Settlement): Ended {
-    return { role: this.#turn.progress.ending.has(call.callId) ? 'terminal' : call.role, settlement };
+    const { ending } = this.#turn.progress;
+    return { role: ending.size > 0 && ending.has(call.callId) ? 'terminal' : call.role, settlement };
   }
 
-  #settleUnknown(call: PlannedCall, beside: boolean): Settlement | Promise<Settlement> {
+  /** A call that was found may be settled, in doubt, or waiting for an answer. */
+  #settleFound(
+    call: PlannedCall,
+    settled: ReadonlyMap<string, Settlement>,
+    beside: boolean,
+  ): Settlement | Promise<Settlement> {
     const turn = this.#turn;
+    const known = settled.get(call.callId);
+    if (known !== undefined) return known;
     if (isInDoubt(turn, this.#step, call)) return settleUnrun(turn, call, unknownOutcome(call.toolName));
     const waiting = turn.progress.waiting.get(call.callId);
+    if (waiting === undefined) return this.#start(call, beside);
     const answer = answerTo(turn.progress, turn.options.answers, call.callId);
     // An answer that was known in time holds; one that comes after the call's time does not.
     const inTime = answer !== undefined && turn.progress.answers.has(call.callId);
-    if (waiting !== undefined && !inTime && isExpired(turn, waiting.settlement))
-      return expire(turn, call, waiting.settlement);
-    if (waiting !== undefined && answer === undefined) return waiting.settlement;
-    const refused = waiting === undefined ? this.#refusal(call) : this.#refusalOfRewind(call);
-    if (refused !== undefined) return settleUnrun(turn, call, refused);
-    const rewinds = call.role === 'rewind';
-    const run = new TurnCall(turn, this.#step, { call, read: this.#inputs?.[call.place], answer, beside, rewinds });
-    return beside ? this.#runBeside(run) : dispatchRun(run);
+    if (!inTime && isExpired(turn, waiting.settlement)) return expire(turn, call, waiting.settlement);
+    if (answer === undefined) return waiting.settlement;
+    return this.#runUnless(this.#refusalOfRewind(call), { call, answer, beside });
+  }
+
+  #start(call: PlannedCall, beside: boolean): Settlement | Promise<Settlement> {
+    const read = this.#inputs?.[call.place];
+    return this.#runUnless(this.#refusal(call), { call, read, answer: undefined, beside });
+  }
+
+  #runUnless(
+    refused: Outcome | undefined,
+    details: CallDetails & { readonly call: PlannedCall },
+  ): Settlement | Promise<Settlement> {
+    if (refused !== undefined) return settleUnrun(this.#turn, details.call, refused);
+    const run = new TurnCall(this.#turn, this.#step, details);
+    return details.beside === true ? this.#runBeside(run) : dispatchRun(run);
   }
 
   /** Known to be running, so that one beside it may end it with the turn. */

@@ -15,21 +15,20 @@ import type { SessionEvent } from '../session/slice.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import type { PromptLike, ToolContext } from '../tools/tool-context.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
+import type { CallRole } from './batch-plan.ts';
 import type { RequestedCall, SettledEntry } from './entry.ts';
 import { type StepTools, toolNamed } from './step-tools.ts';
 import { record, recordSettled, type Turn } from './turn.ts';
 import type { NestedTurnOptions } from './turn-options.ts';
 import type { TurnResult } from './turn-result.ts';
 
-interface CallDetails {
-  readonly call: RequestedCall;
+export interface CallDetails {
+  readonly call: RequestedCall & { readonly role?: CallRole };
   /** Its arguments, where they were read for the reply. */
   readonly read?: ReadArguments | undefined;
   readonly answer: Answer | undefined;
   /** The turn had gone on without it. */
   readonly late?: true;
-  /** The turn goes back to its checkpoint when the call has succeeded. */
-  readonly rewinds?: boolean;
   /** Others run beside it, and may end the turn. */
   readonly beside?: boolean;
 }
@@ -82,8 +81,8 @@ export class TurnCall implements CallRun {
     return this.#details.answer;
   }
 
-  get rewinds(): boolean | undefined {
-    return this.#details.rewinds;
+  get rewinds(): boolean {
+    return this.#details.call.role === 'rewind';
   }
 
   get shown(): unknown {

@@ -48,7 +48,11 @@ export class View {
   readonly #messages: LanguageModelV4Message[] = [];
   /** The newest result of each slot. */
   #slots = new Map<string, ShownCall>();
-  readonly #calls = new Map<string, ShownCall>();
+  #calls: ShownCall[] = [];
+  /** The same by id, once somebody asks for a call out of its turn. */
+  #byId: Map<string, ShownCall> | undefined;
+  /** Which of them is to get its result next, if they come in order. */
+  #next = 0;
   #last: Step | undefined;
   #stale: Step[] = [];
   #checkpoint: Mark | undefined;
@@ -62,7 +66,7 @@ export class View {
   /** What the model had been shown when it asked for the call. */
   before(callId: string): LanguageModelV4Message[] {
     this.#showResults();
-    return this.#messages.slice(0, this.#calls.get(callId)?.step.assistantAt);
+    return this.#messages.slice(0, this.#find(callId)?.step.assistantAt);
   }
 
   apply(entry: Entry): void {
@@ -104,6 +108,7 @@ export class View {
 
   #addReply(reply: ReplyEntry): void {
     const step: Step = { reply, assistantAt: this.#messages.length, shown: [], isStale: false };
+    this.#next = this.#calls.length;
     const calls = reply.calls.map((call, place) => this.#addCall(call, step, place));
     step.shown = calls.filter(({ call }) => call.provided === undefined);
     this.#last = step;
@@ -115,12 +120,26 @@ export class View {
 
   #addCall(call: RequestedCall, step: Step, place: number): ShownCall {
     const shown: ShownCall = { call, step, place, outcome: undefined, isCondensed: false };
-    this.#calls.set(call.callId, shown);
+    this.#calls.push(shown);
+    this.#byId?.set(call.callId, shown);
     return shown;
   }
 
+  /** Most calls get their results in order, and need no looking up. */
+  #take(callId: string): ShownCall | undefined {
+    const next = this.#calls[this.#next];
+    if (next?.call.callId !== callId) return this.#find(callId);
+    this.#next++;
+    return next;
+  }
+
+  #find(callId: string): ShownCall | undefined {
+    this.#byId ??= new Map(this.#calls.map((shown) => [shown.call.callId, shown]));
+    return this.#byId.get(callId);
+  }
+
   #addOutcome(callId: string, outcome: Outcome, slot: string | undefined): void {
-    const shown = this.#calls.get(callId);
+    const shown = this.#take(callId);
     if (shown === undefined) return;
     shown.outcome = outcome;
     this.#refresh(shown.step);
@@ -161,7 +180,8 @@ export class View {
   #goBack(mark: Mark): void {
     this.#messages.length = mark.length;
     this.#stale = this.#stale.filter(({ assistantAt }) => assistantAt < mark.length);
-    for (const [callId, { step }] of this.#calls) if (step.assistantAt >= mark.length) this.#calls.delete(callId);
+    this.#calls = this.#calls.filter(({ step }) => step.assistantAt < mark.length);
+    this.#byId = undefined;
     this.#slots = new Map(mark.slots);
     for (const shown of mark.gaveWay) {
       shown.isCondensed = false;
