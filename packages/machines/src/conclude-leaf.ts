@@ -64,14 +64,10 @@ function ended(outcome: LeafOutcome, result: TurnResult, stop: Stop, phase: read
 }
 
 /** The call itself changed the tree. One that somebody answered changed nothing: its result is there, to be read. */
-function moved(
-  outcome: LeafOutcome,
-  stop: Extract<Stop, { reason: 'transition' }>,
-  phase: readonly TreeEvent[],
-): Conclusion {
-  const ceded = outcome.changes.some(({ kind }) => kind === 'ceded');
-  const changed: YieldReason = ceded ? 'cede' : 'transition';
-  return goOn(outcome, stop, outcome.answered.includes(stop.callId) ? 'tool_use' : changed, phase);
+function moved(outcome: LeafOutcome, stop: Stop, phase: readonly TreeEvent[]): Conclusion {
+  const kinds = new Set(outcome.changes.map(({ kind }) => kind));
+  const changed: YieldReason = kinds.has('moved') || kinds.has('spawned') ? 'transition' : 'tool_use';
+  return goOn(outcome, stop, kinds.has('ceded') ? 'cede' : changed, phase);
 }
 
 /** Nothing that could be passed on was said. */

@@ -30,7 +30,6 @@ export interface LeafOutcome {
   readonly from: number;
   /** Whether its reply before this step was cut off too. */
   readonly wasCut: boolean;
-  readonly answered: readonly string[];
   readonly changes: readonly TreeEntry[];
   readonly end:
     | { readonly kind: 'turn'; readonly result: TurnResult }
@@ -51,7 +50,7 @@ export async function runLeaf(machine: LiveMachine, leaf: Instance, options: Lea
   machine.underway.set(leaf.id, changes);
   const wasCut = isCut(thread);
   const from = thread.logged;
-  const outcome = { leaf, thread, from, wasCut, answered: Object.keys(answers), changes };
+  const outcome = { leaf, thread, from, wasCut, changes };
   try {
     begin(machine, leaf, thread, answers);
     const result = await runTurn(turnOptions(machine, leaf, { thread, answers, changes }, options));

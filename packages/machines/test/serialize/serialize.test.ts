@@ -1,4 +1,4 @@
-import { slice, tool } from '@lastcall/core';
+import { pending, slice, tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -11,6 +11,7 @@ import {
   type MachineJson,
   node,
   pack,
+  type RunMachineOptions,
   runMachine,
   type StateContext,
   StoredMachineError,
@@ -295,6 +296,8 @@ describe('a machine stored in the middle of a step', () => {
     await finish();
     const { requests, steps } = await run(machine, ['There.']);
     expect(texts(requests[0]).slice(1)).toEqual(['user: Go.', 'assistant: two()', 'tool: two', 'user: Hurry!']);
+    const kinds = machine.history.map(({ kind }) => kind).filter((kind) => kind !== 'turn' && kind !== 'stop');
+    expect(kinds).toEqual(['message', 'reply', 'settled', 'message', 'reply']);
     expect(steps.at(-1)).toMatchObject({ response: 'There.', done: true });
   });
 
@@ -330,6 +333,116 @@ describe('a machine stored in the middle of a step', () => {
     const { finish } = await storedIn([{ toolName: 'two' }, { toolName: 'transition_late' }], 'two');
     await finish();
   });
+});
+
+describe('a machine stored at the very moment when', () => {
+  const job = tool({ description: 'J.', inputSchema: z.object({}), execute: () => pending() });
+  const look = tool({ description: 'L.', inputSchema: z.object({}), effects: 'session', execute: () => 'seen' });
+  const answer = tool({ description: 'A.', inputSchema: z.object({}), terminal: true, execute: () => 'the answer' });
+  const more = { description: 'M.', handler: () => spawn('talker') };
+  const hand = node({ instructions: 'hand', worker: true, tools: { look }, transitions: { more } });
+  const talker = node({ instructions: 'talker', tools: { look }, transitions: { ask } });
+  const boss = node({
+    instructions: 'boss',
+    tools: { job, look, answer },
+    transitions: {
+      ask,
+      hire: { description: 'H.', handler: () => spawn(hand) },
+      both: { description: 'B.', handler: () => spawn([hand, talker]) },
+      again: { description: 'A.', handler: () => to('boss') },
+    },
+  });
+  const staff = charter({ nodes: { boss, hand, talker } });
+  type Event = Parameters<NonNullable<RunMachineOptions['onEvent']>>[0];
+
+  /** Stores the machine when the event comes that is waited for, and reads it back. */
+  async function storedWhen(
+    machine: Machine,
+    script: Script,
+    isIt: (event: Event) => boolean,
+    input?: string,
+    maxSteps = 50,
+  ): Promise<Machine> {
+    let json = '';
+    const onEvent = (event: Event): void => {
+      if (json === '' && isIt(event)) json = JSON.stringify(serializeMachine(machine));
+    };
+    await run(machine, script, { onEvent, maxSteps, ...(input === undefined ? {} : { input }) });
+    return deserializeMachine(staff, json);
+  }
+  const unsettled = (machine: Machine) => {
+    const ended = machine.history.flatMap((entry) => (entry.kind === 'settled' ? [entry.settlement.callId] : []));
+    const asked = machine.history.flatMap((entry) =>
+      entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : [],
+    );
+    return asked.filter((callId) => !ended.includes(callId));
+  };
+
+  test('[M26] one leaf has ended and another has not: it is not asked again, and what it came to arrives', async () => {
+    const script = (request: Asked) => {
+      if (systemOf(request).startsWith('boss')) return take('both');
+      return systemOf(request).startsWith('hand') ? 'Found it.' : stored.promise.then(() => 'Hello.');
+    };
+    const stored = Promise.withResolvers<void>();
+    const isIt = ({ type, instanceId }: Event) => {
+      const isOver = type === 'turn.end' && instanceId === 'root.1';
+      if (isOver) setImmediate(stored.resolve);
+      return isOver;
+    };
+    const machine = await storedWhen(createMachine(staff, { root: boss }), script, isIt, 'Go.');
+    const asked: string[] = [];
+    const { steps } = await run(machine, (request: Asked) => (asked.push(systemOf(request)), 'Hello again.'));
+    expect(asked).toEqual([expect.stringMatching(/^talker/)]);
+    expect(machine.history.filter(({ kind }) => kind === 'ceded')).toMatchObject([{ content: 'Found it.' }]);
+    expect(steps.at(-1)).toMatchObject({ response: 'Hello again.', done: true });
+  });
+
+  test('[M26] the last answer has reached its call, and nobody has looked yet', async () => {
+    const machine = createMachine(staff, { root: boss });
+    await run(machine, [take('ask')], { input: 'Go.' });
+    machine.resume(machine.suspended[0]?.id ?? '', 'yes');
+    const isIt = ({ type }: Event) => type === 'turn.end';
+    const other = await storedWhen(machine, ['Good.'], isIt);
+    expect(other.suspended).toEqual([]);
+    const { steps } = await run(other, ['Good.']);
+    expect(reasons(steps)).toEqual(['tool_use', 'end_turn']);
+    expect(unsettled(other)).toEqual([]);
+  });
+
+  test('[M26] it has gone on after one answer while another call still waits', async () => {
+    const machine = createMachine(staff, { root: boss });
+    await run(machine, [[{ toolName: 'job' }, { toolName: 'answer' }, take('ask')]], { input: 'Go.' });
+    machine.resume(machine.suspended.find(({ toolName }) => toolName === 'transition_ask')?.id ?? '', 'yes');
+    const isIt = ({ type }: Event) => type === 'tool-call.start';
+    const calls = [{ toolName: 'look' }, { toolName: 'look' }];
+    const other = await storedWhen(
+      machine,
+      [calls, 'Good.'],
+      (event) => isIt(event) && 'toolName' in event && event.toolName === 'look',
+    );
+    const { steps } = await run(other, ['Good.']);
+    expect(steps.at(-1)?.response).toBe('Good.');
+    expect(unsettled(other)).toEqual(other.suspended.map(({ callId }) => callId));
+    expect(other.suspended).toMatchObject([{ toolName: 'job' }]);
+  });
+
+  for (const [who, batches, made] of [
+    ['the primary', { boss: [take('hire'), take('again')], hand: 'Done.' }, 'transition_hire'],
+    ['a worker', { boss: take('hire'), hand: [take('more'), take('nope'), take('more')] }, 'transition_more'],
+  ] as const) {
+    test(`[M26] a call has made ${who} a parent, and others of its batch have no end`, async () => {
+      const script = (request: Asked) => {
+        if (systemOf(request).startsWith('boss')) return batches.boss;
+        return systemOf(request).startsWith('hand') ? batches.hand : 'Done.';
+      };
+      const isIt = (event: Event) => event.type === 'tool-call.complete' && event.toolName === made;
+      const machine = createMachine(staff, { root: boss });
+      machine.enqueue('Go.');
+      const other = await storedWhen(machine, script as Script, isIt, undefined, 4);
+      await run(other, script as Script, { maxSteps: 1 });
+      expect(unsettled(other)).toEqual([]);
+    });
+  }
 });
 
 describe('a stored machine that does not fit is refused with its path', () => {

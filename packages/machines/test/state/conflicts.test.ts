@@ -171,6 +171,21 @@ describe('two who write at the same time', () => {
     expect(machine.tree.root.state).toEqual({ a: 2, b: 9 });
   });
 
+  test('[M17] what an earlier call committed, and somebody changed since, is no conflict of a later call', async () => {
+    const machine = make();
+    const calls = [
+      { toolName: 'quick', input: { a: 1 } },
+      { toolName: 'write', input: { b: 1 } },
+    ];
+    const running = run(machine, [calls, 'Done.'], { input: 'Go.' });
+    await inside.promise;
+    await machine.command('set', { a: 5 });
+    held.resolve();
+    const { steps } = await running;
+    expect(outcomes(steps).map(([, status]) => status)).toEqual(['ok', 'ok']);
+    expect(machine.tree.root.state).toEqual({ a: 5, b: 1 });
+  });
+
   test('[M17] what was written in one step is no conflict in the next', async () => {
     const machine = make();
     await meet(machine, { a: 1 }, () => machine.command('set', { a: 2 }));

@@ -130,6 +130,7 @@ describe('resumed', () => {
     const machine = make();
     const first = await run(machine, [ASK], { input: 'Go.' });
     await run(machine, [], { input: 'Are you there?' });
+    expect(machine.tree.queue).toHaveLength(1);
     machine.resume(last(first.steps)[0]?.id ?? '', 'yes');
     machine.enqueue('And now?');
     const { requests, steps } = await run(machine, ['Now it is done.']);
