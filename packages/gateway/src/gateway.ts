@@ -146,6 +146,9 @@ function models({ config, settings, env }: Starting): (name: string | undefined)
   return modelFinder({ model: settings.model, modelUrl: settings.modelUrl, models: config.models, env });
 }
 
+/** What all agents get counts where the gateway itself decides: how long an inbox may be, and when agents stop talking. */
 function limitsOf({ config, settings, tuning }: Starting): Limits {
-  return { ...gatewayLimitsOf(config.limits, settings.leaseMs), ...tuning };
+  const { hopLimit: hops, inboxLength } = config.limits.agent ?? {};
+  const ofAgents = { ...(hops === undefined ? {} : { hops }), ...(inboxLength === undefined ? {} : { inboxLength }) };
+  return { ...gatewayLimitsOf(config.limits, settings.leaseMs), ...ofAgents, ...tuning };
 }

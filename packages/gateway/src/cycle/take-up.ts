@@ -24,9 +24,9 @@ import { settledByEvents } from './settled-by-events.ts';
  * Undefined: nothing, and the thread is let go. A new run, the events it takes and what the model will read of them are written in one transaction, so
  * that whoever dies after it leaves a run to be taken up, and whoever dies before it leaves events that wait.
  */
-export async function takeUp(services: Services, { agentLimits }: Registry, lease: Lease): Promise<Cycle | undefined> {
+export async function takeUp(services: Services, registry: Registry, lease: Lease): Promise<Cycle | undefined> {
   return await fenced(services.store, lease, async (tx) => {
-    const cycle = await find(services, tx, agentLimits, lease);
+    const cycle = await find(services, tx, registry, lease);
     // In the transaction that found nothing: an event that is written meanwhile wakes somebody who then finds the thread free.
     if (cycle === undefined) await release(tx, lease);
     return cycle;
@@ -36,7 +36,7 @@ export async function takeUp(services: Services, { agentLimits }: Registry, leas
 async function find(
   services: Services,
   tx: Tx,
-  agentLimits: Registry['agentLimits'],
+  { agentLimits, metrics }: Registry,
   lease: Lease,
 ): Promise<Cycle | undefined> {
   const row = await tx.db
@@ -50,7 +50,7 @@ async function find(
   const agent = toAgent(row, agentLimits);
   const open = await openRun(tx, lease.threadId);
   if (open !== undefined) return await takeOver(services, tx, { lease, agent, row, open });
-  return row.status === 'active' ? await begin(services, tx, { lease, agent, row }) : undefined;
+  return row.status === 'active' ? await begin(services, tx, { lease, agent, row, metrics }) : undefined;
 }
 
 function toAgent(row: AgentRow, agentLimits: Registry['agentLimits']): ThinkingAgent {
@@ -105,7 +105,11 @@ async function takeOver(
   return undefined;
 }
 
-async function begin(services: Services, tx: Tx, { lease, agent, row }: Taking): Promise<Cycle | undefined> {
+async function begin(
+  services: Services,
+  tx: Tx,
+  { lease, agent, row, metrics }: Taking & Pick<Registry, 'metrics'>,
+): Promise<Cycle | undefined> {
   const events = await waitingEvents(tx, agent);
   if (events.length === 0) return undefined;
   const mind = await loadConsciousness(tx.db, lease.threadId);
@@ -113,7 +117,11 @@ async function begin(services: Services, tx: Tx, { lease, agent, row }: Taking):
   await claim(tx, events, run.id);
   const number = run.cycle_no;
   const waiting = events.map(toWaiting);
-  const text = renderInbox(waiting, { cycle: number, tag: agent.tag, now: tx.now() });
+  const now = tx.now();
+  tx.afterCommit(() => {
+    for (const { at } of waiting) metrics?.inboxLag((now - at) / 1_000);
+  });
+  const text = renderInbox(waiting, { cycle: number, tag: agent.tag, now });
   const entries: Entry[] = [
     ...(await settledByEvents(tx, waiting)),
     { kind: 'turn' },

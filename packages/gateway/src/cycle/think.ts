@@ -50,10 +50,10 @@ export async function think(services: Services, registry: Registry, cycle: Cycle
   const count = (status: 'completed' | 'failed' | 'cancelled'): void =>
     registry.metrics?.cycle({ status, seconds: (performance.now() - startedAt) / 1_000 });
   try {
-    const { turn, model, session } = await prepare(services, registry, cycle, abort, journal);
-    await runTurn(turn);
+    const prepared = await prepare(services, registry, cycle, abort, journal);
+    await runTurn(prepared.turn);
     count(abort.isCancelled() ? 'cancelled' : 'completed');
-    await compactMind(services, cycle, { model, session, signal: abort.signal });
+    await settleDown(services, cycle, prepared, abort);
   } catch (error) {
     if (staysOpen(error)) throw error;
     services.logger.error(`Cycle ${cycle.number} of agent ${cycle.agent.id} failed.`, error);
@@ -61,6 +61,21 @@ export async function think(services: Services, registry: Registry, cycle: Cycle
     count('failed');
   } finally {
     journal.flush();
+  }
+}
+
+/** The run is over: what goes wrong from here on is no failure of it, and the next cycle tries again. */
+async function settleDown(
+  services: Services,
+  cycle: Cycle,
+  { model, session }: Prepared,
+  abort: CycleAbort,
+): Promise<void> {
+  try {
+    await compactMind(services, cycle, { model, session, signal: abort.signal });
+  } catch (error) {
+    if (staysOpen(error)) throw error;
+    services.logger.error(`The consciousness of agent ${cycle.agent.id} could not be compacted.`, error);
   }
 }
 

@@ -14,8 +14,6 @@ export interface Metrics {
   tokens(used: { model: string; input: number; output: number }): void;
   /** How long an event waited before a cycle took it. */
   inboxLag(seconds: number): void;
-  /** Pending calls that ended, by how. */
-  pendingEnded(how: 'resolved' | 'expired' | 'cancelled'): void;
   streamOpened(): void;
   streamClosed(why: StreamEnd): void;
   /** A figure that is asked for when somebody looks, e.g. cycles under way. */
@@ -61,12 +59,6 @@ export function createMetrics(): Metrics {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 300],
     registers,
   });
-  const pending = new Counter({
-    name: 'lastcall_pending_calls_ended_total',
-    help: 'Pending calls that ended, by how.',
-    labelNames: ['how'],
-    registers,
-  });
   const open = new Gauge({ name: 'lastcall_open_streams', help: 'Streams open now.', registers });
   const closed = new Counter({
     name: 'lastcall_streams_closed_total',
@@ -85,7 +77,6 @@ export function createMetrics(): Metrics {
       tokens.inc({ model, direction: 'output' }, output);
     },
     inboxLag: (seconds) => lag.observe(seconds),
-    pendingEnded: (how) => pending.inc({ how }),
     streamOpened: () => open.inc(),
     streamClosed(why) {
       open.dec();

@@ -64,7 +64,6 @@ describe('metrics', () => {
     one.call({ tool: 'send_message', outcome: 'ok', seconds: 0.1 });
     one.tokens({ model: 'm', input: 10, output: 3 });
     one.inboxLag(0.2);
-    one.pendingEnded('expired');
     one.streamOpened();
     one.gauge('lastcall_cycles_running', 'Cycles under way.', () => 7);
     const text = await one.render();
@@ -75,7 +74,6 @@ describe('metrics', () => {
       'lastcall_tokens_total{model="m",direction="input"} 10',
       'lastcall_tokens_total{model="m",direction="output"} 3',
       'lastcall_inbox_lag_seconds_count 1',
-      'lastcall_pending_calls_ended_total{how="expired"} 1',
       'lastcall_open_streams 1',
       'lastcall_cycles_running 7',
     ])

@@ -22,10 +22,12 @@ const planSchema = z
     key: z.string(),
     name: z.string(),
     instruction: z.string(),
-    schedule: z.union([z.strictObject({ cron: z.string(), timeZone: z.string() }), z.strictObject({ at: z.int() })]),
+    cron: z.string().optional().meta({ description: 'Of a plan that comes again and again, with its time zone.' }),
+    timeZone: z.string().optional(),
+    at: z.int().optional().meta({ description: 'Of a plan that comes once.' }),
     misfire: z.enum(['once', 'skip']),
-    nextAt: z.int().nullable(),
-    lastAt: z.int().nullable(),
+    nextAt: z.int().optional().meta({ description: 'Left out once it has fired for the last time.' }),
+    lastAt: z.int().optional(),
     ...times,
   })
   .meta({ id: 'Plan' });
