@@ -31,7 +31,7 @@ export function bindTool<T extends AnyTool | AiSdkTool>(definition: T, scope: Sc
 }
 
 /** The same context with the state in it: a context belongs to one run of one call, so nobody else sees it. */
-export function withState(ctx: ToolContext, scope: Scope): StateContext {
+function withState(ctx: ToolContext, scope: Scope): StateContext {
   const { seat } = viewOf(ctx);
   return Object.defineProperties(ctx, {
     state: { enumerable: true, configurable: true, get: () => stateIn(viewOf(ctx), scope) },

@@ -9,8 +9,8 @@ import type { PlainObject } from './plain.ts';
 import { restoreInstances } from './restore-instances.ts';
 import type { MachineJson } from './serialize-machine.ts';
 import { count, type Fields, list, record, restoreState } from './stored-fields.ts';
-import { ownerOf, Thread } from './thread.ts';
-import { findInstance, type QueuedMessage } from './tree.ts';
+import { Thread } from './thread.ts';
+import type { QueuedMessage } from './tree.ts';
 
 export interface RestoreOptions {
   /** As it was given to `createMachine`. */
@@ -33,22 +33,13 @@ export function deserializeMachine(
   const { root, speaker } = restoreInstances(compiled, tree.root);
   const threads = readThreads(stored.threads, sessionOptions);
   const log = readLog(stored, threads);
-  const machine = new LiveMachine({
+  return new LiveMachine({
     charter: compiled,
     tree: { root, packs: readPacks(compiled, tree.packs), queue: readQueue(tree), speaker },
     sessionOptions,
     threads,
     log,
   });
-  for (const thread of machine.leftovers) wake(machine, thread);
-  return machine;
-}
-
-/** An instance that was suspended, and had gone on when it was stored, has a turn to finish. */
-function wake(machine: LiveMachine, thread: Thread): void {
-  const owner = findInstance(machine.tree, ownerOf(thread, machine.tree));
-  if (owner?.phase.kind === 'suspended' && thread.isMidTurn)
-    machine.apply({ kind: 'phased', id: owner.id, phase: 'ready' });
 }
 
 function readJson(json: MachineJson | string): Fields {

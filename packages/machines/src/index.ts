@@ -10,7 +10,7 @@ export { createMachine, type Machine, type MachineOptions } from './machine.ts';
 export type { RunMachineOptions } from './machine-options.ts';
 export type { LeafReport, MachineStep, YieldReason } from './machine-step.ts';
 export type { MachineMessage } from './message.ts';
-export { type AnyNode, type Node, type NodeDefinition, node } from './node.ts';
+export { type AnyNode, type CommandMaker, type Node, type NodeDefinition, node, type TransitionMaker } from './node.ts';
 export { type Pack, type PackDefinition, pack } from './pack.ts';
 export type { Plain, PlainObject } from './plain.ts';
 export type { CommandOptions } from './run-command.ts';

@@ -69,7 +69,7 @@ export interface Node<S = Record<string, unknown>> extends AnyNode {
   readonly initialState: S | undefined;
 }
 
-export const NODE: unique symbol = Symbol.for('lastcall.node') as never;
+const NODE: unique symbol = Symbol.for('lastcall.node') as never;
 
 /**
  * Defines a node. The charter checks it when it is built.

@@ -20,7 +20,8 @@ export interface CommandOptions {
   clock?: Clock;
 }
 
-let commands = 0;
+// Each is somebody of its own to the ledger.
+let started = 0;
 
 /** One after another, beside a step; what changes the tree itself waits for the step to end. */
 export async function runCommand(
@@ -39,7 +40,7 @@ export async function runCommand(
 
 async function perform(machine: LiveMachine, name: string, input: unknown, options: CommandOptions): Promise<unknown> {
   const { instance, command } = find(machine, name, options.instanceId);
-  const by = `command ${++commands}`;
+  const by = `command ${++started}`;
   try {
     const { settlement, events } = await dispatch(machine, { instance, command, name, by }, input, options);
     if (settlement.outcome.status !== 'ok')

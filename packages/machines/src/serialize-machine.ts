@@ -16,12 +16,12 @@ export interface MachineJson {
 }
 
 /** The queue as a transcript of messages, because those may hold more than JSON does, and transcripts know how to keep it. */
-export interface TreeJson extends Pick<Tree, 'root' | 'packs'> {
+interface TreeJson extends Pick<Tree, 'root' | 'packs'> {
   readonly queue: TranscriptJson;
   readonly silent: readonly boolean[];
 }
 
-export interface ThreadJson {
+interface ThreadJson {
   readonly transcript: TranscriptJson;
   readonly session?: SessionJson;
   readonly logged: number;
