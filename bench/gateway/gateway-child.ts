@@ -64,6 +64,8 @@ const gateway = createGateway({
 });
 
 await gateway.start();
+// Whoever started it is gone: nobody would ever stop it.
+process.once('disconnect', () => process.exit());
 process.on('message', (request: ChildRequest) => void answer(request));
 process.send?.({ url: gateway.url } satisfies ChildReady);
 
