@@ -82,7 +82,7 @@ async function answer({ id, ask }: ChildRequest): Promise<void> {
   } else {
     await gateway.stop();
     reply(null);
-    process.disconnect();
+    process.disconnect?.();
   }
 }
 
