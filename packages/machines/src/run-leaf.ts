@@ -16,7 +16,6 @@ import type { RunMachineOptions } from './machine-options.ts';
 import { userMessage } from './message.ts';
 import { claimFor, viewFor } from './seat.ts';
 import type { Thread } from './thread.ts';
-import { transitionsLast } from './transitions-last.ts';
 import { chainOf, type Instance, parentId } from './tree.ts';
 import { base, changesIn } from './view.ts';
 import { waitsAfter } from './wait.ts';
@@ -110,7 +109,7 @@ function turnOptions(
     canSuspend: true,
   });
   base(work.thread.session, view);
-  const { model, onEvent, sharedBudget, middleware = [] } = options;
+  const { model, onEvent, sharedBudget } = options;
   return {
     ...passedOn(options),
     model: typeof model === 'function' ? model({ ...origin, worker: leaf.worker }) : model,
@@ -122,7 +121,8 @@ function turnOptions(
     maxSteps: 1,
     // Going back would undo the session, and not the tree.
     rewind: { max: 0 },
-    middleware: [...middleware, transitionsLast],
+    // A transition applies to the state that its whole batch left, and its result says what happened.
+    batch: { ...options.batch, transitions: 'last' },
     journal: journalOf(machine, leaf.id, work.changes),
     signal: options.runSignal,
     ...(sharedBudget === undefined ? {} : { budget: sharedBudget }),
@@ -132,7 +132,7 @@ function turnOptions(
 
 const PASSED_ON = [
   'deadline',
-  'batch',
+  'middleware',
   'policies',
   'clock',
   'newId',

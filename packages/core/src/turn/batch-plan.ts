@@ -23,16 +23,29 @@ export interface PlanRules {
   /** The names that end the run, where it has a terminating contract. */
   readonly listed: ReadonlySet<string> | undefined;
   readonly cancelRest: boolean;
+  readonly transitions: 'in-place' | 'last';
 }
 
 /** A batch in groups: the calls of a group run side by side, the groups one after another. */
 export type BatchPlan = readonly (readonly PlannedCall[])[];
 
+/** The groups in the order they run. */
+export function planBatch(calls: readonly RequestedCall[], rules: PlanRules): BatchPlan {
+  const groups = groupCalls(calls, rules);
+  return rules.transitions === 'last' ? transitionsLast(groups) : groups;
+}
+
+/** Whatever takes over then finds what the whole batch left. They stand alone, so that moving them parts no group. */
+function transitionsLast(groups: BatchPlan): BatchPlan {
+  const isTransition = ([first]: readonly PlannedCall[]): boolean => first?.role === 'transition';
+  return [...groups.filter((group) => !isTransition(group)), ...groups.filter(isTransition)];
+}
+
 /**
  * Classifies all calls of a batch before any runs, because a transition anywhere in it outranks a terminal. Only
  * neighbours without effects share a group; whatever may end, hand over or wait stands alone.
  */
-export function planBatch(calls: readonly RequestedCall[], rules: PlanRules): BatchPlan {
+function groupCalls(calls: readonly RequestedCall[], rules: PlanRules): BatchPlan {
   const groups: PlannedCall[][] = [];
   let open: PlannedCall[] | undefined;
   for (let place = 0; place < calls.length; place++) {

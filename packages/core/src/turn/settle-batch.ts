@@ -47,7 +47,7 @@ class Batch {
       const settling = this.#settleOne(only, false);
       this.#ended.push(this.#toEnded(only, settling instanceof Promise ? await settling : settling));
     }
-    return this.#ended;
+    return this.#step.plan.transitions === 'last' ? inCallOrder(this.#ended, plan) : this.#ended;
   }
 
   /** Side by side; where one leaves the loop, the others have ended before it does. */
@@ -126,6 +126,13 @@ class Batch {
   #refusalOfRewind(call: PlannedCall): Outcome | undefined {
     return call.role === 'rewind' ? rewindRefusal(this.#turn, this.#step) : undefined;
   }
+}
+
+/** Calls are told of in the order they were asked for, whichever ran first. */
+function inCallOrder(ended: readonly Ended[], plan: BatchPlan): readonly Ended[] {
+  const inOrder: Ended[] = [];
+  for (const [index, { place }] of plan.flat().entries()) inOrder[place] = ended[index] as Ended;
+  return inOrder;
 }
 
 /**

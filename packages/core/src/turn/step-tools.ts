@@ -48,6 +48,7 @@ function withRules(turn: Turn, offered: ToolSet, body: string, advertised: reado
     traitsOf: (name) => traitsOf(offered, name),
     listed,
     cancelRest: turn.rules.onError === 'cancel-rest',
+    transitions: turn.options.batch?.transitions ?? 'in-place',
   };
   const system = withTerminalTools(body, listed === undefined ? offered : only(offered, listed), session);
   const hasRewind = Object.values(offered).some(isRewindTool);

@@ -84,6 +84,8 @@ export interface BatchOptions {
   onError?: 'continue' | 'cancel-rest';
   /** After a terminal tool succeeded, plain calls are skipped (the default) or run. */
   afterTerminal?: 'skip' | 'run';
+  /** When transitions run: where the model wrote them (the default), or after all other calls of their batch. */
+  transitions?: 'in-place' | 'last';
   /** Whether the view keeps calls that did not run. Default 'keep'; under a terminating contract 'trim'. */
   history?: 'keep' | 'trim';
 }
@@ -116,6 +118,7 @@ export function checkTurnOptions(options: TurnOptions): void {
   oneOf('onPending', options.onPending, ['suspend', 'continue']);
   oneOf('batch.onError', options.batch?.onError, ['continue', 'cancel-rest']);
   oneOf('batch.afterTerminal', options.batch?.afterTerminal, ['skip', 'run']);
+  oneOf('batch.transitions', options.batch?.transitions, ['in-place', 'last']);
   oneOf('batch.history', options.batch?.history, ['keep', 'trim']);
   wholeNumber('maxSteps', options.maxSteps, 1);
   wholeNumber('rewind.max', options.rewind?.max, 0);

@@ -26,6 +26,7 @@ const rules = (more: Partial<PlanRules> = {}): PlanRules => ({
   traitsOf: (name) => (Object.hasOwn(kinds, name) ? kinds[name as keyof typeof kinds] : undefined),
   listed: undefined,
   cancelRest: false,
+  transitions: 'in-place',
   ...more,
 });
 const underContract = rules({ listed: new Set(['listed']) });
@@ -114,4 +115,10 @@ test('[R16] under a contract only listed tools end the run: a terminal one that 
 test('a plan of 20,000 calls is made, and one of none', () => {
   expect(planBatch(calls(...Array.from({ length: 20_000 }, () => 'read' as const)), rules())).toHaveLength(1);
   expect(planBatch([], rules())).toEqual([]);
+});
+
+test('transitions that come last leave the order of the others as it was', () => {
+  const plan = planBatch(calls('read', 'leave', 'read', 'write', 'leave', 'end'), rules({ transitions: 'last' }));
+  expect(shape(plan)).toEqual([['read'], ['read'], ['write'], ['end'], ['leave'], ['leave']]);
+  expect(plan.flat().map(({ place }) => place)).toEqual([0, 2, 3, 5, 1, 4]);
 });

@@ -356,3 +356,17 @@ test('[T45] under a contract a terminal tool that is not listed is plain, and is
   expect(response).toBe('end');
   expect(systemOf(model)).toBe(listing('- end: Ends.'));
 });
+
+test('a transition that comes last sees what later calls of its batch did, and the calls are told of in their order', async () => {
+  const done: string[] = [];
+  const act = tool({ description: 'Acts.', inputSchema: none, execute: () => void done.push('act') });
+  const leave = transition(() => done.join());
+  const { settlements, stop } = await runTurn({
+    model: scriptedModel([[{ toolName: 'leave' }, { toolName: 'act' }]]),
+    prompt: 'go',
+    tools: { act, leave },
+    batch: { transitions: 'last' },
+  });
+  expect(stop).toMatchObject({ reason: 'transition', value: 'act' });
+  expect(settlements.map(({ toolName }) => toolName)).toEqual(['leave', 'act']);
+});
