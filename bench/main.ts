@@ -7,6 +7,7 @@ import { benchGatewayFirstSign } from './gateway/first-sign.bench.ts';
 import { benchGatewaySleepingAgents } from './gateway/sleeping-agents.bench.ts';
 import { benchGatewayThousandAgents } from './gateway/thousand-agents.bench.ts';
 import { benchHostFiles } from './host-files.bench.ts';
+import { benchMachines } from './machines.bench.ts';
 import { benchGrowth } from './overhead/growth.bench.ts';
 import { benchMillionCalls } from './overhead/million-calls.bench.ts';
 import { benchOverhead } from './overhead/overhead.bench.ts';
@@ -20,6 +21,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchMillionCalls,
   benchSnapshot,
   benchHostFiles,
+  benchMachines,
   benchGatewayFirstSign,
   benchGatewayDurableStep,
   benchGatewayThousandAgents,

@@ -1,0 +1,124 @@
+import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
+import {
+  charter,
+  createMachine,
+  deserializeMachine,
+  type Machine,
+  node,
+  runMachine,
+  serializeMachine,
+  spawn,
+} from '@lastcall/machines';
+import { z } from 'zod';
+import { median } from './measure.ts';
+import type { Report } from './report.ts';
+
+const act = tool({ description: 'Acts.', inputSchema: z.object({}), effects: 'none', execute: () => 'acted' });
+
+const rest = tool({
+  description: 'Waits for somebody.',
+  inputSchema: z.object({}),
+  effects: 'none',
+  approval: true,
+  execute: () => 'rested',
+});
+
+/** Acts in every step; or waits, and costs nothing until somebody answers. */
+const worker = node({
+  worker: true,
+  instructions: 'Work.',
+  state: z.object({ isActive: z.boolean() }),
+  tools: { act, rest },
+});
+const lead = node({
+  instructions: 'Lead.',
+  transitions: {
+    hire: {
+      description: 'Hires workers.',
+      inputSchema: z.object({ active: z.number(), waiting: z.number() }),
+      targets: ['worker'],
+      handler: ({ active, waiting }: { active: number; waiting: number }) =>
+        spawn(
+          Array.from({ length: active + waiting }, (_, index) => ({
+            node: 'worker',
+            state: { isActive: index < active },
+          })),
+        ),
+    },
+  },
+});
+const company = charter({ nodes: { lead, worker } });
+
+/** A tree in which so many workers act in every step and the others wait. */
+async function grow(active: number, waiting: number): Promise<Machine> {
+  const machine = createMachine(company, { root: 'lead' });
+  const leads = scriptedModel([{ toolName: 'transition_hire', input: { active, waiting } }]);
+  const steps = runMachine(machine, {
+    input: 'Go.',
+    maxSteps: 2,
+    model: ({ worker: isWorker, instanceId }) => (isWorker ? workerModel(machine.instance(instanceId)) : leads),
+  });
+  for await (const _step of steps);
+  return machine;
+}
+
+const acting = scriptedModel(() => ({ toolName: 'act' }));
+const resting = scriptedModel(() => ({ toolName: 'rest' }));
+
+function workerModel(instance: ReturnType<Machine['instance']>): typeof acting {
+  return instance?.state.isActive === true ? acting : resting;
+}
+
+const STEPS = 20;
+
+async function microsecondsPerStep(machine: Machine): Promise<number> {
+  const startedAt = performance.now();
+  for await (const _step of runMachine(machine, { model: acting, maxSteps: STEPS }));
+  return ((performance.now() - startedAt) * 1_000) / STEPS;
+}
+
+const ROUNDS = 15;
+
+/** What a step costs follows who acts in it, not who is there; and storing follows the size. */
+export async function benchMachines(): Promise<Report> {
+  const [alone, crowd] = [await grow(10, 0), await grow(10, 990)];
+  const rounds: { alone: number; crowd: number }[] = [];
+  for (let round = 0; round < ROUNDS; round++)
+    rounds.push({ alone: await microsecondsPerStep(alone), crowd: await microsecondsPerStep(crowd) });
+  const aloneUs = median(rounds.map((round) => round.alone));
+  const crowdUs = median(rounds.map((round) => round.crowd));
+  const stored = [await storing(1_000), await storing(10_000)];
+  return {
+    title: 'Machines',
+    claim:
+      'Ten workers act in every step, alone or among 990 that wait. Claim: a step costs the same. And a tree of that many instances, each with a conversation, stored as JSON text and restored.',
+    columns: ['', 'µs'],
+    rows: [
+      ['a step of 10 active leaves, of 11 instances', aloneUs],
+      ['a step of 10 active leaves, of 1,001 instances', crowdUs],
+      ...stored.flatMap(({ instances, storeMs, restoreMs, bytes }) => [
+        [
+          `serialize ${instances.toLocaleString('en')} instances (${Math.round(bytes / 1_000).toLocaleString('en')} kB)`,
+          storeMs * 1_000,
+        ],
+        [`restore ${instances.toLocaleString('en')} instances`, restoreMs * 1_000],
+      ]),
+    ],
+    findings: [
+      `Among 1,001 instances a step costs ${(crowdUs / aloneUs).toFixed(2)} of what it costs among 11, at most 1.2: ${crowdUs / aloneUs <= 1.2 ? 'held' : 'missed'}.`,
+    ],
+  };
+}
+
+async function storing(
+  instances: number,
+): Promise<{ instances: number; storeMs: number; restoreMs: number; bytes: number }> {
+  const machine = await grow(0, instances);
+  const startedAt = performance.now();
+  const text = JSON.stringify(serializeMachine(machine));
+  const storedAt = performance.now();
+  deserializeMachine(company, JSON.parse(text));
+  const restoreMs = performance.now() - storedAt;
+  return { instances, storeMs: storedAt - startedAt, restoreMs, bytes: text.length };
+}
