@@ -1,8 +1,19 @@
-import type { Entry, Journal, JournalRecord, Settlement, Staged, Stop, Usage } from '@lastcall/core';
+import {
+  type Entry,
+  type Journal,
+  type JournalRecord,
+  LastcallError,
+  type Settlement,
+  type Staged,
+  type Stop,
+  type Usage,
+} from '@lastcall/core';
 import { ApiError } from '../api-error.ts';
+import { asPlainText } from '../entities/plain-text.ts';
 import { openPending } from '../pending/open-pending.ts';
 import type { Services } from '../services.ts';
 import { openCard, updateCard } from '../spaces/tool-card.ts';
+import { inParts } from '../store/in-parts.ts';
 import { toJson } from '../store/json.ts';
 import type { Tx } from '../store/store.ts';
 import { StoreUnavailable } from '../store/store-error.ts';
@@ -46,6 +57,7 @@ export class CycleJournal implements Journal {
    * is taken up anew from what the store has.
    */
   #doubt: StoreUnavailable | undefined;
+  #isClosed = false;
 
   constructor(parts: JournalParts) {
     this.#parts = parts;
@@ -72,6 +84,12 @@ export class CycleJournal implements Journal {
     return this.#write([], work);
   }
 
+  /** The run has ended: nothing is written any more. Resolves when what was asked for before is. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#last;
+  }
+
   async #settle(settlement: Settlement, settled: JournalRecord): Promise<void> {
     const { staging, onStaged } = this.#parts;
     await this.#write([settled], (tx) => this.#end(tx, settlement));
@@ -80,6 +98,7 @@ export class CycleJournal implements Journal {
   }
 
   #write(records: readonly JournalRecord[], work: (tx: Tx) => Promise<void>): Promise<void> {
+    if (this.#isClosed) return Promise.reject(new LastcallError('run_ended', 'The run has ended.'));
     const { services, cycle, live } = this.#parts;
     const written = this.#last.then(async () => {
       if (this.#doubt !== undefined) throw this.#doubt;
@@ -121,28 +140,23 @@ export class CycleJournal implements Journal {
   }
 
   async #plan(tx: Tx, { calls, step }: ReplyEntry): Promise<void> {
-    if (calls.length === 0) return;
     const { runId } = this.#parts.cycle;
     const now = tx.now();
-    await tx.db
-      .insertInto('calls')
-      .values(
-        calls.map(({ callId, toolName, input, providerCallId }, index) => ({
-          id: callId,
-          run_id: runId,
-          step,
-          index,
-          tool_name: toolName.slice(0, 200),
-          input: toJson(input),
-          status: 'planned' as const,
-          outcome: null,
-          idempotency_key: callId,
-          provider_call_id: providerCallId ?? null,
-          created_at: now,
-          settled_at: null,
-        })),
-      )
-      .execute();
+    const rows = calls.map(({ callId, toolName, input, providerCallId }, index) => ({
+      id: callId,
+      run_id: runId,
+      step,
+      index,
+      tool_name: asPlainText(toolName, 200),
+      input: toJson(input),
+      status: 'planned' as const,
+      outcome: null,
+      idempotency_key: callId,
+      provider_call_id: providerCallId === undefined ? null : asPlainText(providerCallId, 500),
+      created_at: now,
+      settled_at: null,
+    }));
+    for (const part of inParts(rows)) await tx.db.insertInto('calls').values(part).execute();
   }
 
   async #stop(tx: Tx, stop: Stop): Promise<void> {

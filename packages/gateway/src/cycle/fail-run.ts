@@ -1,27 +1,38 @@
 import type { Entry, Settlement } from '@lastcall/core';
 import type { Services } from '../services.ts';
+import { updateCard } from '../spaces/tool-card.ts';
 import { fromJson, toJson } from '../store/json.ts';
 import type { Tx } from '../store/store.ts';
+import type { CallRow } from '../store/tables.ts';
 import { fenced } from '../threads/lease.ts';
-import { closeRun } from './close-run.ts';
+import { begunCalls, endBegun } from './begun-calls.ts';
+import { closeRun, type RunEnd } from './close-run.ts';
 import type { Cycle } from './cycle.ts';
 import { insertEntries } from './insert-entries.ts';
 
 /** Ends a run that cannot go on. Its calls have ends all the same, and its events are tried again. */
 export async function failRun(services: Services, cycle: Cycle, error: unknown): Promise<void> {
   const message = error instanceof Error ? error.message : String(error);
-  await fenced(services.store, cycle.lease, async (tx) => {
-    const open = await settleOpen(tx, cycle, message);
-    const stop = { reason: 'error' as const, error: message };
-    const entries: Entry[] = [...open, { kind: 'stop', stop }];
-    const place = { threadId: cycle.lease.threadId, runId: cycle.runId, seq: await nextSeq(tx, cycle) };
-    await insertEntries(
-      tx,
-      place,
-      entries.map((entry) => ({ entry })),
-    );
-    await closeRun(services, tx, cycle, { status: 'failed', stop });
-  });
+  await fenced(services.store, cycle.lease, (tx) => endAsFailed(services, tx, cycle, { message }));
+}
+
+/** Whatever was open has an end in the same transaction: its calls, their cards, and what was shown of a reply that never came. */
+export async function endAsFailed(
+  services: Services,
+  tx: Tx,
+  cycle: Cycle,
+  { message, ...how }: { readonly message: string } & Pick<RunEnd, 'retry'>,
+): Promise<void> {
+  const open = await settleOpen(services, tx, cycle, message);
+  const stop = { reason: 'error' as const, error: message };
+  const entries: Entry[] = [...open, { kind: 'stop', stop }];
+  const place = { threadId: cycle.lease.threadId, runId: cycle.runId, seq: await nextSeq(tx, cycle) };
+  await insertEntries(
+    tx,
+    place,
+    entries.map((entry) => ({ entry })),
+  );
+  await closeRun(services, tx, cycle, { status: 'failed', stop, ...how });
 }
 
 /** What the failed turn knew last may be behind what was written last. */
@@ -36,8 +47,29 @@ async function nextSeq(tx: Tx, { lease }: Cycle): Promise<number> {
   return (last?.seq ?? 0) + 1;
 }
 
-async function settleOpen(tx: Tx, { runId }: Cycle, reason: string): Promise<Entry[]> {
-  const calls = await tx.db
+async function settleOpen(services: Services, tx: Tx, cycle: Cycle, reason: string): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  const carded = new Set<string>();
+  for (const { id, tool_name: toolName, input, status } of await openCalls(tx, cycle)) {
+    const now = tx.now();
+    const outcome = endOf(status === 'started', reason);
+    await tx.db
+      .updateTable('calls')
+      .set({ status: 'settled', outcome: toJson(outcome), settled_at: now })
+      .where('id', '=', id)
+      .execute();
+    const card = { status: outcome.status === 'error' ? 'error' : 'cancelled', output: outcome.text } as const;
+    if ((await updateCard(services, tx, id, card)) !== undefined) carded.add(id);
+    const settlement = { callId: id, toolName, input: fromJson(input), outcome, startedAt: now, endedAt: now };
+    entries.push({ kind: 'settled', settlement });
+  }
+  for (const begun of await begunCalls(tx.db, cycle))
+    if (!carded.has(begun.callId)) endBegun(services, tx, begun, 'The cycle failed.');
+  return entries;
+}
+
+async function openCalls(tx: Tx, { runId }: Cycle): Promise<CallRow[]> {
+  return await tx.db
     .selectFrom('calls')
     .selectAll()
     .where('run_id', '=', runId)
@@ -45,26 +77,6 @@ async function settleOpen(tx: Tx, { runId }: Cycle, reason: string): Promise<Ent
     .orderBy('step')
     .orderBy('index')
     .execute();
-  const now = tx.now();
-  const entries: Entry[] = [];
-  for (const { id, tool_name, input, status } of calls) {
-    const outcome = endOf(status === 'started', reason);
-    await tx.db
-      .updateTable('calls')
-      .set({ status: 'settled', outcome: toJson(outcome), settled_at: now })
-      .where('id', '=', id)
-      .execute();
-    const settlement = {
-      callId: id,
-      toolName: tool_name,
-      input: fromJson(input),
-      outcome,
-      startedAt: now,
-      endedAt: now,
-    };
-    entries.push({ kind: 'settled', settlement });
-  }
-  return entries;
 }
 
 function endOf(isStarted: boolean, reason: string): Settlement['outcome'] {

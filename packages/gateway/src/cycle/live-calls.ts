@@ -1,5 +1,6 @@
 import type { TurnEvent } from '@lastcall/core';
 import type { Services } from '../services.ts';
+import { fromJson, toJson } from '../store/json.ts';
 import type { Tx } from '../store/store.ts';
 import { emit, spaceChannel } from '../streams/emit.ts';
 import { createTextField, type TextField } from '../streams/text-field.ts';
@@ -176,7 +177,7 @@ export class LiveCalls {
   #progress(callId: string, value: unknown): void {
     const live = this.#live.get(callId);
     if (live?.kind === 'tool')
-      this.#show({ spaceId: live.spaceId, type: 'tool-call.progress', payload: { callId, value } });
+      this.#show({ spaceId: live.spaceId, type: 'tool-call.progress', payload: { callId, value: asJson(value) } });
   }
 
   #show(shown: Shown): void {
@@ -184,6 +185,17 @@ export class LiveCalls {
     this.#onShown();
   }
 }
+
+/** As it is now: a tool may report anything, change it later, or report what is no JSON at all. */
+function asJson(value: unknown): unknown {
+  try {
+    return fromJson(toJson(value));
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+const UNREADABLE = '[a value that is no JSON]';
 
 /** Pieces of one stream that lie side by side become one. */
 function coalesce(shown: readonly Shown[]): Shown[] {

@@ -12,9 +12,9 @@ import type { Tx } from '../store/store.ts';
 import type { AgentRow, InboxEventRow, RunRow, ThreadRow } from '../store/tables.ts';
 import { emit, runChannel, spaceChannel } from '../streams/emit.ts';
 import { fenced, type Lease, release } from '../threads/lease.ts';
-import { closeRun } from './close-run.ts';
 import type { SessionState } from './compact-mind.ts';
 import type { Cycle, ThinkingAgent } from './cycle.ts';
+import { endAsFailed } from './fail-run.ts';
 import { insertEntries } from './insert-entries.ts';
 import type { Registry } from './registry.ts';
 import { settledByEvents } from './settled-by-events.ts';
@@ -100,8 +100,8 @@ async function takeOver(
     isTakenOver: true,
   });
   if (attempts <= MOST_TAKEOVERS) return cycle;
-  const error = `${MOST_TAKEOVERS} workers died of this run without getting on.`;
-  await closeRun(services, tx, cycle, { status: 'failed', stop: { reason: 'error', error }, retry: false });
+  const message = `${MOST_TAKEOVERS} workers died of this run without getting on.`;
+  await endAsFailed(services, tx, cycle, { message, retry: false });
   return undefined;
 }
 

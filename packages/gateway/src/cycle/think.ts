@@ -9,10 +9,12 @@ import {
   runTurn,
   Session,
   type SessionJson,
+  Transcript,
   type TurnOptions,
 } from '@lastcall/core';
 import { renderInstructions, renderSituation } from '../agents/describe-agent.ts';
 import type { MiddlewareConfig } from '../config/middleware-config.ts';
+import { loadConsciousness } from '../consciousness/load-consciousness.ts';
 import { newId } from '../new-id.ts';
 import type { Services } from '../services.ts';
 import { StoreUnavailable } from '../store/store-error.ts';
@@ -45,30 +47,47 @@ export interface CycleAbort {
  * changed under a call.
  */
 export async function think(services: Services, registry: Registry, cycle: Cycle, abort: CycleAbort): Promise<void> {
-  const journal = { flush: () => {} };
+  const ending: Ending = { stop: async () => {} };
+  let prepared: Prepared | undefined;
   const startedAt = performance.now();
   const count = (status: 'completed' | 'failed' | 'cancelled'): void =>
     registry.metrics?.cycle({ status, seconds: (performance.now() - startedAt) / 1_000 });
   try {
-    const prepared = await prepare(services, registry, cycle, abort, journal);
+    prepared = await prepare(services, registry, cycle, abort, ending);
     await runTurn(prepared.turn);
     count(abort.isCancelled() ? 'cancelled' : 'completed');
     await settleDown(services, cycle, prepared, abort);
   } catch (error) {
     if (staysOpen(error)) throw error;
     services.logger.error(`Cycle ${cycle.number} of agent ${cycle.agent.id} failed.`, error);
+    await ending.stop();
     await failRun(services, cycle, error);
     count('failed');
+    // What it failed of may be how much it carries: then all later ones would fail of it too.
+    if (prepared !== undefined) await settleFailed(services, cycle, prepared, abort);
   } finally {
-    journal.flush();
+    await ending.stop();
   }
+}
+
+/** Ends what a cycle does beside its turn: nothing of it is written after that. */
+interface Ending {
+  stop: () => Promise<void>;
+}
+
+/** From what the store has, whatever the turn knew when it failed. */
+async function settleFailed(services: Services, cycle: Cycle, { model }: Prepared, abort: CycleAbort): Promise<void> {
+  const mind = await services.store.transaction((tx) => loadConsciousness(tx.db, cycle.lease.threadId));
+  const { entries, records, nextSeq } = mind;
+  const left: Cycle = { ...cycle, transcript: new Transcript(entries), records, nextSeq };
+  await settleDown(services, left, { model, session: restoreSession(left) }, abort);
 }
 
 /** The run is over: what goes wrong from here on is no failure of it, and the next cycle tries again. */
 async function settleDown(
   services: Services,
   cycle: Cycle,
-  { model, session }: Prepared,
+  { model, session }: Pick<Prepared, 'model' | 'session'>,
   abort: CycleAbort,
 ): Promise<void> {
   try {
@@ -94,7 +113,7 @@ async function prepare(
   registry: Registry,
   cycle: Cycle,
   abort: CycleAbort,
-  ending: { flush: () => void },
+  ending: Ending,
 ): Promise<Prepared> {
   const { config, tag, limits } = cycle.agent;
   const staging = new Staging();
@@ -106,7 +125,6 @@ async function prepare(
   };
   const given = cycleTools(context, cycle, registry);
   const flusher = new Flusher(() => journal.perform(async () => {}), services);
-  ending.flush = () => flusher.stop();
   const live = new LiveCalls(services, cycle, {
     isVisible: (name) => given.named(name)?.isVisible === true,
     onShown: () => flusher.soon(),
@@ -123,6 +141,10 @@ async function prepare(
       situation = await loadSituation(services.store.db, cycle);
     },
   });
+  ending.stop = async () => {
+    flusher.stop();
+    await journal.close();
+  };
   await adoptApproved(services, cycle, live);
   if (cycle.isTakenOver) await adoptShown(services, cycle, { live, journal });
   const session = restoreSession(cycle);

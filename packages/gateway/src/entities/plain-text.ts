@@ -12,6 +12,11 @@ export function plainText(value: string, path: string, { min = 0, max }: { min?:
   return value;
 }
 
+/** What a model wrote where a name belongs, as a column of its own can hold it: for people to read, the transcript has it whole. */
+export function asPlainText(value: string, max: number): string {
+  return value.slice(0, max).toWellFormed().replaceAll('\0', '\ufffd');
+}
+
 /** Whether there can be something of that id at all: the databases disagree on what to do with other texts. */
 export function isId(id: string): boolean {
   return id.length > 0 && id.length <= LONGEST_ID && id.isWellFormed() && !id.includes('\0');

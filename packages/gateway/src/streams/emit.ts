@@ -1,5 +1,6 @@
 import type { StreamEvent } from '../bus/bus.ts';
 import type { Services } from '../services.ts';
+import { inParts } from '../store/in-parts.ts';
 import { toJson } from '../store/json.ts';
 import type { Tx } from '../store/store.ts';
 
@@ -44,18 +45,14 @@ async function write(tx: Tx, events: readonly Emitted[]): Promise<StreamEvent[]>
       written.push({ channel, seq: first + index, type, payload, at });
     });
   }
-  await tx.db
-    .insertInto('stream_events')
-    .values(
-      written.map(({ channel, seq, type, payload }) => ({
-        channel,
-        seq,
-        type,
-        payload: toJson(payload),
-        created_at: at,
-      })),
-    )
-    .execute();
+  const rows = written.map(({ channel, seq, type, payload }) => ({
+    channel,
+    seq,
+    type,
+    payload: toJson(payload),
+    created_at: at,
+  }));
+  for (const part of inParts(rows)) await tx.db.insertInto('stream_events').values(part).execute();
   return written;
 }
 
