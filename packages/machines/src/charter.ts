@@ -5,13 +5,12 @@ import { CharterError } from './errors.ts';
 import type { AnyNode } from './node.ts';
 import type { Pack } from './pack.ts';
 import type { PlainObject } from './plain.ts';
-import type { AnyTransition, NodeRef } from './transition.ts';
 
 export interface CharterDefinition {
-  /** By name. */
-  nodes: { readonly [name: string]: AnyNode };
+  /** By name; or a list of nodes that have a `name` of their own. */
+  nodes: { readonly [name: string]: AnyNode } | readonly AnyNode[];
   /** Transitions of every node; a node's own of the same name outranks one. */
-  transitions?: { readonly [name: string]: AnyTransition | NodeRef };
+  transitions?: AnyNode['transitions'];
   /** Tools of every node; a nearer one of the same name outranks one. */
   tools?: ToolSet;
   /** The packs that nodes may use. */

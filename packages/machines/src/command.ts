@@ -6,7 +6,7 @@ import type { Transition } from './transition.ts';
 /** Something the host does to an instance, without a model: `machine.command(name, input)`. */
 export interface CommandDefinition<S = Record<string, unknown>, I = Record<string, unknown>, O = unknown, W = I> {
   description?: string;
-  /** Default: no input. */
+  /** Without one the input is an object, and not held to anything. */
   inputSchema?: StandardSchemaV1<W, I> | JsonSchemaObject;
   /** What it returns is what `machine.command` resolves with; `to`, `spawn` or `cede` change the tree. */
   execute: (input: I, ctx: StateContext<S>) => O | Transition | Promise<O | Transition>;

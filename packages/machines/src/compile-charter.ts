@@ -8,11 +8,12 @@ import type { Pack } from './pack.ts';
 import type { PlainObject } from './plain.ts';
 import { parseState, standardOf } from './state-schema.ts';
 import { nameProblem, TRANSITION_PREFIX } from './tool-names.ts';
-import { type AnyTransition, isTransition, type NodeRef, to } from './transition.ts';
+import { isTransition, type NodeRef, to } from './transition.ts';
+import { readCommand, readTransition } from './written-forms.ts';
 
 /** Checks a charter from end to end and gives its parts, every reference resolved. */
 export function compileCharter(definition: CharterDefinition): CharterParts {
-  if (!isObject(definition) || !isObject(definition.nodes))
+  if (!isObject(definition) || !(isObject(definition.nodes) || Array.isArray(definition.nodes)))
     throw new CharterError('charter', 'must be given { nodes: { name: node({ … }) } }.');
   return new Compiler(definition).compile();
 }
@@ -32,11 +33,12 @@ class Compiler {
   }
 
   compile(): CharterParts {
-    const { nodes, transitions = {}, tools = {} } = this.#definition;
+    const { transitions = {}, tools = {} } = this.#definition;
     const packStates = this.#registerPacks();
-    if (Object.keys(nodes).length === 0) throw new CharterError('nodes', 'must have a node.');
+    const nodes = named(this.#definition.nodes);
+    if (nodes.length === 0) throw new CharterError('nodes', 'must have a node.');
     // All names first: a node may name one that is written below it.
-    for (const [name, node] of Object.entries(nodes)) {
+    for (const [name, node] of nodes) {
       if (isNode(node) && node.name !== undefined && node.name !== name)
         throw new CharterError(`nodes.${name}`, `the node calls itself "${node.name}". Name and key must be equal.`);
       const known = this.#register(node, name, `nodes.${name}`);
@@ -137,17 +139,23 @@ class Compiler {
     if (!Array.isArray(packs)) throw new CharterError(`${path}.packs`, 'must be an array of packs.');
     if (worker && packs.length > 0) throw new CharterError(`${path}.packs`, 'a worker has no packs.');
     const owners = new Map<string, string>();
-    packs.forEach((one: Pack | undefined, index) => {
+    return packs.map((given: Pack | string | undefined, index) => {
       const at = `${path}.packs[${index}]`;
-      if (one === undefined || this.#packs.get(one.name) !== one)
-        throw new CharterError(at, `pack "${one?.name ?? '?'}" is not registered: list it in the charter's packs.`);
+      const one = this.#packNamed(given, at);
       for (const name of Object.keys(one.tools)) {
         const other = owners.get(name);
         if (other !== undefined) throw new CharterError(at, `packs "${other}" and "${one.name}" both have "${name}".`);
         owners.set(name, one.name);
       }
+      return one;
     });
-    return packs;
+  }
+
+  #packNamed(given: Pack | string | undefined, path: string): Pack {
+    const name = typeof given === 'string' ? given : given?.name;
+    const known = this.#packs.get(name ?? '');
+    if (known !== undefined && (known === given || name === given)) return known;
+    throw new CharterError(path, `pack "${name ?? '?'}" is not registered: list it in the charter's packs.`);
   }
 
   #compileTransitions(
@@ -164,20 +172,25 @@ class Compiler {
 
   #compileTransition(given: unknown, name: string, path: string, owner: string): CompiledTransition {
     const short = typeof given === 'string' || isNode(given);
-    if (!short && !isObject(given))
-      throw new CharterError(path, 'must be a node, the name of one, or { description, inputSchema, handler }.');
+    if (!short && !isObject(given) && typeof given !== 'function')
+      throw new CharterError(
+        path,
+        'must be a node, the name of one, a handler, or { description, inputSchema, handler }.',
+      );
     if (!/^[\w-]{1,53}$/.test(name))
       throw new CharterError(path, `a transition's name is 1–53 letters, digits, "_" or "-".`);
-    if (!short) checkHandler(given as AnyTransition, name, path);
-    const listed = short ? [given as NodeRef] : ((given as AnyTransition).targets ?? []);
+    const written = short ? undefined : readTransition(given as object);
+    const listed = short ? [given as NodeRef] : (written?.targets ?? []);
     if (!Array.isArray(listed)) throw new CharterError(`${path}.targets`, 'must be an array of nodes.');
     const inline = owner === '' ? name : `${owner}.${name}`;
     const targets = listed.map((target: NodeRef, index) => {
       const at = short ? path : `${path}.targets[${index}]`;
       return this.#reference(target, listed.length > 1 ? `${inline}.${index + 1}` : inline, at);
     });
-    const definition = short ? moveTo(targets[0] as string) : (given as AnyTransition);
-    return { name, path, definition, targets };
+    const description = describeTransition(name, targets, short);
+    const [target] = targets;
+    const definition = { description, ...(written ?? { handler: () => to(target as string) }) };
+    return { name, path, definition: checkHandler(definition, name, path), targets };
   }
 
   #reference(reference: NodeRef, inlineName: string, path: string): string {
@@ -188,12 +201,16 @@ class Compiler {
   }
 }
 
-/** The transition that a node in the place of one stands for. */
-function moveTo(name: string): AnyTransition {
-  return { description: `Go on as "${name}".`.slice(0, 200), handler: () => to(name) };
+/** What the model is told of a transition that says nothing of itself. */
+function describeTransition(name: string, targets: readonly string[], short: boolean): string {
+  if (short) return `Go on as "${targets[0]}".`.slice(0, 200);
+  const where = targets.length === 0 ? '' : `, to ${targets.map((target) => `"${target}"`).join(' or ')}`;
+  return `The transition "${name}"${where}.`.slice(0, 200);
 }
 
-function checkHandler(given: AnyTransition, name: string, path: string): void {
+type Described = CompiledTransition['definition'];
+
+function checkHandler(given: Partial<Described>, name: string, path: string): Described {
   if (isTransition(given))
     throw new CharterError(path, 'is a decision already: give a handler that returns it, or the node itself.');
   if (typeof given.handler !== 'function') throw new CharterError(`${path}.handler`, 'must be a function.');
@@ -206,6 +223,7 @@ function checkHandler(given: AnyTransition, name: string, path: string): void {
       execute: () => undefined,
     } as never),
   );
+  return given as Described;
 }
 
 /** A schema that takes no arguments. */
@@ -216,13 +234,17 @@ export const NO_INPUT: { readonly type: 'object'; readonly properties: Record<st
 
 function compileCommands({ commands }: AnyNode, path: string): ReadonlyMap<string, AnyCommand> {
   if (!isObject(commands)) throw new CharterError(`${path}.commands`, 'must be an object of commands.');
-  for (const [name, command] of Object.entries(commands)) {
-    const at = `${path}.commands.${name}`;
-    if (!isObject(command) || typeof command.execute !== 'function')
-      throw new CharterError(at, 'must be { inputSchema, execute }.');
-    checked(at, () => tool({ description: name, ...command, inputSchema: command.inputSchema ?? NO_INPUT } as never));
-  }
-  return new Map(Object.entries(commands));
+  return new Map(
+    Object.entries(commands).map(([name, given]) => [name, compileCommand(given, name, `${path}.commands.${name}`)]),
+  );
+}
+
+function compileCommand(given: unknown, name: string, path: string): AnyCommand {
+  const command = isObject(given) || typeof given === 'function' ? readCommand(given) : {};
+  if (typeof command.execute !== 'function')
+    throw new CharterError(path, 'must be { inputSchema, execute }, or a function.');
+  checked(path, () => tool({ description: name, ...command } as never));
+  return command as AnyCommand;
 }
 
 function initialState({ state, initialState }: AnyNode, path: string): PlainObject | undefined {
@@ -255,6 +277,18 @@ function checked<T>(path: string, check: () => T): T {
     const said = cause instanceof Error ? cause.message : String(cause);
     throw new CharterError(where, said.replace(`${where}: `, ''), { cause });
   }
+}
+
+/** The nodes with their names: those of a list have their own. */
+function named(nodes: CharterDefinition['nodes']): readonly (readonly [string, AnyNode])[] {
+  if (!Array.isArray(nodes)) return Object.entries(nodes);
+  return (nodes as readonly AnyNode[]).map((one, index) => {
+    if (isNode(one) && one.name !== undefined) return [one.name, one];
+    throw new CharterError(
+      `nodes[${index}]`,
+      'must come from node() and have a name; or give { nodes: { name: node } }.',
+    );
+  });
 }
 
 /** `nodes.triage.transitions.escalate` is where a node named `triage.escalate` came from. */

@@ -25,7 +25,7 @@ export interface CompiledTransition {
   readonly name: string;
   /** Where it stands in the charter. */
   readonly path: string;
-  readonly definition: AnyTransition;
+  readonly definition: AnyTransition & { readonly description: string };
   /** The names of the nodes it is known to lead to. */
   readonly targets: readonly string[];
 }

@@ -1,7 +1,6 @@
-import type { Stop, TurnResult } from '@lastcall/core';
+import type { AnyTool, Stop, TurnResult } from '@lastcall/core';
 import type { LeafReport, YieldReason } from './machine-step.ts';
 import { isCut, type LeafOutcome } from './run-leaf.ts';
-import { isTransitionTool } from './tool-names.ts';
 import type { Instance } from './tree.ts';
 import type { TreeEvent } from './tree-event.ts';
 
@@ -52,7 +51,7 @@ function stillWaits(now: Instance | undefined): boolean {
 function stopOf(outcome: LeafOutcome, { stop, pending }: TurnResult): Stop {
   if (stop.reason === 'max_steps' && outcome.wasCut && isCut(outcome.thread)) return { reason: 'length' };
   // A transition outranks a terminal tool, also one that waits.
-  const isHeld = pending.some(({ callId, toolName }) => isTransitionTool(toolName) && isOfStep(outcome, callId));
+  const isHeld = pending.some(({ callId, toolName }) => isTransition(outcome, toolName) && isOfStep(outcome, callId));
   return stop.reason === 'end_turn' && isHeld ? { reason: 'suspended' } : stop;
 }
 
@@ -98,6 +97,11 @@ function failure({ id }: Instance, message: string): TreeEvent {
 function goOn({ leaf }: LeafOutcome, stop: Stop, yieldReason: YieldReason, events: readonly TreeEvent[]): Conclusion {
   const { id: instanceId, node, worker } = leaf;
   return { report: { instanceId, node, worker, yieldReason, stop }, events, fatal: false };
+}
+
+function isTransition({ tools }: LeafOutcome, toolName: string): boolean {
+  const called = Object.hasOwn(tools, toolName) ? (tools[toolName] as Partial<AnyTool>) : undefined;
+  return called?.transition === true;
 }
 
 function isOfStep({ thread, from }: LeafOutcome, callId: string): boolean {

@@ -35,13 +35,24 @@ function gather(charter: CompiledCharter, chain: readonly string[], worker: bool
     add(ancestor.tools, { kind: 'ancestor', distance });
   });
   add(charter.tools, { kind: 'charter' });
-  return { ...set, ...builtIns(charter, leaf) };
+  const transitions = transitionsOf(charter, leaf);
+  if (leaf.hasState) set[UPDATE_STATE] = updateStateTool(leaf);
+  for (const [name, tool] of transitions) set[`${TRANSITION_PREFIX}${name}`] = tool;
+  return withPlainNames(set, transitions);
 }
 
-function builtIns(charter: CompiledCharter, leaf: CompiledNode): ToolSet {
-  const set: Record<string, AnyTool> = {};
-  if (leaf.hasState) set[UPDATE_STATE] = updateStateTool(leaf);
-  for (const transition of [...charter.transitions.values(), ...leaf.transitions.values()])
-    set[`${TRANSITION_PREFIX}${transition.name}`] = transitionTool(transition);
+/** The charter's, and the node's own, which outrank them. */
+function transitionsOf(charter: CompiledCharter, leaf: CompiledNode): ReadonlyMap<string, AnyTool> {
+  const named = new Map([...charter.transitions, ...leaf.transitions]);
+  return new Map([...named].map(([name, transition]) => [name, transitionTool(transition)]));
+}
+
+/**
+ * Models are told of `transition_refund`, and often call `refund`, as their instructions speak of it: it is found too,
+ * where no tool has the name. Not enumerable: only what is listed is advertised.
+ */
+function withPlainNames(set: ToolSet, transitions: ReadonlyMap<string, AnyTool>): ToolSet {
+  for (const [name, value] of transitions)
+    if (!Object.hasOwn(set, name)) Object.defineProperty(set, name, { value, enumerable: false });
   return set;
 }

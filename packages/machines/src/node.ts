@@ -2,9 +2,10 @@ import type { ToolSet } from '@lastcall/core';
 import type { AnyCommand, CommandDefinition } from './command.ts';
 import { CharterError } from './errors.ts';
 import type { Pack } from './pack.ts';
-import { type StateContext, type StateToolMaker, stateTool } from './state-context.ts';
+import { type StateToolMaker, stateTool } from './state-context.ts';
 import type { StateSchema } from './state-schema.ts';
-import type { AnyTransition, NodeRef, Transition, TransitionDefinition } from './transition.ts';
+import type { AnyTransition, NodeRef, TransitionDefinition } from './transition.ts';
+import type { WrittenCommand, WrittenTransition } from './written-forms.ts';
 
 /** A state of an agent: what it is told, what it knows, what it can do and where it can go. */
 export interface NodeDefinition<S> {
@@ -18,10 +19,11 @@ export interface NodeDefinition<S> {
   initialState?: NoInfer<S>;
   /** A tool set, or a function that is given a maker of tools whose `ctx.state` is typed. */
   tools?: ToolSet | ((tool: StateToolMaker<NoInfer<S>>) => ToolSet);
-  /** By name. A node in the place of a definition is a transition to it, without arguments. */
+  /** By name. A node in the place of a definition is a transition to it, without arguments; a function is a handler. */
   transitions?: Transitions<NoInfer<S>> | ((transition: TransitionMaker<NoInfer<S>>) => Transitions<NoInfer<S>>);
-  /** Packs it uses. Workers have none. */
-  packs?: readonly Pack<never>[] | readonly Pack[];
+  /** Packs it uses, or their names. Workers have none. */
+  packs?: readonly (Pack<never> | string)[] | readonly (Pack | string)[];
+  /** By name. A function in the place of a definition is what it executes. */
   commands?: Commands<NoInfer<S>> | ((command: CommandMaker<NoInfer<S>>) => Commands<NoInfer<S>>);
   /** Its instances never talk with the user: they work beside whoever does, and cede what they come to. */
   worker?: boolean;
@@ -29,16 +31,6 @@ export interface NodeDefinition<S> {
 
 type Transitions<S> = { readonly [name: string]: WrittenTransition<S> | NodeRef };
 type Commands<S> = { readonly [name: string]: WrittenCommand<S> };
-
-// Methods, so that a handler may name the exact input it takes: `({ reason }: { reason: string }, ctx) => …`.
-interface WrittenTransition<S> extends Omit<AnyTransition, 'handler' | 'approval'> {
-  handler(input: Record<string, unknown>, ctx: StateContext<S>): Transition | Promise<Transition>;
-  readonly approval?: AnyTransition['approval'];
-}
-
-interface WrittenCommand<S> extends Omit<AnyCommand, 'execute'> {
-  execute(input: Record<string, unknown>, ctx: StateContext<S>): unknown;
-}
 
 /** Infers the input of a transition from its schema. */
 export type TransitionMaker<S> = <I = Record<string, unknown>, W = I>(
@@ -58,9 +50,9 @@ export interface AnyNode {
   readonly state: unknown;
   readonly initialState: unknown;
   readonly tools: ToolSet;
-  readonly transitions: { readonly [name: string]: AnyTransition | NodeRef };
-  readonly packs: readonly Pack[];
-  readonly commands: { readonly [name: string]: AnyCommand };
+  readonly transitions: { readonly [name: string]: AnyTransition | AnyTransition['handler'] | NodeRef };
+  readonly packs: readonly (Pack | string)[];
+  readonly commands: { readonly [name: string]: AnyCommand | AnyCommand['execute'] };
   readonly worker: boolean;
 }
 
@@ -88,7 +80,7 @@ export function node<S = Record<string, never>>(definition: NodeDefinition<S>): 
     initialState: definition.initialState as S | undefined,
     tools: typeof tools === 'function' ? tools(stateTool<S>()) : tools,
     transitions: (typeof transitions === 'function' ? transitions(asItIs) : transitions) as AnyNode['transitions'],
-    packs: packs as readonly Pack[],
+    packs: packs as AnyNode['packs'],
     commands: (typeof commands === 'function' ? commands(asItIs) : commands) as AnyNode['commands'],
     worker: definition.worker ?? false,
   });

@@ -26,7 +26,8 @@ export interface Pack<S = unknown> {
 /** Defines a pack. It is used by nodes that list it, once the charter does. */
 export function pack<S>(definition: PackDefinition<S>): Pack<S> {
   const { name, state, initialState, tools = {}, instructions } = definition ?? {};
-  if (typeof name !== 'string' || !/^[\w-]{1,64}$/.test(name))
+  // That one name would be lost wherever pack states are kept by name, in JSON too.
+  if (typeof name !== 'string' || !/^(?!__proto__$)[\w-]{1,64}$/.test(name))
     throw new CharterError('pack.name', `must be 1–64 letters, digits, "_" or "-", not ${JSON.stringify(name)}.`);
   if (state === undefined) throw new CharterError(`pack.${name}.state`, 'must be a schema.');
   return Object.freeze({

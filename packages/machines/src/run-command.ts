@@ -1,7 +1,6 @@
 import { type AnyTool, type Clock, createSession, dispatchCall, type Settlement, tool } from '@lastcall/core';
 import { bindTool } from './bind-tool.ts';
 import type { AnyCommand } from './command.ts';
-import { NO_INPUT } from './compile-charter.ts';
 import { MachineError } from './errors.ts';
 import type { LiveMachine } from './live-machine.ts';
 import { toPlainOrNull } from './plain.ts';
@@ -91,7 +90,7 @@ async function dispatch(
 }
 
 function toTool(command: AnyCommand, name: string, path: string): AnyTool {
-  const { execute, timeoutMs, inputSchema = NO_INPUT } = command;
+  const { execute, timeoutMs, inputSchema } = command;
   const made = tool({
     description: 'A command.',
     inputSchema: inputSchema as never,

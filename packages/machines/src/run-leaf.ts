@@ -30,6 +30,8 @@ export interface LeafOutcome {
   /** Whether its reply before this step was cut off too. */
   readonly wasCut: boolean;
   readonly changes: readonly TreeEntry[];
+  /** What it could call. */
+  readonly tools: ToolSet;
   readonly end:
     | { readonly kind: 'turn'; readonly result: TurnResult }
     | { readonly kind: 'failed'; readonly error: unknown };
@@ -49,13 +51,15 @@ export async function runLeaf(machine: LiveMachine, leaf: Instance, options: Lea
   machine.underway.set(leaf.id, changes);
   const wasCut = isCut(thread);
   const from = thread.logged;
+  let tools: ToolSet = {};
   const outcome = { leaf, thread, from, wasCut, changes };
   try {
     begin(machine, leaf, thread, answers);
-    const result = await runTurn(turnOptions(machine, leaf, { thread, answers, changes }, options));
-    return { ...outcome, end: { kind: 'turn', result } };
+    tools = toolsOf(machine, leaf);
+    const result = await runTurn(turnOptions(machine, leaf, { thread, answers, changes, tools }, options));
+    return { ...outcome, tools, end: { kind: 'turn', result } };
   } catch (error) {
-    return { ...outcome, end: { kind: 'failed', error } };
+    return { ...outcome, tools, end: { kind: 'failed', error } };
   }
 }
 
@@ -84,9 +88,15 @@ function answersFor({ waits }: Instance, thread: Thread): Answers {
   return Object.fromEntries(answered.map(({ callId, answer }) => [callId, answer as Answer]));
 }
 
+function toolsOf({ charter, tree }: LiveMachine, { id, worker }: Instance): ToolSet {
+  const chain = chainOf(tree, id).map(({ node }) => node);
+  return leafTools(charter, chain, worker);
+}
+
 interface AtWork {
   readonly thread: Thread;
   readonly answers: Answers;
+  readonly tools: ToolSet;
   readonly changes: TreeEntry[];
 }
 
@@ -97,7 +107,6 @@ function turnOptions(
   options: LeafRunOptions,
 ): TurnOptions<ToolSet> {
   const { charter, tree } = machine;
-  const chain = chainOf(tree, leaf.id).map(({ node }) => node);
   const origin = originOf(leaf);
   const began = machine.ledger.now;
   const view = viewFor(machine, leaf);
@@ -114,7 +123,7 @@ function turnOptions(
     ...passedOn(options),
     model: typeof model === 'function' ? model({ ...origin, worker: leaf.worker }) : model,
     instructions: leafInstructions(charter, tree, leaf),
-    tools: leafTools(charter, chain, leaf.worker),
+    tools: work.tools,
     session: work.thread.session,
     transcript: work.thread.transcript,
     answers: work.answers,

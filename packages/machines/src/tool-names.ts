@@ -14,7 +14,3 @@ export function nameProblem(name: string): string | undefined {
     return `names that begin with "${TRANSITION_PREFIX}" are those of transitions.`;
   return undefined;
 }
-
-export function isTransitionTool(name: string): boolean {
-  return name.startsWith(TRANSITION_PREFIX);
-}

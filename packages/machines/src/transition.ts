@@ -19,13 +19,14 @@ interface Spawned {
 }
 
 /**
- * A way out of a node that the model may take: a tool named `transition_<name>`. It runs after all other calls of its
+ * A way out of a node that the model may take: a tool named `transition_<name>`, and found by its plain
+ * name too, where no tool has it. It runs after all other calls of its
  * batch, on the state they left; where its handler throws, or what it decides does not fit, the model reads an error and
  * the tree stays as it was.
  */
 export interface TransitionDefinition<S = Record<string, unknown>, I = Record<string, unknown>, W = I> {
-  /** 1–200 characters. */
-  description: string;
+  /** 1–200 characters. Default: its name, and where it leads if that is known. */
+  description?: string;
   /** Default: no arguments. */
   inputSchema?: StandardSchemaV1<W, I> | JsonSchemaObject;
   handler: (input: I, ctx: StateContext<S>) => Transition | Promise<Transition>;
@@ -39,7 +40,7 @@ export interface TransitionDefinition<S = Record<string, unknown>, I = Record<st
 
 /** A transition whose types do not matter here. */
 export interface AnyTransition {
-  readonly description: string;
+  readonly description?: string;
   readonly inputSchema?: unknown;
   readonly handler: (input: never, ctx: never) => Transition | Promise<Transition>;
   readonly targets?: readonly NodeRef[];

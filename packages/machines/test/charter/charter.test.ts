@@ -14,8 +14,12 @@ const twin = pack({ name: 'twin', state: z.object({}), initialState: {}, tools: 
 const plain = node({ instructions: 'plain' });
 
 function problem(definition: unknown): CharterError {
+  return refused(() => charter(definition as CharterDefinition));
+}
+
+function refused(make: () => unknown): CharterError {
   try {
-    charter(definition as CharterDefinition);
+    make();
   } catch (error) {
     if (error instanceof CharterError) return error;
     throw error;
@@ -71,9 +75,15 @@ describe('charters that cannot work are refused, naming the path', () => {
       () => inNode({ transitions: { done: { description: 'D.' } } }),
       'nodes.a.transitions.done.handler',
     ],
-    'a transition without a description': [
-      () => inNode({ transitions: { done: { handler } } }),
+    'a transition with an empty description': [
+      () => inNode({ transitions: { done: { description: '', handler } } }),
       'nodes.a.transitions.done',
+    ],
+    'a list of nodes without names': [() => problem({ nodes: [plain] as never }), 'nodes[0]'],
+    'a pack by a name that nobody has': [() => inNode({ packs: ['gone'] }), 'nodes.a.packs[0]'],
+    'a pack whose name no object can hold': [
+      () => refused(() => pack({ name: '__proto__', state: z.object({}), initialState: {} })),
+      'pack.name',
     ],
     'a transition whose schema is none': [
       () => inNode({ transitions: { done: { description: 'D.', handler, inputSchema: z.string() } } }),
