@@ -1,24 +1,22 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { answerText } from '../processes/answering.ts';
 import { findPlace, openSite, type Site } from '../processes/site.ts';
 import { isIdle, problemsOf } from '../processes/soundness.ts';
 import { until } from '../processes/until.ts';
 import { chaosModel } from './chaos-model.ts';
+import { Crowd } from './crowd.ts';
 import { Driver } from './driver.ts';
 import { Fleet } from './fleet.ts';
 import { Random } from './random.ts';
+import { type ChaosDatabase, type Fault, LEASE_MS, Storm } from './storm.ts';
 import { StreamFollower } from './stream-follower.ts';
 
 export interface ChaosOptions {
   readonly seed: number;
-  /** The store is embedded, with one gateway; or on this server, with two. */
-  readonly database: { readonly kind: 'sqlite' } | { readonly kind: 'postgres'; url: string; restart(): Promise<void> };
+  readonly database: ChaosDatabase;
   /** What happens, in this order; or, as long as it says so, by chance. */
   readonly faults: Iterable<Fault>;
   readonly log?: (line: string) => void;
 }
-
-export type Fault = 'kill' | 'freeze' | 'terminate' | 'restart-database';
 
 export interface ChaosReport {
   /** Empty where everything held. */
@@ -28,11 +26,6 @@ export interface ChaosReport {
   /** The longest that work in hand waited for somebody to take it over. */
   readonly longestTakeoverMs: number;
 }
-
-const LEASE_MS = 1_000;
-const TAKEOVER_MS = 15_000;
-/** Messages under way at once. */
-const CROWD = 6;
 
 /** Real gateways at work while they are killed, stopped and cut off; then everything is looked at. */
 export async function runChaos({ seed, database, faults, log = () => {} }: ChaosOptions): Promise<ChaosReport> {
@@ -110,131 +103,4 @@ async function problemsOfAnswers(driver: Driver): Promise<string[]> {
     const answers = texts.filter((text) => text === answerText(ref)).length;
     return asked === 1 && answers === 1 ? [] : [`${ref} was asked ${asked} times, and answered ${answers} times.`];
   });
-}
-
-/** Keeps so many messages under way. */
-class Crowd {
-  readonly #driver: Driver;
-  #isOpen = true;
-  readonly #posting: Promise<unknown>;
-
-  constructor(driver: Driver) {
-    this.#driver = driver;
-    this.#posting = this.#post();
-  }
-
-  async close(): Promise<void> {
-    this.#isOpen = false;
-    await this.#posting;
-  }
-
-  async #post(): Promise<void> {
-    while (this.#isOpen) {
-      const texts = new Set(await this.#driver.texts());
-      const open = this.#driver.posted.filter((ref) => !texts.has(answerText(ref))).length;
-      await Promise.all(Array.from({ length: CROWD - open }, () => this.#driver.post()));
-      await sleep(100);
-    }
-  }
-}
-
-interface StormParts extends Pick<ChaosOptions, 'database'> {
-  readonly site: Site;
-  readonly fleet: Fleet;
-  readonly random: Random;
-  readonly log: (line: string) => void;
-}
-
-interface Hand {
-  readonly runId: string;
-  readonly epoch: number;
-}
-
-/** What happens to the gateways. */
-class Storm {
-  readonly problems: string[] = [];
-  readonly faults: Record<Fault, number> = { kill: 0, freeze: 0, terminate: 0, 'restart-database': 0 };
-  longestTakeoverMs = 0;
-  readonly #parts: StormParts;
-
-  constructor(parts: StormParts) {
-    this.#parts = parts;
-  }
-
-  async inflict(fault: Fault): Promise<void> {
-    const { fleet, random, site, log } = this.#parts;
-    const [first, ...others] = await until('somebody runs', () => (fleet.names.length > 0 ? fleet.names : undefined));
-    const victim = random.oneOf([first ?? '', ...others]);
-    await untilBusy(() => site.model.openOf(victim) > 0);
-    await sleep(random.between(0, 100));
-    const hand = await this.#inHand(victim);
-    const startedAt = Date.now();
-    log(`${fault} ${victim}, with ${hand.length} runs in hand`);
-    this.faults[fault]++;
-    await this.#perform(fault, victim, hand);
-    // Now and then the next one comes before anybody has got up.
-    if (fault === 'kill' && random.isLucky(0.3)) return;
-    await this.#takenOver(hand, startedAt);
-  }
-
-  async #perform(fault: Fault, victim: string, hand: readonly Hand[]): Promise<void> {
-    const { fleet, database } = this.#parts;
-    const startedAt = Date.now();
-    switch (fault) {
-      case 'kill':
-        await fleet.kill(victim);
-        return;
-      case 'terminate':
-        await fleet.terminate(victim);
-        return;
-      case 'freeze':
-        await fleet.freeze(victim, async () => {
-          await sleep(LEASE_MS * 1.3);
-          // By itself it finds everything as it was.
-          if (fleet.names.length > 0) await this.#takenOver(hand, startedAt);
-        });
-        return;
-      case 'restart-database':
-        if (database.kind === 'postgres') await database.restart();
-        return;
-    }
-  }
-
-  /** What the victim was doing. */
-  async #inHand(name: string): Promise<Hand[]> {
-    const { site, fleet } = this.#parts;
-    const rows = await site.db
-      .selectFrom('runs')
-      .innerJoin('threads', 'threads.id', 'runs.thread_id')
-      .select(['runs.id as runId', 'runs.epoch'])
-      .where('runs.status', '=', 'running')
-      .where('threads.lease_owner', 'like', `%:${fleet.pidOf(name)}:%`)
-      .execute();
-    return rows;
-  }
-
-  async #takenOver(hand: readonly Hand[], startedAt: number): Promise<void> {
-    for (const { runId, epoch } of hand) {
-      try {
-        await until(`run ${runId} is taken over`, () => this.#isTakenOver(runId, epoch), { patienceMs: TAKEOVER_MS });
-      } catch (error) {
-        this.problems.push(String(error));
-      }
-      this.longestTakeoverMs = Math.max(this.longestTakeoverMs, Date.now() - startedAt);
-    }
-  }
-
-  async #isTakenOver(runId: string, epoch: number): Promise<boolean> {
-    const run = await this.#parts.site.db
-      .selectFrom('runs')
-      .select(['status', 'epoch'])
-      .where('id', '=', runId)
-      .executeTakeFirst();
-    return run?.status !== 'running' || run.epoch !== epoch;
-  }
-}
-
-/** Nobody can be killed at work who has none: then at rest. */
-async function untilBusy(isBusy: () => boolean): Promise<void> {
-  for (let waited = 0; waited < 3_000 && !isBusy(); waited += 10) await sleep(10);
 }

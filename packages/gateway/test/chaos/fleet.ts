@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Exit, GatewayProcess } from '../processes/gateway-process.ts';
 import type { Site } from '../processes/site.ts';
 
-const ENV = { TEST_GRACE_MS: '300', LASTCALL_LOG_LEVEL: 'error' };
+const ENV = { TEST_GRACE_MS: '300', TEST_SWEEP_MS: '250', LASTCALL_LOG_LEVEL: 'error' };
 
 /** Gateways that are started again whenever they end, as an operator's supervisor would. */
 export class Fleet {

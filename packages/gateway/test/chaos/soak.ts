@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../support/postgres-server.ts';
-import { type ChaosReport, type Fault, runChaos } from './chaos.ts';
+import { type ChaosReport, runChaos } from './chaos.ts';
 import { Random } from './random.ts';
+import type { Fault } from './storm.ts';
 
 /** `npm run soak`: the chaos of the tests for as long as one likes, first on PostgreSQL, then on SQLite. */
 const { values } = parseArgs({

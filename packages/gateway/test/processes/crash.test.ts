@@ -7,24 +7,32 @@ import type { ModelRequest } from './model-request.ts';
 import { say } from './site.ts';
 import { until } from './until.ts';
 
-describe.each(kinds)('a gateway on $kind is killed', ({ kind }) => {
-  test('[G37] after it took events and before the model answered: they are processed once, later', async () => {
+const LEASE_MS = 1_000;
+/** A sweep, and the slowness of a machine that is busy with other tests. With the lease it stays below the 15 s of the law. */
+const SLACK_MS = 12_000;
+
+describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ kind }) => {
+  test('[G37] [G56] after it took events and before the model answered: they are taken over in time, and processed once', async () => {
     const death = deathOfFirst(({ agent }) => agent === 'Anna');
     await using crew = await openCrew({
       kind,
+      leaseMs: LEASE_MS,
       decide: async (request) => (death.isDue(request) ? await death.wait(request) : doDuties(request)),
     });
     await say(crew.first.url, 'North', 'Anna: answer m1');
-    await crew.crash(await death.victim);
+    const survivor = await crew.crash(await death.victim);
+    const { requests } = crew.site.model;
+    const isAsked = (): boolean => requests.some(({ agent, gateway }) => agent === 'Anna' && gateway === survivor.name);
+    await until('another asks the model', isAsked, { patienceMs: LEASE_MS + SLACK_MS });
     await crew.answered('m1');
     expect(await crew.problems()).toEqual([]);
     const runs = await crew.site.db
       .selectFrom('runs')
       .innerJoin('agents', 'agents.id', 'runs.thread_id')
-      .select(['runs.status', 'runs.attempts'])
+      .select(['runs.status', 'runs.cycle_no'])
       .where('agents.name', '=', 'Anna')
       .execute();
-    expect(runs).toEqual([{ status: 'completed', attempts: 2 }]);
+    expect(runs).toEqual([{ status: 'completed', cycle_no: 1 }]);
   });
 
   test('[G20] [G37] while the model spoke: what was shown of the message is taken back, and it is sent once', async () => {

@@ -6,7 +6,7 @@ import { say } from './site.ts';
 /** Nothing is taken over because a lease ran out: it was let go. */
 const LONG_LEASE_MS = 600_000;
 
-describe.each(kinds)('a gateway on $kind is told to stop', ({ kind }) => {
+describe.each(kinds)('a gateway on $kind is told to stop', { concurrent: true }, ({ kind }) => {
   test('[G42] a cycle that ends within the grace time ends, and then the process, with 0', async () => {
     const asked = Promise.withResolvers<string>();
     const stopping = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { doDuties } from './answering.ts';
-import { kinds, openCrew } from './crew.ts';
+import { openCrew } from './crew.ts';
 import { say } from './site.ts';
 import { until } from './until.ts';
 import { waitingFor } from './waiting-connection.ts';
@@ -12,31 +12,6 @@ const JOBS = 'graphile_worker._private_jobs';
 const patienceMs = LEASE_MS + SLACK_MS;
 
 describe('what a killed gateway was doing is taken over in time', () => {
-  test.each(kinds)('[G56] a cycle, on $kind', async ({ kind }) => {
-    const asked = Promise.withResolvers<string>();
-    let killed = false;
-    await using crew = await openCrew({
-      kind,
-      leaseMs: LEASE_MS,
-      async decide(request) {
-        if (request.agent !== 'Anna' || killed) return doDuties(request);
-        asked.resolve(request.gateway);
-        return await new Promise<never>(() => {});
-      },
-    });
-    await say(crew.first.url, 'North', 'Anna: answer m1');
-    const victim = await asked.promise;
-    killed = true;
-    const survivor = await crew.crash(victim);
-    await until(
-      'another asks the model',
-      () => crew.site.model.requests.some(({ agent, gateway }) => agent === 'Anna' && gateway === survivor.name),
-      { patienceMs },
-    );
-    await crew.answered('m1');
-    expect(await crew.problems()).toEqual([]);
-  });
-
   test('[G56] a wake that was active in the queue', async () => {
     await using crew = await openCrew({ kind: 'postgres', leaseMs: LEASE_MS, decide: doDuties });
     const client = await crew.connect();

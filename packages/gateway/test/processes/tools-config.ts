@@ -67,5 +67,9 @@ export const processConfig: ConfigInput = defineConfig({
     { name: 'North', agents: ['Anna', 'Bert'], people },
     { name: 'South', agents: ['Bert', 'Cleo'], people: [{ name: 'Bob', externalId: 'bob' }] },
   ],
-  limits: { graceMs: Number(process.env.TEST_GRACE_MS ?? 10_000), retryMs: 100 },
+  limits: {
+    graceMs: Number(process.env.TEST_GRACE_MS ?? 10_000),
+    sweepMs: Number(process.env.TEST_SWEEP_MS ?? 1_000),
+    retryMs: 100,
+  },
 });

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Site } from '../processes/site.ts';
+import { until } from '../processes/until.ts';
+import type { Fleet } from './fleet.ts';
+import type { Random } from './random.ts';
+
+export type Fault = 'kill' | 'freeze' | 'terminate' | 'restart-database';
+
+/** The store is embedded, with one gateway; or on this server, with two. */
+export type ChaosDatabase =
+  | { readonly kind: 'sqlite' }
+  | { readonly kind: 'postgres'; readonly url: string; restart(): Promise<void> };
+
+export const LEASE_MS = 1_000;
+/** From the moment that somebody is there. */
+const TAKEOVER_MS = 15_000;
+
+interface StormParts {
+  readonly database: ChaosDatabase;
+  readonly site: Site;
+  readonly fleet: Fleet;
+  readonly random: Random;
+  readonly log: (line: string) => void;
+}
+
+interface Hand {
+  readonly runId: string;
+  readonly epoch: number;
+}
+
+/** What happens to the gateways. */
+export class Storm {
+  readonly problems: string[] = [];
+  readonly faults: Record<Fault, number> = { kill: 0, freeze: 0, terminate: 0, 'restart-database': 0 };
+  longestTakeoverMs = 0;
+  readonly #parts: StormParts;
+
+  constructor(parts: StormParts) {
+    this.#parts = parts;
+  }
+
+  async inflict(fault: Fault): Promise<void> {
+    const { fleet, random, site, log } = this.#parts;
+    const [first, ...others] = await until('somebody runs', () => (fleet.names.length > 0 ? fleet.names : undefined));
+    const victim = random.oneOf([first ?? '', ...others]);
+    await untilBusy(() => site.model.openOf(victim) > 0);
+    await sleep(random.between(0, 100));
+    const hand = await this.#inHand(victim);
+    const startedAt = Date.now();
+    log(`${fault} ${victim}, with ${hand.length} runs in hand`);
+    this.faults[fault]++;
+    await this.#perform(fault, victim, hand);
+    // Who lives goes on by itself. Now and then the next one comes before anybody has got up.
+    const isGone = fault === 'kill' || fault === 'terminate';
+    if (!isGone || random.isLucky(0.4)) return;
+    await until('somebody is there to take over', () => fleet.names.length > 0);
+    await this.#takenOver(hand, startedAt);
+  }
+
+  async #perform(fault: Fault, victim: string, hand: readonly Hand[]): Promise<void> {
+    const { fleet, database } = this.#parts;
+    const startedAt = Date.now();
+    switch (fault) {
+      case 'kill':
+        await fleet.kill(victim);
+        return;
+      case 'terminate':
+        await fleet.terminate(victim);
+        return;
+      case 'freeze':
+        await fleet.freeze(victim, async () => {
+          await sleep(LEASE_MS * 1.3);
+          // By itself it finds everything as it was.
+          if (fleet.names.length > 0) await this.#takenOver(hand, startedAt);
+        });
+        return;
+      case 'restart-database':
+        if (database.kind === 'postgres') await database.restart();
+        return;
+    }
+  }
+
+  /** What the victim was doing. */
+  async #inHand(name: string): Promise<Hand[]> {
+    const { site, fleet } = this.#parts;
+    const runs = site.db
+      .selectFrom('runs')
+      .innerJoin('threads', 'threads.id', 'runs.thread_id')
+      .select(['runs.id as runId', 'runs.epoch'])
+      .where('runs.status', '=', 'running')
+      .where('threads.lease_owner', 'like', `%:${fleet.pidOf(name)}:%`);
+    // A connection of ours may have died with the server.
+    return await until('the database answers', () => runs.execute().catch(() => undefined));
+  }
+
+  async #takenOver(hand: readonly Hand[], startedAt: number): Promise<void> {
+    for (const { runId, epoch } of hand) {
+      try {
+        await until(`run ${runId} is taken over`, () => this.#isTakenOver(runId, epoch), { patienceMs: TAKEOVER_MS });
+      } catch (error) {
+        this.problems.push(String(error));
+      }
+      this.longestTakeoverMs = Math.max(this.longestTakeoverMs, Date.now() - startedAt);
+    }
+  }
+
+  async #isTakenOver(runId: string, epoch: number): Promise<boolean> {
+    const run = await this.#parts.site.db
+      .selectFrom('runs')
+      .select(['status', 'epoch'])
+      .where('id', '=', runId)
+      .executeTakeFirst()
+      .catch(() => undefined);
+    return run !== undefined && (run.status !== 'running' || run.epoch !== epoch);
+  }
+}
+
+/** Nobody can be killed at work who has none: then at rest. */
+async function untilBusy(isBusy: () => boolean): Promise<void> {
+  for (let waited = 0; waited < 3_000 && !isBusy(); waited += 10) await sleep(10);
+}
