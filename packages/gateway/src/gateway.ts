@@ -15,7 +15,7 @@ import { modelFinder } from './models/find-model.ts';
 import { openServices } from './open-services.ts';
 import { seed } from './seed.ts';
 import type { Services } from './services.ts';
-import { sweep } from './sweep.ts';
+import { sweepsOf } from './sweep.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { Worker } from './threads/worker.ts';
@@ -124,7 +124,7 @@ async function start(starting: Starting): Promise<Running> {
     });
     metrics.gauge('lastcall_cycles_running', 'Cycles under way now.', () => worker.busy);
     const server = await listen(app, { port: settings.port, host: settings.host, logger });
-    await worker.start({ sweep: () => sweep(services) });
+    await worker.start({ sweeps: sweepsOf(services) });
     return { app, server, firstKey, stop: () => stop({ app, server, worker, close: opened.close }, services) };
   } catch (error) {
     await opened.close();

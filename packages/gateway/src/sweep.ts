@@ -4,8 +4,6 @@ import type { Services } from './services.ts';
 import { sweepStreams } from './streams/sweep-streams.ts';
 
 /** What is due, whoever was to see to it: plans, expiries, and stream events that nobody can miss any more. */
-export async function sweep(services: Services): Promise<void> {
-  await fireDuePlans(services, {});
-  await expireDue(services, {});
-  await sweepStreams(services);
+export function sweepsOf(services: Services): readonly (() => Promise<unknown>)[] {
+  return [() => fireDuePlans(services), () => expireDue(services), () => sweepStreams(services)];
 }

@@ -1,6 +1,8 @@
+import type { Kysely } from 'kysely';
 import { ApiError } from '../api-error.ts';
 import type { Services } from '../services.ts';
 import type { Tx } from '../store/store.ts';
+import type { Tables } from '../store/tables.ts';
 import { emit, runChannel } from '../streams/emit.ts';
 import { getRun, type Run } from './run.ts';
 
@@ -35,6 +37,18 @@ export async function cancelRunsOf(services: Services, tx: Tx, agentId: string):
     .returning('id')
     .execute();
   for (const { id } of asked) tellCancelling(services, tx, id);
+}
+
+/** Those of the runs whose end was asked for. */
+export async function cancelRequested(db: Kysely<Tables>, runIds: readonly string[]): Promise<ReadonlySet<string>> {
+  if (runIds.length === 0) return new Set();
+  const asked = await db
+    .selectFrom('runs')
+    .select('id')
+    .where('id', 'in', runIds)
+    .where('cancel_requested_at', 'is not', null)
+    .execute();
+  return new Set(asked.map(({ id }) => id));
 }
 
 function tellCancelling(services: Services, tx: Tx, runId: string): void {

@@ -5,6 +5,7 @@ import type { Registry } from '../cycle/registry.ts';
 import { StagedWriteRefused } from '../cycle/staged-write-refused.ts';
 import { takeUp } from '../cycle/take-up.ts';
 import { think } from '../cycle/think.ts';
+import { cancelRequested } from '../runs/request-cancel.ts';
 import type { Services } from '../services.ts';
 import { StoreUnavailable } from '../store/store-error.ts';
 import { runChannel } from '../streams/emit.ts';
@@ -19,6 +20,8 @@ interface Hold {
   /** Ends the cycle under way. */
   abort: AbortController;
   isCancelled: boolean;
+  /** The run under way, if one is, and how to end it for whoever asked for that. */
+  running: { readonly runId: string; readonly cancel: () => void } | undefined;
   /** It was woken while it was held: the holder looks again after it lets go. */
   again: boolean;
   readonly done: Promise<void>;
@@ -33,7 +36,7 @@ export class Worker {
   readonly #registry: Registry;
   readonly #owner: string = `${hostname()}:${process.pid}:${randomUUID()}`;
   readonly #holds = new Map<string, Hold>();
-  readonly #waking = new Set<string>();
+  readonly #waking = new Map<string, Promise<void>>();
   readonly #slots: Slots;
   readonly #timers: NodeJS.Timeout[] = [];
   #isStopping = false;
@@ -44,12 +47,13 @@ export class Worker {
     this.#slots = new Slots(services.limits.cycles);
   }
 
-  async start({ sweep }: { sweep: () => Promise<void> }): Promise<void> {
+  /** What is swept is swept side by side: none of it waits for what takes long or fails, and least of all those who sleep. */
+  async start({ sweeps }: { sweeps: readonly (() => Promise<unknown>)[] }): Promise<void> {
     const { leaseMs, sweepMs } = this.#services.limits;
     // Twice missed, a sign of life is still in time.
     this.#every(Math.floor(leaseMs / 3), () => this.#beat());
+    for (const sweep of sweeps) this.#every(sweepMs, sweep);
     this.#every(sweepMs, async () => {
-      await sweep();
       for (const threadId of await findSleepers(this.#services.store)) void this.wake(threadId);
     });
     await this.#services.engine.start((threadId) => this.wake(threadId));
@@ -60,10 +64,15 @@ export class Worker {
     const held = this.#holds.get(threadId);
     if (held !== undefined) held.again = true;
     if (held !== undefined || this.#isStopping || this.#waking.has(threadId)) return;
-    this.#waking.add(threadId);
+    const waking = this.#tryTake(threadId);
+    this.#waking.set(threadId, waking);
+    await waking;
+  }
+
+  async #tryTake(threadId: string): Promise<void> {
+    await this.#slots.take();
     try {
-      await this.#slots.take();
-      if (!(await this.#take(threadId))) this.#slots.giveBack();
+      if (this.#isStopping || !(await this.#take(threadId))) this.#slots.giveBack();
     } catch (error) {
       this.#slots.giveBack();
       if (!(error instanceof StoreUnavailable))
@@ -85,6 +94,9 @@ export class Worker {
     clearTimeout(timer);
     for (const { abort } of this.#holds.values()) abort.abort(new Error('The gateway stops.'));
     await all;
+    // Those that were about to be taken when the stop came are let go too: others need not wait for their leases.
+    await Promise.allSettled(this.#waking.values());
+    await Promise.allSettled([...this.#holds.values()].map(({ done }) => done));
     for (const one of this.#timers) clearInterval(one);
   }
 
@@ -98,7 +110,14 @@ export class Worker {
     const lease = await claimThread(store, threadId, { owner: this.#owner, leaseMs: limits.leaseMs });
     if (lease === undefined) return false;
     const { promise: done, resolve } = Promise.withResolvers<void>();
-    const hold: Hold = { lease, abort: new AbortController(), isCancelled: false, again: false, done };
+    const hold: Hold = {
+      lease,
+      abort: new AbortController(),
+      isCancelled: false,
+      running: undefined,
+      again: false,
+      done,
+    };
     this.#holds.set(threadId, hold);
     void this.#hold(hold).finally(resolve);
     return true;
@@ -148,6 +167,7 @@ export class Worker {
       hold.abort.abort(new Error('The run was cancelled.'));
     };
     if (hold.isCancelled) cancel();
+    hold.running = { runId: cycle.runId, cancel };
     const unsubscribe = this.#services.bus.subscribe(runChannel(cycle.runId), ({ event }) => {
       if (event?.type === 'run.cancelling') cancel();
     });
@@ -158,6 +178,7 @@ export class Worker {
         think(this.#services, this.#registry, cycle, abort),
       );
     } finally {
+      hold.running = undefined;
       unsubscribe();
     }
   }
@@ -171,6 +192,19 @@ export class Worker {
     const held = await renewLeases(store, { owner: this.#owner, leaseMs: limits.leaseMs, threadIds });
     for (const { lease, abort } of holds)
       if (held.get(lease.threadId) !== lease.epoch) abort.abort(new LeaseLost(lease.threadId));
+    await this.#lookForCancels(holds);
+  }
+
+  /** Notices get lost, or come before anybody listens: that somebody asked for a run's end is in its row too. */
+  async #lookForCancels(holds: readonly Hold[]): Promise<void> {
+    const running = holds.flatMap((hold) => hold.running ?? []);
+    const asked = await this.#services.store.transaction((tx) =>
+      cancelRequested(
+        tx.db,
+        running.map(({ runId }) => runId),
+      ),
+    );
+    for (const { runId, cancel } of running) if (asked.has(runId)) cancel();
   }
 
   async #pause(): Promise<void> {
@@ -180,7 +214,7 @@ export class Worker {
   }
 
   /** Never twice at once, and never the end of the process. */
-  #every(ms: number, work: () => Promise<void>): void {
+  #every(ms: number, work: () => Promise<unknown>): void {
     let isRunning = false;
     const tick = async (): Promise<void> => {
       if (isRunning) return;

@@ -38,11 +38,13 @@ const cards = async (world: World, space: string) =>
       .where('kind', '=', 'tool')
       .orderBy('seq')
       .execute()
-  ).map(({ status, metadata, entity_id }): Record<string, unknown> => ({
-    status,
-    by: entity_id,
-    ...fromJson<Record<string, unknown>>(metadata),
-  }));
+  ).map(
+    ({ status, metadata, entity_id }): Record<string, unknown> => ({
+      status,
+      by: entity_id,
+      ...fromJson<Record<string, unknown>>(metadata),
+    }),
+  );
 
 const calling = (...calls: { toolName: string; input?: unknown }[]) =>
   scriptedModel((request) => (resultsOf(request).length === 0 ? calls : 'Done.'));

@@ -88,13 +88,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       (await transaction((tx) => postMessage(services, tx, { spaceId, entityId, text, ...more }))).message.id,
     events: (channel) => readEvents(store, channel),
     idle: () => untilIdle(store, worker),
-    start: () =>
-      worker.start({
-        async sweep() {
-          await fireDuePlans(services, {});
-          await expireDue(services, {});
-        },
-      }),
+    start: () => worker.start({ sweeps: [() => fireDuePlans(services), () => expireDue(services)] }),
     async stop() {
       await worker.stop();
       await services.bus.stop();

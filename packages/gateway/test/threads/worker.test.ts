@@ -1,0 +1,108 @@
+import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { toJson } from '../../src/store/json.ts';
+import { lobby } from '../support/lobby.ts';
+import { type Database, databases } from '../support/stores.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+describe.each(databases)('a worker on $kind', ({ create }) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await create();
+  });
+  afterAll(() => database.remove());
+
+  test('[G56] finds who sleeps although there is work, whatever else is swept hangs or fails', async () => {
+    const world = await openWorld({ database, models: { default: scriptedModel(() => 'Done.') } });
+    const { bot } = await lobby(world);
+    const hanging = Promise.withResolvers<void>();
+    let swept = 0;
+    const sweeps = [
+      () => hanging.promise,
+      async () => {
+        swept += 1;
+        throw new Error('cannot sweep');
+      },
+    ];
+    await world.worker.start({ sweeps });
+    await pushWithoutWake(world, bot);
+    await world.idle();
+    await expect.poll(() => swept).toBeGreaterThan(1);
+    hanging.resolve();
+    await world.stop();
+  });
+
+  test('[G16] ends a run whose cancelling no notice told of', async () => {
+    const inside = Promise.withResolvers<void>();
+    const slow = tool({
+      description: 'Takes its time.',
+      inputSchema: z.object({}),
+      async execute(_input, { abortSignal }) {
+        inside.resolve();
+        await new Promise((resolve) => abortSignal.addEventListener('abort', resolve));
+      },
+    });
+    const model = scriptedModel((_request, invocation) => (invocation === 1 ? [{ toolName: 'slow' }] : 'Done.'));
+    const tools = { slow: { tool: slow, visible: false } };
+    const world = await openWorld({ database, models: { default: model }, tools, limits: { leaseMs: 600 } });
+    await world.start();
+    const { ada, bot, space } = await lobby(world, { tools: ['slow'] });
+    await world.say(space, ada, 'Go');
+    await inside.promise;
+    const cancelled = { cancel_requested_at: Date.now() };
+    await world.store.db.updateTable('runs').set(cancelled).where('thread_id', '=', bot).execute();
+    await world.idle();
+    const runs = await world.store.db.selectFrom('runs').select('status').where('thread_id', '=', bot).execute();
+    expect(runs).toEqual([{ status: 'cancelled' }]);
+    await world.stop();
+  });
+
+  test('[G42] that stops while it takes a thread leaves it free for others', async () => {
+    const world = await openWorld({ database, models: { default: scriptedModel(() => 'Done.') } });
+    const { bot } = await lobby(world);
+    const [held, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const holding = world.store.transaction(async (tx) => {
+      await tx.db.updateTable('threads').set({ lease_until: 0 }).where('id', '=', bot).execute();
+      held.resolve();
+      await gate.promise;
+    });
+    await held.promise;
+    const waking = world.worker.wake(bot);
+    // The claim has begun, and waits for the row.
+    await new Promise(setImmediate);
+    const stopping = world.worker.stop();
+    gate.resolve();
+    await Promise.all([holding, stopping]);
+    const thread = await world.store.db
+      .selectFrom('threads')
+      .select(['lease_owner', 'epoch'])
+      .where('id', '=', bot)
+      .executeTakeFirstOrThrow();
+    expect(thread).toEqual({ lease_owner: null, epoch: 1 });
+    await waking;
+    await world.stop();
+  });
+});
+
+async function pushWithoutWake({ store }: World, agentId: string): Promise<void> {
+  const now = Date.now();
+  const event = { type: 'service', source: 'test', name: 'lost', data: null } as const;
+  await store.db
+    .insertInto('inbox_events')
+    .values({
+      agent_id: agentId,
+      event_id: 'lost',
+      type: 'service',
+      priority: 1,
+      payload: toJson(event),
+      status: 'pending',
+      attempts: 0,
+      available_at: now,
+      run_id: null,
+      error: null,
+      created_at: now,
+    })
+    .execute();
+}
