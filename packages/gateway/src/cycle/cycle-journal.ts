@@ -14,7 +14,7 @@ import { openPending } from '../pending/open-pending.ts';
 import type { Services } from '../services.ts';
 import { openCard, updateCard } from '../spaces/tool-card.ts';
 import { inParts } from '../store/in-parts.ts';
-import { toJson } from '../store/json.ts';
+import { asJson, toJson } from '../store/json.ts';
 import type { Tx } from '../store/store.ts';
 import { StoreUnavailable } from '../store/store-error.ts';
 import type { MessageStatus } from '../store/tables.ts';
@@ -73,10 +73,10 @@ export class CycleJournal implements Journal {
     );
   }
 
-  settle(entry: EndEntry, staged: Staged): Promise<void> {
-    const { settlement } = entry;
-    this.#showEnd(settlement);
-    return this.#settle(settlement, { entry: withoutExpiry(entry), staged });
+  settle(given: EndEntry, staged: Staged): Promise<void> {
+    const entry = storable(given);
+    this.#showEnd(entry.settlement);
+    return this.#settle(entry.settlement, { entry: withoutExpiry(entry), staged });
   }
 
   /** A transaction of the cycle that writes no entry. */
@@ -271,6 +271,13 @@ function usageOf(entries: readonly Entry[]): Usage {
     sum.totalTokens += entry.usage.totalTokens;
   }
   return sum;
+}
+
+/** What a tool gave has happened, whatever it is: a value that no table holds must not undo the call. */
+function storable(entry: EndEntry): EndEntry {
+  const { input, outcome } = entry.settlement;
+  const told = outcome.status === 'ok' ? { ...outcome, value: asJson(outcome.value) } : outcome;
+  return { ...entry, settlement: { ...entry.settlement, input: asJson(input), outcome: told } } as EndEntry;
 }
 
 /** When a call expires is decided in one place, by its row: a worker's clock has no say in it. */

@@ -1,6 +1,6 @@
 import type { TurnEvent } from '@lastcall/core';
 import type { Services } from '../services.ts';
-import { fromJson, toJson } from '../store/json.ts';
+import { asJson, fromJson, toJson } from '../store/json.ts';
 import type { Tx } from '../store/store.ts';
 import { emit, spaceChannel } from '../streams/emit.ts';
 import { createTextField, type TextField } from '../streams/text-field.ts';
@@ -176,8 +176,10 @@ export class LiveCalls {
 
   #progress(callId: string, value: unknown): void {
     const live = this.#live.get(callId);
-    if (live?.kind === 'tool')
-      this.#show({ spaceId: live.spaceId, type: 'tool-call.progress', payload: { callId, value: asJson(value) } });
+    if (live?.kind !== 'tool') return;
+    // As it is now: the tool may change it before it is written.
+    const payload = { callId, value: fromJson(toJson(asJson(value))) };
+    this.#show({ spaceId: live.spaceId, type: 'tool-call.progress', payload });
   }
 
   #show(shown: Shown): void {
@@ -185,17 +187,6 @@ export class LiveCalls {
     this.#onShown();
   }
 }
-
-/** As it is now: a tool may report anything, change it later, or report what is no JSON at all. */
-function asJson(value: unknown): unknown {
-  try {
-    return fromJson(toJson(value));
-  } catch {
-    return UNREADABLE;
-  }
-}
-
-const UNREADABLE = '[a value that is no JSON]';
 
 /** Pieces of one stream that lie side by side become one. */
 function coalesce(shown: readonly Shown[]): Shown[] {

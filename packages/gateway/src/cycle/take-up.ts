@@ -96,7 +96,7 @@ async function takeOver(
   const cycle = toCycle({ lease, agent, row }, mind, {
     run: open,
     entries: [],
-    answers: answersOf(await eventsOf(tx, open.id)),
+    answers: await answersOf(tx, await eventsOf(tx, open.id)),
     isTakenOver: true,
   });
   if (attempts <= MOST_TAKEOVERS) return cycle;
@@ -137,7 +137,12 @@ async function begin(
     const payload = { runId: run.id, entityId: agent.entityId };
     emit(services, tx, { channel: spaceChannel(run.active_in), type: 'agent.active', payload });
   }
-  return toCycle({ lease, agent, row }, mind, { run, entries, answers: answersOf(events), isTakenOver: false });
+  return toCycle({ lease, agent, row }, mind, {
+    run,
+    entries,
+    answers: await answersOf(tx, events),
+    isTakenOver: false,
+  });
 }
 
 async function waitingEvents(tx: Tx, { id, limits }: ThinkingAgent): Promise<EventRow[]> {
@@ -206,8 +211,11 @@ function toWaiting({ event_id, created_at, attempts, payload }: EventRow): Waiti
   return { eventId: event_id, at: created_at, attempt: attempts + 1, event: fromJson<InboxEvent>(payload) };
 }
 
-/** Decisions are answers for core, which then runs the tool or does not; plain results need no more than to be told. */
-function answersOf(events: readonly EventRow[]): Record<string, Answer> {
+/**
+ * Decisions are answers for core, which then runs the tool or does not; plain results need no more than to be told. An event that
+ * is tried again may have settled its call the first time, and then it is only told.
+ */
+async function answersOf(tx: Tx, events: readonly EventRow[]): Promise<Record<string, Answer>> {
   const answers: Record<string, Answer> = {};
   for (const { payload } of events) {
     const event = fromJson<InboxEvent>(payload);
@@ -217,7 +225,14 @@ function answersOf(events: readonly EventRow[]): Record<string, Answer> {
       answers[event.callId] = { approve: true, ...('input' in outcome ? { input: outcome.input } : {}) };
     if (outcome.status === 'denied') answers[event.callId] = { deny: outcome.reason };
   }
+  for (const callId of await settledOf(tx, Object.keys(answers))) delete answers[callId];
   return answers;
+}
+
+async function settledOf(tx: Tx, callIds: readonly string[]): Promise<string[]> {
+  if (callIds.length === 0) return [];
+  const calls = tx.db.selectFrom('calls').select('id').where('id', 'in', callIds).where('status', '=', 'settled');
+  return (await calls.execute()).map(({ id }) => id);
 }
 
 function toCycle(

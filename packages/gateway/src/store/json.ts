@@ -9,3 +9,31 @@ export function toJson(value: unknown): Json {
 export function fromJson<T>(text: Json): T {
   return JSON.parse(text) as T;
 }
+
+/** The value itself, where JSON can say it; otherwise as much of it as it can: tools give and report what they like. */
+export function asJson(value: unknown): unknown {
+  if (typeof value !== 'object' && typeof value !== 'bigint') return value;
+  try {
+    JSON.stringify(value);
+    return value;
+  } catch {
+    return readable(value);
+  }
+}
+
+function readable(value: unknown): unknown {
+  const seen = new Set<unknown>();
+  const plain = (_key: string, one: unknown): unknown => {
+    if (typeof one === 'bigint') return String(one);
+    if (typeof one !== 'object' || one === null) return one;
+    if (seen.has(one)) return '[seen before]';
+    seen.add(one);
+    return one;
+  };
+  try {
+    return JSON.parse(JSON.stringify(value, plain));
+  } catch {
+    // A getter that throws, or what is too deep or too long for a text.
+    return '[a value that is no JSON]';
+  }
+}

@@ -116,11 +116,40 @@ describeWorlds('a cycle of a hostile', (open) => {
     expect(await cardsIn(world, space)).toEqual(['complete']);
     const progress = (await world.events(spaceChannel(space))).filter(({ type }) => type === 'tool-call.progress');
     expect(progress.map(({ payload }) => (payload as { value: unknown }).value)).toEqual([
-      expect.stringContaining('no JSON'),
-      expect.stringContaining('no JSON'),
+      '10',
+      { ring: '[seen before]' },
       null,
       'half-way',
     ]);
+  });
+
+  test('[G25] tool that gives what is no JSON has run, and so have those after it', async () => {
+    const ring: Record<string, unknown> = {};
+    ring.ring = ring;
+    const given = [
+      10n,
+      ring,
+      undefined,
+      () => 1,
+      'a\0b\ud800',
+      {
+        toJSON() {
+          throw new Error('no');
+        },
+      },
+    ];
+    const giving = given.map((value, at) => {
+      const give = tool({ description: 'Gives.', inputSchema: z.object({}), execute: () => value });
+      return [`give_${at}`, give] as const;
+    });
+    const names = giving.map(([name]) => name);
+    const model = scriptedModel((_request, asked) => (asked === 1 ? names.map((toolName) => ({ toolName })) : 'Done.'));
+    const world = await open({ models: { default: model }, tools: Object.fromEntries(giving) });
+    const { ada, bot, space } = await lobby(world, { tools: names }, { isIn: true });
+    await world.say(space, ada, 'Go');
+    await world.idle();
+    expect(await endsOf(world, bot)).toEqual([{ status: 'done', attempts: 1 }]);
+    expect(await cardsIn(world, space)).toEqual(given.map(() => 'complete'));
   });
 
   test('[G25] [G41] tool that workers die of, one after the other, leaves neither its card nor its call open', async () => {

@@ -3,6 +3,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { updateAgent } from '../../src/agents/update-agent.ts';
+import { redrive } from '../../src/inbox/redrive.ts';
 import { answer } from '../../src/pending/answer-call.ts';
 import { expireDue } from '../../src/pending/expire-due.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
@@ -180,5 +181,42 @@ describeWorlds('a pending call', (open) => {
     });
     expect(await cardStatus(world, first.callId)).toBe('complete');
     expect(['error', 'cancelled']).toContain(await cardStatus(world, second.callId));
+  });
+
+  test('[G36] a decision whose cycle failed after the tool ran is told when it is redriven, also after compactions, and runs nothing again', async () => {
+    let [runs, isDown] = [0, false];
+    const danger = tool({
+      description: 'Does it.',
+      inputSchema: z.object({}),
+      approval: true,
+      execute: () => `done ${++runs} ${'y'.repeat(8_000)}`,
+    });
+    const model = scriptedModel((_request, asked) => {
+      if (asked === 1) return { toolName: 'danger' };
+      return isDown ? new Error('down') : `Done. ${'z'.repeat(8_000)}`;
+    });
+    const agentLimits = { maxAttempts: 2, consciousnessTokens: 1_000 };
+    const world = await open({ models: { default: model }, tools: { danger }, agentLimits });
+    const { ada, bot, space } = await lobby(world, { tools: ['danger'] }, { isIn: true });
+    await world.say(space, ada, 'Do it');
+    await world.idle();
+    const pending = await pendingOf(world, bot);
+    isDown = true;
+    await answer(world.services, { ...pending, answer: { approve: true }, by: { entityId: ada } });
+    await world.idle();
+    isDown = false;
+    for (const text of ['one', 'two']) {
+      await world.say(space, ada, text);
+      await world.idle();
+    }
+    await world.store.transaction((tx) => redrive(world.services, tx, { agentId: bot }));
+    await world.idle();
+    const events = await world.store.db
+      .selectFrom('inbox_events')
+      .select('status')
+      .where('agent_id', '=', bot)
+      .execute();
+    expect(events.map(({ status }) => status)).toEqual(['done', 'done', 'done', 'done']);
+    expect(runs).toBe(1);
   });
 });
