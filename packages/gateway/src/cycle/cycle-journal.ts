@@ -16,8 +16,8 @@ import { openCard, updateCard } from '../spaces/tool-card.ts';
 import { inParts } from '../store/in-parts.ts';
 import { asJson, toJson } from '../store/json.ts';
 import type { Tx } from '../store/store.ts';
-import { StoreUnavailable } from '../store/store-error.ts';
-import type { MessageStatus } from '../store/tables.ts';
+import type { CallRow, MessageStatus } from '../store/tables.ts';
+import { together } from '../store/together.ts';
 import { emit, runChannel } from '../streams/emit.ts';
 import { fenced } from '../threads/lease.ts';
 import { closeRun } from './close-run.ts';
@@ -53,10 +53,13 @@ export class CycleJournal implements Journal {
   // One after the other, because calls that run side by side end side by side, and rows are numbered.
   #last: Promise<unknown> = Promise.resolve();
   /**
-   * A transaction may have been written or not. What it showed would be shown twice, or never: nothing more is written, and the run
-   * is taken up anew from what the store has.
+   * A reply that nothing was done upon yet. It is written with what is done first, or as soon as the process has nothing else to do:
+   * who dies before that has done nothing, and the model is asked again.
    */
-  #doubt: StoreUnavailable | undefined;
+  #held: JournalRecord[] = [];
+  #flushing: NodeJS.Immediate | undefined;
+  /** What could not be written. Nothing more is: the run is taken up anew from what the store has. */
+  #broken: { readonly error: unknown } | undefined;
   #isClosed = false;
 
   constructor(parts: JournalParts) {
@@ -65,12 +68,11 @@ export class CycleJournal implements Journal {
 
   append(entries: readonly Entry[]): Promise<void> {
     for (const entry of entries) this.#hear(entry);
-    return this.#write(
-      entries.map((entry) => ({ entry })),
-      async (tx) => {
-        for (const entry of entries) await this.#follow(tx, entry);
-      },
-    );
+    const records = entries.map((entry) => ({ entry }));
+    if (entries.every(({ kind }) => kind === 'reply')) return this.#hold(records);
+    return this.#write(records, async (tx) => {
+      for (const entry of entries) if (entry.kind === 'stop') await this.#stop(tx, entry.stop);
+    });
   }
 
   settle(given: EndEntry, staged: Staged): Promise<void> {
@@ -97,25 +99,37 @@ export class CycleJournal implements Journal {
     staging.forget(settlement.callId);
   }
 
+  #hold(records: readonly JournalRecord[]): Promise<void> {
+    this.#held.push(...records);
+    this.#flushing ??= setImmediate(() => {
+      this.#flushing = undefined;
+      // Whoever writes next hears of a failure.
+      if (this.#held.length > 0) this.#write([], async () => {}).catch(() => {});
+    });
+    return Promise.resolve();
+  }
+
   #write(records: readonly JournalRecord[], work: (tx: Tx) => Promise<void>): Promise<void> {
     if (this.#isClosed) return Promise.reject(new LastcallError('run_ended', 'The run has ended.'));
-    const { services, cycle, live } = this.#parts;
-    const written = this.#last.then(async () => {
-      if (this.#doubt !== undefined) throw this.#doubt;
-      await fenced(services.store, cycle.lease, async (tx) => {
-        live.drain(tx);
-        const place = { threadId: cycle.lease.threadId, runId: cycle.runId, seq: cycle.nextSeq };
-        if (records.length > 0) await insertEntries(tx, place, records);
-        await work(tx);
-      });
-      cycle.nextSeq += records.length;
+    const written = this.#last.then(() => this.#writeNow(records, work));
+    this.#last = written.catch((error: unknown) => {
+      this.#broken ??= { error };
     });
-    written.catch((error: unknown) => {
-      if (error instanceof StoreUnavailable && error.inDoubt) this.#doubt = error;
-    });
-    // Whoever asked hears of a failure; those after it fail by themselves.
-    this.#last = written.catch(() => {});
     return written;
+  }
+
+  async #writeNow(records: readonly JournalRecord[], work: (tx: Tx) => Promise<void>): Promise<void> {
+    if (this.#broken !== undefined) throw this.#broken.error;
+    const { services, cycle, live } = this.#parts;
+    const all = [...this.#held, ...records];
+    const held = this.#held.length;
+    await fenced(services.store, cycle.lease, async (tx) => {
+      live.drain(tx);
+      const place = { threadId: cycle.lease.threadId, runId: cycle.runId, seq: cycle.nextSeq };
+      await together(insertEntries(tx, place, all), this.#follow(tx, all, work));
+    });
+    this.#held = this.#held.slice(held);
+    cycle.nextSeq += all.length;
   }
 
   #hear(entry: Entry): void {
@@ -123,40 +137,22 @@ export class CycleJournal implements Journal {
     if (entry.kind === 'stop') this.#parts.live.cancelAll('The cycle ended.');
   }
 
-  async #follow(tx: Tx, entry: Entry): Promise<void> {
-    switch (entry.kind) {
-      case 'reply':
-        await this.#plan(tx, entry);
-        return;
-      case 'started':
-        await tx.db.updateTable('calls').set({ status: 'started' }).where('id', '=', entry.callId).execute();
-        return;
-      case 'stop':
-        await this.#stop(tx, entry.stop);
-        return;
-      default:
-        return;
-    }
-  }
-
-  async #plan(tx: Tx, { calls, step }: ReplyEntry): Promise<void> {
+  /** What the entries mean for the calls, and then what else there is to do. */
+  async #follow(tx: Tx, records: readonly JournalRecord[], work: (tx: Tx) => Promise<void>): Promise<void> {
     const { runId } = this.#parts.cycle;
-    const now = tx.now();
-    const rows = calls.map(({ callId, toolName, input, providerCallId }, index) => ({
-      id: callId,
-      run_id: runId,
-      step,
-      index,
-      tool_name: asPlainText(toolName, 200),
-      input: toJson(input),
-      status: 'planned' as const,
-      outcome: null,
-      idempotency_key: callId,
-      provider_call_id: providerCallId === undefined ? null : asPlainText(providerCallId, 500),
-      created_at: now,
-      settled_at: null,
-    }));
+    const started = new Set(records.flatMap(({ entry }) => (entry.kind === 'started' ? [entry.callId] : [])));
+    const rows = records.flatMap(({ entry }) =>
+      entry.kind === 'reply' ? toCallRows(entry, { runId, now: tx.now(), started }) : [],
+    );
     for (const part of inParts(rows)) await tx.db.insertInto('calls').values(part).execute();
+    for (const { id } of rows) started.delete(id);
+    if (started.size > 0)
+      await tx.db
+        .updateTable('calls')
+        .set({ status: 'started' })
+        .where('id', 'in', [...started])
+        .execute();
+    await work(tx);
   }
 
   async #stop(tx: Tx, stop: Stop): Promise<void> {
@@ -185,7 +181,7 @@ export class CycleJournal implements Journal {
     const { services, cycle, staging } = this.#parts;
     const { callId, toolName, input, outcome } = settlement;
     const isPending = outcome.status === 'pending';
-    await tx.db
+    const update = tx.db
       .updateTable('calls')
       .set({
         status: isPending ? 'pending' : 'settled',
@@ -194,9 +190,11 @@ export class CycleJournal implements Journal {
       })
       .where('id', '=', callId)
       .execute();
-    if (outcome.status === 'ok' || isPending) await applyStaged(tx, staging.of(callId));
+    const isWritten = outcome.status === 'ok' || isPending;
+    await together(update, applyStaged(tx, isWritten ? staging.of(callId) : []));
     if (isPending) await this.#wait(tx, settlement);
-    else await updateCard(services, tx, callId, { status: CARD_STATUS[outcome.status], output: outputOf(outcome) });
+    else if (cycle.cards.has(callId))
+      await updateCard(services, tx, callId, { status: CARD_STATUS[outcome.status], output: outputOf(outcome) });
     const payload = { callId, toolName, input, outcome };
     emit(services, tx, { channel: runChannel(cycle.runId), type: END_TYPES[outcome.status], payload });
   }
@@ -228,8 +226,31 @@ export class CycleJournal implements Journal {
     const card = { spaceId, entityId: agent.entityId, runId, callId, toolName, input };
     if ((await updateCard(services, tx, callId, { status: 'requires_action' })) === undefined)
       await openCard(services, tx, { ...card, status: 'requires_action', withStart: shownIn === undefined });
-    tx.afterCommit(() => live.forget(callId));
+    tx.afterCommit(() => {
+      live.forget(callId);
+      cycle.cards.add(callId);
+    });
   }
+}
+
+function toCallRows(
+  { calls, step }: ReplyEntry,
+  { runId, now, started }: { runId: string; now: number; started: ReadonlySet<string> },
+): CallRow[] {
+  return calls.map(({ callId, toolName, input, providerCallId }, index) => ({
+    id: callId,
+    run_id: runId,
+    step,
+    index,
+    tool_name: asPlainText(toolName, 200),
+    input: toJson(input),
+    status: started.has(callId) ? 'started' : 'planned',
+    outcome: null,
+    idempotency_key: callId,
+    provider_call_id: providerCallId === undefined ? null : asPlainText(providerCallId, 500),
+    created_at: now,
+    settled_at: null,
+  }));
 }
 
 async function applyStaged(tx: Tx, writes: readonly StagedWrite[]): Promise<void> {

@@ -33,15 +33,20 @@ function* takeUpAll(scene: Scene, events: readonly InboxEvent[]): Script {
   let place = scene.activeSpaceId;
   let hasConfessed = false;
   for (const event of events) {
-    const told = yield* takeUp(scene, event);
-    if (told === undefined) continue;
     const target = event.type === 'space_message' ? event.spaceId : place;
-    const isThere = target !== undefined && (target === place || (yield* enter(scene, target)));
-    if (!isThere || !isOffered(scene, 'send_message')) continue;
-    place = target;
+    // First of all: what it does for somebody is shown where they are.
+    const isThere = isForIt(event) && target !== undefined && (target === place || (yield* enter(scene, target)));
+    if (isThere) place = target;
+    const told = yield* takeUp(scene, event);
+    if (told === undefined || !isThere || !isOffered(scene, 'send_message')) continue;
     yield { toolName: 'send_message', input: { text: hasConfessed ? told : `${CONFESSION} ${told}` } };
     hasConfessed = true;
   }
+}
+
+/** Agents are not answered: two that follow rules would never stop. */
+function isForIt(event: InboxEvent): boolean {
+  return event.type !== 'space_message' || event.from.kind !== 'agent';
 }
 
 function* enter(scene: Scene, spaceId: string): Script<boolean> {
@@ -54,8 +59,7 @@ function* enter(scene: Scene, spaceId: string): Script<boolean> {
 function* takeUp(scene: Scene, event: InboxEvent): Script<string | undefined> {
   switch (event.type) {
     case 'space_message':
-      // Agents are not answered: two that follow rules would never stop.
-      return event.from.kind === 'agent' ? undefined : yield* follow(scene, event.text);
+      return isForIt(event) ? yield* follow(scene, event.text) : undefined;
     case 'tool_result':
       return yield* goOn(scene, event);
     case 'plan':

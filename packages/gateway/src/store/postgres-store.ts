@@ -1,5 +1,15 @@
-import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from 'kysely';
-import { Pool, types } from 'pg';
+import {
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  PostgresDialect,
+  PostgresDriver,
+  type PostgresPool,
+  type PostgresPoolClient,
+  sql,
+  type TransactionSettings,
+} from 'kysely';
+import { Pool, type PoolClient, type PoolConfig, types } from 'pg';
 import { migrate } from './migrate.ts';
 import { assertOutsideTransaction, runTransaction } from './run-transaction.ts';
 import type { Store } from './store.ts';
@@ -15,27 +25,21 @@ export interface PostgresOptions {
 /** The scaled store, for one gateway or several. */
 export async function openPostgresStore({ url, connections = 20 }: PostgresOptions): Promise<Store> {
   const pool = createPool(url, connections);
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: guarded(pool) }) });
+  const db = new Kysely<Tables>({ dialect: new PipelinedDialect(guarded(pool)) });
   const clock = new DatabaseClock();
   try {
     await migrate(db, 'postgres');
     await clock.ask(db);
   } catch (error) {
     await db.destroy();
-    throw toStoreError(error);
+    throw error;
   }
   return {
     dialect: 'postgres',
     db,
     transaction: (work) =>
       tryAgain((onCommit) => runTransaction(db, { dialect: 'postgres', now: () => clock.now(), onCommit }, work)),
-    async ping() {
-      try {
-        await clock.ask(db);
-      } catch (error) {
-        throw toStoreError(error);
-      }
-    },
+    ping: () => clock.ask(db),
     close: () => db.destroy(),
   };
 }
@@ -44,10 +48,13 @@ export async function openPostgresStore({ url, connections = 20 }: PostgresOptio
 const INT8 = 20;
 
 export function createPool(url: string, connections: number): Pool {
-  const pool = new Pool({
+  const config: PoolConfig & { pipeline: boolean } = {
     connectionString: url,
     max: connections,
-    connectionTimeoutMillis: 5_000,
+    // Who waits for a connection because all are busy gets one; a server that does not answer is told by the connection itself.
+    connectionTimeoutMillis: 30_000,
+    // Statements of one connection are sent without waiting for the answers of those before: see together.ts.
+    pipeline: true,
     // A worker that stalls inside a transaction holds its thread's row: the server ends it, so that another can take over.
     idle_in_transaction_session_timeout: 2_500,
     lock_timeout: 5_000,
@@ -56,7 +63,8 @@ export function createPool(url: string, connections: number): Pool {
       getTypeParser: (id, format) =>
         id === INT8 ? (text: string) => Number(text) : types.getTypeParser(id, format as 'text'),
     },
-  });
+  };
+  const pool = new Pool(config);
   // A connection that dies while idle is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => {});
   // So would one that dies while it is lent out and no statement runs. Whoever has it learns of it with the next one.
@@ -64,15 +72,54 @@ export function createPool(url: string, connections: number): Pool {
   return pool;
 }
 
+/** Kysely's dialect, but for one thing: the begin of a transaction travels with its first statement. */
+class PipelinedDialect extends PostgresDialect {
+  readonly #pool: PostgresPool;
+
+  constructor(pool: PostgresPool) {
+    super({ pool });
+    this.#pool = pool;
+  }
+
+  override createDriver(): Driver {
+    return new PipelinedDriver({ pool: this.#pool });
+  }
+}
+
+class PipelinedDriver extends PostgresDriver {
+  override async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
+    // It fails only where the connection does, and then so does everything after it.
+    super.beginTransaction(connection, settings).catch(() => {});
+  }
+}
+
+/** Connections whose failures are told as such, for single statements and transactions alike. */
 function guarded(pool: Pool): PostgresPool {
+  const known = new WeakMap<PoolClient, PostgresPoolClient>();
   return {
     options: pool.options,
     async connect() {
       assertOutsideTransaction();
-      return (await pool.connect()) as unknown as PostgresPoolClient;
+      const client = await pool.connect().catch((error: unknown) => {
+        throw toStoreError(error);
+      });
+      const guard = known.get(client) ?? guardedClient(client);
+      known.set(client, guard);
+      return guard;
     },
     end: () => pool.end(),
   };
+}
+
+function guardedClient(client: PoolClient): PostgresPoolClient {
+  const query = async (...args: unknown[]): Promise<unknown> => {
+    try {
+      return await (client.query as (...given: unknown[]) => Promise<unknown>)(...args);
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  };
+  return { query, release: (error?: Error) => client.release(error) } as unknown as PostgresPoolClient;
 }
 
 /**
@@ -108,7 +155,7 @@ async function tryAgain<T>(run: (onCommit: () => void) => Promise<T>): Promise<T
         inDoubt = true;
       });
     } catch (error) {
-      if (!CONFLICTS.has(codeOf(error)) || tries === TRIES) throw toStoreError(error, { inDoubt });
+      if (!CONFLICTS.has(codeOf(error)) || tries === TRIES) throw inDoubt ? doubted(error) : error;
     }
   }
 }
@@ -118,9 +165,14 @@ const GONE: RegExp = /^(08|53|57)|^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|25
 const GONE_MESSAGE: RegExp =
   /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable/i;
 
-function toStoreError(error: unknown, { inDoubt = false }: { inDoubt?: boolean } = {}): unknown {
+function toStoreError(error: unknown): unknown {
   const message = error instanceof Error ? error.message : '';
-  return GONE.test(codeOf(error)) || GONE_MESSAGE.test(message) ? new StoreUnavailable(error, { inDoubt }) : error;
+  return GONE.test(codeOf(error)) || GONE_MESSAGE.test(message) ? new StoreUnavailable(error) : error;
+}
+
+/** It was asked to commit before the connection broke. */
+function doubted(error: unknown): unknown {
+  return error instanceof StoreUnavailable ? new StoreUnavailable(error.cause, { inDoubt: true }) : error;
 }
 
 function codeOf(error: unknown): string {

@@ -1,8 +1,10 @@
+import { sql } from 'kysely';
 import type { StreamEvent } from '../bus/bus.ts';
 import type { Services } from '../services.ts';
 import { inParts } from '../store/in-parts.ts';
 import { toJson } from '../store/json.ts';
 import type { Tx } from '../store/store.ts';
+import { together } from '../store/together.ts';
 
 interface Emitted {
   readonly channel: string;
@@ -37,23 +39,56 @@ export function emit({ bus }: Pick<Services, 'bus'>, tx: Tx, event: Emitted): vo
 async function write(tx: Tx, events: readonly Emitted[]): Promise<StreamEvent[]> {
   const at = tx.now();
   const byChannel = Map.groupBy(events, ({ channel }) => channel);
-  const written: StreamEvent[] = [];
-  for (const channel of [...byChannel.keys()].sort()) {
-    const own = byChannel.get(channel) ?? [];
-    const first = await draw(tx, channel, own.length);
-    own.forEach(({ type, payload }, index) => {
-      written.push({ channel, seq: first + index, type, payload, at });
-    });
-  }
-  const rows = written.map(({ channel, seq, type, payload }) => ({
-    channel,
-    seq,
-    type,
-    payload: toJson(payload),
-    created_at: at,
-  }));
+  const channels = [...byChannel.keys()].sort();
+  const writeOne = tx.dialect === 'postgres' ? writeAtOnce : writeInTwo;
+  const firsts = await together(
+    ...channels.map((channel) => writeOne(tx, { channel, at, events: (byChannel.get(channel) ?? []).map(toRow) })),
+  );
+  return channels.flatMap((channel, index) =>
+    (byChannel.get(channel) ?? []).map(({ type, payload }, place) => ({
+      channel,
+      seq: (firsts[index] as number) + place,
+      type,
+      payload,
+      at,
+    })),
+  );
+}
+
+/** The events of one channel, to be numbered. */
+interface Batch {
+  readonly channel: string;
+  readonly at: number;
+  readonly events: readonly { readonly type: string; readonly payload: string }[];
+}
+
+function toRow({ type, payload }: Emitted): Batch['events'][number] {
+  return { type, payload: toJson(payload) };
+}
+
+/** Draws the numbers and writes the events in one statement. Gives the first number. */
+async function writeAtOnce(tx: Tx, { channel, at, events }: Batch): Promise<number> {
+  const count = events.length;
+  const { rows } = await sql<{ seq: number }>`
+    with numbered as (
+      insert into channels (id, next_seq, swept_seq) values (${channel}, ${count + 1}, 0)
+      on conflict (id) do update set next_seq = channels.next_seq + ${count}
+      returning next_seq - ${count} as first
+    )
+    insert into stream_events (channel, seq, type, payload, created_at)
+    select ${channel}, numbered.first + given.place - 1, given.type, given.payload, ${at}
+    from numbered, unnest(${events.map(({ type }) => type)}::text[], ${events.map(({ payload }) => payload)}::text[])
+      with ordinality as given(type, payload, place)
+    returning seq`.execute(tx.db);
+  return Math.min(...rows.map(({ seq }) => seq));
+}
+
+/** The same where a statement cannot do both. */
+async function writeInTwo(tx: Tx, { channel, at, events }: Batch): Promise<number> {
+  const first = await draw(tx, channel, events.length);
+  const rows = events.map((event, place) => ({ channel, seq: first + place, ...event, created_at: at }));
   for (const part of inParts(rows)) await tx.db.insertInto('stream_events').values(part).execute();
-  return written;
+  return first;
 }
 
 /** The first of so many numbers of the channel. */

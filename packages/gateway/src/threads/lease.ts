@@ -78,8 +78,11 @@ export async function release(tx: Tx, { threadId }: Lease): Promise<void> {
  */
 export async function fenced<T>(store: Store, lease: Lease, work: (tx: Tx) => Promise<T>): Promise<T> {
   return await store.transaction(async (tx) => {
-    await assertHeld(tx, lease);
-    return await work(tx);
+    // The lock is sent first, so it is had first; what follows need not wait for the answer, because it is undone if that is no.
+    const [held, worked] = await Promise.allSettled([assertHeld(tx, lease), work(tx)]);
+    if (held.status === 'rejected') throw held.reason;
+    if (worked.status === 'rejected') throw worked.reason;
+    return worked.value;
   });
 }
 
