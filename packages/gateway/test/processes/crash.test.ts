@@ -93,12 +93,15 @@ describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ ki
     expect(seen[1]?.result).toContain(answers[0]?.id);
     expect(seen[2]?.result).toContain('may have taken effect or not');
   });
+});
 
+// What decides about these is the same wherever it is written.
+describe('a gateway is killed', { concurrent: true }, () => {
   test('[G39] inside a call that is idempotent: it runs again, with the same key', async () => {
     const inside = Promise.withResolvers<string>();
     let crashed = false;
     await using crew = await openCrew({
-      kind,
+      kind: 'sqlite',
       decide: doDuties,
       async onTool({ gateway }) {
         inside.resolve(gateway);
@@ -118,7 +121,7 @@ describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ ki
   });
 
   test('[G13] between two cycles: the next one goes on from what the last one left', async () => {
-    await using crew = await openCrew({ kind, decide: doDuties });
+    await using crew = await openCrew({ kind: 'postgres', decide: doDuties });
     await say(crew.first.url, 'North', 'Anna: look_up m1');
     await crew.answered('m1');
     expect(await crew.problems()).toEqual([]);
