@@ -8,6 +8,7 @@ import {
   type TurnOptions,
   type TurnResult,
 } from '@lastcall/core';
+import type { AbortRelay } from './abort-relay.ts';
 import { leafInstructions } from './leaf-instructions.ts';
 import { leafTools } from './leaf-tools.ts';
 import { type LiveMachine, originOf, pendingIn } from './live-machine.ts';
@@ -41,6 +42,7 @@ export interface LeafOutcome {
 export interface LeafRunOptions extends RunMachineOptions {
   readonly sharedBudget: Budget | undefined;
   readonly runSignal: AbortSignal;
+  readonly relay: AbortRelay;
 }
 
 /** One step of one leaf: one step of a core turn on its thread. Never rejects. */
@@ -51,15 +53,18 @@ export async function runLeaf(machine: LiveMachine, leaf: Instance, options: Lea
   machine.underway.set(leaf.id, changes);
   const wasCut = isCut(thread);
   const from = thread.logged;
+  const { signal, leave } = options.relay.follow();
   let tools: ToolSet = {};
   const outcome = { leaf, thread, from, wasCut, changes };
   try {
     begin(machine, leaf, thread, answers);
     tools = toolsOf(machine, leaf);
-    const result = await runTurn(turnOptions(machine, leaf, { thread, answers, changes, tools }, options));
+    const result = await runTurn(turnOptions(machine, leaf, { thread, answers, changes, tools, signal }, options));
     return { ...outcome, tools, end: { kind: 'turn', result } };
   } catch (error) {
     return { ...outcome, tools, end: { kind: 'failed', error } };
+  } finally {
+    leave();
   }
 }
 
@@ -97,6 +102,7 @@ interface AtWork {
   readonly thread: Thread;
   readonly answers: Answers;
   readonly tools: ToolSet;
+  readonly signal: AbortSignal;
   readonly changes: TreeEntry[];
 }
 
@@ -133,7 +139,7 @@ function turnOptions(
     // A transition applies to the state that its whole batch left, and its result says what happened.
     batch: { ...options.batch, transitions: 'last' },
     journal: journalOf(machine, leaf.id, work.changes),
-    signal: options.runSignal,
+    signal: work.signal,
     ...(sharedBudget === undefined ? {} : { budget: sharedBudget }),
     ...(onEvent === undefined ? {} : { onEvent: (event: TurnEvent) => onEvent({ ...event, ...origin }) }),
   };

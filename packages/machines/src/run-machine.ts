@@ -1,4 +1,5 @@
 import { type Budget, type BudgetLimits, type Clock, createBudget } from '@lastcall/core';
+import { AbortRelay } from './abort-relay.ts';
 import { LiveMachine } from './live-machine.ts';
 import type { Machine } from './machine.ts';
 import { checkRunOptions, DEFAULT_MAX_STEPS, type RunMachineOptions } from './machine-options.ts';
@@ -40,10 +41,23 @@ async function* run(
   left: AbortSignal,
 ): AsyncGenerator<MachineStep, undefined> {
   const given = shared(options, left);
+  try {
+    yield* runAlone(machine, options, given);
+  } finally {
+    given.relay.end();
+  }
+  return undefined;
+}
+
+async function* runAlone(
+  machine: LiveMachine,
+  options: RunMachineOptions,
+  given: LeafRunOptions,
+): AsyncGenerator<MachineStep> {
   const leave = await enter(machine, given.runSignal);
   if (leave === undefined) {
     yield unbegun(machine, given.runSignal.reason);
-    return undefined;
+    return;
   }
   try {
     for (const message of messagesOf(options.input)) machine.enqueue(message);
@@ -51,7 +65,6 @@ async function* run(
   } finally {
     leave();
   }
-  return undefined;
 }
 
 /** Waits for the run before. Undefined where the signal came first: the place in the line is given up. */
@@ -146,10 +159,12 @@ function messagesOf(input: RunMachineOptions['input']): readonly MachineMessage[
 /** One budget and one signal for all steps of the run. */
 function shared(options: RunMachineOptions, left: AbortSignal): LeafRunOptions {
   const { budget, signal } = options;
+  const runSignal = signal === undefined ? left : AbortSignal.any([signal, left]);
   return {
     ...options,
     sharedBudget: budget === undefined ? undefined : toBudget(budget),
-    runSignal: signal === undefined ? left : AbortSignal.any([signal, left]),
+    runSignal,
+    relay: new AbortRelay(runSignal),
   };
 }
 
