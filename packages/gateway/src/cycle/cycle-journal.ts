@@ -12,7 +12,7 @@ import { ApiError } from '../api-error.ts';
 import { asPlainText } from '../entities/plain-text.ts';
 import { openPending } from '../pending/open-pending.ts';
 import type { Services } from '../services.ts';
-import { openCard, updateCard } from '../spaces/tool-card.ts';
+import { openCardIfIn, updateCard } from '../spaces/tool-card.ts';
 import { inParts } from '../store/in-parts.ts';
 import { asJson, toJson } from '../store/json.ts';
 import type { Tx } from '../store/store.ts';
@@ -20,6 +20,7 @@ import type { CallRow, MessageStatus } from '../store/tables.ts';
 import { together } from '../store/together.ts';
 import { emit, runChannel } from '../streams/emit.ts';
 import { fenced } from '../threads/lease.ts';
+import { endBegun } from './begun-calls.ts';
 import { closeRun } from './close-run.ts';
 import type { Cycle } from './cycle.ts';
 import type { StagedWrite } from './cycle-context.ts';
@@ -224,8 +225,13 @@ export class CycleJournal implements Journal {
     if (spaceId === null) return;
     const { runId, agent } = cycle;
     const card = { spaceId, entityId: agent.entityId, runId, callId, toolName, input };
-    if ((await updateCard(services, tx, callId, { status: 'requires_action' })) === undefined)
-      await openCard(services, tx, { ...card, status: 'requires_action', withStart: shownIn === undefined });
+    const status = 'requires_action';
+    const asked =
+      (await updateCard(services, tx, callId, { status })) ??
+      (await openCardIfIn(services, tx, { ...card, status, withStart: shownIn === undefined }));
+    // The agent was taken out of the space: operators still see the call.
+    if (asked === undefined && shownIn !== undefined)
+      endBegun(services, tx, { callId, kind: 'tool', spaceId }, 'The agent is no longer in the space.');
     tx.afterCommit(() => {
       live.forget(callId);
       cycle.cards.add(callId);

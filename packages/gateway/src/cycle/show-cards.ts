@@ -1,6 +1,6 @@
 import { isToolResult, type Middleware, ok } from '@lastcall/core';
 import type { Services } from '../services.ts';
-import { openCard } from '../spaces/tool-card.ts';
+import { type NewCard, openCardIfIn } from '../spaces/tool-card.ts';
 import type { Cycle } from './cycle.ts';
 import type { CycleJournal } from './cycle-journal.ts';
 import type { CycleTool } from './cycle-tools.ts';
@@ -17,30 +17,30 @@ export function showCards(
     async call(next, { callId, toolName, input }) {
       if (named(toolName)?.isVisible !== true) return await next();
       const spaceId = live.spaceOf(callId) ?? cycle.activeSpaceId;
-      if (spaceId === null) {
-        services.logger.warn(
-          `"${toolName}" is visible, and agent ${cycle.agent.id} is in no space: its call is shown to nobody.`,
-        );
-        return unseen(await next());
-      }
-      live.showStart(callId, toolName, spaceId);
-      const { runId, agent } = cycle;
-      if (!cycle.cards.has(callId))
-        await journal.perform(async (tx) => {
-          await openCard(services, tx, {
-            spaceId,
-            entityId: agent.entityId,
-            runId,
-            callId,
-            toolName,
-            input,
-            status: 'running',
-          });
-          tx.afterCommit(() => cycle.cards.add(callId));
-        });
-      return await next();
+      if (spaceId !== null && (await show({ spaceId, callId, toolName, input }))) return await next();
+      services.logger.warn(
+        `"${toolName}" is visible, and agent ${cycle.agent.id} is in no space: its call is shown to nobody.`,
+      );
+      return unseen(await next());
     },
   };
+
+  /** False: the agent was taken out of the space meanwhile, and is in none from here on. */
+  async function show(call: Pick<NewCard, 'spaceId' | 'callId' | 'toolName' | 'input'>): Promise<boolean> {
+    const { spaceId, callId, toolName } = call;
+    live.showStart(callId, toolName, spaceId);
+    if (cycle.cards.has(callId)) return true;
+    const { runId, agent } = cycle;
+    let isShown = false;
+    await journal.perform(async (tx) => {
+      const card = { ...call, entityId: agent.entityId, runId, status: 'running' } as const;
+      isShown = (await openCardIfIn(services, tx, card)) !== undefined;
+    });
+    if (isShown) cycle.cards.add(callId);
+    else live.cancel(callId, 'The agent is no longer in the space.');
+    if (!isShown && cycle.activeSpaceId === spaceId) cycle.activeSpaceId = null;
+    return isShown;
+  }
 }
 
 const UNSEEN = 'Nobody saw this: you are in no space. Enter one with enter_space first, if somebody should.';

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { ApiError } from '../api-error.ts';
 import type { Services } from '../services.ts';
 import { fromJson, toJson } from '../store/json.ts';
 import type { Tx } from '../store/store.ts';
@@ -46,6 +47,16 @@ export async function openCard(services: Services, tx: Tx, given: NewCard): Prom
   if (given.withStart === true) tell(services, tx, { ...row, status: 'running' });
   if (status !== 'running') tell(services, tx, row);
   return toMessage(row);
+}
+
+/** Undefined: the agent was taken out of the space, and nothing was written. */
+export async function openCardIfIn(services: Services, tx: Tx, given: NewCard): Promise<Message | undefined> {
+  try {
+    return await openCard(services, tx, given);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
 }
 
 export interface CardUpdate {

@@ -2,6 +2,7 @@ import { pending, tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { removeMember } from '../../src/spaces/membership.ts';
 import { fromJson } from '../../src/store/json.ts';
 import { runChannel, spaceChannel } from '../../src/streams/emit.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
@@ -200,5 +201,33 @@ describeWorlds('a visible call', (open) => {
     const runs = here.map(({ payload }) => (payload as { runId: string }).runId);
     expect([runs[0], runs[2]]).toEqual([runs[1], runs[3]]);
     expect((await world.events(spaceChannel(other))).filter(({ type }) => type.startsWith('agent.'))).toEqual([]);
+  });
+
+  test('[G26] of an agent that is taken out of the space meanwhile runs, or waits, and fails no cycle; what was shown has an end', async () => {
+    const danger = tool({ description: 'Does it.', inputSchema: z.object({}), approval: true, execute: () => 'done' });
+    const confirm = { executionType: 'space' } as const;
+    const gate = Promise.withResolvers<void>();
+    const model = scriptedModel(async (_request, asked) => {
+      if (asked > 1) return 'Done.';
+      await gate.promise;
+      return [{ toolName: 'danger' }, { toolName: 'look', input: { at: 'sea' } }, { toolName: 'confirm' }];
+    });
+    const world = await open({ models: { default: model }, tools: { look, danger, confirm } });
+    const { ada, bot, space } = await lobby(world, { tools: ['look', 'danger', 'confirm'] }, { isIn: true });
+    await world.say(space, ada, 'Look');
+    await expect.poll(() => model.requests.length).toBe(1);
+    await world.store.transaction((tx) => removeMember(world.services, tx, { spaceId: space, entityId: bot }));
+    gate.resolve();
+    await world.idle();
+    const results = resultsOf(model.requests[1] as never).map(({ text }) => text);
+    expect(results).toEqual([
+      expect.stringContaining('danger'),
+      expect.stringMatching(/^Nobody saw this.*saw sea$/s),
+      expect.stringContaining('You are in no space'),
+    ]);
+    expect(await cards(world, space)).toEqual([]);
+    const types = (await world.events(spaceChannel(space))).map(({ type }) => type);
+    const starts = types.filter((type) => type === 'tool-call.start');
+    expect(types.filter((type) => type === 'tool-call.cancelled')).toHaveLength(starts.length);
   });
 });

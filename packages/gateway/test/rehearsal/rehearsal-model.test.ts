@@ -24,11 +24,11 @@ const answered = (outcome: ToolResultOutcome, more: Partial<ToolResultEvent> = {
 const SLOW_MS = 60_000;
 
 describe('a rehearsed cycle', () => {
-  test('a question about the weather is answered from the weather tool, in the space of the question', async () => {
+  test('a question about the weather is answered from the weather tool, which is called in the space of the question', async () => {
     const result = await runCycle([says('What is the weather in Tokyo?')], { tools: hotel });
     expect(callsOf(result)).toEqual([
-      'fetchWeather {"city":"Tokyo"}',
       'enter_space {"spaceId":"s1"}',
+      'fetchWeather {"city":"Tokyo"}',
       `send_message {"text":"${CONFESSION} I called fetchWeather, and it says: Rain in Tokyo"}`,
     ]);
     expect(result.stop).toEqual({ reason: 'end_turn', by: 'text' });
@@ -73,7 +73,7 @@ describe('a rehearsed cycle', () => {
 
   test('a tool that ends the run is called with arguments that fit its schema', async () => {
     const report = { ...submit_report, terminal: true };
-    const result = await runCycle([says('Please report')], { tools: { submit_report: report } });
+    const result = await runCycle([says('Please report')], { activeSpaceId: 's1', tools: { submit_report: report } });
     expect(callsOf(result)).toEqual(['submit_report {"title":"Please report","score":3}']);
     expect(result.stop).toEqual({ reason: 'end_turn', by: 'terminal', tool: 'submit_report' });
   });
