@@ -1,4 +1,5 @@
 import type { Answer, Transcript } from '@lastcall/core';
+import type { Situation } from '../agents/describe-agent.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 import type { Limits } from '../config/limits.ts';
 import type { StoredRecord } from '../consciousness/load-consciousness.ts';
@@ -17,6 +18,8 @@ export interface Cycle {
   readonly records: readonly StoredRecord[];
   /** The session as it was at some row of the transcript. */
   readonly state: SessionState | undefined;
+  /** Where the agent was and what it kept when the cycle was taken up. */
+  readonly situation: Situation;
   /** Decisions on calls of earlier cycles that came with this one's events. */
   readonly answers: Readonly<Record<string, Answer>>;
   /** A dead worker had begun it. */

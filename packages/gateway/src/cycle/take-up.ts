@@ -10,47 +10,94 @@ import type { Services } from '../services.ts';
 import { fromJson, toJson } from '../store/json.ts';
 import type { Tx } from '../store/store.ts';
 import type { AgentRow, InboxEventRow, RunRow, ThreadRow } from '../store/tables.ts';
+import { together } from '../store/together.ts';
 import { emit, runChannel, spaceChannel } from '../streams/emit.ts';
-import { fenced, type Lease, release } from '../threads/lease.ts';
+import { claimThread, fenced, type Lease, release } from '../threads/lease.ts';
 import type { SessionState } from './compact-mind.ts';
 import type { Cycle, ThinkingAgent } from './cycle.ts';
 import { endAsFailed } from './fail-run.ts';
 import { insertEntries } from './insert-entries.ts';
+import { loadSituation } from './load-situation.ts';
 import type { Registry } from './registry.ts';
 import { settledByEvents } from './settled-by-events.ts';
 
+/** A thread that was free, and is held now; with what there is to think. */
+export interface Taken {
+  readonly lease: Lease;
+  readonly cycle: Cycle;
+}
+
+/**
+ * Takes a thread and what it is to think next, in one transaction. Undefined: somebody else holds it, or there is nothing to do; then
+ * it is as free as it was.
+ */
+export async function takeThread(
+  services: Services,
+  registry: Registry,
+  threadId: string,
+  owner: string,
+): Promise<Taken | undefined> {
+  return await services.store.transaction(async (tx) => {
+    const claiming = claimThread(tx, threadId, { owner, leaseMs: services.limits.leaseMs });
+    const [lease, found] = await together(claiming, look(tx, threadId));
+    if (lease === undefined) return undefined;
+    const cycle = await next(services, tx, registry, { lease, found });
+    if (cycle !== undefined) return { lease, cycle };
+    await release(tx, lease);
+    return undefined;
+  });
+}
+
 /**
  * What the holder of a thread is to think next: the run that a dead worker left, or a new one upon what waits in the inbox.
- * Undefined: nothing, and the thread is let go. A new run, the events it takes and what the model will read of them are written in one transaction, so
- * that whoever dies after it leaves a run to be taken up, and whoever dies before it leaves events that wait.
+ * Undefined: nothing, and the thread is let go. A new run, the events it takes and what the model will read of them are written in
+ * one transaction, so that whoever dies after it leaves a run to be taken up, and whoever dies before it leaves events that wait.
  */
 export async function takeUp(services: Services, registry: Registry, lease: Lease): Promise<Cycle | undefined> {
   return await fenced(services.store, lease, async (tx) => {
-    const cycle = await find(services, tx, registry, lease);
+    const cycle = await next(services, tx, registry, { lease, found: await look(tx, lease.threadId) });
     // In the transaction that found nothing: an event that is written meanwhile wakes somebody who then finds the thread free.
     if (cycle === undefined) await release(tx, lease);
     return cycle;
   });
 }
 
-async function find(
-  services: Services,
-  tx: Tx,
-  { agentLimits, metrics }: Registry,
-  lease: Lease,
-): Promise<Cycle | undefined> {
-  const row = await tx.db
+/** What there is of a thread. */
+interface Found {
+  readonly row: ThreadedAgent | undefined;
+  readonly open: RunRow | undefined;
+  readonly events: readonly EventRow[];
+}
+
+async function look(tx: Tx, threadId: string): Promise<Found> {
+  const agent = tx.db
     .selectFrom('agents')
     .innerJoin('threads', 'threads.id', 'agents.id')
     .selectAll('agents')
     .select('threads.state')
-    .where('agents.id', '=', lease.threadId)
+    .where('agents.id', '=', threadId)
     .executeTakeFirst();
+  const [row, open, events] = await together(agent, openRun(tx, threadId), waitingEvents(tx, threadId, FIRST_LOOK));
+  return { row, open, events };
+}
+
+/** Before it is known how many the agent takes: more than most have. */
+const FIRST_LOOK = 50;
+
+async function next(
+  services: Services,
+  tx: Tx,
+  { agentLimits, metrics }: Registry,
+  { lease, found: { row, open, events } }: { lease: Lease; found: Found },
+): Promise<Cycle | undefined> {
   if (row === undefined) return undefined;
   const agent = toAgent(row, agentLimits);
-  const open = await openRun(tx, lease.threadId);
   if (open !== undefined) return await takeOver(services, tx, { lease, agent, row, open });
-  return row.status === 'active' ? await begin(services, tx, { lease, agent, row, metrics }) : undefined;
+  if (row.status !== 'active' || events.length === 0) return undefined;
+  const most = agent.limits.eventsPerCycle;
+  const isAll = events.length < FIRST_LOOK || most <= FIRST_LOOK;
+  const taken = isAll ? events.slice(0, most) : await waitingEvents(tx, agent.id, most);
+  return await begin(services, tx, { lease, agent, row, metrics, events: taken });
 }
 
 function toAgent(row: AgentRow, agentLimits: Registry['agentLimits']): ThinkingAgent {
@@ -86,7 +133,11 @@ async function takeOver(
   tx: Tx,
   { lease, agent, row, open }: Taking & { open: RunRow },
 ): Promise<Cycle | undefined> {
-  const mind = await loadConsciousness(tx.db, lease.threadId);
+  const [mind, situation, events] = await together(
+    loadConsciousness(tx.db, lease.threadId),
+    loadSituation(tx.db, agent),
+    eventsOf(tx, open.id),
+  );
   const attempts = mind.nextSeq > open.taken_seq ? 1 : open.attempts + 1;
   await tx.db
     .updateTable('runs')
@@ -96,8 +147,9 @@ async function takeOver(
   const cycle = toCycle({ lease, agent, row }, mind, {
     run: open,
     entries: [],
-    answers: await answersOf(tx, await eventsOf(tx, open.id)),
+    answers: await answersOf(tx, events),
     isTakenOver: true,
+    situation,
   });
   if (attempts <= MOST_TAKEOVERS) return cycle;
   const message = `${MOST_TAKEOVERS} workers died of this run without getting on.`;
@@ -108,29 +160,34 @@ async function takeOver(
 async function begin(
   services: Services,
   tx: Tx,
-  { lease, agent, row, metrics }: Taking & Pick<Registry, 'metrics'>,
-): Promise<Cycle | undefined> {
-  const events = await waitingEvents(tx, agent);
-  if (events.length === 0) return undefined;
-  const mind = await loadConsciousness(tx.db, lease.threadId);
-  const run = await insertRun(tx, { lease, row, events, nextSeq: mind.nextSeq });
-  await claim(tx, events, run.id);
-  const number = run.cycle_no;
+  { lease, agent, row, metrics, events }: Taking & Pick<Registry, 'metrics'> & Pick<Found, 'events'>,
+): Promise<Cycle> {
+  const { threadId } = lease;
+  const [mind, situation, last] = await together(
+    loadConsciousness(tx.db, threadId),
+    loadSituation(tx.db, agent),
+    lastCycle(tx, threadId),
+  );
+  const run = toRun({ lease, row, events, nextSeq: mind.nextSeq, number: last + 1, now: tx.now() });
   const waiting = events.map(toWaiting);
-  const now = tx.now();
   tx.afterCommit(() => {
-    for (const { at } of waiting) metrics?.inboxLag((now - at) / 1_000);
+    for (const { at } of waiting) metrics?.inboxLag((run.created_at - at) / 1_000);
   });
-  const text = renderInbox(waiting, { cycle: number, tag: agent.tag, now });
+  const text = renderInbox(waiting, { cycle: run.cycle_no, tag: agent.tag, now: run.created_at });
   const entries: Entry[] = [
     ...(await settledByEvents(tx, waiting)),
     { kind: 'turn' },
     { kind: 'message', message: { role: 'user', content: [{ type: 'text', text }] } },
   ];
-  await insertEntries(
-    tx,
-    { threadId: lease.threadId, runId: run.id, seq: mind.nextSeq },
-    entries.map((entry) => ({ entry })),
+  const place = { threadId, runId: run.id, seq: mind.nextSeq };
+  await together(
+    tx.db.insertInto('runs').values(run).execute(),
+    claim(tx, events, run.id),
+    insertEntries(
+      tx,
+      place,
+      entries.map((entry) => ({ entry })),
+    ),
   );
   emit(services, tx, { channel: runChannel(run.id), type: 'run.start', payload: { runId: run.id, agentId: agent.id } });
   if (run.active_in !== null) {
@@ -142,19 +199,20 @@ async function begin(
     entries,
     answers: await answersOf(tx, events),
     isTakenOver: false,
+    situation,
   });
 }
 
-async function waitingEvents(tx: Tx, { id, limits }: ThinkingAgent): Promise<EventRow[]> {
+async function waitingEvents(tx: Tx, agentId: string, limit: number): Promise<EventRow[]> {
   return await tx.db
     .selectFrom('inbox_events')
     .selectAll()
-    .where('agent_id', '=', id)
+    .where('agent_id', '=', agentId)
     .where('status', '=', 'pending')
     .where('available_at', '<=', tx.now())
     .orderBy('priority')
     .orderBy('id')
-    .limit(limits.eventsPerCycle)
+    .limit(limit)
     .execute();
 }
 
@@ -170,25 +228,31 @@ async function claim(tx: Tx, events: readonly EventRow[], runId: string): Promis
     .execute();
 }
 
-async function insertRun(
-  tx: Tx,
-  { lease, row, events, nextSeq }: { lease: Lease; row: ThreadedAgent; events: readonly EventRow[]; nextSeq: number },
-): Promise<RunRow> {
+async function lastCycle(tx: Tx, threadId: string): Promise<number> {
   const last = await tx.db
     .selectFrom('runs')
     .select('cycle_no')
-    .where('thread_id', '=', lease.threadId)
+    .where('thread_id', '=', threadId)
     .orderBy('cycle_no', 'desc')
     .limit(1)
     .executeTakeFirst();
-  const now = tx.now();
-  const run: RunRow = {
+  return last?.cycle_no ?? 0;
+}
+
+interface NewRun extends Pick<Taking, 'lease' | 'row'>, Pick<Found, 'events'> {
+  readonly nextSeq: number;
+  readonly number: number;
+  readonly now: number;
+}
+
+function toRun({ lease, row, events, nextSeq, number, now }: NewRun): RunRow {
+  return {
     id: newId(now),
     thread_id: lease.threadId,
     trigger: toJson(events.map(({ event_id, type }) => ({ eventId: event_id, type }))),
     status: 'running',
     stop: null,
-    cycle_no: (last?.cycle_no ?? 0) + 1,
+    cycle_no: number,
     usage: null,
     epoch: lease.epoch,
     config_version: row.config_version,
@@ -199,8 +263,6 @@ async function insertRun(
     created_at: now,
     ended_at: null,
   };
-  await tx.db.insertInto('runs').values(run).execute();
-  return run;
 }
 
 async function eventsOf(tx: Tx, runId: string): Promise<EventRow[]> {
@@ -241,9 +303,8 @@ function toCycle(
   {
     run,
     entries,
-    answers,
-    isTakenOver,
-  }: { run: RunRow; entries: readonly Entry[]; answers: Record<string, Answer>; isTakenOver: boolean },
+    ...rest
+  }: { run: RunRow; entries: readonly Entry[] } & Pick<Cycle, 'answers' | 'isTakenOver' | 'situation'>,
 ): Cycle {
   return {
     lease,
@@ -253,8 +314,7 @@ function toCycle(
     transcript: new Transcript([...mind.entries, ...entries]),
     records: mind.records,
     state: row.state === null ? undefined : fromJson<SessionState>(row.state),
-    answers,
-    isTakenOver,
+    ...rest,
     nextSeq: mind.nextSeq + entries.length,
     activeSpaceId: row.active_space_id,
     cards: new Set(),

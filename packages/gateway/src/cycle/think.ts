@@ -129,7 +129,7 @@ async function prepare(
     isVisible: (name) => given.named(name)?.isVisible === true,
     onShown: () => flusher.soon(),
   });
-  let situation = await loadSituation(services.store.db, cycle);
+  let { situation } = cycle;
   const journal = new CycleJournal({
     services,
     cycle,
@@ -138,7 +138,7 @@ async function prepare(
     toolNamed: given.named,
     isCancelled: abort.isCancelled,
     async onStaged() {
-      situation = await loadSituation(services.store.db, cycle);
+      situation = await services.store.transaction((tx) => loadSituation(tx.db, cycle.agent));
     },
   });
   ending.stop = async () => {

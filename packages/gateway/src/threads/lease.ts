@@ -20,21 +20,19 @@ export class LeaseLost extends LastcallError {
 
 /** Takes the thread if nobody holds it. */
 export async function claimThread(
-  store: Store,
+  tx: Tx,
   threadId: string,
   { owner, leaseMs }: { owner: string; leaseMs: number },
 ): Promise<Lease | undefined> {
-  return await store.transaction(async (tx) => {
-    const now = tx.now();
-    const claimed = await tx.db
-      .updateTable('threads')
-      .set((eb) => ({ lease_owner: owner, lease_until: now + leaseMs, epoch: eb('epoch', '+', 1) }))
-      .where('id', '=', threadId)
-      .where((eb) => eb.or([eb('lease_owner', 'is', null), eb('lease_until', '<=', now)]))
-      .returning('epoch')
-      .executeTakeFirst();
-    return claimed === undefined ? undefined : { threadId, epoch: claimed.epoch };
-  });
+  const now = tx.now();
+  const claimed = await tx.db
+    .updateTable('threads')
+    .set((eb) => ({ lease_owner: owner, lease_until: now + leaseMs, epoch: eb('epoch', '+', 1) }))
+    .where('id', '=', threadId)
+    .where((eb) => eb.or([eb('lease_owner', 'is', null), eb('lease_until', '<=', now)]))
+    .returning('epoch')
+    .executeTakeFirst();
+  return claimed === undefined ? undefined : { threadId, epoch: claimed.epoch };
 }
 
 /**

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { Cycle } from '../cycle/cycle.ts';
 import type { Registry } from '../cycle/registry.ts';
 import { StagedWriteRefused } from '../cycle/staged-write-refused.ts';
-import { takeUp } from '../cycle/take-up.ts';
+import { takeThread, takeUp } from '../cycle/take-up.ts';
 import { think } from '../cycle/think.ts';
 import { cancelRequested } from '../runs/request-cancel.ts';
 import type { Services } from '../services.ts';
@@ -11,18 +11,26 @@ import { StoreUnavailable } from '../store/store-error.ts';
 import { runChannel } from '../streams/emit.ts';
 import { inSpan } from '../telemetry/spans.ts';
 import { findSleepers } from './find-sleepers.ts';
-import { claimThread, type Lease, LeaseLost, letGo, renewLeases } from './lease.ts';
+import { type Lease, LeaseLost, letGo, renewLeases } from './lease.ts';
 import { Slots } from './slots.ts';
 
 /** A thread that this worker holds. */
 interface Hold {
   readonly lease: Lease;
+  /** What was found when it was taken, until it is thought about. */
+  first: Cycle | undefined;
   /** Ends the cycle under way. */
   abort: AbortController;
   isCancelled: boolean;
   /** The run under way, if one is, and how to end it for whoever asked for that. */
   running: { readonly runId: string; readonly cancel: () => void } | undefined;
   /** It was woken while it was held: the holder looks again after it lets go. */
+  again: boolean;
+  readonly done: Promise<void>;
+}
+
+/** A thread that is about to be taken. */
+interface Waking {
   again: boolean;
   readonly done: Promise<void>;
 }
@@ -36,7 +44,7 @@ export class Worker {
   readonly #registry: Registry;
   readonly #owner: string = `${hostname()}:${process.pid}:${randomUUID()}`;
   readonly #holds = new Map<string, Hold>();
-  readonly #waking = new Map<string, Promise<void>>();
+  readonly #waking = new Map<string, Waking>();
   readonly #slots: Slots;
   readonly #timers: NodeJS.Timeout[] = [];
   #isStopping = false;
@@ -61,24 +69,31 @@ export class Worker {
 
   /** Resolves once the thread is taken or left. */
   async wake(threadId: string): Promise<void> {
-    const held = this.#holds.get(threadId);
+    const held = this.#holds.get(threadId) ?? this.#waking.get(threadId);
     if (held !== undefined) held.again = true;
-    if (held !== undefined || this.#isStopping || this.#waking.has(threadId)) return;
-    const waking = this.#tryTake(threadId);
+    if (held !== undefined || this.#isStopping) return;
+    const { promise: done, resolve } = Promise.withResolvers<void>();
+    const waking: Waking = { again: false, done };
     this.#waking.set(threadId, waking);
-    await waking;
+    await this.#tryTake(threadId, waking);
+    this.#waking.delete(threadId);
+    resolve();
+    const taken = this.#holds.get(threadId);
+    if (!waking.again) return;
+    // What it was woken for meanwhile may be newer than what was looked at.
+    if (taken === undefined) await this.wake(threadId);
+    else taken.again = true;
   }
 
-  async #tryTake(threadId: string): Promise<void> {
+  async #tryTake(threadId: string, waking: Waking): Promise<void> {
     await this.#slots.take();
     try {
+      waking.again = false;
       if (this.#isStopping || !(await this.#take(threadId))) this.#slots.giveBack();
     } catch (error) {
       this.#slots.giveBack();
       if (!(error instanceof StoreUnavailable))
         this.#services.logger.error(`Thread ${threadId} could not be taken.`, error);
-    } finally {
-      this.#waking.delete(threadId);
     }
   }
 
@@ -95,7 +110,7 @@ export class Worker {
     for (const { abort } of this.#holds.values()) abort.abort(new Error('The gateway stops.'));
     await all;
     // Those that were about to be taken when the stop came are let go too: others need not wait for their leases.
-    await Promise.allSettled(this.#waking.values());
+    await Promise.allSettled([...this.#waking.values()].map(({ done }) => done));
     await Promise.allSettled([...this.#holds.values()].map(({ done }) => done));
     for (const one of this.#timers) clearInterval(one);
   }
@@ -106,12 +121,12 @@ export class Worker {
   }
 
   async #take(threadId: string): Promise<boolean> {
-    const { store, limits } = this.#services;
-    const lease = await claimThread(store, threadId, { owner: this.#owner, leaseMs: limits.leaseMs });
-    if (lease === undefined) return false;
+    const taken = await takeThread(this.#services, this.#registry, threadId, this.#owner);
+    if (taken === undefined) return false;
     const { promise: done, resolve } = Promise.withResolvers<void>();
     const hold: Hold = {
-      lease,
+      lease: taken.lease,
+      first: taken.cycle,
       abort: new AbortController(),
       isCancelled: false,
       running: undefined,
@@ -143,8 +158,10 @@ export class Worker {
         await letGo(this.#services, hold.lease);
         return false;
       }
-      hold.again = false;
-      const cycle = await takeUp(this.#services, this.#registry, hold.lease);
+      const { first } = hold;
+      hold.first = undefined;
+      if (first === undefined) hold.again = false;
+      const cycle = first ?? (await takeUp(this.#services, this.#registry, hold.lease));
       if (cycle === undefined) return false;
       await this.#think(hold, cycle);
       return true;

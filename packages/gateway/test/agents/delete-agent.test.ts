@@ -128,7 +128,7 @@ describe.each(databases)('deleting an agent on $kind', ({ kind, create }) => {
 
   test('[G17] a run that a worker is about to begin is asked to end', async () => {
     const bot = await world.agent();
-    const lease = await claimThread(world.store, bot.id, { owner: 'worker', leaseMs: 60_000 });
+    const lease = await world.store.transaction((tx) => claimThread(tx, bot.id, { owner: 'worker', leaseMs: 60_000 }));
     if (lease === undefined) throw new Error('The thread is free.');
     const begin = (hold: () => Promise<void>) =>
       fenced(world.store, lease, async (tx) => {
