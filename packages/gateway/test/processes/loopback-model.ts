@@ -14,7 +14,7 @@ export interface ModelReply {
 }
 
 /** A call that a tool of the tests makes while it runs. */
-export interface ToolReport {
+interface ToolReport {
   readonly gateway: string;
   readonly toolName: string;
   readonly callId: string;

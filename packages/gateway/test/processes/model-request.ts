@@ -6,7 +6,7 @@ export interface ChatBody {
   readonly tools?: readonly unknown[];
 }
 
-export interface ChatMessage {
+interface ChatMessage {
   readonly role: string;
   readonly content?: string | readonly { readonly text?: string }[] | null;
   readonly tool_calls?: readonly { readonly id: string; readonly function: { name: string; arguments: string } }[];
@@ -32,7 +32,7 @@ export interface ModelRequest {
   readonly problem: string | undefined;
 }
 
-export interface ShownCall {
+interface ShownCall {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly result: string;
