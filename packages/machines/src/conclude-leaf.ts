@@ -47,12 +47,26 @@ function stillWaits(now: Instance | undefined): boolean {
   return now?.phase.kind === 'suspended' && now.waits.length > 0;
 }
 
-/** The reply that core asked for again, shorter, was cut off too: what core would have said had it gone on itself. */
+/** What core would have said had it gone on itself, and not been asked for one step. */
 function stopOf(outcome: LeafOutcome, { stop, pending }: TurnResult): Stop {
-  if (stop.reason === 'max_steps' && outcome.wasCut && isCut(outcome.thread)) return { reason: 'length' };
+  if (stop.reason === 'max_steps') return stopOfStep(outcome) ?? stop;
   // A transition outranks a terminal tool, also one that waits.
   const isHeld = pending.some(({ callId, toolName }) => isTransition(outcome, toolName) && isOfStep(outcome, callId));
   return stop.reason === 'end_turn' && isHeld ? { reason: 'suspended' } : stop;
+}
+
+/** The reply that was asked for again, shorter, was cut off too; or calls were refused for the budget, and more would be. */
+function stopOfStep(outcome: LeafOutcome): Stop | undefined {
+  const { spent: dimension, wasCut, thread } = outcome;
+  if (wasCut && isCut(thread)) return { reason: 'length' };
+  return dimension !== undefined && wasRefusedByBudget(outcome) ? { reason: 'budget', dimension } : undefined;
+}
+
+function wasRefusedByBudget({ thread, from }: LeafOutcome): boolean {
+  return thread.transcript.entries.slice(from).some((entry) => {
+    const outcome = entry.kind === 'settled' ? entry.settlement.outcome : undefined;
+    return outcome?.status === 'error' && outcome.code === 'budget';
+  });
 }
 
 function ended(outcome: LeafOutcome, result: TurnResult, stop: Stop, phase: readonly TreeEvent[]): Conclusion {

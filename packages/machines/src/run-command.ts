@@ -42,12 +42,16 @@ async function perform(machine: LiveMachine, name: string, input: unknown, optio
   const by = `command ${++started}`;
   try {
     const { settlement, events } = await dispatch(machine, { instance, command, name, by }, input, options);
-    if (settlement.outcome.status !== 'ok')
-      throw new MachineError('command', `Command "${name}": ${settlement.outcome.text}`);
+    const { outcome } = settlement;
+    if (outcome.status !== 'ok')
+      throw new MachineError(
+        'command',
+        `Command "${name}": ${outcome.status === 'error' ? outcome.message : outcome.text}`,
+      );
     await commit(machine, events, by);
     const { id: instanceId, node } = instance;
     machine.log.happened({ kind: 'command', instanceId, node, name, input: toPlainOrNull(settlement.input) });
-    return settlement.outcome.value;
+    return outcome.value;
   } finally {
     machine.ledger.release(by);
   }
@@ -79,9 +83,11 @@ async function dispatch(
   });
   base(session, view);
   const made = toTool(command, name, machine.charter.node(instance.node).path);
+  // What is wrong with its input is said of it by its name, where that can be a tool's.
+  const toolName = /^(?!__proto__$)[\w-]{1,64}$/.test(name) ? name : 'command';
   const settlement = await dispatchCall({
-    tools: { command: made },
-    call: { toolName: 'command', input },
+    tools: { [toolName]: made },
+    call: { toolName, input },
     session,
     ...(signal === undefined ? {} : { signal }),
     ...(clock === undefined ? {} : { clock }),

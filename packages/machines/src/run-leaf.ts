@@ -33,6 +33,8 @@ export interface LeafOutcome {
   readonly changes: readonly TreeEntry[];
   /** What it could call. */
   readonly tools: ToolSet;
+  /** What of the run's budget is used up. */
+  readonly spent: ReturnType<Budget['exhausted']>;
   readonly end:
     | { readonly kind: 'turn'; readonly result: TurnResult }
     | { readonly kind: 'failed'; readonly error: unknown };
@@ -60,9 +62,9 @@ export async function runLeaf(machine: LiveMachine, leaf: Instance, options: Lea
     begin(machine, leaf, thread, answers);
     tools = toolsOf(machine, leaf);
     const result = await runTurn(turnOptions(machine, leaf, { thread, answers, changes, tools, signal }, options));
-    return { ...outcome, tools, end: { kind: 'turn', result } };
+    return { ...outcome, tools, spent: options.sharedBudget?.exhausted(), end: { kind: 'turn', result } };
   } catch (error) {
-    return { ...outcome, tools, end: { kind: 'failed', error } };
+    return { ...outcome, tools, spent: undefined, end: { kind: 'failed', error } };
   } finally {
     leave();
   }

@@ -233,8 +233,12 @@ describe('runs', () => {
       done: true,
       leaves: [{ stop: { reason: 'deadline' } }],
     });
+    const called = await run(make(), () => LOOK, { input: 'Go.', budget: { toolCalls: 2 } });
+    expect(called.steps.map(({ settlements }) => settlements[0]?.outcome.status)).toEqual(['ok', 'ok', 'error']);
+    expect(reasons(called.steps)).toEqual(['tool_use', 'tool_use', 'error']);
+    expect(called.steps.at(-1)?.leaves).toMatchObject([{ stop: { reason: 'budget', dimension: 'toolCalls' } }]);
     const spent = await run(make(), () => LOOK, { input: 'Go.', budget: { tokens: 40 } });
-    expect(reasons(spent.steps)).toEqual(['tool_use', 'tool_use', 'tool_use', 'error']);
+    expect(reasons(spent.steps)).toEqual(['tool_use', 'tool_use', 'error']);
     expect(spent.steps.at(-1)?.leaves).toMatchObject([{ stop: { reason: 'budget' } }]);
   });
 
