@@ -5,12 +5,6 @@ import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-/** A test that ends early must not leave gateways behind. */
-const children = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of children) child.kill('SIGKILL');
-});
-
 export interface ProcessOptions {
   /** What it calls itself to the model server. */
   readonly name: string;
@@ -51,16 +45,19 @@ export class GatewayProcess {
     this.name = name;
     this.#child = spawn(process.execPath, ['--conditions=@lastcall/source', MAIN], {
       cwd: folder,
-      env: { ...inherited(), NODE_COMPILE_CACHE: join(tmpdir(), 'lastcall-compile-cache'), ...env },
+      env: {
+        ...inherited(),
+        TEST_PARENT: String(process.pid),
+        NODE_COMPILE_CACHE: join(tmpdir(), 'lastcall-compile-cache'),
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    children.add(this.#child);
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#hear(text));
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#hear(text));
     const { promise, resolve } = Promise.withResolvers<Exit>();
     // Closed, not just exited: then everything it printed has been heard.
     this.#child.once('close', (code, signal) => {
-      children.delete(this.#child);
       this.#listening.reject(new Error(`The gateway ${name} ended (${code ?? signal}):\n${this.#output}`));
       resolve({ code, signal });
     });

@@ -5,6 +5,13 @@ import { type ConfigInput, defineConfig } from '../../src/config/config.ts';
 /** Where tools leave a line of each time they really ran: in the working directory of the gateway. */
 export const EFFECTS = 'effects.log';
 
+/** A test that is cut short takes its gateways along. */
+const { TEST_PARENT } = process.env;
+if (TEST_PARENT !== undefined)
+  setInterval(() => {
+    if (process.ppid !== Number(TEST_PARENT)) process.kill(process.pid, 'SIGKILL');
+  }, 1_000).unref();
+
 const inputSchema = { type: 'object', properties: { ref: { type: 'string' } }, required: ['ref'] } as const;
 
 /** An effect outside: one write, which a kill cannot cut; then it waits until the test lets it go on. */
