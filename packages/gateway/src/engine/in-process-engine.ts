@@ -31,7 +31,7 @@ export function createInProcessEngine({ logger }: { logger?: Logger } = {}): Eng
     if (wake === undefined || nearest >= timerAt) return;
     clearTimeout(timer);
     timerAt = nearest;
-    timer = setTimeout(onTimer, Math.min(Math.max(nearest - Date.now(), 0), LONGEST_TIMER_MS));
+    timer = setTimeout(onTimer, Math.min(Math.max(nearest - Date.now(), 0), FARTHEST_MS));
   }
 
   function onTimer(): void {
@@ -43,7 +43,10 @@ export function createInProcessEngine({ logger }: { logger?: Logger } = {}): Eng
   return {
     async enqueue(tx, threadId, at) {
       tx.afterCommit(() => {
-        if (at === undefined || at <= Date.now()) return add(threadId);
+        const wait = at === undefined ? 0 : at - Date.now();
+        if (at === undefined || wait <= 0) return add(threadId);
+        // What is far is found by the sweep when it is due: those who sleep until then cost no memory.
+        if (wait > FARTHEST_MS) return;
         later.add({ at, threadId });
         setTimer();
       });
@@ -63,5 +66,4 @@ export function createInProcessEngine({ logger }: { logger?: Logger } = {}): Eng
   };
 }
 
-// A longer one would fire at once.
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const FARTHEST_MS = 60_000;

@@ -206,12 +206,14 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     await open(`${callId}-late`, { expiresAt: Date.now() - 60_000 });
     expect((await answer({ callId: `${callId}-late`, result: { yes: true } })).body.error.code).toBe('expired');
     // Refused, and kept all the same: an operator may want to know.
-    const row = await api.store.db
-      .selectFrom('pending_calls')
-      .select('late_answers')
-      .where('call_id', '=', `${callId}-late`)
-      .executeTakeFirst();
-    expect(row?.late_answers).toContain('yes');
+    const expired = await api.done<{ items: { callId: string; lateAnswers: object[] }[] }>(
+      'GET',
+      '/api/pending?status=expired',
+    );
+    const late = expired.items.find((one) => one.callId === `${callId}-late`);
+    expect(late?.lateAnswers).toMatchObject([{ answer: { result: { yes: true } } }]);
+    expect((await api.call('GET', '/api/pending?status=expired', { secret: adas })).status).toBe(422);
+    expect((await api.call('GET', '/api/pending?status=lost')).status).toBe(422);
   });
 
   test('runs are listed, shown with their transcript, and cancelled', async () => {

@@ -1,9 +1,12 @@
 import type { Answer } from '@lastcall/core';
 import { z } from 'zod';
+import { invalid } from '../../entities/invalid.ts';
 import { type AnsweredCall, answerCall } from '../../pending/answer-call.ts';
 import { listPending } from '../../pending/list-pending.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, pageFields, pageOf } from '../fields.ts';
+
+const statusSchema = z.enum(['pending', 'resolved', 'expired', 'cancelled']);
 
 const pendingSchema = z
   .strictObject({
@@ -17,7 +20,7 @@ const pendingSchema = z
     display: z.unknown().optional(),
     answeredBy: z.unknown().optional(),
     resultSchema: z.unknown().optional(),
-    status: z.enum(['pending', 'resolved', 'expired', 'cancelled']),
+    status: statusSchema,
     answer: z.unknown().optional(),
     resolvedBy: z.string().optional(),
     lateAnswers: z.array(z.unknown()).optional(),
@@ -45,10 +48,20 @@ export const pendingEndpoints: readonly Endpoint[] = [
     path: '/api/pending',
     summary: 'What waits for whom; with a token, what its entity may answer.',
     access: 'entity',
-    query: z.strictObject({ ...pageFields, agentId: idField.optional() }),
+    query: z.strictObject({
+      ...pageFields,
+      agentId: idField.optional(),
+      status: statusSchema.optional().meta({
+        description: 'Default pending. Others are for secret keys, e.g. to read the answers that came too late.',
+      }),
+    }),
     answer: pageOf(pendingSchema),
-    handle: ({ caller, query }, tx) =>
-      listPending(tx.db, { ...query, entityId: caller.kind === 'entity' ? caller.entityId : undefined }),
+    async handle({ caller, query }, tx) {
+      if (caller.kind !== 'entity') return await listPending(tx.db, query);
+      if ((query.status ?? 'pending') !== 'pending')
+        throw invalid('status', 'must be left out, or be "pending": the others are for secret keys.');
+      return await listPending(tx.db, { ...query, entityId: caller.entityId });
+    },
   }),
   endpoint({
     method: 'post',

@@ -1,0 +1,30 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createInProcessEngine } from '../../src/engine/in-process-engine.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import type { Store } from '../../src/store/store.ts';
+
+let store: Store;
+const home = mkdtempSync(join(tmpdir(), 'lastcall-engine-'));
+beforeAll(async () => {
+  store = await openSqliteStore({ home, synchronous: 'NORMAL' });
+});
+afterAll(async () => {
+  await store.close();
+  rmSync(home, { recursive: true });
+});
+
+const timers = (): number => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
+
+test('[G44] who is to be woken in hours is left to the sweep, and has no timer; who is in seconds has one', async () => {
+  const engine = createInProcessEngine();
+  await engine.start(async () => {});
+  const before = timers();
+  await store.transaction((tx) => engine.enqueue(tx, 'far', Date.now() + 7_200_000));
+  expect(timers()).toBe(before);
+  await store.transaction((tx) => engine.enqueue(tx, 'near', Date.now() + 30_000));
+  expect(timers()).toBe(before + 1);
+  await engine.stop();
+});
