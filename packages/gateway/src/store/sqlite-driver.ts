@@ -33,12 +33,16 @@ class QueueingAdapter extends SqliteAdapter {
 class SqliteDriver implements Driver {
   readonly #database: DatabaseSync;
   readonly #connection: SqliteConnection;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
   #last: Promise<void> = Promise.resolve();
   #free: (() => void) | undefined;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
     this.#connection = new SqliteConnection(database);
+    this.#begin = database.prepare('begin immediate');
+    this.#commit = database.prepare('commit');
   }
 
   async init(): Promise<void> {}
@@ -54,11 +58,11 @@ class SqliteDriver implements Driver {
   }
 
   async beginTransaction(): Promise<void> {
-    this.#database.exec('begin immediate');
+    this.#begin.run();
   }
 
   async commitTransaction(): Promise<void> {
-    this.#database.exec('commit');
+    this.#commit.run();
   }
 
   async rollbackTransaction(): Promise<void> {
@@ -77,16 +81,16 @@ class SqliteDriver implements Driver {
 class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync;
   // The same few hundred statements come again and again: preparing one costs more than running it.
-  readonly #prepared = new Map<string, StatementSync>();
+  readonly #prepared = new Map<string, Prepared>();
 
   constructor(database: DatabaseSync) {
     this.#database = database;
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const statement = this.#prepare(sql);
+    const { statement, givesRows } = this.#prepare(sql);
     const values = parameters as readonly SQLInputValue[];
-    if (statement.columns().length > 0) return { rows: statement.all(...values) as R[] };
+    if (givesRows) return { rows: statement.all(...values) as R[] };
     const { changes } = statement.run(...values);
     return { rows: [], numAffectedRows: BigInt(changes) };
   }
@@ -96,14 +100,20 @@ class SqliteConnection implements DatabaseConnection {
     throw new StoreMisuse('Streaming a query is not supported: page it.');
   }
 
-  #prepare(sql: string): StatementSync {
+  #prepare(sql: string): Prepared {
     const known = this.#prepared.get(sql);
     if (known !== undefined) return known;
     if (this.#prepared.size >= MOST_PREPARED) this.#prepared.clear();
     const statement = this.#database.prepare(sql);
-    this.#prepared.set(sql, statement);
-    return statement;
+    const prepared = { statement, givesRows: statement.columns().length > 0 };
+    this.#prepared.set(sql, prepared);
+    return prepared;
   }
+}
+
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly givesRows: boolean;
 }
 
 /** Lists of any length in `in (…)` make new texts: they must not pile up. */

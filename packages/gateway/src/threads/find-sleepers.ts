@@ -13,7 +13,8 @@ export async function findSleepers(store: Store): Promise<readonly string[]> {
     const left = await tx.db
       .selectFrom('threads')
       .select('id')
-      .where('lease_owner', 'is not', null)
+      // Written so that the index is used: most threads are nobody's.
+      .where('lease_owner', '>', '')
       .where('lease_until', '<=', now)
       .limit(MOST)
       .execute();
