@@ -69,7 +69,7 @@ async function relaunch(options: WorkersOptions, stopping: AbortSignal): Promise
 }
 
 async function launch(options: WorkersOptions, stopping: AbortSignal): Promise<Running> {
-  const pool = createWorkerPool(options.url, Math.min(options.concurrency, 5) + 1);
+  const pool = createWorkerPool(options.url, options.concurrency + 1);
   try {
     const runner = await run({
       pgPool: pool,
