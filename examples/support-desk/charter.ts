@@ -3,7 +3,7 @@ import { cede, charter, node, pack, spawn, to } from '@lastcall/machines';
 import { z } from 'zod';
 
 /** What every node that uses it sees: one customer, one desk. */
-export const customer = pack({
+const customer = pack({
   name: 'customer',
   state: z.object({ name: z.string(), orders: z.record(z.string(), z.number()) }),
   initialState: { name: 'Ada', orders: { 'A-17': 42 } },

@@ -50,7 +50,7 @@ export function modelFinder(options: ModelOptions): (name: string | undefined) =
 }
 
 /** What agents speak with that name no model. */
-export function usualModel({ model, env }: ModelOptions): string {
+function usualModel({ model, env }: ModelOptions): string {
   if (model !== undefined) return model;
   const keyed = Object.entries(PROVIDERS).find(([, { key }]) => env[key] !== undefined && env[key] !== '');
   return keyed === undefined ? 'rehearsal' : `${keyed[0]}/${keyed[1].usual}`;

@@ -155,7 +155,9 @@ async function tryAgain<T>(run: (onCommit: () => void) => Promise<T>): Promise<T
         inDoubt = true;
       });
     } catch (error) {
-      if (!CONFLICTS.has(codeOf(error)) || tries === TRIES) throw inDoubt ? doubted(error) : error;
+      if (!CONFLICTS.has(codeOf(error))) throw inDoubt ? doubted(error) : error;
+      // Others were in the way each time: nothing is wrong with what was asked for, and later it may be done.
+      if (tries === TRIES) throw new StoreUnavailable(error);
     }
   }
 }

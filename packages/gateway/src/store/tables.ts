@@ -241,7 +241,7 @@ export interface PlanRow {
 }
 
 /** The registry of custom tools. */
-export interface ToolRow {
+interface ToolRow {
   id: string;
   name: string;
   config: Json;
@@ -251,7 +251,7 @@ export interface ToolRow {
 }
 
 /** Counts the events of a stream. */
-export interface ChannelRow {
+interface ChannelRow {
   id: string;
   next_seq: number;
   /** Events up to here were swept away. */
@@ -279,7 +279,7 @@ export interface ApiKeyRow {
   revoked_at: number | null;
 }
 
-export interface SettingRow {
+interface SettingRow {
   key: string;
   value: Json;
 }

@@ -5,8 +5,15 @@
 export async function together<T extends readonly unknown[]>(
   ...statements: { readonly [K in keyof T]: Promise<T[K]> }
 ): Promise<T> {
-  const ended = await Promise.allSettled(statements);
-  const failed = ended.find((one) => one.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
-  return ended.map((one) => (one as PromiseFulfilledResult<unknown>).value) as unknown as T;
+  // The first in time: after it a transaction refuses all others, and what those say tells nothing.
+  let failed: { readonly error: unknown } | undefined;
+  const values = await Promise.all(
+    statements.map((one: Promise<unknown>) =>
+      one.catch((error: unknown) => {
+        failed ??= { error };
+      }),
+    ),
+  );
+  if (failed !== undefined) throw failed.error;
+  return values as unknown as T;
 }

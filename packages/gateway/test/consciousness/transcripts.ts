@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { z } from 'zod';
 
 /** What one step of a cycle does: calls, by the length of what they take and give. */
-export type Step = readonly Call[];
+type Step = readonly Call[];
 
 export interface Call {
   readonly toolName: 'search' | 'look' | 'boom' | 'ask' | 'allow' | 'rewind' | 'unknown';

@@ -47,6 +47,11 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     expect(members.items.map(({ entityId }) => entityId).sort()).toEqual([ada, ben].sort());
     for (const text of ['one', 'two', 'three'])
       await api.done('POST', `/api/spaces/${space}/messages`, { entityId: ada, text });
+    const stranger = await api.person('Eve');
+    const refused = await api.call('POST', `/api/spaces/${space}/messages`, {
+      body: { entityId: stranger, text: 'hi' },
+    });
+    expect([refused.status, refused.body.error.message]).toEqual([404, `"${stranger}" is no member of this space.`]);
     const newest = await api.done<{ items: { text: string; seq: number }[]; hasMore: boolean }>(
       'GET',
       `/api/spaces/${space}/messages?limit=2`,

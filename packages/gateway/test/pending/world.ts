@@ -12,7 +12,7 @@ import type { Store } from '../../src/store/store.ts';
 import type { AgentStatus, EntityKind, Tables } from '../../src/store/tables.ts';
 import type { Database, databases } from '../support/stores.ts';
 
-export interface RecordedWake {
+interface RecordedWake {
   readonly threadId: string;
   readonly at?: number;
 }

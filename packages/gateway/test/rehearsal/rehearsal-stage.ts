@@ -5,8 +5,8 @@ import type { InboxEvent, SpaceMessageEvent } from '../../src/inbox/inbox-event.
 import { renderInbox } from '../../src/inbox/render-inbox.ts';
 import { rehearsalModel } from '../../src/rehearsal/rehearsal-model.ts';
 
-export const TAG = 'k3yT4g';
-export const NOW = Date.UTC(2026, 4, 1);
+const TAG = 'k3yT4g';
+const NOW = Date.UTC(2026, 4, 1);
 
 const PENDING = { status: 'pending', pendingToolCallId: 'c1' };
 

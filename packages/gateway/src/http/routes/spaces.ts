@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ApiError } from '../../api-error.ts';
 import { invalid } from '../../entities/invalid.ts';
 import { listMessages } from '../../spaces/list-messages.ts';
 import { addMember, listMembers, removeMember, requireMember } from '../../spaces/membership.ts';
@@ -157,7 +158,10 @@ export const spaceEndpoints: readonly Endpoint[] = [
     async handle({ caller, params, body }, tx, services) {
       const entityId = onBehalf(caller, body.entityId);
       if (entityId === undefined) throw invalid('entityId', 'is missing: with a secret key, say on whose behalf.');
-      const { message, duplicate } = await postMessage(services, tx, { ...body, entityId, spaceId: params.id });
+      const said = { ...body, entityId, spaceId: params.id };
+      const { message, duplicate } = await postMessage(services, tx, said).catch((error: unknown) =>
+        explainAbsence(error, tx, caller, said),
+      );
       return { ...message, ...(duplicate ? { duplicate } : {}) };
     },
   }),
@@ -169,6 +173,18 @@ function onBehalf(caller: Caller, entityId: string | undefined): string | undefi
   if (entityId !== undefined && entityId !== caller.entityId)
     throw invalid('entityId', 'must be left out, or be that of the token.');
   return caller.entityId;
+}
+
+/** A key may know of the space: it is told that the one it speaks for is not in it. */
+async function explainAbsence(
+  error: unknown,
+  tx: Tx,
+  caller: Caller,
+  { spaceId, entityId }: { readonly spaceId: string; readonly entityId: string },
+): Promise<never> {
+  if (caller.kind !== 'key' || !(error instanceof ApiError) || error.status !== 404) throw error;
+  await getSpace(tx.db, spaceId);
+  throw new ApiError(404, 'not_found', `"${entityId}" is no member of this space.`, { details: { path: 'entityId' } });
 }
 
 /** Who is no member is not told that there is such a space. */
