@@ -181,7 +181,8 @@ describeWorlds('a visible call', (open) => {
       const pieces = own
         .filter(({ type }) => type === 'message.delta')
         .map(({ payload }) => (payload as { delta: string }).delta);
-      expect(pieces.join('')).toBe((own.at(-1)?.payload as { message: { text: string } }).message.text);
+      const whole = own.at(-1)?.payload as { message: { text: string } } | undefined;
+      expect(pieces.join('')).toBe(whole?.message.text);
     }
   });
 
