@@ -24,6 +24,10 @@ class Compiler {
   readonly #names = new Map<AnyNode, string>();
   /** Names given, compiled or not yet: a node may name one that comes later. */
   readonly #taken = new Set<string>();
+  /** What was registered last, with all that stands inside it. */
+  readonly #fresh = new Map<string, AnyNode>();
+  /** How often a name was wanted by nodes that handlers came with. */
+  readonly #counts = new Map<string, number>();
   readonly #packs = new Map<string, Pack>();
   /** Found inline, and still to be compiled. */
   readonly #ahead: { readonly node: AnyNode; readonly name: string; readonly path: string }[] = [];
@@ -87,32 +91,41 @@ class Compiler {
     if (this.#taken.has(name)) throw new CharterError(path, `another node is named "${name}" already.`);
     this.#names.set(node, name);
     this.#taken.add(name);
+    this.#fresh.set(name, node);
     this.#ahead.push({ node, name, path });
     return name;
   }
 
   /** A node that a handler came with. */
   #adopt(node: AnyNode, path: string): string {
-    const base = (isNode(node) ? node.name : undefined) ?? inlineName(path);
-    const before = [...this.#taken];
-    let name = base;
-    for (let count = 2; this.#taken.has(name); count++) name = `${base}.${count}`;
+    const name = this.#freeName((isNode(node) ? node.name : undefined) ?? inlineName(path));
+    this.#fresh.clear();
     try {
       this.#register(node, name, path);
       this.#compileAll();
       return name;
     } catch (error) {
-      this.#forget(new Set(before));
+      this.#forgetFresh();
       throw error;
     }
   }
 
+  /** Counted on from the last one: a handler may come with a new node each time. */
+  #freeName(base: string): string {
+    let [name, count] = [base, this.#counts.get(base) ?? 1];
+    while (this.#taken.has(name)) name = `${base}.${++count}`;
+    this.#counts.set(base, count);
+    return name;
+  }
+
   /** A node that cannot work leaves nothing behind, nor do those inside it. */
-  #forget(kept: ReadonlySet<string>): void {
+  #forgetFresh(): void {
     this.#ahead.length = 0;
-    for (const [node, name] of this.#names) if (!kept.has(name)) this.#names.delete(node);
-    for (const name of this.#taken) if (!kept.has(name)) this.#taken.delete(name);
-    for (const name of this.#nodes.keys()) if (!kept.has(name)) this.#nodes.delete(name);
+    for (const [name, node] of this.#fresh) {
+      this.#names.delete(node);
+      this.#taken.delete(name);
+      this.#nodes.delete(name);
+    }
   }
 
   #compileNode(definition: AnyNode, name: string, path: string): CompiledNode {

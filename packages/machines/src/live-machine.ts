@@ -2,6 +2,7 @@ import type { Answer, SessionOptions, Settlement } from '@lastcall/core';
 import { applyEvent } from './apply-event.ts';
 import type { CompiledCharter } from './charter.ts';
 import { MachineError } from './errors.ts';
+import { firstFew } from './first-few.ts';
 import { LeafIndex } from './leaf-index.ts';
 import { Ledger } from './ledger.ts';
 import { Log, type MachineEntry, type Origin, type TreeEntry, toEntries } from './log.ts';
@@ -124,8 +125,9 @@ export class LiveMachine implements Machine {
     for (const event of events) {
       const applied = applyEvent(tree, event);
       for (const id of touchedBy(event, tree, applied.tree)) touched.add(id);
-      entries.push(...toTreeEntry(event, tree, applied.tree));
-      effects.push(...applied.effects);
+      for (const entry of toTreeEntry(event, tree, applied.tree)) entries.push(entry);
+      // Not spread into the call: there are as many as instances that a move leaves behind.
+      for (const effect of applied.effects) effects.push(effect);
       tree = applied.tree;
     }
     this.#tree = tree;
@@ -158,7 +160,9 @@ export class LiveMachine implements Machine {
 
   /** Every call ends: also one whose instance is gone. All in a worker's own thread; in the conversation, what it waited for. */
   #cancel({ id, node, worker, waits, reason }: Extract<TreeEffect, { kind: 'cancel' }>): void {
-    const thread = this.threadOf({ id, worker });
+    const thread = this.threads.get(worker ? id : MAIN);
+    // A worker that was taken away before it could begin has said nothing.
+    if (thread === undefined) return;
     const waited = new Set(waits.map(({ callId }) => callId));
     for (const [callId, settlement] of openCalls(thread.transcript.entries)) {
       if (!worker && !waited.has(callId)) continue;
@@ -219,7 +223,7 @@ function idsWithin(tree: Tree, id: string): readonly string[] {
 }
 
 function unknownSuspension(id: string, known: readonly Suspension[]): MachineError {
-  const ids = known.map((one) => one.id).join(', ');
+  const ids = firstFew(known.map((one) => one.id));
   const hint = ids === '' ? 'Nothing waits.' : `What waits: ${ids}.`;
   return new MachineError('unknown_suspension', `Nothing waits under the id ${JSON.stringify(id)}. ${hint}`);
 }

@@ -5,6 +5,7 @@ import type { CompiledCharter } from './charter.ts';
 import { NO_INPUT } from './compile-charter.ts';
 import type { CompiledNode, CompiledTransition } from './compiled-node.ts';
 import { MachineError } from './errors.ts';
+import { firstFew } from './first-few.ts';
 import type { PlainObject, toPlain } from './plain.ts';
 import { parseState } from './state-schema.ts';
 import { isTransition, type Transition } from './transition.ts';
@@ -99,7 +100,7 @@ function describe(event: TreeEvent, born: readonly { readonly id: string; readon
     case 'moved':
       return `Went on to "${event.node}".`;
     case 'spawned':
-      return `Started ${born.map(({ id, node }) => `"${node}" (${id})`).join(', ')}.`;
+      return `Started ${firstFew(born.map(({ id, node }) => `"${node}" (${id})`))}.`;
     default:
       return 'Handed over.';
   }
