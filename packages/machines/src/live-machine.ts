@@ -10,7 +10,7 @@ import type { Machine } from './machine.ts';
 import { type MachineMessage, toQueued, userMessage } from './message.ts';
 import { openCalls } from './open-calls.ts';
 import { type CommandOptions, runCommand } from './run-command.ts';
-import { listSuspensions, type Suspension, toAnswer } from './suspension.ts';
+import { findSuspension, listSuspensions, type Suspension, toAnswer } from './suspension.ts';
 import { MAIN, Thread } from './thread.ts';
 import { findInstance, type Instance, inTreeOrder, parentId, type Tree, walk } from './tree.ts';
 import { toTreeEntry } from './tree-entry.ts';
@@ -95,7 +95,7 @@ export class LiveMachine implements Machine {
   }
 
   resume(suspendId: string, payload?: unknown): void {
-    const waiting = this.suspended.find(({ id, callId }) => id === suspendId || callId === suspendId);
+    const waiting = findSuspension(this.#tree, this.index, suspendId);
     if (waiting === undefined) throw unknownSuspension(suspendId, this.suspended);
     const answer: Answer = toAnswer(waiting, payload);
     this.apply({ kind: 'answered', id: waiting.instanceId, callId: waiting.callId, answer });

@@ -22,12 +22,23 @@ export interface Suspension {
 
 /** What waits and has no answer yet, in tree order. */
 export function listSuspensions(tree: Tree, { waiting }: LeafIndex): readonly Suspension[] {
-  return [...waiting].sort(inTreeOrder).flatMap((instanceId) => {
-    const { node, waits } = findInstance(tree, instanceId) ?? { node: '', waits: [] };
-    return waits
-      .filter(({ answer }) => answer === undefined)
-      .map((wait): Suspension => ({ ...wait, id: `${instanceId}:${wait.callId}`, instanceId, node }));
-  });
+  return [...waiting].sort(inTreeOrder).flatMap((instanceId) => suspensionsOf(tree, instanceId));
+}
+
+/** What waits under an id, looked up where the id says: thousands may wait, and be answered one by one. */
+export function findSuspension(tree: Tree, index: LeafIndex, id: unknown): Suspension | undefined {
+  if (typeof id !== 'string') return undefined;
+  const [instanceId = ''] = id.split(':', 1);
+  const named = suspensionsOf(tree, instanceId).find((one) => one.id === id);
+  // The id of the call alone says it too.
+  return named ?? listSuspensions(tree, index).find(({ callId }) => callId === id);
+}
+
+function suspensionsOf(tree: Tree, instanceId: string): readonly Suspension[] {
+  const { node, waits } = findInstance(tree, instanceId) ?? { node: '', waits: [] };
+  return waits
+    .filter(({ answer }) => answer === undefined)
+    .map((wait): Suspension => ({ ...wait, id: `${instanceId}:${wait.callId}`, instanceId, node }));
 }
 
 /** The payload as core takes it. Plain, because it may wait in a stored machine. */

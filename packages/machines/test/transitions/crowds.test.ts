@@ -36,13 +36,19 @@ test('[M7] the result of a spawn names the first of a crowd, and how many more t
   expect(outcome).toMatchObject({ value: { children: expect.objectContaining({ length: CROWD }) } });
 });
 
-test('[M24] a wrong id is refused with some of those that wait', async () => {
+test('[M24] a wrong id is refused with some of those that wait, who are answered one by one', async () => {
   const machine = make();
   const leads = scriptedModel([{ toolName: 'transition_hire' }]);
   const asks = scriptedModel(() => ({ toolName: 'transition_ask' }));
   await runMachineToCompletion(machine, { model: (leaf) => (leaf.worker ? asks : leads), input: 'Go.' });
   expect(machine.suspended).toHaveLength(CROWD);
   expect(() => machine.resume('nobody', 1)).toThrow(/What waits: root\.1:.*, and 980 more\.$/);
+  const [first, second, ...rest] = machine.suspended;
+  machine.resume(second?.callId ?? '', 1);
+  for (const { id } of rest) machine.resume(id, 1);
+  expect(machine.suspended).toEqual([first]);
+  expect(() => machine.resume(second?.id ?? '', 2)).toThrow('Nothing waits under the id');
+  expect(() => machine.resume(`root.1:${second?.callId}`, 2)).toThrow('Nothing waits under the id');
 });
 
 test('[M4] a move takes any number of children away, and keeps nothing of those that never began', async () => {
