@@ -162,8 +162,11 @@ async function tryAgain<T>(run: (onCommit: () => void) => Promise<T>): Promise<T
   }
 }
 
-/** Classes 08 (connection), 53 (resources), 57 (operator intervention, e.g. a restart); and what the socket itself says. */
-const GONE: RegExp = /^(08|53|57)|^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|25P0)/;
+/**
+ * Classes 08 (connection), 53 (resources), 57 (operator intervention, e.g. a restart); transactions that the server ended because they
+ * stood still (25P03, 25P04); and what the socket itself says.
+ */
+const GONE: RegExp = /^(08|53|57)|^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|25P0[34])/;
 const GONE_MESSAGE: RegExp =
   /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable/i;
 
