@@ -71,14 +71,20 @@ async function* runAlone(
 async function enter(machine: LiveMachine, signal: AbortSignal): Promise<(() => void) | undefined> {
   if (machine.runs.isFree) return await machine.runs.enter();
   const entering = machine.runs.enter();
+  const entered = await unlessAborted(signal, entering);
+  if (entered === undefined) void entering.then((leave) => leave());
+  return entered;
+}
+
+/** What the promise gives; undefined where the signal aborts first. */
+async function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
   const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
   const giveUp = (): void => resolve(undefined);
   signal.addEventListener('abort', giveUp, { once: true });
   if (signal.aborted) giveUp();
-  const entered = await Promise.race([entering, aborted]);
+  const first = await Promise.race([promise, aborted]);
   signal.removeEventListener('abort', giveUp);
-  if (entered === undefined) void entering.then((leave) => leave());
-  return entered;
+  return first;
 }
 
 /** It never had the machine to itself, so it did nothing and tells nothing of what others do. */
@@ -91,6 +97,10 @@ async function* steps(machine: LiveMachine, options: LeafRunOptions, maxSteps: n
   let last: MachineStep | undefined;
   for (let count = 0; ; count++) {
     const ids = await nextLeaves(machine, options);
+    if (ids === undefined) {
+      yield { ...emptyStep(machine, 'error'), error: options.runSignal.reason, done: true };
+      return;
+    }
     const end = ids.length === 0 ? restingReason(machine) : limitReached(options, count >= maxSteps);
     if (end !== undefined) {
       // The last step said already that it was the last: another says only what happened since.
@@ -105,9 +115,19 @@ async function* steps(machine: LiveMachine, options: LeafRunOptions, maxSteps: n
   }
 }
 
-/** Who acts in the next step, once commands have run and what was said has been put where it is heard. */
-async function nextLeaves(machine: LiveMachine, options: LeafRunOptions): Promise<readonly string[]> {
-  await machine.commands.whenFree();
+/**
+ * Who acts in the next step, once commands have run and what was said has been put where it is heard. Undefined where the
+ * signal did not let a command end: one may take for ever.
+ */
+async function nextLeaves(machine: LiveMachine, options: LeafRunOptions): Promise<readonly string[] | undefined> {
+  const { commands } = machine;
+  while (!commands.isFree) {
+    const ended = await unlessAborted(
+      options.runSignal,
+      commands.whenFree().then(() => true),
+    );
+    if (ended === undefined) return undefined;
+  }
   deliver(machine);
   const ids = activeLeaves(machine, options);
   if (ids.length > 0 || machine.index.ceded.size === 0) return ids;

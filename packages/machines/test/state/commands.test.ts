@@ -224,4 +224,25 @@ describe('a command', () => {
     await Promise.all([commanding, running]);
     expect(systemOf(model.requests[0])).toBe('after');
   });
+
+  test('[M16] a command that never ends does not hold a run that is aborted or left, and what was said is kept', async () => {
+    const stuck = node({ instructions: 's', commands: { wait: { execute: () => new Promise(() => {}) } } });
+    const machine = createMachine(charter({ nodes: { stuck } }), { root: stuck });
+    const giveUp = new AbortController();
+    const commanding = machine.command('wait', {}, { signal: giveUp.signal });
+    const abort = new AbortController();
+    const aborted = run(machine, [], { input: 'First.', signal: abort.signal });
+    await new Promise((resolve) => setImmediate(resolve));
+    abort.abort(new Error('enough'));
+    expect((await aborted).steps).toMatchObject([{ yieldReason: 'error', done: true, error: { message: 'enough' } }]);
+    const leaving = runMachine(machine, { model: scriptedModel([]), input: 'Second.' });
+    const step = leaving.next();
+    await new Promise((resolve) => setImmediate(resolve));
+    await leaving.return?.();
+    expect((await step).value).toMatchObject({ yieldReason: 'error' });
+    giveUp.abort();
+    await expect(commanding).rejects.toThrow('did not finish');
+    const { requests } = await run(machine, ['Both heard.']);
+    expect(texts(requests[0])).toEqual(['system: s', 'user: First.', 'user: Second.']);
+  });
 });
