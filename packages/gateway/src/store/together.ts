@@ -17,8 +17,3 @@ export async function together<T extends readonly unknown[]>(
   if (failed !== undefined) throw failed.error;
   return values as unknown as T;
 }
-
-/** PostgreSQL refuses whatever comes after a failure in the same transaction: that one is what matters. */
-function isConsequence(error: unknown): boolean {
-  return (error as { code?: unknown } | null)?.code === '25P02';
-}

@@ -7,10 +7,13 @@ test('statements sent together give their results in order', async () => {
   expect(await together(Promise.resolve(1), Promise.resolve('two'))).toEqual([1, 'two']);
 });
 
-test('all have ended before a failure is told, and it is the one that the others failed of', async () => {
+test('all have ended before a failure is told, and it is the first, of which the others failed', async () => {
   const slow = Promise.withResolvers<void>();
   let isTold = false;
-  const telling = together(failing('25P02'), failing('40P01'), slow.promise).catch((error: unknown) => {
+  const telling = together(
+    slow.promise.then(() => failing('25P02')),
+    failing('40P01'),
+  ).catch((error: unknown) => {
     isTold = true;
     return error;
   });
