@@ -15,6 +15,7 @@ import type { Services } from '../services.ts';
 import { openCardIfIn, updateCard } from '../spaces/tool-card.ts';
 import { inParts } from '../store/in-parts.ts';
 import { asJson, toJson } from '../store/json.ts';
+import { patiently } from '../store/patiently.ts';
 import type { Tx } from '../store/store.ts';
 import type { CallRow, MessageStatus } from '../store/tables.ts';
 import { together } from '../store/together.ts';
@@ -41,6 +42,8 @@ export interface JournalParts {
   readonly toolNamed: (name: string) => CycleTool | undefined;
   /** Whether an abort was asked for by somebody, and ends the run; or is this gateway's own, and leaves it to be taken up. */
   readonly isCancelled: () => boolean;
+  /** Aborted, it waits for nothing. */
+  readonly signal: AbortSignal;
   /** A call changed what the agent keeps. */
   readonly onStaged: () => Promise<void>;
 }
@@ -121,14 +124,17 @@ export class CycleJournal implements Journal {
 
   async #writeNow(records: readonly JournalRecord[], work: (tx: Tx) => Promise<void>): Promise<void> {
     if (this.#broken !== undefined) throw this.#broken.error;
-    const { services, cycle, live } = this.#parts;
+    const { services, cycle, live, signal } = this.#parts;
     const all = [...this.#held, ...records];
     const held = this.#held.length;
-    await fenced(services.store, cycle.lease, async (tx) => {
-      live.drain(tx);
-      const place = { threadId: cycle.lease.threadId, runId: cycle.runId, seq: cycle.nextSeq };
-      await together(insertEntries(tx, place, all), this.#follow(tx, all, work));
-    });
+    const write = (): Promise<void> =>
+      fenced(services.store, cycle.lease, async (tx) => {
+        live.drain(tx);
+        const place = { threadId: cycle.lease.threadId, runId: cycle.runId, seq: cycle.nextSeq };
+        await together(insertEntries(tx, place, all), this.#follow(tx, all, work));
+      });
+    // As long as the thread is surely ours: what a tool did need not be in doubt because the store was away for a moment.
+    await patiently(write, { forMs: services.limits.leaseMs, signal });
     this.#held = this.#held.slice(held);
     cycle.nextSeq += all.length;
   }

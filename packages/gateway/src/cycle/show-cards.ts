@@ -32,14 +32,17 @@ export function showCards(
     if (cycle.cards.has(callId)) return true;
     const { runId, agent } = cycle;
     let isShown = false;
+    // Before it is there: a call that is ended meanwhile has its end shown on the card, and nowhere else.
+    cycle.cards.add(callId);
     await journal.perform(async (tx) => {
       const card = { ...call, entityId: agent.entityId, runId, status: 'running' } as const;
       isShown = (await openCardIfIn(services, tx, card)) !== undefined;
     });
-    if (isShown) cycle.cards.add(callId);
-    else live.cancel(callId, 'The agent is no longer in the space.');
-    if (!isShown && cycle.activeSpaceId === spaceId) cycle.activeSpaceId = null;
-    return isShown;
+    if (isShown) return true;
+    cycle.cards.delete(callId);
+    live.cancel(callId, 'The agent is no longer in the space.');
+    if (cycle.activeSpaceId === spaceId) cycle.activeSpaceId = null;
+    return false;
   }
 }
 

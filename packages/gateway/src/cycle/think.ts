@@ -137,6 +137,7 @@ async function prepare(
     staging,
     toolNamed: given.named,
     isCancelled: abort.isCancelled,
+    signal: abort.signal,
     async onStaged() {
       situation = await services.store.transaction((tx) => loadSituation(tx.db, cycle.agent));
     },

@@ -1,0 +1,49 @@
+import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Store } from '../../src/store/store.ts';
+import { StoreUnavailable } from '../../src/store/store-error.ts';
+import { lobby } from '../support/lobby.ts';
+import { resultsOf } from '../support/requests.ts';
+import { type Database, databases } from '../support/stores.ts';
+import { openWorld } from '../support/world.ts';
+
+describe.each(databases)('a store that is away for a moment, on $kind,', ({ create }) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await create();
+  });
+  afterAll(() => database.remove());
+
+  test('[G43] while a tool runs that may run only once: its result is not lost, and it is not in doubt', async () => {
+    let [refusals, runs] = [0, 0];
+    const failing = (store: Store): Store => ({
+      ...store,
+      transaction: (work) =>
+        refusals-- > 0 ? Promise.reject(new StoreUnavailable(new Error('away'))) : store.transaction(work),
+    });
+    const pay = tool({
+      description: 'Pays.',
+      inputSchema: z.object({}),
+      execute() {
+        runs += 1;
+        refusals = 3;
+        return 'paid';
+      },
+    });
+    const model = scriptedModel((request) => (resultsOf(request).length === 0 ? { toolName: 'pay' } : 'Done.'));
+    const world = await openWorld({
+      database: { ...database, open: async () => failing(await database.open()) },
+      models: { default: model },
+      tools: { pay },
+    });
+    await world.start();
+    const { ada, space } = await lobby(world, { tools: ['pay'] }, { isIn: true });
+    await world.say(space, ada, 'Pay');
+    await world.idle();
+    expect(resultsOf(model.requests[1] as never).map(({ text }) => text)).toEqual(['paid']);
+    expect(runs).toBe(1);
+    await world.stop();
+  });
+});
