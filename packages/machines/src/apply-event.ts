@@ -74,10 +74,11 @@ function patch(tree: Tree, { target, set, unset }: Of<'patched'>): Tree {
 }
 
 /** Id and place stay, node and state are others, children are gone. */
-function move(tree: Tree, { id, node, state }: Of<'moved'>): Applied {
+function move(tree: Tree, { id, node, state, byCommand }: Of<'moved'>): Applied {
   const old = known(tree, id);
-  // Only a command moves an instance that waits: what it waited for belongs to where it was.
-  const waited = old.phase.kind === 'suspended';
+  // What it waited for belongs to where it was. Unless it is a call of its own that moves it, with the answer that came:
+  // that one is about to end by itself.
+  const waited = old.phase.kind === 'suspended' && byCommand === true;
   const rest = waited ? { waits: [], phase: old.worker ? READY : IDLE } : {};
   const moved = change(tree, id, { node, state, children: [], ...rest });
   const reason = `"${old.node}" (${id}) moved on to "${node}"`;

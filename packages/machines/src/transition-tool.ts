@@ -63,7 +63,7 @@ function wait({ reason, expiresInMs }: Extract<Transition, { kind: 'suspend' }>,
 function toEvent(
   decision: Exclude<Transition, { kind: 'suspend' }>,
   id: string,
-  { charter, tree }: Workplace,
+  { charter, tree, canSuspend: isCall }: Workplace,
   path: string,
 ): TreeEvent {
   switch (decision.kind) {
@@ -75,7 +75,8 @@ function toEvent(
           'transition',
           `"${node.name}" is a worker: spawn it. Who talks with the user cannot become one.`,
         );
-      return { kind: 'moved', id, node: node.name, state: stateFor(node, decision.state) };
+      const moved = { kind: 'moved', id, node: node.name, state: stateFor(node, decision.state) } as const;
+      return isCall ? moved : { ...moved, byCommand: true };
     }
     case 'spawn':
       return { kind: 'spawned', id, children: decision.children.map((child) => toSeed(charter, child, path)) };

@@ -6,7 +6,14 @@ import type { QueuedMessage, Wait } from './tree.ts';
 /** Something that changes a tree. Plain data: what calls change goes through core's sessions as these. */
 export type TreeEvent =
   | ({ readonly kind: 'patched'; readonly target: Target } & FieldPatch)
-  | { readonly kind: 'moved'; readonly id: string; readonly node: string; readonly state: PlainObject }
+  | {
+      readonly kind: 'moved';
+      readonly id: string;
+      readonly node: string;
+      readonly state: PlainObject;
+      /** From outside: nobody of the instance is at work. */
+      readonly byCommand?: true;
+    }
   | { readonly kind: 'spawned'; readonly id: string; readonly children: readonly Seed[] }
   /** It has said its last word, and acts no more. Its parent is told when the step ends. */
   | { readonly kind: 'ceded'; readonly id: string; readonly content: Plain }

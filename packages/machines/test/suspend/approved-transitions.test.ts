@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import {
+  cede,
+  charter,
+  createMachine,
+  deserializeMachine,
+  type Machine,
+  type MachineStep,
+  node,
+  serializeMachine,
+  spawn,
+  to,
+} from '../../src/index.ts';
+import { outcomes, reasons, run } from '../kit.ts';
+
+const decisions = { to: () => to('other'), spawn: () => spawn('other'), cede: () => cede('done') };
+const transitions = Object.fromEntries(
+  Object.entries(decisions).map(([name, handler]) => [name, { description: 'Needs leave.', approval: true, handler }]),
+);
+const start = node({
+  instructions: 'Start.',
+  transitions: { ...transitions, hire: () => spawn('worker'), talk: () => spawn('talker') },
+});
+const talker = node({ instructions: 'Talker.', transitions });
+const worker = node({ instructions: 'Worker.', worker: true, transitions });
+const other = node({ instructions: 'Other.' });
+const made = charter({ nodes: { start, talker, worker, other } });
+
+/** Who asks for the transition, and what comes before. */
+const cases: Record<string, readonly [kind: string, before: readonly string[], node: string]> = {
+  'to, of the root': ['to', [], 'other'],
+  'spawn, of the root': ['spawn', [], 'start'],
+  'to, of a child': ['to', ['talk'], 'other'],
+  'spawn, of a child': ['spawn', ['talk'], 'talker'],
+  'cede, of a child': ['cede', ['talk'], 'gone'],
+};
+for (const [what, [kind, before, node]] of Object.entries(cases)) {
+  for (const stored of [false, true]) {
+    test(`[M25] an approved transition settles once: ${what}${stored ? ', stored meanwhile' : ''}`, async () => {
+      const waiting = await ask(before, kind);
+      const machine = stored ? deserializeMachine(made, JSON.stringify(serializeMachine(waiting))) : waiting;
+      const [{ id = '', instanceId = '' } = {}] = machine.suspended;
+      machine.resume(id, true);
+      const { steps } = await run(machine, ['Hello.']);
+      expect(endsOf(steps, kind)).toEqual(['ok']);
+      expect(reasons(steps)).toEqual([kind === 'cede' ? 'cede' : 'transition', 'end_turn']);
+      expect(machine.instance(instanceId)?.node ?? 'gone').toBe(node);
+      expect(machine.suspended).toEqual([]);
+    });
+  }
+}
+
+for (const kind of Object.keys(decisions)) {
+  test(`[M25] an approved transition of a worker settles once: ${kind}`, async () => {
+    const machine = await ask(['hire'], kind);
+    machine.resume(machine.suspended[0]?.id ?? '', true);
+    const { steps } = await run(machine, ['It is done.', 'So it is.', 'Yes.']);
+    expect(endsOf(steps, kind)).toEqual(['ok']);
+    expect(steps.at(-1)).toMatchObject({ yieldReason: 'end_turn', done: true });
+    expect(machine.tree.root.children).toEqual([]);
+  });
+}
+
+test('[M25] one that is denied settles once, and the tree stays', async () => {
+  const machine = await ask([], 'to');
+  machine.resume(machine.suspended[0]?.id ?? '', { deny: 'not today' });
+  const { steps } = await run(machine, ['Then not.']);
+  expect(endsOf(steps, 'to')).toEqual(['error']);
+  expect(machine.tree.root.node).toBe('start');
+});
+
+async function ask(before: readonly string[], kind: string): Promise<Machine> {
+  const machine = createMachine(made, { root: 'start' });
+  const script = [...before, kind].map((name) => ({ toolName: `transition_${name}` }));
+  const { steps } = await run(machine, script, { input: 'Go.' });
+  expect(reasons(steps).slice(-2)).toEqual(['suspend', 'awaiting_resume']);
+  return machine;
+}
+
+function endsOf(steps: readonly MachineStep[], kind: string): (string | undefined)[] {
+  return outcomes(steps)
+    .filter(([name]) => name === `transition_${kind}`)
+    .map(([, status]) => status);
+}
