@@ -1,6 +1,8 @@
 import type { Stop } from '@lastcall/core';
+import type { InboxEvent } from '../inbox/inbox-event.ts';
 import type { Services } from '../services.ts';
-import { toJson } from '../store/json.ts';
+import { updateCard } from '../spaces/tool-card.ts';
+import { fromJson, toJson } from '../store/json.ts';
 import type { Tx } from '../store/store.ts';
 import { emit, runChannel, spaceChannel } from '../streams/emit.ts';
 import type { Cycle } from './cycle.ts';
@@ -30,7 +32,7 @@ export async function closeRun(services: Services, tx: Tx, cycle: Cycle, end: Ru
     .where('id', '=', runId)
     .execute();
   if (end.status === 'failed') await giveBack(services, tx, cycle, end);
-  else await tx.db.updateTable('inbox_events').set({ status: 'done' }).where('run_id', '=', runId).execute();
+  else await finishEvents(tx, runId);
   if (cycle.activeIn !== null) {
     const payload = { runId, entityId: agent.entityId };
     emit(services, tx, { channel: spaceChannel(cycle.activeIn), type: 'agent.inactive', payload });
@@ -39,16 +41,27 @@ export async function closeRun(services: Services, tx: Tx, cycle: Cycle, end: Ru
   emit(services, tx, { channel: runChannel(runId), type: 'run.end', payload });
 }
 
-/** The events of a failed run wait twice as long before each further try; after the last they are dead, until redriven. */
-async function giveBack({ engine, limits }: Services, tx: Tx, { runId, agent }: Cycle, end: RunEnd): Promise<void> {
-  const error = toJson(plainStop(end.stop));
-  const events = await tx.db
-    .selectFrom('inbox_events')
-    .select(['id', 'attempts'])
+/** Those of an agent that was deleted meanwhile are dead, and stay so. */
+async function finishEvents(tx: Tx, runId: string): Promise<void> {
+  await tx.db
+    .updateTable('inbox_events')
+    .set({ status: 'done' })
     .where('run_id', '=', runId)
     .where('status', '=', 'claimed')
     .execute();
-  for (const { id, attempts } of events) {
+}
+
+/** The events of a failed run wait twice as long before each further try; after the last they are dead, until redriven. */
+async function giveBack(services: Services, tx: Tx, { runId, agent }: Cycle, end: RunEnd): Promise<void> {
+  const { engine, limits } = services;
+  const error = toJson(plainStop(end.stop));
+  const events = await tx.db
+    .selectFrom('inbox_events')
+    .select(['id', 'attempts', 'payload'])
+    .where('run_id', '=', runId)
+    .where('status', '=', 'claimed')
+    .execute();
+  for (const { id, attempts, payload } of events) {
     const isLast = end.retry === false || attempts >= agent.limits.maxAttempts;
     const at = tx.now() + limits.retryMs * 2 ** (attempts - 1);
     await tx.db
@@ -56,9 +69,17 @@ async function giveBack({ engine, limits }: Services, tx: Tx, { runId, agent }: 
       .set(isLast ? { status: 'dead', error } : { status: 'pending', available_at: at, error })
       .where('id', '=', id)
       .execute();
-    if (!isLast) await engine.enqueue(tx, agent.id, at);
+    if (isLast) await endApproved(services, tx, fromJson(payload));
+    else await engine.enqueue(tx, agent.id, at);
   }
   await tx.db.updateTable('agents').set({ last_error: error }).where('id', '=', agent.id).execute();
+}
+
+/** A call that was allowed to run, and whose agent cannot go on: its card says so, and does not run for ever. */
+async function endApproved(services: Services, tx: Tx, event: InboxEvent): Promise<void> {
+  if (event.type !== 'tool_result' || event.outcome.status !== 'approved') return;
+  const output = 'It was approved, and the agent failed before it ran. It runs if an operator redrives it.';
+  await updateCard(services, tx, event.callId, { status: 'error', output });
 }
 
 /** What is thrown is no JSON: its message is what operators read. */

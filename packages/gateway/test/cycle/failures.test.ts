@@ -2,6 +2,7 @@ import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { deleteAgent } from '../../src/agents/delete-agent.ts';
 import { pauseAgent, resumeAgent } from '../../src/agents/pause-agent.ts';
 import { updateAgent } from '../../src/agents/update-agent.ts';
 import { redrive } from '../../src/inbox/redrive.ts';
@@ -150,5 +151,30 @@ describeWorlds('a cycle', (open) => {
     const types = (await world.events(spaceChannel(space))).map(({ type }) => type);
     expect(types.filter((type) => type === 'agent.active')).toHaveLength(1);
     expect(types.filter((type) => type === 'agent.inactive')).toHaveLength(1);
+  });
+
+  test('[G17] of an agent that is deleted meanwhile ends, shows the ends of all it began, and leaves what it took dead', async () => {
+    const inside = Promise.withResolvers<void>();
+    const slow = tool({
+      description: 'Takes its time.',
+      inputSchema: z.object({}),
+      async execute(_input, { abortSignal }) {
+        inside.resolve();
+        await new Promise((resolve) => abortSignal.addEventListener('abort', resolve));
+      },
+    });
+    const model = scriptedModel([[{ toolName: 'slow' }, { toolName: 'send_message', input: { text: 'late' } }]]);
+    const world = await open({ models: { default: model }, tools: { slow } });
+    const { ada, bot, space } = await lobby(world, { tools: ['slow'] }, { isIn: true });
+    await world.say(space, ada, 'go');
+    await inside.promise;
+    await world.store.transaction((tx) => deleteAgent(world.services, tx, bot));
+    await expect.poll(() => world.worker.busy).toBe(0);
+    const types = (await world.events(spaceChannel(space))).map(({ type }) => type);
+    const count = (type: string): number => types.filter((one) => one === type).length;
+    expect([count('tool-call.cancelled'), count('message.cancelled'), count('agent.inactive')]).toEqual([1, 1, 1]);
+    expect(await inbox(world, bot)).toMatchObject([
+      { status: 'dead', error: expect.stringContaining('agent_deleted') },
+    ]);
   });
 });

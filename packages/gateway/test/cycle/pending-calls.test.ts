@@ -219,4 +219,22 @@ describeWorlds('a pending call', (open) => {
     expect(events.map(({ status }) => status)).toEqual(['done', 'done', 'done', 'done']);
     expect(runs).toBe(1);
   });
+
+  test('[G25] one that was approved, and whose agent then fails for good, has a card that ends', async () => {
+    const danger = tool({ description: 'Does it.', inputSchema: z.object({}), approval: true, execute: () => 'done' });
+    const world = await open({
+      models: { default: asking('danger') },
+      tools: { danger },
+      agentLimits: { maxAttempts: 1 },
+    });
+    const { ada, bot, space } = await lobby(world, { tools: ['danger'] }, { isIn: true });
+    await world.say(space, ada, 'Do it');
+    await world.idle();
+    const pending = await pendingOf(world, bot);
+    const config = { model: 'gone/model' };
+    await world.store.transaction((tx) => updateAgent(world.services, tx, { agentId: bot, config }));
+    await answer(world.services, { ...pending, answer: { approve: true }, by: { entityId: ada } });
+    await world.idle();
+    expect(await cardStatus(world, pending.callId)).toBe('error');
+  });
 });
