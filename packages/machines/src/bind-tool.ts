@@ -18,24 +18,32 @@ export type Scope =
 
 /** The tool with the machine's state in its context. What it wrote is claimed when it has run: a conflict is its error. */
 export function bindTool<T extends AnyTool | AiSdkTool>(definition: T, scope: Scope): T {
-  const { execute, approval } = definition as AnyTool;
+  const { execute, approval, effects } = definition as AnyTool;
+  const grant: Grant = { scope, isReader: effects === 'none' };
   const bound: { -readonly [K in 'execute' | 'approval']?: unknown } = {};
   if (execute !== undefined)
     bound.execute = (input: never, ctx: ToolContext) => {
       const call = { ctx, before: viewOf(ctx).events.length };
-      return finish(execute(input, withState(ctx, scope)), call);
+      return finish(execute(input, withState(ctx, grant)), call);
     };
   if (typeof approval === 'function')
-    bound.approval = (input: never, ctx: ToolContext) => approval(input, withState(ctx, scope));
+    bound.approval = (input: never, ctx: ToolContext) => approval(input, withState(ctx, grant));
   return { ...definition, ...bound };
 }
 
+interface Grant {
+  readonly scope: Scope;
+  /** It says that it has no effects. */
+  readonly isReader: boolean;
+}
+
 /** The same context with the state in it: a context belongs to one run of one call, so nobody else sees it. */
-function withState(ctx: ToolContext, scope: Scope): StateContext {
+function withState(ctx: ToolContext, grant: Grant): StateContext {
   const { seat } = viewOf(ctx);
+  const { scope } = grant;
   return Object.defineProperties(ctx, {
     state: { enumerable: true, configurable: true, get: () => stateIn(viewOf(ctx), scope) },
-    updateState: own((patch: unknown) => updateState(ctx, scope, patch)),
+    updateState: own((patch: unknown) => updateState(ctx, grant, patch)),
     instanceId: own(seat.instanceId),
     nodeName: own(seat.node),
     pack: own((pack: Pack) => packIn(viewOf(ctx), pack)),
@@ -64,7 +72,12 @@ function packIn(view: View, pack: Pack): PlainObject {
   return state;
 }
 
-function updateState(ctx: ToolContext, scope: Scope, patch: unknown): void {
+function updateState(ctx: ToolContext, { scope, isReader }: Grant, patch: unknown): void {
+  if (isReader)
+    throw new StateError(
+      'state',
+      `"${ctx.toolName}" declares effects: 'none'. To change state, declare effects: 'session'.`,
+    );
   const view = viewOf(ctx);
   const { target, schema } = targetOf(ctx, view, scope);
   const { fields } = patchState(schema, stateIn(view, scope), patch, 'state');

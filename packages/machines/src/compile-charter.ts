@@ -6,7 +6,7 @@ import { CharterError } from './errors.ts';
 import { type AnyNode, isNode } from './node.ts';
 import type { Pack } from './pack.ts';
 import type { PlainObject } from './plain.ts';
-import { parseState, standardOf } from './state-schema.ts';
+import { firstState, standardOf } from './state-schema.ts';
 import { nameProblem, TRANSITION_PREFIX } from './tool-names.ts';
 import { isTransition, type NodeRef, to } from './transition.ts';
 import { readCommand, readTransition } from './written-forms.ts';
@@ -76,7 +76,7 @@ class Compiler {
       if (this.#packs.has(one.name)) throw new CharterError(path, 'is registered twice.');
       checkTools(one.tools, `${path}.tools`);
       states[one.name] = checked(`${path}.initialState`, () =>
-        parseState(one.state, one.initialState, `${path}.initialState`),
+        firstState(one.state, one.initialState, `${path}.initialState`),
       );
       this.#packs.set(one.name, one);
     }
@@ -263,9 +263,9 @@ function compileCommand(given: unknown, name: string, path: string): AnyCommand 
 function initialState({ state, initialState }: AnyNode, path: string): PlainObject | undefined {
   if (state !== undefined) checked(`${path}.state`, () => standardOf(state, `${path}.state`));
   const at = `${path}.initialState`;
-  if (initialState !== undefined) return checked(at, () => parseState(state, initialState, at));
+  if (initialState !== undefined) return checked(at, () => firstState(state, initialState, at));
   try {
-    return parseState(state, {}, at);
+    return firstState(state, {}, at);
   } catch {
     return undefined;
   }

@@ -30,6 +30,28 @@ export function parseState(schema: unknown, value: unknown, path: string): Plain
 }
 
 /**
+ * State that nobody has held before. Refuses a schema that would not take back what it gave, because state is held to it
+ * again with each patch, and when it is restored.
+ */
+export function firstState(schema: unknown, value: unknown, path: string): PlainObject {
+  const state = parseState(schema, value, path);
+  if (!samePlain(state, parsedAgain(schema, state, path)))
+    throw new StateError(
+      path,
+      'its schema changes what it has made, and state must stay as it is: transform it elsewhere.',
+    );
+  return state;
+}
+
+function parsedAgain(schema: unknown, state: PlainObject, path: string): PlainObject | undefined {
+  try {
+    return parseState(schema, state, path);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
  * The state after a patch, and which fields it writes. A field that is `undefined` is taken away. Throws, with nothing
  * changed, where the whole would not fit the schema any more, or the schema knows no such field.
  */

@@ -7,7 +7,7 @@ import type { CompiledNode, CompiledTransition } from './compiled-node.ts';
 import { MachineError } from './errors.ts';
 import { firstFew } from './first-few.ts';
 import type { PlainObject, toPlain } from './plain.ts';
-import { parseState } from './state-schema.ts';
+import { firstState } from './state-schema.ts';
 import { isTransition, type Transition } from './transition.ts';
 import { findInstance } from './tree.ts';
 import type { Seed, TreeEvent } from './tree-event.ts';
@@ -93,7 +93,7 @@ function toSeed(charter: CompiledCharter, child: { node: unknown; state: unknown
 /** The state that an instance of the node begins with. Throws where there is none that fits. */
 export function stateFor(node: CompiledNode, given: unknown): PlainObject {
   if (given === undefined && node.initialState !== undefined) return node.initialState;
-  return parseState(node.definition.state, given ?? {}, `the state of "${node.name}"`);
+  return firstState(node.definition.state, given ?? {}, `the state of "${node.name}"`);
 }
 
 function describe(event: TreeEvent, born: readonly { readonly id: string; readonly node: string }[]): string {

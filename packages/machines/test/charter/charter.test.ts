@@ -117,6 +117,14 @@ describe('charters that cannot work are refused, naming the path', () => {
       () => inNode({ state: z.looseObject({}), initialState: { at: new Date() } }),
       'nodes.a.initialState.at',
     ],
+    'a state schema that changes what it has made': [
+      () => inNode({ state: z.object({ v: z.string().transform((v) => `${v}!`) }), initialState: { v: 'a' } }),
+      'nodes.a.initialState',
+    ],
+    'a state schema that does not take what it has made': [
+      () => inNode({ state: z.object({ v: z.string().transform(Number) }), initialState: { v: '1' } }),
+      'nodes.a.initialState',
+    ],
     'a state that is no schema': [() => inNode({ state: 3 }), 'nodes.a.state'],
     'a state schema that validates later': [
       () => inNode({ state: z.object({}).refine(async () => true), initialState: {} }),
@@ -157,6 +165,10 @@ describe('charters that cannot work are refused, naming the path', () => {
     expect(() => createMachine(made, { root: worker })).toThrow('is a worker');
     expect(() => createMachine(made, { root: strict })).toThrow('n:');
     expect(() => createMachine(made, { root: strict, state: { n: 'x' } })).toThrow('n:');
+    const changing = node({ instructions: 'c', state: z.object({ v: z.string().transform((v) => `${v}!`) }) });
+    expect(() => createMachine(charter({ nodes: { changing } }), { root: changing, state: { v: 'a' } })).toThrow(
+      'its schema changes what it has made',
+    );
     expect(createMachine(made, { root: strict, state: { n: 1 } }).tree.root.state).toEqual({ n: 1 });
     expect(() => createMachine({} as never, { root: 'plain' })).toThrow('must come from charter');
   });

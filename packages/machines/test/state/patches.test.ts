@@ -294,3 +294,25 @@ describe('packs', () => {
     expect(two.tree.packs.basket).toEqual({ apples: 1, pears: 1 });
   });
 });
+
+test('[M13] a tool that declares no effects cannot change state, and is told what to declare', async () => {
+  const reader = node({
+    instructions: 'r',
+    state: z.object({ n: z.number().default(0) }),
+    tools: (make) => ({
+      peek: make({
+        description: 'Peeks.',
+        inputSchema: z.object({}),
+        effects: 'none',
+        execute: (_input, ctx) => ctx.updateState({ n: 1 }),
+      }),
+    }),
+  });
+  const machine = createMachine(charter({ nodes: { reader } }), { root: 'reader' });
+  const { steps } = await run(machine, [{ toolName: 'peek' }, 'Ok.'], { input: 'Go.' });
+  expect(steps[0]?.settlements[0]?.outcome).toMatchObject({
+    status: 'error',
+    message: expect.stringContaining(`"peek" declares effects: 'none'. To change state, declare effects: 'session'.`),
+  });
+  expect(machine.tree.root.state).toEqual({ n: 0 });
+});
