@@ -74,6 +74,9 @@ const transitions = {
   ask: { description: 'Asks.', handler: () => suspend({ why: 'ask' }) },
   bad: { description: 'Does not fit.', handler: () => to('main', { a: 99, b: 0 }) },
   breaks: { description: 'Breaks.', handler: () => Promise.reject(new Error('broken')) },
+  mayMove: { description: 'Moves by leave.', approval: true, handler: () => to('talker') },
+  mayHire: { description: 'Hires by leave.', approval: true, handler: () => spawn('worker') },
+  mayGo: { description: 'Goes by leave.', approval: true, handler: () => cede('gone') },
 };
 const commands = {
   set: {
@@ -111,6 +114,7 @@ const call: fc.Arbitrary<ScriptedCall> = fc.oneof(
   }),
   fc.record({ toolName: fc.constantFrom('look', 'wait', 'allowed', 'answer', 'nope', 'transition_nope', 'write') }),
   fc.record({ toolName: fc.constantFrom(...Object.keys(transitions)).map((name) => `transition_${name}`) }),
+  fc.record({ toolName: fc.constantFrom(...Object.keys(transitions)) }),
   fc.record({ toolName: fc.constant('updateState'), input: fc.record({ a: fc.integer({ min: 0, max: 80 }) }) }),
 );
 const reply: fc.Arbitrary<ScriptedReply> = fc.oneof(
