@@ -48,11 +48,13 @@ export async function adoptApproved({ store }: Services, cycle: Cycle, live: Liv
   }
 }
 
+/** By way of the calls, which are found by their run; messages are not, and there are many more of them. */
 async function cardsOf({ store }: Services, { runId }: Cycle): Promise<{ callId: string | null }[]> {
   return await store.db
-    .selectFrom('messages')
-    .select('call_id as callId')
-    .where('run_id', '=', runId)
-    .where('kind', '=', 'tool')
+    .selectFrom('calls')
+    .innerJoin('messages', 'messages.call_id', 'calls.id')
+    .select('messages.call_id as callId')
+    .where('calls.run_id', '=', runId)
+    .where('messages.kind', '=', 'tool')
     .execute();
 }

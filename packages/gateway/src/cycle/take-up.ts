@@ -1,5 +1,5 @@
 import { type Answer, type Entry, Transcript } from '@lastcall/core';
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { AgentConfig } from '../config/agent-config.ts';
 import { limitsOf } from '../config/limits.ts';
 import { type Consciousness, loadConsciousness } from '../consciousness/load-consciousness.ts';
@@ -209,7 +209,8 @@ async function waitingEvents(tx: Tx, agentId: string, limit: number): Promise<Ev
     .selectAll()
     .where('agent_id', '=', agentId)
     .where('status', '=', 'pending')
-    .where('available_at', '<=', tx.now())
+    // With the plus it is no reason to look through what waits for all agents: SQLite would take the index of what is due.
+    .where(sql<number>`+available_at`, '<=', tx.now())
     .orderBy('priority')
     .orderBy('id')
     .limit(limit)

@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { scriptedModel } from '@lastcall/core/testing';
+import { afterAll, expect, test } from 'vitest';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { lobby } from '../support/lobby.ts';
+import { openWorld } from '../support/world.ts';
+
+const home = mkdtempSync(join(tmpdir(), 'lastcall-plans-'));
+afterAll(() => rmSync(home, { recursive: true }));
+
+test('[G44] what a gateway asks the embedded store again and again, it finds by an index', async () => {
+  const asked = new Set<string>();
+  const world = await openWorld({
+    database: {
+      kind: 'sqlite',
+      location: home,
+      open: () => openSqliteStore({ home, synchronous: 'NORMAL' }),
+      remove: async () => {},
+    },
+    models: { default: scriptedModel(() => 'Done.') },
+  });
+  const prepare = DatabaseSync.prototype.prepare;
+  DatabaseSync.prototype.prepare = function (text) {
+    if (/^select/.test(text)) asked.add(text);
+    return prepare.call(this, text);
+  };
+  try {
+    await world.start();
+    const { ada, space } = await lobby(world, {}, { isIn: true });
+    await world.say(space, ada, 'Hi');
+    await world.idle();
+    await expect.poll(() => [...asked].some((text) => text.includes('"lease_owner" >'))).toBe(true);
+  } finally {
+    DatabaseSync.prototype.prepare = prepare;
+  }
+  await world.stop();
+  const database = new DatabaseSync(join(home, 'lastcall.db'));
+  const plansOf = (text: string): string[] =>
+    database
+      .prepare(`explain query plan ${text}`)
+      .all()
+      .map(({ detail }) => String(detail));
+  const scans = [...asked].filter((text) => plansOf(text).some((plan) => /^SCAN (?!CONSTANT)/.test(plan)));
+  expect(scans).toEqual([]);
+  const inbox = [...asked].filter(
+    (text) => text.includes('from "inbox_events"') && text.includes('order by "priority"'),
+  );
+  expect(inbox.flatMap(plansOf)).toEqual([expect.stringContaining('inbox_waiting (agent_id=? AND status=?)')]);
+  database.close();
+});
