@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const source = ['@lastcall/source'];
@@ -6,6 +7,8 @@ export default defineConfig({
   resolve: { conditions: source },
   ssr: { resolve: { conditions: source } },
   test: {
+    // Many tests wait for other processes: on two cores one worker would leave both idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     // Packages run from source: the same files that `npm start` runs, no build in between.
     projects: [
       { extends: true, test: { name: 'core', include: ['packages/core/test/**/*.test.ts'] } },
