@@ -139,8 +139,11 @@ function activeLeaves(machine: LiveMachine, { clock }: LeafRunOptions): readonly
   const { index, tree, leftovers } = machine;
   const ids = index.active(tree, () => timeOf(clock));
   if (leftovers.size === 0) return ids;
-  // Also one that is no leaf any more: it was stored when a call had made it a parent, and others still had no end.
   const midTurn = [...leftovers].filter(({ isMidTurn }) => isMidTurn).map((thread) => ownerOf(thread, tree));
+  // Also one that is no leaf any more: it was stored when a call had made it a parent, and others still had no end. Alone,
+  // because what it still does may take its children away.
+  const [parent] = midTurn.filter((id) => (findInstance(tree, id)?.children.length ?? 0) > 0).sort(inTreeOrder);
+  if (parent !== undefined) return [parent];
   return [...new Set([...ids, ...midTurn])].sort(inTreeOrder);
 }
 

@@ -43,11 +43,19 @@ export function finishStored(machine: LiveMachine): void {
 function conclude(machine: LiveMachine, outcome: LeafOutcome): Conclusion {
   const { leaf, thread, changes } = outcome;
   const conclusion = concludeLeaf(outcome, findInstance(machine.tree, leaf.id));
+  const { stop } = conclusion.report;
+  // For core a terminal tool has ended the turn, whatever waits; here a transition that waits outranks it. The thread must
+  // say so too, or the answer would come to a turn that is over, and the model be asked before the transition counts.
+  if (stop.reason === 'suspended' && isEnded(outcome)) thread.transcript.push({ kind: 'stop', stop });
   machine.log.takeIn(thread, originOf(leaf));
   thread.inFlight = false;
   machine.leftovers.delete(thread);
   for (const entry of [...changes, ...machine.apply(...conclusion.events)]) machine.log.happened(entry);
   return conclusion;
+}
+
+function isEnded({ end }: LeafOutcome): boolean {
+  return end.kind === 'turn' && end.result.stop.reason === 'end_turn';
 }
 
 /** Threads that a machine stored in the middle of a step had got further with, and that nobody acts on now. */

@@ -1,4 +1,6 @@
+import { tool } from '@lastcall/core';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import {
   cede,
   charter,
@@ -11,7 +13,7 @@ import {
   spawn,
   to,
 } from '../../src/index.ts';
-import { outcomes, reasons, run } from '../kit.ts';
+import { outcomes, reasons, run, systemOf } from '../kit.ts';
 
 const decisions = { to: () => to('other'), spawn: () => spawn('other'), cede: () => cede('done') };
 const transitions = Object.fromEntries(
@@ -24,7 +26,13 @@ const start = node({
 const talker = node({ instructions: 'Talker.', transitions });
 const worker = node({ instructions: 'Worker.', worker: true, transitions });
 const other = node({ instructions: 'Other.' });
-const made = charter({ nodes: { start, talker, worker, other } });
+const answer = tool({
+  description: 'Answers.',
+  inputSchema: z.object({}),
+  terminal: true,
+  execute: () => 'the answer',
+});
+const made = charter({ nodes: { start, talker, worker, other }, tools: { answer } });
 
 /** Who asks for the transition, and what comes before. */
 const cases: Record<string, readonly [kind: string, before: readonly string[], node: string]> = {
@@ -66,6 +74,30 @@ test('[M25] one that is denied settles once, and the tree stays', async () => {
   machine.resume(machine.suspended[0]?.id ?? '', { deny: 'not today' });
   const { steps } = await run(machine, ['Then not.']);
   expect(endsOf(steps, 'to')).toEqual(['error']);
+  expect(machine.tree.root.node).toBe('start');
+});
+
+for (const stored of [false, true]) {
+  test(`[M2] [M25] one that waits beside a terminal tool counts before the model is asked again${stored ? ', stored meanwhile' : ''}`, async () => {
+    const first = createMachine(made, { root: 'start' });
+    const batch = [{ toolName: 'answer' }, { toolName: 'transition_cede' }];
+    const { steps: before } = await run(first, [{ toolName: 'transition_talk' }, batch], { input: 'Go.' });
+    expect(reasons(before)).toEqual(['transition', 'suspend', 'awaiting_resume']);
+    const machine = stored ? deserializeMachine(made, JSON.stringify(serializeMachine(first))) : first;
+    machine.resume(machine.suspended[0]?.id ?? '', true);
+    const { steps, requests } = await run(machine, ['Hello.']);
+    expect(reasons(steps)).toEqual(['cede', 'end_turn']);
+    expect(requests.map(systemOf)).toEqual([expect.stringContaining('Start.')]);
+    expect(machine.tree.root.children).toEqual([]);
+  });
+}
+
+test('[M2] [M25] where one that waits beside a terminal tool is denied, the terminal tool gives the response', async () => {
+  const machine = createMachine(made, { root: 'start' });
+  await run(machine, [[{ toolName: 'answer' }, { toolName: 'transition_to' }]], { input: 'Go.' });
+  machine.resume(machine.suspended[0]?.id ?? '', { deny: 'no' });
+  const { steps } = await run(machine, []);
+  expect(steps.at(-1)).toMatchObject({ yieldReason: 'end_turn', response: 'the answer', done: true });
   expect(machine.tree.root.node).toBe('start');
 });
 
