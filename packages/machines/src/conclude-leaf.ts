@@ -1,6 +1,6 @@
-import type { AnyTool, Stop, TurnResult } from '@lastcall/core';
+import type { Stop, TurnResult } from '@lastcall/core';
 import type { LeafReport, YieldReason } from './machine-step.ts';
-import { isCut, type LeafOutcome } from './run-leaf.ts';
+import { isCut, isTransitionIn, type LeafOutcome } from './run-leaf.ts';
 import type { Instance } from './tree.ts';
 import type { TreeEvent } from './tree-event.ts';
 
@@ -51,7 +51,9 @@ function stillWaits(now: Instance | undefined): boolean {
 function stopOf(outcome: LeafOutcome, { stop, pending }: TurnResult): Stop {
   if (stop.reason === 'max_steps') return stopOfStep(outcome) ?? stop;
   // A transition outranks a terminal tool, also one that waits.
-  const isHeld = pending.some(({ callId, toolName }) => isTransition(outcome, toolName) && isOfStep(outcome, callId));
+  const isHeld = pending.some(
+    ({ callId, toolName }) => isTransitionIn(outcome.tools, toolName) && isOfStep(outcome, callId),
+  );
   return stop.reason === 'end_turn' && isHeld ? { reason: 'suspended' } : stop;
 }
 
@@ -111,11 +113,6 @@ function failure({ id }: Instance, message: string): TreeEvent {
 function goOn({ leaf }: LeafOutcome, stop: Stop, yieldReason: YieldReason, events: readonly TreeEvent[]): Conclusion {
   const { id: instanceId, node, worker } = leaf;
   return { report: { instanceId, node, worker, yieldReason, stop }, events, fatal: false };
-}
-
-function isTransition({ tools }: LeafOutcome, toolName: string): boolean {
-  const called = Object.hasOwn(tools, toolName) ? (tools[toolName] as Partial<AnyTool>) : undefined;
-  return called?.transition === true;
 }
 
 function isOfStep({ thread, from }: LeafOutcome, callId: string): boolean {

@@ -1,5 +1,6 @@
 import {
   type Answer,
+  type AnyTool,
   type Budget,
   type Journal,
   runTurn,
@@ -20,7 +21,7 @@ import type { Thread } from './thread.ts';
 import { chainOf, type Instance, parentId } from './tree.ts';
 import { base, changesIn } from './view.ts';
 import { waitsAfter } from './wait.ts';
-import { open } from './workplace.ts';
+import { open, type Workplace } from './workplace.ts';
 
 /** What a leaf came to: core's result, or the error its turn left with. */
 export interface LeafOutcome {
@@ -118,13 +119,14 @@ function turnOptions(
   const origin = originOf(leaf);
   const began = machine.ledger.now;
   const view = viewFor(machine, leaf);
-  open(view.seat, {
+  const workplace: Workplace = {
     charter,
     tree: () => machine.tree,
     claim: (events) => claimFor(machine, leaf.id, began, events),
-    suspended: false,
+    suspended: leaf.waits.some(({ answer, toolName }) => answer === undefined && isTransitionIn(work.tools, toolName)),
     canSuspend: true,
-  });
+  };
+  open(view.seat, workplace);
   base(work.thread.session, view);
   const { model, onEvent, sharedBudget } = options;
   return {
@@ -140,7 +142,7 @@ function turnOptions(
     rewind: { max: 0 },
     // A transition applies to the state that its whole batch left, and its result says what happened.
     batch: { ...options.batch, transitions: 'last' },
-    journal: journalOf(machine, leaf.id, work.changes),
+    journal: journalOf(machine, leaf.id, work, workplace),
     signal: work.signal,
     ...(sharedBudget === undefined ? {} : { budget: sharedBudget }),
     ...(onEvent === undefined ? {} : { onEvent: (event: TurnEvent) => onEvent({ ...event, ...origin }) }),
@@ -164,10 +166,11 @@ function passedOn(options: RunMachineOptions): Pick<TurnOptions, (typeof PASSED_
 }
 
 /** The end of a call and what it changed in the tree come to be known at once: stored at any point, the two agree. */
-function journalOf(machine: LiveMachine, by: string, changes: TreeEntry[]): Journal {
+function journalOf(machine: LiveMachine, by: string, { changes, tools }: AtWork, workplace: Workplace): Journal {
   return {
     append() {},
     settle(entry, { events }) {
+      if (entry.kind === 'pending' && isTransitionIn(tools, entry.settlement.toolName)) workplace.suspended = true;
       const changed = changesIn(events);
       machine.ledger.release(by);
       const waits = waitsAfter(machine, by, entry);
@@ -175,6 +178,11 @@ function journalOf(machine: LiveMachine, by: string, changes: TreeEntry[]): Jour
       if (changed.length > 0) machine.ledger.commit(by, changed);
     },
   };
+}
+
+export function isTransitionIn(tools: ToolSet, toolName: string): boolean {
+  const called = Object.hasOwn(tools, toolName) ? (tools[toolName] as Partial<AnyTool>) : undefined;
+  return called?.transition === true;
 }
 
 /** Whether the last thing in the thread is that a reply was too long. */

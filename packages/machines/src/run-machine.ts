@@ -140,11 +140,11 @@ function activeLeaves(machine: LiveMachine, { clock }: LeafRunOptions): readonly
   const ids = index.active(tree, () => timeOf(clock));
   if (leftovers.size === 0) return ids;
   const midTurn = [...leftovers].filter(({ isMidTurn }) => isMidTurn).map((thread) => ownerOf(thread, tree));
-  // Also one that is no leaf any more: it was stored when a call had made it a parent, and others still had no end. Alone,
-  // because what it still does may take its children away.
-  const [parent] = midTurn.filter((id) => (findInstance(tree, id)?.children.length ?? 0) > 0).sort(inTreeOrder);
-  if (parent !== undefined) return [parent];
-  return [...new Set([...ids, ...midTurn])].sort(inTreeOrder);
+  // Also one that is no leaf any more: it was stored when a call had made it a parent, and others still had no end. Those
+  // below it wait for its end, because what it still does may take them away.
+  const parents = midTurn.filter((id) => (findInstance(tree, id)?.children.length ?? 0) > 0);
+  const isFree = (id: string): boolean => !parents.some((parent) => id.startsWith(`${parent}.`));
+  return [...new Set([...ids, ...midTurn])].filter(isFree).sort(inTreeOrder);
 }
 
 function limitReached({ deadline, clock }: LeafRunOptions, stepsSpent: boolean): 'max_steps' | 'error' | undefined {

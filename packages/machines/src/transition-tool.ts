@@ -22,7 +22,7 @@ export function transitionTool({ definition, path }: CompiledTransition): AnyToo
     inputSchema: inputSchema as never,
     effects,
     transition: true,
-    ...(approval === undefined ? {} : { approval: approval as never }),
+    ...(approval === undefined || approval === false ? {} : { approval: asksOnce(approval) }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     execute: async (input, ctx) => {
       const workplace = workplaceOf(ctx);
@@ -31,6 +31,13 @@ export function transitionTool({ definition, path }: CompiledTransition): AnyToo
     },
   });
   return bindTool(made, { kind: 'own' });
+}
+
+/** Where another of the reply waits already, nobody is asked: the call fails, as a second transition does. */
+function asksOnce(approval: NonNullable<CompiledTransition['definition']['approval']>) {
+  return (input: unknown, ctx: ToolContext): boolean | Promise<boolean> =>
+    !workplaceOf(ctx).suspended &&
+    (approval === true || (approval !== false && approval(input as never, ctx as never)));
 }
 
 const ALREADY = 'A transition of this reply waits already. Only the first counts.';

@@ -77,6 +77,21 @@ test('[M25] one that is denied settles once, and the tree stays', async () => {
   expect(machine.tree.root.node).toBe('start');
 });
 
+for (const second of ['transition_talk', 'transition_cede']) {
+  test(`[M5] a transition that waits for leave is the first: ${second} after it is an error`, async () => {
+    const machine = createMachine(made, { root: 'start' });
+    const { steps } = await run(machine, [[{ toolName: 'transition_to' }, { toolName: second }]], { input: 'Go.' });
+    expect(steps[0]?.settlements).toMatchObject([
+      { toolName: second, outcome: { status: 'error', code: 'transition_already_called' } },
+    ]);
+    expect(machine.suspended).toMatchObject([{ toolName: 'transition_to' }]);
+    machine.resume(machine.suspended[0]?.id ?? '', true);
+    const { steps: later } = await run(machine, ['Hello.']);
+    expect(reasons(later)).toEqual(['transition', 'end_turn']);
+    expect(machine.tree.root).toMatchObject({ node: 'other', children: [] });
+  });
+}
+
 for (const stored of [false, true]) {
   test(`[M2] [M25] one that waits beside a terminal tool counts before the model is asked again${stored ? ', stored meanwhile' : ''}`, async () => {
     const first = createMachine(made, { root: 'start' });
