@@ -24,7 +24,7 @@ export interface PostgresOptions {
 
 /** The scaled store, for one gateway or several. */
 export async function openPostgresStore({ url, connections = 20 }: PostgresOptions): Promise<Store> {
-  const pool = createPool(url, connections);
+  const pool = createPool(url, connections, { pipeline: true });
   const db = new Kysely<Tables>({ dialect: new PipelinedDialect(guarded(pool)) });
   const clock = new DatabaseClock();
   try {
@@ -47,14 +47,14 @@ export async function openPostgresStore({ url, connections = 20 }: PostgresOptio
 /** Times and counts are whole numbers far below 2^53; PostgreSQL's driver gives int8 as text unless it is told. */
 const INT8 = 20;
 
-export function createPool(url: string, connections: number): Pool {
+export function createPool(url: string, connections: number, { pipeline = false }: { pipeline?: boolean } = {}): Pool {
   const config: PoolConfig & { pipeline: boolean } = {
     connectionString: url,
     max: connections,
-    // Who waits for a connection because all are busy gets one; a server that does not answer is told by the connection itself.
-    connectionTimeoutMillis: 30_000,
+    // Also for who waits because all are busy: they try again, and nothing is lost.
+    connectionTimeoutMillis: 10_000,
     // Statements of one connection are sent without waiting for the answers of those before: see together.ts.
-    pipeline: true,
+    pipeline,
     // A worker that stalls inside a transaction holds its thread's row: the server ends it, so that another can take over.
     idle_in_transaction_session_timeout: 2_500,
     lock_timeout: 5_000,
