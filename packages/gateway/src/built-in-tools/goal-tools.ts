@@ -5,6 +5,10 @@ import { goalInputSchema } from '../goals/goal.ts';
 import { assertGoals, prepareGoals, removeGoals, writeGoals } from '../goals/goals.ts';
 import { noteKeySchema } from '../notes/note-key.ts';
 
+// Made once: what a schema means is worked out for each, and that takes longer than a cycle.
+const goalsSchema = z.strictObject({ goals: z.array(goalInputSchema).min(1).max(100) });
+const keysSchema = z.strictObject({ keys: z.array(noteKeySchema).min(1).max(1_000) });
+
 /** An agent's goals. Writes are staged: they are in the transaction that settles the call, so running one again is right. */
 export function goalTools(cycle: CycleContext): ToolSet {
   const { services, agent } = cycle;
@@ -13,7 +17,7 @@ export function goalTools(cycle: CycleContext): ToolSet {
       description:
         'Sets goals of yours: new ones, or those of the keys you give. They are shown to you in every cycle.',
       effects: 'session',
-      inputSchema: z.strictObject({ goals: z.array(goalInputSchema).min(1).max(100) }),
+      inputSchema: goalsSchema,
       async execute({ goals }, ctx) {
         const keyed = await prepareGoals(services.store.db, agent.id, goals, agent.limits);
         cycle.stage(ctx, (tx) => writeGoals(tx, agent.id, keyed));
@@ -23,7 +27,7 @@ export function goalTools(cycle: CycleContext): ToolSet {
     delete_goals: tool({
       description: 'Deletes goals of yours by their keys.',
       effects: 'session',
-      inputSchema: z.strictObject({ keys: z.array(noteKeySchema).min(1).max(1_000) }),
+      inputSchema: keysSchema,
       async execute({ keys }, ctx) {
         await assertGoals(services.store.db, agent.id, keys);
         cycle.stage(ctx, (tx) => removeGoals(tx, agent.id, keys));

@@ -5,6 +5,10 @@ import { assertMemories, prepareMemories, removeMemories, writeMemories } from '
 import { memoryInputSchema } from '../memories/memory.ts';
 import { noteKeySchema } from '../notes/note-key.ts';
 
+// Made once: what a schema means is worked out for each, and that takes longer than a cycle.
+const memoriesSchema = z.strictObject({ memories: z.array(memoryInputSchema).min(1).max(100) });
+const keysSchema = z.strictObject({ keys: z.array(noteKeySchema).min(1).max(1_000) });
+
 /** An agent's memories. Writes are staged: they are in the transaction that settles the call, so running one again is right. */
 export function memoryTools(cycle: CycleContext): ToolSet {
   const { services, agent } = cycle;
@@ -13,7 +17,7 @@ export function memoryTools(cycle: CycleContext): ToolSet {
       description:
         'Keeps facts under keys of your choice. They are shown to you in every cycle; a known key is written over.',
       effects: 'session',
-      inputSchema: z.strictObject({ memories: z.array(memoryInputSchema).min(1).max(100) }),
+      inputSchema: memoriesSchema,
       async execute({ memories }, ctx) {
         const prepared = await prepareMemories(services.store.db, agent.id, memories, agent.limits);
         cycle.stage(ctx, (tx) => writeMemories(tx, agent.id, prepared));
@@ -23,7 +27,7 @@ export function memoryTools(cycle: CycleContext): ToolSet {
     delete_memories: tool({
       description: 'Deletes memories of yours by their keys.',
       effects: 'session',
-      inputSchema: z.strictObject({ keys: z.array(noteKeySchema).min(1).max(1_000) }),
+      inputSchema: keysSchema,
       async execute({ keys }, ctx) {
         await assertMemories(services.store.db, agent.id, keys);
         cycle.stage(ctx, (tx) => removeMemories(tx, agent.id, keys));

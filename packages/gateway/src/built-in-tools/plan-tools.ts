@@ -5,6 +5,11 @@ import { noteKeySchema } from '../notes/note-key.ts';
 import { type Plan, planInputSchema } from '../plans/plan.ts';
 import { assertPlans, listPlans, preparePlans, removePlans, writePlans } from '../plans/plans.ts';
 
+// Made once: what a schema means is worked out for each, and that takes longer than a cycle.
+const plansSchema = z.strictObject({ plans: z.array(planInputSchema).min(1).max(20) });
+const keysSchema = z.strictObject({ keys: z.array(noteKeySchema).min(1).max(1_000) });
+const nothingSchema = z.strictObject({});
+
 /** An agent's plans. Writes are staged: they are in the transaction that settles the call, so running one again is right. */
 export function planTools(cycle: CycleContext): ToolSet {
   const { services, agent } = cycle;
@@ -13,7 +18,7 @@ export function planTools(cycle: CycleContext): ToolSet {
       description:
         'Sets plans of yours: you are woken with the instruction when one is due. Each has exactly one of cron, at, after.',
       effects: 'session',
-      inputSchema: z.strictObject({ plans: z.array(planInputSchema).min(1).max(20) }),
+      inputSchema: plansSchema,
       async execute({ plans }, ctx) {
         const now = await services.store.transaction(async (tx) => tx.now());
         const prepared = await preparePlans(services.store.db, agent.id, plans, now, agent.limits);
@@ -24,7 +29,7 @@ export function planTools(cycle: CycleContext): ToolSet {
     delete_plans: tool({
       description: 'Deletes plans of yours by their keys.',
       effects: 'session',
-      inputSchema: z.strictObject({ keys: z.array(noteKeySchema).min(1).max(1_000) }),
+      inputSchema: keysSchema,
       async execute({ keys }, ctx) {
         await assertPlans(services.store.db, agent.id, keys);
         cycle.stage(ctx, (tx) => removePlans(tx, agent.id, keys));
@@ -34,7 +39,7 @@ export function planTools(cycle: CycleContext): ToolSet {
     get_plans: tool({
       description: 'Reads your plans: what they say, and when they are due next.',
       effects: 'none',
-      inputSchema: z.strictObject({}),
+      inputSchema: nothingSchema,
       async execute() {
         return { plans: (await listPlans(services.store.db, agent.id)).map(toRead) };
       },

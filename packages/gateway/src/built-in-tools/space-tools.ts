@@ -11,6 +11,26 @@ import { getSpace, listSpaces } from '../spaces/space.ts';
 import type { Tx } from '../store/store.ts';
 import { emit, spaceChannel } from '../streams/emit.ts';
 
+// Made once: what a schema means is worked out for each, and that takes longer than a cycle.
+const spaceSchema = z.strictObject({ spaceId: z.string().min(1).max(200) });
+const pageSchema = z.strictObject({
+  spaceId: z.string().min(1).max(200),
+  offset: z.int().min(0).max(1_000_000_000).optional(),
+  limit: z.int().min(1).max(200).optional(),
+});
+const messageSchemas = new Map<number, z.ZodType<{ text: string; replyTo?: string | undefined }>>();
+
+function messageSchema(characters: number): z.ZodType<{ text: string; replyTo?: string | undefined }> {
+  const known =
+    messageSchemas.get(characters) ??
+    z.strictObject({
+      text: z.string().min(1).max(characters).regex(/\S/),
+      replyTo: z.string().min(1).max(200).optional(),
+    });
+  messageSchemas.set(characters, known);
+  return known;
+}
+
 /** How much of a space's history an agent reads when it enters. */
 const RECENT = 20;
 
@@ -26,7 +46,7 @@ export function spaceTools(context: CycleContext, cycle: Cycle): ToolSet {
 function enterSpace({ services, agent, stage }: CycleContext, cycle: Cycle): Tool<{ spaceId: string }> {
   return tool({
     description: 'Enter one of your spaces: it becomes your active space. Gives its recent messages and who is there.',
-    inputSchema: z.strictObject({ spaceId: z.string().min(1).max(200) }),
+    inputSchema: spaceSchema,
     effects: 'session',
     async execute({ spaceId }, ctx) {
       return await orFail(async () => {
@@ -66,10 +86,7 @@ function sendMessage(
 ): Tool<{ text: string; replyTo?: string | undefined }> {
   return tool({
     description: 'Send a message to your active space. replyTo is the id of a message in it.',
-    inputSchema: z.strictObject({
-      text: z.string().min(1).max(services.limits.messageCharacters).regex(/\S/),
-      replyTo: z.string().min(1).max(200).optional(),
-    }),
+    inputSchema: messageSchema(services.limits.messageCharacters),
     effects: 'session',
     async execute({ text, replyTo }, ctx: ToolContext) {
       const spaceId = cycle.activeSpaceId;
@@ -100,11 +117,7 @@ function readMessages({
 }: CycleContext): Tool<{ spaceId: string; offset?: number | undefined; limit?: number | undefined }> {
   return tool({
     description: 'Read messages of one of your spaces, newest first: offset skips that many of the newest.',
-    inputSchema: z.strictObject({
-      spaceId: z.string().min(1).max(200),
-      offset: z.int().min(0).max(1_000_000_000).optional(),
-      limit: z.int().min(1).max(200).optional(),
-    }),
+    inputSchema: pageSchema,
     effects: 'none',
     async execute({ spaceId, offset = 0, limit = RECENT }) {
       return await orFail(async () => {

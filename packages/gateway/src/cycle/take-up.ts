@@ -101,9 +101,22 @@ async function next(
 }
 
 function toAgent(row: AgentRow, agentLimits: Registry['agentLimits']): ThinkingAgent {
-  const config = fromJson<AgentConfig>(row.config);
+  const config = readConfig(row.config);
   const { id, entity_id: entityId, name, tag } = row;
   return { id, entityId, name, tag, config, limits: limitsOf(config.limits, agentLimits) };
+}
+
+// The same object for the same configuration: what its schemas mean is worked out once for each object.
+const configs = new Map<string, AgentConfig>();
+const MOST_CONFIGS = 1_000;
+
+function readConfig(json: string): AgentConfig {
+  const known = configs.get(json);
+  if (known !== undefined) return known;
+  if (configs.size >= MOST_CONFIGS) configs.clear();
+  const config = fromJson<AgentConfig>(json);
+  configs.set(json, config);
+  return config;
 }
 
 async function openRun(tx: Tx, threadId: string): Promise<RunRow | undefined> {
