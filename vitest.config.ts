@@ -7,6 +7,9 @@ export default defineConfig({
   resolve: { conditions: source },
   ssr: { resolve: { conditions: source } },
   test: {
+    // For what never ends: no test is held to a time, and a busy machine fails none.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // Many tests wait for other processes: on two cores one worker would leave both idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // Packages run from source: the same files that `npm start` runs, no build in between.
@@ -19,8 +22,6 @@ export default defineConfig({
           name: 'gateway',
           include: ['packages/gateway/test/**/*.test.ts'],
           globalSetup: ['packages/gateway/test/support/global-setup.ts'],
-          testTimeout: 30_000,
-          hookTimeout: 30_000,
         },
       },
       { extends: true, test: { name: 'examples', include: ['examples/**/*.test.ts'] } },
