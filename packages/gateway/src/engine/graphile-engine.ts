@@ -7,13 +7,13 @@ import { addWakeJob, SCHEMA } from './wake-jobs.ts';
 
 export interface GraphileOptions {
   readonly url: string;
-  /** Wakes under way at once: one takes a few milliseconds. Default 5. */
+  /** Wakes under way at once: one takes a few milliseconds. Default 10. */
   readonly concurrency?: number;
   readonly logger?: Logger;
 }
 
 /** For gateways that share a PostgreSQL database: wakes are jobs in it, written by the transaction that is the reason to wake. */
-export async function createGraphileEngine({ url, concurrency = 5, logger }: GraphileOptions): Promise<Engine> {
+export async function createGraphileEngine({ url, concurrency = 10, logger }: GraphileOptions): Promise<Engine> {
   await prepare(url);
   let workers: Workers | undefined;
   return {

@@ -69,6 +69,7 @@ async function relaunch(options: WorkersOptions, stopping: AbortSignal): Promise
 }
 
 async function launch(options: WorkersOptions, stopping: AbortSignal): Promise<Running> {
+  // One for each, and one that listens: with fewer they wait for each other after all were cut.
   const pool = createWorkerPool(options.url, options.concurrency + 1);
   try {
     const runner = await run({
