@@ -26,7 +26,12 @@ export async function runWorkers(options: WorkersOptions): Promise<Workers> {
   /** Workers end by themselves when they cannot say that a job is done: others take their place. */
   async function supervise(): Promise<void> {
     for (;;) {
-      await running.runner.promise.catch(() => {});
+      await Promise.race([running.runner.promise.catch(() => {}), running.cut]);
+      if (stopping.signal.aborted) {
+        await running.runner.promise.catch(() => {});
+        return await close(running.pool);
+      }
+      running.runner.stop().catch(() => {});
       await close(running.pool);
       if (stopping.signal.aborted) return;
       options.logger?.warn('The workers of the queue have ended. Others are started.');
@@ -49,6 +54,8 @@ export async function runWorkers(options: WorkersOptions): Promise<Workers> {
 interface Running {
   readonly runner: Runner;
   readonly pool: Pool;
+  /** The connection that listens broke: those beside it broke too, and workers that were using one may wait for ever. */
+  readonly cut: Promise<void>;
 }
 
 /** What an unreachable database may hold a stop up for. */
@@ -86,7 +93,9 @@ async function launch(options: WorkersOptions, stopping: AbortSignal): Promise<R
       logger: toWorkerLogger(options.logger),
     });
     if (stopping.aborted) runner.stop().catch(() => {});
-    return { runner, pool };
+    const { promise: cut, resolve } = Promise.withResolvers<void>();
+    runner.events.once('pool:listen:error', () => resolve());
+    return { runner, pool, cut };
   } catch (error) {
     await close(pool);
     throw error;
