@@ -3,11 +3,10 @@ import { z } from 'zod';
 import type { CycleContext } from '../cycle/cycle-context.ts';
 import { goalInputSchema } from '../goals/goal.ts';
 import { assertGoals, prepareGoals, removeGoals, writeGoals } from '../goals/goals.ts';
-import { noteKeySchema } from '../notes/note-key.ts';
+import { noteKeysSchema } from '../notes/note-key.ts';
 
 // Made once: what a schema means is worked out for each, and that takes longer than a cycle.
 const goalsSchema = z.strictObject({ goals: z.array(goalInputSchema).min(1).max(100) });
-const keysSchema = z.strictObject({ keys: z.array(noteKeySchema).min(1).max(1_000) });
 
 /** An agent's goals. Writes are staged: they are in the transaction that settles the call, so running one again is right. */
 export function goalTools(cycle: CycleContext): ToolSet {
@@ -27,7 +26,7 @@ export function goalTools(cycle: CycleContext): ToolSet {
     delete_goals: tool({
       description: 'Deletes goals of yours by their keys.',
       effects: 'session',
-      inputSchema: keysSchema,
+      inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {
         await assertGoals(services.store.db, agent.id, keys);
         cycle.stage(ctx, (tx) => removeGoals(tx, agent.id, keys));

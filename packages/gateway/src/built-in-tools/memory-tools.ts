@@ -3,11 +3,10 @@ import { z } from 'zod';
 import type { CycleContext } from '../cycle/cycle-context.ts';
 import { assertMemories, prepareMemories, removeMemories, writeMemories } from '../memories/memories.ts';
 import { memoryInputSchema } from '../memories/memory.ts';
-import { noteKeySchema } from '../notes/note-key.ts';
+import { noteKeysSchema } from '../notes/note-key.ts';
 
 // Made once: what a schema means is worked out for each, and that takes longer than a cycle.
 const memoriesSchema = z.strictObject({ memories: z.array(memoryInputSchema).min(1).max(100) });
-const keysSchema = z.strictObject({ keys: z.array(noteKeySchema).min(1).max(1_000) });
 
 /** An agent's memories. Writes are staged: they are in the transaction that settles the call, so running one again is right. */
 export function memoryTools(cycle: CycleContext): ToolSet {
@@ -27,7 +26,7 @@ export function memoryTools(cycle: CycleContext): ToolSet {
     delete_memories: tool({
       description: 'Deletes memories of yours by their keys.',
       effects: 'session',
-      inputSchema: keysSchema,
+      inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {
         await assertMemories(services.store.db, agent.id, keys);
         cycle.stage(ctx, (tx) => removeMemories(tx, agent.id, keys));

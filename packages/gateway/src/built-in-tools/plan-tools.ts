@@ -1,13 +1,12 @@
 import { type ToolSet, tool } from '@lastcall/core';
 import { z } from 'zod';
 import type { CycleContext } from '../cycle/cycle-context.ts';
-import { noteKeySchema } from '../notes/note-key.ts';
+import { noteKeysSchema } from '../notes/note-key.ts';
 import { type Plan, planInputSchema } from '../plans/plan.ts';
 import { assertPlans, listPlans, preparePlans, removePlans, writePlans } from '../plans/plans.ts';
 
 // Made once: what a schema means is worked out for each, and that takes longer than a cycle.
 const plansSchema = z.strictObject({ plans: z.array(planInputSchema).min(1).max(20) });
-const keysSchema = z.strictObject({ keys: z.array(noteKeySchema).min(1).max(1_000) });
 const nothingSchema = z.strictObject({});
 
 /** An agent's plans. Writes are staged: they are in the transaction that settles the call, so running one again is right. */
@@ -29,7 +28,7 @@ export function planTools(cycle: CycleContext): ToolSet {
     delete_plans: tool({
       description: 'Deletes plans of yours by their keys.',
       effects: 'session',
-      inputSchema: keysSchema,
+      inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {
         await assertPlans(services.store.db, agent.id, keys);
         cycle.stage(ctx, (tx) => removePlans(tx, agent.id, keys));

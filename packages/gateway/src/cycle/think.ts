@@ -192,10 +192,8 @@ function restoreSession({ state, records }: Cycle): Session {
 }
 
 function rulesOf({ agent: { config } }: Cycle): Pick<TurnOptions, 'batch' | 'terminating'> {
-  // The schema that read it gives `undefined` where core wants a field left out.
-  const { batch, terminating } = JSON.parse(
-    JSON.stringify({ batch: config.batch, terminating: config.terminating }),
-  ) as Pick<TurnOptions, 'batch' | 'terminating'>;
+  // It was read from JSON, so that no field is there and undefined.
+  const { batch, terminating } = config as unknown as Pick<TurnOptions, 'batch' | 'terminating'>;
   return { ...(batch === undefined ? {} : { batch }), ...(terminating === undefined ? {} : { terminating }) };
 }
 

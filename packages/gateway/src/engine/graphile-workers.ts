@@ -108,10 +108,7 @@ function threadIdOf(payload: unknown): string {
 }
 
 export function createWorkerPool(url: string, connections: number): Pool {
-  const pool = createPool(url, connections);
-  // One that dies while it is used tells whoever uses it; without a listener it would end the process as well.
-  pool.on('connect', (client) => client.on('error', () => {}));
-  return failFast(pool);
+  return failFast(createPool(url, connections));
 }
 
 /**

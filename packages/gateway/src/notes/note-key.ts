@@ -13,6 +13,11 @@ export const lineSchema = (most: number): z.ZodType<string> =>
 /** What a goal, a memory or a plan is called by: unique for its agent. */
 export const noteKeySchema: z.ZodType<string> = lineSchema(100);
 
+/** Those to be deleted. */
+export const noteKeysSchema: z.ZodType<{ keys: string[] }> = z.strictObject({
+  keys: z.array(noteKeySchema).min(1).max(1_000),
+});
+
 // Enough for three or four words.
 const MADE_KEY = 32;
 

@@ -1,10 +1,12 @@
 import { Transcript } from '@lastcall/core';
+import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { findAgent } from '../../agents/agent.ts';
 import { loadConsciousness } from '../../consciousness/load-consciousness.ts';
 import { listGoals } from '../../goals/goals.ts';
 import { listMemories } from '../../memories/memories.ts';
 import { listPlans } from '../../plans/plans.ts';
+import type { Tables } from '../../store/tables.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { pageOf } from '../fields.ts';
 
@@ -47,37 +49,39 @@ export const mindEndpoints: readonly Endpoint[] = [
       return { messages: transcript.view(), entries: transcript.toJSON().entries, nextSeq };
     },
   }),
-  endpoint({
-    method: 'get',
-    path: '/api/agents/{id}/goals',
+  keptBy({
+    kind: 'goals',
     summary: 'The goals of an agent, the most important first.',
-    access: 'key',
-    answer: pageOf(goalSchema),
-    async handle({ params }, tx) {
-      await findAgent(tx.db, params.id);
-      return { items: await listGoals(tx.db, params.id) };
-    },
+    item: goalSchema,
+    list: listGoals,
   }),
-  endpoint({
-    method: 'get',
-    path: '/api/agents/{id}/memories',
+  keptBy({
+    kind: 'memories',
     summary: 'The memories of an agent, the oldest first.',
-    access: 'key',
-    answer: pageOf(memorySchema),
-    async handle({ params }, tx) {
-      await findAgent(tx.db, params.id);
-      return { items: await listMemories(tx.db, params.id) };
-    },
+    item: memorySchema,
+    list: listMemories,
   }),
-  endpoint({
-    method: 'get',
-    path: '/api/agents/{id}/plans',
-    summary: 'The plans of an agent, the nearest first.',
-    access: 'key',
-    answer: pageOf(planSchema),
-    async handle({ params }, tx) {
-      await findAgent(tx.db, params.id);
-      return { items: await listPlans(tx.db, params.id) };
-    },
-  }),
+  keptBy({ kind: 'plans', summary: 'The plans of an agent, the nearest first.', item: planSchema, list: listPlans }),
 ];
+
+interface Kept {
+  readonly kind: 'goals' | 'memories' | 'plans';
+  readonly summary: string;
+  readonly item: z.ZodType;
+  readonly list: (db: Kysely<Tables>, agentId: string) => Promise<readonly unknown[]>;
+}
+
+/** A list of what an agent keeps. */
+function keptBy({ kind, summary, item, list }: Kept): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: `/api/agents/{id}/${kind}`,
+    summary,
+    access: 'key',
+    answer: pageOf(item),
+    async handle({ params }, tx) {
+      await findAgent(tx.db, params.id);
+      return { items: await list(tx.db, params.id) };
+    },
+  });
+}
