@@ -131,10 +131,6 @@ export class LiveCalls {
     });
   }
 
-  get hasShown(): boolean {
-    return this.#shown.length > 0;
-  }
-
   #start(callId: string, toolName: string): void {
     const { activeSpaceId } = this.#cycle;
     if (toolName === 'enter_space') this.#mayMove = true;
