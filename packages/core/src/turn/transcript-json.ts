@@ -49,7 +49,8 @@ function parse(json: unknown): unknown {
 // Far deeper than what tools give, far shallower than the stack.
 const DEEPEST = 200;
 
-function toPlain(value: unknown, path: readonly unknown[]): unknown {
+/** `path`: the objects that the value lies in. */
+function toPlain(value: unknown, path: unknown[]): unknown {
   switch (typeof value) {
     case 'bigint':
       return String(value);
@@ -66,30 +67,34 @@ function toPlain(value: unknown, path: readonly unknown[]): unknown {
   }
 }
 
-function toPlainObject(value: object, path: readonly unknown[]): unknown {
+function toPlainObject(value: object, path: unknown[]): unknown {
   if (value instanceof Uint8Array) return toBase64(value);
   if (path.includes(value)) return '[circular]';
   if (path.length >= DEEPEST) return '[too deep]';
-  const inner = [...path, value];
+  const depth = path.push(value);
   try {
     if (typeof (value as { toJSON?: unknown }).toJSON === 'function')
-      return toPlain((value as { toJSON(): unknown }).toJSON(), inner);
-    if (Array.isArray(value)) return value.map((item) => toPlain(item, inner) ?? null);
-    if (value instanceof Map) return toPlain(Object.fromEntries(value), inner);
-    if (value instanceof Set) return toPlain([...value], inner);
-    return plainFields(value as Record<string, unknown>, inner);
+      return toPlain((value as { toJSON(): unknown }).toJSON(), path);
+    if (Array.isArray(value)) return value.map((item) => toPlain(item, path) ?? null);
+    if (value instanceof Map) return toPlain(Object.fromEntries(value), path);
+    if (value instanceof Set) return toPlain([...value], path);
+    return plainFields(value as Record<string, unknown>, path);
   } catch {
     return '[unreadable value]';
+  } finally {
+    path.length = depth - 1;
   }
 }
 
-function plainFields(fields: Record<string, unknown>, path: readonly unknown[]): Record<string, unknown> {
+function plainFields(fields: Record<string, unknown>, path: unknown[]): Record<string, unknown> {
   const plain: Record<string, unknown> = {};
   for (const key of Object.keys(fields)) {
     const field = toPlain(fields[key], path);
-    // Defined and not assigned: a field named "__proto__" is one like any other.
-    if (field !== undefined)
+    if (field === undefined) continue;
+    // Defined and not assigned: it is a field like any other.
+    if (key === '__proto__')
       Object.defineProperty(plain, key, { value: field, enumerable: true, writable: true, configurable: true });
+    else plain[key] = field;
   }
   return plain;
 }

@@ -13,12 +13,11 @@ import { asPlainText } from '../entities/plain-text.ts';
 import { openPending } from '../pending/open-pending.ts';
 import type { Services } from '../services.ts';
 import { openCardIfIn, updateCard } from '../spaces/tool-card.ts';
-import { inParts } from '../store/in-parts.ts';
 import { asJson, toJson } from '../store/json.ts';
 import { patiently } from '../store/patiently.ts';
+import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
 import type { CallRow, MessageStatus } from '../store/tables.ts';
-import { together } from '../store/together.ts';
 import { emit, runChannel } from '../streams/emit.ts';
 import { fenced } from '../threads/lease.ts';
 import { endBegun } from './begun-calls.ts';
@@ -108,14 +107,20 @@ export class CycleJournal implements Journal {
     this.#flushing ??= setImmediate(() => {
       this.#flushing = undefined;
       // Whoever writes next hears of a failure.
-      if (this.#held.length > 0) this.#write([], async () => {}).catch(() => {});
+      this.#inLine(async () => {
+        if (this.#held.length > 0) await this.#writeNow([], async () => {});
+      }).catch(() => {});
     });
     return Promise.resolve();
   }
 
   #write(records: readonly JournalRecord[], work: (tx: Tx) => Promise<void>): Promise<void> {
+    return this.#inLine(() => this.#writeNow(records, work));
+  }
+
+  #inLine(write: () => Promise<void>): Promise<void> {
     if (this.#isClosed) return Promise.reject(new LastcallError('run_ended', 'The run has ended.'));
-    const written = this.#last.then(() => this.#writeNow(records, work));
+    const written = this.#last.then(write);
     this.#last = written.catch((error: unknown) => {
       this.#broken ??= { error };
     });
@@ -131,7 +136,9 @@ export class CycleJournal implements Journal {
       fenced(services.store, cycle.lease, async (tx) => {
         live.drain(tx);
         const place = { threadId: cycle.lease.threadId, runId: cycle.runId, seq: cycle.nextSeq };
-        await together(insertEntries(tx, place, all), this.#follow(tx, all, work));
+        insertEntries(tx, place, all);
+        this.#writeCalls(tx, all);
+        await work(tx);
       });
     // As long as the thread is surely ours: what a tool did need not be in doubt because the store was away for a moment.
     await patiently(write, { forMs: services.limits.leaseMs, signal });
@@ -144,22 +151,19 @@ export class CycleJournal implements Journal {
     if (entry.kind === 'stop') this.#parts.live.cancelAll('The cycle ended.');
   }
 
-  /** What the entries mean for the calls, and then what else there is to do. */
-  async #follow(tx: Tx, records: readonly JournalRecord[], work: (tx: Tx) => Promise<void>): Promise<void> {
+  /** What the entries mean for the calls. */
+  #writeCalls(tx: Tx, records: readonly JournalRecord[]): void {
     const { runId } = this.#parts.cycle;
+    const now = tx.now();
     const started = new Set(records.flatMap(({ entry }) => (entry.kind === 'started' ? [entry.callId] : [])));
-    const rows = records.flatMap(({ entry }) =>
-      entry.kind === 'reply' ? toCallRows(entry, { runId, now: tx.now(), started }) : [],
-    );
-    for (const part of inParts(rows)) await tx.db.insertInto('calls').values(part).execute();
-    for (const { id } of rows) started.delete(id);
-    if (started.size > 0)
-      await tx.db
-        .updateTable('calls')
-        .set({ status: 'started' })
-        .where('id', 'in', [...started])
-        .execute();
-    await work(tx);
+    for (const { entry } of records) {
+      if (entry.kind !== 'reply') continue;
+      for (const row of toCallRows(entry, { runId, now, started })) {
+        tx.leave(tx.run(insertCall, row));
+        started.delete(row.id);
+      }
+    }
+    for (const callId of started) tx.leave(tx.run(startCall, { callId }));
   }
 
   async #stop(tx: Tx, stop: Stop): Promise<void> {
@@ -188,17 +192,12 @@ export class CycleJournal implements Journal {
     const { services, cycle, staging } = this.#parts;
     const { callId, toolName, input, outcome } = settlement;
     const isPending = outcome.status === 'pending';
-    const update = tx.db
-      .updateTable('calls')
-      .set({
-        status: isPending ? 'pending' : 'settled',
-        outcome: toJson(outcome),
-        settled_at: isPending ? null : tx.now(),
-      })
-      .where('id', '=', callId)
-      .execute();
+    const ended = isPending
+      ? ({ status: 'pending', settledAt: null } as const)
+      : ({ status: 'settled', settledAt: tx.now() } as const);
+    tx.leave(tx.run(endCall, { callId, outcome: toJson(outcome), ...ended }));
     const isWritten = outcome.status === 'ok' || isPending;
-    await together(update, applyStaged(tx, isWritten ? staging.of(callId) : []));
+    await applyStaged(tx, isWritten ? staging.of(callId) : []);
     if (isPending) await this.#wait(tx, settlement);
     else if (cycle.cards.has(callId))
       await updateCard(services, tx, callId, { status: CARD_STATUS[outcome.status], output: outputOf(outcome) });
@@ -264,6 +263,36 @@ function toCallRows(
     settled_at: null,
   }));
 }
+
+const insertCall = statement((db, given: CallRow) =>
+  db.insertInto('calls').values({
+    id: given.id,
+    run_id: given.run_id,
+    step: given.step,
+    index: given.index,
+    tool_name: given.tool_name,
+    input: given.input,
+    status: given.status,
+    outcome: null,
+    idempotency_key: given.idempotency_key,
+    provider_call_id: given.provider_call_id,
+    created_at: given.created_at,
+    settled_at: null,
+  }),
+);
+
+const startCall = statement((db, { callId }: { callId: string }) =>
+  db.updateTable('calls').set({ status: 'started' }).where('id', '=', callId),
+);
+
+interface CallEnd extends Pick<CallRow, 'status' | 'outcome'> {
+  readonly callId: string;
+  readonly settledAt: number | null;
+}
+
+const endCall = statement((db, { callId, status, outcome, settledAt }: CallEnd) =>
+  db.updateTable('calls').set({ status, outcome, settled_at: settledAt }).where('id', '=', callId),
+);
 
 async function applyStaged(tx: Tx, writes: readonly StagedWrite[]): Promise<void> {
   try {

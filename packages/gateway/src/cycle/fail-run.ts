@@ -27,7 +27,7 @@ export async function endAsFailed(
   const stop = { reason: 'error' as const, error: message };
   const entries: Entry[] = [...open, { kind: 'stop', stop }];
   const place = { threadId: cycle.lease.threadId, runId: cycle.runId, seq: await nextSeq(tx, cycle) };
-  await insertEntries(
+  insertEntries(
     tx,
     place,
     entries.map((entry) => ({ entry })),

@@ -1,6 +1,6 @@
 import type { JournalRecord } from '@lastcall/core';
 import { toEntryPayload } from '../consciousness/transcript-row.ts';
-import { inParts } from '../store/in-parts.ts';
+import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
 
 /** Where in the store entries belong; `seq` is the first one's. */
@@ -10,20 +10,24 @@ export interface EntryPlace {
   readonly seq: number;
 }
 
-/** Writes entries at the end of a thread's transcript. */
-export async function insertEntries(
-  tx: Tx,
-  { threadId, runId, seq }: EntryPlace,
-  records: readonly JournalRecord[],
-): Promise<void> {
+/** Writes entries at the end of a thread's transcript, with the transaction's other statements. */
+export function insertEntries(tx: Tx, { threadId, runId, seq }: EntryPlace, records: readonly JournalRecord[]): void {
   const now = tx.now();
-  const rows = records.map((record, index) => ({
-    thread_id: threadId,
-    seq: seq + index,
-    run_id: runId,
-    kind: record.entry.kind,
-    payload: toEntryPayload(record),
-    created_at: now,
-  }));
-  for (const part of inParts(rows)) await tx.db.insertInto('transcript_entries').values(part).execute();
+  records.forEach((record, index) => {
+    const { kind } = record.entry;
+    const entry = { threadId, seq: seq + index, runId, kind, payload: toEntryPayload(record), now };
+    tx.leave(tx.run(insertEntry, entry));
+  });
 }
+
+interface EntryValues extends EntryPlace {
+  readonly kind: string;
+  readonly payload: string;
+  readonly now: number;
+}
+
+const insertEntry = statement((db, { threadId, seq, runId, kind, payload, now }: EntryValues) =>
+  db
+    .insertInto('transcript_entries')
+    .values({ thread_id: threadId, seq, run_id: runId, kind, payload, created_at: now }),
+);

@@ -193,14 +193,12 @@ async function begin(
     { kind: 'message', message: { role: 'user', content: [{ type: 'text', text }] } },
   ];
   const place = { threadId, runId: run.id, seq: mind.nextSeq };
-  await together(
-    tx.db.insertInto('runs').values(run).execute(),
-    claim(tx, events, run.id),
-    insertEntries(
-      tx,
-      place,
-      entries.map((entry) => ({ entry })),
-    ),
+  tx.leave(tx.db.insertInto('runs').values(run).execute());
+  tx.leave(claim(tx, events, run.id));
+  insertEntries(
+    tx,
+    place,
+    entries.map((entry) => ({ entry })),
   );
   emit(services, tx, { channel: runChannel(run.id), type: 'run.start', payload: { runId: run.id, agentId: agent.id } });
   if (run.active_in !== null) {

@@ -1,17 +1,23 @@
+import type { Socket } from 'node:net';
 import {
   type DatabaseConnection,
+  type Dialect,
   type Driver,
   Kysely,
-  PostgresDialect,
+  PostgresAdapter,
   PostgresDriver,
+  PostgresIntrospector,
   type PostgresPool,
   type PostgresPoolClient,
+  PostgresQueryCompiler,
   sql,
   type TransactionSettings,
 } from 'kysely';
-import { Pool, type PoolClient, type PoolConfig, types } from 'pg';
+import { Pool, type PoolClient, type PoolConfig, type QueryConfig, types } from 'pg';
+import { boundTo } from './bound-to.ts';
 import { migrate } from './migrate.ts';
 import { assertOutsideTransaction, runTransaction } from './run-transaction.ts';
+import { nameOfStatement } from './statement.ts';
 import type { Store } from './store.ts';
 import { StoreUnavailable } from './store-error.ts';
 import type { Tables } from './tables.ts';
@@ -25,8 +31,12 @@ export interface PostgresOptions {
 /** The scaled store, for one gateway or several. */
 export async function openPostgresStore({ url, connections = 20 }: PostgresOptions): Promise<Store> {
   const pool = createPool(url, connections, { pipeline: true });
-  const db = new Kysely<Tables>({ dialect: new PipelinedDialect(guarded(pool)) });
+  const driver = new PipelinedDriver({ pool: guarded(pool) });
+  const dialect = postgresDialect(driver);
+  const db = new Kysely<Tables>({ dialect });
   const clock = new DatabaseClock();
+  const now = (): number => clock.now();
+  const source = { dialect: 'postgres', driver, on: boundTo(db, { dialect, driver }), now, failsWhole: true } as const;
   try {
     await migrate(db, 'postgres');
     await clock.ask(db);
@@ -37,8 +47,7 @@ export async function openPostgresStore({ url, connections = 20 }: PostgresOptio
   return {
     dialect: 'postgres',
     db,
-    transaction: (work) =>
-      tryAgain((onCommit) => runTransaction(db, { dialect: 'postgres', now: () => clock.now(), onCommit }, work)),
+    transaction: (work) => tryAgain((onCommit) => runTransaction(source, work, { onCommit })),
     ping: () => clock.ask(db),
     close: () => db.destroy(),
   };
@@ -72,20 +81,16 @@ export function createPool(url: string, connections: number, { pipeline = false 
   return pool;
 }
 
-/** Kysely's dialect, but for one thing: the begin of a transaction travels with its first statement. */
-class PipelinedDialect extends PostgresDialect {
-  readonly #pool: PostgresPool;
-
-  constructor(pool: PostgresPool) {
-    super({ pool });
-    this.#pool = pool;
-  }
-
-  override createDriver(): Driver {
-    return new PipelinedDriver({ pool: this.#pool });
-  }
+function postgresDialect(driver: Driver): Dialect {
+  return {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => driver,
+    createIntrospector: (db: Kysely<unknown>) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  };
 }
 
+/** The begin of a transaction travels with its first statement. */
 class PipelinedDriver extends PostgresDriver {
   override async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
     // It fails only where the connection does, and then so does everything after it.
@@ -112,9 +117,19 @@ function guarded(pool: Pool): PostgresPool {
 }
 
 function guardedClient(client: PoolClient): PostgresPoolClient {
-  const query = async (...args: unknown[]): Promise<unknown> => {
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
+  const ask = client.query.bind(client) as (query: QueryConfig) => Promise<unknown>;
+  // What is asked for in one go is written in one go: a statement is a few small messages, and a transaction a few statements.
+  const writeTogether = (): void => {
+    if (stream.writableCorked > 0) return;
+    stream.cork();
+    process.nextTick(() => stream.uncork());
+  };
+  const query = async (text: string, values: unknown[] = []): Promise<unknown> => {
+    writeTogether();
+    const name = nameOfStatement(text);
     try {
-      return await (client.query as (...given: unknown[]) => Promise<unknown>)(...args);
+      return await ask(name === undefined ? { text, values } : { name, text, values });
     } catch (error) {
       throw toStoreError(error);
     }

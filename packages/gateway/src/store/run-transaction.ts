@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Kysely } from 'kysely';
+import type { DatabaseConnection, Driver, Kysely } from 'kysely';
+import type { Statement } from './statement.ts';
 import type { Dialect, Tx } from './store.ts';
 import { StoreMisuse } from './store-error.ts';
 import type { Tables } from './tables.ts';
@@ -15,35 +16,124 @@ export function assertOutsideTransaction(): void {
     throw new StoreMisuse('The store was used inside a transaction: use the transaction (tx.db).');
 }
 
+/** How a database does transactions. */
+export interface TransactionSource {
+  readonly dialect: Dialect;
+  readonly driver: Driver;
+  /** Builds statements, and runs them on that connection as soon as they are asked for. */
+  readonly on: (connection: DatabaseConnection) => Kysely<Tables>;
+  readonly now: () => number;
+  /**
+   * Whether a statement that fails leaves nothing to commit. Then the commit is sent along with the last statements, without waiting
+   * for their answers.
+   */
+  readonly failsWhole: boolean;
+}
+
 /** One try of a transaction: the work, what it left for the end, and then what waits for the commit. */
 export async function runTransaction<T>(
-  db: Kysely<Tables>,
-  { dialect, now, onCommit }: { dialect: Dialect; now: () => number; onCommit?: () => void },
+  source: TransactionSource,
   work: (tx: Tx) => Promise<T>,
+  { onCommit }: { onCommit?: () => void } = {},
 ): Promise<T> {
   assertOutsideTransaction();
-  const before: (() => Promise<void>)[] = [];
-  const after: (() => void)[] = [];
+  const { driver } = source;
+  const connection = await driver.acquireConnection();
   const inside = { open: true };
-  const perform = async (trx: Kysely<Tables>): Promise<T> => {
-    const given = await work({
-      dialect,
-      db: trx,
-      now,
-      beforeCommit: (last) => void before.push(last),
-      afterCommit: (then) => void after.push(then),
-    });
-    for (const last of before) await last();
-    onCommit?.();
-    return given;
-  };
   try {
-    const value = await db.transaction().execute((trx) => transactions.run(inside, () => perform(trx)));
+    const tx = new OpenTransaction(source, connection);
+    const value = await transactions.run(inside, () => tx.perform(work, onCommit));
     inside.open = false;
-    for (const then of after) then();
+    tx.tell();
     return value;
   } finally {
     // What was started inside and runs on is outside from here.
     inside.open = false;
+    await driver.releaseConnection(connection);
   }
+}
+
+class OpenTransaction implements Tx {
+  readonly dialect: Dialect;
+  readonly db: Kysely<Tables>;
+  readonly now: () => number;
+  readonly #source: TransactionSource;
+  readonly #connection: DatabaseConnection;
+  readonly #before: (() => void | Promise<void>)[] = [];
+  readonly #after: (() => void)[] = [];
+  readonly #left: Promise<Failure | undefined>[] = [];
+
+  constructor(source: TransactionSource, connection: DatabaseConnection) {
+    this.#source = source;
+    this.#connection = connection;
+    this.dialect = source.dialect;
+    this.now = source.now;
+    this.db = source.on(connection);
+  }
+
+  async run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]> {
+    return (await this.#connection.executeQuery<Row>(statement.with(this.dialect, this.db, values))).rows;
+  }
+
+  leave(statement: Promise<unknown>): void {
+    this.#left.push(statement.then(nothing, toFailure));
+  }
+
+  beforeCommit(work: () => void | Promise<void>): void {
+    this.#before.push(work);
+  }
+
+  afterCommit(work: () => void): void {
+    this.#after.push(work);
+  }
+
+  tell(): void {
+    for (const then of this.#after) then();
+  }
+
+  async perform<T>(work: (tx: Tx) => Promise<T>, onCommit: (() => void) | undefined): Promise<T> {
+    const { driver, failsWhole } = this.#source;
+    const connection = this.#connection;
+    await driver.beginTransaction(connection, {});
+    try {
+      const value = await work(this);
+      for (const last of this.#before) await last();
+      if (!failsWhole) await this.#assertAllWell();
+      onCommit?.();
+      const committed = driver.commitTransaction(connection).then(nothing, toFailure);
+      if (failsWhole) await this.#assertAllWell();
+      throwFirst([await committed]);
+      return value;
+    } catch (error) {
+      const cause = firstOf([...(await Promise.all(this.#left)), { error }])?.error ?? error;
+      // A connection on which not even that is possible is not used again.
+      await driver.rollbackTransaction(connection).catch(() => {});
+      throw cause;
+    }
+  }
+
+  async #assertAllWell(): Promise<void> {
+    if (this.#left.length > 0) throwFirst(await Promise.all(this.#left));
+  }
+}
+
+interface Failure {
+  readonly error: unknown;
+}
+
+const nothing = (): undefined => undefined;
+const toFailure = (error: unknown): Failure => ({ error });
+
+/** What PostgreSQL says of statements after one that failed: the transaction is aborted, or the statement could not be kept. */
+const AFTERMATH: ReadonlySet<unknown> = new Set(['25P02', '26000']);
+
+/** The first that says what went wrong. */
+function firstOf(failures: readonly (Failure | undefined)[]): Failure | undefined {
+  const failed = failures.filter((one) => one !== undefined);
+  return failed.find(({ error }) => !AFTERMATH.has((error as { code?: unknown } | null)?.code)) ?? failed[0];
+}
+
+function throwFirst(failures: readonly (Failure | undefined)[]): void {
+  const failure = firstOf(failures);
+  if (failure !== undefined) throw failure.error;
 }

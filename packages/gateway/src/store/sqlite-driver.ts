@@ -14,10 +14,10 @@ import { assertOutsideTransaction } from './run-transaction.ts';
 import { StoreMisuse } from './store-error.ts';
 
 /** Node's own SQLite under Kysely: one connection, used by one transaction or one statement at a time. */
-export function sqliteDialect(database: DatabaseSync): Dialect {
+export function sqliteDialect(driver: SqliteDriver): Dialect {
   return {
     createAdapter: () => new QueueingAdapter(),
-    createDriver: () => new SqliteDriver(database),
+    createDriver: () => driver,
     createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
@@ -30,7 +30,7 @@ class QueueingAdapter extends SqliteAdapter {
   }
 }
 
-class SqliteDriver implements Driver {
+export class SqliteDriver implements Driver {
   readonly #database: DatabaseSync;
   readonly #connection: SqliteConnection;
   readonly #begin: StatementSync;

@@ -2,9 +2,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
+import { boundTo } from './bound-to.ts';
 import { migrate } from './migrate.ts';
 import { runTransaction } from './run-transaction.ts';
-import { sqliteDialect } from './sqlite-driver.ts';
+import { SqliteDriver, sqliteDialect } from './sqlite-driver.ts';
 import type { Store } from './store.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
@@ -22,12 +23,21 @@ export async function openSqliteStore({ home, synchronous = 'FULL' }: SqliteOpti
   const lock = lockHome(home);
   const database = new DatabaseSync(join(home, 'lastcall.db'));
   database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma foreign_keys = on;`);
-  const db = new Kysely<Tables>({ dialect: sqliteDialect(database) });
+  const driver = new SqliteDriver(database);
+  const dialect = sqliteDialect(driver);
+  const db = new Kysely<Tables>({ dialect });
+  const source = {
+    dialect: 'sqlite',
+    driver,
+    on: boundTo(db, { dialect, driver }),
+    now: Date.now,
+    failsWhole: false,
+  } as const;
   await migrate(db, 'sqlite');
   return {
     dialect: 'sqlite',
     db,
-    transaction: (work) => runTransaction(db, { dialect: 'sqlite', now: Date.now }, work),
+    transaction: (work) => runTransaction(source, work),
     async ping() {
       await sql`select 1`.execute(db);
     },

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import type { Statement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -26,8 +27,12 @@ export interface Tx {
   readonly db: Kysely<Tables>;
   /** The database's clock, in milliseconds: gateways' own clocks may differ. */
   now(): number;
+  /** Runs a statement that is compiled already. It is sent at once: those that do not need each other's rows can travel together. */
+  run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]>;
+  /** A statement whose answer nobody waits for but the commit, which fails if it does. */
+  leave(statement: Promise<unknown>): void;
   /** Last work of the transaction, e.g. numbering the events it leaves. */
-  beforeCommit(work: () => Promise<void>): void;
+  beforeCommit(work: () => void | Promise<void>): void;
   /** What the world may learn once it is durable. Must not throw. */
   afterCommit(work: () => void): void;
 }

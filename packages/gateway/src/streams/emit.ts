@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { StreamEvent } from '../bus/bus.ts';
 import type { Services } from '../services.ts';
-import { inParts } from '../store/in-parts.ts';
 import { toJson } from '../store/json.ts';
+import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
 import { together } from '../store/together.ts';
 
@@ -26,8 +26,12 @@ export function emit({ bus }: Pick<Services, 'bus'>, tx: Tx, event: Emitted): vo
   }
   const events = [event];
   emitted.set(tx, events);
-  tx.beforeCommit(async () => {
-    const written = await write(tx, events);
+  tx.beforeCommit(() => {
+    let written: StreamEvent[] = [];
+    const writing = write(tx, events).then((all) => {
+      written = all;
+    });
+    tx.leave(writing);
     tx.afterCommit(() => bus.publish(written));
   });
 }
@@ -68,38 +72,65 @@ function toRow({ type, payload }: Emitted): Batch['events'][number] {
 
 /** Draws the numbers and writes the events in one statement. Gives the first number. */
 async function writeAtOnce(tx: Tx, { channel, at, events }: Batch): Promise<number> {
-  const count = events.length;
-  const { rows } = await sql<{ seq: number }>`
-    with numbered as (
-      insert into channels (id, next_seq, swept_seq) values (${channel}, ${count + 1}, 0)
-      on conflict (id) do update set next_seq = channels.next_seq + ${count}
-      returning next_seq - ${count} as first
-    )
-    insert into stream_events (channel, seq, type, payload, created_at)
-    select ${channel}, numbered.first + given.place - 1, given.type, given.payload, ${at}
-    from numbered, unnest(${events.map(({ type }) => type)}::text[], ${events.map(({ payload }) => payload)}::text[])
-      with ordinality as given(type, payload, place)
-    returning seq`.execute(tx.db);
+  const types = events.map(({ type }) => type);
+  const payloads = events.map(({ payload }) => payload);
+  const rows = await tx.run(numberAndInsert, { channel, at, count: events.length, types, payloads });
   return Math.min(...rows.map(({ seq }) => seq));
 }
 
+interface BatchValues {
+  readonly channel: string;
+  readonly at: number;
+  readonly count: number;
+  readonly types: readonly string[];
+  readonly payloads: readonly string[];
+}
+
+const numberAndInsert = statement((db, { channel, at, count, types, payloads }: BatchValues) => {
+  const text = sql<{ seq: number }>`
+    with numbered as (
+      insert into channels (id, next_seq, swept_seq) values (${channel}, ${count}::int + 1, 0)
+      on conflict (id) do update set next_seq = channels.next_seq + ${count}::int
+      returning next_seq - ${count}::int as first
+    )
+    insert into stream_events (channel, seq, type, payload, created_at)
+    select ${channel}, numbered.first + given.place - 1, given.type, given.payload, ${at}::bigint
+    from numbered, unnest(${types}::text[], ${payloads}::text[]) with ordinality as given(type, payload, place)
+    returning seq`;
+  return { compile: () => text.compile(db) };
+});
+
 /** The same where a statement cannot do both. */
 async function writeInTwo(tx: Tx, { channel, at, events }: Batch): Promise<number> {
-  const first = await draw(tx, channel, events.length);
-  const rows = events.map((event, place) => ({ channel, seq: first + place, ...event, created_at: at }));
-  for (const part of inParts(rows)) await tx.db.insertInto('stream_events').values(part).execute();
+  const [drawn] = await tx.run(draw, { channel, count: events.length });
+  const first = (drawn?.next_seq ?? Number.NaN) - events.length;
+  await together(
+    ...events.map(({ type, payload }, place) =>
+      tx.run(insertEvent, { channel, seq: first + place, type, payload, at }),
+    ),
+  );
   return first;
 }
 
-/** The first of so many numbers of the channel. */
-async function draw(tx: Tx, channel: string, count: number): Promise<number> {
-  const { next_seq } = await tx.db
+/** So many numbers of the channel. */
+const draw = statement((db, { channel, count }: Pick<BatchValues, 'channel' | 'count'>) =>
+  db
     .insertInto('channels')
-    .values({ id: channel, next_seq: count + 1, swept_seq: 0 })
+    .values({ id: channel, next_seq: sql`${count} + 1`, swept_seq: 0 })
     .onConflict((conflict) =>
       conflict.column('id').doUpdateSet((eb) => ({ next_seq: eb('channels.next_seq', '+', count) })),
     )
-    .returning('next_seq')
-    .executeTakeFirstOrThrow();
-  return next_seq - count;
+    .returning('next_seq'),
+);
+
+interface EventValues {
+  readonly channel: string;
+  readonly seq: number;
+  readonly type: string;
+  readonly payload: string;
+  readonly at: number;
 }
+
+const insertEvent = statement((db, { channel, seq, type, payload, at }: EventValues) =>
+  db.insertInto('stream_events').values({ channel, seq, type, payload, created_at: at }),
+);

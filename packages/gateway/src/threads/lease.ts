@@ -1,6 +1,7 @@
 import { LastcallError } from '@lastcall/core';
 import { sql } from 'kysely';
 import type { Services } from '../services.ts';
+import { statement } from '../store/statement.ts';
 import type { Store, Tx } from '../store/store.ts';
 
 /** A thread held by one worker. Whoever holds an older epoch of it writes nothing any more. */
@@ -72,20 +73,29 @@ export async function release(tx: Tx, { threadId }: Lease): Promise<void> {
 /**
  * A transaction of whoever holds the lease, and of nobody else. Its first act locks the thread's row for share: a takeover waits
  * for its commit, and after a takeover it finds another epoch. A condition in its updates alone would not do: under READ
- * COMMITTED the takeover could commit between the check and the write.
+ * COMMITTED the takeover could commit between the check and the write. What follows does not wait for the answer, and is undone if
+ * that is no.
  */
 export async function fenced<T>(store: Store, lease: Lease, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return await store.transaction(async (tx) => {
-    // The lock is sent first, so it is had first; what follows need not wait for the answer, because it is undone if that is no.
-    const [held, worked] = await Promise.allSettled([assertHeld(tx, lease), work(tx)]);
-    if (held.status === 'rejected') throw held.reason;
-    if (worked.status === 'rejected') throw worked.reason;
-    return worked.value;
+  return await store.transaction((tx) => {
+    tx.leave(assertHeld(tx, lease));
+    return work(tx);
   });
 }
 
 async function assertHeld(tx: Tx, { threadId, epoch }: Lease): Promise<void> {
-  const row = tx.db.selectFrom('threads').select('epoch').where('id', '=', threadId);
-  const found = await (tx.dialect === 'postgres' ? row.modifyEnd(sql`for share`) : row).executeTakeFirst();
-  if (found?.epoch !== epoch) throw new LeaseLost(threadId);
+  const [found] = await tx.run(fence, { threadId, epoch }).catch((error: unknown) => {
+    throw (error as { code?: unknown } | null)?.code === DIVISION_BY_ZERO ? new LeaseLost(threadId) : error;
+  });
+  if (found?.held !== 1) throw new LeaseLost(threadId);
 }
+
+/** PostgreSQL has the commit before we have the answer: there it is the statement itself that must fail. */
+const fence = statement((db, { threadId, epoch }: Lease, dialect) => {
+  const row = db.selectFrom('threads').select(sql`1`.as('one')).where('id', '=', threadId).where('epoch', '=', epoch);
+  return db
+    .selectFrom((dialect === 'postgres' ? row.modifyEnd(sql`for share`) : row).as('held'))
+    .select(sql<number>`1 / count(*)`.as('held'));
+});
+
+const DIVISION_BY_ZERO = '22012';

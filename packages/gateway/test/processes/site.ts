@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, PostgresDialect } from 'kysely';
 import { createPool } from '../../src/store/postgres-store.ts';
-import { sqliteDialect } from '../../src/store/sqlite-driver.ts';
+import { SqliteDriver, sqliteDialect } from '../../src/store/sqlite-driver.ts';
 import type { Tables } from '../../src/store/tables.ts';
 import { ask, SECRET_KEY } from './api.ts';
 import { type Exit, GatewayProcess, type ProcessOptions } from './gateway-process.ts';
@@ -102,7 +102,7 @@ function openReader(databaseUrl: string | undefined, folder: string): Kysely<Tab
   return new Kysely<Tables>({
     dialect:
       databaseUrl === undefined
-        ? sqliteDialect(new DatabaseSync(join(folder, '.lastcall', 'lastcall.db'), { readOnly: true }))
+        ? sqliteDialect(new SqliteDriver(new DatabaseSync(join(folder, '.lastcall', 'lastcall.db'), { readOnly: true })))
         : new PostgresDialect({ pool: createPool(databaseUrl, 2) }),
   });
 }
