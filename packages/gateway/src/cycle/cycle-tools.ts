@@ -40,6 +40,8 @@ export interface CycleTool {
 
 export interface CycleTools {
   readonly tools: ToolSet;
+  /** Whether a space sees calls of any of them as cards. */
+  readonly isAnyVisible: boolean;
   /** Undefined for built-in tools, which are never visible, and for unknown ones. */
   named(name: string): CycleTool | undefined;
 }
@@ -49,7 +51,11 @@ export function cycleTools(context: CycleContext, cycle: Cycle, registry: Regist
   const registered = (cycle.agent.config.tools ?? []).map((given) => resolve(given, registry));
   const own = Object.fromEntries(registered.map((one) => [one.name, toTool(one, cycle)]));
   const known = new Map(registered.map((one) => [one.name, toCycleTool(one, own)]));
-  return { tools: mergeToolSets(builtIn(context, cycle), own), named: (name) => known.get(name) };
+  return {
+    tools: mergeToolSets(builtIn(context, cycle), own),
+    isAnyVisible: [...known.values()].some((one) => one.isVisible),
+    named: (name) => known.get(name),
+  };
 }
 
 function builtIn(context: CycleContext, cycle: Cycle): ToolSet {

@@ -18,7 +18,7 @@ import { loadConsciousness } from '../consciousness/load-consciousness.ts';
 import { newId } from '../new-id.ts';
 import type { Services } from '../services.ts';
 import { StoreUnavailable } from '../store/store-error.ts';
-import { countCall, observeCycle } from '../telemetry/observe-cycle.ts';
+import { countEvent, traceCycle } from '../telemetry/observe-cycle.ts';
 import { LeaseLost } from '../threads/lease.ts';
 import { adoptApproved, adoptShown } from './adopt-shown.ts';
 import { compactMind } from './compact-mind.ts';
@@ -129,7 +129,7 @@ async function prepare(
     isVisible: (name) => given.named(name)?.isVisible === true,
     onShown: () => flusher.soon(),
   });
-  let { situation } = cycle;
+  let situation = renderSituation(cycle.situation, { tag });
   const journal = new CycleJournal({
     services,
     cycle,
@@ -139,7 +139,8 @@ async function prepare(
     isCancelled: abort.isCancelled,
     signal: abort.signal,
     async onStaged() {
-      situation = await services.store.transaction((tx) => loadSituation(tx.db, cycle.agent));
+      const changed = await services.store.transaction((tx) => loadSituation(tx.db, cycle.agent));
+      situation = renderSituation(changed, { tag });
     },
   });
   ending.stop = async () => {
@@ -159,18 +160,18 @@ async function prepare(
     session,
     ...rulesOf(cycle),
     onPending: 'continue',
-    observe: () => renderSituation(situation, { tag }),
+    observe: () => situation,
     onEvent(event) {
       live.hear(event);
-      countCall(registry.metrics, event);
+      if (registry.metrics !== undefined) countEvent(registry.metrics, event, { model: model.modelId });
     },
     maxSteps: limits.maxSteps,
     deadline: Date.now() + limits.cycleTimeoutMs,
     budget: { tokens: limits.tokensPerCycle },
     signal: abort.signal,
     middleware: [
-      observeCycle({ metrics: registry.metrics, model: model.modelId }),
-      showCards(services, cycle, { journal, live, named: given.named }),
+      ...traceCycle(model.modelId),
+      ...(given.isAnyVisible ? [showCards(services, cycle, { journal, live, named: given.named })] : []),
       ...toMiddleware(config.middleware, services),
     ],
     journal,

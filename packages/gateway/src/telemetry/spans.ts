@@ -1,4 +1,12 @@
-import { type Attributes, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  type Attributes,
+  ProxyTracer,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
 
 /** The operations of the GenAI conventions that a gateway performs. */
 type Operation = 'invoke_agent' | 'chat' | 'execute_tool';
@@ -19,9 +27,8 @@ export async function inSpan<T>(
   { operation, of, attributes = {} }: SpanSubject,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
-  const tracer = trace.getTracer('@lastcall/gateway');
   const options = { kind: KIND[operation], attributes: { 'gen_ai.operation.name': operation, ...attributes } };
-  return await tracer.startActiveSpan(`${operation} ${of}`, options, async (span) => {
+  return await tracer().startActiveSpan(`${operation} ${of}`, options, async (span) => {
     try {
       return await work(span);
     } catch (error) {
@@ -31,6 +38,15 @@ export async function inSpan<T>(
       span.end();
     }
   });
+}
+
+/** Whether an OpenTelemetry SDK is in the process: where none is, tracers only stand for those of one that may come. */
+export function isTraced(): boolean {
+  return !(tracer() instanceof ProxyTracer);
+}
+
+function tracer(): Tracer {
+  return trace.getTracer('@lastcall/gateway');
 }
 
 /** Of one call of a model. */

@@ -92,10 +92,13 @@ async function assertHeld(tx: Tx, { threadId, epoch }: Lease): Promise<void> {
 
 /** PostgreSQL has the commit before we have the answer: there it is the statement itself that must fail. */
 const fence = statement((db, { threadId, epoch }: Lease, dialect) => {
-  const row = db.selectFrom('threads').select(sql`1`.as('one')).where('id', '=', threadId).where('epoch', '=', epoch);
-  return db
-    .selectFrom((dialect === 'postgres' ? row.modifyEnd(sql`for share`) : row).as('held'))
-    .select(sql<number>`1 / count(*)`.as('held'));
+  const row = db
+    .selectFrom('threads')
+    .select(sql<number>`1`.as('held'))
+    .where('id', '=', threadId)
+    .where('epoch', '=', epoch);
+  if (dialect === 'sqlite') return row;
+  return db.selectFrom(row.modifyEnd(sql`for share`).as('row')).select(sql<number>`1 / count(*)`.as('held'));
 });
 
 const DIVISION_BY_ZERO = '22012';
