@@ -1,5 +1,6 @@
 import type { Entry, JournalRecord } from '@lastcall/core';
 import type { Kysely } from 'kysely';
+import { statement } from '../store/statement.ts';
 import type { Tables } from '../store/tables.ts';
 import { COMPACTION, fromCompactionPayload, fromEntryPayload } from './transcript-row.ts';
 
@@ -22,34 +23,35 @@ export interface StoredRecord extends JournalRecord {
 
 /** Reads from the last compaction on: what came before stays in the store and is not read again. */
 export async function loadConsciousness(db: Kysely<Tables>, threadId: string): Promise<Consciousness> {
-  const compaction = await lastCompaction(db, threadId);
-  const rows = await db
-    .selectFrom('transcript_entries')
-    .select(['seq', 'payload'])
-    .where('thread_id', '=', threadId)
-    .where('seq', '>', compaction.seq)
-    .orderBy('seq')
-    .execute();
-  const records = rows.map(({ seq, payload }) => ({ seq, ...fromEntryPayload(payload) }));
+  const rows = await fromLastCompaction(db, { threadId });
+  const [first] = rows;
+  const compaction = first?.kind === COMPACTION ? fromCompactionPayload(first.payload) : undefined;
+  const own = compaction === undefined ? rows : rows.slice(1);
+  const records = own.map(({ seq, payload }) => ({ seq, ...fromEntryPayload(payload) }));
   return {
-    entries: [...compaction.carried, ...records.map(({ entry }) => entry)],
+    entries: [...(compaction?.carried ?? []), ...records.map(({ entry }) => entry)],
     records,
-    nextSeq: (records.at(-1)?.seq ?? compaction.seq) + 1,
+    nextSeq: (rows.at(-1)?.seq ?? 0) + 1,
   };
 }
 
 /** Walks back from the newest row, so that it costs what was written since, however long the thread is. */
-async function lastCompaction(
-  db: Kysely<Tables>,
-  threadId: string,
-): Promise<{ seq: number; carried: readonly Entry[] }> {
-  const row = await db
+const fromLastCompaction = statement((db, { threadId }: { threadId: string }) =>
+  db
     .selectFrom('transcript_entries')
-    .select(['seq', 'payload'])
+    .select(['seq', 'kind', 'payload'])
     .where('thread_id', '=', threadId)
-    .where('kind', '=', COMPACTION)
-    .orderBy('seq', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row === undefined ? { seq: 0, carried: [] } : { seq: row.seq, ...fromCompactionPayload(row.payload) };
-}
+    .where('seq', '>=', (eb) =>
+      eb.fn.coalesce(
+        eb
+          .selectFrom('transcript_entries as compaction')
+          .select('compaction.seq')
+          .where('compaction.thread_id', '=', threadId)
+          .where('compaction.kind', '=', COMPACTION)
+          .orderBy('compaction.seq', 'desc')
+          .limit(1),
+        eb.lit(0),
+      ),
+    )
+    .orderBy('seq'),
+);

@@ -20,7 +20,7 @@ export function toEntryPayload({ entry, staged }: JournalRecord): Json {
 
 export function fromEntryPayload(payload: Json): JournalRecord {
   const { entry, ...rest } = fromJson<JournalRecord>(payload);
-  return { entry: revive([entry])[0] ?? entry, ...rest };
+  return { entry: entry.kind === 'message' ? (revive([entry])[0] ?? entry) : entry, ...rest };
 }
 
 export function toCompactionPayload({ summary, carried }: Compaction): Json {
@@ -32,7 +32,7 @@ export function fromCompactionPayload(payload: Json): Compaction {
   return { summary, carried: revive(carried) };
 }
 
-/** JSON has texts where an entry has addresses. */
+/** JSON has texts where a message has addresses. */
 function revive(entries: readonly Entry[]): readonly Entry[] {
   return Transcript.fromJSON({ version: 1, entries }).entries;
 }

@@ -3,7 +3,9 @@ import type { InboxEvent } from '../inbox/inbox-event.ts';
 import type { Services } from '../services.ts';
 import { updateCard } from '../spaces/tool-card.ts';
 import { fromJson, toJson } from '../store/json.ts';
+import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
+import type { RunRow } from '../store/tables.ts';
 import { emit, runChannel, spaceChannel } from '../streams/emit.ts';
 import type { Cycle } from './cycle.ts';
 
@@ -20,36 +22,31 @@ export interface RunEnd {
 export async function closeRun(services: Services, tx: Tx, cycle: Cycle, end: RunEnd): Promise<void> {
   const { runId, agent } = cycle;
   const now = tx.now();
-  await tx.db
-    .updateTable('runs')
-    .set({
-      status: end.status,
-      stop: toJson(plainStop(end.stop)),
-      usage: toJson(end.usage ?? null),
-      active_in: null,
-      ended_at: now,
-    })
-    .where('id', '=', runId)
-    .execute();
-  if (end.status === 'failed') await giveBack(services, tx, cycle, end);
-  else await finishEvents(tx, runId);
+  const { status } = end;
+  tx.leave(endRun(tx.db, { runId, status, stop: toJson(plainStop(end.stop)), usage: toJson(end.usage ?? null), now }));
+  if (status === 'failed') await giveBack(services, tx, cycle, end);
+  else tx.leave(finishEvents(tx.db, { runId }));
   if (cycle.activeIn !== null) {
     const payload = { runId, entityId: agent.entityId };
     emit(services, tx, { channel: spaceChannel(cycle.activeIn), type: 'agent.inactive', payload });
   }
-  const payload = { runId, status: end.status, stop: plainStop(end.stop) };
+  const payload = { runId, status, stop: plainStop(end.stop) };
   emit(services, tx, { channel: runChannel(runId), type: 'run.end', payload });
 }
 
-/** Those of an agent that was deleted meanwhile are dead, and stay so. */
-async function finishEvents(tx: Tx, runId: string): Promise<void> {
-  await tx.db
-    .updateTable('inbox_events')
-    .set({ status: 'done' })
-    .where('run_id', '=', runId)
-    .where('status', '=', 'claimed')
-    .execute();
+interface EndedRun extends Pick<RunRow, 'status' | 'stop' | 'usage'> {
+  readonly runId: string;
+  readonly now: number;
 }
+
+const endRun = statement((db, { runId, status, stop, usage, now }: EndedRun) =>
+  db.updateTable('runs').set({ status, stop, usage, active_in: null, ended_at: now }).where('id', '=', runId),
+);
+
+/** Those of an agent that was deleted meanwhile are dead, and stay so. */
+const finishEvents = statement((db, { runId }: { runId: string }) =>
+  db.updateTable('inbox_events').set({ status: 'done' }).where('run_id', '=', runId).where('status', '=', 'claimed'),
+);
 
 /** The events of a failed run wait twice as long before each further try; after the last they are dead, until redriven. */
 async function giveBack(services: Services, tx: Tx, { runId, agent }: Cycle, end: RunEnd): Promise<void> {

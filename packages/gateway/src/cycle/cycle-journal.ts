@@ -159,11 +159,11 @@ export class CycleJournal implements Journal {
     for (const { entry } of records) {
       if (entry.kind !== 'reply') continue;
       for (const row of toCallRows(entry, { runId, now, started })) {
-        tx.leave(tx.run(insertCall, row));
+        tx.leave(insertCall(tx.db, row));
         started.delete(row.id);
       }
     }
-    for (const callId of started) tx.leave(tx.run(startCall, { callId }));
+    for (const callId of started) tx.leave(startCall(tx.db, { callId }));
   }
 
   async #stop(tx: Tx, stop: Stop): Promise<void> {
@@ -195,7 +195,7 @@ export class CycleJournal implements Journal {
     const ended = isPending
       ? ({ status: 'pending', settledAt: null } as const)
       : ({ status: 'settled', settledAt: tx.now() } as const);
-    tx.leave(tx.run(endCall, { callId, outcome: toJson(outcome), ...ended }));
+    tx.leave(endCall(tx.db, { callId, outcome: toJson(outcome), ...ended }));
     const isWritten = outcome.status === 'ok' || isPending;
     await applyStaged(tx, isWritten ? staging.of(callId) : []);
     if (isPending) await this.#wait(tx, settlement);

@@ -16,7 +16,7 @@ export function insertEntries(tx: Tx, { threadId, runId, seq }: EntryPlace, reco
   records.forEach((record, index) => {
     const { kind } = record.entry;
     const entry = { threadId, seq: seq + index, runId, kind, payload: toEntryPayload(record), now };
-    tx.leave(tx.run(insertEntry, entry));
+    tx.leave(insertEntry(tx.db, entry));
   });
 }
 

@@ -1,15 +1,12 @@
 import { type Answer, type Entry, Transcript } from '@lastcall/core';
-import { type Selectable, sql } from 'kysely';
-import type { AgentConfig } from '../config/agent-config.ts';
-import { limitsOf } from '../config/limits.ts';
-import { type Consciousness, loadConsciousness } from '../consciousness/load-consciousness.ts';
 import type { InboxEvent } from '../inbox/inbox-event.ts';
 import { renderInbox, type WaitingEvent } from '../inbox/render-inbox.ts';
 import { newId } from '../new-id.ts';
 import type { Services } from '../services.ts';
 import { fromJson, toJson } from '../store/json.ts';
+import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
-import type { AgentRow, InboxEventRow, RunRow, ThreadRow } from '../store/tables.ts';
+import type { RunRow } from '../store/tables.ts';
 import { together } from '../store/together.ts';
 import { emit, runChannel, spaceChannel } from '../streams/emit.ts';
 import { claimThread, fenced, type Lease, release } from '../threads/lease.ts';
@@ -17,7 +14,17 @@ import type { SessionState } from './compact-mind.ts';
 import type { Cycle, ThinkingAgent } from './cycle.ts';
 import { endAsFailed } from './fail-run.ts';
 import { insertEntries } from './insert-entries.ts';
-import { loadSituation } from './load-situation.ts';
+import {
+  type EventRow,
+  FIRST_LOOK,
+  type Found,
+  look,
+  type Recalled,
+  recall,
+  type ThreadedAgent,
+  waitingEvents,
+} from './look.ts';
+import { readAgent } from './read-agent.ts';
 import type { Registry } from './registry.ts';
 import { settledByEvents } from './settled-by-events.ts';
 
@@ -39,11 +46,12 @@ export async function takeThread(
 ): Promise<Taken | undefined> {
   return await services.store.transaction(async (tx) => {
     const claiming = claimThread(tx, threadId, { owner, leaseMs: services.limits.leaseMs });
-    const [lease, found] = await together(claiming, look(tx, threadId));
+    // Who is woken has something to do, as a rule: what that takes is asked for along with whether it is so.
+    const [lease, found, recalled] = await together(claiming, look(tx, threadId), recall(tx, threadId));
     if (lease === undefined) return undefined;
-    const cycle = await next(services, tx, registry, { lease, found });
+    const cycle = await next(services, tx, registry, { lease, found, recalled });
     if (cycle !== undefined) return { lease, cycle };
-    await release(tx, lease);
+    release(tx, lease);
     return undefined;
   });
 }
@@ -57,86 +65,42 @@ export async function takeUp(services: Services, registry: Registry, lease: Leas
   return await fenced(services.store, lease, async (tx) => {
     const cycle = await next(services, tx, registry, { lease, found: await look(tx, lease.threadId) });
     // In the transaction that found nothing: an event that is written meanwhile wakes somebody who then finds the thread free.
-    if (cycle === undefined) await release(tx, lease);
+    if (cycle === undefined) release(tx, lease);
     return cycle;
   });
 }
 
-/** What there is of a thread. */
-interface Found {
-  readonly row: ThreadedAgent | undefined;
-  readonly open: RunRow | undefined;
-  readonly events: readonly EventRow[];
+interface Next {
+  readonly lease: Lease;
+  readonly found: Found;
+  /** Where it was asked for already. */
+  readonly recalled?: Recalled;
 }
-
-async function look(tx: Tx, threadId: string): Promise<Found> {
-  const agent = tx.db
-    .selectFrom('agents')
-    .innerJoin('threads', 'threads.id', 'agents.id')
-    .selectAll('agents')
-    .select('threads.state')
-    .where('agents.id', '=', threadId)
-    .executeTakeFirst();
-  const [row, open, events] = await together(agent, openRun(tx, threadId), waitingEvents(tx, threadId, FIRST_LOOK));
-  return { row, open, events };
-}
-
-/** Before it is known how many the agent takes: more than most have. */
-const FIRST_LOOK = 50;
 
 async function next(
   services: Services,
   tx: Tx,
   { agentLimits, metrics }: Registry,
-  { lease, found: { row, open, events } }: { lease: Lease; found: Found },
+  { lease, found: { row, open, events }, recalled }: Next,
 ): Promise<Cycle | undefined> {
   if (row === undefined) return undefined;
-  const agent = toAgent(row, agentLimits);
-  if (open !== undefined) return await takeOver(services, tx, { lease, agent, row, open });
-  if (row.status !== 'active' || events.length === 0) return undefined;
+  const agent = readAgent(row, agentLimits);
+  const isResting = row.status !== 'active' || events.length === 0;
+  if (open === undefined && isResting) return undefined;
+  const taking = { lease, agent, row, recalled: recalled ?? (await recall(tx, lease.threadId)) };
+  if (open !== undefined) return await takeOver(services, tx, { ...taking, open });
   const most = agent.limits.eventsPerCycle;
   const isAll = events.length < FIRST_LOOK || most <= FIRST_LOOK;
   const taken = isAll ? events.slice(0, most) : await waitingEvents(tx, agent.id, most);
-  return await begin(services, tx, { lease, agent, row, metrics, events: taken });
+  return await begin(services, tx, { ...taking, metrics, events: taken });
 }
-
-function toAgent(row: AgentRow, agentLimits: Registry['agentLimits']): ThinkingAgent {
-  const config = readConfig(row.config);
-  const { id, entity_id: entityId, name, tag } = row;
-  return { id, entityId, name, tag, config, limits: limitsOf(config.limits, agentLimits) };
-}
-
-// The same object for the same configuration: what its schemas mean is worked out once for each object.
-const configs = new Map<string, AgentConfig>();
-const MOST_CONFIGS = 1_000;
-
-function readConfig(json: string): AgentConfig {
-  const known = configs.get(json);
-  if (known !== undefined) return known;
-  if (configs.size >= MOST_CONFIGS) configs.clear();
-  const config = fromJson<AgentConfig>(json);
-  configs.set(json, config);
-  return config;
-}
-
-async function openRun(tx: Tx, threadId: string): Promise<RunRow | undefined> {
-  return await tx.db
-    .selectFrom('runs')
-    .selectAll()
-    .where('status', '=', 'running')
-    .where('thread_id', '=', threadId)
-    .executeTakeFirst();
-}
-
-type EventRow = Selectable<InboxEventRow>;
 
 interface Taking {
   readonly lease: Lease;
   readonly agent: ThinkingAgent;
   readonly row: ThreadedAgent;
+  readonly recalled: Recalled;
 }
-
-type ThreadedAgent = AgentRow & Pick<ThreadRow, 'state'>;
 
 /** A run that several workers died of, one after the other and without getting on, would kill the next one too. */
 const MOST_TAKEOVERS = 20;
@@ -144,26 +108,25 @@ const MOST_TAKEOVERS = 20;
 async function takeOver(
   services: Services,
   tx: Tx,
-  { lease, agent, row, open }: Taking & { open: RunRow },
+  { lease, agent, row, recalled, open }: Taking & { open: RunRow },
 ): Promise<Cycle | undefined> {
-  const [mind, situation, events] = await together(
-    loadConsciousness(tx.db, lease.threadId),
-    loadSituation(tx.db, agent),
-    eventsOf(tx, open.id),
-  );
+  const { mind } = recalled;
+  const events = await eventsOf(tx, open.id);
   const attempts = mind.nextSeq > open.taken_seq ? 1 : open.attempts + 1;
   await tx.db
     .updateTable('runs')
     .set({ epoch: lease.epoch, attempts, taken_seq: mind.nextSeq })
     .where('id', '=', open.id)
     .execute();
-  const cycle = toCycle({ lease, agent, row }, mind, {
-    run: open,
-    entries: [],
-    answers: await answersOf(tx, events),
-    isTakenOver: true,
-    situation,
-  });
+  const cycle = toCycle(
+    { lease, agent, row, recalled },
+    {
+      run: open,
+      entries: [],
+      answers: await answersOf(tx, events),
+      isTakenOver: true,
+    },
+  );
   if (attempts <= MOST_TAKEOVERS) return cycle;
   const message = `${MOST_TAKEOVERS} workers died of this run without getting on.`;
   await endAsFailed(services, tx, cycle, { message, retry: false });
@@ -173,15 +136,11 @@ async function takeOver(
 async function begin(
   services: Services,
   tx: Tx,
-  { lease, agent, row, metrics, events }: Taking & Pick<Registry, 'metrics'> & Pick<Found, 'events'>,
+  { lease, agent, row, recalled, metrics, events }: Taking & Pick<Registry, 'metrics'> & Pick<Found, 'events'>,
 ): Promise<Cycle> {
   const { threadId } = lease;
-  const [mind, situation, last] = await together(
-    loadConsciousness(tx.db, threadId),
-    loadSituation(tx.db, agent),
-    lastCycle(tx, threadId),
-  );
-  const run = toRun({ lease, row, events, nextSeq: mind.nextSeq, number: last + 1, now: tx.now() });
+  const { mind, lastCycle } = recalled;
+  const run = toRun({ lease, row, events, nextSeq: mind.nextSeq, number: lastCycle + 1, now: tx.now() });
   const waiting = events.map(toWaiting);
   tx.afterCommit(() => {
     for (const { at } of waiting) metrics?.inboxLag((run.created_at - at) / 1_000);
@@ -193,8 +152,8 @@ async function begin(
     { kind: 'message', message: { role: 'user', content: [{ type: 'text', text }] } },
   ];
   const place = { threadId, runId: run.id, seq: mind.nextSeq };
-  tx.leave(tx.db.insertInto('runs').values(run).execute());
-  tx.leave(claim(tx, events, run.id));
+  tx.leave(insertRun(tx.db, run));
+  for (const { id } of events) tx.leave(claimEvent(tx.db, { id, runId: run.id }));
   insertEntries(
     tx,
     place,
@@ -205,51 +164,36 @@ async function begin(
     const payload = { runId: run.id, entityId: agent.entityId };
     emit(services, tx, { channel: spaceChannel(run.active_in), type: 'agent.active', payload });
   }
-  return toCycle({ lease, agent, row }, mind, {
-    run,
-    entries,
-    answers: await answersOf(tx, events),
-    isTakenOver: false,
-    situation,
-  });
+  const answers = await answersOf(tx, events);
+  return toCycle({ lease, agent, row, recalled }, { run, entries, answers, isTakenOver: false });
 }
 
-async function waitingEvents(tx: Tx, agentId: string, limit: number): Promise<EventRow[]> {
-  return await tx.db
-    .selectFrom('inbox_events')
-    .selectAll()
-    .where('agent_id', '=', agentId)
-    .where('status', '=', 'pending')
-    // With the plus it is no reason to look through what waits for all agents: SQLite would take the index of what is due.
-    .where(sql<number>`+available_at`, '<=', tx.now())
-    .orderBy('priority')
-    .orderBy('id')
-    .limit(limit)
-    .execute();
-}
+const insertRun = statement((db, given: RunRow) =>
+  db.insertInto('runs').values({
+    id: given.id,
+    thread_id: given.thread_id,
+    trigger: given.trigger,
+    status: given.status,
+    stop: null,
+    cycle_no: given.cycle_no,
+    usage: null,
+    epoch: given.epoch,
+    config_version: given.config_version,
+    attempts: given.attempts,
+    taken_seq: given.taken_seq,
+    cancel_requested_at: null,
+    active_in: given.active_in,
+    created_at: given.created_at,
+    ended_at: null,
+  }),
+);
 
-async function claim(tx: Tx, events: readonly EventRow[], runId: string): Promise<void> {
-  await tx.db
+const claimEvent = statement((db, { id, runId }: { id: number; runId: string }) =>
+  db
     .updateTable('inbox_events')
     .set((eb) => ({ status: 'claimed' as const, run_id: runId, attempts: eb('attempts', '+', 1) }))
-    .where(
-      'id',
-      'in',
-      events.map(({ id }) => id),
-    )
-    .execute();
-}
-
-async function lastCycle(tx: Tx, threadId: string): Promise<number> {
-  const last = await tx.db
-    .selectFrom('runs')
-    .select('cycle_no')
-    .where('thread_id', '=', threadId)
-    .orderBy('cycle_no', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return last?.cycle_no ?? 0;
-}
+    .where('id', '=', id),
+);
 
 interface NewRun extends Pick<Taking, 'lease' | 'row'>, Pick<Found, 'events'> {
   readonly nextSeq: number;
@@ -310,13 +254,8 @@ async function settledOf(tx: Tx, callIds: readonly string[]): Promise<string[]> 
 }
 
 function toCycle(
-  { lease, agent, row }: Taking,
-  mind: Consciousness,
-  {
-    run,
-    entries,
-    ...rest
-  }: { run: RunRow; entries: readonly Entry[] } & Pick<Cycle, 'answers' | 'isTakenOver' | 'situation'>,
+  { lease, agent, row, recalled: { mind, situation } }: Taking,
+  { run, entries, ...rest }: { run: RunRow; entries: readonly Entry[] } & Pick<Cycle, 'answers' | 'isTakenOver'>,
 ): Cycle {
   return {
     lease,
@@ -325,6 +264,7 @@ function toCycle(
     agent,
     transcript: new Transcript([...mind.entries, ...entries]),
     records: mind.records,
+    situation,
     state: row.state === null ? undefined : fromJson<SessionState>(row.state),
     ...rest,
     nextSeq: mind.nextSeq + entries.length,

@@ -139,7 +139,7 @@ async function prepare(
     isCancelled: abort.isCancelled,
     signal: abort.signal,
     async onStaged() {
-      const changed = await services.store.transaction((tx) => loadSituation(tx.db, cycle.agent));
+      const changed = await services.store.transaction((tx) => loadSituation(tx.db, cycle.agent.id));
       situation = renderSituation(changed, { tag });
     },
   });

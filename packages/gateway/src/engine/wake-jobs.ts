@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
 
 /** The queue's own schema and the name of its one task. */
@@ -46,21 +47,32 @@ async function writeJobs(tx: Tx): Promise<void> {
  * transaction is seen, so another job is needed, and the next try makes one.
  */
 async function addJobs(tx: Tx, jobs: readonly WakeJob[]): Promise<ReadonlySet<string>> {
-  const { rows } = await sql<{ key: string }>`
+  const rows = await addAll(tx.db, {
+    keys: jobs.map(({ key }) => key),
+    threads: jobs.map(({ threadId }) => threadId),
+    times: jobs.map(({ at }) => at),
+  });
+  return new Set(rows.map(({ key }) => key));
+}
+
+interface JobValues {
+  readonly keys: readonly string[];
+  readonly threads: readonly string[];
+  readonly times: readonly (number | null)[];
+}
+
+const addAll = statement((db, { keys, threads, times }: JobValues) => {
+  const text = sql<{ key: string }>`
     select asked.key
-    from unnest(
-      ${jobs.map(({ key }) => key)}::text[],
-      ${jobs.map(({ threadId }) => threadId)}::text[],
-      ${jobs.map(({ at }) => at)}::bigint[]
-    ) as asked (key, thread, at)
+    from unnest(${keys}::text[], ${threads}::text[], ${times}::bigint[]) as asked (key, thread, at)
     cross join lateral ${sql.id(SCHEMA, 'add_job')}(
       identifier => ${TASK}::text,
       payload => json_build_object('threadId', asked.thread),
       run_at => to_timestamp(asked.at / 1000.0),
       job_key => asked.key
     ) as job
-    where job.id is null`.execute(tx.db);
-  return new Set(rows.map(({ key }) => key));
-}
+    where job.id is null`;
+  return { compile: () => text.compile(db) };
+});
 
 const TRIES = 5;

@@ -4,7 +4,9 @@ import { withKeys } from '../notes/note-key.ts';
 import { assertAllKnown, assertLength, assertRoom, noteLimits } from '../notes/note-limits.ts';
 import { parseNotes } from '../notes/parse-notes.ts';
 import type { Services } from '../services.ts';
+import { COLUMNS } from '../store/columns.ts';
 import { toJson } from '../store/json.ts';
+import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
 import type { Tables } from '../store/tables.ts';
 import { type Goal, type GoalInput, goalInputSchema, toGoal } from './goal.ts';
@@ -13,16 +15,18 @@ export type KeyedGoal = GoalInput & { readonly key: string };
 
 /** The most important first, then in the order in which they were made. */
 export async function listGoals(db: Kysely<Tables>, agentId: string): Promise<Goal[]> {
-  const rows = await db
+  return (await goalsOf(db, { agentId })).map(toGoal);
+}
+
+const goalsOf = statement((db, { agentId }: { agentId: string }) =>
+  db
     .selectFrom('goals')
-    .selectAll()
+    .select(COLUMNS.goals)
     .where('agent_id', '=', agentId)
     .orderBy('priority', 'desc')
     .orderBy('created_at')
-    .orderBy('key')
-    .execute();
-  return rows.map(toGoal);
-}
+    .orderBy('key'),
+);
 
 /** Makes goals, or writes over those of the same key. Gives their keys, in order. */
 export async function setGoals(

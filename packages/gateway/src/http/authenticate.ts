@@ -3,6 +3,7 @@ import { ApiError } from '../api-error.ts';
 import { findKey } from '../keys/api-key.ts';
 import { hasScope, type Scope } from '../keys/scope.ts';
 import { verifyToken } from '../keys/tokens.ts';
+import { statement } from '../store/statement.ts';
 import type { Tables } from '../store/tables.ts';
 import type { Endpoint } from './endpoint.ts';
 
@@ -95,9 +96,12 @@ async function livingEntity(
 }
 
 async function isLiving(db: Kysely<Tables>, entityId: string): Promise<boolean> {
-  const row = await db.selectFrom('entities').select('deleted_at').where('id', '=', entityId).executeTakeFirst();
-  return row !== undefined && row.deleted_at === null;
+  return (await findLiving(db, { entityId })).length > 0;
 }
+
+const findLiving = statement((db, { entityId }: { entityId: string }) =>
+  db.selectFrom('entities').select('id').where('id', '=', entityId).where('deleted_at', 'is', null),
+);
 
 function unauthorized(message: string): ApiError {
   return new ApiError(401, 'unauthorized', message);

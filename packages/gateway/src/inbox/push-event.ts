@@ -1,6 +1,8 @@
 import type { Services } from '../services.ts';
 import { toJson } from '../store/json.ts';
+import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
+import type { InboxEventRow } from '../store/tables.ts';
 import { type InboxEvent, priorityOf } from './inbox-event.ts';
 
 export interface PushedEvent {
@@ -16,14 +18,37 @@ export interface PushedEvent {
 export async function pushEvent({ engine }: Pick<Services, 'engine'>, tx: Tx, pushed: PushedEvent): Promise<boolean> {
   const { agentId, eventId, event, status = 'pending' } = pushed;
   const now = tx.now();
-  const inserted = await tx.db
+  const values = {
+    agentId,
+    eventId,
+    type: event.type,
+    priority: priorityOf(event),
+    payload: toJson(event),
+    status,
+    now,
+  };
+  const [inserted] = await insertEvent(tx.db, values);
+  if (inserted === undefined) return false;
+  // An agent's thread has the agent's id.
+  if (status === 'pending') await engine.enqueue(tx, agentId);
+  return true;
+}
+
+interface EventValues extends Pick<InboxEventRow, 'type' | 'priority' | 'payload' | 'status'> {
+  readonly agentId: string;
+  readonly eventId: string;
+  readonly now: number;
+}
+
+const insertEvent = statement((db, { agentId, eventId, type, priority, payload, status, now }: EventValues) =>
+  db
     .insertInto('inbox_events')
     .values({
       agent_id: agentId,
       event_id: eventId,
-      type: event.type,
-      priority: priorityOf(event),
-      payload: toJson(event),
+      type,
+      priority,
+      payload,
       status,
       attempts: 0,
       available_at: now,
@@ -32,10 +57,5 @@ export async function pushEvent({ engine }: Pick<Services, 'engine'>, tx: Tx, pu
       created_at: now,
     })
     .onConflict((conflict) => conflict.columns(['agent_id', 'event_id']).doNothing())
-    .returning('id')
-    .executeTakeFirst();
-  if (inserted === undefined) return false;
-  // An agent's thread has the agent's id.
-  if (status === 'pending') await engine.enqueue(tx, agentId);
-  return true;
-}
+    .returning('id'),
+);

@@ -4,7 +4,9 @@ import { notFound } from '../api-error.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
 import { isId, plainText } from '../entities/plain-text.ts';
 import { newId } from '../new-id.ts';
+import { COLUMNS } from '../store/columns.ts';
 import { fromJson, toJson } from '../store/json.ts';
+import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
 import type { ApiKeyRow, Tables } from '../store/tables.ts';
 import { checkScopes, type Scope } from './scope.ts';
@@ -50,16 +52,15 @@ export async function insertKey(tx: Tx, { name, scopes }: NewKey, key: string): 
 /** Undefined: there is none, or it was revoked. */
 export async function findKey(db: Kysely<Tables>, presented: string): Promise<ApiKey | undefined> {
   const hash = hashKey(presented);
-  const row = await db
-    .selectFrom('api_keys')
-    .selectAll()
-    .where('hash', '=', hash)
-    .where('revoked_at', 'is', null)
-    .executeTakeFirst();
+  const [row] = await findHash(db, { hash });
   // The database compares as fast as it can; what its time tells is of the hash, and this is the comparison that counts.
   if (row === undefined || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash))) return undefined;
   return toApiKey(row);
 }
+
+const findHash = statement((db, { hash }: { hash: string }) =>
+  db.selectFrom('api_keys').select(COLUMNS.api_keys).where('hash', '=', hash).where('revoked_at', 'is', null),
+);
 
 /** From here on it opens nothing. Revoking it again changes nothing. */
 export async function revokeKey(tx: Tx, keyId: string): Promise<ApiKey> {

@@ -4,22 +4,26 @@ import { withKeys } from '../notes/note-key.ts';
 import { assertAllKnown, assertLength, assertRoom, noteLimits } from '../notes/note-limits.ts';
 import { parseNotes } from '../notes/parse-notes.ts';
 import type { Services } from '../services.ts';
+import { COLUMNS } from '../store/columns.ts';
 import { toJson } from '../store/json.ts';
+import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
 import type { Tables } from '../store/tables.ts';
 import { type Memory, type MemoryInput, memoryInputSchema, toMemory } from './memory.ts';
 
 /** In the order in which they were made. */
 export async function listMemories(db: Kysely<Tables>, agentId: string): Promise<Memory[]> {
-  const rows = await db
+  return (await memoriesOf(db, { agentId })).map(toMemory);
+}
+
+const memoriesOf = statement((db, { agentId }: { agentId: string }) =>
+  db
     .selectFrom('memories')
-    .selectAll()
+    .select(COLUMNS.memories)
     .where('agent_id', '=', agentId)
     .orderBy('created_at')
-    .orderBy('key')
-    .execute();
-  return rows.map(toMemory);
-}
+    .orderBy('key'),
+);
 
 /** Makes memories, or writes over those of the same key. Gives their keys, in order. */
 export async function setMemories(

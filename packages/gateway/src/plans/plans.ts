@@ -1,11 +1,13 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Limits } from '../config/limits.ts';
 import { newId } from '../new-id.ts';
 import { withKeys } from '../notes/note-key.ts';
 import { assertAllKnown, assertLength, assertRoom, noteLimits } from '../notes/note-limits.ts';
 import { parseNotes } from '../notes/parse-notes.ts';
 import type { Services } from '../services.ts';
+import { COLUMNS } from '../store/columns.ts';
 import { toJson } from '../store/json.ts';
+import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
 import type { Tables } from '../store/tables.ts';
 import { type Misfire, type Plan, type PlanInput, planInputSchema, toPlan } from './plan.ts';
@@ -22,17 +24,19 @@ export interface PreparedPlan {
 
 /** Those to come first, the nearest first; then those that are over. */
 export async function listPlans(db: Kysely<Tables>, agentId: string): Promise<Plan[]> {
-  const rows = await db
+  return (await allPlansOf(db, { agentId })).map(toPlan);
+}
+
+const allPlansOf = statement((db, { agentId }: { agentId: string }) =>
+  db
     .selectFrom('plans')
-    .selectAll()
+    .select(COLUMNS.plans)
     .where('agent_id', '=', agentId)
-    .orderBy((eb) => eb.case().when('next_at', 'is', null).then(1).else(0).end())
+    .orderBy(sql`case when next_at is null then 1 else 0 end`)
     .orderBy('next_at')
     .orderBy('created_at')
-    .orderBy('key')
-    .execute();
-  return rows.map(toPlan);
-}
+    .orderBy('key'),
+);
 
 /** Makes plans, or writes over those of the same key. Gives their keys, in order. */
 export async function setPlans(

@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/plain-text.ts';
+import { COLUMNS } from '../store/columns.ts';
+import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
 import type { SpaceRow } from '../store/tables.ts';
 
@@ -11,10 +13,13 @@ import type { SpaceRow } from '../store/tables.ts';
  */
 export async function lockSpace(tx: Tx, spaceId: string): Promise<SpaceRow> {
   if (!isId(spaceId)) throw notFound('space', spaceId);
-  const row = tx.db.selectFrom('spaces').selectAll().where('id', '=', spaceId);
-  // Weaker than FOR UPDATE: rows that refer to the space may be written meanwhile.
-  const locked = tx.dialect === 'postgres' ? row.modifyEnd(sql`for no key update`) : row;
-  const space = await locked.executeTakeFirst();
+  const [space] = await lock(tx.db, { spaceId });
   if (space === undefined) throw notFound('space', spaceId);
   return space;
 }
+
+const lock = statement((db, { spaceId }: { spaceId: string }, dialect) => {
+  const row = db.selectFrom('spaces').select(COLUMNS.spaces).where('id', '=', spaceId);
+  // Weaker than FOR UPDATE: rows that refer to the space may be written meanwhile.
+  return dialect === 'postgres' ? row.modifyEnd(sql`for no key update`) : row;
+});

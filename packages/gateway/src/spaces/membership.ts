@@ -3,6 +3,8 @@ import { notFound } from '../api-error.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
 import { isId, plainText } from '../entities/plain-text.ts';
 import type { Services } from '../services.ts';
+import { COLUMNS } from '../store/columns.ts';
+import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
 import type { EntityKind, EntityRow, MembershipRow, Tables } from '../store/tables.ts';
 import { emit, spaceChannel } from '../streams/emit.ts';
@@ -118,14 +120,18 @@ async function findMembership(
   entityId: string,
 ): Promise<MembershipRow | undefined> {
   if (!isId(spaceId) || !isId(entityId)) return undefined;
-  return await db
+  const [membership] = await findIn(db, { spaceId, entityId });
+  return membership;
+}
+
+const findIn = statement((db, { spaceId, entityId }: { spaceId: string; entityId: string }) =>
+  db
     .selectFrom('memberships')
-    .selectAll()
+    .select(COLUMNS.memberships)
     .where('space_id', '=', spaceId)
     .where('entity_id', '=', entityId)
-    .where('left_at', 'is', null)
-    .executeTakeFirst();
-}
+    .where('left_at', 'is', null),
+);
 
 /** Nobody is deleted between this and the commit: who is gone must not be a member again. */
 async function lockLiving(tx: Tx, entityId: string): Promise<EntityRow> {

@@ -4,14 +4,17 @@ import { invalid, tooLarge } from '../entities/invalid.ts';
 import { type Metadata, toMetadata } from '../entities/metadata.ts';
 import { isId, plainText } from '../entities/plain-text.ts';
 import type { Services } from '../services.ts';
+import { COLUMNS } from '../store/columns.ts';
+import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
 import type { EntityRow, MessageRow, Tables } from '../store/tables.ts';
+import { together } from '../store/together.ts';
 import { emit, spaceChannel } from '../streams/emit.ts';
 import { appendMessage } from './append-message.ts';
 import { lockSpace } from './lock-space.ts';
 import { requireMember } from './membership.ts';
 import { type Message, toMessage } from './message.ts';
-import { tellAgents } from './tell-agents.ts';
+import { findListeners, tellAgents } from './tell-agents.ts';
 
 export interface NewMessage {
   readonly spaceId: string;
@@ -38,14 +41,17 @@ export interface PostedMessage {
 /** Writes a message and tells every other agent of the space, in one transaction. */
 export async function postMessage(services: Services, tx: Tx, given: NewMessage): Promise<PostedMessage> {
   const { spaceId, entityId } = given;
-  const space = await lockSpace(tx, spaceId);
-  await requireMember(tx.db, spaceId, entityId);
+  const [space, , before, sender, listeners] = await together(
+    lockSpace(tx, spaceId),
+    requireMember(tx.db, spaceId, entityId),
+    findPosted(tx, given),
+    findSender(tx, entityId),
+    findListeners(tx, { spaceId, senderId: entityId }),
+  );
   // Before anything else is refused: a repetition asks for an answer that was given already.
-  const before = await findPosted(tx, given);
   if (before !== undefined) return { message: toMessage(before), duplicate: true };
   await assertPostable(services, tx.db, given);
-  const sender = await findSender(tx, entityId);
-  const row = await appendMessage(tx, space, {
+  const row = appendMessage(tx, space, {
     ...(given.messageId === undefined ? {} : { id: plainText(given.messageId, 'messageId', { min: 1, max: 200 }) }),
     entity_id: entityId,
     kind: 'text',
@@ -57,7 +63,7 @@ export async function postMessage(services: Services, tx: Tx, given: NewMessage)
     run_id: given.runId ?? null,
   });
   const message = toMessage(row);
-  await tellAgents(services, tx, { space, message, sender });
+  await tellAgents(services, tx, { space, message, sender, listeners });
   emit(services, tx, {
     channel: spaceChannel(spaceId),
     type: 'message.complete',
@@ -118,7 +124,11 @@ async function assertRepliable(
 }
 
 async function findSender(tx: Tx, entityId: string): Promise<EntityRow> {
-  const sender = await tx.db.selectFrom('entities').selectAll().where('id', '=', entityId).executeTakeFirst();
+  const [sender] = isId(entityId) ? await findEntity(tx.db, { entityId }) : [];
   if (sender === undefined) throw notFound('entity', entityId);
   return sender;
 }
+
+const findEntity = statement((db, { entityId }: { entityId: string }) =>
+  db.selectFrom('entities').select(COLUMNS.entities).where('id', '=', entityId),
+);

@@ -1,8 +1,9 @@
 import type { AgentConfig } from '../config/agent-config.ts';
-import { countWaiting, inboxFull } from '../inbox/inbox-room.ts';
+import { inboxFull } from '../inbox/inbox-room.ts';
 import { pushEvent } from '../inbox/push-event.ts';
 import type { Services } from '../services.ts';
 import { fromJson, toJson } from '../store/json.ts';
+import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
 import type { EntityRow, SpaceRow } from '../store/tables.ts';
 import type { Message } from './message.ts';
@@ -11,19 +12,15 @@ interface Said {
   readonly space: SpaceRow;
   readonly message: Message;
   readonly sender: EntityRow;
+  readonly listeners: readonly Listener[];
 }
 
 /** Puts the message into the inbox of every other agent of the space, whose row is locked. */
 export async function tellAgents(services: Services, tx: Tx, said: Said): Promise<void> {
-  const listeners = await findListeners(tx, said);
-  const hops = await countHop(tx, said, listeners.length);
-  const waiting = await countWaiting(
-    tx.db,
-    listeners.map(({ id }) => id),
-  );
-  for (const { id, limits } of listeners) {
+  const hops = await countHop(tx, said);
+  for (const { id, limits, waiting } of said.listeners) {
     const { hopLimit = services.limits.hops, inboxLength = services.limits.inboxLength } = limits;
-    const isFull = (waiting.get(id) ?? 0) >= inboxLength;
+    const isFull = waiting >= inboxLength;
     const isAgent = said.sender.kind === 'agent';
     // People can wait and try again. An agent's message stands, and what it would have caused is kept for operators.
     if (isFull && !isAgent) throw inboxFull(id, inboxLength);
@@ -35,32 +32,53 @@ export async function tellAgents(services: Services, tx: Tx, said: Said): Promis
   }
 }
 
-interface Listener {
+export interface Listener {
   readonly id: string;
   readonly limits: NonNullable<AgentConfig['limits']>;
+  /** Events in its inbox. */
+  readonly waiting: number;
 }
 
 /**
- * None of them leaves before the commit, nor is deleted: both begin with the row of the space, which is ours. In the order of
+ * The other agents of a space whose row is locked. None of them leaves before the commit, nor is deleted: both begin with the row of the space, which is ours. In the order of
  * their ids, so that two messages to the same agents never wait for each other.
  */
-async function findListeners(tx: Tx, { space, sender }: Said): Promise<readonly Listener[]> {
-  const rows = await tx.db
+export async function findListeners(tx: Tx, given: ListenersOf): Promise<readonly Listener[]> {
+  const rows = await listeners(tx.db, given);
+  return rows.map(({ id, config, waiting }) => ({ id, limits: fromJson<AgentConfig>(config).limits ?? {}, waiting }));
+}
+
+interface ListenersOf {
+  readonly spaceId: string;
+  readonly senderId: string;
+}
+
+const listeners = statement((db, { spaceId, senderId }: ListenersOf) =>
+  db
     .selectFrom('memberships')
     .innerJoin('agents', 'agents.entity_id', 'memberships.entity_id')
     .select(['agents.id', 'agents.config'])
-    .where('memberships.space_id', '=', space.id)
+    .select((eb) =>
+      eb
+        .selectFrom('inbox_events')
+        .select((counting) => counting.fn.countAll<number>().as('waiting'))
+        .whereRef('inbox_events.agent_id', '=', 'agents.id')
+        .where('inbox_events.status', '=', 'pending')
+        .$castTo<{ waiting: number }>()
+        .as('waiting'),
+    )
+    .where('memberships.space_id', '=', spaceId)
     .where('memberships.left_at', 'is', null)
-    .where('memberships.entity_id', '!=', sender.id)
+    .where('memberships.entity_id', '!=', senderId)
     .where('agents.status', '!=', 'deleted')
     .orderBy('agents.id')
-    .execute();
-  return rows.map(({ id, config }) => ({ id, limits: fromJson<AgentConfig>(config).limits ?? {} }));
-}
+    .$castTo<{ id: string; config: string; waiting: number }>(),
+);
 
 /** Messages that agents woke agents with, since a person spoke. A service neither counts nor resets: it may be a relay between agents. */
-async function countHop(tx: Tx, { space, sender }: Said, listeners: number): Promise<number> {
-  const hops = sender.kind === 'human' ? 0 : sender.kind === 'agent' && listeners > 0 ? space.hops + 1 : space.hops;
+async function countHop(tx: Tx, { space, sender, listeners }: Said): Promise<number> {
+  const isHop = sender.kind === 'agent' && listeners.length > 0;
+  const hops = sender.kind === 'human' ? 0 : isHop ? space.hops + 1 : space.hops;
   if (hops !== space.hops) await tx.db.updateTable('spaces').set({ hops }).where('id', '=', space.id).execute();
   return hops;
 }
@@ -74,7 +92,13 @@ function reasonToWithhold(isTooFar: boolean, isFull: boolean): Withheld | undefi
 async function push(
   services: Services,
   tx: Tx,
-  { space, message, sender, agentId, withheld }: Said & { agentId: string; withheld: Withheld | undefined },
+  {
+    space,
+    message,
+    sender,
+    agentId,
+    withheld,
+  }: Omit<Said, 'listeners'> & { agentId: string; withheld: Withheld | undefined },
 ): Promise<void> {
   const eventId = `message:${message.id}`;
   await pushEvent(services, tx, {

@@ -1,9 +1,12 @@
 import { sql } from 'kysely';
 import { ApiError } from '../api-error.ts';
 import type { Services } from '../services.ts';
+import { COLUMNS } from '../store/columns.ts';
 import { fromJson, toJson } from '../store/json.ts';
+import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
 import type { MessageRow, MessageStatus } from '../store/tables.ts';
+import { together } from '../store/together.ts';
 import { emit, spaceChannel } from '../streams/emit.ts';
 import { appendMessage } from './append-message.ts';
 import { lockSpace } from './lock-space.ts';
@@ -28,14 +31,16 @@ type OpenStatus = 'running' | 'requires_action';
 /** Shows a call in a space. It wakes nobody. The call's card again is the same card. */
 export async function openCard(services: Services, tx: Tx, given: NewCard): Promise<Message> {
   const { spaceId, entityId, callId, toolName, input, status } = given;
-  const space = await lockSpace(tx, spaceId);
-  await requireMember(tx.db, spaceId, entityId);
-  const known = await lockCard(tx, callId);
+  const [space, , known] = await together(
+    lockSpace(tx, spaceId),
+    requireMember(tx.db, spaceId, entityId),
+    lockCard(tx, callId),
+  );
   if (known !== undefined) {
     const isSame = known.status === status;
     return (isSame ? undefined : await updateCard(services, tx, callId, { status, input })) ?? toMessage(known);
   }
-  const row = await appendMessage(tx, space, {
+  const row = appendMessage(tx, space, {
     entity_id: entityId,
     kind: 'tool',
     text: '',
@@ -82,7 +87,7 @@ export async function updateCard(
     ...(output === undefined ? {} : { output }),
   });
   const changed = { status, metadata, updated_at: tx.now() };
-  await tx.db.updateTable('messages').set(changed).where('id', '=', card.id).execute();
+  tx.leave(changeCard(tx.db, { id: card.id, ...changed }));
   tell(services, tx, { ...card, ...changed });
   return toMessage({ ...card, ...changed });
 }
@@ -107,9 +112,19 @@ export async function cancelCards(services: Services, tx: Tx, entityId: string):
 
 /** From a look at its status to its change nobody else changes it. */
 async function lockCard(tx: Tx, callId: string): Promise<MessageRow | undefined> {
-  const row = tx.db.selectFrom('messages').selectAll().where('call_id', '=', callId);
-  return await (tx.dialect === 'postgres' ? row.modifyEnd(sql`for update`) : row).executeTakeFirst();
+  const [card] = await lock(tx.db, { callId });
+  return card;
 }
+
+const lock = statement((db, { callId }: { callId: string }, dialect) => {
+  const row = db.selectFrom('messages').select(COLUMNS.messages).where('call_id', '=', callId);
+  return dialect === 'postgres' ? row.modifyEnd(sql`for update`) : row;
+});
+
+const changeCard = statement(
+  (db, { id, status, metadata, updated_at }: Pick<MessageRow, 'id' | 'status' | 'metadata' | 'updated_at'>) =>
+    db.updateTable('messages').set({ status, metadata, updated_at }).where('id', '=', id),
+);
 
 function isOpen(status: MessageStatus): status is OpenStatus {
   return status === 'running' || status === 'requires_action';

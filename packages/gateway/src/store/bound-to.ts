@@ -18,6 +18,15 @@ export function boundTo(
 
   function bind(connection: DatabaseConnection): Kysely<Tables> {
     const executor = db.getExecutor().withConnectionProvider({ provideConnection: (consumer) => consumer(connection) });
-    return new Kysely<Tables>({ config: { dialect }, driver, executor, dialect });
+    const bound = new Kysely<Tables>({ config: { dialect }, driver, executor, dialect });
+    connections.set(bound, connection);
+    return bound;
   }
+}
+
+const connections = new WeakMap<Kysely<Tables>, DatabaseConnection>();
+
+/** Of statements on one connection. */
+export function connectionOf(db: Kysely<Tables>): DatabaseConnection | undefined {
+  return connections.get(db);
 }

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DatabaseConnection, Driver, Kysely } from 'kysely';
-import type { Statement } from './statement.ts';
 import type { Dialect, Tx } from './store.ts';
 import { StoreMisuse } from './store-error.ts';
 import type { Tables } from './tables.ts';
@@ -69,10 +68,6 @@ class OpenTransaction implements Tx {
     this.dialect = source.dialect;
     this.now = source.now;
     this.db = source.on(connection);
-  }
-
-  async run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]> {
-    return (await this.#connection.executeQuery<Row>(statement.with(this.dialect, this.db, values))).rows;
   }
 
   leave(statement: Promise<unknown>): void {

@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely';
-import type { Statement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -24,11 +23,10 @@ export type Dialect = 'sqlite' | 'postgres';
 /** A transaction under way. */
 export interface Tx {
   readonly dialect: Dialect;
+  /** Statements are sent as soon as they are asked for: those that do not need each other's rows can travel together. */
   readonly db: Kysely<Tables>;
   /** The database's clock, in milliseconds: gateways' own clocks may differ. */
   now(): number;
-  /** Runs a statement that is compiled already. It is sent at once: those that do not need each other's rows can travel together. */
-  run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]>;
   /** A statement whose answer nobody waits for but the commit, which fails if it does. */
   leave(statement: Promise<unknown>): void;
   /** Last work of the transaction, e.g. numbering the events it leaves. */

@@ -74,7 +74,7 @@ function toRow({ type, payload }: Emitted): Batch['events'][number] {
 async function writeAtOnce(tx: Tx, { channel, at, events }: Batch): Promise<number> {
   const types = events.map(({ type }) => type);
   const payloads = events.map(({ payload }) => payload);
-  const rows = await tx.run(numberAndInsert, { channel, at, count: events.length, types, payloads });
+  const rows = await numberAndInsert(tx.db, { channel, at, count: events.length, types, payloads });
   return Math.min(...rows.map(({ seq }) => seq));
 }
 
@@ -102,12 +102,10 @@ const numberAndInsert = statement((db, { channel, at, count, types, payloads }: 
 
 /** The same where a statement cannot do both. */
 async function writeInTwo(tx: Tx, { channel, at, events }: Batch): Promise<number> {
-  const [drawn] = await tx.run(draw, { channel, count: events.length });
+  const [drawn] = await draw(tx.db, { channel, count: events.length });
   const first = (drawn?.next_seq ?? Number.NaN) - events.length;
   await together(
-    ...events.map(({ type, payload }, place) =>
-      tx.run(insertEvent, { channel, seq: first + place, type, payload, at }),
-    ),
+    ...events.map(({ type, payload }, place) => insertEvent(tx.db, { channel, seq: first + place, type, payload, at })),
   );
   return first;
 }

@@ -26,15 +26,25 @@ export async function claimThread(
   { owner, leaseMs }: { owner: string; leaseMs: number },
 ): Promise<Lease | undefined> {
   const now = tx.now();
-  const claimed = await tx.db
-    .updateTable('threads')
-    .set((eb) => ({ lease_owner: owner, lease_until: now + leaseMs, epoch: eb('epoch', '+', 1) }))
-    .where('id', '=', threadId)
-    .where((eb) => eb.or([eb('lease_owner', 'is', null), eb('lease_until', '<=', now)]))
-    .returning('epoch')
-    .executeTakeFirst();
+  const [claimed] = await claim(tx.db, { threadId, owner, now, until: now + leaseMs });
   return claimed === undefined ? undefined : { threadId, epoch: claimed.epoch };
 }
+
+interface Claim {
+  readonly threadId: string;
+  readonly owner: string;
+  readonly now: number;
+  readonly until: number;
+}
+
+const claim = statement((db, { threadId, owner, now, until }: Claim) =>
+  db
+    .updateTable('threads')
+    .set((eb) => ({ lease_owner: owner, lease_until: until, epoch: eb('epoch', '+', 1) }))
+    .where('id', '=', threadId)
+    .where((eb) => eb.or([eb('lease_owner', 'is', null), eb('lease_until', '<=', now)]))
+    .returning('epoch'),
+);
 
 /**
  * A sign of life for the threads that the owner works on. Gives the epochs it still holds, by thread. Only for those that it knows
@@ -60,15 +70,19 @@ export async function renewLeases(
 /** Lets go, if it is still held; and wakes somebody else, because there may be more to do. */
 export async function letGo({ store, engine }: Pick<Services, 'store' | 'engine'>, lease: Lease): Promise<void> {
   await fenced(store, lease, async (tx) => {
-    await release(tx, lease);
+    release(tx, lease);
     await engine.enqueue(tx, lease.threadId);
   });
 }
 
 /** Lets go, in a transaction that holds the fence. */
-export async function release(tx: Tx, { threadId }: Lease): Promise<void> {
-  await tx.db.updateTable('threads').set({ lease_owner: null, lease_until: 0 }).where('id', '=', threadId).execute();
+export function release(tx: Tx, { threadId }: Lease): void {
+  tx.leave(free(tx.db, { threadId }));
 }
+
+const free = statement((db, { threadId }: { threadId: string }) =>
+  db.updateTable('threads').set({ lease_owner: null, lease_until: 0 }).where('id', '=', threadId),
+);
 
 /**
  * A transaction of whoever holds the lease, and of nobody else. Its first act locks the thread's row for share: a takeover waits
@@ -84,7 +98,7 @@ export async function fenced<T>(store: Store, lease: Lease, work: (tx: Tx) => Pr
 }
 
 async function assertHeld(tx: Tx, { threadId, epoch }: Lease): Promise<void> {
-  const [found] = await tx.run(fence, { threadId, epoch }).catch((error: unknown) => {
+  const [found] = await fence(tx.db, { threadId, epoch }).catch((error: unknown) => {
     throw (error as { code?: unknown } | null)?.code === DIVISION_BY_ZERO ? new LeaseLost(threadId) : error;
   });
   if (found?.held !== 1) throw new LeaseLost(threadId);

@@ -1,0 +1,90 @@
+import type { Tables } from './tables.ts';
+
+// As records, so that the compiler misses a column that is left out.
+const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
+  spaces: { id: 1, name: 1, description: 1, metadata: 1, next_seq: 1, hops: 1, created_at: 1 },
+  entities: { id: 1, kind: 1, external_id: 1, display_name: 1, metadata: 1, created_at: 1, deleted_at: 1 },
+  memberships: { space_id: 1, entity_id: 1, role: 1, joined_at: 1, left_at: 1, last_seen_seq: 1 },
+  messages: {
+    id: 1,
+    space_id: 1,
+    seq: 1,
+    entity_id: 1,
+    kind: 1,
+    content: 1,
+    reply_to: 1,
+    metadata: 1,
+    call_id: 1,
+    client_message_id: 1,
+    status: 1,
+    run_id: 1,
+    created_at: 1,
+    updated_at: 1,
+  },
+  inbox_events: {
+    id: 1,
+    agent_id: 1,
+    event_id: 1,
+    type: 1,
+    priority: 1,
+    payload: 1,
+    status: 1,
+    attempts: 1,
+    available_at: 1,
+    run_id: 1,
+    error: 1,
+    created_at: 1,
+  },
+  runs: {
+    id: 1,
+    thread_id: 1,
+    trigger: 1,
+    status: 1,
+    stop: 1,
+    cycle_no: 1,
+    usage: 1,
+    epoch: 1,
+    config_version: 1,
+    attempts: 1,
+    taken_seq: 1,
+    cancel_requested_at: 1,
+    active_in: 1,
+    created_at: 1,
+    ended_at: 1,
+  },
+  goals: { agent_id: 1, key: 1, description: 1, status: 1, priority: 1, created_at: 1, updated_at: 1 },
+  memories: { agent_id: 1, key: 1, value: 1, created_at: 1, updated_at: 1 },
+  plans: {
+    id: 1,
+    agent_id: 1,
+    key: 1,
+    name: 1,
+    instruction: 1,
+    cron: 1,
+    at: 1,
+    time_zone: 1,
+    misfire: 1,
+    next_at: 1,
+    last_at: 1,
+    created_at: 1,
+    updated_at: 1,
+  },
+  api_keys: { id: 1, name: 1, kind: 1, hash: 1, prefix: 1, scopes: 1, created_at: 1, revoked_at: 1 },
+};
+
+type Known =
+  | 'spaces'
+  | 'entities'
+  | 'memberships'
+  | 'messages'
+  | 'inbox_events'
+  | 'runs'
+  | 'goals'
+  | 'memories'
+  | 'plans'
+  | 'api_keys';
+
+/** The columns of whole rows, for statements that are planned once: see statement.ts. */
+export const COLUMNS: { readonly [T in Known]: readonly (keyof Tables[T])[] } = Object.fromEntries(
+  Object.entries(WHOLE).map(([table, columns]) => [table, Object.keys(columns)]),
+) as never;
