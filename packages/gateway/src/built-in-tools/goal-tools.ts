@@ -5,12 +5,10 @@ import { goalInputSchema } from '../goals/goal.ts';
 import { assertGoals, prepareGoals, removeGoals, writeGoals } from '../goals/goals.ts';
 import { noteKeysSchema } from '../notes/note-key.ts';
 
-// Made once: what a schema means is worked out for each, and that takes longer than a cycle.
 const goalsSchema = z.strictObject({ goals: z.array(goalInputSchema).min(1).max(100) });
 
 /** An agent's goals. Writes are staged: they are in the transaction that settles the call, so running one again is right. */
-export function goalTools(cycle: CycleContext): ToolSet {
-  const { services, agent } = cycle;
+export function goalTools(here: () => CycleContext): ToolSet {
   return {
     set_goals: tool({
       description:
@@ -18,8 +16,9 @@ export function goalTools(cycle: CycleContext): ToolSet {
       effects: 'session',
       inputSchema: goalsSchema,
       async execute({ goals }, ctx) {
+        const { services, agent, stage } = here();
         const keyed = await prepareGoals(services.store.db, agent.id, goals, agent.limits);
-        cycle.stage(ctx, (tx) => writeGoals(tx, agent.id, keyed));
+        stage(ctx, (tx) => writeGoals(tx, agent.id, keyed));
         return { keys: keyed.map(({ key }) => key) };
       },
     }),
@@ -28,8 +27,9 @@ export function goalTools(cycle: CycleContext): ToolSet {
       effects: 'session',
       inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {
+        const { services, agent, stage } = here();
         await assertGoals(services.store.db, agent.id, keys);
-        cycle.stage(ctx, (tx) => removeGoals(tx, agent.id, keys));
+        stage(ctx, (tx) => removeGoals(tx, agent.id, keys));
         return { deleted: keys };
       },
     }),

@@ -5,12 +5,10 @@ import { assertMemories, prepareMemories, removeMemories, writeMemories } from '
 import { memoryInputSchema } from '../memories/memory.ts';
 import { noteKeysSchema } from '../notes/note-key.ts';
 
-// Made once: what a schema means is worked out for each, and that takes longer than a cycle.
 const memoriesSchema = z.strictObject({ memories: z.array(memoryInputSchema).min(1).max(100) });
 
 /** An agent's memories. Writes are staged: they are in the transaction that settles the call, so running one again is right. */
-export function memoryTools(cycle: CycleContext): ToolSet {
-  const { services, agent } = cycle;
+export function memoryTools(here: () => CycleContext): ToolSet {
   return {
     set_memories: tool({
       description:
@@ -18,8 +16,9 @@ export function memoryTools(cycle: CycleContext): ToolSet {
       effects: 'session',
       inputSchema: memoriesSchema,
       async execute({ memories }, ctx) {
+        const { services, agent, stage } = here();
         const prepared = await prepareMemories(services.store.db, agent.id, memories, agent.limits);
-        cycle.stage(ctx, (tx) => writeMemories(tx, agent.id, prepared));
+        stage(ctx, (tx) => writeMemories(tx, agent.id, prepared));
         return { keys: prepared.map(({ key }) => key) };
       },
     }),
@@ -28,8 +27,9 @@ export function memoryTools(cycle: CycleContext): ToolSet {
       effects: 'session',
       inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {
+        const { services, agent, stage } = here();
         await assertMemories(services.store.db, agent.id, keys);
-        cycle.stage(ctx, (tx) => removeMemories(tx, agent.id, keys));
+        stage(ctx, (tx) => removeMemories(tx, agent.id, keys));
         return { deleted: keys };
       },
     }),

@@ -5,13 +5,11 @@ import { noteKeysSchema } from '../notes/note-key.ts';
 import { type Plan, planInputSchema } from '../plans/plan.ts';
 import { assertPlans, listPlans, preparePlans, removePlans, writePlans } from '../plans/plans.ts';
 
-// Made once: what a schema means is worked out for each, and that takes longer than a cycle.
 const plansSchema = z.strictObject({ plans: z.array(planInputSchema).min(1).max(20) });
 const nothingSchema = z.strictObject({});
 
 /** An agent's plans. Writes are staged: they are in the transaction that settles the call, so running one again is right. */
-export function planTools(cycle: CycleContext): ToolSet {
-  const { services, agent } = cycle;
+export function planTools(here: () => CycleContext): ToolSet {
   return {
     set_plans: tool({
       description:
@@ -19,9 +17,10 @@ export function planTools(cycle: CycleContext): ToolSet {
       effects: 'session',
       inputSchema: plansSchema,
       async execute({ plans }, ctx) {
+        const { services, agent, stage } = here();
         const now = await services.store.transaction(async (tx) => tx.now());
         const prepared = await preparePlans(services.store.db, agent.id, plans, now, agent.limits);
-        cycle.stage(ctx, (tx) => writePlans(services, tx, agent.id, prepared));
+        stage(ctx, (tx) => writePlans(services, tx, agent.id, prepared));
         return { plans: prepared.map(({ key, schedule }) => ({ key, nextAt: toIso(schedule.nextAt) })) };
       },
     }),
@@ -30,8 +29,9 @@ export function planTools(cycle: CycleContext): ToolSet {
       effects: 'session',
       inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {
+        const { services, agent, stage } = here();
         await assertPlans(services.store.db, agent.id, keys);
-        cycle.stage(ctx, (tx) => removePlans(tx, agent.id, keys));
+        stage(ctx, (tx) => removePlans(tx, agent.id, keys));
         return { deleted: keys };
       },
     }),
@@ -40,6 +40,7 @@ export function planTools(cycle: CycleContext): ToolSet {
       effects: 'none',
       inputSchema: nothingSchema,
       async execute() {
+        const { services, agent } = here();
         return { plans: (await listPlans(services.store.db, agent.id)).map(toRead) };
       },
     }),

@@ -2,7 +2,7 @@ import { fail, type Tool, type ToolContext, type ToolSet, tool } from '@lastcall
 import { z } from 'zod';
 import { ApiError } from '../api-error.ts';
 import type { Cycle } from '../cycle/cycle.ts';
-import type { CycleContext } from '../cycle/cycle-context.ts';
+import type { CycleContext, ThinkingContext } from '../cycle/cycle-context.ts';
 import { listMessages } from '../spaces/list-messages.ts';
 import { lockSpace } from '../spaces/lock-space.ts';
 import { listMembers, requireMember } from '../spaces/membership.ts';
@@ -11,44 +11,40 @@ import { getSpace, listSpaces } from '../spaces/space.ts';
 import type { Tx } from '../store/store.ts';
 import { emit, spaceChannel } from '../streams/emit.ts';
 
-// Made once: what a schema means is worked out for each, and that takes longer than a cycle.
 const spaceSchema = z.strictObject({ spaceId: z.string().min(1).max(200) });
 const pageSchema = z.strictObject({
   spaceId: z.string().min(1).max(200),
   offset: z.int().min(0).max(1_000_000_000).optional(),
   limit: z.int().min(1).max(200).optional(),
 });
-const messageSchemas = new Map<number, z.ZodType<{ text: string; replyTo?: string | undefined }>>();
-
 function messageSchema(characters: number): z.ZodType<{ text: string; replyTo?: string | undefined }> {
-  const known =
-    messageSchemas.get(characters) ??
-    z.strictObject({
-      text: z.string().min(1).max(characters).regex(/\S/),
-      replyTo: z.string().min(1).max(200).optional(),
-    });
-  messageSchemas.set(characters, known);
-  return known;
+  return z.strictObject({
+    text: z.string().min(1).max(characters).regex(/\S/),
+    replyTo: z.string().min(1).max(200).optional(),
+  });
 }
 
 /** How much of a space's history an agent reads when it enters. */
 const RECENT = 20;
 
 /** The tools by which an agent moves, speaks and reads. The only ones that know of spaces. */
-export function spaceTools(context: CycleContext, cycle: Cycle): ToolSet {
+export function spaceTools(here: Here, { messageCharacters }: { messageCharacters: number }): ToolSet {
   return {
-    enter_space: enterSpace(context, cycle),
-    send_message: sendMessage(context, cycle),
-    read_messages: readMessages(context),
+    enter_space: enterSpace(here),
+    send_message: sendMessage(here, messageCharacters),
+    read_messages: readMessages(here),
   };
 }
 
-function enterSpace({ services, agent, stage }: CycleContext, cycle: Cycle): Tool<{ spaceId: string }> {
+type Here = () => ThinkingContext;
+
+function enterSpace(here: Here): Tool<{ spaceId: string }> {
   return tool({
     description: 'Enter one of your spaces: it becomes your active space. Gives its recent messages and who is there.',
     inputSchema: spaceSchema,
     effects: 'session',
     async execute({ spaceId }, ctx) {
+      const { services, agent, cycle, stage } = here();
       return await orFail(async () => {
         const { db } = services.store;
         await requireMember(db, spaceId, agent.entityId);
@@ -80,15 +76,13 @@ async function moveTo(services: CycleContext['services'], tx: Tx, cycle: Cycle, 
   });
 }
 
-function sendMessage(
-  { services, agent, runId, stage }: CycleContext,
-  cycle: Cycle,
-): Tool<{ text: string; replyTo?: string | undefined }> {
+function sendMessage(here: Here, characters: number): Tool<{ text: string; replyTo?: string | undefined }> {
   return tool({
     description: 'Send a message to your active space. replyTo is the id of a message in it.',
-    inputSchema: messageSchema(services.limits.messageCharacters),
+    inputSchema: messageSchema(characters),
     effects: 'session',
     async execute({ text, replyTo }, ctx: ToolContext) {
+      const { services, agent, runId, cycle, stage } = here();
       const spaceId = cycle.activeSpaceId;
       if (spaceId === null)
         return fail(`You are in no space. ${await available(services, agent.entityId)}`, { code: 'no_active_space' });
@@ -111,15 +105,13 @@ async function available(services: CycleContext['services'], entityId: string): 
   return `Enter one with enter_space first: ${items.map(({ id, name }) => `${id} (${JSON.stringify(name)})`).join(', ')}.`;
 }
 
-function readMessages({
-  services,
-  agent,
-}: CycleContext): Tool<{ spaceId: string; offset?: number | undefined; limit?: number | undefined }> {
+function readMessages(here: Here): Tool<{ spaceId: string; offset?: number | undefined; limit?: number | undefined }> {
   return tool({
     description: 'Read messages of one of your spaces, newest first: offset skips that many of the newest.',
     inputSchema: pageSchema,
     effects: 'none',
     async execute({ spaceId, offset = 0, limit = RECENT }) {
+      const { services, agent } = here();
       return await orFail(async () => {
         const { db } = services.store;
         await requireMember(db, spaceId, agent.entityId);

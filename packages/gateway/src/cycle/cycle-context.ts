@@ -1,7 +1,9 @@
-import type { ToolContext } from '@lastcall/core';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { LastcallError, type ToolContext } from '@lastcall/core';
 import type { Limits } from '../config/limits.ts';
 import type { Services } from '../services.ts';
 import type { Tx } from '../store/store.ts';
+import type { Cycle } from './cycle.ts';
 
 /** What a tool of the gateway's own knows of the cycle it runs in. */
 export interface CycleContext {
@@ -13,6 +15,24 @@ export interface CycleContext {
    * while a tool runs, and nothing of a failed call remains. It may run more than once and must not do anything but write.
    */
   stage(ctx: ToolContext, write: StagedWrite): void;
+}
+
+export interface ThinkingContext extends CycleContext {
+  readonly cycle: Cycle;
+}
+
+const contexts = new AsyncLocalStorage<ThinkingContext>();
+
+/** Tools are made once for all cycles: which one a call is in, it finds by what it was started from. */
+export function inCycle<T>(context: ThinkingContext, work: () => T): T {
+  return contexts.run(context, work);
+}
+
+/** To be asked when a call begins. */
+export function thisCycle(): ThinkingContext {
+  const context = contexts.getStore();
+  if (context === undefined) throw new LastcallError('no_cycle', 'This tool runs only in the cycle of an agent.');
+  return context;
 }
 
 export type StagedWrite = (tx: Tx) => Promise<void>;

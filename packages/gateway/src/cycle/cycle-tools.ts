@@ -17,13 +17,14 @@ import { goalTools } from '../built-in-tools/goal-tools.ts';
 import { memoryTools } from '../built-in-tools/memory-tools.ts';
 import { planTools } from '../built-in-tools/plan-tools.ts';
 import { spaceTools } from '../built-in-tools/space-tools.ts';
+import type { AgentConfig } from '../config/agent-config.ts';
 import { findTool, type RegisteredTool } from '../config/registered-tool.ts';
 import type { Answerers, ToolConfig, ToolDisplay } from '../config/tool-config.ts';
 import { isInteractive, isVisible } from '../config/visibility.ts';
 import { readOutputTool } from '../consciousness/read-output.ts';
+import type { Limits } from '../limits.ts';
 import { toJson } from '../store/json.ts';
-import type { Cycle } from './cycle.ts';
-import type { CycleContext } from './cycle-context.ts';
+import { thisCycle } from './cycle-context.ts';
 import type { Registry } from './registry.ts';
 
 /** What the gateway knows of an agent's tool beyond how it runs. */
@@ -46,22 +47,52 @@ export interface CycleTools {
   named(name: string): CycleTool | undefined;
 }
 
-/** An agent's tools in a cycle: the built-in ones, which cannot be overridden, and those its configuration names. */
-export function cycleTools(context: CycleContext, cycle: Cycle, registry: Registry): CycleTools {
-  const registered = (cycle.agent.config.tools ?? []).map((given) => resolve(given, registry));
-  const own = Object.fromEntries(registered.map((one) => [one.name, toTool(one, cycle)]));
+/**
+ * An agent's tools: the built-in ones, which cannot be overridden, and those its configuration names. Made once for a configuration,
+ * because to check them and to work out what their schemas mean takes longer than a cycle.
+ */
+export function cycleTools(registry: Registry, config: AgentConfig, limits: BuiltInLimits): CycleTools {
+  const known = made.get(registry) ?? new WeakMap<AgentConfig, CycleTools>();
+  made.set(registry, known);
+  const tools = known.get(config) ?? makeTools(registry, config, limits);
+  known.set(config, tools);
+  return tools;
+}
+
+const made = new WeakMap<Registry, WeakMap<AgentConfig, CycleTools>>();
+
+function makeTools(registry: Registry, config: AgentConfig, limits: BuiltInLimits): CycleTools {
+  const registered = (config.tools ?? []).map((given) => resolve(given, registry));
+  const own = Object.fromEntries(registered.map((one) => [one.name, toTool(one)]));
   const known = new Map(registered.map((one) => [one.name, toCycleTool(one, own)]));
   return {
-    tools: mergeToolSets(builtIn(context, cycle), own),
+    tools: mergeToolSets(builtIn(limits), own),
     isAnyVisible: [...known.values()].some((one) => one.isVisible),
     named: (name) => known.get(name),
   };
 }
 
-function builtIn(context: CycleContext, cycle: Cycle): ToolSet {
-  return mergeToolSets(spaceTools(context, cycle), goalTools(context), memoryTools(context), planTools(context), {
-    read_output: readOutputTool(context.services.store.db, cycle.lease.threadId),
-  });
+type BuiltInLimits = Pick<Limits, 'messageCharacters'>;
+
+const builtIns = new Map<number, ToolSet>();
+
+function builtIn({ messageCharacters }: BuiltInLimits): ToolSet {
+  const known = builtIns.get(messageCharacters);
+  if (known !== undefined) return known;
+  const tools = mergeToolSets(
+    spaceTools(thisCycle, { messageCharacters }),
+    goalTools(thisCycle),
+    memoryTools(thisCycle),
+    planTools(thisCycle),
+    {
+      read_output: readOutputTool(() => {
+        const { services, cycle } = thisCycle();
+        return { db: services.store.db, threadId: cycle.lease.threadId };
+      }),
+    },
+  );
+  builtIns.set(messageCharacters, tools);
+  return tools;
 }
 
 function resolve(given: string | ToolConfig, { tools }: Registry): RegisteredTool {
@@ -92,9 +123,9 @@ function toCycleTool(one: RegisteredTool, tools: ToolSet): CycleTool {
   };
 }
 
-function toTool(one: RegisteredTool, cycle: Cycle): ToolSet[string] {
+function toTool(one: RegisteredTool): ToolSet[string] {
   if (one.kind === 'typescript') return one.tool;
-  const run = isInteractive(one) ? ask(one, cycle) : tell(one);
+  const run = isInteractive(one) ? ask(one) : tell(one);
   const { terminal, idempotent, timeoutMs, approval, keepLatest } = one;
   const settings = { terminal, idempotent, timeoutMs, approval, keepLatest, effects: one.effects ?? run.effects };
   const set = { [one.name]: run.tool };
@@ -102,12 +133,12 @@ function toTool(one: RegisteredTool, cycle: Cycle): ToolSet[string] {
 }
 
 /** Answered by somebody else: nothing happens here but to ask, so that it may run again after a crash. */
-function ask(config: ToolConfig, cycle: Cycle): { tool: AnyTool; effects: 'session' } {
+function ask(config: ToolConfig): { tool: AnyTool; effects: 'session' } {
   const made = tool({
     description: config.description,
     inputSchema: config.inputSchema,
     execute: (_input: unknown, ctx: ToolContext) => {
-      if (isVisible(config) && cycle.activeSpaceId === null)
+      if (isVisible(config) && thisCycle().cycle.activeSpaceId === null)
         return fail('You are in no space, so nobody could answer. Enter one with enter_space first.', {
           code: 'no_active_space',
         });

@@ -23,7 +23,7 @@ import { LeaseLost } from '../threads/lease.ts';
 import { adoptApproved, adoptShown } from './adopt-shown.ts';
 import { compactMind } from './compact-mind.ts';
 import type { Cycle } from './cycle.ts';
-import type { CycleContext } from './cycle-context.ts';
+import { inCycle, type ThinkingContext } from './cycle-context.ts';
 import { CycleJournal } from './cycle-journal.ts';
 import { cycleTools } from './cycle-tools.ts';
 import { failRun } from './fail-run.ts';
@@ -54,7 +54,8 @@ export async function think(services: Services, registry: Registry, cycle: Cycle
     registry.metrics?.cycle({ status, seconds: (performance.now() - startedAt) / 1_000 });
   try {
     prepared = await prepare(services, registry, cycle, abort, ending);
-    await runTurn(prepared.turn);
+    const { turn, context } = prepared;
+    await inCycle(context, () => runTurn(turn));
     count(abort.isCancelled() ? 'cancelled' : 'completed');
     await settleDown(services, cycle, prepared, abort);
   } catch (error) {
@@ -106,6 +107,7 @@ interface Prepared {
   readonly turn: TurnOptions;
   readonly model: LanguageModelV4;
   readonly session: Session;
+  readonly context: ThinkingContext;
 }
 
 async function prepare(
@@ -117,13 +119,7 @@ async function prepare(
 ): Promise<Prepared> {
   const { config, tag, limits } = cycle.agent;
   const staging = new Staging();
-  const context: CycleContext = {
-    services,
-    runId: cycle.runId,
-    agent: cycle.agent,
-    stage: (ctx, write) => staging.stage(ctx, write),
-  };
-  const given = cycleTools(context, cycle, registry);
+  const given = cycleTools(registry, config, services.limits);
   const flusher = new Flusher(() => journal.perform(async () => {}), services);
   const live = new LiveCalls(services, cycle, {
     isVisible: (name) => given.named(name)?.isVisible === true,
@@ -178,7 +174,14 @@ async function prepare(
     newId,
     logger: services.logger,
   };
-  return { turn, model, session };
+  const context: ThinkingContext = {
+    services,
+    cycle,
+    runId: cycle.runId,
+    agent: cycle.agent,
+    stage: (ctx, write) => staging.stage(ctx, write),
+  };
+  return { turn, model, session, context };
 }
 
 /** As the last cycle left it. */

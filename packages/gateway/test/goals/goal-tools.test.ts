@@ -15,7 +15,7 @@ describe.each(databases)('the tools of goals on $kind', ({ create }) => {
   const start = async (limits?: object) => {
     const agentId = await world.addAgent(limits);
     const { cycle, staged, settle } = cycleOf(world.services, agentId);
-    const tools = goalTools(cycle);
+    const tools = goalTools(() => cycle);
     return {
       agentId,
       staged,

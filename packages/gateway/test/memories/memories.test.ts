@@ -69,7 +69,7 @@ describe.each(databases)('memories on $kind', ({ create }) => {
   test('[G22] set_memories and delete_memories give keys, and write when the call is settled', async () => {
     const agentId = await world.addAgent();
     const { cycle, staged, settle } = cycleOf(world.services, agentId);
-    const tools = memoryTools(cycle);
+    const tools = memoryTools(() => cycle);
     const call = async (toolName: string, input: object) =>
       (await dispatchCall({ tools, call: { toolName, input } })).outcome;
     const memories = [{ key: 'likes', value: 'tea' }];

@@ -116,7 +116,7 @@ describe.each(databases)('plans on $kind', ({ create }) => {
   test('[G22] the tools set, read and delete plans by keys, and write when the call is settled', async () => {
     const agentId = await world.addAgent();
     const { cycle, staged, settle } = cycleOf(world.services, agentId);
-    const tools = planTools(cycle);
+    const tools = planTools(() => cycle);
     const call = async (toolName: string, input: object) =>
       (await dispatchCall({ tools, call: { toolName, input } })).outcome;
     const plans = [{ name: 'Morning report', instruction: 'Report.', cron: '0 9 * * *', timeZone: 'Europe/Berlin' }];

@@ -102,7 +102,9 @@ function openReader(databaseUrl: string | undefined, folder: string): Kysely<Tab
   return new Kysely<Tables>({
     dialect:
       databaseUrl === undefined
-        ? sqliteDialect(new SqliteDriver(new DatabaseSync(join(folder, '.lastcall', 'lastcall.db'), { readOnly: true })))
+        ? sqliteDialect(
+            new SqliteDriver(new DatabaseSync(join(folder, '.lastcall', 'lastcall.db'), { readOnly: true })),
+          )
         : new PostgresDialect({ pool: createPool(databaseUrl, 2) }),
   });
 }
