@@ -16,7 +16,7 @@ import {
 import { Pool, type PoolClient, type PoolConfig, type QueryConfig, types } from 'pg';
 import { boundTo } from './bound-to.ts';
 import { migrate } from './migrate.ts';
-import { assertOutsideTransaction, runTransaction } from './run-transaction.ts';
+import { assertOutsideTransaction, runTransaction, type TransactionSource } from './run-transaction.ts';
 import { nameOfStatement } from './statement.ts';
 import type { Store } from './store.ts';
 import { StoreUnavailable } from './store-error.ts';
@@ -31,12 +31,26 @@ export interface PostgresOptions {
 /** The scaled store, for one gateway or several. */
 export async function openPostgresStore({ url, connections = 20 }: PostgresOptions): Promise<Store> {
   const pool = createPool(url, connections, { pipeline: true });
-  const driver = new PipelinedDriver({ pool: guarded(pool) });
+  const driver: Driver = new PipelinedDriver({ pool: guarded(pool) });
   const dialect = postgresDialect(driver);
   const db = new Kysely<Tables>({ dialect });
   const clock = new DatabaseClock();
-  const now = (): number => clock.now();
-  const source = { dialect: 'postgres', driver, on: boundTo(db, { dialect, driver }), now, failsWhole: true } as const;
+  const on = boundTo(db, { dialect, driver });
+  const source: TransactionSource = {
+    dialect: 'postgres',
+    now: () => clock.now(),
+    failsWhole: true,
+    async open() {
+      const connection = await driver.acquireConnection();
+      await driver.beginTransaction(connection, {});
+      return {
+        db: on(connection),
+        commit: () => driver.commitTransaction(connection),
+        rollback: () => driver.rollbackTransaction(connection),
+        close: () => driver.releaseConnection(connection),
+      };
+    },
+  };
   try {
     await migrate(db, 'postgres');
     await clock.ask(db);

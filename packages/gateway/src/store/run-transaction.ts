@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { DatabaseConnection, Driver, Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Dialect, Tx } from './store.ts';
 import { StoreMisuse } from './store-error.ts';
 import type { Tables } from './tables.ts';
@@ -18,15 +18,23 @@ export function assertOutsideTransaction(): void {
 /** How a database does transactions. */
 export interface TransactionSource {
   readonly dialect: Dialect;
-  readonly driver: Driver;
-  /** Builds statements, and runs them on that connection as soon as they are asked for. */
-  readonly on: (connection: DatabaseConnection) => Kysely<Tables>;
   readonly now: () => number;
   /**
    * Whether a statement that fails leaves nothing to commit. Then the commit is sent along with the last statements, without waiting
    * for their answers.
    */
   readonly failsWhole: boolean;
+  /** Waits for its turn, and begins. */
+  open(): Promise<BegunTransaction>;
+}
+
+/** A transaction of a database. Either `commit` or `rollback` comes once, or `rollback` after a `commit` that rejected; `close` at last. */
+export interface BegunTransaction {
+  /** Builds statements, and runs them in the transaction as soon as they are asked for. */
+  readonly db: Kysely<Tables>;
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** One try of a transaction: the work, what it left for the end, and then what waits for the commit. */
@@ -36,11 +44,10 @@ export async function runTransaction<T>(
   { onCommit }: { onCommit?: () => void } = {},
 ): Promise<T> {
   assertOutsideTransaction();
-  const { driver } = source;
-  const connection = await driver.acquireConnection();
+  const begun = await source.open();
   const inside = { open: true };
   try {
-    const tx = new OpenTransaction(source, connection);
+    const tx = new OpenTransaction(source, begun);
     const value = await transactions.run(inside, () => tx.perform(work, onCommit));
     inside.open = false;
     tx.tell();
@@ -48,7 +55,7 @@ export async function runTransaction<T>(
   } finally {
     // What was started inside and runs on is outside from here.
     inside.open = false;
-    await driver.releaseConnection(connection);
+    await begun.close();
   }
 }
 
@@ -56,18 +63,18 @@ class OpenTransaction implements Tx {
   readonly dialect: Dialect;
   readonly db: Kysely<Tables>;
   readonly now: () => number;
-  readonly #source: TransactionSource;
-  readonly #connection: DatabaseConnection;
+  readonly #failsWhole: boolean;
+  readonly #begun: BegunTransaction;
   readonly #before: (() => void | Promise<void>)[] = [];
   readonly #after: (() => void)[] = [];
   readonly #left: Promise<Failure | undefined>[] = [];
 
-  constructor(source: TransactionSource, connection: DatabaseConnection) {
-    this.#source = source;
-    this.#connection = connection;
-    this.dialect = source.dialect;
-    this.now = source.now;
-    this.db = source.on(connection);
+  constructor({ dialect, now, failsWhole }: TransactionSource, begun: BegunTransaction) {
+    this.#failsWhole = failsWhole;
+    this.#begun = begun;
+    this.dialect = dialect;
+    this.now = now;
+    this.db = begun.db;
   }
 
   leave(statement: Promise<unknown>): void {
@@ -87,22 +94,19 @@ class OpenTransaction implements Tx {
   }
 
   async perform<T>(work: (tx: Tx) => Promise<T>, onCommit: (() => void) | undefined): Promise<T> {
-    const { driver, failsWhole } = this.#source;
-    const connection = this.#connection;
-    await driver.beginTransaction(connection, {});
     try {
       const value = await work(this);
       for (const last of this.#before) await last();
-      if (!failsWhole) await this.#assertAllWell();
+      if (!this.#failsWhole) await this.#assertAllWell();
       onCommit?.();
-      const committed = driver.commitTransaction(connection).then(nothing, toFailure);
-      if (failsWhole) await this.#assertAllWell();
+      const committed = this.#begun.commit().then(nothing, toFailure);
+      if (this.#failsWhole) await this.#assertAllWell();
       throwFirst([await committed]);
       return value;
     } catch (error) {
       const cause = firstOf([...(await Promise.all(this.#left)), { error }])?.error ?? error;
       // A connection on which not even that is possible is not used again.
-      await driver.rollbackTransaction(connection).catch(() => {});
+      await this.#begun.rollback().catch(() => {});
       throw cause;
     }
   }

@@ -30,39 +30,54 @@ class QueueingAdapter extends SqliteAdapter {
   }
 }
 
+/** Lends the connection to one at a time, in the order in which they asked. */
 export class SqliteDriver implements Driver {
+  readonly connection: SqliteConnection;
   readonly #database: DatabaseSync;
-  readonly #connection: SqliteConnection;
-  readonly #begin: StatementSync;
-  readonly #commit: StatementSync;
-  #last: Promise<void> = Promise.resolve();
-  #free: (() => void) | undefined;
+  readonly #line: { readonly isMember: boolean; readonly go: () => void }[] = [];
+  #isLent = false;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
-    this.#connection = new SqliteConnection(database);
-    this.#begin = database.prepare('begin immediate');
-    this.#commit = database.prepare('commit');
+    this.connection = new SqliteConnection(database);
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
     assertOutsideTransaction();
-    const turn = this.#last;
+    await this.turn({ isMember: false });
+    return this.connection;
+  }
+
+  /** `isMember`: of a group of transactions that are committed together. */
+  async turn({ isMember }: { isMember: boolean }): Promise<void> {
+    if (!this.#isLent) {
+      this.#isLent = true;
+      return;
+    }
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#last = promise;
-    await turn;
-    this.#free = resolve;
-    return this.#connection;
+    this.#line.push({ isMember, go: resolve });
+    await promise;
+  }
+
+  /** Whether the next in line is to be a member of the group too. */
+  get isMemberNext(): boolean {
+    return this.#line[0]?.isMember === true;
+  }
+
+  pass(): void {
+    const next = this.#line.shift();
+    if (next === undefined) this.#isLent = false;
+    else next.go();
   }
 
   async beginTransaction(): Promise<void> {
-    this.#begin.run();
+    this.#database.exec('begin immediate');
   }
 
   async commitTransaction(): Promise<void> {
-    this.#commit.run();
+    this.#database.exec('commit');
   }
 
   async rollbackTransaction(): Promise<void> {
@@ -70,7 +85,7 @@ export class SqliteDriver implements Driver {
   }
 
   async releaseConnection(): Promise<void> {
-    this.#free?.();
+    this.pass();
   }
 
   async destroy(): Promise<void> {
@@ -78,7 +93,7 @@ export class SqliteDriver implements Driver {
   }
 }
 
-class SqliteConnection implements DatabaseConnection {
+export class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync;
   // The same few hundred statements come again and again: preparing one costs more than running it.
   readonly #prepared = new Map<string, Prepared>();

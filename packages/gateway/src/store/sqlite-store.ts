@@ -4,8 +4,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import { boundTo } from './bound-to.ts';
 import { migrate } from './migrate.ts';
-import { runTransaction } from './run-transaction.ts';
+import { runTransaction, type TransactionSource } from './run-transaction.ts';
 import { SqliteDriver, sqliteDialect } from './sqlite-driver.ts';
+import { SqliteTransactions } from './sqlite-transactions.ts';
 import type { Store } from './store.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
@@ -26,14 +27,15 @@ export async function openSqliteStore({ home, synchronous = 'FULL' }: SqliteOpti
   const driver = new SqliteDriver(database);
   const dialect = sqliteDialect(driver);
   const db = new Kysely<Tables>({ dialect });
-  const source = {
+  await migrate(db, 'sqlite');
+  const own = boundTo(db, { dialect, driver })(driver.connection);
+  const transactions = new SqliteTransactions(database, driver, own);
+  const source: TransactionSource = {
     dialect: 'sqlite',
-    driver,
-    on: boundTo(db, { dialect, driver }),
     now: Date.now,
     failsWhole: false,
-  } as const;
-  await migrate(db, 'sqlite');
+    open: () => transactions.open(),
+  };
   return {
     dialect: 'sqlite',
     db,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { statement } from '../../src/store/statement.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type Database, databases } from '../support/stores.ts';
 
@@ -73,6 +74,62 @@ describe.each(databases)('the store on $kind', ({ create }) => {
     );
     const row = await store.db.selectFrom('channels').select('next_seq').where('id', '=', 'c').executeTakeFirst();
     expect(row?.next_seq).toBe(30);
+  });
+
+  test('of transactions side by side, those that fail change nothing, and the others stand', async () => {
+    const keys = Array.from({ length: 60 }, (_, index) => `side-${index}`);
+    const isBad = (key: string): boolean => key.endsWith('3') || key === 'side-0';
+    const told: string[] = [];
+    const settled = await Promise.allSettled(
+      keys.map((key) =>
+        store.transaction(async (tx) => {
+          tx.afterCommit(() => told.push(key));
+          await tx.db.insertInto('settings').values(setting(key)).execute();
+          // Of what was written twice the database itself complains, of the first the program.
+          if (key === 'side-0') throw new Error('no');
+          if (isBad(key)) await tx.db.insertInto('settings').values(setting('kept')).execute();
+        }),
+      ),
+    );
+    const rows = await store.db.selectFrom('settings').select('key').where('key', 'like', 'side-%').execute();
+    const good = keys.filter((key) => !isBad(key));
+    expect(rows.map(({ key }) => key).sort()).toEqual(good.toSorted());
+    expect(told.toSorted()).toEqual(good.toSorted());
+    expect(settled.map(({ status }) => status === 'fulfilled')).toEqual(keys.map((key) => !isBad(key)));
+  });
+
+  test('a statement that was left fails the transaction, and what was sent after it is undone', async () => {
+    const told: string[] = [];
+    const failing = store.transaction(async (tx) => {
+      tx.afterCommit(() => told.push('told'));
+      tx.leave(tx.db.insertInto('settings').values(setting('kept')).execute());
+      tx.leave(tx.db.insertInto('settings').values(setting('after')).execute());
+    });
+    await expect(failing).rejects.toThrow(/unique|duplicate/i);
+    expect(await store.db.selectFrom('settings').select('key').where('key', '=', 'after').execute()).toEqual([]);
+    expect(told).toEqual([]);
+  });
+
+  test('a statement that is compiled once runs with other values each time, alone and in transactions', async () => {
+    const put = statement((db, given: { key: string; value: string }) =>
+      db.insertInto('settings').values({ key: given.key, value: given.value }).returning('key'),
+    );
+    const get = statement((db, { key }: { key: string }) =>
+      db.selectFrom('settings').select(['key', 'value']).where('key', '=', key),
+    );
+    const keys = Array.from({ length: 10 }, (_, index) => `compiled-${index}`);
+    await store.transaction(async (tx) => {
+      const put1 = keys.map((key) => put(tx.db, setting(key, key)));
+      expect(await Promise.all(put1)).toEqual(keys.map((key) => [{ key }]));
+      expect(await get(tx.db, { key: 'compiled-3' })).toEqual([setting('compiled-3', 'compiled-3')]);
+    });
+    expect(await Promise.all(keys.map((key) => get(store.db, { key })))).toEqual(
+      keys.map((key) => [setting(key, key)]),
+    );
+    // Where it fails it can still be used afterwards.
+    const again = store.transaction(async (tx) => void (await put(tx.db, setting('compiled-1'))));
+    await expect(again).rejects.toThrow(/unique|duplicate/i);
+    expect(await store.transaction((tx) => put(tx.db, setting('compiled-new')))).toEqual([{ key: 'compiled-new' }]);
   });
 
   test('numbers come back as numbers, also large ones', async () => {

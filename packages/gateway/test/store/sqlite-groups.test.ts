@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import type { Store } from '../../src/store/store.ts';
+
+let home: string;
+let store: Store;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'lastcall-groups-'));
+  store = await openSqliteStore({ home });
+});
+afterEach(async () => {
+  await store.close();
+  await rm(home, { recursive: true, force: true });
+});
+
+const put = (key: string, value = '1'): Promise<unknown> =>
+  store.transaction((tx) => tx.db.insertInto('settings').values({ key, value }).execute());
+const count = async (): Promise<number> => (await store.db.selectFrom('settings').select('key').execute()).length;
+
+test('[G43] transactions that the database itself gives up are all told so, and leave nothing', async () => {
+  await put('before');
+  const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(store.db);
+  await sql`pragma max_page_count = ${sql.lit(rows[0]?.page_count ?? 0)}`.execute(store.db);
+  // The big one finds no room; those before and after it in line are small.
+  const all = ['a', 'b', 'big', 'c'].map((key) => put(key, key === 'big' ? 'x'.repeat(1_000_000) : '1'));
+  const settled = await Promise.allSettled(all);
+  expect(settled[2]?.status).toBe('rejected');
+  const kept = settled.filter(({ status }) => status === 'fulfilled').length;
+  // Whoever was told that it is there finds it, and nobody else does.
+  expect(await count()).toBe(1 + kept);
+  await sql`pragma max_page_count = 1000000`.execute(store.db);
+  await put('after', 'x'.repeat(1_000_000));
+  expect(await count()).toBe(2 + kept);
+});
+
+test('a read outside of transactions sees what is durable, and nothing that could still be undone', async () => {
+  const other = new DatabaseSync(join(home, 'lastcall.db'), { readOnly: true });
+  const durable = (): unknown => other.prepare('select count(*) as count from settings').get()?.count;
+  const seen: [number, unknown][] = [];
+  const look = async (): Promise<unknown> => seen.push([await count(), durable()]);
+  await Promise.all([put('a'), put('b'), look(), put('c'), put('d'), look(), put('e')]);
+  other.close();
+  expect(seen).toEqual([
+    [2, 2],
+    [4, 4],
+  ]);
+});
+
+test('transactions that stand in line are committed together', async () => {
+  const watched: string[] = [];
+  const other = new DatabaseSync(join(home, 'lastcall.db'), { readOnly: true });
+  const durable = (): unknown => other.prepare('select count(*) as count from settings').get()?.count;
+  const putAndLook = (key: string): Promise<void> =>
+    store.transaction(async (tx) => {
+      await tx.db.insertInto('settings').values({ key, value: '1' }).execute();
+      watched.push(`${key} ${durable()}`);
+    });
+  await Promise.all(['a', 'b', 'c'].map(putAndLook));
+  await putAndLook('d');
+  other.close();
+  expect(watched).toEqual(['a 0', 'b 0', 'c 0', 'd 3']);
+});
