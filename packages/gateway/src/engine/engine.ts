@@ -5,12 +5,15 @@ import type { Tx } from '../store/store.ts';
  * the sweep finds what was lost (see threads/sweep.ts).
  */
 export interface Engine {
-  /** Wakes the thread once the transaction is durable, on whichever gateway is free; not before `at`, where it is given. */
-  enqueue(tx: Tx, threadId: string, at?: number): Promise<void>;
-  /** From here on wakes are delivered. `wake` resolves once the thread is taken or left: not when its work is done. */
+  /**
+   * Wakes the thread once the transaction is durable, on whichever gateway is free: not before an instant, where one is given, or
+   * ahead of others, where somebody waits for it.
+   */
+  enqueue(tx: Tx, threadId: string, at?: number | 'first'): Promise<void>;
+  /** From here on wakes are delivered. `wake` resolves once the thread is taken, left or in line: not when its work is done. */
   start(wake: Wake): Promise<void>;
   /** Delivers no more. What was enqueued stays for others, or for the next start. */
   stop(): Promise<void>;
 }
 
-export type Wake = (threadId: string) => Promise<void>;
+export type Wake = (threadId: string, options?: { readonly isFirst: boolean }) => Promise<void>;

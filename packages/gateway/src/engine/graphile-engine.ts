@@ -3,7 +3,7 @@ import { runMigrations } from 'graphile-worker';
 import { deliverWake } from './deliver-wake.ts';
 import type { Engine, Wake } from './engine.ts';
 import { createWorkerPool, runWorkers, type Workers } from './graphile-workers.ts';
-import { addWakeJob, SCHEMA } from './wake-jobs.ts';
+import { addWakeJob, SCHEMA, type WakePayload } from './wake-jobs.ts';
 
 export interface GraphileOptions {
   readonly url: string;
@@ -25,7 +25,7 @@ export async function createGraphileEngine({ url, concurrency = 10, logger }: Gr
         url,
         concurrency,
         logger,
-        perform: (threadId, stopping) => perform(wake, threadId, stopping, logger),
+        perform: (payload, stopping) => perform(wake, payload, stopping, logger),
       });
     },
     async stop() {
@@ -49,12 +49,17 @@ async function prepare(url: string): Promise<void> {
 const PATIENCE_MS = 1_000;
 
 /** Rejects if the worker stops meanwhile: whether the thread was taken is not known, and the job stays for another. */
-async function perform(wake: Wake, threadId: string, stopping: AbortSignal, logger: Logger | undefined): Promise<void> {
+async function perform(
+  wake: Wake,
+  { threadId, first = false }: WakePayload,
+  stopping: AbortSignal,
+  logger: Logger | undefined,
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, PATIENCE_MS);
   const onStop = (): void => reject(new Error('The gateway stops.'));
   stopping.addEventListener('abort', onStop);
-  void deliverWake(wake, threadId, logger).then(resolve);
+  void deliverWake(wake, { threadId, isFirst: first }, logger).then(resolve);
   try {
     await promise;
   } finally {

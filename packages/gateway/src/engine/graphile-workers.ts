@@ -3,7 +3,7 @@ import type { Logger } from '@lastcall/core';
 import { type Runner, run, Logger as WorkerLogger } from 'graphile-worker';
 import type { Pool, PoolClient } from 'pg';
 import { createPool } from '../store/postgres-store.ts';
-import { SCHEMA, TASK } from './wake-jobs.ts';
+import { SCHEMA, TASK, type WakePayload } from './wake-jobs.ts';
 
 /** Workers of the queue that go on until they are stopped, whatever happens to the database. */
 export interface Workers {
@@ -15,7 +15,7 @@ export interface WorkersOptions {
   readonly url: string;
   readonly concurrency: number;
   readonly logger: Logger | undefined;
-  readonly perform: (threadId: string, stopping: AbortSignal) => Promise<void>;
+  readonly perform: (payload: WakePayload, stopping: AbortSignal) => Promise<void>;
 }
 
 export async function runWorkers(options: WorkersOptions): Promise<Workers> {
@@ -82,7 +82,7 @@ async function launch(options: WorkersOptions, stopping: AbortSignal): Promise<R
     const runner = await run({
       pgPool: pool,
       schema: SCHEMA,
-      taskList: { [TASK]: (payload) => options.perform(threadIdOf(payload), stopping) },
+      taskList: { [TASK]: (payload) => options.perform(payload as WakePayload, stopping) },
       parsedCronItems: [],
       concurrency: options.concurrency,
       noHandleSignals: true,
@@ -100,11 +100,6 @@ async function launch(options: WorkersOptions, stopping: AbortSignal): Promise<R
     await close(pool);
     throw error;
   }
-}
-
-/** Payloads are what wake-jobs.ts writes. */
-function threadIdOf(payload: unknown): string {
-  return (payload as { threadId: string }).threadId;
 }
 
 export function createWorkerPool(url: string, connections: number): Pool {

@@ -6,23 +6,23 @@ import { WakeTimes } from './wake-times.ts';
 /** For one gateway by itself. Nothing of it survives the process: the sweep finds what was to be woken. */
 export function createInProcessEngine({ logger }: { logger?: Logger } = {}): Engine {
   /** Threads to be woken at once: one wake stands for all that were asked for before it. */
-  const waiting = new Set<string>();
+  const waiting = new Map<string, { readonly threadId: string; readonly isFirst: boolean }>();
   const later = new WakeTimes();
   let wake: Wake | undefined;
   let delivery: NodeJS.Immediate | undefined;
   let timer: NodeJS.Timeout | undefined;
   let timerAt = Number.POSITIVE_INFINITY;
 
-  function add(threadId: string): void {
-    waiting.add(threadId);
+  function add(threadId: string, isFirst = false): void {
+    waiting.set(threadId, { threadId, isFirst: isFirst || waiting.get(threadId)?.isFirst === true });
     if (wake !== undefined) delivery ??= setImmediate(deliver);
   }
 
   function deliver(): void {
     delivery = undefined;
-    const threads = [...waiting];
+    const threads = [...waiting.values()];
     waiting.clear();
-    for (const threadId of threads) if (wake !== undefined) void deliverWake(wake, threadId, logger);
+    for (const thread of threads) if (wake !== undefined) void deliverWake(wake, thread, logger);
   }
 
   /** One timer, for the nearest instant, however many wakes there are. */
@@ -43,8 +43,9 @@ export function createInProcessEngine({ logger }: { logger?: Logger } = {}): Eng
   return {
     async enqueue(tx, threadId, at) {
       tx.afterCommit(() => {
-        const wait = at === undefined ? 0 : at - Date.now();
-        if (at === undefined || wait <= 0) return add(threadId);
+        if (at === undefined || at === 'first') return add(threadId, at === 'first');
+        const wait = at - Date.now();
+        if (wait <= 0) return add(threadId);
         // What is far is found by the sweep when it is due: those who sleep until then cost no memory.
         if (wait > FARTHEST_MS) return;
         later.add({ at, threadId });
@@ -53,7 +54,7 @@ export function createInProcessEngine({ logger }: { logger?: Logger } = {}): Eng
     },
     async start(given) {
       wake = given;
-      for (const threadId of waiting) add(threadId);
+      for (const { threadId, isFirst } of waiting.values()) add(threadId, isFirst);
       setTimer();
     },
     async stop() {

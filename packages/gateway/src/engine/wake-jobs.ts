@@ -11,17 +11,26 @@ interface WakeJob {
   readonly key: string;
   readonly threadId: string;
   readonly at: number | null;
+  /** Whether it is taken ahead of others. */
+  readonly first: boolean;
+}
+
+/** What a job tells whoever performs it. */
+export interface WakePayload {
+  readonly threadId: string;
+  readonly first?: boolean;
 }
 
 const added = new WeakMap<Tx, Map<string, WakeJob>>();
 
 /**
  * Adds the job at the end of the transaction, with the others of it. A delayed wake has a key of its own, so that it neither
- * puts an immediate one off nor gives way to it.
+ * puts an immediate one off nor gives way to it; so has one that is ahead of others, so that no later one puts it back.
  */
-export function addWakeJob(tx: Tx, threadId: string, at: number | undefined): void {
+export function addWakeJob(tx: Tx, threadId: string, at: number | 'first' | undefined): void {
+  const first = at === 'first';
   const key = at === undefined ? `thread:${threadId}` : `thread:${threadId}@${at}`;
-  const job = { key, threadId, at: at ?? null };
+  const job = { key, threadId, at: first || at === undefined ? null : at, first };
   const jobs = added.get(tx);
   if (jobs !== undefined) {
     jobs.set(key, job);
@@ -51,6 +60,7 @@ async function addJobs(tx: Tx, jobs: readonly WakeJob[]): Promise<ReadonlySet<st
     keys: jobs.map(({ key }) => key),
     threads: jobs.map(({ threadId }) => threadId),
     times: jobs.map(({ at }) => at),
+    firsts: jobs.map(({ first }) => first),
   });
   return new Set(rows.map(({ key }) => key));
 }
@@ -59,17 +69,20 @@ interface JobValues {
   readonly keys: readonly string[];
   readonly threads: readonly string[];
   readonly times: readonly (number | null)[];
+  readonly firsts: readonly boolean[];
 }
 
-const addAll = statement((db, { keys, threads, times }: JobValues) => {
+const addAll = statement((db, { keys, threads, times, firsts }: JobValues) => {
   const text = sql<{ key: string }>`
     select asked.key
-    from unnest(${keys}::text[], ${threads}::text[], ${times}::bigint[]) as asked (key, thread, at)
+    from unnest(${keys}::text[], ${threads}::text[], ${times}::bigint[], ${firsts}::boolean[])
+      as asked (key, thread, at, first)
     cross join lateral ${sql.id(SCHEMA, 'add_job')}(
       identifier => ${TASK}::text,
-      payload => json_build_object('threadId', asked.thread),
+      payload => json_build_object('threadId', asked.thread, 'first', asked.first),
       run_at => to_timestamp(asked.at / 1000.0),
-      job_key => asked.key
+      job_key => asked.key,
+      priority => case when asked.first then -10 else 0 end
     ) as job
     where job.id is null`;
   return { compile: () => text.compile(db) };

@@ -61,11 +61,17 @@ export async function openPostgresStore({ url, connections = 20 }: PostgresOptio
   return {
     dialect: 'postgres',
     db,
+    get isBusy() {
+      return pool.totalCount - pool.idleCount + pool.waitingCount >= MOST_AT_ONCE;
+    },
     transaction: (work) => tryAgain((onCommit) => runTransaction(source, work, { onCommit })),
     ping: () => clock.ask(db),
     close: () => db.destroy(),
   };
 }
+
+/** More transactions than this side by side mostly wait for the processors of the database, or for ours. */
+const MOST_AT_ONCE = 10;
 
 /** Times and counts are whole numbers far below 2^53; PostgreSQL's driver gives int8 as text unless it is told. */
 const INT8 = 20;

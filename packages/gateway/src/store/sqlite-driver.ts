@@ -61,6 +61,11 @@ export class SqliteDriver implements Driver {
     await promise;
   }
 
+  /** How many are in line. */
+  get waiting(): number {
+    return this.#line.length;
+  }
+
   /** Whether the next in line is to be a member of the group too. */
   get isMemberNext(): boolean {
     return this.#line[0]?.isMember === true;

@@ -40,6 +40,9 @@ export async function openSqliteStore({ home, synchronous = 'FULL' }: SqliteOpti
     dialect: 'sqlite',
     db,
     transaction: (work) => runTransaction(source, work),
+    get isBusy() {
+      return driver.waiting >= MOST_WAITING;
+    },
     async ping() {
       await sql`select 1`.execute(db);
     },
@@ -49,6 +52,9 @@ export async function openSqliteStore({ home, synchronous = 'FULL' }: SqliteOpti
     },
   };
 }
+
+/** Enough to be committed together, and few enough that who comes next is not kept waiting. */
+const MOST_WAITING = 8;
 
 /**
  * Held as long as the process lives, also if it is killed: the system lets go of it. In a file of its own, so that others

@@ -13,6 +13,8 @@ export interface Store {
   readonly db: Kysely<Tables>;
   /** Runs `work`, commits, then runs what it left for after. Conflicts with other transactions are tried again: `work` may run more than once. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Whether as much is under way as it does well side by side: more would only wait. */
+  readonly isBusy: boolean;
   /** Whether the database answers. */
   ping(): Promise<void>;
   close(): Promise<void>;

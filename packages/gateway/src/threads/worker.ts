@@ -11,8 +11,8 @@ import { StoreUnavailable } from '../store/store-error.ts';
 import { runChannel } from '../streams/emit.ts';
 import { inSpan } from '../telemetry/spans.ts';
 import { findSleepers } from './find-sleepers.ts';
+import { Gate } from './gate.ts';
 import { type Lease, LeaseLost, letGo, renewLeases } from './lease.ts';
-import { Slots } from './slots.ts';
 
 /** A thread that this worker holds. */
 interface Hold {
@@ -26,12 +26,15 @@ interface Hold {
   running: { readonly runId: string; readonly cancel: () => void } | undefined;
   /** It was woken while it was held: the holder looks again after it lets go. */
   again: boolean;
+  /** Somebody waits for that. */
+  isFirst: boolean;
   readonly done: Promise<void>;
 }
 
 /** A thread that is about to be taken. */
 interface Waking {
   again: boolean;
+  isFirst: boolean;
   readonly done: Promise<void>;
 }
 
@@ -45,14 +48,15 @@ export class Worker {
   readonly #owner: string = `${hostname()}:${process.pid}:${randomUUID()}`;
   readonly #holds = new Map<string, Hold>();
   readonly #waking = new Map<string, Waking>();
-  readonly #slots: Slots;
+  readonly #gate: Gate;
   readonly #timers: NodeJS.Timeout[] = [];
   #isStopping = false;
 
   constructor(services: Services, registry: Registry) {
     this.#services = services;
     this.#registry = registry;
-    this.#slots = new Slots(services.limits.cycles);
+    const { store, limits } = services;
+    this.#gate = new Gate({ places: limits.cycles, isBusy: () => store.isBusy });
   }
 
   /** What is swept is swept side by side: none of it waits for what takes long or fails, and least of all those who sleep. */
@@ -64,16 +68,24 @@ export class Worker {
     this.#every(sweepMs, async () => {
       for (const threadId of await findSleepers(this.#services.store)) void this.wake(threadId);
     });
-    await this.#services.engine.start((threadId) => this.wake(threadId));
+    await this.#services.engine.start(async (threadId, options) => {
+      const woken = this.wake(threadId, options);
+      // The sweep finds it if this gateway dies before its turn comes: the engine has others to deliver meanwhile.
+      if (!this.#gate.isWaiting(threadId)) await woken;
+    });
   }
 
-  /** Resolves once the thread is taken or left. */
-  async wake(threadId: string): Promise<void> {
+  /** Resolves once the thread is taken or left. `isFirst`: somebody waits for it. */
+  async wake(threadId: string, { isFirst = false }: { isFirst?: boolean } = {}): Promise<void> {
     const held = this.#holds.get(threadId) ?? this.#waking.get(threadId);
-    if (held !== undefined) held.again = true;
+    if (held !== undefined) {
+      held.again = true;
+      held.isFirst ||= isFirst;
+      if (isFirst) this.#gate.hurry(threadId);
+    }
     if (held !== undefined || this.#isStopping) return;
     const { promise: done, resolve } = Promise.withResolvers<void>();
-    const waking: Waking = { again: false, done };
+    const waking: Waking = { again: false, isFirst, done };
     this.#waking.set(threadId, waking);
     await this.#tryTake(threadId, waking);
     this.#waking.delete(threadId);
@@ -81,17 +93,17 @@ export class Worker {
     const taken = this.#holds.get(threadId);
     if (!waking.again) return;
     // What it was woken for meanwhile may be newer than what was looked at.
-    if (taken === undefined) await this.wake(threadId);
+    if (taken === undefined) await this.wake(threadId, waking);
     else taken.again = true;
   }
 
   async #tryTake(threadId: string, waking: Waking): Promise<void> {
-    await this.#slots.take();
+    await this.#gate.enter(threadId, waking);
     try {
       waking.again = false;
-      if (this.#isStopping || !(await this.#take(threadId))) this.#slots.giveBack();
+      if (this.#isStopping || !(await this.#take(threadId))) this.#gate.leave();
     } catch (error) {
-      this.#slots.giveBack();
+      this.#gate.leave();
       if (!(error instanceof StoreUnavailable))
         this.#services.logger.error(`Thread ${threadId} could not be taken.`, error);
     }
@@ -102,6 +114,7 @@ export class Worker {
     this.#isStopping = true;
     for (const timer of this.#timers.slice(1)) clearInterval(timer);
     await this.#services.engine.stop();
+    this.#gate.open();
     const all = Promise.allSettled([...this.#holds.values()].map(({ done }) => done));
     const grace = Promise.withResolvers<void>();
     const timer = setTimeout(grace.resolve, this.#services.limits.graceMs);
@@ -131,6 +144,7 @@ export class Worker {
       isCancelled: false,
       running: undefined,
       again: false,
+      isFirst: false,
       done,
     };
     this.#holds.set(threadId, hold);
@@ -146,21 +160,25 @@ export class Worker {
       if (!(error instanceof LeaseLost)) this.#services.logger.error(`Thread ${threadId} was let go.`, error);
     } finally {
       this.#holds.delete(threadId);
-      this.#slots.giveBack();
+      this.#gate.leave();
     }
-    if (hold.again) await this.wake(threadId);
+    if (hold.again) await this.wake(threadId, hold);
   }
 
   /** Whether there may be more to do. */
   async #next(hold: Hold): Promise<boolean> {
     try {
+      const { first } = hold;
+      hold.first = undefined;
+      if (first === undefined && !this.#isStopping) await this.#gate.goOn(hold.lease.threadId, hold);
       if (this.#isStopping) {
         await letGo(this.#services, hold.lease);
         return false;
       }
-      const { first } = hold;
-      hold.first = undefined;
-      if (first === undefined) hold.again = false;
+      if (first === undefined) {
+        hold.again = false;
+        hold.isFirst = false;
+      }
       const cycle = first ?? (await takeUp(this.#services, this.#registry, hold.lease));
       if (cycle === undefined) return false;
       await this.#think(hold, cycle);
