@@ -1,6 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Session } from '@lastcall/core';
 import { compact } from '../consciousness/compact.ts';
+import { estimateEntries } from '../consciousness/estimate-tokens.ts';
 import { writeCompaction } from '../consciousness/write-compaction.ts';
 import type { Services } from '../services.ts';
 import { toJson } from '../store/json.ts';
@@ -11,6 +12,11 @@ import type { Cycle } from './cycle.ts';
 export interface SessionState {
   readonly seq: number;
   readonly session: unknown;
+}
+
+/** Whether the agent carries more than it may: then its mind is compacted before it rests. */
+export function isOverBudget({ agent, transcript }: Cycle): boolean {
+  return estimateEntries(transcript.entries) > agent.limits.consciousnessTokens;
 }
 
 /** What the next cycle starts from, where it would be more than the agent may carry: after the cycle, when nobody waits for it. */

@@ -19,9 +19,10 @@ import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
 import type { CallRow, MessageStatus } from '../store/tables.ts';
 import { emit, runChannel } from '../streams/emit.ts';
-import { fenced } from '../threads/lease.ts';
+import { fenced, releaseIfIdle } from '../threads/lease.ts';
 import { endBegun } from './begun-calls.ts';
 import { closeRun } from './close-run.ts';
+import { isOverBudget } from './compact-mind.ts';
 import type { Cycle } from './cycle.ts';
 import type { StagedWrite } from './cycle-context.ts';
 import type { CycleTool } from './cycle-tools.ts';
@@ -31,6 +32,12 @@ import { StagedWriteRefused } from './staged-write-refused.ts';
 import type { Staging } from './staging.ts';
 
 type EndEntry = Parameters<Journal['settle']>[0];
+/** What waits to be written, and what else its transaction does. */
+interface Held {
+  readonly record: JournalRecord;
+  readonly end?: (tx: Tx) => Promise<void>;
+}
+
 type ReplyEntry = Extract<Entry, { kind: 'reply' }>;
 
 export interface JournalParts {
@@ -56,11 +63,11 @@ export class CycleJournal implements Journal {
   // One after the other, because calls that run side by side end side by side, and rows are numbered.
   #last: Promise<unknown> = Promise.resolve();
   /**
-   * A reply that nothing was done upon yet. It is written with what is done first, or as soon as the process has nothing else to do:
-   * who dies before that has done nothing, and the model is asked again.
+   * What nothing was done upon yet: a reply, the end of a call. It is written with what is done next, in one transaction, or as soon
+   * as there is something to be waited for: the model, or a tool. Nothing has an effect before what led to it is durable.
    */
-  #held: JournalRecord[] = [];
-  #flushing: NodeJS.Immediate | undefined;
+  #held: Held[] = [];
+  #isFlushing = false;
   /** What could not be written. Nothing more is: the run is taken up anew from what the store has. */
   #broken: { readonly error: unknown } | undefined;
   #isClosed = false;
@@ -72,7 +79,7 @@ export class CycleJournal implements Journal {
   append(entries: readonly Entry[]): Promise<void> {
     for (const entry of entries) this.#hear(entry);
     const records = entries.map((entry) => ({ entry }));
-    if (entries.every(({ kind }) => kind === 'reply')) return this.#hold(records);
+    if (entries.every(({ kind }) => kind === 'reply')) return this.#hold(records.map((record) => ({ record })));
     return this.#write(records, async (tx) => {
       for (const entry of entries) if (entry.kind === 'stop') await this.#stop(tx, entry.stop);
     });
@@ -95,23 +102,36 @@ export class CycleJournal implements Journal {
     await this.#last;
   }
 
-  async #settle(settlement: Settlement, settled: JournalRecord): Promise<void> {
+  async #settle(settlement: Settlement, record: JournalRecord): Promise<void> {
     const { staging, onStaged } = this.#parts;
-    await this.#write([settled], (tx) => this.#end(tx, settlement));
-    if (staging.of(settlement.callId).length > 0) await onStaged();
-    staging.forget(settlement.callId);
+    const { callId, outcome } = settlement;
+    const isStaged = staging.of(callId).length > 0;
+    const end = (tx: Tx): Promise<void> => this.#end(tx, settlement);
+    // What it wrote to our own tables may be refused, and what waits for others is theirs to see.
+    if (!isStaged && outcome.status !== 'pending') return await this.#hold([{ record, end }]);
+    await this.#write([record], end);
+    if (isStaged) await onStaged();
+    staging.forget(callId);
   }
 
-  #hold(records: readonly JournalRecord[]): Promise<void> {
-    this.#held.push(...records);
-    this.#flushing ??= setImmediate(() => {
-      this.#flushing = undefined;
-      // Whoever writes next hears of a failure.
-      this.#inLine(async () => {
-        if (this.#held.length > 0) await this.#writeNow([], async () => {});
-      }).catch(() => {});
-    });
+  #hold(held: readonly Held[]): Promise<void> {
+    if (this.#isClosed) return Promise.reject(ended());
+    if (this.#broken !== undefined) return Promise.reject(this.#broken.error);
+    this.#held.push(...held);
+    if (!this.#isFlushing) {
+      this.#isFlushing = true;
+      process.nextTick(() => this.#flush());
+    }
     return Promise.resolve();
+  }
+
+  #flush(): void {
+    this.#isFlushing = false;
+    if (this.#isClosed) return;
+    // Whoever writes next hears of a failure.
+    this.#inLine(async () => {
+      if (this.#held.length > 0) await this.#writeNow([], async () => {});
+    }).catch(() => {});
   }
 
   #write(records: readonly JournalRecord[], work: (tx: Tx) => Promise<void>): Promise<void> {
@@ -119,7 +139,7 @@ export class CycleJournal implements Journal {
   }
 
   #inLine(write: () => Promise<void>): Promise<void> {
-    if (this.#isClosed) return Promise.reject(new LastcallError('run_ended', 'The run has ended.'));
+    if (this.#isClosed) return Promise.reject(ended());
     const written = this.#last.then(write);
     this.#last = written.catch((error: unknown) => {
       this.#broken ??= { error };
@@ -130,19 +150,21 @@ export class CycleJournal implements Journal {
   async #writeNow(records: readonly JournalRecord[], work: (tx: Tx) => Promise<void>): Promise<void> {
     if (this.#broken !== undefined) throw this.#broken.error;
     const { services, cycle, live, signal } = this.#parts;
-    const all = [...this.#held, ...records];
-    const held = this.#held.length;
+    // A copy: more may come while this is written.
+    const held = [...this.#held];
+    const all = [...held.map(({ record }) => record), ...records];
     const write = (): Promise<void> =>
       fenced(services.store, cycle.lease, async (tx) => {
         live.drain(tx);
         const place = { threadId: cycle.lease.threadId, runId: cycle.runId, seq: cycle.nextSeq };
         insertEntries(tx, place, all);
         this.#writeCalls(tx, all);
+        for (const { end } of held) await end?.(tx);
         await work(tx);
       });
     // As long as the thread is surely ours: what a tool did need not be in doubt because the store was away for a moment.
     await patiently(write, { forMs: services.limits.leaseMs, signal });
-    this.#held = this.#held.slice(held);
+    this.#held = this.#held.slice(held.length);
     cycle.nextSeq += all.length;
   }
 
@@ -169,9 +191,23 @@ export class CycleJournal implements Journal {
   async #stop(tx: Tx, stop: Stop): Promise<void> {
     const { services, cycle, isCancelled } = this.#parts;
     const usage = usageOf(cycle.transcript.entries);
-    if (stop.reason !== 'aborted') await closeRun(services, tx, cycle, { status: 'completed', stop, usage });
     // Aborted by this gateway's own end, it stays open: another takes it up where it stands.
-    else if (isCancelled()) await closeRun(services, tx, cycle, { status: 'cancelled', stop, usage });
+    if (stop.reason === 'aborted' && !isCancelled()) return;
+    await closeRun(services, tx, cycle, { status: stop.reason === 'aborted' ? 'cancelled' : 'completed', stop, usage });
+    if (!isOverBudget(cycle)) this.#rest(tx);
+  }
+
+  /** Where nothing more is to be done the thread is let go along with the run's end, and nobody has to look for more. */
+  #rest(tx: Tx): void {
+    const { cycle } = this.#parts;
+    let isFree = false;
+    const resting = releaseIfIdle(tx, cycle.lease).then((released) => {
+      isFree = released;
+    });
+    tx.leave(resting);
+    tx.afterCommit(() => {
+      cycle.isFree = isFree;
+    });
   }
 
   /** What the space sees of the end beyond the card. Before the transaction, which may run more than once. */
@@ -321,6 +357,10 @@ const END_TYPES: Readonly<Record<Settlement['outcome']['status'], string>> = {
   skipped: 'tool-call.skipped',
   pending: 'tool-call.pending',
 };
+
+function ended(): LastcallError {
+  return new LastcallError('run_ended', 'The run has ended.');
+}
 
 /** Of the last turn. */
 function usageOf(entries: readonly Entry[]): Usage {

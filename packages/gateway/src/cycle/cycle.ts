@@ -34,6 +34,8 @@ export interface Cycle {
   readonly cards: Set<string>;
   /** Where `agent.active` was shown. */
   activeIn: string | null;
+  /** The thread was let go when the run ended: there was nothing more to do. */
+  isFree: boolean;
 }
 
 export interface ThinkingAgent extends CycleAgent {

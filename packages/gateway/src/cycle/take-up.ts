@@ -272,5 +272,6 @@ function toCycle(
     cards: new Set(),
     isCancelRequested: run.cancel_requested_at !== null,
     activeIn: run.active_in,
+    isFree: false,
   };
 }

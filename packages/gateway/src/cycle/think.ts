@@ -91,6 +91,7 @@ async function settleDown(
   { model, session }: Pick<Prepared, 'model' | 'session'>,
   abort: CycleAbort,
 ): Promise<void> {
+  if (cycle.isFree) return;
   try {
     await compactMind(services, cycle, { model, session, signal: abort.signal });
   } catch (error) {

@@ -84,6 +84,30 @@ const free = statement((db, { threadId }: { threadId: string }) =>
   db.updateTable('threads').set({ lease_owner: null, lease_until: 0 }).where('id', '=', threadId),
 );
 
+/** Lets go unless something waits, in a transaction that holds the fence. What is written meanwhile wakes somebody after it. */
+export async function releaseIfIdle(tx: Tx, { threadId }: Lease): Promise<boolean> {
+  return (await freeIfIdle(tx.db, { threadId, now: tx.now() })).length > 0;
+}
+
+const freeIfIdle = statement((db, { threadId, now }: { threadId: string; now: number }) =>
+  db
+    .updateTable('threads')
+    .set({ lease_owner: null, lease_until: 0 })
+    .where('id', '=', threadId)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('inbox_events')
+            .select('inbox_events.id')
+            .where('inbox_events.agent_id', '=', threadId)
+            .where('inbox_events.status', '=', 'pending')
+            .where(sql<number>`+available_at`, '<=', now),
+        ),
+      ),
+    )
+    .returning('threads.id'),
+);
+
 /**
  * A transaction of whoever holds the lease, and of nobody else. Its first act locks the thread's row for share: a takeover waits
  * for its commit, and after a takeover it finds another epoch. A condition in its updates alone would not do: under READ

@@ -182,7 +182,7 @@ export class Worker {
       const cycle = first ?? (await takeUp(this.#services, this.#registry, hold.lease));
       if (cycle === undefined) return false;
       await this.#think(hold, cycle);
-      return true;
+      return !cycle.isFree;
     } catch (error) {
       if (error instanceof StagedWriteRefused) return true;
       if (!(error instanceof StoreUnavailable)) throw error;

@@ -37,7 +37,7 @@ describe('what a killed gateway was doing is taken over in time', () => {
     );
     await crew.answered('m1');
     const { rowCount } = await client.query(
-      `select jobs.id from ${JOBS} as jobs join agents on jobs.key = 'thread:' || agents.id
+      `select jobs.id from ${JOBS} as jobs join agents on jobs.key like 'thread:' || agents.id || '%'
         where agents.name = 'Anna' and jobs.locked_at is not null`,
     );
     expect(rowCount, 'the job of the dead is still active').toBe(1);

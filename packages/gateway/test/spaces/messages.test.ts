@@ -125,7 +125,8 @@ describe.each(databases)('messages on $kind', ({ kind, create }) => {
     const space = await world.space(ann, one, two);
     world.wakes.length = 0;
     const first = await world.say(space.id, ann, 'Hello');
-    expect(world.wakes.toSorted()).toEqual([one.id, two.id].toSorted());
+    // A person waits for them.
+    expect(world.wakes.toSorted()).toEqual([`${one.id}@first`, `${two.id}@first`].toSorted());
     const reply = await world.say(space.id, one, 'Hello Ann', { replyTo: first.id });
     expect(world.wakes.slice(2)).toEqual([two.id]);
     expect((await inboxOf(two.id)).map(({ eventId, status, event }) => ({ eventId, status, event }))).toEqual([
