@@ -1,5 +1,5 @@
 import type { Entry, JournalRecord } from '@lastcall/core';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { statement } from '../store/statement.ts';
 import type { Tables } from '../store/tables.ts';
 import { COMPACTION, fromCompactionPayload, fromEntryPayload } from './transcript-row.ts';
@@ -49,7 +49,7 @@ const fromLastCompaction = statement((db, { threadId }: { threadId: string }) =>
           .where('compaction.thread_id', '=', threadId)
           .where('compaction.kind', '=', COMPACTION)
           .orderBy('compaction.seq', 'desc')
-          .limit(1),
+          .limit(sql.lit(1)),
         eb.lit(0),
       ),
     )

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Situation, SituationPlan } from '../agents/describe-agent.ts';
 import { listGoals } from '../goals/goals.ts';
 import { listMemories } from '../memories/memories.ts';
@@ -48,7 +48,7 @@ const spacesOf = statement((db, { agentId }: { agentId: string }) =>
         .where('memberships.left_at', 'is', null),
     )
     .orderBy('id')
-    .limit(MOST_SPACES),
+    .limit(sql.lit(MOST_SPACES)),
 );
 
 function toSituationPlan(plan: Plan): SituationPlan {

@@ -1,10 +1,10 @@
-import { type Selectable, sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Situation } from '../agents/describe-agent.ts';
 import { type Consciousness, loadConsciousness } from '../consciousness/load-consciousness.ts';
 import { COLUMNS } from '../store/columns.ts';
 import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
-import type { AgentRow, InboxEventRow, RunRow, ThreadRow } from '../store/tables.ts';
+import type { AgentRow, InboxEventRow, RunRow, Tables, ThreadRow } from '../store/tables.ts';
 import { together } from '../store/together.ts';
 import { loadSituation } from './load-situation.ts';
 
@@ -23,7 +23,7 @@ export async function look(tx: Tx, threadId: string): Promise<Found> {
   const [[row], [open], events] = await together(
     findAgent(tx.db, { threadId }),
     findOpenRun(tx.db, { threadId }),
-    waitingEvents(tx, threadId, FIRST_LOOK),
+    findFirst(tx.db, { agentId: threadId, now: tx.now() }),
   );
   return { row, open, events };
 }
@@ -48,8 +48,9 @@ export async function recall(tx: Tx, threadId: string): Promise<Recalled> {
   return { mind, situation, lastCycle: last?.cycle_no ?? 0 };
 }
 
+/** As many as that, for an agent that takes more than the first look shows. */
 export async function waitingEvents(tx: Tx, agentId: string, limit: number): Promise<EventRow[]> {
-  return await findWaiting(tx.db, { agentId, now: tx.now(), limit });
+  return await waitingOf(tx.db, { agentId, now: tx.now() }).limit(limit).execute();
 }
 
 interface OfThread {
@@ -69,7 +70,7 @@ const findOpenRun = statement((db, { threadId }: OfThread) =>
   db.selectFrom('runs').select(COLUMNS.runs).where('status', '=', 'running').where('thread_id', '=', threadId),
 );
 
-const findWaiting = statement((db, { agentId, now, limit }: { agentId: string; now: number; limit: number }) =>
+const waitingOf = (db: Kysely<Tables>, { agentId, now }: { agentId: string; now: number }) =>
   db
     .selectFrom('inbox_events')
     .select(COLUMNS.inbox_events)
@@ -78,10 +79,18 @@ const findWaiting = statement((db, { agentId, now, limit }: { agentId: string; n
     // With the plus it is no reason to look through what waits for all agents: SQLite would take the index of what is due.
     .where(sql<number>`+available_at`, '<=', now)
     .orderBy('priority')
-    .orderBy('id')
-    .limit(limit),
+    .orderBy('id');
+
+// A limit that is a value would make SQLite plan anew each time.
+const findFirst = statement((db, given: { agentId: string; now: number }) =>
+  waitingOf(db, given).limit(sql.lit(FIRST_LOOK)),
 );
 
 const findLastCycle = statement((db, { threadId }: OfThread) =>
-  db.selectFrom('runs').select('cycle_no').where('thread_id', '=', threadId).orderBy('cycle_no', 'desc').limit(1),
+  db
+    .selectFrom('runs')
+    .select('cycle_no')
+    .where('thread_id', '=', threadId)
+    .orderBy('cycle_no', 'desc')
+    .limit(sql.lit(1)),
 );
