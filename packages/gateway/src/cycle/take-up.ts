@@ -42,9 +42,9 @@ export async function takeThread(
   services: Services,
   registry: Registry,
   threadId: string,
-  owner: string,
+  { owner, isFirst }: { owner: string; isFirst: boolean },
 ): Promise<Taken | undefined> {
-  return await services.store.transaction(async (tx) => {
+  const take = async (tx: Tx): Promise<Taken | undefined> => {
     const claiming = claimThread(tx, threadId, { owner, leaseMs: services.limits.leaseMs });
     // Who is woken has something to do, as a rule: what that takes is asked for along with whether it is so.
     const [lease, found, recalled] = await together(claiming, look(tx, threadId), recall(tx, threadId));
@@ -53,7 +53,8 @@ export async function takeThread(
     if (cycle !== undefined) return { lease, cycle };
     release(tx, lease);
     return undefined;
-  });
+  };
+  return await services.store.transaction(take, { isFirst });
 }
 
 /**

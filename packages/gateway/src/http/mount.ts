@@ -50,12 +50,15 @@ async function perform(one: Endpoint, c: Context<AppEnv>, { services, tokenSecre
   if (handle === undefined) return await respond(one, undefined, { request, caller: NOBODY, disconnect });
   const identify = await authenticate(tokenSecret, credentialsOf(request, one));
   const readInput = await inputReader(one, request, services.limits.bodyBytes);
-  const { value, caller } = await services.store.transaction(async (tx) => {
-    const caller = await identify(tx.db);
-    assertMay(caller, one);
-    const input = { caller, params: paramsOf(c), ...readInput() };
-    return { caller, value: await handle(input, tx, services) };
-  });
+  const { value, caller } = await services.store.transaction(
+    async (tx) => {
+      const caller = await identify(tx.db);
+      assertMay(caller, one);
+      const input = { caller, params: paramsOf(c), ...readInput() };
+      return { caller, value: await handle(input, tx, services) };
+    },
+    { isFirst: true },
+  );
   return await respond(one, value, { request, caller, disconnect });
 }
 

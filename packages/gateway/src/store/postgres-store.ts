@@ -64,7 +64,7 @@ export async function openPostgresStore({ url, connections = 20 }: PostgresOptio
     get isBusy() {
       return pool.totalCount - pool.idleCount + pool.waitingCount >= MOST_AT_ONCE;
     },
-    transaction: (work) => tryAgain((onCommit) => runTransaction(source, work, { onCommit })),
+    transaction: (work, options) => tryAgain((onCommit) => runTransaction(source, work, { ...options, onCommit })),
     ping: () => clock.ask(db),
     close: () => db.destroy(),
   };

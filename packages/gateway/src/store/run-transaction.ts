@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Kysely } from 'kysely';
-import type { Dialect, Tx } from './store.ts';
+import type { Dialect, TransactionOptions, Tx } from './store.ts';
 import { StoreMisuse } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
@@ -25,7 +25,7 @@ export interface TransactionSource {
    */
   readonly failsWhole: boolean;
   /** Waits for its turn, and begins. */
-  open(): Promise<BegunTransaction>;
+  open(options: { isFirst: boolean }): Promise<BegunTransaction>;
 }
 
 /** A transaction of a database. Either `commit` or `rollback` comes once, or `rollback` after a `commit` that rejected; `close` at last. */
@@ -41,10 +41,10 @@ export interface BegunTransaction {
 export async function runTransaction<T>(
   source: TransactionSource,
   work: (tx: Tx) => Promise<T>,
-  { onCommit }: { onCommit?: () => void } = {},
+  { onCommit, isFirst = false }: TransactionOptions & { onCommit?: () => void } = {},
 ): Promise<T> {
   assertOutsideTransaction();
-  const begun = await source.open();
+  const begun = await source.open({ isFirst });
   const inside = { open: true };
   try {
     const tx = new OpenTransaction(source, begun);

@@ -30,12 +30,29 @@ class QueueingAdapter extends SqliteAdapter {
   }
 }
 
-/** Lends the connection to one at a time, in the order in which they asked. */
+/** Somebody in line. */
+interface Waiting {
+  readonly isMember: boolean;
+  readonly go: () => void;
+}
+
+/** How long the connection is used without a pause. Nothing here waits for anything but its turn: the process would do nothing else. */
+const SLICE_MS = 4;
+
+/** Then one of the others goes: requests that never end must not keep everybody else from their turn for ever. */
+const MOST_AHEAD = 8;
+
+/** Lends the connection to one at a time, in the order in which they asked, but for those who are waited for. */
 export class SqliteDriver implements Driver {
   readonly connection: SqliteConnection;
   readonly #database: DatabaseSync;
-  readonly #line: { readonly isMember: boolean; readonly go: () => void }[] = [];
+  readonly #first: Waiting[] = [];
+  readonly #others: Waiting[] = [];
   #isLent = false;
+  /** How many went one after the other because they are waited for. */
+  #ahead = 0;
+  /** Since when it is used without a pause. */
+  #since: number | undefined;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -46,35 +63,55 @@ export class SqliteDriver implements Driver {
 
   async acquireConnection(): Promise<DatabaseConnection> {
     assertOutsideTransaction();
-    await this.turn({ isMember: false });
+    await this.turn({ isMember: false, isFirst: true });
     return this.connection;
   }
 
   /** `isMember`: of a group of transactions that are committed together. */
-  async turn({ isMember }: { isMember: boolean }): Promise<void> {
+  turn({ isMember, isFirst }: { isMember: boolean; isFirst: boolean }): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    (isFirst ? this.#first : this.#others).push({ isMember, go: resolve });
     if (!this.#isLent) {
       this.#isLent = true;
-      return;
+      this.pass();
     }
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#line.push({ isMember, go: resolve });
-    await promise;
+    return promise;
   }
 
   /** How many are in line. */
   get waiting(): number {
-    return this.#line.length;
+    return this.#first.length + this.#others.length;
   }
 
-  /** Whether the next in line is to be a member of the group too. */
+  /** Whether the next in line is to be a member of the group too, and goes without a pause. */
   get isMemberNext(): boolean {
-    return this.#line[0]?.isMember === true;
+    return !this.#isPauseDue() && this.#nextLine[0]?.isMember === true;
   }
 
   pass(): void {
-    const next = this.#line.shift();
-    if (next === undefined) this.#isLent = false;
-    else next.go();
+    if (this.waiting === 0) this.#isLent = false;
+    else if (this.#isPauseDue()) setImmediate(() => this.pass());
+    else this.#goNext();
+  }
+
+  #goNext(): void {
+    const line = this.#nextLine;
+    this.#ahead = line === this.#first ? this.#ahead + 1 : 0;
+    line.shift()?.go();
+  }
+
+  get #nextLine(): Waiting[] {
+    if (this.#others.length === 0) return this.#first;
+    return this.#first.length === 0 || this.#ahead >= MOST_AHEAD ? this.#others : this.#first;
+  }
+
+  #isPauseDue(): boolean {
+    if (this.#since !== undefined) return performance.now() - this.#since > SLICE_MS;
+    this.#since = performance.now();
+    setImmediate(() => {
+      this.#since = undefined;
+    });
+    return false;
   }
 
   async beginTransaction(): Promise<void> {

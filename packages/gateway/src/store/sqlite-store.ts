@@ -34,12 +34,12 @@ export async function openSqliteStore({ home, synchronous = 'FULL' }: SqliteOpti
     dialect: 'sqlite',
     now: Date.now,
     failsWhole: false,
-    open: () => transactions.open(),
+    open: (options) => transactions.open(options),
   };
   return {
     dialect: 'sqlite',
     db,
-    transaction: (work) => runTransaction(source, work),
+    transaction: (work, options) => runTransaction(source, work, options),
     get isBusy() {
       return driver.waiting >= MOST_WAITING;
     },
@@ -54,7 +54,7 @@ export async function openSqliteStore({ home, synchronous = 'FULL' }: SqliteOpti
 }
 
 /** Enough to be committed together, and few enough that who comes next is not kept waiting. */
-const MOST_WAITING = 8;
+const MOST_WAITING = 4;
 
 /**
  * Held as long as the process lives, also if it is killed: the system lets go of it. In a file of its own, so that others

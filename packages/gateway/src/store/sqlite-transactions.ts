@@ -5,7 +5,7 @@ import type { SqliteDriver } from './sqlite-driver.ts';
 import type { Tables } from './tables.ts';
 
 /** More would let the first of them wait for long. */
-const MOST_MEMBERS = 20;
+const MOST_MEMBERS = 10;
 
 /** Transactions that are made durable by one commit: it is the dearest part of each. */
 interface Group {
@@ -38,8 +38,8 @@ export class SqliteTransactions {
     };
   }
 
-  async open(): Promise<BegunTransaction> {
-    await this.#driver.turn({ isMember: true });
+  async open({ isFirst }: { isFirst: boolean }): Promise<BegunTransaction> {
+    await this.#driver.turn({ isMember: true, isFirst });
     try {
       this.#begin();
     } catch (error) {

@@ -12,12 +12,17 @@ export interface Store {
   /** For reading outside a transaction. Inside one it throws: a database with one connection would wait for itself. */
   readonly db: Kysely<Tables>;
   /** Runs `work`, commits, then runs what it left for after. Conflicts with other transactions are tried again: `work` may run more than once. */
-  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Whether as much is under way as it does well side by side: more would only wait. */
   readonly isBusy: boolean;
   /** Whether the database answers. */
   ping(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface TransactionOptions {
+  /** Somebody waits for it: it goes ahead of those that nobody does, where they stand in line. */
+  readonly isFirst?: boolean;
 }
 
 export type Dialect = 'sqlite' | 'postgres';

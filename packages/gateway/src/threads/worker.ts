@@ -101,7 +101,7 @@ export class Worker {
     await this.#gate.enter(threadId, waking);
     try {
       waking.again = false;
-      if (this.#isStopping || !(await this.#take(threadId))) this.#gate.leave();
+      if (this.#isStopping || !(await this.#take(threadId, waking))) this.#gate.leave();
     } catch (error) {
       this.#gate.leave();
       if (!(error instanceof StoreUnavailable))
@@ -133,8 +133,9 @@ export class Worker {
     return this.#holds.size;
   }
 
-  async #take(threadId: string): Promise<boolean> {
-    const taken = await takeThread(this.#services, this.#registry, threadId, this.#owner);
+  async #take(threadId: string, { isFirst }: Waking): Promise<boolean> {
+    const owner = this.#owner;
+    const taken = await takeThread(this.#services, this.#registry, threadId, { owner, isFirst });
     if (taken === undefined) return false;
     const { promise: done, resolve } = Promise.withResolvers<void>();
     const hold: Hold = {
