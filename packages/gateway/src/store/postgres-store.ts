@@ -16,7 +16,12 @@ import {
 import { Pool, type PoolClient, type PoolConfig, type QueryConfig, types } from 'pg';
 import { boundTo } from './bound-to.ts';
 import { migrate } from './migrate.ts';
-import { assertOutsideTransaction, runTransaction, type TransactionSource } from './run-transaction.ts';
+import {
+  assertOutsideTransaction,
+  type BegunTransaction,
+  runTransaction,
+  type TransactionSource,
+} from './run-transaction.ts';
 import { nameOfStatement } from './statement.ts';
 import type { Store } from './store.ts';
 import { StoreUnavailable } from './store-error.ts';
@@ -31,7 +36,7 @@ export interface PostgresOptions {
 /** The scaled store, for one gateway or several. */
 export async function openPostgresStore({ url, connections = 20 }: PostgresOptions): Promise<Store> {
   const pool = createPool(url, connections, { pipeline: true });
-  const driver: Driver = new PipelinedDriver({ pool: guarded(pool) });
+  const driver = new PipelinedDriver({ pool: guarded(pool) });
   const dialect = postgresDialect(driver);
   const db = new Kysely<Tables>({ dialect });
   const clock = new DatabaseClock();
@@ -40,16 +45,7 @@ export async function openPostgresStore({ url, connections = 20 }: PostgresOptio
     dialect: 'postgres',
     now: () => clock.now(),
     failsWhole: true,
-    async open() {
-      const connection = await driver.acquireConnection();
-      await driver.beginTransaction(connection, {});
-      return {
-        db: on(connection),
-        commit: () => driver.commitTransaction(connection),
-        rollback: () => driver.rollbackTransaction(connection),
-        close: () => driver.releaseConnection(connection),
-      };
-    },
+    open: () => begin(driver, on),
   };
   try {
     await migrate(db, 'postgres');
@@ -62,7 +58,7 @@ export async function openPostgresStore({ url, connections = 20 }: PostgresOptio
     dialect: 'postgres',
     db,
     get isBusy() {
-      return pool.totalCount - pool.idleCount + pool.waitingCount >= MOST_AT_ONCE;
+      return pool.waitingCount > 0 || (pool.totalCount - pool.idleCount >= LEAST_AT_ONCE && driver.isSlow);
     },
     transaction: (work, options) => tryAgain((onCommit) => runTransaction(source, work, { ...options, onCommit })),
     ping: () => clock.ask(db),
@@ -70,8 +66,8 @@ export async function openPostgresStore({ url, connections = 20 }: PostgresOptio
   };
 }
 
-/** More transactions than this side by side mostly wait for the processors of the database, or for ours. */
-const MOST_AT_ONCE = 10;
+/** So many transactions side by side are not too many for any database. */
+const LEAST_AT_ONCE = 3;
 
 /** Times and counts are whole numbers far below 2^53; PostgreSQL's driver gives int8 as text unless it is told. */
 const INT8 = 20;
@@ -101,6 +97,20 @@ export function createPool(url: string, connections: number, { pipeline = false 
   return pool;
 }
 
+async function begin(
+  driver: Driver,
+  on: (connection: DatabaseConnection) => Kysely<Tables>,
+): Promise<BegunTransaction> {
+  const connection = await driver.acquireConnection();
+  await driver.beginTransaction(connection, {});
+  return {
+    db: on(connection),
+    commit: () => driver.commitTransaction(connection),
+    rollback: () => driver.rollbackTransaction(connection),
+    close: () => driver.releaseConnection(connection),
+  };
+}
+
 function postgresDialect(driver: Driver): Dialect {
   return {
     createAdapter: () => new PostgresAdapter(),
@@ -110,13 +120,39 @@ function postgresDialect(driver: Driver): Dialect {
   };
 }
 
-/** The begin of a transaction travels with its first statement. */
+/**
+ * The begin of a transaction travels with its first statement. It asks the database for nothing: how long its answer takes tells how
+ * long everything waits, for the database's processors, for the way there, or for ours.
+ */
 class PipelinedDriver extends PostgresDriver {
+  /** The shortest wait so far, and that of late, in milliseconds. */
+  #shortest = Number.POSITIVE_INFINITY;
+  #ofLate = 0;
+
+  /** Whether what is under way waits for each other more than for anything else. */
+  get isSlow(): boolean {
+    return this.#ofLate > Math.max(SLOW_MS, SLOW_TIMES * this.#shortest);
+  }
+
   override async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
-    // It fails only where the connection does, and then so does everything after it.
-    super.beginTransaction(connection, settings).catch(() => {});
+    const askedAt = performance.now();
+    super.beginTransaction(connection, settings).then(
+      () => this.#measure(performance.now() - askedAt),
+      // It fails only where the connection does, and then so does everything after it.
+      () => {},
+    );
+  }
+
+  #measure(ms: number): void {
+    this.#shortest = Math.min(this.#shortest, ms);
+    this.#ofLate += (ms - this.#ofLate) * WEIGHT;
   }
 }
+
+const SLOW_MS = 3;
+const SLOW_TIMES = 4;
+/** Of the newest among all before: it is forgotten after some twenty. */
+const WEIGHT = 0.1;
 
 /** Connections whose failures are told as such, for single statements and transactions alike. */
 function guarded(pool: Pool): PostgresPool {
