@@ -1,8 +1,8 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Situation } from '../agents/describe-agent.ts';
 import { type Consciousness, loadConsciousness } from '../consciousness/load-consciousness.ts';
+import { bundle } from '../store/bundle.ts';
 import { COLUMNS } from '../store/columns.ts';
-import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
 import type { AgentRow, InboxEventRow, RunRow, Tables, ThreadRow } from '../store/tables.ts';
 import { together } from '../store/together.ts';
@@ -17,15 +17,13 @@ export interface Found {
   /** The run that somebody left. */
   readonly open: RunRow | undefined;
   readonly events: readonly EventRow[];
+  /** The number of the last cycle; 0 before the first. */
+  readonly lastCycle: number;
 }
 
 export async function look(tx: Tx, threadId: string): Promise<Found> {
-  const [[row], [open], events] = await together(
-    findAgent(tx.db, { threadId }),
-    findOpenRun(tx.db, { threadId }),
-    findFirst(tx.db, { agentId: threadId, now: tx.now() }),
-  );
-  return { row, open, events };
+  const { agents, open, events, last } = await lookAtOnce(tx.db, { threadId, now: tx.now() });
+  return { row: agents[0], open: open[0], events, lastCycle: last[0]?.cycle_no ?? 0 };
 }
 
 /** Before it is known how many the agent takes: more than most have. */
@@ -35,40 +33,17 @@ export const FIRST_LOOK = 50;
 export interface Recalled {
   readonly mind: Consciousness;
   readonly situation: Situation;
-  /** The number of the last cycle; 0 before the first. */
-  readonly lastCycle: number;
 }
 
 export async function recall(tx: Tx, threadId: string): Promise<Recalled> {
-  const [mind, situation, [last]] = await together(
-    loadConsciousness(tx.db, threadId),
-    loadSituation(tx.db, threadId),
-    findLastCycle(tx.db, { threadId }),
-  );
-  return { mind, situation, lastCycle: last?.cycle_no ?? 0 };
+  const [mind, situation] = await together(loadConsciousness(tx.db, threadId), loadSituation(tx.db, threadId));
+  return { mind, situation };
 }
 
 /** As many as that, for an agent that takes more than the first look shows. */
 export async function waitingEvents(tx: Tx, agentId: string, limit: number): Promise<EventRow[]> {
   return await waitingOf(tx.db, { agentId, now: tx.now() }).limit(limit).execute();
 }
-
-interface OfThread {
-  readonly threadId: string;
-}
-
-const findAgent = statement((db, { threadId }: OfThread) =>
-  db
-    .selectFrom('agents')
-    .innerJoin('threads', 'threads.id', 'agents.id')
-    .select(['agents.id', 'entity_id', 'name', 'config', 'config_version', 'status', 'active_space_id', 'tag'])
-    .select(['created_at', 'updated_at', 'threads.state'])
-    .where('agents.id', '=', threadId),
-);
-
-const findOpenRun = statement((db, { threadId }: OfThread) =>
-  db.selectFrom('runs').select(COLUMNS.runs).where('status', '=', 'running').where('thread_id', '=', threadId),
-);
 
 const waitingOf = (db: Kysely<Tables>, { agentId, now }: { agentId: string; now: number }) =>
   db
@@ -81,16 +56,28 @@ const waitingOf = (db: Kysely<Tables>, { agentId, now }: { agentId: string; now:
     .orderBy('priority')
     .orderBy('id');
 
-// A limit that is a value would make SQLite plan anew each time.
-const findFirst = statement((db, given: { agentId: string; now: number }) =>
-  waitingOf(db, given).limit(sql.lit(FIRST_LOOK)),
-);
+interface OfThread {
+  readonly threadId: string;
+  readonly now: number;
+}
 
-const findLastCycle = statement((db, { threadId }: OfThread) =>
-  db
-    .selectFrom('runs')
-    .select('cycle_no')
-    .where('thread_id', '=', threadId)
-    .orderBy('cycle_no', 'desc')
-    .limit(sql.lit(1)),
-);
+const lookAtOnce = bundle<OfThread>()({
+  agents: (db, { threadId }) =>
+    db
+      .selectFrom('agents')
+      .innerJoin('threads', 'threads.id', 'agents.id')
+      .select(['agents.id', 'entity_id', 'name', 'config', 'config_version', 'status', 'active_space_id', 'tag'])
+      .select(['created_at', 'updated_at', 'threads.state'])
+      .where('agents.id', '=', threadId),
+  open: (db, { threadId }) =>
+    db.selectFrom('runs').select(COLUMNS.runs).where('status', '=', 'running').where('thread_id', '=', threadId),
+  last: (db, { threadId }) =>
+    db
+      .selectFrom('runs')
+      .select('cycle_no')
+      .where('thread_id', '=', threadId)
+      .orderBy('cycle_no', 'desc')
+      .limit(sql.lit(1)),
+  // A limit that is a value would make SQLite plan anew each time.
+  events: (db, { threadId, now }) => waitingOf(db, { agentId: threadId, now }).limit(sql.lit(FIRST_LOOK)),
+});

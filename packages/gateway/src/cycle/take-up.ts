@@ -82,7 +82,7 @@ async function next(
   services: Services,
   tx: Tx,
   { agentLimits, metrics }: Registry,
-  { lease, found: { row, open, events }, recalled }: Next,
+  { lease, found: { row, open, events, lastCycle }, recalled }: Next,
 ): Promise<Cycle | undefined> {
   if (row === undefined) return undefined;
   const agent = readAgent(row, agentLimits);
@@ -93,7 +93,7 @@ async function next(
   const most = agent.limits.eventsPerCycle;
   const isAll = events.length < FIRST_LOOK || most <= FIRST_LOOK;
   const taken = isAll ? events.slice(0, most) : await waitingEvents(tx, agent.id, most);
-  return await begin(services, tx, { ...taking, metrics, events: taken });
+  return await begin(services, tx, { ...taking, metrics, events: taken, lastCycle });
 }
 
 interface Taking {
@@ -134,13 +134,15 @@ async function takeOver(
   return undefined;
 }
 
+interface Beginning extends Taking, Pick<Registry, 'metrics'>, Pick<Found, 'events' | 'lastCycle'> {}
+
 async function begin(
   services: Services,
   tx: Tx,
-  { lease, agent, row, recalled, metrics, events }: Taking & Pick<Registry, 'metrics'> & Pick<Found, 'events'>,
+  { lease, agent, row, recalled, metrics, events, lastCycle }: Beginning,
 ): Promise<Cycle> {
   const { threadId } = lease;
-  const { mind, lastCycle } = recalled;
+  const { mind } = recalled;
   const run = toRun({ lease, row, events, nextSeq: mind.nextSeq, number: lastCycle + 1, now: tx.now() });
   const waiting = events.map(toWaiting);
   tx.afterCommit(() => {

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, SelectQueryBuilder } from 'kysely';
 import type { Limits } from '../config/limits.ts';
 import { withKeys } from '../notes/note-key.ts';
 import { assertAllKnown, assertLength, assertRoom, noteLimits } from '../notes/note-limits.ts';
@@ -8,25 +8,31 @@ import { COLUMNS } from '../store/columns.ts';
 import { toJson } from '../store/json.ts';
 import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
-import type { Tables } from '../store/tables.ts';
+import type { GoalRow, Tables } from '../store/tables.ts';
 import { type Goal, type GoalInput, goalInputSchema, toGoal } from './goal.ts';
 
 export type KeyedGoal = GoalInput & { readonly key: string };
 
 /** The most important first, then in the order in which they were made. */
 export async function listGoals(db: Kysely<Tables>, agentId: string): Promise<Goal[]> {
-  return (await goalsOf(db, { agentId })).map(toGoal);
+  return (await list(db, { agentId })).map(toGoal);
 }
 
-const goalsOf = statement((db, { agentId }: { agentId: string }) =>
-  db
+/** For who reads them along with others. */
+export function goalsOf(
+  db: Kysely<Tables>,
+  { agentId }: { readonly agentId: string },
+): SelectQueryBuilder<Tables, 'goals', GoalRow> {
+  return db
     .selectFrom('goals')
     .select(COLUMNS.goals)
     .where('agent_id', '=', agentId)
     .orderBy('priority', 'desc')
     .orderBy('created_at')
-    .orderBy('key'),
-);
+    .orderBy('key');
+}
+
+const list = statement(goalsOf);
 
 /** Makes goals, or writes over those of the same key. Gives their keys, in order. */
 export async function setGoals(

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, SelectQueryBuilder } from 'kysely';
 import type { Limits } from '../config/limits.ts';
 import { withKeys } from '../notes/note-key.ts';
 import { assertAllKnown, assertLength, assertRoom, noteLimits } from '../notes/note-limits.ts';
@@ -8,22 +8,28 @@ import { COLUMNS } from '../store/columns.ts';
 import { toJson } from '../store/json.ts';
 import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
-import type { Tables } from '../store/tables.ts';
+import type { MemoryRow, Tables } from '../store/tables.ts';
 import { type Memory, type MemoryInput, memoryInputSchema, toMemory } from './memory.ts';
 
 /** In the order in which they were made. */
 export async function listMemories(db: Kysely<Tables>, agentId: string): Promise<Memory[]> {
-  return (await memoriesOf(db, { agentId })).map(toMemory);
+  return (await list(db, { agentId })).map(toMemory);
 }
 
-const memoriesOf = statement((db, { agentId }: { agentId: string }) =>
-  db
+/** For who reads them along with others. */
+export function memoriesOf(
+  db: Kysely<Tables>,
+  { agentId }: { readonly agentId: string },
+): SelectQueryBuilder<Tables, 'memories', MemoryRow> {
+  return db
     .selectFrom('memories')
     .select(COLUMNS.memories)
     .where('agent_id', '=', agentId)
     .orderBy('created_at')
-    .orderBy('key'),
-);
+    .orderBy('key');
+}
+
+const list = statement(memoriesOf);
 
 /** Makes memories, or writes over those of the same key. Gives their keys, in order. */
 export async function setMemories(

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { Limits } from '../config/limits.ts';
 import { newId } from '../new-id.ts';
 import { withKeys } from '../notes/note-key.ts';
@@ -9,7 +9,7 @@ import { COLUMNS } from '../store/columns.ts';
 import { toJson } from '../store/json.ts';
 import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
-import type { Tables } from '../store/tables.ts';
+import type { PlanRow, Tables } from '../store/tables.ts';
 import { type Misfire, type Plan, type PlanInput, planInputSchema, toPlan } from './plan.ts';
 import { parseSchedule, type Schedule } from './schedule.ts';
 
@@ -24,19 +24,25 @@ export interface PreparedPlan {
 
 /** Those to come first, the nearest first; then those that are over. */
 export async function listPlans(db: Kysely<Tables>, agentId: string): Promise<Plan[]> {
-  return (await allPlansOf(db, { agentId })).map(toPlan);
+  return (await list(db, { agentId })).map(toPlan);
 }
 
-const allPlansOf = statement((db, { agentId }: { agentId: string }) =>
-  db
+/** For who reads them along with others. */
+export function plansOf(
+  db: Kysely<Tables>,
+  { agentId }: { readonly agentId: string },
+): SelectQueryBuilder<Tables, 'plans', PlanRow> {
+  return db
     .selectFrom('plans')
     .select(COLUMNS.plans)
     .where('agent_id', '=', agentId)
     .orderBy(sql`case when next_at is null then 1 else 0 end`)
     .orderBy('next_at')
     .orderBy('created_at')
-    .orderBy('key'),
-);
+    .orderBy('key');
+}
+
+const list = statement(plansOf);
 
 /** Makes plans, or writes over those of the same key. Gives their keys, in order. */
 export async function setPlans(
@@ -59,7 +65,7 @@ export async function preparePlans(
   given?: Limits,
 ): Promise<PreparedPlan[]> {
   const limits = given ?? (await noteLimits(db, agentId));
-  const known = await plansOf(db, agentId);
+  const known = await knownPlans(db, agentId);
   const keyed = withKeys(parseNotes('plans', planInputSchema, plans), new Set(known.keys()), ({ name }) => name);
   for (const { key, instruction } of keyed)
     assertLength(`The instruction of plan "${key}"`, instruction, limits.noteLength);
@@ -138,7 +144,7 @@ export async function deletePlans(
 }
 
 export async function assertPlans(db: Kysely<Tables>, agentId: string, keys: readonly string[]): Promise<void> {
-  assertAllKnown('plan', keys, new Set((await plansOf(db, agentId)).keys()));
+  assertAllKnown('plan', keys, new Set((await knownPlans(db, agentId)).keys()));
 }
 
 export async function removePlans(tx: Tx, agentId: string, keys: readonly string[]): Promise<void> {
@@ -147,7 +153,7 @@ export async function removePlans(tx: Tx, agentId: string, keys: readonly string
 }
 
 /** When each is due next, by key. */
-async function plansOf(db: Kysely<Tables>, agentId: string): Promise<ReadonlyMap<string, number | null>> {
+async function knownPlans(db: Kysely<Tables>, agentId: string): Promise<ReadonlyMap<string, number | null>> {
   const rows = await db.selectFrom('plans').select(['key', 'next_at']).where('agent_id', '=', agentId).execute();
   return new Map(rows.map(({ key, next_at }) => [key, next_at]));
 }

@@ -24,7 +24,7 @@ export function statement<Values extends object, Row>(
   };
 }
 
-function dialectOf(db: Kysely<Tables>): Dialect {
+export function dialectOf(db: Kysely<Tables>): Dialect {
   return db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite';
 }
 
