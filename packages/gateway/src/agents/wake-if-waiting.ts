@@ -1,3 +1,4 @@
+import { IS_WAITING } from '../inbox/waiting.ts';
 import type { Services } from '../services.ts';
 import type { Tx } from '../store/store.ts';
 
@@ -7,7 +8,7 @@ export async function wakeIfWaiting({ engine }: Pick<Services, 'engine'>, tx: Tx
     .selectFrom('inbox_events')
     .select((eb) => eb.fn.min('available_at').as('at'))
     .where('agent_id', '=', agentId)
-    .where('status', '=', 'pending')
+    .where(IS_WAITING)
     .executeTakeFirst();
   const at = first?.at;
   if (at === null || at === undefined) return;

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Situation } from '../agents/describe-agent.ts';
 import { type Consciousness, loadConsciousness } from '../consciousness/load-consciousness.ts';
+import { IS_WAITING } from '../inbox/waiting.ts';
 import { bundle } from '../store/bundle.ts';
 import { COLUMNS } from '../store/columns.ts';
 import type { Tx } from '../store/store.ts';
@@ -50,7 +51,7 @@ const waitingOf = (db: Kysely<Tables>, { agentId, now }: { agentId: string; now:
     .selectFrom('inbox_events')
     .select(COLUMNS.inbox_events)
     .where('agent_id', '=', agentId)
-    .where('status', '=', 'pending')
+    .where(IS_WAITING)
     // With the plus it is no reason to look through what waits for all agents: SQLite would take the index of what is due.
     .where(sql<number>`+available_at`, '<=', now)
     .orderBy('priority')

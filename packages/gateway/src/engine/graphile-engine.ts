@@ -16,11 +16,18 @@ export interface GraphileOptions {
 export async function createGraphileEngine({ url, concurrency = 10, logger }: GraphileOptions): Promise<Engine> {
   await prepare(url);
   let workers: Workers | undefined;
+  let own: Wake | undefined;
   return {
     async enqueue(tx, threadId, at) {
       addWakeJob(tx, threadId, at);
+      // Whoever is waited for need not go by way of the queue: the job is for when this gateway dies, or has no place.
+      if (at === 'first')
+        tx.afterCommit(() => {
+          if (own !== undefined) void deliverWake(own, { threadId, isFirst: true }, logger);
+        });
     },
     async start(wake) {
+      own = wake;
       workers = await runWorkers({
         url,
         concurrency,
@@ -29,6 +36,7 @@ export async function createGraphileEngine({ url, concurrency = 10, logger }: Gr
       });
     },
     async stop() {
+      own = undefined;
       await workers?.stop();
       workers = undefined;
     },

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { ApiError } from '../api-error.ts';
 import type { Tables } from '../store/tables.ts';
+import { IS_WAITING } from './waiting.ts';
 
 /** How many events wait for each of these agents. Those with none are left out. */
 export async function countWaiting(
@@ -12,7 +13,7 @@ export async function countWaiting(
     .selectFrom('inbox_events')
     .select((eb) => ['agent_id', eb.fn.countAll<number>().as('waiting')])
     .where('agent_id', 'in', agentIds)
-    .where('status', '=', 'pending')
+    .where(IS_WAITING)
     .groupBy('agent_id')
     .execute();
   return new Map(counted.map(({ agent_id, waiting }) => [agent_id, Number(waiting)]));

@@ -1,6 +1,7 @@
 import type { AgentConfig } from '../config/agent-config.ts';
 import { inboxFull } from '../inbox/inbox-room.ts';
 import { pushEvent } from '../inbox/push-event.ts';
+import { IS_WAITING } from '../inbox/waiting.ts';
 import type { Services } from '../services.ts';
 import { fromJson, toJson } from '../store/json.ts';
 import { statement } from '../store/statement.ts';
@@ -63,7 +64,7 @@ const listeners = statement((db, { spaceId, senderId }: ListenersOf) =>
         .selectFrom('inbox_events')
         .select((counting) => counting.fn.countAll<number>().as('waiting'))
         .whereRef('inbox_events.agent_id', '=', 'agents.id')
-        .where('inbox_events.status', '=', 'pending')
+        .where(IS_WAITING)
         .$castTo<{ waiting: number }>()
         .as('waiting'),
     )

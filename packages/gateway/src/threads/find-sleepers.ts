@@ -1,3 +1,4 @@
+import { IS_WAITING } from '../inbox/waiting.ts';
 import type { Store } from '../store/store.ts';
 
 /** At a time: the next sweep finds the rest. */
@@ -24,7 +25,7 @@ export async function findSleepers(store: Store): Promise<readonly string[]> {
       .innerJoin('agents', 'agents.id', 'inbox_events.agent_id')
       .select('threads.id')
       .distinct()
-      .where('inbox_events.status', '=', 'pending')
+      .where(IS_WAITING)
       .where('inbox_events.available_at', '<=', now)
       .where('agents.status', '=', 'active')
       .where('threads.lease_owner', 'is', null)

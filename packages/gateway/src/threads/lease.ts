@@ -1,5 +1,6 @@
 import { LastcallError } from '@lastcall/core';
 import { sql } from 'kysely';
+import { IS_WAITING } from '../inbox/waiting.ts';
 import type { Services } from '../services.ts';
 import { statement } from '../store/statement.ts';
 import type { Store, Tx } from '../store/store.ts';
@@ -100,7 +101,7 @@ const freeIfIdle = statement((db, { threadId, now }: { threadId: string; now: nu
           selectFrom('inbox_events')
             .select('inbox_events.id')
             .where('inbox_events.agent_id', '=', threadId)
-            .where('inbox_events.status', '=', 'pending')
+            .where(IS_WAITING)
             .where(sql<number>`+available_at`, '<=', now),
         ),
       ),

@@ -24,7 +24,8 @@ test('[G44] what a gateway asks the embedded store again and again, it finds by 
   });
   const prepare = DatabaseSync.prototype.prepare;
   DatabaseSync.prototype.prepare = function (text) {
-    if (/^select/.test(text)) asked.add(text);
+    // But for what the test itself asks, to know when there is nothing more to do.
+    if (/^select/.test(text) && !text.includes('"inbox_events"."status" in')) asked.add(text);
     return prepare.call(this, text);
   };
   try {
@@ -48,6 +49,6 @@ test('[G44] what a gateway asks the embedded store again and again, it finds by 
   const inbox = [...asked].filter(
     (text) => text.includes('from "inbox_events"') && text.includes('order by "priority"'),
   );
-  expect(inbox.flatMap(plansOf)).toEqual([expect.stringContaining('inbox_waiting (agent_id=? AND status=?)')]);
+  expect(inbox.flatMap(plansOf)).toEqual([expect.stringContaining('inbox_waiting (agent_id=?)')]);
   database.close();
 });

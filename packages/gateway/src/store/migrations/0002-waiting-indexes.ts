@@ -1,0 +1,16 @@
+import type { Kysely } from 'kysely';
+import { sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
+
+/**
+ * Indexes of what is, and not of what was: events that are done are most of all, and nobody looks for them by these; and a sign of
+ * life of a thread that is held changes no index.
+ */
+export const waitingIndexes: Migration = {
+  async up(db: Kysely<unknown>) {
+    for (const name of ['inbox_waiting', 'inbox_due', 'threads_by_lease']) await db.schema.dropIndex(name).execute();
+    await sql`create index inbox_waiting on inbox_events (agent_id, priority, id) where status = 'pending'`.execute(db);
+    await sql`create index inbox_due on inbox_events (available_at) where status = 'pending'`.execute(db);
+    await sql`create index threads_held on threads (lease_owner) where lease_owner is not null`.execute(db);
+  },
+};
