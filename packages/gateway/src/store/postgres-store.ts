@@ -67,7 +67,7 @@ export async function openPostgresStore({ url, connections = 20 }: PostgresOptio
 }
 
 /** So many transactions side by side are not too many for any database. */
-const LEAST_AT_ONCE = 3;
+const LEAST_AT_ONCE = 2;
 
 /** Times and counts are whole numbers far below 2^53; PostgreSQL's driver gives int8 as text unless it is told. */
 const INT8 = 20;
@@ -149,7 +149,7 @@ class PipelinedDriver extends PostgresDriver {
   }
 }
 
-const SLOW_MS = 3;
+const SLOW_MS = 1.5;
 const SLOW_TIMES = 4;
 /** Of the newest among all before: it is forgotten after some twenty. */
 const WEIGHT = 0.1;
