@@ -15,6 +15,8 @@ export interface Consciousness {
   readonly records: readonly StoredRecord[];
   /** Of the next row. Rows of a thread are numbered from 1. */
   readonly nextSeq: number;
+  /** How long the rows are, as text. */
+  readonly characters: number;
 }
 
 export interface StoredRecord extends JournalRecord {
@@ -32,6 +34,7 @@ export async function loadConsciousness(db: Kysely<Tables>, threadId: string): P
     entries: [...(compaction?.carried ?? []), ...records.map(({ entry }) => entry)],
     records,
     nextSeq: (rows.at(-1)?.seq ?? 0) + 1,
+    characters: rows.reduce((sum, { payload }) => sum + payload.length, 0),
   };
 }
 

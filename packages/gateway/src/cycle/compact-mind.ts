@@ -33,6 +33,8 @@ export async function compactMind(
     summarise: (text, budgetTokens) => summarise(model, { text, budgetTokens, signal }),
   });
   if (compaction === undefined) return;
+  // From here on it is another.
+  cycle.isWhole = false;
   const { threadId } = lease;
   const seq = cycle.nextSeq;
   const state: SessionState = { seq, session: session.toJSON() };

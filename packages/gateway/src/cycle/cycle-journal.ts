@@ -28,6 +28,7 @@ import type { StagedWrite } from './cycle-context.ts';
 import type { CycleTool } from './cycle-tools.ts';
 import { insertEntries } from './insert-entries.ts';
 import type { LiveCalls } from './live-calls.ts';
+import type { WrittenRow } from './minds.ts';
 import { StagedWriteRefused } from './staged-write-refused.ts';
 import type { Staging } from './staging.ts';
 
@@ -153,11 +154,12 @@ export class CycleJournal implements Journal {
     // A copy: more may come while this is written.
     const held = [...this.#held];
     const all = [...held.map(({ record }) => record), ...records];
+    let rows: readonly WrittenRow[] = [];
     const write = (): Promise<void> =>
       fenced(services.store, cycle.lease, async (tx) => {
         live.drain(tx);
         const place = { threadId: cycle.lease.threadId, runId: cycle.runId, seq: cycle.nextSeq };
-        insertEntries(tx, place, all);
+        rows = insertEntries(tx, place, all);
         this.#writeCalls(tx, all);
         for (const { end } of held) await end?.(tx);
         await work(tx);
@@ -166,6 +168,7 @@ export class CycleJournal implements Journal {
     await patiently(write, { forMs: services.limits.leaseMs, signal });
     this.#held = this.#held.slice(held.length);
     cycle.nextSeq += all.length;
+    cycle.written.push(...rows);
   }
 
   #hear(entry: Entry): void {
@@ -194,6 +197,9 @@ export class CycleJournal implements Journal {
     // Aborted by this gateway's own end, it stays open: another takes it up where it stands.
     if (stop.reason === 'aborted' && !isCancelled()) return;
     await closeRun(services, tx, cycle, { status: stop.reason === 'aborted' ? 'cancelled' : 'completed', stop, usage });
+    tx.afterCommit(() => {
+      cycle.isWhole = true;
+    });
     if (!isOverBudget(cycle)) this.#rest(tx);
   }
 

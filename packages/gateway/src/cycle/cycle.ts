@@ -2,10 +2,11 @@ import type { Answer, Transcript } from '@lastcall/core';
 import type { Situation } from '../agents/describe-agent.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 import type { Limits } from '../config/limits.ts';
-import type { StoredRecord } from '../consciousness/load-consciousness.ts';
+import type { Consciousness, StoredRecord } from '../consciousness/load-consciousness.ts';
 import type { Lease } from '../threads/lease.ts';
 import type { SessionState } from './compact-mind.ts';
 import type { CycleAgent } from './cycle-context.ts';
+import type { WrittenRow } from './minds.ts';
 
 /** One waking of an agent, under way: what it was given, and how far it has come. */
 export interface Cycle {
@@ -16,6 +17,9 @@ export interface Cycle {
   readonly transcript: Transcript;
   /** What was written since the last compaction, to bring the session to where it was. */
   readonly records: readonly StoredRecord[];
+  /** What was in mind before the cycle, and what was written since. */
+  readonly mind: Consciousness;
+  readonly written: WrittenRow[];
   /** The session as it was at some row of the transcript. */
   readonly state: SessionState | undefined;
   /** Where the agent was and what it kept when the cycle was taken up. */
@@ -36,6 +40,8 @@ export interface Cycle {
   activeIn: string | null;
   /** The thread was let go when the run ended: there was nothing more to do. */
   isFree: boolean;
+  /** The end of the run is the last that was written: what was written is the whole of it. */
+  isWhole: boolean;
 }
 
 export interface ThinkingAgent extends CycleAgent {

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { toEntryPayload } from '../consciousness/transcript-row.ts';
 import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
+import type { WrittenRow } from './minds.ts';
 
 /** Where in the store entries belong; `seq` is the first one's. */
 export interface EntryPlace {
@@ -11,9 +12,13 @@ export interface EntryPlace {
   readonly seq: number;
 }
 
-/** Writes entries at the end of a thread's transcript, with the transaction's other statements. */
-export function insertEntries(tx: Tx, { threadId, runId, seq }: EntryPlace, records: readonly JournalRecord[]): void {
-  if (records.length === 0) return;
+/** Writes entries at the end of a thread's transcript, with the transaction's other statements. Gives the rows. */
+export function insertEntries(
+  tx: Tx,
+  { threadId, runId, seq }: EntryPlace,
+  records: readonly JournalRecord[],
+): readonly WrittenRow[] {
+  if (records.length === 0) return [];
   const place = { threadId, runId, now: tx.now() };
   const kinds = records.map(({ entry }) => entry.kind);
   const payloads = records.map(toEntryPayload);
@@ -23,6 +28,7 @@ export function insertEntries(tx: Tx, { threadId, runId, seq }: EntryPlace, reco
       const payload = payloads[index] as string;
       tx.leave(insertOne(tx.db, { ...place, seq: seq + index, kind, payload }));
     });
+  return payloads.map((payload, index) => ({ seq: seq + index, payload }));
 }
 
 interface Place {

@@ -36,8 +36,10 @@ export interface Recalled {
   readonly situation: Situation;
 }
 
-export async function recall(tx: Tx, threadId: string): Promise<Recalled> {
-  const [mind, situation] = await together(loadConsciousness(tx.db, threadId), loadSituation(tx.db, threadId));
+/** `known`: the mind, where it need not be read. */
+export async function recall(tx: Tx, threadId: string, known?: Consciousness): Promise<Recalled> {
+  const remembering = known === undefined ? loadConsciousness(tx.db, threadId) : Promise.resolve(known);
+  const [mind, situation] = await together(remembering, loadSituation(tx.db, threadId));
   return { mind, situation };
 }
 

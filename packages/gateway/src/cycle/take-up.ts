@@ -1,4 +1,5 @@
 import { type Answer, type Entry, Transcript } from '@lastcall/core';
+import type { Consciousness } from '../consciousness/load-consciousness.ts';
 import type { InboxEvent } from '../inbox/inbox-event.ts';
 import { renderInbox, type WaitingEvent } from '../inbox/render-inbox.ts';
 import { newId } from '../new-id.ts';
@@ -24,6 +25,7 @@ import {
   type ThreadedAgent,
   waitingEvents,
 } from './look.ts';
+import type { Minds, WrittenRow } from './minds.ts';
 import { readAgent } from './read-agent.ts';
 import type { Registry } from './registry.ts';
 import { settledByEvents } from './settled-by-events.ts';
@@ -42,19 +44,32 @@ export async function takeThread(
   services: Services,
   registry: Registry,
   threadId: string,
-  { owner, isFirst }: { owner: string; isFirst: boolean },
+  { owner, isFirst, minds }: { owner: string; isFirst: boolean; minds: Minds },
 ): Promise<Taken | undefined> {
   const take = async (tx: Tx): Promise<Taken | undefined> => {
     const claiming = claimThread(tx, threadId, { owner, leaseMs: services.limits.leaseMs });
     // Who is woken has something to do, as a rule: what that takes is asked for along with whether it is so.
-    const [lease, found, recalled] = await together(claiming, look(tx, threadId), recall(tx, threadId));
+    const recalling = minds.has(threadId) ? Promise.resolve(undefined) : recall(tx, threadId);
+    const [lease, found, recalled] = await together(claiming, look(tx, threadId), recalling);
     if (lease === undefined) return undefined;
-    const cycle = await next(services, tx, registry, { lease, found, recalled });
+    const known = minds.of(lease, { isNew: true });
+    const cycle = await next(services, tx, registry, { lease, found, recalled, known });
     if (cycle !== undefined) return { lease, cycle };
     release(tx, lease);
+    tx.afterCommit(() => minds.renew(lease));
     return undefined;
   };
-  return await services.store.transaction(take, { isFirst });
+  return await orForget(minds, threadId, () => services.store.transaction(take, { isFirst }));
+}
+
+/** Where it is not known what was written, what was in mind is not known either. */
+async function orForget<T>(minds: Minds, threadId: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    minds.forget(threadId);
+    throw error;
+  }
 }
 
 /**
@@ -62,33 +77,42 @@ export async function takeThread(
  * Undefined: nothing, and the thread is let go. A new run, the events it takes and what the model will read of them are written in
  * one transaction, so that whoever dies after it leaves a run to be taken up, and whoever dies before it leaves events that wait.
  */
-export async function takeUp(services: Services, registry: Registry, lease: Lease): Promise<Cycle | undefined> {
-  return await fenced(services.store, lease, async (tx) => {
-    const cycle = await next(services, tx, registry, { lease, found: await look(tx, lease.threadId) });
+export async function takeUp(
+  services: Services,
+  registry: Registry,
+  lease: Lease,
+  { minds }: { minds: Minds },
+): Promise<Cycle | undefined> {
+  const known = minds.of(lease, { isNew: false });
+  const take = async (tx: Tx): Promise<Cycle | undefined> => {
+    const cycle = await next(services, tx, registry, { lease, found: await look(tx, lease.threadId), known });
     // In the transaction that found nothing: an event that is written meanwhile wakes somebody who then finds the thread free.
     if (cycle === undefined) release(tx, lease);
     return cycle;
-  });
+  };
+  return await orForget(minds, lease.threadId, () => fenced(services.store, lease, take));
 }
 
 interface Next {
   readonly lease: Lease;
   readonly found: Found;
   /** Where it was asked for already. */
-  readonly recalled?: Recalled;
+  readonly recalled?: Recalled | undefined;
+  /** The mind, where it need not be read. */
+  readonly known: Consciousness | undefined;
 }
 
 async function next(
   services: Services,
   tx: Tx,
   { agentLimits, metrics }: Registry,
-  { lease, found: { row, open, events, lastCycle }, recalled }: Next,
+  { lease, found: { row, open, events, lastCycle }, recalled, known }: Next,
 ): Promise<Cycle | undefined> {
   if (row === undefined) return undefined;
   const agent = readAgent(row, agentLimits);
   const isResting = row.status !== 'active' || events.length === 0;
   if (open === undefined && isResting) return undefined;
-  const taking = { lease, agent, row, recalled: recalled ?? (await recall(tx, lease.threadId)) };
+  const taking = { lease, agent, row, recalled: recalled ?? (await recall(tx, lease.threadId, known)) };
   if (open !== undefined) return await takeOver(services, tx, { ...taking, open });
   const most = agent.limits.eventsPerCycle;
   const isAll = events.length < FIRST_LOOK || most <= FIRST_LOOK;
@@ -124,6 +148,7 @@ async function takeOver(
     {
       run: open,
       entries: [],
+      written: [],
       answers: await answersOf(tx, events),
       isTakenOver: true,
     },
@@ -157,7 +182,7 @@ async function begin(
   const place = { threadId, runId: run.id, seq: mind.nextSeq };
   tx.leave(insertRun(tx.db, run));
   for (const { id } of events) tx.leave(claimEvent(tx.db, { id, runId: run.id }));
-  insertEntries(
+  const written = insertEntries(
     tx,
     place,
     entries.map((entry) => ({ entry })),
@@ -168,7 +193,7 @@ async function begin(
     emit(services, tx, { channel: spaceChannel(run.active_in), type: 'agent.active', payload });
   }
   const answers = await answersOf(tx, events);
-  return toCycle({ lease, agent, row, recalled }, { run, entries, answers, isTakenOver: false });
+  return toCycle({ lease, agent, row, recalled }, { run, entries, written, answers, isTakenOver: false });
 }
 
 const insertRun = statement((db, given: RunRow) =>
@@ -256,9 +281,15 @@ async function settledOf(tx: Tx, callIds: readonly string[]): Promise<string[]> 
   return (await calls.execute()).map(({ id }) => id);
 }
 
+interface Started extends Pick<Cycle, 'answers' | 'isTakenOver'> {
+  readonly run: RunRow;
+  readonly entries: readonly Entry[];
+  readonly written: readonly WrittenRow[];
+}
+
 function toCycle(
   { lease, agent, row, recalled: { mind, situation } }: Taking,
-  { run, entries, ...rest }: { run: RunRow; entries: readonly Entry[] } & Pick<Cycle, 'answers' | 'isTakenOver'>,
+  { run, entries, written, ...rest }: Started,
 ): Cycle {
   return {
     lease,
@@ -267,6 +298,8 @@ function toCycle(
     agent,
     transcript: new Transcript([...mind.entries, ...entries]),
     records: mind.records,
+    mind,
+    written: [...written],
     situation,
     state: row.state === null ? undefined : fromJson<SessionState>(row.state),
     ...rest,
@@ -276,5 +309,6 @@ function toCycle(
     isCancelRequested: run.cancel_requested_at !== null,
     activeIn: run.active_in,
     isFree: false,
+    isWhole: false,
   };
 }

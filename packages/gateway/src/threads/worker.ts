@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Cycle } from '../cycle/cycle.ts';
+import { Minds } from '../cycle/minds.ts';
 import type { Registry } from '../cycle/registry.ts';
 import { StagedWriteRefused } from '../cycle/staged-write-refused.ts';
 import { takeThread, takeUp } from '../cycle/take-up.ts';
@@ -49,6 +50,7 @@ export class Worker {
   readonly #holds = new Map<string, Hold>();
   readonly #waking = new Map<string, Waking>();
   readonly #gate: Gate;
+  readonly #minds = new Minds();
   readonly #timers: NodeJS.Timeout[] = [];
   #isStopping = false;
 
@@ -135,7 +137,8 @@ export class Worker {
 
   async #take(threadId: string, { isFirst }: Waking): Promise<boolean> {
     const owner = this.#owner;
-    const taken = await takeThread(this.#services, this.#registry, threadId, { owner, isFirst });
+    const minds = this.#minds;
+    const taken = await takeThread(this.#services, this.#registry, threadId, { owner, isFirst, minds });
     if (taken === undefined) return false;
     const { promise: done, resolve } = Promise.withResolvers<void>();
     const hold: Hold = {
@@ -180,9 +183,11 @@ export class Worker {
         hold.again = false;
         hold.isFirst = false;
       }
-      const cycle = first ?? (await takeUp(this.#services, this.#registry, hold.lease));
+      const cycle = first ?? (await takeUp(this.#services, this.#registry, hold.lease, { minds: this.#minds }));
       if (cycle === undefined) return false;
+      this.#minds.forget(hold.lease.threadId);
       await this.#think(hold, cycle);
+      if (cycle.isWhole) this.#minds.keep(cycle);
       return !cycle.isFree;
     } catch (error) {
       if (error instanceof StagedWriteRefused) return true;

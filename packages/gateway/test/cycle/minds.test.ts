@@ -1,0 +1,107 @@
+import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { checkTools } from '../../src/config/registered-tool.ts';
+import { loadConsciousness } from '../../src/consciousness/load-consciousness.ts';
+import type { Cycle } from '../../src/cycle/cycle.ts';
+import { Minds } from '../../src/cycle/minds.ts';
+import { takeThread } from '../../src/cycle/take-up.ts';
+import { think } from '../../src/cycle/think.ts';
+import { lobby } from '../support/lobby.ts';
+import { type Database, databases } from '../support/stores.ts';
+import { openWorld } from '../support/world.ts';
+
+const nothing = { entries: [], records: [], nextSeq: 1, characters: 0 };
+const row = { seq: 1, payload: '{"entry":{"kind":"turn"}}' };
+const cycleOf = (threadId: string, epoch: number): Cycle =>
+  ({ lease: { threadId, epoch }, mind: nothing, written: [row] }) as unknown as Cycle;
+
+test('a mind is known as long as nobody else had the thread', () => {
+  const minds = new Minds();
+  const kept = {
+    entries: [{ kind: 'turn' }],
+    records: [{ seq: 1, entry: { kind: 'turn' } }],
+    nextSeq: 2,
+    characters: row.payload.length,
+  };
+  minds.keep(cycleOf('a', 5));
+  expect(minds.of({ threadId: 'a', epoch: 5 }, { isNew: false })).toEqual(kept);
+  expect(minds.of({ threadId: 'a', epoch: 6 }, { isNew: true })).toEqual(kept);
+  minds.renew({ threadId: 'a', epoch: 6 });
+  expect(minds.of({ threadId: 'a', epoch: 7 }, { isNew: true })).toEqual(kept);
+  // Somebody had it in epoch 7.
+  expect(minds.of({ threadId: 'a', epoch: 8 }, { isNew: true })).toBeUndefined();
+  expect(minds.has('a')).toBe(false);
+});
+
+test('those used longest ago are forgotten where they are too much together', () => {
+  const minds = new Minds({ mostCharacters: 2 * row.payload.length });
+  for (const name of ['a', 'b']) minds.keep(cycleOf(name, 1));
+  minds.renew({ threadId: 'a', epoch: 2 });
+  minds.keep(cycleOf('c', 1));
+  expect(['a', 'b', 'c'].map((name) => minds.has(name))).toEqual([true, false, true]);
+});
+
+describe.each(databases)('minds on $kind', ({ create }) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await create();
+  });
+  afterAll(() => database.remove());
+
+  test('[G13] what is kept of a cycle is what the store gives', async () => {
+    const given = { list: [1, undefined, new Date(0)], nested: { none: undefined, 'a"b': '<x>' } };
+    const add = tool({ description: 'Gives.', inputSchema: z.object({}), execute: () => given });
+    const model = scriptedModel((_request, invocation) => (invocation % 2 === 1 ? [{ toolName: 'add' }] : 'Done.'));
+    const world = await openWorld({ database, models: { default: model } });
+    const { ada, bot, space } = await lobby(world, { tools: ['add'] });
+    const tools = checkTools({ add: { tool: add, visible: false } }, ['tools']);
+    if (!tools.ok) throw new Error('The tools are wrong.');
+    const registry = { tools: tools.value, model: () => model, agentLimits: {} };
+    const minds = new Minds();
+    for (let count = 1; count <= 3; count++) {
+      await world.say(space, ada, `Message ${count}`);
+      const taken = await takeThread(world.services, registry, bot, { owner: 'me', isFirst: false, minds });
+      if (taken === undefined) throw new Error('There was nothing to do.');
+      const signal = new AbortController().signal;
+      await think(world.services, registry, taken.cycle, { signal, isCancelled: () => false });
+      expect(taken.cycle).toMatchObject({ isWhole: true, isFree: true, number: count });
+      minds.keep(taken.cycle);
+      // A tool that still changes what it gave changes nothing that happened.
+      given.list.push(count);
+      const stored = await loadConsciousness(world.store.db, bot);
+      expect(minds.of(taken.lease, { isNew: false })).toEqual(stored);
+      expect(stored.entries.length).toBeGreaterThanOrEqual(5 * count);
+    }
+    await world.stop();
+  });
+});
+
+describe.each(databases.filter(({ kind }) => kind === 'postgres'))('minds of several gateways', ({ create }) => {
+  test('[G39] two gateways that take turns with a thread forget nothing of it', async () => {
+    const database = await create();
+    const heard: string[] = [];
+    const model = scriptedModel(({ prompt }) => {
+      heard.push(JSON.stringify(prompt));
+      return 'Done.';
+    });
+    const worlds = [
+      await openWorld({ database, models: { default: model } }),
+      await openWorld({ database, models: { default: model } }),
+    ] as const;
+    const { ada, space } = await lobby(worlds[0]);
+    for (const world of worlds) await world.start();
+    const texts = Array.from({ length: 12 }, (_, index) => `This is number ${index}.`);
+    for (const [index, text] of texts.entries()) {
+      // Each is woken by its own engine: some messages in a row by one, then by the other.
+      const world = worlds[Math.floor(index / 2) % 2 === 0 ? 0 : 1];
+      await world.say(space, ada, text);
+      await world.idle();
+    }
+    const last = heard.at(-1) ?? '';
+    expect(texts.filter((text) => last.split(text).length !== 2)).toEqual([]);
+    for (const world of worlds) await world.stop();
+    await database.remove();
+  });
+});
