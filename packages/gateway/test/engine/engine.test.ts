@@ -25,7 +25,8 @@ describe.each(databases)('the engine for $kind', ({ create }) => {
     await database.remove();
   });
 
-  const enqueue = (threadId: string, at?: number) => store.transaction((tx) => engine.enqueue(tx, threadId, at));
+  const enqueue = (threadId: string, at?: number | 'first') =>
+    store.transaction((tx) => engine.enqueue(tx, threadId, at));
 
   test('a thread is woken once its transaction is durable', async () => {
     const wakes = recordWakes();
@@ -69,6 +70,18 @@ describe.each(databases)('the engine for $kind', ({ create }) => {
     // Several are delivered side by side, in no order.
     await Promise.all([wakes.of('a'), wakes.of('b')]);
     expect(wakes.threads.toSorted()).toEqual(['a', 'b']);
+  });
+
+  test('[G56] whoever is waited for is told to be, whatever else wakes the thread', async () => {
+    await enqueue('a', 'first');
+    await enqueue('a');
+    await enqueue('b');
+    const wakes = recordWakes();
+    await engine.start(wakes.wake);
+    await Promise.all([wakes.of('a'), wakes.of('b')]);
+    await expect.poll(() => wakes.firsts).toEqual(['a']);
+    await enqueue('b', 'first');
+    await expect.poll(() => wakes.firsts.includes('b')).toBe(true);
   });
 
   test('[G9] a wake follows the last enqueue, also while one is under way', async () => {

@@ -103,6 +103,20 @@ test('of two engines each wake goes to one, and after the stop of one to the oth
   expect(by.one).toBe(before);
 });
 
+test('[G56] a wake that is waited for is not behind a thousand others', async () => {
+  const [asked, other] = [await createEngine(), await createEngine()];
+  await store.transaction(async (tx) => {
+    for (let index = 0; index < 1_000; index++) await asked.enqueue(tx, `thread ${index}`);
+  });
+  await store.transaction((tx) => asked.enqueue(tx, 'waited for', 'first'));
+  const wakes = recordWakes();
+  // Another than the one that was asked, which would wake it by itself.
+  await other.start(wakes.wake);
+  await wakes.of('waited for');
+  expect(wakes.threads.length).toBeLessThan(100);
+  await other.stop();
+});
+
 test('[G42] a wake that a stopped engine had not finished goes to another', async () => {
   const [one, other] = [await createEngine(), await createEngine()];
   const stuck = recordWakes();

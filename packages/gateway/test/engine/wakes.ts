@@ -5,6 +5,8 @@ export interface RecordedWakes {
   readonly wake: Wake;
   /** In the order they came. */
   readonly threads: readonly string[];
+  /** Those that somebody waits for. */
+  readonly firsts: readonly string[];
   /** Resolves once the thread was woken so often. */
   of(threadId: string, times?: number): Promise<void>;
   /** The next wake of the thread does not end before it is let go. */
@@ -13,13 +15,16 @@ export interface RecordedWakes {
 
 export function recordWakes(): RecordedWakes {
   const threads: string[] = [];
+  const firsts: string[] = [];
   const held = new Map<string, { begin: () => void; released: Promise<void> }>();
   const look: (() => void)[] = [];
   const timesOf = (threadId: string): number => threads.filter((one) => one === threadId).length;
   return {
     threads,
-    async wake(threadId) {
+    firsts,
+    async wake(threadId, { isFirst } = { isFirst: false }) {
       threads.push(threadId);
+      if (isFirst) firsts.push(threadId);
       for (const again of look.splice(0)) again();
       const hold = held.get(threadId);
       held.delete(threadId);

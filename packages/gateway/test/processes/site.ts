@@ -126,6 +126,15 @@ export async function findPlace(url: string): Promise<Place> {
   };
 }
 
+/** Says something as a service, which joins for it. Gives the message's id. */
+export async function relay(url: string, space: 'North' | 'South', text: string): Promise<string> {
+  const { spaces } = await findPlace(url);
+  const { id: entityId } = await ask(url, '/api/entities', { kind: 'service', displayName: 'Relay' });
+  await ask(url, `/api/spaces/${spaces[space]}/members`, { entityId });
+  const { id } = await ask(url, `/api/spaces/${spaces[space]}/messages`, { entityId, text });
+  return id;
+}
+
 /** Says something as the person of the space, Ada in the north and Bob in the south. Gives the message's id. */
 export async function say(url: string, space: 'North' | 'South', text: string): Promise<string> {
   const { spaces, entities } = await findPlace(url);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { doDuties } from './answering.ts';
 import { openCrew } from './crew.ts';
-import { say } from './site.ts';
+import { relay, say } from './site.ts';
 import { until } from './until.ts';
 import { waitingFor } from './waiting-connection.ts';
 
@@ -24,7 +24,8 @@ describe('what a killed gateway was doing is taken over in time', () => {
     await client.query(
       `select threads.id from threads join agents using (id) where name = 'Anna' for update of threads`,
     );
-    await say(crew.first.url, 'North', 'Anna: answer m1');
+    // Nobody waits for a service: its message goes by way of the queue, and by no other.
+    await relay(crew.first.url, 'North', 'Anna: answer m1');
     const victim = await waitingFor(client, 'threads');
     await crew.named(victim).kill();
     // The server has not noticed yet, and would go on for the dead.
