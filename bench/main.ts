@@ -24,16 +24,13 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchMachines,
   benchGatewayFirstSign,
   benchGatewayDurableStep,
+  benchGatewayThousandAgents,
   benchGatewaySleepingAgents,
 ];
-// They take many minutes on a small machine: only for who asks for them.
-const onRequest: readonly (() => Promise<Report>)[] = [benchGatewayThousandAgents];
 // `npm run bench overhead growth` runs those alone, and writes nothing.
 const wanted = process.argv.slice(2).map((name) => name.toLowerCase());
 const chosen =
-  wanted.length === 0
-    ? benches
-    : [...benches, ...onRequest].filter(({ name }) => wanted.some((one) => name.toLowerCase().includes(one)));
+  wanted.length === 0 ? benches : benches.filter(({ name }) => wanted.some((one) => name.toLowerCase().includes(one)));
 
 const tables: string[] = [];
 for (const bench of chosen) {

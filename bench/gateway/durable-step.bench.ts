@@ -115,9 +115,9 @@ function toReport(all: readonly StepTimes[]): Report {
   return {
     title: 'What a durable step costs',
     claim:
-      `A cycle of ${STEPS} steps: the model, which answers at once, calls one TypeScript tool with effects outside. Every step ` +
-      'writes down the reply, that the call starts, and how it ended, each durable before the next. From one run of the ' +
-      'tool to the next, in turns; each gateway in a process of its own, the peers in that of the benchmark.',
+      `A cycle of ${STEPS} steps: the model, which answers at once, calls one TypeScript tool with effects outside. Before the ` +
+      'tool runs it is durable how the call before ended, what the model replied, and that this call starts. From one run of ' +
+      'the tool to the next, in turns; each gateway in a process of its own, the peers in that of the benchmark.',
     columns: ['', 'package', 'steps', 'p50, ms', 'p95, ms', 'against SQLite FULL'],
     rows: all.map(({ name, of, times }) => [
       name,

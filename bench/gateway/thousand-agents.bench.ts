@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { task } from '../overhead/contender.ts';
 import { type Report, toMarkdown } from '../report.ts';
@@ -119,7 +120,8 @@ function toReport([sqlite, one, two]: readonly [Rush, Rush, Rush]): Report {
     claim:
       `${AGENTS.toLocaleString('en')} agents with ${EVENTS_EACH} events each, a cycle for each event, a model that takes 200 ms, ` +
       'one call of a terminal tool. Meanwhile a message now and then to an agent that has nothing to do: until another client ' +
-      'sees `agent.active`. Gateways, database and clients share one machine.',
+      `sees \`agent.active\`. Gateways, database and clients share one machine of ${availableParallelism()} processors: what ` +
+      'PostgreSQL takes of them is not there for a second gateway.',
     columns: ['', 'cycles per second', 'memory, MB', 'wakes', 'wake p50, ms', 'wake p95, ms'],
     rows: [sqlite, one, two].map(({ name, cyclesPerSecond, memory, wakeMs }) => [
       name,
