@@ -9,18 +9,17 @@ import {
   type Usage,
 } from '@lastcall/core';
 import { ApiError } from '../api-error.ts';
-import { asPlainText } from '../entities/plain-text.ts';
 import { openPending } from '../pending/open-pending.ts';
 import type { Services } from '../services.ts';
 import { openCardIfIn, updateCard } from '../spaces/tool-card.ts';
 import { asJson, toJson } from '../store/json.ts';
 import { patiently } from '../store/patiently.ts';
-import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
-import type { CallRow, MessageStatus } from '../store/tables.ts';
+import type { MessageStatus } from '../store/tables.ts';
 import { emit, runChannel } from '../streams/emit.ts';
 import { fenced, releaseIfIdle } from '../threads/lease.ts';
 import { endBegun } from './begun-calls.ts';
+import { endCall, writeCalls } from './call-rows.ts';
 import { closeRun } from './close-run.ts';
 import { isOverBudget } from './compact-mind.ts';
 import type { Cycle } from './cycle.ts';
@@ -38,8 +37,6 @@ interface Held {
   readonly record: JournalRecord;
   readonly end?: (tx: Tx) => Promise<void>;
 }
-
-type ReplyEntry = Extract<Entry, { kind: 'reply' }>;
 
 export interface JournalParts {
   readonly services: Services;
@@ -160,7 +157,7 @@ export class CycleJournal implements Journal {
         live.drain(tx);
         const place = { threadId: cycle.lease.threadId, runId: cycle.runId, seq: cycle.nextSeq };
         rows = insertEntries(tx, place, all);
-        this.#writeCalls(tx, all);
+        writeCalls(tx, cycle.runId, all);
         for (const { end } of held) await end?.(tx);
         await work(tx);
       });
@@ -174,21 +171,6 @@ export class CycleJournal implements Journal {
   #hear(entry: Entry): void {
     if (entry.kind === 'reply') this.#parts.live.keepOnly(entry.calls.map(({ callId }) => callId));
     if (entry.kind === 'stop') this.#parts.live.cancelAll('The cycle ended.');
-  }
-
-  /** What the entries mean for the calls. */
-  #writeCalls(tx: Tx, records: readonly JournalRecord[]): void {
-    const { runId } = this.#parts.cycle;
-    const now = tx.now();
-    const started = new Set(records.flatMap(({ entry }) => (entry.kind === 'started' ? [entry.callId] : [])));
-    for (const { entry } of records) {
-      if (entry.kind !== 'reply') continue;
-      for (const row of toCallRows(entry, { runId, now, started })) {
-        tx.leave(insertCall(tx.db, row));
-        started.delete(row.id);
-      }
-    }
-    for (const callId of started) tx.leave(startCall(tx.db, { callId }));
   }
 
   async #stop(tx: Tx, stop: Stop): Promise<void> {
@@ -285,56 +267,6 @@ export class CycleJournal implements Journal {
     });
   }
 }
-
-function toCallRows(
-  { calls, step }: ReplyEntry,
-  { runId, now, started }: { runId: string; now: number; started: ReadonlySet<string> },
-): CallRow[] {
-  return calls.map(({ callId, toolName, input, providerCallId }, index) => ({
-    id: callId,
-    run_id: runId,
-    step,
-    index,
-    tool_name: asPlainText(toolName, 200),
-    input: toJson(input),
-    status: started.has(callId) ? 'started' : 'planned',
-    outcome: null,
-    idempotency_key: callId,
-    provider_call_id: providerCallId === undefined ? null : asPlainText(providerCallId, 500),
-    created_at: now,
-    settled_at: null,
-  }));
-}
-
-const insertCall = statement((db, given: CallRow) =>
-  db.insertInto('calls').values({
-    id: given.id,
-    run_id: given.run_id,
-    step: given.step,
-    index: given.index,
-    tool_name: given.tool_name,
-    input: given.input,
-    status: given.status,
-    outcome: null,
-    idempotency_key: given.idempotency_key,
-    provider_call_id: given.provider_call_id,
-    created_at: given.created_at,
-    settled_at: null,
-  }),
-);
-
-const startCall = statement((db, { callId }: { callId: string }) =>
-  db.updateTable('calls').set({ status: 'started' }).where('id', '=', callId),
-);
-
-interface CallEnd extends Pick<CallRow, 'status' | 'outcome'> {
-  readonly callId: string;
-  readonly settledAt: number | null;
-}
-
-const endCall = statement((db, { callId, status, outcome, settledAt }: CallEnd) =>
-  db.updateTable('calls').set({ status, outcome, settled_at: settledAt }).where('id', '=', callId),
-);
 
 async function applyStaged(tx: Tx, writes: readonly StagedWrite[]): Promise<void> {
   try {

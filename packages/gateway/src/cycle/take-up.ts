@@ -1,4 +1,4 @@
-import { type Answer, type Entry, Transcript } from '@lastcall/core';
+import { type Entry, Transcript } from '@lastcall/core';
 import type { Consciousness } from '../consciousness/load-consciousness.ts';
 import type { InboxEvent } from '../inbox/inbox-event.ts';
 import { renderInbox, type WaitingEvent } from '../inbox/render-inbox.ts';
@@ -11,6 +11,7 @@ import type { RunRow } from '../store/tables.ts';
 import { together } from '../store/together.ts';
 import { emit, runChannel, spaceChannel } from '../streams/emit.ts';
 import { claimThread, fenced, type Lease, release } from '../threads/lease.ts';
+import { answersOf } from './answers-of.ts';
 import type { SessionState } from './compact-mind.ts';
 import type { Cycle, ThinkingAgent } from './cycle.ts';
 import { endAsFailed } from './fail-run.ts';
@@ -255,30 +256,6 @@ async function eventsOf(tx: Tx, runId: string): Promise<EventRow[]> {
 
 function toWaiting({ event_id, created_at, attempts, payload }: EventRow): WaitingEvent {
   return { eventId: event_id, at: created_at, attempt: attempts + 1, event: fromJson<InboxEvent>(payload) };
-}
-
-/**
- * Decisions are answers for core, which then runs the tool or does not; plain results need no more than to be told. An event that
- * is tried again may have settled its call the first time, and then it is only told.
- */
-async function answersOf(tx: Tx, events: readonly EventRow[]): Promise<Record<string, Answer>> {
-  const answers: Record<string, Answer> = {};
-  for (const { payload } of events) {
-    const event = fromJson<InboxEvent>(payload);
-    if (event.type !== 'tool_result') continue;
-    const { outcome } = event;
-    if (outcome.status === 'approved')
-      answers[event.callId] = { approve: true, ...('input' in outcome ? { input: outcome.input } : {}) };
-    if (outcome.status === 'denied') answers[event.callId] = { deny: outcome.reason };
-  }
-  for (const callId of await settledOf(tx, Object.keys(answers))) delete answers[callId];
-  return answers;
-}
-
-async function settledOf(tx: Tx, callIds: readonly string[]): Promise<string[]> {
-  if (callIds.length === 0) return [];
-  const calls = tx.db.selectFrom('calls').select('id').where('id', 'in', callIds).where('status', '=', 'settled');
-  return (await calls.execute()).map(({ id }) => id);
 }
 
 interface Started extends Pick<Cycle, 'answers' | 'isTakenOver'> {

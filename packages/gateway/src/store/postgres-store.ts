@@ -1,28 +1,10 @@
-import type { Socket } from 'node:net';
-import {
-  type DatabaseConnection,
-  type Dialect,
-  type Driver,
-  Kysely,
-  PostgresAdapter,
-  PostgresDriver,
-  PostgresIntrospector,
-  type PostgresPool,
-  type PostgresPoolClient,
-  PostgresQueryCompiler,
-  sql,
-  type TransactionSettings,
-} from 'kysely';
-import { Pool, type PoolClient, type PoolConfig, type QueryConfig, types } from 'pg';
+import { type DatabaseConnection, type Driver, Kysely, sql } from 'kysely';
+import { Pool, type PoolConfig, types } from 'pg';
 import { boundTo } from './bound-to.ts';
 import { migrate } from './migrate.ts';
-import {
-  assertOutsideTransaction,
-  type BegunTransaction,
-  runTransaction,
-  type TransactionSource,
-} from './run-transaction.ts';
-import { nameOfStatement } from './statement.ts';
+import { guarded, PipelinedDriver, postgresDialect } from './postgres-driver.ts';
+import { codeOf } from './postgres-error.ts';
+import { type BegunTransaction, runTransaction, type TransactionSource } from './run-transaction.ts';
 import type { Store } from './store.ts';
 import { StoreUnavailable } from './store-error.ts';
 import type { Tables } from './tables.ts';
@@ -111,88 +93,6 @@ async function begin(
   };
 }
 
-function postgresDialect(driver: Driver): Dialect {
-  return {
-    createAdapter: () => new PostgresAdapter(),
-    createDriver: () => driver,
-    createIntrospector: (db: Kysely<unknown>) => new PostgresIntrospector(db),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
-  };
-}
-
-/**
- * The begin of a transaction travels with its first statement. It asks the database for nothing: how long its answer takes tells how
- * long everything waits, for the database's processors, for the way there, or for ours.
- */
-class PipelinedDriver extends PostgresDriver {
-  /** The shortest wait so far, and that of late, in milliseconds. */
-  #shortest = Number.POSITIVE_INFINITY;
-  #ofLate = 0;
-
-  /** Whether what is under way waits for each other more than for anything else. */
-  get isSlow(): boolean {
-    return this.#ofLate > Math.max(SLOW_MS, SLOW_TIMES * this.#shortest);
-  }
-
-  override async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
-    const askedAt = performance.now();
-    super.beginTransaction(connection, settings).then(
-      () => this.#measure(performance.now() - askedAt),
-      // It fails only where the connection does, and then so does everything after it.
-      () => {},
-    );
-  }
-
-  #measure(ms: number): void {
-    this.#shortest = Math.min(this.#shortest, ms);
-    this.#ofLate += (ms - this.#ofLate) * WEIGHT;
-  }
-}
-
-const SLOW_MS = 1.5;
-const SLOW_TIMES = 4;
-/** Of the newest among all before: it is forgotten after some twenty. */
-const WEIGHT = 0.1;
-
-/** Connections whose failures are told as such, for single statements and transactions alike. */
-function guarded(pool: Pool): PostgresPool {
-  const known = new WeakMap<PoolClient, PostgresPoolClient>();
-  return {
-    options: pool.options,
-    async connect() {
-      assertOutsideTransaction();
-      const client = await pool.connect().catch((error: unknown) => {
-        throw toStoreError(error);
-      });
-      const guard = known.get(client) ?? guardedClient(client);
-      known.set(client, guard);
-      return guard;
-    },
-    end: () => pool.end(),
-  };
-}
-
-function guardedClient(client: PoolClient): PostgresPoolClient {
-  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
-  const ask = client.query.bind(client) as (query: QueryConfig) => Promise<unknown>;
-  // What is asked for in one go is written in one go: a statement is a few small messages, and a transaction a few statements.
-  const writeTogether = (): void => {
-    if (stream.writableCorked > 0) return;
-    stream.cork();
-    process.nextTick(() => stream.uncork());
-  };
-  const query = async (text: string, values: unknown[] = []): Promise<unknown> => {
-    writeTogether();
-    const name = nameOfStatement(text);
-    try {
-      return await ask(name === undefined ? { text, values } : { name, text, values });
-    } catch (error) {
-      throw toStoreError(error);
-    }
-  };
-  return { query, release: (error?: Error) => client.release(error) } as unknown as PostgresPoolClient;
-}
-
 /**
  * The database's clock as far as we know it: asked once, then counted on with our own, because to ask costs a round trip in every
  * transaction. Leases only need gateways to agree within a fraction of a second.
@@ -233,25 +133,7 @@ async function tryAgain<T>(run: (onCommit: () => void) => Promise<T>): Promise<T
   }
 }
 
-/**
- * Classes 08 (connection), 53 (resources), 57 (operator intervention, e.g. a restart); transactions that the server ended because they
- * stood still (25P03, 25P04); and what the socket itself says.
- */
-const GONE: RegExp = /^(08|53|57)|^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|25P0[34])/;
-const GONE_MESSAGE: RegExp =
-  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable/i;
-
-function toStoreError(error: unknown): unknown {
-  const message = error instanceof Error ? error.message : '';
-  return GONE.test(codeOf(error)) || GONE_MESSAGE.test(message) ? new StoreUnavailable(error) : error;
-}
-
 /** It was asked to commit before the connection broke. */
 function doubted(error: unknown): unknown {
   return error instanceof StoreUnavailable ? new StoreUnavailable(error.cause, { inDoubt: true }) : error;
-}
-
-function codeOf(error: unknown): string {
-  const { code } = (error ?? {}) as { code?: unknown };
-  return typeof code === 'string' ? code : '';
 }

@@ -1,0 +1,20 @@
+import { StoreUnavailable } from './store-error.ts';
+
+/**
+ * Classes 08 (connection), 53 (resources), 57 (operator intervention, e.g. a restart); transactions that the server ended because they
+ * stood still (25P03, 25P04); and what the socket itself says.
+ */
+const GONE: RegExp = /^(08|53|57)|^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|25P0[34])/;
+const GONE_MESSAGE: RegExp =
+  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable/i;
+
+/** A failure of the connection, told as such; any other as it is. */
+export function toStoreError(error: unknown): unknown {
+  const message = error instanceof Error ? error.message : '';
+  return GONE.test(codeOf(error)) || GONE_MESSAGE.test(message) ? new StoreUnavailable(error) : error;
+}
+
+export function codeOf(error: unknown): string {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'string' ? code : '';
+}
