@@ -1,7 +1,7 @@
 import type { Entry, JournalRecord } from '@lastcall/core';
 import { type Kysely, sql } from 'kysely';
 import { statement } from '../store/statement.ts';
-import type { Tables } from '../store/tables.ts';
+import type { Tables, TranscriptEntryRow } from '../store/tables.ts';
 import { COMPACTION, fromCompactionPayload, fromEntryPayload } from './transcript-row.ts';
 
 /** What a thread has in mind, as its last cycle left it. */
@@ -15,8 +15,6 @@ export interface Consciousness {
   readonly records: readonly StoredRecord[];
   /** Of the next row. Rows of a thread are numbered from 1. */
   readonly nextSeq: number;
-  /** How long the rows are, as text. */
-  readonly characters: number;
 }
 
 export interface StoredRecord extends JournalRecord {
@@ -25,7 +23,18 @@ export interface StoredRecord extends JournalRecord {
 
 /** Reads from the last compaction on: what came before stays in the store and is not read again. */
 export async function loadConsciousness(db: Kysely<Tables>, threadId: string): Promise<Consciousness> {
-  const rows = await fromLastCompaction(db, { threadId });
+  return toConsciousness(await loadRows(db, threadId));
+}
+
+/** A row of a transcript as it is written. */
+export type MindRow = Pick<TranscriptEntryRow, 'seq' | 'kind' | 'payload'>;
+
+/** What there is to be read of a mind. */
+export async function loadRows(db: Kysely<Tables>, threadId: string): Promise<readonly MindRow[]> {
+  return await fromLastCompaction(db, { threadId });
+}
+
+export function toConsciousness(rows: readonly MindRow[]): Consciousness {
   const [first] = rows;
   const compaction = first?.kind === COMPACTION ? fromCompactionPayload(first.payload) : undefined;
   const own = compaction === undefined ? rows : rows.slice(1);
@@ -34,7 +43,6 @@ export async function loadConsciousness(db: Kysely<Tables>, threadId: string): P
     entries: [...(compaction?.carried ?? []), ...records.map(({ entry }) => entry)],
     records,
     nextSeq: (rows.at(-1)?.seq ?? 0) + 1,
-    characters: rows.reduce((sum, { payload }) => sum + payload.length, 0),
   };
 }
 

@@ -9,10 +9,11 @@ import {
   type Usage,
 } from '@lastcall/core';
 import { ApiError } from '../api-error.ts';
+import type { MindRow } from '../consciousness/load-consciousness.ts';
 import { openPending } from '../pending/open-pending.ts';
 import type { Services } from '../services.ts';
 import { openCardIfIn, updateCard } from '../spaces/tool-card.ts';
-import { asJson, toJson } from '../store/json.ts';
+import { asJson, fromJson, toJson } from '../store/json.ts';
 import { patiently } from '../store/patiently.ts';
 import type { Tx } from '../store/store.ts';
 import type { MessageStatus } from '../store/tables.ts';
@@ -25,16 +26,14 @@ import { isOverBudget } from './compact-mind.ts';
 import type { Cycle } from './cycle.ts';
 import type { StagedWrite } from './cycle-context.ts';
 import type { CycleTool } from './cycle-tools.ts';
-import { insertEntries } from './insert-entries.ts';
+import { insertEntries, type PreparedRecord, toPrepared } from './insert-entries.ts';
 import type { LiveCalls } from './live-calls.ts';
-import type { WrittenRow } from './minds.ts';
 import { StagedWriteRefused } from './staged-write-refused.ts';
 import type { Staging } from './staging.ts';
 
 type EndEntry = Parameters<Journal['settle']>[0];
 /** What waits to be written, and what else its transaction does. */
-interface Held {
-  readonly record: JournalRecord;
+interface Held extends PreparedRecord {
   readonly end?: (tx: Tx) => Promise<void>;
 }
 
@@ -77,7 +76,7 @@ export class CycleJournal implements Journal {
   append(entries: readonly Entry[]): Promise<void> {
     for (const entry of entries) this.#hear(entry);
     const records = entries.map((entry) => ({ entry }));
-    if (entries.every(({ kind }) => kind === 'reply')) return this.#hold(records.map((record) => ({ record })));
+    if (entries.every(({ kind }) => kind === 'reply')) return this.#hold(records.map(toPrepared));
     return this.#write(records, async (tx) => {
       for (const entry of entries) if (entry.kind === 'stop') await this.#stop(tx, entry.stop);
     });
@@ -96,6 +95,8 @@ export class CycleJournal implements Journal {
 
   /** The run has ended: nothing is written any more. Resolves when what was asked for before is. */
   async close(): Promise<void> {
+    // What happened has happened, also where the turn failed right after it.
+    if (this.#held.length > 0 && !this.#isClosed) this.#flush();
     this.#isClosed = true;
     await this.#last;
   }
@@ -104,9 +105,12 @@ export class CycleJournal implements Journal {
     const { staging, onStaged } = this.#parts;
     const { callId, outcome } = settlement;
     const isStaged = staging.of(callId).length > 0;
-    const end = (tx: Tx): Promise<void> => this.#end(tx, settlement);
+    const told = asOfNow(settlement);
+    const end = (tx: Tx): Promise<void> => this.#end(tx, told);
     // What it wrote to our own tables may be refused, and what waits for others is theirs to see.
-    if (!isStaged && outcome.status !== 'pending') return await this.#hold([{ record, end }]);
+    if (!isStaged && outcome.status !== 'pending') return await this.#hold([{ ...toPrepared(record), end }]);
+    // A refusal must not undo the end of another call.
+    if (this.#held.length > 0) this.#flush();
     await this.#write([record], end);
     if (isStaged) await onStaged();
     staging.forget(callId);
@@ -150,14 +154,18 @@ export class CycleJournal implements Journal {
     const { services, cycle, live, signal } = this.#parts;
     // A copy: more may come while this is written.
     const held = [...this.#held];
-    const all = [...held.map(({ record }) => record), ...records];
-    let rows: readonly WrittenRow[] = [];
+    const all = [...held, ...records.map(toPrepared)];
+    let rows: readonly MindRow[] = [];
     const write = (): Promise<void> =>
       fenced(services.store, cycle.lease, async (tx) => {
         live.drain(tx);
         const place = { threadId: cycle.lease.threadId, runId: cycle.runId, seq: cycle.nextSeq };
         rows = insertEntries(tx, place, all);
-        writeCalls(tx, cycle.runId, all);
+        writeCalls(
+          tx,
+          cycle.runId,
+          all.map(({ record }) => record),
+        );
         for (const { end } of held) await end?.(tx);
         await work(tx);
       });
@@ -165,7 +173,7 @@ export class CycleJournal implements Journal {
     await patiently(write, { forMs: services.limits.leaseMs, signal });
     this.#held = this.#held.slice(held.length);
     cycle.nextSeq += all.length;
-    cycle.written.push(...rows);
+    cycle.rows.push(...rows);
   }
 
   #hear(entry: Entry): void {
@@ -311,6 +319,12 @@ function usageOf(entries: readonly Entry[]): Usage {
     sum.totalTokens += entry.usage.totalTokens;
   }
   return sum;
+}
+
+/** A tool may change what it gave before it is written. */
+function asOfNow(settlement: Settlement): Settlement {
+  const { input, outcome } = settlement;
+  return { ...settlement, ...fromJson<Pick<Settlement, 'input' | 'outcome'>>(toJson({ input, outcome })) };
 }
 
 /** What a tool gave has happened, whatever it is: a value that no table holds must not undo the call. */

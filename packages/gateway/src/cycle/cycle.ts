@@ -2,11 +2,10 @@ import type { Answer, Transcript } from '@lastcall/core';
 import type { Situation } from '../agents/describe-agent.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 import type { Limits } from '../config/limits.ts';
-import type { Consciousness, StoredRecord } from '../consciousness/load-consciousness.ts';
+import type { MindRow, StoredRecord } from '../consciousness/load-consciousness.ts';
 import type { Lease } from '../threads/lease.ts';
 import type { SessionState } from './compact-mind.ts';
 import type { CycleAgent } from './cycle-context.ts';
-import type { WrittenRow } from './minds.ts';
 
 /** One waking of an agent, under way: what it was given, and how far it has come. */
 export interface Cycle {
@@ -17,9 +16,8 @@ export interface Cycle {
   readonly transcript: Transcript;
   /** What was written since the last compaction, to bring the session to where it was. */
   readonly records: readonly StoredRecord[];
-  /** What was in mind before the cycle, and what was written since. */
-  readonly mind: Consciousness;
-  readonly written: WrittenRow[];
+  /** What was in mind before the cycle and what was written since, as it was written. */
+  readonly rows: MindRow[];
   /** The session as it was at some row of the transcript. */
   readonly state: SessionState | undefined;
   /** Where the agent was and what it kept when the cycle was taken up. */

@@ -8,7 +8,7 @@ import { fenced } from '../threads/lease.ts';
 import { begunCalls, endBegun } from './begun-calls.ts';
 import { closeRun, type RunEnd } from './close-run.ts';
 import type { Cycle } from './cycle.ts';
-import { insertEntries } from './insert-entries.ts';
+import { insertEntries, toPrepared } from './insert-entries.ts';
 
 /** Ends a run that cannot go on. Its calls have ends all the same, and its events are tried again. */
 export async function failRun(services: Services, cycle: Cycle, error: unknown): Promise<void> {
@@ -30,7 +30,7 @@ export async function endAsFailed(
   insertEntries(
     tx,
     place,
-    entries.map((entry) => ({ entry })),
+    entries.map((entry) => toPrepared({ entry })),
   );
   await closeRun(services, tx, cycle, { status: 'failed', stop, ...how });
 }

@@ -1,9 +1,9 @@
 import type { JournalRecord } from '@lastcall/core';
 import { sql } from 'kysely';
+import type { MindRow } from '../consciousness/load-consciousness.ts';
 import { toEntryPayload } from '../consciousness/transcript-row.ts';
 import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
-import type { WrittenRow } from './minds.ts';
 
 /** Where in the store entries belong; `seq` is the first one's. */
 export interface EntryPlace {
@@ -12,23 +12,33 @@ export interface EntryPlace {
   readonly seq: number;
 }
 
+/** A record, and the text that is written of it: as it was when it happened. */
+export interface PreparedRecord {
+  readonly record: JournalRecord;
+  readonly payload: string;
+}
+
+export function toPrepared(record: JournalRecord): PreparedRecord {
+  return { record, payload: toEntryPayload(record) };
+}
+
 /** Writes entries at the end of a thread's transcript, with the transaction's other statements. Gives the rows. */
 export function insertEntries(
   tx: Tx,
   { threadId, runId, seq }: EntryPlace,
-  records: readonly JournalRecord[],
-): readonly WrittenRow[] {
+  records: readonly PreparedRecord[],
+): readonly MindRow[] {
   if (records.length === 0) return [];
   const place = { threadId, runId, now: tx.now() };
-  const kinds = records.map(({ entry }) => entry.kind);
-  const payloads = records.map(toEntryPayload);
+  const kinds = records.map(({ record }) => record.entry.kind);
+  const payloads = records.map(({ payload }) => payload);
   if (tx.dialect === 'postgres') tx.leave(insertAll(tx.db, { ...place, before: seq - 1, kinds, payloads }));
   else
     kinds.forEach((kind, index) => {
       const payload = payloads[index] as string;
       tx.leave(insertOne(tx.db, { ...place, seq: seq + index, kind, payload }));
     });
-  return payloads.map((payload, index) => ({ seq: seq + index, payload }));
+  return records.map(({ record, payload }, index) => ({ seq: seq + index, kind: record.entry.kind, payload }));
 }
 
 interface Place {

@@ -1,6 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Situation } from '../agents/describe-agent.ts';
-import { type Consciousness, loadConsciousness } from '../consciousness/load-consciousness.ts';
+import { type Consciousness, loadRows, type MindRow, toConsciousness } from '../consciousness/load-consciousness.ts';
 import { IS_WAITING } from '../inbox/waiting.ts';
 import { bundle } from '../store/bundle.ts';
 import { COLUMNS } from '../store/columns.ts';
@@ -33,14 +33,15 @@ export const FIRST_LOOK = 50;
 /** What it takes to begin a cycle. */
 export interface Recalled {
   readonly mind: Consciousness;
+  readonly rows: readonly MindRow[];
   readonly situation: Situation;
 }
 
-/** `known`: the mind, where it need not be read. */
-export async function recall(tx: Tx, threadId: string, known?: Consciousness): Promise<Recalled> {
-  const remembering = known === undefined ? loadConsciousness(tx.db, threadId) : Promise.resolve(known);
-  const [mind, situation] = await together(remembering, loadSituation(tx.db, threadId));
-  return { mind, situation };
+/** `known`: the rows of the mind, where they need not be asked for. */
+export async function recall(tx: Tx, threadId: string, known?: readonly MindRow[]): Promise<Recalled> {
+  const remembering = known === undefined ? loadRows(tx.db, threadId) : Promise.resolve(known);
+  const [rows, situation] = await together(remembering, loadSituation(tx.db, threadId));
+  return { mind: toConsciousness(rows), rows, situation };
 }
 
 /** As many as that, for an agent that takes more than the first look shows. */

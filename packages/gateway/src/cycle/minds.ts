@@ -1,30 +1,21 @@
-import type { Consciousness } from '../consciousness/load-consciousness.ts';
-import { fromEntryPayload } from '../consciousness/transcript-row.ts';
-import type { Json } from '../store/tables.ts';
+import type { MindRow } from '../consciousness/load-consciousness.ts';
 import type { Lease } from '../threads/lease.ts';
 import type { Cycle } from './cycle.ts';
-
-/** A row of a transcript as it was written. */
-export interface WrittenRow {
-  readonly seq: number;
-  readonly payload: Json;
-}
 
 /** What was in a mind when its thread was held last. */
 interface Kept {
   readonly epoch: number;
-  readonly mind: Consciousness;
-  /** What was written since. It is read when it is needed: most minds are forgotten before that. */
-  readonly written: readonly WrittenRow[];
+  /** As they were written, and read anew each time: nobody can change what happened. */
+  readonly rows: readonly MindRow[];
   readonly characters: number;
 }
 
-/** All together, as text: as objects they take a few times as much. */
+/** All together. One that is a large part of it is not kept: it would take the place of all others. */
 const MOST_CHARACTERS = 4_000_000;
 
 /**
- * Minds of threads that were held a moment ago: to read one costs more than all else of a short cycle. Only whoever holds a thread
- * writes its transcript, and every claim raises its epoch: a mind is as it was as long as nobody else had the thread since.
+ * Minds of threads that were held a moment ago: they need not be asked for again. Only whoever holds a thread writes its transcript,
+ * and every claim raises its epoch: a mind is as it was as long as nobody else had the thread since.
  */
 export class Minds {
   /** Those used last are last. */
@@ -37,9 +28,9 @@ export class Minds {
   }
 
   /** After a cycle that wrote its end: what it leaves to the next one. */
-  keep({ lease, mind, written }: Cycle): void {
-    const characters = written.reduce((sum, { payload }) => sum + payload.length, mind.characters);
-    this.#set(lease.threadId, { epoch: lease.epoch, mind, written, characters });
+  keep({ lease, rows }: Pick<Cycle, 'lease' | 'rows'>): void {
+    const characters = rows.reduce((sum, { payload }) => sum + payload.length, 0);
+    if (characters <= this.#most / 4) this.#set(lease.threadId, { epoch: lease.epoch, rows: [...rows], characters });
   }
 
   has(threadId: string): boolean {
@@ -47,10 +38,10 @@ export class Minds {
   }
 
   /** Undefined: it is not known any more, or somebody else held the thread meanwhile. */
-  of({ threadId, epoch }: Lease, { isNew }: { isNew: boolean }): Consciousness | undefined {
+  of({ threadId, epoch }: Lease, { isNew }: { isNew: boolean }): readonly MindRow[] | undefined {
     const kept = this.#kept.get(threadId);
     if (kept === undefined) return undefined;
-    if (kept.epoch === (isNew ? epoch - 1 : epoch)) return read(kept);
+    if (kept.epoch === (isNew ? epoch - 1 : epoch)) return kept.rows;
     this.forget(threadId);
     return undefined;
   }
@@ -75,16 +66,4 @@ export class Minds {
       this.forget(oldest);
     }
   }
-}
-
-/** From what was written, and not from what the cycle had: a tool may still change a value that it gave. */
-function read({ mind, written, characters }: Kept): Consciousness {
-  if (written.length === 0) return mind;
-  const records = written.map(({ seq, payload }) => ({ seq, ...fromEntryPayload(payload) }));
-  return {
-    entries: [...mind.entries, ...records.map(({ entry }) => entry)],
-    records: [...mind.records, ...records],
-    nextSeq: mind.nextSeq + written.length,
-    characters,
-  };
 }

@@ -1,5 +1,5 @@
 import { type Entry, Transcript } from '@lastcall/core';
-import type { Consciousness } from '../consciousness/load-consciousness.ts';
+import type { MindRow } from '../consciousness/load-consciousness.ts';
 import type { InboxEvent } from '../inbox/inbox-event.ts';
 import { renderInbox, type WaitingEvent } from '../inbox/render-inbox.ts';
 import { newId } from '../new-id.ts';
@@ -10,12 +10,20 @@ import type { Tx } from '../store/store.ts';
 import type { RunRow } from '../store/tables.ts';
 import { together } from '../store/together.ts';
 import { emit, runChannel, spaceChannel } from '../streams/emit.ts';
-import { claimThread, fenced, type Lease, release } from '../threads/lease.ts';
+import {
+  type Claimant,
+  claimAfterChange,
+  claimThread,
+  fenced,
+  type Lease,
+  regainThread,
+  release,
+} from '../threads/lease.ts';
 import { answersOf } from './answers-of.ts';
 import type { SessionState } from './compact-mind.ts';
 import type { Cycle, ThinkingAgent } from './cycle.ts';
 import { endAsFailed } from './fail-run.ts';
-import { insertEntries } from './insert-entries.ts';
+import { insertEntries, toPrepared } from './insert-entries.ts';
 import {
   type EventRow,
   FIRST_LOOK,
@@ -26,7 +34,7 @@ import {
   type ThreadedAgent,
   waitingEvents,
 } from './look.ts';
-import type { Minds, WrittenRow } from './minds.ts';
+import type { Minds } from './minds.ts';
 import { readAgent } from './read-agent.ts';
 import type { Registry } from './registry.ts';
 import { settledByEvents } from './settled-by-events.ts';
@@ -47,12 +55,15 @@ export async function takeThread(
   threadId: string,
   { owner, isFirst, minds }: { owner: string; isFirst: boolean; minds: Minds },
 ): Promise<Taken | undefined> {
+  const claimant = { owner, leaseMs: services.limits.leaseMs };
   const take = async (tx: Tx): Promise<Taken | undefined> => {
-    const claiming = claimThread(tx, threadId, { owner, leaseMs: services.limits.leaseMs });
     // Who is woken has something to do, as a rule: what that takes is asked for along with whether it is so.
     const recalling = minds.has(threadId) ? Promise.resolve(undefined) : recall(tx, threadId);
-    const [lease, found, recalled] = await together(claiming, look(tx, threadId), recalling);
+    const [claimed, ...seen] = await together(claimThread(tx, threadId, claimant), look(tx, threadId), recalling);
+    const lease = claimed ?? (await claimAfterChange(tx, threadId, claimant));
     if (lease === undefined) return undefined;
+    // What was seen of a thread that somebody else held is out of date.
+    const [found, recalled] = claimed === undefined ? [await look(tx, threadId), undefined] : seen;
     const known = minds.of(lease, { isNew: true });
     const cycle = await next(services, tx, registry, { lease, found, recalled, known });
     if (cycle !== undefined) return { lease, cycle };
@@ -77,15 +88,17 @@ async function orForget<T>(minds: Minds, threadId: string, work: () => Promise<T
  * What the holder of a thread is to think next: the run that a dead worker left, or a new one upon what waits in the inbox.
  * Undefined: nothing, and the thread is let go. A new run, the events it takes and what the model will read of them are written in
  * one transaction, so that whoever dies after it leaves a run to be taken up, and whoever dies before it leaves events that wait.
+ * `regain`: it is not known whether the thread was let go.
  */
 export async function takeUp(
   services: Services,
   registry: Registry,
   lease: Lease,
-  { minds }: { minds: Minds },
+  { minds, regain }: { minds: Minds; regain?: Claimant | undefined },
 ): Promise<Cycle | undefined> {
   const known = minds.of(lease, { isNew: false });
   const take = async (tx: Tx): Promise<Cycle | undefined> => {
+    if (regain !== undefined) await regainThread(tx, lease, regain);
     const cycle = await next(services, tx, registry, { lease, found: await look(tx, lease.threadId), known });
     // In the transaction that found nothing: an event that is written meanwhile wakes somebody who then finds the thread free.
     if (cycle === undefined) release(tx, lease);
@@ -99,8 +112,8 @@ interface Next {
   readonly found: Found;
   /** Where it was asked for already. */
   readonly recalled?: Recalled | undefined;
-  /** The mind, where it need not be read. */
-  readonly known: Consciousness | undefined;
+  /** The rows of the mind, where they need not be asked for. */
+  readonly known: readonly MindRow[] | undefined;
 }
 
 async function next(
@@ -186,7 +199,7 @@ async function begin(
   const written = insertEntries(
     tx,
     place,
-    entries.map((entry) => ({ entry })),
+    entries.map((entry) => toPrepared({ entry })),
   );
   emit(services, tx, { channel: runChannel(run.id), type: 'run.start', payload: { runId: run.id, agentId: agent.id } });
   if (run.active_in !== null) {
@@ -261,11 +274,11 @@ function toWaiting({ event_id, created_at, attempts, payload }: EventRow): Waiti
 interface Started extends Pick<Cycle, 'answers' | 'isTakenOver'> {
   readonly run: RunRow;
   readonly entries: readonly Entry[];
-  readonly written: readonly WrittenRow[];
+  readonly written: readonly MindRow[];
 }
 
 function toCycle(
-  { lease, agent, row, recalled: { mind, situation } }: Taking,
+  { lease, agent, row, recalled: { mind, rows, situation } }: Taking,
   { run, entries, written, ...rest }: Started,
 ): Cycle {
   return {
@@ -275,8 +288,7 @@ function toCycle(
     agent,
     transcript: new Transcript([...mind.entries, ...entries]),
     records: mind.records,
-    mind,
-    written: [...written],
+    rows: [...rows, ...written],
     situation,
     state: row.state === null ? undefined : fromJson<SessionState>(row.state),
     ...rest,

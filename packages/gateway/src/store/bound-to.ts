@@ -2,26 +2,19 @@ import { type DatabaseConnection, type Dialect, type Driver, Kysely } from 'kyse
 import type { Tables } from './tables.ts';
 
 /**
- * Statements on one connection, each sent as soon as it is asked for. In Kysely's own transactions each waits for the answer to the
+ * Statements of one transaction, each sent as soon as it is asked for. In Kysely's own transactions each waits for the answer to the
  * one before, so that nothing could travel together.
  */
 export function boundTo(
   db: Kysely<Tables>,
   { dialect, driver }: { dialect: Dialect; driver: Driver },
 ): (connection: DatabaseConnection) => Kysely<Tables> {
-  const known = new WeakMap<DatabaseConnection, Kysely<Tables>>();
   return (connection) => {
-    const bound = known.get(connection) ?? bind(connection);
-    known.set(connection, bound);
-    return bound;
-  };
-
-  function bind(connection: DatabaseConnection): Kysely<Tables> {
     const executor = db.getExecutor().withConnectionProvider({ provideConnection: (consumer) => consumer(connection) });
     const bound = new Kysely<Tables>({ config: { dialect }, driver, executor, dialect });
     connections.set(bound, connection);
     return bound;
-  }
+  };
 }
 
 const connections = new WeakMap<Kysely<Tables>, DatabaseConnection>();

@@ -10,7 +10,6 @@ import {
   type PostgresPool,
   type PostgresPoolClient,
   PostgresQueryCompiler,
-  type TransactionSettings,
 } from 'kysely';
 import type { Pool, PoolClient, QueryConfig } from 'pg';
 import { toStoreError } from './postgres-error.ts';
@@ -41,13 +40,10 @@ export class PipelinedDriver extends PostgresDriver {
     return this.#ofLate > Math.max(SLOW_MS, SLOW_TIMES * this.#shortest);
   }
 
-  override async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
+  async begin(connection: DatabaseConnection): Promise<void> {
     const askedAt = performance.now();
-    super.beginTransaction(connection, settings).then(
-      () => this.#measure(performance.now() - askedAt),
-      // It fails only where the connection does, and then so does everything after it.
-      () => {},
-    );
+    await this.beginTransaction(connection, {});
+    this.#measure(performance.now() - askedAt);
   }
 
   #measure(ms: number): void {

@@ -42,7 +42,7 @@ export async function openPostgresStore({ url, connections = 20 }: PostgresOptio
     get isBusy() {
       return pool.waitingCount > 0 || (pool.totalCount - pool.idleCount >= LEAST_AT_ONCE && driver.isSlow);
     },
-    transaction: (work, options) => tryAgain((onCommit) => runTransaction(source, work, { ...options, onCommit })),
+    transaction: (work, options) => tryAgain((onDoubt) => runTransaction(source, work, { ...options, onDoubt })),
     ping: () => clock.ask(db),
     close: () => db.destroy(),
   };
@@ -80,16 +80,20 @@ export function createPool(url: string, connections: number, { pipeline = false 
 }
 
 async function begin(
-  driver: Driver,
+  driver: PipelinedDriver,
   on: (connection: DatabaseConnection) => Kysely<Tables>,
 ): Promise<BegunTransaction> {
   const connection = await driver.acquireConnection();
-  await driver.beginTransaction(connection, {});
+  // It travels with the first statement. If it fails, what follows it is no transaction: then all of it fails.
+  const begun = driver.begin(connection);
+  const plain: Driver = driver;
   return {
-    db: on(connection),
-    commit: () => driver.commitTransaction(connection),
-    rollback: () => driver.rollbackTransaction(connection),
-    close: () => driver.releaseConnection(connection),
+    connection,
+    begun,
+    on,
+    commit: () => plain.commitTransaction(connection),
+    rollback: () => plain.rollbackTransaction(connection),
+    close: () => plain.releaseConnection(connection),
   };
 }
 
@@ -118,7 +122,7 @@ class DatabaseClock {
 const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01', '55P03']);
 const TRIES = 5;
 
-async function tryAgain<T>(run: (onCommit: () => void) => Promise<T>): Promise<T> {
+async function tryAgain<T>(run: (onDoubt: () => void) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     let inDoubt = false;
     try {

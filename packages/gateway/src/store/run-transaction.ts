@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Kysely } from 'kysely';
+import { AbortedTransactionError, type DatabaseConnection, type Kysely } from 'kysely';
+import { isAftermath } from './aftermath.ts';
 import type { Dialect, TransactionOptions, Tx } from './store.ts';
 import { StoreMisuse } from './store-error.ts';
 import type { Tables } from './tables.ts';
@@ -30,8 +31,11 @@ export interface TransactionSource {
 
 /** A transaction of a database. Either `commit` or `rollback` comes once, or `rollback` after a `commit` that rejected; `close` at last. */
 export interface BegunTransaction {
-  /** Builds statements, and runs them in the transaction as soon as they are asked for. */
-  readonly db: Kysely<Tables>;
+  readonly connection: DatabaseConnection;
+  /** Resolves when it has begun, where that is not known yet. */
+  readonly begun?: Promise<unknown>;
+  /** Builds statements, and runs them on that connection as soon as they are asked for. */
+  on(connection: DatabaseConnection): Kysely<Tables>;
   commit(): Promise<void>;
   rollback(): Promise<void>;
   close(): Promise<void>;
@@ -41,14 +45,14 @@ export interface BegunTransaction {
 export async function runTransaction<T>(
   source: TransactionSource,
   work: (tx: Tx) => Promise<T>,
-  { onCommit, isFirst = false }: TransactionOptions & { onCommit?: () => void } = {},
+  { onDoubt, isFirst = false }: TransactionOptions & { onDoubt?: () => void } = {},
 ): Promise<T> {
   assertOutsideTransaction();
   const begun = await source.open({ isFirst });
   const inside = { open: true };
   try {
     const tx = new OpenTransaction(source, begun);
-    const value = await transactions.run(inside, () => tx.perform(work, onCommit));
+    const value = await transactions.run(inside, () => tx.perform(work, onDoubt));
     inside.open = false;
     tx.tell();
     return value;
@@ -68,17 +72,28 @@ class OpenTransaction implements Tx {
   readonly #before: (() => void | Promise<void>)[] = [];
   readonly #after: (() => void)[] = [];
   readonly #left: Promise<Failure | undefined>[] = [];
+  #isOver = false;
 
   constructor({ dialect, now, failsWhole }: TransactionSource, begun: BegunTransaction) {
     this.#failsWhole = failsWhole;
     this.#begun = begun;
     this.dialect = dialect;
     this.now = now;
-    this.db = begun.db;
+    this.db = begun.on({
+      executeQuery: async (query) => {
+        if (this.#isOver)
+          throw new StoreMisuse('The transaction is over: await what is begun in it, or leave it to it.');
+        return await begun.connection.executeQuery(query);
+      },
+      streamQuery: (...given) => begun.connection.streamQuery(...given),
+    });
+    if (begun.begun !== undefined) this.leave(begun.begun);
   }
 
   leave(statement: Promise<unknown>): void {
-    this.#left.push(statement.then(nothing, toFailure));
+    const end = statement.then(nothing, toFailure);
+    if (this.#isOver) throw new StoreMisuse('The transaction is over: nothing can be left to it.');
+    this.#left.push(end);
   }
 
   beforeCommit(work: () => void | Promise<void>): void {
@@ -93,26 +108,37 @@ class OpenTransaction implements Tx {
     for (const then of this.#after) then();
   }
 
-  async perform<T>(work: (tx: Tx) => Promise<T>, onCommit: (() => void) | undefined): Promise<T> {
+  async perform<T>(work: (tx: Tx) => Promise<T>, onDoubt: (() => void) | undefined): Promise<T> {
     try {
       const value = await work(this);
       for (const last of this.#before) await last();
-      if (!this.#failsWhole) await this.#assertAllWell();
-      onCommit?.();
-      const committed = this.#begun.commit().then(nothing, toFailure);
-      if (this.#failsWhole) await this.#assertAllWell();
-      throwFirst([await committed]);
+      if (!this.#failsWhole) throwFirst(await this.#ends());
+      await this.#commit(onDoubt);
       return value;
     } catch (error) {
-      const cause = firstOf([...(await Promise.all(this.#left)), { error }])?.error ?? error;
+      const cause = firstOf([...(await this.#ends()), { error }])?.error ?? error;
+      this.#isOver = true;
       // A connection on which not even that is possible is not used again.
       await this.#begun.rollback().catch(() => {});
       throw cause;
     }
   }
 
-  async #assertAllWell(): Promise<void> {
-    if (this.#left.length > 0) throwFirst(await Promise.all(this.#left));
+  async #commit(onDoubt: (() => void) | undefined): Promise<void> {
+    const committing = this.#begun.commit().then(nothing, toFailure);
+    this.#isOver = true;
+    const failures = await this.#ends();
+    const committed = await committing;
+    // It may have been made all the same, unless the database itself says that it was not.
+    if (committed !== undefined && !(committed.error instanceof AbortedTransactionError)) onDoubt?.();
+    throwFirst([...failures, committed]);
+  }
+
+  /** Of what was left, and of what that left. */
+  async #ends(): Promise<readonly (Failure | undefined)[]> {
+    let ends: readonly (Failure | undefined)[] = [];
+    while (ends.length < this.#left.length) ends = await Promise.all(this.#left);
+    return ends;
   }
 }
 
@@ -123,13 +149,10 @@ interface Failure {
 const nothing = (): undefined => undefined;
 const toFailure = (error: unknown): Failure => ({ error });
 
-/** What PostgreSQL says of statements after one that failed: the transaction is aborted, or the statement could not be kept. */
-const AFTERMATH: ReadonlySet<unknown> = new Set(['25P02', '26000']);
-
 /** The first that says what went wrong. */
 function firstOf(failures: readonly (Failure | undefined)[]): Failure | undefined {
   const failed = failures.filter((one) => one !== undefined);
-  return failed.find(({ error }) => !AFTERMATH.has((error as { code?: unknown } | null)?.code)) ?? failed[0];
+  return failed.find(({ error }) => !isAftermath(error)) ?? failed[0];
 }
 
 function throwFirst(failures: readonly (Failure | undefined)[]): void {

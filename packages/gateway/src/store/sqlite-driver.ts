@@ -91,10 +91,11 @@ export class SqliteDriver implements Driver {
   pass(): void {
     if (this.waiting === 0) this.#isLent = false;
     else if (this.#isPauseDue()) setImmediate(() => this.pass());
-    else this.#goNext();
+    else this.goNext();
   }
 
-  #goNext(): void {
+  /** Without a pause. */
+  goNext(): void {
     const line = this.#nextLine;
     this.#ahead = line === this.#first ? this.#ahead + 1 : 0;
     line.shift()?.go();

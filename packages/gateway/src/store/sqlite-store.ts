@@ -28,8 +28,7 @@ export async function openSqliteStore({ home, synchronous = 'FULL' }: SqliteOpti
   const dialect = sqliteDialect(driver);
   const db = new Kysely<Tables>({ dialect });
   await migrate(db, 'sqlite');
-  const own = boundTo(db, { dialect, driver })(driver.connection);
-  const transactions = new SqliteTransactions(database, driver, own);
+  const transactions = new SqliteTransactions(database, driver, boundTo(db, { dialect, driver }));
   const source: TransactionSource = {
     dialect: 'sqlite',
     now: Date.now,

@@ -1,8 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Kysely } from 'kysely';
+import type { DatabaseConnection } from 'kysely';
 import type { BegunTransaction } from './run-transaction.ts';
-import type { SqliteDriver } from './sqlite-driver.ts';
-import type { Tables } from './tables.ts';
+import type { SqliteConnection, SqliteDriver } from './sqlite-driver.ts';
 
 /** More would let the first of them wait for long. */
 const MOST_MEMBERS = 10;
@@ -21,14 +20,16 @@ interface Group {
 export class SqliteTransactions {
   readonly #driver: SqliteDriver;
   readonly #database: DatabaseSync;
-  readonly #db: Kysely<Tables>;
+  readonly #connection: DatabaseConnection;
+  readonly #on: BegunTransaction['on'];
   readonly #statements: Readonly<Record<'begin' | 'commit' | 'save' | 'keep' | 'undo', StatementSync>>;
   #group: Group | undefined;
 
-  constructor(database: DatabaseSync, driver: SqliteDriver, db: Kysely<Tables>) {
+  constructor(database: DatabaseSync, driver: SqliteDriver, on: BegunTransaction['on']) {
     this.#database = database;
     this.#driver = driver;
-    this.#db = db;
+    this.#connection = inTransaction(database, driver.connection);
+    this.#on = on;
     this.#statements = {
       begin: database.prepare('begin immediate'),
       commit: database.prepare('commit'),
@@ -43,12 +44,13 @@ export class SqliteTransactions {
     try {
       this.#begin();
     } catch (error) {
-      this.#driver.pass();
+      this.#goOn(this.#group);
       throw error;
     }
     let isOver = false;
     return {
-      db: this.#db,
+      connection: this.#connection,
+      on: this.#on,
       commit: async () => {
         isOver = true;
         await this.#commit();
@@ -79,38 +81,74 @@ export class SqliteTransactions {
     try {
       if (group.size > 0) this.#statements.keep.run();
       group.size++;
-    } finally {
-      this.#goOn(group);
+    } catch (error) {
+      // What it wrote cannot be told apart from what the others did.
+      this.#giveUp(group, error);
+      this.#driver.pass();
+      throw error;
     }
+    this.#goOn(group);
     await group.committed.promise;
   }
 
   #undo(): void {
     const group = this.#group as Group;
-    // Some failures undo the whole transaction of the database.
-    if (group.size > 0 && this.#database.isTransaction) {
-      this.#statements.undo.run();
-      this.#statements.keep.run();
+    try {
+      // Some failures undo the whole transaction of the database.
+      if (group.size > 0 && this.#database.isTransaction) {
+        this.#statements.undo.run();
+        this.#statements.keep.run();
+      }
+    } catch (error) {
+      this.#giveUp(group, error);
     }
-    this.#goOn(group);
+    this.#goOn(this.#group);
   }
 
   /** The next one in line joins in, or the group ends here. */
-  #goOn(group: Group): void {
-    const isJoined = this.#database.isTransaction && this.#driver.isMemberNext && group.size < MOST_MEMBERS;
-    if (!isJoined || group.size === 0) this.#end(group);
-    this.#driver.pass();
+  #goOn(group: Group | undefined): void {
+    let isJoined = false;
+    try {
+      isJoined =
+        group !== undefined &&
+        group.size > 0 &&
+        group.size < MOST_MEMBERS &&
+        this.#database.isTransaction &&
+        this.#driver.isMemberNext;
+      if (group !== undefined && !isJoined) this.#end(group);
+    } catch (error) {
+      if (group !== undefined) this.#giveUp(group, error);
+    }
+    // Decided once: whoever joins does so without a pause, in which others could see what is not durable.
+    if (isJoined) this.#driver.goNext();
+    else this.#driver.pass();
   }
 
   #end(group: Group): void {
     this.#group = undefined;
+    if (group.size > 0) this.#statements.commit.run();
+    else if (this.#database.isTransaction) this.#database.exec('rollback');
+    group.committed.resolve();
+  }
+
+  #giveUp(group: Group, error: unknown): void {
+    this.#group = undefined;
+    group.committed.reject(error);
     try {
-      if (group.size > 0) this.#statements.commit.run();
-      else if (this.#database.isTransaction) this.#database.exec('rollback');
-      group.committed.resolve();
-    } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('rollback');
-      group.committed.reject(error);
+    } catch {
+      // It was closed: what was not committed is gone.
     }
   }
+}
+
+/** Some failures undo the whole transaction: what comes after them must not be made durable by itself. */
+function inTransaction(database: DatabaseSync, connection: SqliteConnection): DatabaseConnection {
+  return {
+    async executeQuery(query) {
+      if (!database.isTransaction) throw Object.assign(new Error('The transaction was undone.'), { code: 'undone' });
+      return await connection.executeQuery(query);
+    },
+    streamQuery: () => connection.streamQuery(),
+  };
 }

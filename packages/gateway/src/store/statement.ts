@@ -38,7 +38,7 @@ function fill<Row>({ query, queryId, sql, parameters }: CompiledQuery<Row>, valu
 const names = new Map<string, string>();
 
 function named<Row>(query: CompiledQuery<Row>): CompiledQuery<Row> {
-  names.set(query.sql, `lastcall_${names.size + 1}`);
+  if (!names.has(query.sql)) names.set(query.sql, `lastcall_${names.size + 1}`);
   return query;
 }
 

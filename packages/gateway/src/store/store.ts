@@ -11,7 +11,10 @@ export interface Store {
   readonly dialect: Dialect;
   /** For reading outside a transaction. Inside one it throws: a database with one connection would wait for itself. */
   readonly db: Kysely<Tables>;
-  /** Runs `work`, commits, then runs what it left for after. Conflicts with other transactions are tried again: `work` may run more than once. */
+  /**
+   * Runs `work`, commits, then runs what it left for after. Conflicts with other transactions are tried again: `work` may run more
+   * than once. It must not wait for another transaction, which may be waiting for it.
+   */
   transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Whether as much is under way as it does well side by side: more would only wait. */
   readonly isBusy: boolean;

@@ -1,3 +1,5 @@
+import { isAftermath } from './aftermath.ts';
+
 /**
  * Statements that do not need each other's results, sent in one go: with a database over the wire they share a round trip. All have
  * ended before it resolves or rejects: one that was still under way after a rollback would run outside the transaction.
@@ -10,7 +12,7 @@ export async function together<T extends readonly unknown[]>(
   const values = await Promise.all(
     statements.map((one: Promise<unknown>) =>
       one.catch((error: unknown) => {
-        failed ??= { error };
+        if (failed === undefined || isAftermath(failed.error)) failed = { error };
       }),
     ),
   );

@@ -12,13 +12,20 @@ interface Emitted {
   readonly payload: unknown;
 }
 
-const emitted = new WeakMap<Tx, Emitted[]>();
+interface Written extends Emitted {
+  /** The payload as it is stored. */
+  readonly text: string;
+}
+
+const emitted = new WeakMap<Tx, Written[]>();
 
 export const spaceChannel = (spaceId: string): string => `space:${spaceId}`;
 export const runChannel = (runId: string): string => `run:${runId}`;
 
 /** Leaves an event on a channel: durable with the transaction, numbered at its end, and told to readers after it. */
-export function emit({ bus }: Pick<Services, 'bus'>, tx: Tx, event: Emitted): void {
+export function emit({ bus }: Pick<Services, 'bus'>, tx: Tx, given: Emitted): void {
+  // As it is now, and refused now if it is no JSON: at the end of the transaction nothing may fail but the database.
+  const event = { ...given, text: toJson(given.payload) };
   const known = emitted.get(tx);
   if (known !== undefined) {
     known.push(event);
@@ -40,7 +47,7 @@ export function emit({ bus }: Pick<Services, 'bus'>, tx: Tx, event: Emitted): vo
  * Numbers are drawn last, and channels in the order of their names: the row of a channel stays locked until the commit, so that
  * readers see its events in order and without gaps, and two transactions never wait for each other.
  */
-async function write(tx: Tx, events: readonly Emitted[]): Promise<StreamEvent[]> {
+async function write(tx: Tx, events: readonly Written[]): Promise<StreamEvent[]> {
   const at = tx.now();
   const byChannel = Map.groupBy(events, ({ channel }) => channel);
   const channels = [...byChannel.keys()].sort();
@@ -66,8 +73,8 @@ interface Batch {
   readonly events: readonly { readonly type: string; readonly payload: string }[];
 }
 
-function toRow({ type, payload }: Emitted): Batch['events'][number] {
-  return { type, payload: toJson(payload) };
+function toRow({ type, text }: Written): Batch['events'][number] {
+  return { type, payload: text };
 }
 
 /** Draws the numbers and writes the events in one statement. Gives the first number. */

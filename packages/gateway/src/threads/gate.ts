@@ -16,6 +16,8 @@ export interface GateOptions {
 /** How many go at once before anybody asks whether the store keeps up. */
 const AT_ONCE = 8;
 const LOOK_MS = 2;
+/** Of those that are waited for; then one of the others goes, where a place is all there is. */
+const MOST_AHEAD = 8;
 /** However busy the store is, one more goes after this time: others than threads may keep it busy for ever. */
 const LONGEST_MS = 20;
 
@@ -29,6 +31,8 @@ export class Gate {
   readonly #first = new Map<string, Waiting>();
   readonly #others = new Map<string, Waiting>();
   #allowance = AT_ONCE;
+  /** How many of the first went one after the other. */
+  #ahead = 0;
   #wentAt = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -83,7 +87,12 @@ export class Gate {
   }
 
   #letGo(): void {
-    while (this.#letOneGo(this.#first));
+    for (let isGone = true; isGone; ) {
+      // Those that are waited for may never end, and the places may be few.
+      const isTheirTurn = this.#ahead >= MOST_AHEAD && this.#others.size > 0 && this.#places <= 1;
+      isGone = isTheirTurn ? this.#letOneGo(this.#others) : this.#letOneGo(this.#first);
+      if (isGone) this.#ahead = isTheirTurn ? 0 : this.#ahead + 1;
+    }
     while (this.#others.size > 0 && this.#mayGo() && this.#letOneGo(this.#others)) {
       this.#allowance--;
       this.#wentAt = performance.now();

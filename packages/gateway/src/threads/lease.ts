@@ -20,15 +20,39 @@ export class LeaseLost extends LastcallError {
   }
 }
 
+/** Who holds threads, and for how long without a sign of life. */
+export interface Claimant {
+  readonly owner: string;
+  readonly leaseMs: number;
+}
+
 /** Takes the thread if nobody holds it. */
-export async function claimThread(
-  tx: Tx,
-  threadId: string,
-  { owner, leaseMs }: { owner: string; leaseMs: number },
-): Promise<Lease | undefined> {
+export async function claimThread(tx: Tx, threadId: string, { owner, leaseMs }: Claimant): Promise<Lease | undefined> {
   const now = tx.now();
   const [claimed] = await claim(tx.db, { threadId, owner, now, until: now + leaseMs });
   return claimed === undefined ? undefined : { threadId, epoch: claimed.epoch };
+}
+
+/**
+ * Once more, when whoever is changing the row is done: somebody may be about to let it go, upon an inbox in which what we were woken
+ * for was not yet. A claim by itself does not wait for that: it sees a thread that is held.
+ */
+export async function claimAfterChange(tx: Tx, threadId: string, claimant: Claimant): Promise<Lease | undefined> {
+  if (tx.dialect === 'sqlite') return undefined;
+  await awaitChange(tx.db, { threadId });
+  return await claimThread(tx, threadId, claimant);
+}
+
+/** Takes a thread once more that may have been let go: whoever does not know whether its last transaction was made. */
+export async function regainThread(tx: Tx, { threadId, epoch }: Lease, { owner, leaseMs }: Claimant): Promise<void> {
+  const regained = await tx.db
+    .updateTable('threads')
+    .set({ lease_owner: owner, lease_until: tx.now() + leaseMs })
+    .where('id', '=', threadId)
+    .where('epoch', '=', epoch)
+    .returning('id')
+    .execute();
+  if (regained.length === 0) throw new LeaseLost(threadId);
 }
 
 interface Claim {
@@ -45,6 +69,11 @@ const claim = statement((db, { threadId, owner, now, until }: Claim) =>
     .where('id', '=', threadId)
     .where((eb) => eb.or([eb('lease_owner', 'is', null), eb('lease_until', '<=', now)]))
     .returning('epoch'),
+);
+
+/** Waits for whoever is changing the row. */
+const awaitChange = statement((db, { threadId }: { threadId: string }) =>
+  db.selectFrom('threads').select('id').where('id', '=', threadId).modifyEnd(sql`for no key update`),
 );
 
 /**

@@ -29,6 +29,8 @@ interface Hold {
   again: boolean;
   /** Somebody waits for that. */
   isFirst: boolean;
+  /** It is not known whether its last transaction was made, and with it perhaps the thread let go. */
+  isInDoubt: boolean;
   readonly done: Promise<void>;
 }
 
@@ -96,14 +98,20 @@ export class Worker {
     if (!waking.again) return;
     // What it was woken for meanwhile may be newer than what was looked at.
     if (taken === undefined) await this.wake(threadId, waking);
-    else taken.again = true;
+    else {
+      taken.again = true;
+      taken.isFirst ||= waking.isFirst;
+    }
   }
 
   async #tryTake(threadId: string, waking: Waking): Promise<void> {
     await this.#gate.enter(threadId, waking);
     try {
+      const { isFirst } = waking;
       waking.again = false;
-      if (this.#isStopping || !(await this.#take(threadId, waking))) this.#gate.leave();
+      // From here on somebody else waits for it.
+      waking.isFirst = false;
+      if (this.#isStopping || !(await this.#take(threadId, isFirst))) this.#gate.leave();
     } catch (error) {
       this.#gate.leave();
       if (!(error instanceof StoreUnavailable))
@@ -135,7 +143,7 @@ export class Worker {
     return this.#holds.size;
   }
 
-  async #take(threadId: string, { isFirst }: Waking): Promise<boolean> {
+  async #take(threadId: string, isFirst: boolean): Promise<boolean> {
     const owner = this.#owner;
     const minds = this.#minds;
     const taken = await takeThread(this.#services, this.#registry, threadId, { owner, isFirst, minds });
@@ -149,6 +157,7 @@ export class Worker {
       running: undefined,
       again: false,
       isFirst: false,
+      isInDoubt: false,
       done,
     };
     this.#holds.set(threadId, hold);
@@ -183,7 +192,7 @@ export class Worker {
         hold.again = false;
         hold.isFirst = false;
       }
-      const cycle = first ?? (await takeUp(this.#services, this.#registry, hold.lease, { minds: this.#minds }));
+      const cycle = first ?? (await this.#takeUp(hold));
       if (cycle === undefined) return false;
       this.#minds.forget(hold.lease.threadId);
       await this.#think(hold, cycle);
@@ -192,12 +201,21 @@ export class Worker {
     } catch (error) {
       if (error instanceof StagedWriteRefused) return true;
       if (!(error instanceof StoreUnavailable)) throw error;
+      hold.isInDoubt ||= error.inDoubt;
       // The thread cannot be let go now: whoever finds its lease run out takes it.
       if (this.#isStopping) return false;
       // Nothing is lost: what was not written is done again, once the store is back and if the thread is still ours.
       await this.#pause();
       return true;
     }
+  }
+
+  async #takeUp(hold: Hold): Promise<Cycle | undefined> {
+    const { leaseMs } = this.#services.limits;
+    const regain = hold.isInDoubt ? { owner: this.#owner, leaseMs } : undefined;
+    const cycle = await takeUp(this.#services, this.#registry, hold.lease, { minds: this.#minds, regain });
+    hold.isInDoubt = false;
+    return cycle;
   }
 
   async #think(hold: Hold, cycle: Cycle): Promise<void> {

@@ -3,7 +3,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkTools } from '../../src/config/registered-tool.ts';
-import { loadConsciousness } from '../../src/consciousness/load-consciousness.ts';
+import { loadRows } from '../../src/consciousness/load-consciousness.ts';
 import type { Cycle } from '../../src/cycle/cycle.ts';
 import { Minds } from '../../src/cycle/minds.ts';
 import { takeThread } from '../../src/cycle/take-up.ts';
@@ -12,35 +12,33 @@ import { lobby } from '../support/lobby.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
 
-const nothing = { entries: [], records: [], nextSeq: 1, characters: 0 };
-const row = { seq: 1, payload: '{"entry":{"kind":"turn"}}' };
-const cycleOf = (threadId: string, epoch: number): Cycle =>
-  ({ lease: { threadId, epoch }, mind: nothing, written: [row] }) as unknown as Cycle;
+const row = { seq: 1, kind: 'turn', payload: '{"entry":{"kind":"turn"}}' };
+const cycleOf = (threadId: string, epoch: number): Pick<Cycle, 'lease' | 'rows'> => ({
+  lease: { threadId, epoch },
+  rows: [row],
+});
 
 test('a mind is known as long as nobody else had the thread', () => {
   const minds = new Minds();
-  const kept = {
-    entries: [{ kind: 'turn' }],
-    records: [{ seq: 1, entry: { kind: 'turn' } }],
-    nextSeq: 2,
-    characters: row.payload.length,
-  };
   minds.keep(cycleOf('a', 5));
-  expect(minds.of({ threadId: 'a', epoch: 5 }, { isNew: false })).toEqual(kept);
-  expect(minds.of({ threadId: 'a', epoch: 6 }, { isNew: true })).toEqual(kept);
+  expect(minds.of({ threadId: 'a', epoch: 5 }, { isNew: false })).toEqual([row]);
+  expect(minds.of({ threadId: 'a', epoch: 6 }, { isNew: true })).toEqual([row]);
   minds.renew({ threadId: 'a', epoch: 6 });
-  expect(minds.of({ threadId: 'a', epoch: 7 }, { isNew: true })).toEqual(kept);
+  expect(minds.of({ threadId: 'a', epoch: 7 }, { isNew: true })).toEqual([row]);
   // Somebody had it in epoch 7.
   expect(minds.of({ threadId: 'a', epoch: 8 }, { isNew: true })).toBeUndefined();
   expect(minds.has('a')).toBe(false);
 });
 
 test('those used longest ago are forgotten where they are too much together', () => {
-  const minds = new Minds({ mostCharacters: 2 * row.payload.length });
-  for (const name of ['a', 'b']) minds.keep(cycleOf(name, 1));
+  const minds = new Minds({ mostCharacters: 4 * row.payload.length });
+  for (const name of ['a', 'b', 'c', 'd']) minds.keep(cycleOf(name, 1));
   minds.renew({ threadId: 'a', epoch: 2 });
-  minds.keep(cycleOf('c', 1));
-  expect(['a', 'b', 'c'].map((name) => minds.has(name))).toEqual([true, false, true]);
+  minds.keep(cycleOf('e', 1));
+  expect(['a', 'b', 'c', 'd', 'e'].map((name) => minds.has(name))).toEqual([true, false, true, true, true]);
+  // One that would take the place of most others is not kept.
+  minds.keep({ lease: { threadId: 'f', epoch: 1 }, rows: [row, row] });
+  expect(minds.has('f')).toBe(false);
 });
 
 describe.each(databases)('minds on $kind', ({ create }) => {
@@ -70,9 +68,9 @@ describe.each(databases)('minds on $kind', ({ create }) => {
       minds.keep(taken.cycle);
       // A tool that still changes what it gave changes nothing that happened.
       given.list.push(count);
-      const stored = await loadConsciousness(world.store.db, bot);
-      expect(minds.of(taken.lease, { isNew: false })).toEqual(stored);
-      expect(stored.entries.length).toBeGreaterThanOrEqual(5 * count);
+      const stored = await loadRows(world.store.db, bot);
+      expect(minds.of(taken.lease, { isNew: false })).toEqual(stored.map((row) => ({ ...row })));
+      expect(stored.length).toBeGreaterThanOrEqual(5 * count);
     }
     await world.stop();
   });
