@@ -5,14 +5,23 @@ import type { BenchGateway } from './start-gateway.ts';
 const connections = new Agent({ keepAlive: true });
 
 /** Posts a message on somebody's behalf. Resolves with the answer's status. */
-export function post({ url, secretKey }: BenchGateway, { spaceId, personId }: Room, text: string): Promise<number> {
+export function post(gateway: BenchGateway, { spaceId, personId }: Room, text: string): Promise<number> {
+  return send(gateway, `/api/spaces/${spaceId}/messages`, { text, entityId: personId }, connections);
+}
+
+/** Pushes an event, on a connection of its own: one that was kept may be closed by the time of the next. */
+export function push(gateway: BenchGateway, agentId: string): Promise<number> {
+  return send(gateway, `/api/agents/${agentId}/events`, { source: 'bench', name: 'go' }, false);
+}
+
+function send({ url, secretKey }: BenchGateway, path: string, given: object, agent: Agent | false): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const body = JSON.stringify({ text, entityId: personId });
+  const body = JSON.stringify(given);
   const sent = request(
-    `${url}/api/spaces/${spaceId}/messages`,
+    `${url}${path}`,
     {
       method: 'POST',
-      agent: connections,
+      agent,
       headers: {
         authorization: `Bearer ${secretKey}`,
         'content-type': 'application/json',

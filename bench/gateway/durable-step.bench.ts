@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { task } from '../overhead/contender.ts';
 import { type Report, toMarkdown } from '../report.ts';
+import { push } from './client.ts';
 import { type BenchDatabase, openDatabases } from './databases.ts';
 import type { GatewaySpec } from './gateway-child.ts';
 import { heldAtMost, percentile } from './percentiles.ts';
@@ -75,13 +76,11 @@ async function ours(
   for (const agent of agents) rooms.push((await filling.room(agent)).spaceId);
   await filling.close();
   const gateway = await startGateway({ ...spec, settings: database.settings, steps: STEPS });
-  const headers = { authorization: `Bearer ${gateway.secretKey}`, 'content-type': 'application/json' };
   return {
     name,
     of: '@lastcall/gateway',
     async run(steps) {
-      const body = JSON.stringify({ source: 'bench', name: 'go' });
-      await fetch(`${gateway.url}/api/agents/${agents.pop()}/events`, { method: 'POST', headers, body });
+      await push(gateway, agents.pop() ?? '');
       const ranAt: number[] = [];
       // Seldom enough that the asking is no part of what is measured.
       for (; ranAt.length < steps; ranAt.push(...(await gateway.ranAt()))) await sleep(50);
