@@ -1,5 +1,6 @@
 import type { Entry, JournalRecord } from '@lastcall/core';
 import { asPlainText } from '../entities/plain-text.ts';
+import { insertRow } from '../store/insert-row.ts';
 import { toJson } from '../store/json.ts';
 import { type Statement, statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
@@ -41,22 +42,7 @@ function toCallRows(
   }));
 }
 
-const insertCall = statement((db, given: CallRow) =>
-  db.insertInto('calls').values({
-    id: given.id,
-    run_id: given.run_id,
-    step: given.step,
-    index: given.index,
-    tool_name: given.tool_name,
-    input: given.input,
-    status: given.status,
-    outcome: null,
-    idempotency_key: given.idempotency_key,
-    provider_call_id: given.provider_call_id,
-    created_at: given.created_at,
-    settled_at: null,
-  }),
-);
+const insertCall = insertRow('calls');
 
 const startCall = statement((db, { callId }: { callId: string }) =>
   db.updateTable('calls').set({ status: 'started' }).where('id', '=', callId),

@@ -32,6 +32,7 @@ import { StagedWriteRefused } from './staged-write-refused.ts';
 import type { Staging } from './staging.ts';
 
 type EndEntry = Parameters<Journal['settle']>[0];
+
 /** What waits to be written, and what else its transaction does. */
 interface Held extends PreparedRecord {
   readonly end?: (tx: Tx) => Promise<void>;
@@ -183,9 +184,9 @@ export class CycleJournal implements Journal {
 
   async #stop(tx: Tx, stop: Stop): Promise<void> {
     const { services, cycle, isCancelled } = this.#parts;
-    const usage = usageOf(cycle.transcript.entries);
     // Aborted by this gateway's own end, it stays open: another takes it up where it stands.
     if (stop.reason === 'aborted' && !isCancelled()) return;
+    const usage = usageOf(cycle.transcript.entries);
     await closeRun(services, tx, cycle, { status: stop.reason === 'aborted' ? 'cancelled' : 'completed', stop, usage });
     tx.afterCommit(() => {
       cycle.isWhole = true;

@@ -28,17 +28,14 @@ export function insertEntries(
   { threadId, runId, seq }: EntryPlace,
   records: readonly PreparedRecord[],
 ): readonly MindRow[] {
-  if (records.length === 0) return [];
+  const rows = records.map(({ record, payload }, index) => ({ seq: seq + index, kind: record.entry.kind, payload }));
   const place = { threadId, runId, now: tx.now() };
-  const kinds = records.map(({ record }) => record.entry.kind);
-  const payloads = records.map(({ payload }) => payload);
-  if (tx.dialect === 'postgres') tx.leave(insertAll(tx.db, { ...place, before: seq - 1, kinds, payloads }));
-  else
-    kinds.forEach((kind, index) => {
-      const payload = payloads[index] as string;
-      tx.leave(insertOne(tx.db, { ...place, seq: seq + index, kind, payload }));
-    });
-  return records.map(({ record, payload }, index) => ({ seq: seq + index, kind: record.entry.kind, payload }));
+  if (tx.dialect === 'sqlite') for (const row of rows) tx.leave(insertOne(tx.db, { ...place, ...row }));
+  else if (rows.length > 0) {
+    const [kinds, payloads] = [rows.map(({ kind }) => kind), rows.map(({ payload }) => payload)];
+    tx.leave(insertAll(tx.db, { ...place, before: seq - 1, kinds, payloads }));
+  }
+  return rows;
 }
 
 interface Place {
@@ -47,11 +44,7 @@ interface Place {
   readonly now: number;
 }
 
-interface OneEntry extends Place {
-  readonly seq: number;
-  readonly kind: string;
-  readonly payload: string;
-}
+interface OneEntry extends Place, MindRow {}
 
 const insertOne = statement((db, { threadId, seq, runId, kind, payload, now }: OneEntry) =>
   db
@@ -66,10 +59,9 @@ interface AllEntries extends Place {
 }
 
 /** One statement for all, where each has its way to go. */
-const insertAll = statement((db, { threadId, runId, now, before, kinds, payloads }: AllEntries) => {
-  const text = sql`
+const insertAll = statement(
+  (_db, { threadId, runId, now, before, kinds, payloads }: AllEntries) => sql`
     insert into transcript_entries (thread_id, seq, run_id, kind, payload, created_at)
     select ${threadId}, ${before}::bigint + given.place, ${runId}, given.kind, given.payload, ${now}::bigint
-    from unnest(${kinds}::text[], ${payloads}::text[]) with ordinality as given(kind, payload, place)`;
-  return { compile: () => text.compile(db) };
-});
+    from unnest(${kinds}::text[], ${payloads}::text[]) with ordinality as given(kind, payload, place)`,
+);

@@ -10,7 +10,7 @@ import { together } from '../store/together.ts';
 import { loadSituation } from './load-situation.ts';
 
 export type EventRow = Selectable<InboxEventRow>;
-export type ThreadedAgent = Omit<AgentRow, 'last_error'> & Pick<ThreadRow, 'state'>;
+export type ThreadedAgent = Omit<AgentRow, 'last_error' | 'created_at' | 'updated_at'> & Pick<ThreadRow, 'state'>;
 
 /** Whether there is something to do for a thread. */
 export interface Found {
@@ -71,7 +71,7 @@ const lookAtOnce = bundle<OfThread>()({
       .selectFrom('agents')
       .innerJoin('threads', 'threads.id', 'agents.id')
       .select(['agents.id', 'entity_id', 'name', 'config', 'config_version', 'status', 'active_space_id', 'tag'])
-      .select(['created_at', 'updated_at', 'threads.state'])
+      .select('threads.state')
       .where('agents.id', '=', threadId),
   open: (db, { threadId }) =>
     db.selectFrom('runs').select(COLUMNS.runs).where('status', '=', 'running').where('thread_id', '=', threadId),

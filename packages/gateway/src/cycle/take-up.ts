@@ -4,6 +4,7 @@ import type { InboxEvent } from '../inbox/inbox-event.ts';
 import { renderInbox, type WaitingEvent } from '../inbox/render-inbox.ts';
 import { newId } from '../new-id.ts';
 import type { Services } from '../services.ts';
+import { insertRow } from '../store/insert-row.ts';
 import { fromJson, toJson } from '../store/json.ts';
 import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
@@ -210,25 +211,7 @@ async function begin(
   return toCycle({ lease, agent, row, recalled }, { run, entries, written, answers, isTakenOver: false });
 }
 
-const insertRun = statement((db, given: RunRow) =>
-  db.insertInto('runs').values({
-    id: given.id,
-    thread_id: given.thread_id,
-    trigger: given.trigger,
-    status: given.status,
-    stop: null,
-    cycle_no: given.cycle_no,
-    usage: null,
-    epoch: given.epoch,
-    config_version: given.config_version,
-    attempts: given.attempts,
-    taken_seq: given.taken_seq,
-    cancel_requested_at: null,
-    active_in: given.active_in,
-    created_at: given.created_at,
-    ended_at: null,
-  }),
-);
+const insertRun = insertRow('runs');
 
 const claimEvent = statement((db, { id, runId }: { id: number; runId: string }) =>
   db

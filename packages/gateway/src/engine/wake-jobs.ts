@@ -72,8 +72,8 @@ interface JobValues {
   readonly firsts: readonly boolean[];
 }
 
-const addAll = statement((db, { keys, threads, times, firsts }: JobValues) => {
-  const text = sql<{ key: string }>`
+const addAll = statement(
+  (_db, { keys, threads, times, firsts }: JobValues) => sql<{ key: string }>`
     select asked.key
     from unnest(${keys}::text[], ${threads}::text[], ${times}::bigint[], ${firsts}::boolean[])
       as asked (key, thread, at, first)
@@ -84,8 +84,7 @@ const addAll = statement((db, { keys, threads, times, firsts }: JobValues) => {
       job_key => asked.key,
       priority => case when asked.first then -10 else 0 end
     ) as job
-    where job.id is null`;
-  return { compile: () => text.compile(db) };
-});
+    where job.id is null`,
+);
 
 const TRIES = 5;

@@ -1,4 +1,5 @@
 import { newId } from '../new-id.ts';
+import { insertRow } from '../store/insert-row.ts';
 import { toJson } from '../store/json.ts';
 import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
@@ -29,24 +30,7 @@ export function appendMessage(tx: Tx, space: SpaceRow, { text, ...given }: Appen
   return row;
 }
 
-const insertMessage = statement((db, given: MessageRow) =>
-  db.insertInto('messages').values({
-    id: given.id,
-    space_id: given.space_id,
-    seq: given.seq,
-    entity_id: given.entity_id,
-    kind: given.kind,
-    content: given.content,
-    reply_to: given.reply_to,
-    metadata: given.metadata,
-    call_id: given.call_id,
-    client_message_id: given.client_message_id,
-    status: given.status,
-    run_id: given.run_id,
-    created_at: given.created_at,
-    updated_at: given.updated_at,
-  }),
-);
+const insertMessage = insertRow('messages');
 
 const countMessage = statement((db, { spaceId }: { spaceId: string }) =>
   db

@@ -51,8 +51,7 @@ function allAtOnce<Values extends object>(
       (build, part) =>
         sql`select ${sql.lit(part)} as part, row_to_json(found) as row from (${build(db, given)}) as found`,
     );
-    const text = sql<Part>`${sql.join(parts, sql` union all `)}`;
-    return { compile: () => text.compile(db) };
+    return sql<Part>`${sql.join(parts, sql` union all `)}`;
   });
 }
 

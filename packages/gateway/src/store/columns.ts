@@ -52,6 +52,20 @@ const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
     created_at: 1,
     ended_at: 1,
   },
+  calls: {
+    id: 1,
+    run_id: 1,
+    step: 1,
+    index: 1,
+    tool_name: 1,
+    input: 1,
+    status: 1,
+    outcome: 1,
+    idempotency_key: 1,
+    provider_call_id: 1,
+    created_at: 1,
+    settled_at: 1,
+  },
   goals: { agent_id: 1, key: 1, description: 1, status: 1, priority: 1, created_at: 1, updated_at: 1 },
   memories: { agent_id: 1, key: 1, value: 1, created_at: 1, updated_at: 1 },
   plans: {
@@ -73,6 +87,7 @@ const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
 };
 
 type Known =
+  | 'calls'
   | 'spaces'
   | 'entities'
   | 'memberships'

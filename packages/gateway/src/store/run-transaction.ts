@@ -80,11 +80,7 @@ class OpenTransaction implements Tx {
     this.dialect = dialect;
     this.now = now;
     this.db = begun.on({
-      executeQuery: async (query) => {
-        if (this.#isOver)
-          throw new StoreMisuse('The transaction is over: await what is begun in it, or leave it to it.');
-        return await begun.connection.executeQuery(query);
-      },
+      executeQuery: (query) => (this.#isOver ? Promise.reject(over()) : begun.connection.executeQuery(query)),
       streamQuery: (...given) => begun.connection.streamQuery(...given),
     });
     if (begun.begun !== undefined) this.leave(begun.begun);
@@ -92,7 +88,7 @@ class OpenTransaction implements Tx {
 
   leave(statement: Promise<unknown>): void {
     const end = statement.then(nothing, toFailure);
-    if (this.#isOver) throw new StoreMisuse('The transaction is over: nothing can be left to it.');
+    if (this.#isOver) throw over();
     this.#left.push(end);
   }
 
@@ -146,6 +142,8 @@ interface Failure {
   readonly error: unknown;
 }
 
+const over = (): StoreMisuse =>
+  new StoreMisuse('The transaction is over: await what is begun in it, or leave it to it before its end.');
 const nothing = (): undefined => undefined;
 const toFailure = (error: unknown): Failure => ({ error });
 

@@ -1,4 +1,4 @@
-import { type Compilable, type CompiledQuery, type Kysely, PostgresAdapter } from 'kysely';
+import { type Compilable, type CompiledQuery, type Kysely, PostgresAdapter, type RawBuilder } from 'kysely';
 import { connectionOf } from './bound-to.ts';
 import type { Dialect } from './store.ts';
 import type { Tables } from './tables.ts';
@@ -12,12 +12,12 @@ export type Statement<Values, Row> = (db: Kysely<Tables>, values: Values) => Pro
  * `given` stands for the values while the statement is built: each is a place in it, and may be used as a value only.
  */
 export function statement<Values extends object, Row>(
-  build: (db: Kysely<Tables>, given: Values, dialect: Dialect) => Compilable<Row>,
+  build: (db: Kysely<Tables>, given: Values, dialect: Dialect) => Compilable<Row> | RawBuilder<Row>,
 ): Statement<Values, Row> {
   const compiled: { [D in Dialect]?: CompiledQuery<Row> } = {};
   return async (db, values) => {
     const dialect = dialectOf(db);
-    compiled[dialect] ??= named(build(db, places as Values, dialect).compile());
+    compiled[dialect] ??= named(build(db, places as Values, dialect).compile(db));
     const query = fill(compiled[dialect], values);
     const connection = connectionOf(db);
     return (await (connection?.executeQuery<Row>(query) ?? db.executeQuery(query))).rows;

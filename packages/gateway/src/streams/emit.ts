@@ -93,8 +93,8 @@ interface BatchValues {
   readonly payloads: readonly string[];
 }
 
-const numberAndInsert = statement((db, { channel, at, count, types, payloads }: BatchValues) => {
-  const text = sql<{ seq: number }>`
+const numberAndInsert = statement(
+  (_db, { channel, at, count, types, payloads }: BatchValues) => sql<{ seq: number }>`
     with numbered as (
       insert into channels (id, next_seq, swept_seq) values (${channel}, ${count}::int + 1, 0)
       on conflict (id) do update set next_seq = channels.next_seq + ${count}::int
@@ -103,9 +103,8 @@ const numberAndInsert = statement((db, { channel, at, count, types, payloads }: 
     insert into stream_events (channel, seq, type, payload, created_at)
     select ${channel}, numbered.first + given.place - 1, given.type, given.payload, ${at}::bigint
     from numbered, unnest(${types}::text[], ${payloads}::text[]) with ordinality as given(type, payload, place)
-    returning seq`;
-  return { compile: () => text.compile(db) };
-});
+    returning seq`,
+);
 
 /** The same where a statement cannot do both. */
 async function writeInTwo(tx: Tx, { channel, at, events }: Batch): Promise<number> {

@@ -23,7 +23,7 @@ describe.each(databases)('attacks on a cycle on $kind', ({ create }) => {
   });
   afterAll(() => database.remove());
 
-  test('[G38] a call that ended well is not in doubt because the turn failed right after it', async () => {
+  test('a call that ended well is not in doubt because the turn failed right after it', async () => {
     const world = await openWorld({
       database,
       models: { default: scriptedModel(() => ({ toolName: 'pay' })) },
@@ -40,7 +40,7 @@ describe.each(databases)('attacks on a cycle on $kind', ({ create }) => {
     expect(calls.map(({ outcome }) => JSON.parse(outcome ?? 'null'))).toMatchObject([{ status: 'ok', value: 'paid' }]);
   });
 
-  test('[G38] a call that ended well is not in doubt because what another wrote is refused', async () => {
+  test('a call that ended well is not in doubt because what another wrote is refused', async () => {
     let [isPaid, runs] = [false, 0];
     let remove: (() => Promise<void>) | undefined;
     const racing = (store: Store): Store => ({
@@ -159,7 +159,7 @@ describe.each(databases)('attacks on a cycle on $kind', ({ create }) => {
     expect(third.filter((text) => text.includes('SPOILED'))).toEqual([]);
   });
 
-  test('[G56] a person who writes while the thread is being taken goes ahead all the same', async () => {
+  test('a person who writes while the thread is being taken goes ahead all the same', async () => {
     const heard: string[] = [];
     let armed: (() => Promise<void>) | undefined;
     const busy = (store: Store): Store => ({
@@ -206,7 +206,7 @@ describe.each(databases)('attacks on a cycle on $kind', ({ create }) => {
     expect(heard.indexOf('urgent')).toBeLessThan(10);
   });
 
-  test('[G40] a thread is thought for only by who holds it, also after an end that was in doubt', async () => {
+  test('[G9] a thread is thought for only by who holds it, also after an end that was in doubt', async () => {
     let isLast = false;
     const cutting = (store: Store): Store => ({
       ...store,

@@ -77,7 +77,7 @@ describe.each(databases)('minds on $kind', ({ create }) => {
 });
 
 describe.each(databases.filter(({ kind }) => kind === 'postgres'))('minds of several gateways', ({ create }) => {
-  test('[G39] two gateways that take turns with a thread forget nothing of it', async () => {
+  test('[G13] two gateways that take turns with a thread forget nothing of it', async () => {
     const database = await create();
     const heard: string[] = [];
     const model = scriptedModel(({ prompt }) => {

@@ -72,7 +72,7 @@ describe.each(databases)('the engine for $kind', ({ create }) => {
     expect(wakes.threads.toSorted()).toEqual(['a', 'b']);
   });
 
-  test('[G56] whoever is waited for is told to be, whatever else wakes the thread', async () => {
+  test('whoever is waited for is told to be, whatever else wakes the thread', async () => {
     await enqueue('a', 'first');
     await enqueue('a');
     await enqueue('b');

@@ -73,7 +73,7 @@ describe.each(of('postgres'))('attacks on the store on $kind', ({ create }) => {
     expect(await keys()).toEqual([]);
   });
 
-  test('[G43] what the server says it has undone is not in doubt', async () => {
+  test('what the server says it has undone is not in doubt', async () => {
     const failing = (code: string) =>
       store.transaction(async (tx) => {
         await tx.db.insertInto('settings').values(row('x')).execute();

@@ -22,7 +22,7 @@ const put = (key: string, value = '1'): Promise<unknown> =>
   store.transaction((tx) => tx.db.insertInto('settings').values({ key, value }).execute());
 const count = async (): Promise<number> => (await store.db.selectFrom('settings').select('key').execute()).length;
 
-test('[G43] transactions that the database itself gives up are all told so, and leave nothing', async () => {
+test('transactions that the database itself gives up are all told so, and leave nothing', async () => {
   await put('before');
   const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(store.db);
   await sql`pragma max_page_count = ${sql.lit(rows[0]?.page_count ?? 0)}`.execute(store.db);
