@@ -1,9 +1,10 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Situation } from '../agents/describe-agent.ts';
 import { type Consciousness, loadRows, type MindRow, toConsciousness } from '../consciousness/load-consciousness.ts';
 import { IS_WAITING } from '../inbox/waiting.ts';
 import { bundle } from '../store/bundle.ts';
 import { COLUMNS } from '../store/columns.ts';
+import { dialectOf } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
 import type { AgentRow, InboxEventRow, RunRow, Tables, ThreadRow } from '../store/tables.ts';
 import { together } from '../store/together.ts';
@@ -56,9 +57,15 @@ const waitingOf = (db: Kysely<Tables>, { agentId, now }: { agentId: string; now:
     .where('agent_id', '=', agentId)
     .where(IS_WAITING)
     // With the plus it is no reason to look through what waits for all agents: SQLite would take the index of what is due.
-    .where(sql<number>`+available_at`, '<=', now)
+    .where(sql<number>`+available_at`, '<=', orLater(db, now))
     .orderBy('priority')
     .orderBy('id');
+
+/** On its way a statement may wait for whoever has the thread: what came meanwhile is taken too. */
+function orLater(db: Kysely<Tables>, now: number): RawBuilder<number> {
+  if (dialectOf(db) === 'sqlite') return sql<number>`${now}`;
+  return sql<number>`greatest(${now}::bigint, (extract(epoch from clock_timestamp()) * 1000)::bigint)`;
+}
 
 interface OfThread {
   readonly threadId: string;
