@@ -161,6 +161,7 @@ describe.each(databases)('attacks on a cycle on $kind', ({ create }) => {
 
   test('a person who writes while the thread is being taken goes ahead all the same', async () => {
     const heard: string[] = [];
+    let heardBefore = 0;
     let armed: (() => Promise<void>) | undefined;
     const busy = (store: Store): Store => ({
       ...store,
@@ -199,11 +200,13 @@ describe.each(databases)('attacks on a cycle on $kind', ({ create }) => {
     armed = async () => {
       for (const other of others) await push(other);
       await world.say(space, ada, 'Urgent');
+      heardBefore = heard.length;
       await sleep(10);
     };
     await world.idle();
     await world.stop();
-    expect(heard.indexOf('urgent')).toBeLessThan(10);
+    // One goes every 20 ms, however busy the store is: a few may go before, and not all that were in line.
+    expect(heard.indexOf('urgent') - heardBefore).toBeLessThan(8);
   });
 
   test('[G9] a thread is thought for only by who holds it, also after an end that was in doubt', async () => {
