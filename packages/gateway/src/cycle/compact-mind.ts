@@ -38,8 +38,8 @@ export async function compactMind(
   const { threadId } = lease;
   const seq = cycle.nextSeq;
   const state: SessionState = { seq, session: session.toJSON() };
-  await fenced(services.store, lease, async (tx) => {
-    await writeCompaction(tx, { threadId, runId, seq }, compaction);
+  await fenced(services.store, lease, async (tx, held) => {
+    writeCompaction(held, { runId, seq }, compaction);
     await tx.db
       .updateTable('threads')
       .set({ state: toJson(state) })

@@ -154,25 +154,24 @@ export class CycleJournal implements Journal {
     if (this.#broken !== undefined) throw this.#broken.error;
     const { services, cycle, live, signal } = this.#parts;
     // A copy: more may come while this is written.
-    const held = [...this.#held];
-    const all = [...held, ...records.map(toPrepared)];
+    const waiting = [...this.#held];
+    const all = [...waiting, ...records.map(toPrepared)];
     let rows: readonly MindRow[] = [];
     const write = (): Promise<void> =>
-      fenced(services.store, cycle.lease, async (tx) => {
+      fenced(services.store, cycle.lease, async (tx, held) => {
         live.drain(tx);
-        const place = { threadId: cycle.lease.threadId, runId: cycle.runId, seq: cycle.nextSeq };
-        rows = insertEntries(tx, place, all);
+        rows = insertEntries(held, { runId: cycle.runId, seq: cycle.nextSeq }, all);
         writeCalls(
           tx,
           cycle.runId,
           all.map(({ record }) => record),
         );
-        for (const { end } of held) await end?.(tx);
+        for (const { end } of waiting) await end?.(tx);
         await work(tx);
       });
     // As long as the thread is surely ours: what a tool did need not be in doubt because the store was away for a moment.
     await patiently(write, { forMs: services.limits.leaseMs, signal });
-    this.#held = this.#held.slice(held.length);
+    this.#held = this.#held.slice(waiting.length);
     cycle.nextSeq += all.length;
     cycle.rows.push(...rows);
   }

@@ -4,7 +4,7 @@ import { updateCard } from '../spaces/tool-card.ts';
 import { fromJson, toJson } from '../store/json.ts';
 import type { Tx } from '../store/store.ts';
 import type { CallRow } from '../store/tables.ts';
-import { fenced } from '../threads/lease.ts';
+import { fenced, type HeldThread } from '../threads/lease.ts';
 import { begunCalls, endBegun } from './begun-calls.ts';
 import { closeRun, type RunEnd } from './close-run.ts';
 import type { Cycle } from './cycle.ts';
@@ -13,30 +13,30 @@ import { insertEntries, toPrepared } from './insert-entries.ts';
 /** Ends a run that cannot go on. Its calls have ends all the same, and its events are tried again. */
 export async function failRun(services: Services, cycle: Cycle, error: unknown): Promise<void> {
   const message = error instanceof Error ? error.message : String(error);
-  await fenced(services.store, cycle.lease, (tx) => endAsFailed(services, tx, cycle, { message }));
+  await fenced(services.store, cycle.lease, (_tx, held) => endAsFailed(services, held, cycle, { message }));
 }
 
 /** Whatever was open has an end in the same transaction: its calls, their cards, and what was shown of a reply that never came. */
 export async function endAsFailed(
   services: Services,
-  tx: Tx,
+  held: HeldThread,
   cycle: Cycle,
   { message, ...how }: { readonly message: string } & Pick<RunEnd, 'retry'>,
 ): Promise<void> {
+  const { tx } = held;
   const open = await settleOpen(services, tx, cycle, message);
   const stop = { reason: 'error' as const, error: message };
   const entries: Entry[] = [...open, { kind: 'stop', stop }];
-  const place = { threadId: cycle.lease.threadId, runId: cycle.runId, seq: await nextSeq(tx, cycle) };
   insertEntries(
-    tx,
-    place,
+    held,
+    { runId: cycle.runId, seq: await nextSeq(held) },
     entries.map((entry) => toPrepared({ entry })),
   );
   await closeRun(services, tx, cycle, { status: 'failed', stop, ...how });
 }
 
 /** What the failed turn knew last may be behind what was written last. */
-async function nextSeq(tx: Tx, { lease }: Cycle): Promise<number> {
+async function nextSeq({ tx, lease }: HeldThread): Promise<number> {
   const last = await tx.db
     .selectFrom('transcript_entries')
     .select('seq')

@@ -8,6 +8,7 @@ import { dialectOf } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
 import type { AgentRow, InboxEventRow, RunRow, Tables, ThreadRow } from '../store/tables.ts';
 import { together } from '../store/together.ts';
+import type { HeldThread } from '../threads/lease.ts';
 import { loadSituation } from './load-situation.ts';
 
 export type EventRow = Selectable<InboxEventRow>;
@@ -23,7 +24,7 @@ export interface Found {
   readonly lastCycle: number;
 }
 
-export async function look(tx: Tx, threadId: string): Promise<Found> {
+export async function look({ tx, lease: { threadId } }: HeldThread): Promise<Found> {
   const { agents, open, events, last } = await lookAtOnce(tx.db, { threadId, now: tx.now() });
   return { row: agents[0], open: open[0], events, lastCycle: last[0]?.cycle_no ?? 0 };
 }
@@ -39,7 +40,10 @@ export interface Recalled {
 }
 
 /** `known`: the rows of the mind, where they need not be asked for. */
-export async function recall(tx: Tx, threadId: string, known?: readonly MindRow[]): Promise<Recalled> {
+export async function recall(
+  { tx, lease: { threadId } }: HeldThread,
+  known: readonly MindRow[] | undefined,
+): Promise<Recalled> {
   const remembering = known === undefined ? loadRows(tx.db, threadId) : Promise.resolve(known);
   const [rows, situation] = await together(remembering, loadSituation(tx.db, threadId));
   return { mind: toConsciousness(rows), rows, situation };

@@ -33,10 +33,6 @@ export class Minds {
     if (characters <= this.#most / 4) this.#set(lease.threadId, { epoch: lease.epoch, rows: [...rows], characters });
   }
 
-  has(threadId: string): boolean {
-    return this.#kept.has(threadId);
-  }
-
   /** Undefined: it is not known any more, or somebody else held the thread meanwhile. */
   of({ threadId, epoch }: Lease, { isNew }: { isNew: boolean }): readonly MindRow[] | undefined {
     const kept = this.#kept.get(threadId);

@@ -13,9 +13,9 @@ import { together } from '../store/together.ts';
 import { emit, runChannel, spaceChannel } from '../streams/emit.ts';
 import {
   type Claimant,
-  claimAfterChange,
   claimThread,
   fenced,
+  type HeldThread,
   type Lease,
   regainThread,
   release,
@@ -58,15 +58,12 @@ export async function takeThread(
 ): Promise<Taken | undefined> {
   const claimant = { owner, leaseMs: services.limits.leaseMs };
   const take = async (tx: Tx): Promise<Taken | undefined> => {
+    const held = await claimThread(tx, threadId, claimant);
+    if (held === undefined) return undefined;
+    const { lease } = held;
     // Who is woken has something to do, as a rule: what that takes is asked for along with whether it is so.
-    const recalling = minds.has(threadId) ? Promise.resolve(undefined) : recall(tx, threadId);
-    const [claimed, ...seen] = await together(claimThread(tx, threadId, claimant), look(tx, threadId), recalling);
-    const lease = claimed ?? (await claimAfterChange(tx, threadId, claimant));
-    if (lease === undefined) return undefined;
-    // What was seen of a thread that somebody else held is out of date.
-    const [found, recalled] = claimed === undefined ? [await look(tx, threadId), undefined] : seen;
-    const known = minds.of(lease, { isNew: true });
-    const cycle = await next(services, tx, registry, { lease, found, recalled, known });
+    const [found, recalled] = await together(look(held), recall(held, minds.of(lease, { isNew: true })));
+    const cycle = await next(services, held, registry, { found, recall: async () => recalled });
     if (cycle !== undefined) return { lease, cycle };
     release(tx, lease);
     tx.afterCommit(() => minds.renew(lease));
@@ -98,9 +95,9 @@ export async function takeUp(
   { minds, regain }: { minds: Minds; regain?: Claimant | undefined },
 ): Promise<Cycle | undefined> {
   const known = minds.of(lease, { isNew: false });
-  const take = async (tx: Tx): Promise<Cycle | undefined> => {
+  const take = async (tx: Tx, held: HeldThread): Promise<Cycle | undefined> => {
     if (regain !== undefined) await regainThread(tx, lease, regain);
-    const cycle = await next(services, tx, registry, { lease, found: await look(tx, lease.threadId), known });
+    const cycle = await next(services, held, registry, { found: await look(held), recall: () => recall(held, known) });
     // In the transaction that found nothing: an event that is written meanwhile wakes somebody who then finds the thread free.
     if (cycle === undefined) release(tx, lease);
     return cycle;
@@ -109,34 +106,31 @@ export async function takeUp(
 }
 
 interface Next {
-  readonly lease: Lease;
   readonly found: Found;
-  /** Where it was asked for already. */
-  readonly recalled?: Recalled | undefined;
-  /** The rows of the mind, where they need not be asked for. */
-  readonly known: readonly MindRow[] | undefined;
+  /** Called where there is something to do. */
+  readonly recall: () => Promise<Recalled>;
 }
 
 async function next(
   services: Services,
-  tx: Tx,
+  held: HeldThread,
   { agentLimits, metrics }: Registry,
-  { lease, found: { row, open, events, lastCycle }, recalled, known }: Next,
+  { found: { row, open, events, lastCycle }, recall }: Next,
 ): Promise<Cycle | undefined> {
   if (row === undefined) return undefined;
   const agent = readAgent(row, agentLimits);
   const isResting = row.status !== 'active' || events.length === 0;
   if (open === undefined && isResting) return undefined;
-  const taking = { lease, agent, row, recalled: recalled ?? (await recall(tx, lease.threadId, known)) };
-  if (open !== undefined) return await takeOver(services, tx, { ...taking, open });
+  const taking = { held, agent, row, recalled: await recall() };
+  if (open !== undefined) return await takeOver(services, { ...taking, open });
   const most = agent.limits.eventsPerCycle;
   const isAll = events.length < FIRST_LOOK || most <= FIRST_LOOK;
-  const taken = isAll ? events.slice(0, most) : await waitingEvents(tx, agent.id, most);
-  return await begin(services, tx, { ...taking, metrics, events: taken, lastCycle });
+  const taken = isAll ? events.slice(0, most) : await waitingEvents(held.tx, agent.id, most);
+  return await begin(services, { ...taking, metrics, events: taken, lastCycle });
 }
 
 interface Taking {
-  readonly lease: Lease;
+  readonly held: HeldThread;
   readonly agent: ThinkingAgent;
   readonly row: ThreadedAgent;
   readonly recalled: Recalled;
@@ -147,9 +141,9 @@ const MOST_TAKEOVERS = 20;
 
 async function takeOver(
   services: Services,
-  tx: Tx,
-  { lease, agent, row, recalled, open }: Taking & { open: RunRow },
+  { held, agent, row, recalled, open }: Taking & { open: RunRow },
 ): Promise<Cycle | undefined> {
+  const { tx, lease } = held;
   const { mind } = recalled;
   const events = await eventsOf(tx, open.id);
   const attempts = mind.nextSeq > open.taken_seq ? 1 : open.attempts + 1;
@@ -159,7 +153,7 @@ async function takeOver(
     .where('id', '=', open.id)
     .execute();
   const cycle = toCycle(
-    { lease, agent, row, recalled },
+    { held, agent, row, recalled },
     {
       run: open,
       entries: [],
@@ -170,7 +164,7 @@ async function takeOver(
   );
   if (attempts <= MOST_TAKEOVERS) return cycle;
   const message = `${MOST_TAKEOVERS} workers died of this run without getting on.`;
-  await endAsFailed(services, tx, cycle, { message, retry: false });
+  await endAsFailed(services, held, cycle, { message, retry: false });
   return undefined;
 }
 
@@ -178,10 +172,9 @@ interface Beginning extends Taking, Pick<Registry, 'metrics'>, Pick<Found, 'even
 
 async function begin(
   services: Services,
-  tx: Tx,
-  { lease, agent, row, recalled, metrics, events, lastCycle }: Beginning,
+  { held, agent, row, recalled, metrics, events, lastCycle }: Beginning,
 ): Promise<Cycle> {
-  const { threadId } = lease;
+  const { tx, lease } = held;
   const { mind } = recalled;
   const run = toRun({ lease, row, events, nextSeq: mind.nextSeq, number: lastCycle + 1, now: tx.now() });
   const waiting = events.map(toWaiting);
@@ -194,11 +187,11 @@ async function begin(
     { kind: 'turn' },
     { kind: 'message', message: { role: 'user', content: [{ type: 'text', text }] } },
   ];
-  const place = { threadId, runId: run.id, seq: mind.nextSeq };
+  const place = { runId: run.id, seq: mind.nextSeq };
   tx.leave(insertRun(tx.db, run));
   for (const { id } of events) tx.leave(claimEvent(tx.db, { id, runId: run.id }));
   const written = insertEntries(
-    tx,
+    held,
     place,
     entries.map((entry) => toPrepared({ entry })),
   );
@@ -208,7 +201,7 @@ async function begin(
     emit(services, tx, { channel: spaceChannel(run.active_in), type: 'agent.active', payload });
   }
   const answers = await answersOf(tx, events);
-  return toCycle({ lease, agent, row, recalled }, { run, entries, written, answers, isTakenOver: false });
+  return toCycle({ held, agent, row, recalled }, { run, entries, written, answers, isTakenOver: false });
 }
 
 const insertRun = insertRow('runs');
@@ -220,7 +213,8 @@ const claimEvent = statement((db, { id, runId }: { id: number; runId: string }) 
     .where('id', '=', id),
 );
 
-interface NewRun extends Pick<Taking, 'lease' | 'row'>, Pick<Found, 'events'> {
+interface NewRun extends Pick<Taking, 'row'>, Pick<Found, 'events'> {
+  readonly lease: Lease;
   readonly nextSeq: number;
   readonly number: number;
   readonly now: number;
@@ -261,7 +255,7 @@ interface Started extends Pick<Cycle, 'answers' | 'isTakenOver'> {
 }
 
 function toCycle(
-  { lease, agent, row, recalled: { mind, rows, situation } }: Taking,
+  { held: { lease }, agent, row, recalled: { mind, rows, situation } }: Taking,
   { run, entries, written, ...rest }: Started,
 ): Cycle {
   return {

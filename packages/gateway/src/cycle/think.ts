@@ -15,6 +15,7 @@ import {
 import { renderInstructions, renderSituation } from '../agents/describe-agent.ts';
 import type { MiddlewareConfig } from '../config/middleware-config.ts';
 import { loadConsciousness } from '../consciousness/load-consciousness.ts';
+import { StaleTranscript } from '../consciousness/stale-transcript.ts';
 import { newId } from '../new-id.ts';
 import type { Services } from '../services.ts';
 import { StoreUnavailable } from '../store/store-error.ts';
@@ -101,7 +102,7 @@ async function settleDown(
 }
 
 function staysOpen(error: unknown): boolean {
-  return error instanceof LeaseLost || error instanceof StoreUnavailable || error instanceof StagedWriteRefused;
+  return [LeaseLost, StoreUnavailable, StagedWriteRefused, StaleTranscript].some((kind) => error instanceof kind);
 }
 
 interface Prepared {

@@ -11,6 +11,24 @@ export interface Lease {
   readonly epoch: number;
 }
 
+/**
+ * A thread that a transaction has locked: by its claim, which has answered, or by the fence, which is ahead of everything else on the
+ * connection and undoes the whole transaction where it fails. Whatever is read of a thread to go on with it takes one of these, so
+ * that it cannot be read before the lock: on PostgreSQL such a read would miss what a stalled worker commits while the claim waits
+ * for it. Made by this file only.
+ */
+export interface HeldThread {
+  readonly tx: Tx;
+  readonly lease: Lease;
+  readonly [locked]: true;
+}
+
+declare const locked: unique symbol;
+
+function heldBy(tx: Tx, lease: Lease): HeldThread {
+  return { tx, lease } as HeldThread;
+}
+
 /** The thread was taken over: whatever this worker still does is void. */
 export class LeaseLost extends LastcallError {
   override readonly name: string = 'LeaseLost';
@@ -27,20 +45,24 @@ export interface Claimant {
 }
 
 /** Takes the thread if nobody holds it. */
-export async function claimThread(tx: Tx, threadId: string, { owner, leaseMs }: Claimant): Promise<Lease | undefined> {
+export async function claimThread(tx: Tx, threadId: string, claimant: Claimant): Promise<HeldThread | undefined> {
+  return (await tryClaim(tx, threadId, claimant)) ?? (await claimAfterChange(tx, threadId, claimant));
+}
+
+async function tryClaim(tx: Tx, threadId: string, { owner, leaseMs }: Claimant): Promise<HeldThread | undefined> {
   const now = tx.now();
   const [claimed] = await claim(tx.db, { threadId, owner, now, until: now + leaseMs });
-  return claimed === undefined ? undefined : { threadId, epoch: claimed.epoch };
+  return claimed === undefined ? undefined : heldBy(tx, { threadId, epoch: claimed.epoch });
 }
 
 /**
  * Once more, when whoever is changing the row is done: somebody may be about to let it go, upon an inbox in which what we were woken
  * for was not yet. A claim by itself does not wait for that: it sees a thread that is held.
  */
-export async function claimAfterChange(tx: Tx, threadId: string, claimant: Claimant): Promise<Lease | undefined> {
+async function claimAfterChange(tx: Tx, threadId: string, claimant: Claimant): Promise<HeldThread | undefined> {
   if (tx.dialect === 'sqlite') return undefined;
   await awaitChange(tx.db, { threadId });
-  return await claimThread(tx, threadId, claimant);
+  return await tryClaim(tx, threadId, claimant);
 }
 
 /** Takes a thread once more that may have been let go: whoever does not know whether its last transaction was made. */
@@ -158,10 +180,14 @@ const freeIfIdle = statement((db, { threadId, now }: { threadId: string; now: nu
  * COMMITTED the takeover could commit between the check and the write. What follows does not wait for the answer, and is undone if
  * that is no.
  */
-export async function fenced<T>(store: Store, lease: Lease, work: (tx: Tx) => Promise<T>): Promise<T> {
+export async function fenced<T>(
+  store: Store,
+  lease: Lease,
+  work: (tx: Tx, held: HeldThread) => Promise<T>,
+): Promise<T> {
   return await store.transaction((tx) => {
     tx.leave(assertHeld(tx, lease));
-    return work(tx);
+    return work(tx, heldBy(tx, lease));
   });
 }
 

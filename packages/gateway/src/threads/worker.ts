@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { StaleTranscript } from '../consciousness/stale-transcript.ts';
 import type { Cycle } from '../cycle/cycle.ts';
 import { Minds } from '../cycle/minds.ts';
 import type { Registry } from '../cycle/registry.ts';
@@ -199,7 +200,8 @@ export class Worker {
       if (cycle.isWhole) this.#minds.keep(cycle);
       return !cycle.isFree;
     } catch (error) {
-      if (error instanceof StagedWriteRefused) return true;
+      // The run goes on from what the store has.
+      if (error instanceof StagedWriteRefused || error instanceof StaleTranscript) return true;
       if (!(error instanceof StoreUnavailable)) throw error;
       hold.isInDoubt ||= error.inDoubt;
       // The thread cannot be let go now: whoever finds its lease run out takes it.

@@ -128,10 +128,10 @@ describe.each(databases)('deleting an agent on $kind', ({ kind, create }) => {
 
   test('[G17] a run that a worker is about to begin is asked to end', async () => {
     const bot = await world.agent();
-    const lease = await world.store.transaction((tx) => claimThread(tx, bot.id, { owner: 'worker', leaseMs: 60_000 }));
-    if (lease === undefined) throw new Error('The thread is free.');
+    const held = await world.store.transaction((tx) => claimThread(tx, bot.id, { owner: 'worker', leaseMs: 60_000 }));
+    if (held === undefined) throw new Error('The thread is free.');
     const begin = (hold: () => Promise<void>) =>
-      fenced(world.store, lease, async (tx) => {
+      fenced(world.store, held.lease, async (tx) => {
         await getAgent(tx.db, bot.id);
         await hold();
         return await insertRun(tx, { thread_id: bot.id });

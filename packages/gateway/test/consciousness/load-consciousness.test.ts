@@ -1,8 +1,12 @@
 import type { Entry, JournalRecord } from '@lastcall/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadConsciousness } from '../../src/consciousness/load-consciousness.ts';
-import { type Compaction, toEntryPayload } from '../../src/consciousness/transcript-row.ts';
-import { writeCompaction } from '../../src/consciousness/write-compaction.ts';
+import { loadConsciousness, type MindRow } from '../../src/consciousness/load-consciousness.ts';
+import {
+  COMPACTION,
+  type Compaction,
+  toCompactionPayload,
+  toEntryPayload,
+} from '../../src/consciousness/transcript-row.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type Database, databases } from '../support/stores.ts';
 
@@ -18,22 +22,17 @@ describe.each(databases)('loading consciousness on $kind', ({ create }) => {
     await database.remove();
   });
 
-  const writeEntry = (threadId: string, seq: number, record: JournalRecord) =>
+  const writeRow = (threadId: string, row: MindRow) =>
     store.transaction((tx) =>
       tx.db
         .insertInto('transcript_entries')
-        .values({
-          thread_id: threadId,
-          seq,
-          run_id: 'run',
-          kind: record.entry.kind,
-          payload: toEntryPayload(record),
-          created_at: 0,
-        })
+        .values({ thread_id: threadId, run_id: 'run', created_at: 0, ...row })
         .execute(),
     );
+  const writeEntry = (threadId: string, seq: number, record: JournalRecord) =>
+    writeRow(threadId, { seq, kind: record.entry.kind, payload: toEntryPayload(record) });
   const compactTo = (threadId: string, seq: number, compaction: Compaction) =>
-    store.transaction((tx) => writeCompaction(tx, { threadId, runId: 'run', seq }, compaction));
+    writeRow(threadId, { seq, kind: COMPACTION, payload: toCompactionPayload(compaction) });
   const said = (text: string): Entry => ({
     kind: 'message',
     message: { role: 'user', content: [{ type: 'text', text }] },

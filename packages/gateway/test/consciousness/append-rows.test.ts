@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { appendRows } from '../../src/consciousness/append-rows.ts';
+import { claimThread, fenced, type Lease } from '../../src/threads/lease.ts';
+import { type Database, databases } from '../support/stores.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const rowsOf = (...kinds: string[]) => kinds.map((kind) => ({ kind, payload: '{}' }));
+
+describe.each(databases)('rows of a transcript on $kind', ({ create }) => {
+  let database: Database;
+  let world: World;
+  let lease: Lease;
+  beforeAll(async () => {
+    database = await create();
+    world = await openWorld({ database, models: {} });
+    const threadId = await world.agent('Bot');
+    const claimant = { owner: 'test', leaseMs: 60_000 };
+    const held = await world.store.transaction((tx) => claimThread(tx, threadId, claimant));
+    if (held === undefined) throw new Error('Nobody else holds it.');
+    lease = held.lease;
+  });
+  afterAll(async () => {
+    await world.stop();
+    await database.remove();
+  });
+
+  const append = (seq: number, ...kinds: string[]): Promise<void> =>
+    fenced(world.store, lease, async (tx, held) => {
+      appendRows(held, { runId: 'run', seq }, rowsOf(...kinds));
+      await tx.db
+        .updateTable('agents')
+        .set({ last_error: JSON.stringify(kinds) })
+        .execute();
+    });
+  const stored = async (): Promise<unknown> => ({
+    rows: await world.store.db.selectFrom('transcript_entries').select(['seq', 'kind']).orderBy('seq').execute(),
+    effect: (await world.store.db.selectFrom('agents').select('last_error').executeTakeFirstOrThrow()).last_error,
+  });
+
+  test.each([
+    ['a number that is taken', 2],
+    ['a number that leaves a gap', 4],
+  ])('[G38] [G40] %s is refused, with everything else that its transaction did', async (_what, seq) => {
+    await world.store.transaction((tx) => tx.db.deleteFrom('transcript_entries').execute());
+    await append(1, 'turn', 'message');
+    const before = await stored();
+    await expect(append(seq, 'reply')).rejects.toMatchObject({ code: 'stale_transcript' });
+    expect(await stored()).toEqual(before);
+    await append(3, 'reply', 'stop');
+    expect(await stored()).toEqual({
+      rows: ['turn', 'message', 'reply', 'stop'].map((kind, index) => ({ seq: index + 1, kind })),
+      effect: '["reply","stop"]',
+    });
+  });
+});

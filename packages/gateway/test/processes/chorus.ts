@@ -1,0 +1,71 @@
+import { ask } from './api.ts';
+import { VOICES } from './chorus-config.ts';
+import type { ModelReply } from './loopback-model.ts';
+import type { ModelRequest } from './model-request.ts';
+import { findPlace, type Site } from './site.ts';
+
+/** The text of lastcall.config.ts for a site of many speakers. */
+export const CHORUS: string = `import { chorusConfig } from '${new URL('./chorus-config.ts', import.meta.url).href}';
+export default chorusConfig;
+`;
+
+/** How many things each agent says per event, and how many of them in one reply. */
+const LINES = 40;
+const LINES_PER_REPLY = 4;
+
+/** Asks every agent to speak, by a message in each space. */
+export async function askAll(url: string, ref: string): Promise<void> {
+  const { spaces, entities } = await findPlace(url);
+  for (const voice of VOICES)
+    await ask(url, `/api/spaces/${spaces[voice]}/messages`, { entityId: entities.Ada, text: ref });
+}
+
+/**
+ * Says `LINES` things about each message of the cycle. It goes by what it was shown of this cycle alone: an agent that is shown less
+ * than it has said, or is woken twice for the same message, says it twice.
+ */
+export function speak(request: ModelRequest): ModelReply {
+  const said = new Set(request.newCalls.filter(isSent).map(({ input }) => String(input.text)));
+  const due = request.newEvents
+    .filter(({ type }) => type === 'space_message')
+    .flatMap(({ data }) => linesFor(request.agent, String(data.text)))
+    .filter((text) => !said.has(text));
+  if (due.length === 0) return { text: 'All is said.' };
+  const space = request.spaces[request.agent] ?? '';
+  const enter = request.activeSpaceId === space ? [] : [{ name: 'enter_space', input: { spaceId: space } }];
+  const messages = due.slice(0, LINES_PER_REPLY).map((text) => ({ name: 'send_message', input: { text } }));
+  return { calls: [...enter, ...messages] };
+}
+
+function isSent({ name, result }: ModelRequest['calls'][number]): boolean {
+  return name === 'send_message' && result.includes('messageId');
+}
+
+function linesFor(voice: string, ref: string): string[] {
+  return Array.from({ length: LINES }, (_, index) => `${voice} on ${ref}: line ${index + 1}`);
+}
+
+/** Each line once, each run completed: what is not so. */
+export async function problemsOfChorus({ db }: Pick<Site, 'db'>, refs: readonly string[]): Promise<string[]> {
+  const messages = await db.selectFrom('messages').select('content').where('kind', '=', 'text').execute();
+  const counts = new Map<string, number>();
+  for (const { content } of messages) {
+    const text = JSON.parse(content) as string;
+    if (!refs.includes(text)) counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  const expected = VOICES.flatMap((voice) => refs.flatMap((ref) => linesFor(voice, ref)));
+  const failed = await db.selectFrom('runs').select(['id', 'stop']).where('status', '!=', 'completed').execute();
+  return [
+    ...expected
+      .filter((text) => counts.get(text) !== 1)
+      .map((text) => `"${text}" was said ${counts.get(text) ?? 0} times.`),
+    ...[...counts.keys()].filter((text) => !expected.includes(text)).map((text) => `Nobody was asked for "${text}".`),
+    ...failed.map(({ id, stop }) => `Run ${id} is not completed: ${stop}`),
+  ];
+}
+
+/** As many messages as there will be in the end, or more. */
+export async function isAllSaid({ db }: Pick<Site, 'db'>, refs: readonly string[]): Promise<boolean> {
+  const messages = await db.selectFrom('messages').select('id').where('kind', '=', 'text').execute();
+  return messages.length >= VOICES.length * refs.length * (LINES + 1);
+}

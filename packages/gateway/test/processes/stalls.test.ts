@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { doDuties } from './answering.ts';
+import { askAll, CHORUS, isAllSaid, problemsOfChorus, speak } from './chorus.ts';
+import { openCrew } from './crew.ts';
+import { say } from './site.ts';
+import { until } from './until.ts';
+import { waitingFor } from './waiting-connection.ts';
+
+const LEASE_MS = 1_000;
+
+describe('a takeover on PostgreSQL while the stalled worker is still writing', () => {
+  test('[G38] [G40] goes on from what the stalled worker committed last, and sends nothing twice', async () => {
+    const asked = Promise.withResolvers<void>();
+    const locked = Promise.withResolvers<void>();
+    await using crew = await openCrew({
+      kind: 'postgres',
+      leaseMs: LEASE_MS,
+      async decide(request) {
+        asked.resolve();
+        await locked.promise;
+        return doDuties(request);
+      },
+    });
+    await say(crew.first.url, 'North', 'Anna: answer m1');
+    await asked.promise;
+    const blocker = await crew.connect();
+    await blocker.query('begin');
+    await blocker.query('select id from spaces for update');
+    locked.resolve();
+    // Its message waits for the space: the transaction that sends it holds the thread's row for share.
+    const staller = crew.named(await waitingFor(blocker, 'spaces'));
+    staller.send('SIGSTOP');
+    // The other finds the lease run out, and its claim waits for that transaction.
+    await until('the claim waits', async () => (await waitingFor(blocker, 'update "threads"')) !== staller.name);
+    staller.send('SIGCONT');
+    await blocker.query('rollback');
+    await blocker.end();
+    await crew.answered('m1');
+    expect(await crew.problems()).toEqual([]);
+    const failed = await crew.site.db.selectFrom('runs').select('stop').where('status', '!=', 'completed').execute();
+    expect(failed).toEqual([]);
+    const texts = await crew.site.db.selectFrom('messages').select('content').where('kind', '=', 'text').execute();
+    expect(texts.map(({ content }) => content)).toEqual(['"Anna: answer m1"', '"Answer to m1."']);
+  });
+});
+
+describe('gateways on PostgreSQL that stall again and again', () => {
+  test('[G38] [G40] ten agents that each say forty things per event say each of them once', async () => {
+    const refs = ['m1', 'm2', 'm3'];
+    await using crew = await openCrew({ kind: 'postgres', leaseMs: LEASE_MS, config: CHORUS, decide: speak });
+    await askAll(crew.first.url, 'm1');
+    for (const [index, name] of ['a', 'b', 'a', 'b', 'a', 'b', 'a', 'b'].entries()) {
+      const stalled = crew.named(name);
+      stalled.send('SIGSTOP');
+      await sleep(1_400 + 100 * index);
+      stalled.send('SIGCONT');
+      if (index === 2) await askAll(stalled.url, 'm2');
+      if (index === 5) await askAll(stalled.url, 'm3');
+      await sleep(300);
+    }
+    await until('all is said', () => isAllSaid(crew.site, refs), { patienceMs: 60_000 });
+    expect(await crew.problems()).toEqual([]);
+    expect(await problemsOfChorus(crew.site, refs)).toEqual([]);
+  });
+});
