@@ -16,8 +16,8 @@ export function goalTools(here: () => CycleContext): ToolSet {
       effects: 'session',
       inputSchema: goalsSchema,
       async execute({ goals }, ctx) {
-        const { services, agent, stage } = here();
-        const keyed = await prepareGoals(services.store.db, agent.id, goals, agent.limits);
+        const { agent, read, stage } = here();
+        const keyed = await read((db) => prepareGoals(db, agent.id, goals, agent.limits));
         stage(ctx, (tx) => writeGoals(tx, agent.id, keyed));
         return { keys: keyed.map(({ key }) => key) };
       },
@@ -27,8 +27,8 @@ export function goalTools(here: () => CycleContext): ToolSet {
       effects: 'session',
       inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {
-        const { services, agent, stage } = here();
-        await assertGoals(services.store.db, agent.id, keys);
+        const { agent, read, stage } = here();
+        await read((db) => assertGoals(db, agent.id, keys));
         stage(ctx, (tx) => removeGoals(tx, agent.id, keys));
         return { deleted: keys };
       },

@@ -16,8 +16,8 @@ export function memoryTools(here: () => CycleContext): ToolSet {
       effects: 'session',
       inputSchema: memoriesSchema,
       async execute({ memories }, ctx) {
-        const { services, agent, stage } = here();
-        const prepared = await prepareMemories(services.store.db, agent.id, memories, agent.limits);
+        const { agent, read, stage } = here();
+        const prepared = await read((db) => prepareMemories(db, agent.id, memories, agent.limits));
         stage(ctx, (tx) => writeMemories(tx, agent.id, prepared));
         return { keys: prepared.map(({ key }) => key) };
       },
@@ -27,8 +27,8 @@ export function memoryTools(here: () => CycleContext): ToolSet {
       effects: 'session',
       inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {
-        const { services, agent, stage } = here();
-        await assertMemories(services.store.db, agent.id, keys);
+        const { agent, read, stage } = here();
+        await read((db) => assertMemories(db, agent.id, keys));
         stage(ctx, (tx) => removeMemories(tx, agent.id, keys));
         return { deleted: keys };
       },

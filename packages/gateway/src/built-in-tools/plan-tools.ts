@@ -17,9 +17,11 @@ export function planTools(here: () => CycleContext): ToolSet {
       effects: 'session',
       inputSchema: plansSchema,
       async execute({ plans }, ctx) {
-        const { services, agent, stage } = here();
-        const now = await services.store.transaction(async (tx) => tx.now());
-        const prepared = await preparePlans(services.store.db, agent.id, plans, now, agent.limits);
+        const { services, agent, read, stage } = here();
+        const prepared = await read(async (db) => {
+          const now = await services.store.transaction(async (tx) => tx.now());
+          return await preparePlans(db, agent.id, plans, now, agent.limits);
+        });
         stage(ctx, (tx) => writePlans(services, tx, agent.id, prepared));
         return { plans: prepared.map(({ key, schedule }) => ({ key, nextAt: toIso(schedule.nextAt) })) };
       },
@@ -29,8 +31,8 @@ export function planTools(here: () => CycleContext): ToolSet {
       effects: 'session',
       inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {
-        const { services, agent, stage } = here();
-        await assertPlans(services.store.db, agent.id, keys);
+        const { agent, read, stage } = here();
+        await read((db) => assertPlans(db, agent.id, keys));
         stage(ctx, (tx) => removePlans(tx, agent.id, keys));
         return { deleted: keys };
       },
@@ -40,8 +42,8 @@ export function planTools(here: () => CycleContext): ToolSet {
       effects: 'none',
       inputSchema: nothingSchema,
       async execute() {
-        const { services, agent } = here();
-        return { plans: (await listPlans(services.store.db, agent.id)).map(toRead) };
+        const { agent, read } = here();
+        return { plans: (await read((db) => listPlans(db, agent.id))).map(toRead) };
       },
     }),
   };

@@ -1,4 +1,5 @@
 import { fail, type Tool, type ToolContext, type ToolSet, tool } from '@lastcall/core';
+import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { ApiError } from '../api-error.ts';
 import type { Cycle } from '../cycle/cycle.ts';
@@ -9,6 +10,7 @@ import { listMembers, requireMember } from '../spaces/membership.ts';
 import { assertPostable, postMessage } from '../spaces/post-message.ts';
 import { getSpace, listSpaces } from '../spaces/space.ts';
 import type { Tx } from '../store/store.ts';
+import type { Tables } from '../store/tables.ts';
 import { emit, spaceChannel } from '../streams/emit.ts';
 
 const spaceSchema = z.strictObject({ spaceId: z.string().min(1).max(200) });
@@ -44,15 +46,17 @@ function enterSpace(here: Here): Tool<{ spaceId: string }> {
     inputSchema: spaceSchema,
     effects: 'session',
     async execute({ spaceId }, ctx) {
-      const { services, agent, cycle, stage } = here();
+      const { services, agent, cycle, read, stage } = here();
       return await orFail(async () => {
-        const { db } = services.store;
-        await requireMember(db, spaceId, agent.entityId);
-        const { id, name, description } = await getSpace(db, spaceId);
-        const { items: members } = await listMembers(db, { spaceId, limit: 100 });
-        const { items: messages } = await listMessages(db, { spaceId, limit: RECENT });
+        const entered = await read(async (db) => {
+          await requireMember(db, spaceId, agent.entityId);
+          const { id, name, description } = await getSpace(db, spaceId);
+          const { items: members } = await listMembers(db, { spaceId, limit: 100 });
+          const { items: messages } = await listMessages(db, { spaceId, limit: RECENT });
+          return { spaceId: id, name, description, members, messages };
+        });
         stage(ctx, (tx) => moveTo(services, tx, cycle, spaceId));
-        return { spaceId: id, name, description, members, messages };
+        return entered;
       });
     },
   }) as Tool<{ spaceId: string }>;
@@ -82,13 +86,17 @@ function sendMessage(here: Here, characters: number): Tool<{ text: string; reply
     inputSchema: messageSchema(characters),
     effects: 'session',
     async execute({ text, replyTo }, ctx: ToolContext) {
-      const { services, agent, runId, cycle, stage } = here();
+      const { services, agent, runId, cycle, read, stage } = here();
       const spaceId = cycle.activeSpaceId;
       if (spaceId === null)
-        return fail(`You are in no space. ${await available(services, agent.entityId)}`, { code: 'no_active_space' });
+        return fail(`You are in no space. ${await read((db) => available(db, agent.entityId))}`, {
+          code: 'no_active_space',
+        });
       return await orFail(async () => {
-        await requireMember(services.store.db, spaceId, agent.entityId);
-        await assertPostable(services, services.store.db, { spaceId, text, replyTo });
+        await read(async (db) => {
+          await requireMember(db, spaceId, agent.entityId);
+          await assertPostable(services, db, { spaceId, text, replyTo });
+        });
         const messageId = ctx.toolCallId;
         stage(ctx, async (tx) => {
           await postMessage(services, tx, { spaceId, entityId: agent.entityId, text, replyTo, messageId, runId });
@@ -99,8 +107,8 @@ function sendMessage(here: Here, characters: number): Tool<{ text: string; reply
   }) as Tool<{ text: string; replyTo?: string | undefined }>;
 }
 
-async function available(services: CycleContext['services'], entityId: string): Promise<string> {
-  const { items } = await listSpaces(services.store.db, { entityId, limit: 50 });
+async function available(db: Kysely<Tables>, entityId: string): Promise<string> {
+  const { items } = await listSpaces(db, { entityId, limit: 50 });
   if (items.length === 0) return 'There is none you could enter: nobody has made you a member of one.';
   return `Enter one with enter_space first: ${items.map(({ id, name }) => `${id} (${JSON.stringify(name)})`).join(', ')}.`;
 }
@@ -111,16 +119,16 @@ function readMessages(here: Here): Tool<{ spaceId: string; offset?: number | und
     inputSchema: pageSchema,
     effects: 'none',
     async execute({ spaceId, offset = 0, limit = RECENT }) {
-      const { services, agent } = here();
-      return await orFail(async () => {
-        const { db } = services.store;
+      const { agent, read } = here();
+      const readPage = async (db: Kysely<Tables>): Promise<object> => {
         await requireMember(db, spaceId, agent.entityId);
         const newest = await db.selectFrom('spaces').select('next_seq').where('id', '=', spaceId).executeTakeFirst();
         // Numbers have no gaps: an offset from the newest is a number.
         const before = (newest?.next_seq ?? 1) - offset;
         const { items } = before <= 1 ? { items: [] } : await listMessages(db, { spaceId, before, limit });
         return { spaceId, messages: items.toReversed() };
-      });
+      };
+      return await orFail(() => read(readPage));
     },
   }) as Tool<{ spaceId: string; offset?: number | undefined; limit?: number | undefined }>;
 }

@@ -19,15 +19,21 @@ const inputSchema = z.strictObject({
   limit: z.int().min(1).max(MOST).optional(),
 });
 
+/** Whose outputs are read, and how. */
+export interface ReadableThread {
+  readonly threadId: string;
+  read<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
+}
+
 /** Reads back what compaction replaced by a reference. Of its own thread only: another agent's outputs are not found. */
-export function readOutputTool(here: () => { db: Kysely<Tables>; threadId: string }): Tool<ReadOutputInput> {
+export function readOutputTool(here: () => ReadableThread): Tool<ReadOutputInput> {
   return tool({
     description: 'Read an earlier output that is kept as a reference. offset and limit count characters.',
     inputSchema,
     effects: 'none',
     async execute({ ref, offset = 0, limit = DEFAULT_LIMIT }) {
-      const { db, threadId } = here();
-      const text = await outputOf(db, threadId, ref);
+      const { read, threadId } = here();
+      const text = await read((db) => outputOf(db, threadId, ref));
       if (text === undefined) return fail(`There is no output "${ref}". A reference stands in "[output kept as …]".`);
       if (offset > 0 && offset >= text.length)
         return fail(`offset must be below ${text.length}, the length of the output; it was ${offset}.`);

@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { LastcallError, type ToolContext } from '@lastcall/core';
+import type { Kysely } from 'kysely';
 import type { Limits } from '../config/limits.ts';
 import type { Services } from '../services.ts';
 import type { Tx } from '../store/store.ts';
+import type { Tables } from '../store/tables.ts';
 import type { Cycle } from './cycle.ts';
 
 /** What a tool of the gateway's own knows of the cycle it runs in. */
@@ -10,6 +12,11 @@ export interface CycleContext {
   readonly services: Services;
   readonly runId: string;
   readonly agent: CycleAgent;
+  /**
+   * Reads the store, and waits for it while it is away: that is our failure, not the tool's, and no model is told of it. If the store
+   * stays away for longer than the lease lasts, the cycle is interrupted, and goes on once the store is back.
+   */
+  read<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
   /**
    * A write to the store that is applied in the transaction that settles the call, if the call succeeds: no transaction is open
    * while a tool runs, and nothing of a failed call remains. It may run more than once and must not do anything but write.

@@ -44,7 +44,11 @@ export interface JournalParts {
   readonly live: LiveCalls;
   readonly staging: Staging;
   readonly toolNamed: (name: string) => CycleTool | undefined;
-  /** Whether an abort was asked for by somebody, and ends the run; or is this gateway's own, and leaves it to be taken up. */
+  /**
+   * Whether somebody asked for the run's end: then what an abort cuts off is settled, and the run ends. Any other abort is this
+   * gateway's own, and nothing is written after it: that a call was cut off says nothing of what it did, so the run stays as it is,
+   * and whoever takes it over treats the call as one that a killed process left.
+   */
   readonly isCancelled: () => boolean;
   /** Aborted, it waits for nothing. */
   readonly signal: AbortSignal;
@@ -74,24 +78,27 @@ export class CycleJournal implements Journal {
     this.#parts = parts;
   }
 
-  append(entries: readonly Entry[]): Promise<void> {
+  async append(entries: readonly Entry[]): Promise<void> {
+    this.#assertOpen();
     for (const entry of entries) this.#hear(entry);
     const records = entries.map((entry) => ({ entry }));
-    if (entries.every(({ kind }) => kind === 'reply')) return this.#hold(records.map(toPrepared));
-    return this.#write(records, async (tx) => {
+    if (entries.every(({ kind }) => kind === 'reply')) return await this.#hold(records.map(toPrepared));
+    await this.#write(records, async (tx) => {
       for (const entry of entries) if (entry.kind === 'stop') await this.#stop(tx, entry.stop);
     });
   }
 
-  settle(given: EndEntry, staged: Staged): Promise<void> {
+  async settle(given: EndEntry, staged: Staged): Promise<void> {
+    this.#assertOpen();
     const entry = storable(given);
     this.#showEnd(entry.settlement);
-    return this.#settle(entry.settlement, { entry: withoutExpiry(entry), staged });
+    await this.#settle(entry.settlement, { entry: withoutExpiry(entry), staged });
   }
 
   /** A transaction of the cycle that writes no entry. */
-  perform(work: (tx: Tx) => Promise<void>): Promise<void> {
-    return this.#write([], work);
+  async perform(work: (tx: Tx) => Promise<void>): Promise<void> {
+    this.#assertOpen();
+    await this.#write([], work);
   }
 
   /** The run has ended: nothing is written any more. Resolves when what was asked for before is. */
@@ -117,8 +124,14 @@ export class CycleJournal implements Journal {
     staging.forget(callId);
   }
 
+  /** Throws where nothing is written any more. */
+  #assertOpen(): void {
+    const { signal, isCancelled } = this.#parts;
+    if (this.#isClosed) throw ended();
+    if (signal.aborted && !isCancelled()) throw signal.reason;
+  }
+
   #hold(held: readonly Held[]): Promise<void> {
-    if (this.#isClosed) return Promise.reject(ended());
     if (this.#broken !== undefined) return Promise.reject(this.#broken.error);
     this.#held.push(...held);
     if (!this.#isFlushing) {
@@ -142,7 +155,6 @@ export class CycleJournal implements Journal {
   }
 
   #inLine(write: () => Promise<void>): Promise<void> {
-    if (this.#isClosed) return Promise.reject(ended());
     const written = this.#last.then(write);
     this.#last = written.catch((error: unknown) => {
       this.#broken ??= { error };
@@ -182,9 +194,7 @@ export class CycleJournal implements Journal {
   }
 
   async #stop(tx: Tx, stop: Stop): Promise<void> {
-    const { services, cycle, isCancelled } = this.#parts;
-    // Aborted by this gateway's own end, it stays open: another takes it up where it stands.
-    if (stop.reason === 'aborted' && !isCancelled()) return;
+    const { services, cycle } = this.#parts;
     const usage = usageOf(cycle.transcript.entries);
     await closeRun(services, tx, cycle, { status: stop.reason === 'aborted' ? 'cancelled' : 'completed', stop, usage });
     tx.afterCommit(() => {

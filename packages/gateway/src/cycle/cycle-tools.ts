@@ -86,8 +86,8 @@ function builtIn({ messageCharacters }: BuiltInLimits): ToolSet {
     planTools(thisCycle),
     {
       read_output: readOutputTool(() => {
-        const { services, cycle } = thisCycle();
-        return { db: services.store.db, threadId: cycle.lease.threadId };
+        const { read, cycle } = thisCycle();
+        return { read, threadId: cycle.lease.threadId };
       }),
     },
   );

@@ -18,13 +18,15 @@ import { loadConsciousness } from '../consciousness/load-consciousness.ts';
 import { StaleTranscript } from '../consciousness/stale-transcript.ts';
 import { newId } from '../new-id.ts';
 import type { Services } from '../services.ts';
+import { patiently } from '../store/patiently.ts';
 import { StoreUnavailable } from '../store/store-error.ts';
 import { countEvent, traceCycle } from '../telemetry/observe-cycle.ts';
 import { LeaseLost } from '../threads/lease.ts';
 import { adoptApproved, adoptShown } from './adopt-shown.ts';
 import { compactMind } from './compact-mind.ts';
 import type { Cycle } from './cycle.ts';
-import { inCycle, type ThinkingContext } from './cycle-context.ts';
+import { type CycleContext, inCycle, type ThinkingContext } from './cycle-context.ts';
+import { CycleInterrupted } from './cycle-interrupted.ts';
 import { CycleJournal } from './cycle-journal.ts';
 import { cycleTools } from './cycle-tools.ts';
 import { failRun } from './fail-run.ts';
@@ -38,14 +40,16 @@ import { Staging } from './staging.ts';
 /** Ends a cycle early. */
 export interface CycleAbort {
   readonly signal: AbortSignal;
-  /** Somebody asked for the run's end; otherwise this gateway ends, and the run stays to be taken up. */
+  /** Somebody asked for the run's end; otherwise this gateway cannot go on, and the run stays to be taken over. */
   isCancelled(): boolean;
+  /** Aborts the cycle and leaves the run open. `think` then rejects with the reason. */
+  interrupt(reason: Error): void;
 }
 
 /**
  * One cycle: a turn of core upon the agent's consciousness, with a journal on the store. What goes wrong in it ends the run as
- * failed, and its events are tried again. Rejects only where the run stays open: the lease is lost, the store is away, or the world
- * changed under a call.
+ * failed, and its events are tried again. Rejects only where the run stays open: the lease is lost, the store is away, the gateway
+ * stops, or the world changed under a call.
  */
 export async function think(services: Services, registry: Registry, cycle: Cycle, abort: CycleAbort): Promise<void> {
   const ending: Ending = { stop: async () => {} };
@@ -101,8 +105,11 @@ async function settleDown(
   }
 }
 
+/** What says nothing of the cycle, which goes on from where the store has it. */
+const LEFT_OPEN = [LeaseLost, StoreUnavailable, StagedWriteRefused, StaleTranscript, CycleInterrupted];
+
 function staysOpen(error: unknown): boolean {
-  return [LeaseLost, StoreUnavailable, StagedWriteRefused, StaleTranscript].some((kind) => error instanceof kind);
+  return LEFT_OPEN.some((kind) => error instanceof kind);
 }
 
 interface Prepared {
@@ -128,6 +135,7 @@ async function prepare(
     onShown: () => flusher.soon(),
   });
   let situation = renderSituation(cycle.situation, { tag });
+  const read = storeReader(services, abort);
   const journal = new CycleJournal({
     services,
     cycle,
@@ -137,8 +145,7 @@ async function prepare(
     isCancelled: abort.isCancelled,
     signal: abort.signal,
     async onStaged() {
-      const changed = await services.store.transaction((tx) => loadSituation(tx.db, cycle.agent.id));
-      situation = renderSituation(changed, { tag });
+      situation = renderSituation(await read((db) => loadSituation(db, cycle.agent.id)), { tag });
     },
   });
   ending.stop = async () => {
@@ -181,9 +188,22 @@ async function prepare(
     cycle,
     runId: cycle.runId,
     agent: cycle.agent,
+    read,
     stage: (ctx, write) => staging.stage(ctx, write),
   };
   return { turn, model, session, context };
+}
+
+/** See `CycleContext.read`. */
+function storeReader({ store, limits }: Services, { signal, interrupt }: CycleAbort): CycleContext['read'] {
+  return async (work) => {
+    try {
+      return await patiently(() => work(store.db), { forMs: limits.leaseMs, signal });
+    } catch (error) {
+      if (error instanceof StoreUnavailable) interrupt(error);
+      throw error;
+    }
+  };
 }
 
 /** As the last cycle left it. */

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { StaleTranscript } from '../consciousness/stale-transcript.ts';
 import type { Cycle } from '../cycle/cycle.ts';
+import { CycleInterrupted } from '../cycle/cycle-interrupted.ts';
 import { Minds } from '../cycle/minds.ts';
 import type { Registry } from '../cycle/registry.ts';
 import { StagedWriteRefused } from '../cycle/staged-write-refused.ts';
 import { takeThread, takeUp } from '../cycle/take-up.ts';
-import { think } from '../cycle/think.ts';
+import { type CycleAbort, think } from '../cycle/think.ts';
 import { cancelRequested } from '../runs/request-cancel.ts';
 import type { Services } from '../services.ts';
 import { StoreUnavailable } from '../store/store-error.ts';
@@ -131,7 +132,7 @@ export class Worker {
     const timer = setTimeout(grace.resolve, this.#services.limits.graceMs);
     await Promise.race([all, grace.promise]);
     clearTimeout(timer);
-    for (const { abort } of this.#holds.values()) abort.abort(new Error('The gateway stops.'));
+    for (const { abort } of this.#holds.values()) abort.abort(new CycleInterrupted());
     await all;
     // Those that were about to be taken when the stop came are let go too: others need not wait for their leases.
     await Promise.allSettled([...this.#waking.values()].map(({ done }) => done));
@@ -201,7 +202,7 @@ export class Worker {
       return !cycle.isFree;
     } catch (error) {
       // The run goes on from what the store has.
-      if (error instanceof StagedWriteRefused || error instanceof StaleTranscript) return true;
+      if ([StagedWriteRefused, StaleTranscript, CycleInterrupted].some((kind) => error instanceof kind)) return true;
       if (!(error instanceof StoreUnavailable)) throw error;
       hold.isInDoubt ||= error.inDoubt;
       // The thread cannot be let go now: whoever finds its lease run out takes it.
@@ -221,11 +222,12 @@ export class Worker {
   }
 
   async #think(hold: Hold, cycle: Cycle): Promise<void> {
-    hold.abort = new AbortController();
+    const controller = new AbortController();
+    hold.abort = controller;
     hold.isCancelled = cycle.isCancelRequested;
     const cancel = (): void => {
       hold.isCancelled = true;
-      hold.abort.abort(new Error('The run was cancelled.'));
+      controller.abort(new Error('The run was cancelled.'));
     };
     if (hold.isCancelled) cancel();
     hold.running = { runId: cycle.runId, cancel };
@@ -233,7 +235,11 @@ export class Worker {
       if (event?.type === 'run.cancelling') cancel();
     });
     try {
-      const abort = { signal: hold.abort.signal, isCancelled: () => hold.isCancelled };
+      const abort: CycleAbort = {
+        signal: controller.signal,
+        isCancelled: () => hold.isCancelled,
+        interrupt: (reason) => controller.abort(reason),
+      };
       const attributes = { 'gen_ai.agent.id': cycle.agent.id, 'gen_ai.agent.name': cycle.agent.name };
       await inSpan({ operation: 'invoke_agent', of: cycle.agent.name, attributes }, () =>
         think(this.#services, this.#registry, cycle, abort),

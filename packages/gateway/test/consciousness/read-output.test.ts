@@ -63,7 +63,7 @@ describe.each(databases)('read_output on $kind', ({ create }) => {
     settled_at: 0,
   });
   const read = async (input: object, threadId = 'agent'): Promise<Outcome> => {
-    const tools = { read_output: readOutputTool(() => ({ db: store.db, threadId })) };
+    const tools = { read_output: readOutputTool(() => ({ read: (work) => work(store.db), threadId })) };
     return (await dispatchCall({ tools, call: { toolName: 'read_output', input } })).outcome;
   };
 

@@ -64,7 +64,7 @@ describe.each(databases)('minds on $kind', ({ create }) => {
       const taken = await takeThread(world.services, registry, bot, { owner: 'me', isFirst: false, minds });
       if (taken === undefined) throw new Error('There was nothing to do.');
       const signal = new AbortController().signal;
-      await think(world.services, registry, taken.cycle, { signal, isCancelled: () => false });
+      await think(world.services, registry, taken.cycle, { signal, isCancelled: () => false, interrupt() {} });
       expect(taken.cycle).toMatchObject({ isWhole: true, isFree: true, number: count });
       minds.keep(taken.cycle);
       // A tool that still changes what it gave changes nothing that happened.

@@ -146,6 +146,7 @@ export function cycleOf(
       services,
       runId: 'run',
       agent: { id: agentId, entityId: agentId, name: 'Ada' },
+      read: (work) => work(services.store.db),
       stage: (_ctx: ToolContext, write) => void staged.push(write),
     },
     async settle() {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { doDuties } from './answering.ts';
-import { kinds, openCrew } from './crew.ts';
+import { answerText, doDuties, dutiesOf, inSpace } from './answering.ts';
+import { type Crew, kinds, openCrew } from './crew.ts';
+import type { LoopbackModel } from './loopback-model.ts';
+import type { ModelRequest } from './model-request.ts';
 import { say } from './site.ts';
 
 /** Nothing is taken over because a lease ran out: it was let go. */
@@ -31,7 +33,76 @@ describe.each(kinds)('gateways on $kind: one is told to stop', { concurrent: tru
     expect(await crew.problems()).toEqual([]);
     expect(await crew.site.effects()).toHaveLength(1);
   });
+
+  test('[G57] a payment that is cut off is told as what is known: it may have taken effect', async () => {
+    await using stopped = await stopInside(kind, ['charge']);
+    const { crew } = stopped;
+    await crew.answered('m1');
+    expect(await crew.problems()).toEqual([]);
+    expect(await crew.site.effects()).toHaveLength(1);
+    const [charge] = lastCallsOf(crew.site.model);
+    expect(charge).toMatchObject({ name: 'charge', result: expect.stringMatching(/may have taken effect/i) });
+    expect(charge?.result).not.toMatch(/nothing/i);
+  });
+
+  test('[G57] an idempotent call that is cut off runs again with its key, and the rest of its batch goes on', async () => {
+    await using stopped = await stopInside(kind, ['record', 'send_message']);
+    const { crew } = stopped;
+    await crew.answered('m1');
+    expect(await crew.problems()).toEqual([]);
+    const effects = await crew.site.effects();
+    expect(effects.map(({ toolName }) => toolName)).toEqual(['record', 'record']);
+    expect(new Set(effects.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+    const results = lastCallsOf(crew.site.model).map(({ name, result }) => [name, result]);
+    expect(results).toEqual([
+      ['record', '{"done":"m1"}'],
+      ['send_message', expect.stringContaining('messageId')],
+    ]);
+  });
 });
+
+/** Anna is asked for `m1` and calls these in one reply; her gateway is told to stop while the first of them runs. */
+async function stopInside(
+  kind: (typeof kinds)[number]['kind'],
+  names: string[],
+): Promise<AsyncDisposable & { crew: Crew }> {
+  const inside = Promise.withResolvers<string>();
+  const released = Promise.withResolvers<void>();
+  const crew = await openCrew({
+    kind,
+    leaseMs: LONG_LEASE_MS,
+    env: { TEST_GRACE_MS: '300' },
+    decide(request) {
+      if (request.agent !== 'Anna' || request.newCalls.length > 0) return doDuties(request);
+      const [duty] = dutiesOf(request);
+      const input = (name: string): object => (name === 'send_message' ? { text: answerText('m1') } : { ref: 'm1' });
+      return duty === undefined
+        ? {}
+        : inSpace(
+            request,
+            duty,
+            names.map((name) => ({ name, input: input(name) })),
+          );
+    },
+    async onTool({ gateway }) {
+      inside.resolve(gateway);
+      await released.promise;
+    },
+  });
+  await say(crew.first.url, 'North', `Anna: ${names[0]} m1`);
+  const gateway = crew.named(await inside.promise);
+  gateway.send('SIGTERM');
+  expect(await gateway.exited).toEqual({ code: 0, signal: null });
+  released.resolve();
+  if (kind === 'sqlite') await crew.site.start('successor');
+  return { crew, [Symbol.asyncDispose]: () => crew[Symbol.asyncDispose]() };
+}
+
+/** What Anna was shown of her calls, the last time that she was asked, but for those that move her. */
+function lastCallsOf({ requests }: LoopbackModel): ModelRequest['calls'] {
+  const last = requests.findLast(({ agent }) => agent === 'Anna');
+  return (last?.calls ?? []).filter(({ name }) => name !== 'enter_space');
+}
 
 // What one does by itself is the same wherever it writes.
 describe('a gateway is told to stop', { concurrent: true }, () => {

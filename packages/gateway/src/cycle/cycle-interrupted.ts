@@ -1,0 +1,13 @@
+import { LastcallError } from '@lastcall/core';
+
+/**
+ * This gateway stops before the cycle has ended. The run stays open exactly as it was last written, as if the process had been
+ * killed: whoever takes it over settles what was under way, runs what may run again, and goes on with the rest.
+ */
+export class CycleInterrupted extends LastcallError {
+  override readonly name: string = 'CycleInterrupted';
+
+  constructor() {
+    super('cycle_interrupted', 'The gateway stops. The run stays open, and another worker goes on with it.');
+  }
+}
