@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { Random } from '../chaos/random.ts';
@@ -71,6 +72,45 @@ test('[G43] without its database a gateway answers 503 with Retry-After, and goe
   expect(gateway.isRunning).toBe(true);
   expect(await problemsOf(site)).toEqual([]);
   expect((await request(gateway.url, '/ready')).status).toBe(200);
+});
+
+test.each([
+  ['for a moment', 300],
+  ['for longer than the lease lasts', 2_500],
+])('[G58] what the model decides on while the database is away %s is done once it is back', async (_how, awayMs) => {
+  await using way = await openWay();
+  const speaking = Promise.withResolvers<void>();
+  const outage = Promise.withResolvers<void>();
+  await using site = await openSite({
+    databaseUrl: way.url,
+    async decide(asked) {
+      if (asked.agent !== 'Anna') return { text: 'Nothing to do.' };
+      speaking.resolve();
+      await outage.promise;
+      return doDuties(asked);
+    },
+  });
+  const gateway = await site.start('a');
+  // She is in no space yet: two built-in tools read the store, one after the other.
+  await say(gateway.url, 'North', 'Anna: answer m1');
+  await speaking.promise;
+  way.proxy.cut();
+  outage.resolve();
+  await until('the reply has come', () => site.model.openOf('a') === 0);
+  await sleep(awayMs);
+  way.proxy.mend();
+  await until('it is answered', async () => {
+    const answers = await site.db.selectFrom('messages').select('id').where('content', 'like', '"Answer%').execute();
+    return answers.length > 0 && (await isIdle(site));
+  });
+  expect(await problemsOf(site)).toEqual([]);
+  const calls = site.model.requests.filter(({ agent }) => agent === 'Anna').at(-1)?.calls;
+  expect(calls?.map(({ name, result }) => [name, result])).toEqual([
+    ['enter_space', expect.stringContaining('"spaceId"')],
+    ['send_message', expect.stringContaining('"messageId"')],
+  ]);
+  const runs = await site.db.selectFrom('runs').select('status').where('status', '!=', 'completed').execute();
+  expect(runs).toEqual([]);
 });
 
 test('[G43] a commit whose confirmation is lost counts once, whatever it wrote', async () => {
