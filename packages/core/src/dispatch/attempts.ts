@@ -10,6 +10,7 @@ import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import { CallContext } from './call-context.ts';
 import type { CallRun } from './call-run.ts';
 import { guardFilesystem } from './check-policies.ts';
+import { markActedOutside } from './cut-off.ts';
 import { toHostSignal } from './host-signal.ts';
 import { lastYield } from './last-yield.ts';
 
@@ -81,6 +82,8 @@ export class Attempts {
 
   async #startThrough(list: CallRun['middleware'], input: unknown): Promise<unknown> {
     const { callId, toolName } = this.#run;
+    // A middleware may do the tool's work elsewhere and never call it: nobody can say then that nothing was done.
+    if (this.#tool.effects === 'external' && list.some(({ call }) => call !== undefined)) markActedOutside(this.#run);
     const returned = await this.#wrap(list, (last) => this.#attempt(last.input))({ callId, toolName, input });
     // A middleware that did not wait for the tool has its answer; what the tool did so far is undone.
     if (this.#state === 'running') await (await this.giveUp())?.discard();
@@ -143,6 +146,7 @@ export class Attempts {
     if (answer !== undefined && 'result' in answer) return answer.result;
     if (answer !== undefined && 'error' in answer) return fail(answer.error);
     if (this.#tool.execute === undefined) return pending();
+    if (this.#tool.effects === 'external') markActedOutside(this.#run);
     return this.#tool.execute(input as never, (this.#tool.origin === 'lastcall' ? ctx : ctx.forAiSdk()) as never);
   }
 

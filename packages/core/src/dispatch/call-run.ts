@@ -49,6 +49,10 @@ export interface CallRun {
   readonly onStart: ((tool: ResolvedTool) => void | Promise<void>) | undefined;
   /** Written down before what the call did is committed. A rejection ends the run, and nothing is committed. */
   readonly onSettle: ((settlement: Settlement, events: readonly SessionEvent[]) => void | Promise<void>) | undefined;
+  /** The call inside which this one was made, itself or by a turn. */
+  readonly outer: CallRun | undefined;
+  /** Something outside may have been changed, by its tool or by a call inside it. */
+  actedOutside: boolean;
   /** Runs a turn inside this call. Undefined outside a turn. */
   readonly runTurn: ((options: NestedTurnOptions, ctx: ToolContext) => Promise<TurnResult>) | undefined;
   /** The turn around the call goes back to its checkpoint when the call has succeeded. */

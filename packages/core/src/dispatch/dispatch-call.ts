@@ -8,8 +8,9 @@ import { askApproval } from './ask-approval.ts';
 import { CallContext } from './call-context.ts';
 import type { CallRun } from './call-run.ts';
 import { checkBefore, denied } from './check-policies.ts';
+import { notRunOutcome } from './cut-off.ts';
 import { type DispatchOptions, prepareRun } from './dispatch-options.ts';
-import { type Ending, executeTool, limitOutcome } from './execute-tool.ts';
+import { type Ending, executeTool } from './execute-tool.ts';
 import { lookUpTool } from './look-up-tool.ts';
 import { parseInput } from './parse-input.ts';
 import { recordProviderCall } from './provider-call.ts';
@@ -38,7 +39,7 @@ export async function dispatchRun(run: CallRun): Promise<Settlement> {
     // Calls with effects have the session to themselves; calls without share it among themselves.
     ticket = run.session.lock.enter(read.tool.effects === 'none' ? 'shared' : 'exclusive');
     const waited = ticket.ready === true ? undefined : await run.limit.race(ticket.ready);
-    const ending = run.limit.isHit(waited) ? unrun(read, limitOutcome(run.toolName, waited)) : perform(run, read);
+    const ending = run.limit.isHit(waited) ? unrun(read, notRunOutcome(run, waited)) : perform(run, read);
     const settling = settleCall(run, ending instanceof Promise ? await ending : ending);
     return settling instanceof Promise ? await settling : settling;
   } finally {
@@ -72,7 +73,7 @@ async function readLater(
   parsing: Promise<Stage<unknown>>,
 ): Promise<ReadCall | Ending> {
   const parsed = await run.limit.race(parsing);
-  return toReadCall(run, tool, run.limit.isHit(parsed) ? { end: limitOutcome(run.toolName, parsed) } : parsed);
+  return toReadCall(run, tool, run.limit.isHit(parsed) ? { end: notRunOutcome(run, parsed) } : parsed);
 }
 
 function toReadCall(run: CallRun, tool: ResolvedTool, parsed: Stage<unknown>): ReadCall | Ending {
@@ -91,7 +92,7 @@ function perform(run: CallRun, call: ReadCall): Ending | Promise<Ending> {
 
 async function askAndExecute(run: CallRun, call: ReadCall): Promise<Ending> {
   const permitted = await run.limit.race(askPermission(run, call));
-  if (run.limit.isHit(permitted)) return unrun(call, limitOutcome(run.toolName, permitted));
+  if (run.limit.isHit(permitted)) return unrun(call, notRunOutcome(run, permitted));
   return 'end' in permitted ? unrun(call, permitted.end) : execute(run, { tool: call.tool, input: permitted.go });
 }
 
@@ -149,7 +150,7 @@ function execute(run: CallRun, call: ReadCall): Ending | Promise<Ending> {
 async function beginAfter(starting: Promise<void>, run: CallRun, call: ReadCall): Promise<Ending> {
   await starting;
   const { hit } = run.limit;
-  return hit === undefined ? await begin(run, call) : unrun(call, limitOutcome(run.toolName, hit));
+  return hit === undefined ? await begin(run, call) : unrun(call, notRunOutcome(run, hit));
 }
 
 function begin(run: CallRun, { tool, input }: ReadCall): Promise<Ending> {
@@ -159,7 +160,7 @@ function begin(run: CallRun, { tool, input }: ReadCall): Promise<Ending> {
 
 function stoppedBy(run: CallRun): Outcome | undefined {
   const { hit } = run.limit;
-  if (hit !== undefined) return limitOutcome(run.toolName, hit);
+  if (hit !== undefined) return notRunOutcome(run, hit);
   const exhausted = run.budget?.exhausted();
   if (exhausted === undefined) return undefined;
   const message = `The budget is used up: ${exhausted} (${run.budget?.limits[exhausted]}).`;

@@ -109,6 +109,8 @@ export function prepareRun(options: DispatchOptions): CallRun {
     startedAt,
     onStart: undefined,
     onSettle: undefined,
+    outer,
+    actedOutside: false,
     runTurn: outer?.runTurn?.bind(outer),
     emit: safeListener(options.onEvent, logger),
   };

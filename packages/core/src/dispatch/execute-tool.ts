@@ -5,9 +5,9 @@ import type { Outcome } from '../results/outcome.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import { Attempts } from './attempts.ts';
-import type { LimitHit } from './call-limit.ts';
 import type { CallRun } from './call-run.ts';
 import { denied } from './check-policies.ts';
+import { cutOffOutcome } from './cut-off.ts';
 import { toHostSignal } from './host-signal.ts';
 import { type Judged, judgeResult } from './judge-result.ts';
 import { errorOutcome } from './refusal.ts';
@@ -42,7 +42,7 @@ export async function executeTool(
     const outcome = judging instanceof Promise ? await limit.race(judging) : judging;
     if (limit.isHit(outcome))
       return {
-        outcome: limitOutcome(toolName, outcome),
+        outcome: cutOffOutcome(run, outcome),
         input,
         terminal,
         draft: await attempts.giveUp(),
@@ -59,11 +59,6 @@ export async function executeTool(
     const releasing = attempts.release();
     if (releasing !== undefined) await releasing;
   }
-}
-
-export function limitOutcome(toolName: string, hit: LimitHit): Outcome {
-  const message = `"${toolName}" did not finish: ${hit.message}.`;
-  return errorOutcome(hit.code, message, `${message} Nothing it wrote remains.`);
 }
 
 function judge(attempts: Attempts, call: Omit<Judged, 'draft'>, given: unknown): Outcome | Promise<Outcome> {

@@ -13,6 +13,7 @@ import type { SessionLayer } from '../session/session-layer.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import type { CallRun } from './call-run.ts';
 import { checkAfter } from './check-policies.ts';
+import { refusedAfterRun } from './cut-off.ts';
 import { readModelOutput } from './model-output.ts';
 import { errorOutcome } from './refusal.ts';
 
@@ -55,7 +56,8 @@ async function judgeInFull(judged: Judged, returned: unknown, said: OkResult | u
     const problems = checked.problems
       .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
       .join('; ');
-    return errorOutcome('execution', `"${run.toolName}" returned what its output schema refuses: ${problems}`);
+    const message = `"${run.toolName}" returned what its output schema refuses: ${problems}`;
+    return refusedAfterRun(run, errorOutcome('execution', message));
   }
   const { value } = checked;
   const refused = await askPolicies(judged, value);
@@ -64,7 +66,9 @@ async function judgeInFull(judged: Judged, returned: unknown, said: OkResult | u
     return { status: 'ok', value, text: textOf(judged, value, said) };
   const read = await readModelOutput(tool.toModelOutput, { toolCallId: run.callId, input, output: value });
   if (read === undefined) return { status: 'ok', value, text: textOf(judged, value, said) };
-  return 'error' in read ? errorOutcome('execution', read.error) : { status: 'ok', value, ...read };
+  return 'error' in read
+    ? refusedAfterRun(run, errorOutcome('execution', read.error))
+    : { status: 'ok', value, ...read };
 }
 
 async function judgeReply(judged: Judged, { user, model }: ReplyResult): Promise<Outcome> {
@@ -75,11 +79,12 @@ async function judgeReply(judged: Judged, { user, model }: ReplyResult): Promise
 async function askPolicies({ run, input, policies, draft }: Judged, value: unknown): Promise<Outcome | undefined> {
   if (policies.length === 0) return undefined;
   const { callId, toolName, logger } = run;
-  return await checkAfter(
+  const refused = await checkAfter(
     policies,
     { callId, toolName, input, value },
     { session: draft, logger, record: (event) => draft.record(event) },
   );
+  return refused && refusedAfterRun(run, refused);
 }
 
 /** A plain value is its rendering alone; one that came with a message stands below it, unless it is empty or excluded. */

@@ -3,6 +3,7 @@ import type { Outcome, Settlement } from '../results/outcome.ts';
 import type { SessionEvent } from '../session/slice.ts';
 import { endEvent } from './call-events.ts';
 import type { CallRun } from './call-run.ts';
+import { notPutBack, refusedAfterRun } from './cut-off.ts';
 import type { Ending } from './execute-tool.ts';
 import { errorOutcome } from './refusal.ts';
 
@@ -78,19 +79,24 @@ async function unwritten(ending: Ending, error: unknown): Promise<never> {
 /** A reducer refused the call's end, or a parent call ended meanwhile: the call has not happened. */
 function uncommitted(run: CallRun, ending: Ending, error: unknown): Settlement | Promise<Settlement> {
   const text = `"${run.toolName}" could not be committed: ${errorText(error)}`;
-  return discard(run, ending, errorOutcome('execution', describeError(error).message, text));
+  const refusal = errorOutcome('execution', describeError(error).message, text);
+  return discard(run, ending, refusedAfterRun(run, refusal));
 }
 
 function discard(run: CallRun, ending: Ending, outcome: Outcome): Settlement | Promise<Settlement> {
-  const settlement = toSettlement(run, ending, outcome);
-  const log = (): Settlement | Promise<Settlement> => {
+  const log = (told: Outcome): Settlement | Promise<Settlement> => {
+    const settlement = toSettlement(run, ending, told);
     run.session.logEnd(settlement);
     const writing = write(run, settlement, []);
     return writing === undefined ? settlement : writing.then(() => settlement);
   };
   const discarding = ending.draft?.discard({ hurry: ending.leftBehind ?? false });
   // Where it fails the session is poisoned and says so, once the call has been told of.
-  return discarding === undefined ? log() : discarding.then(log, log);
+  if (discarding === undefined) return log(outcome);
+  return discarding.then(
+    () => log(run.session.isPoisoned ? notPutBack(outcome) : outcome),
+    () => log(notPutBack(outcome)),
+  );
 }
 
 function toSettlement(run: CallRun, { input, terminal }: Ending, outcome: Outcome): Settlement {

@@ -28,7 +28,14 @@ export type Outcome =
       readonly userText?: string;
       readonly content?: readonly Part[];
     }
-  | { readonly status: 'error'; readonly code: ErrorCode; readonly message: string; readonly text: string }
+  | {
+      readonly status: 'error';
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly text: string;
+      /** Of a call that its deadline or an abort ended: whether something outside may have been changed by it. */
+      readonly effect?: 'none' | 'possible';
+    }
   | { readonly status: 'cancelled'; readonly reason: string; readonly text: string }
   | { readonly status: 'skipped'; readonly reason: string; readonly text: string }
   | {

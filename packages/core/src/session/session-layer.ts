@@ -106,6 +106,10 @@ export class SessionLayer implements Session {
     throw new RestoreFailed(`The session is poisoned and refuses further calls: ${poison.message}`, { cause: poison });
   }
 
+  get isPoisoned(): boolean {
+    return this.#ground.poison !== undefined;
+  }
+
   /** Something could not be put back: the session refuses further calls. */
   poison(error: RestoreFailed): void {
     this.#ground.poison ??= error;

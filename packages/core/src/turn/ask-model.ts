@@ -13,8 +13,11 @@ import type { StepTools } from './step-tools.ts';
 import { record, type Turn } from './turn.ts';
 import { readUsage } from './usage.ts';
 
+/** What a request offers. Without `mayCall` the tools are there and none may be called. */
+export type Offered = Pick<StepTools, 'system' | 'advertised'> & { readonly mayCall?: boolean };
+
 /** The model's next reply, written down; or undefined where a limit came first. Throws what retries did not cure. */
-export function askModel(turn: Turn, step: StepTools, limit: CallLimit): Promise<ReadReply | undefined> {
+export function askModel(turn: Turn, step: Offered, limit: CallLimit): Promise<ReadReply | undefined> {
   if (limit.hit !== undefined) return Promise.resolve(undefined);
   const number = turn.progress.steps + 1;
   const asking = limit.race(askWithMiddleware(turn, toRequest(turn, step, limit), number, limit));
@@ -41,7 +44,7 @@ function askWithMiddleware(turn: Turn, request: ModelRequest, step: number, limi
   return wrapped(request);
 }
 
-function toRequest(turn: Turn, step: StepTools, limit: CallLimit): ModelRequest {
+function toRequest(turn: Turn, step: Offered, limit: CallLimit): ModelRequest {
   const view = turn.transcript.view();
   const observed = observe(turn);
   if (observed !== '') view.push(userMessage(observed));
@@ -51,7 +54,10 @@ function toRequest(turn: Turn, step: StepTools, limit: CallLimit): ModelRequest 
     prompt: turn.systemAsUser ? laterAsUser(view) : view,
     abortSignal: limit.signal,
   };
-  if (step.advertised.length > 0) request.tools = step.advertised as NonNullable<LanguageModelV4CallOptions['tools']>;
+  if (step.advertised.length > 0) {
+    request.tools = step.advertised as NonNullable<LanguageModelV4CallOptions['tools']>;
+    if (step.mayCall === false) request.toolChoice = { type: 'none' };
+  }
   return request;
 }
 

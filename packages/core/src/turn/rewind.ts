@@ -66,7 +66,7 @@ async function compensateAll(turn: Turn, step: StepTools): Promise<readonly stri
   const remaining: string[] = [];
   for (const settlement of turn.progress.sinceCheckpoint.toReversed()) {
     const tool = toolOf(turn, step, settlement);
-    if (tool?.effects !== 'external' || !mayHaveActed(turn, settlement)) continue;
+    if (tool === undefined || !actedOutside(turn, tool, settlement)) continue;
     const said = await compensate(turn, step, settlement, tool);
     if (said !== undefined) remaining.push(said);
   }
@@ -76,6 +76,13 @@ async function compensateAll(turn: Turn, step: StepTools): Promise<readonly stri
 /** As it was when it ran: a later step may have another set of tools. */
 function toolOf(turn: Turn, step: StepTools, { callId, toolName }: Settlement): ResolvedTool | undefined {
   return turn.ran.get(callId) ?? toolNamed(step.tools, toolName);
+}
+
+/** A call that was cut off knows what was done inside it; of any other its tool's declaration says so. */
+function actedOutside(turn: Turn, tool: ResolvedTool, settlement: Settlement): boolean {
+  const { outcome } = settlement;
+  if (outcome.status === 'error' && outcome.effect !== undefined) return outcome.effect === 'possible';
+  return tool.effects === 'external' && mayHaveActed(turn, settlement);
 }
 
 /** A call that succeeded, or one that was left behind while it ran: nobody knows how far that came. */
@@ -135,6 +142,8 @@ function compensationRun(turn: Turn, step: StepTools, { callId, toolName, input 
     startedAt: clock.now(),
     onStart: nothing,
     onSettle: nothing,
+    outer: turn.outer,
+    actedOutside: false,
     runTurn: nothing,
     emit: nothing,
   };

@@ -227,7 +227,7 @@ class Drive {
     return undefined;
   }
 
-  /** With a reserve, the model gets one call without tools before the turn stops. */
+  /** With a reserve, the model gets one request in which it may call no tool before the turn stops. */
   async #lastWord(stop: Stop): Promise<Stop> {
     const turn = this.#turn;
     const { reserveMs, reserveTokens } = turn.options;
@@ -244,7 +244,7 @@ class Drive {
       cancellable: true,
     });
     try {
-      if (limit.hit === undefined) await this.#askWithoutTools(limit);
+      if (limit.hit === undefined) await this.#askWithoutCalls(limit);
     } finally {
       limit.stop();
     }
@@ -252,12 +252,14 @@ class Drive {
   }
 
   /** A model that calls a tool all the same is not heeded, and each of its calls has an end. */
-  async #askWithoutTools(limit: CallLimit): Promise<void> {
+  async #askWithoutCalls(limit: CallLimit): Promise<void> {
     const turn = this.#turn;
     const text = 'Time is up: no more tools can be called. Answer now with what you have.';
     await record(turn, { kind: 'nudge', why: 'last-word', role: 'user', text });
     const tools = await this.#tools();
-    const asked = await askModel(turn, { ...tools, advertised: [], system: tools.body }, limit);
+    // The tools stay in the request: providers refuse a history with calls and no tools.
+    const { advertised, body: system } = tools;
+    const asked = await askModel(turn, { advertised, system, mayCall: false }, limit);
     if (asked === undefined) return;
     const reply = asked.entry;
     const reason = 'no more tools could be called';

@@ -13,7 +13,7 @@ import type { Turn } from './turn.ts';
 export interface StepTools {
   readonly tools: ToolSet;
   readonly system: string;
-  /** The instructions without the list of terminal tools, for a request without tools. */
+  /** The instructions without the list of terminal tools, for a request in which none may be called. */
   readonly body: string;
   readonly advertised: readonly AdvertisedTool[];
   readonly plan: PlanRules;

@@ -37,6 +37,7 @@ export interface CallDetails {
 export class TurnCall implements CallRun {
   readonly limit: CallLimit;
   readonly startedAt: number;
+  actedOutside = false;
   readonly #turn: Turn;
   readonly #step: StepTools;
   readonly #details: CallDetails;
@@ -99,6 +100,10 @@ export class TurnCall implements CallRun {
 
   get session(): SessionLayer {
     return this.#turn.session;
+  }
+
+  get outer(): CallRun | undefined {
+    return this.#turn.outer;
   }
 
   get budget(): Budget | undefined {

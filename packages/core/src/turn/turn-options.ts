@@ -15,6 +15,7 @@ import { assertToolSet, type ToolSet } from '../tools/tool-set.ts';
 import type { Journal } from './journal.ts';
 import type { LanguageModelV3Like } from './lift-model.ts';
 import { type Message, toModelMessages } from './message.ts';
+import { assertModel } from './supported-model.ts';
 import type { TerminatingContract } from './terminating.ts';
 import type { Transcript } from './transcript.ts';
 import type { TurnEvent } from './turn-events.ts';
@@ -47,9 +48,9 @@ export interface TurnOptions<T extends ToolSet = ToolSet> {
   /** Milliseconds since the epoch. */
   deadline?: number;
   budget?: Budget | BudgetLimits;
-  /** Kept back of the deadline for one last answer without tools. */
+  /** Kept back of the deadline for one last answer, in which no tool may be called. */
   reserveMs?: number;
-  /** Kept back of the token budget for one last answer without tools. */
+  /** Kept back of the token budget for one last answer, in which no tool may be called. */
   reserveTokens?: number;
   signal?: AbortSignal;
   middleware?: readonly Middleware[];
@@ -113,7 +114,7 @@ export interface FinishedStep {
 /** Refuses values that cannot work, naming the field, before any model call. */
 export function checkTurnOptions(options: TurnOptions): void {
   if (typeof options !== 'object' || options === null) throw new OptionsError('options', 'must be an object.');
-  checkModel(options.model);
+  assertModel(options.model);
   checkShapes(options);
   oneOf('onPending', options.onPending, ['suspend', 'continue']);
   oneOf('batch.onError', options.batch?.onError, ['continue', 'cancel-rest']);
@@ -196,15 +197,6 @@ function checkShapes(options: TurnOptions): void {
 
 function check(field: string, value: unknown, { isRight, expected }: Shape): void {
   if (value !== undefined && !isRight(value as never)) throw new OptionsError(field, expected);
-}
-
-function checkModel(model: unknown): void {
-  const { doGenerate, doStream } = (typeof model === 'object' && model !== null ? model : {}) as {
-    doGenerate?: unknown;
-    doStream?: unknown;
-  };
-  if (typeof doGenerate === 'function' && typeof doStream === 'function') return;
-  throw new OptionsError('model', 'must be an AI SDK language model, e.g. anthropic("…") of @ai-sdk/anthropic.');
 }
 
 function oneOf(field: string, value: unknown, allowed: readonly string[]): void {

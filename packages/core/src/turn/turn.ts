@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import { randomId, systemClock } from '../defaults.ts';
 import { endEvent } from '../dispatch/call-events.ts';
 import { CallLimit } from '../dispatch/call-limit.ts';
+import type { CallRun } from '../dispatch/call-run.ts';
 import { checkSignal, earliest, outerRun } from '../dispatch/dispatch-options.ts';
 import { readArguments } from '../dispatch/parse-input.ts';
 import { safeListener } from '../dispatch/safe-listener.ts';
@@ -37,6 +38,8 @@ export interface Turn {
   readonly model: LanguageModelV4;
   readonly transcript: Transcript;
   readonly session: SessionLayer;
+  /** The call inside which the turn runs, if it does. */
+  readonly outer: CallRun | undefined;
   readonly contract: CheckedContract | undefined;
   readonly rules: BatchRules;
   /** What ends the work: host abort, or the deadline less what is kept back for the last word. */
@@ -90,6 +93,7 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
     model: liftModel(options.model),
     transcript,
     session,
+    outer,
     contract,
     rules: { onError: options.batch?.onError ?? 'continue', afterTerminal: options.batch?.afterTerminal ?? 'skip' },
     limit: new CallLimit({

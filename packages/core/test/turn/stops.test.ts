@@ -7,6 +7,7 @@ import {
   fail,
   runTurn,
   type Stop,
+  streamTurn,
   type ToolContext,
   Transcript,
   type TurnEvent,
@@ -227,7 +228,7 @@ function deafRun(last: ScriptedReply, more: Partial<TurnOptions> = {}) {
   return { clock, session, model, running, late };
 }
 
-test('[R25] with a reserve the model gets one call without tools to answer, in time, past a tool that is deaf', async () => {
+test('[R25] with a reserve the model gets one request in which it may call no tool, in time, past a tool that is deaf', async () => {
   const { clock, session, model, running, late } = deafRun('What I know is little.');
   await settled();
   await clock.advance(1_499);
@@ -243,8 +244,8 @@ test('[R25] with a reserve the model gets one call without tools to answer, in t
   expect(outcomes(settlements)).toEqual(['error/timeout', 'error/timeout']);
   expectValid(transcript);
   const [, last] = model.requests;
-  expect(last?.tools).toBeUndefined();
-  // T45: it has no tools, so it lists none.
+  expect(last?.toolChoice).toEqual({ type: 'none' });
+  // T45: it may call none, so its instructions list none.
   expect(last?.prompt[0]).toEqual({ role: 'system', content: 'Be brief.' });
   expect(last?.prompt.at(-1)?.role).toBe('user');
   const entries = transcript.entries.length;
@@ -280,7 +281,7 @@ test('[R25] a deadline that passed together with the reserve leaves no time: the
   expect(transcript.entries.some(({ kind }) => kind === 'nudge')).toBe(false);
 });
 
-test('[R25] calls in the last word are not run, each has its settlement, and the text is the answer', async () => {
+test('[R25] [R55] calls in the last word are not run, each has its settlement, and the text is the answer', async () => {
   const { clock, session, running } = deafRun({ text: 'Little.', calls: [noted('x'), { toolName: 'answer' }] });
   await settled();
   await clock.advance(1_500);
@@ -289,6 +290,29 @@ test('[R25] calls in the last word are not run, each has its settlement, and the
   expect(outcomes(settlements)).toEqual(['error/timeout', 'error/timeout', 'skipped', 'skipped']);
   expect(session.read(notes)).toEqual([]);
   expectValid(transcript);
+});
+
+test('[R55] the last word keeps the tools in the request and forbids calling them, whatever the settings say', async () => {
+  const { clock, model, running } = deafRun('Little.', { modelSettings: { toolChoice: { type: 'required' } } });
+  await settled();
+  await clock.advance(1_500);
+  await running;
+  const [first, last] = model.requests;
+  expect(first?.toolChoice).toEqual({ type: 'required' });
+  expect(last?.tools).toEqual(first?.tools);
+  expect(last?.tools).not.toHaveLength(0);
+  expect(last?.toolChoice).toEqual({ type: 'none' });
+});
+
+test('[R55] a turn without tools says nothing of tools in its last word either', async () => {
+  const clock = fakeClock();
+  const model = scriptedModel([never, 'In short: no.']);
+  const running = runTurn({ model, prompt: 'Go.', clock, deadline: 3_000, reserveMs: 500 });
+  await settled();
+  await clock.advance(1_500);
+  await running;
+  expect(model.requests[1]).not.toHaveProperty('tools');
+  expect(model.requests[1]).not.toHaveProperty('toolChoice');
 });
 
 test('[R25] the reserve is kept of a model that thinks too long, too', async () => {
@@ -335,7 +359,7 @@ test('[R25] without a reserve there is no last word', async () => {
   expect(model.requests).toHaveLength(1);
 });
 
-test('[R25] with a token reserve the last word is kept: one call without tools, and the stop names the budget', async () => {
+test('[R25] with a token reserve the last word is kept: one request in which no tool may be called, and the stop names the budget', async () => {
   const model = scriptedModel([
     { calls: [noted('a')], usage: usage(60) },
     { calls: [noted('b')], usage: usage(30) },
@@ -352,7 +376,7 @@ test('[R25] with a token reserve the last word is kept: one call without tools, 
     stop: { reason: 'budget', dimension: 'tokens' },
     response: 'In short: two notes.',
   });
-  expect(model.requests.map((request) => request.tools === undefined)).toEqual([false, false, true]);
+  expect(model.requests.map(({ toolChoice }) => toolChoice)).toEqual([undefined, undefined, { type: 'none' }]);
   expectValid(transcript);
 });
 
@@ -718,6 +742,36 @@ test.each(wrong)(
     expect(model.requests).toHaveLength(0);
   },
 );
+
+test.each([
+  ['an older one', 'v2', 'is of interface version v2'],
+  ['a newer one', 'v5', 'is of interface version v5'],
+  ['none', undefined, 'names no interface version'],
+  ['no text', 4, 'is of interface version 4'],
+])(
+  '[R54] a model whose interface version is %s is refused at once, naming what is supported',
+  async (_, version, why) => {
+    const { specificationVersion: _v4, ...rest } = scriptedModel(['never']);
+    const model = { ...rest, ...(version === undefined ? {} : { specificationVersion: version }) };
+    for (const running of [
+      runTurn({ model, prompt: 'Go.' } as never),
+      streamTurn({ model, prompt: 'Go.' } as never).result,
+    ])
+      await expect(running).rejects.toMatchObject({
+        code: 'options',
+        field: 'model',
+        message: expect.stringMatching(`${why}.*supported are v4 and v3.*Update the provider's package`),
+      });
+    expect(rest.requests).toHaveLength(0);
+  },
+);
+
+test('[R54] the name of a model is refused, saying that the model itself is wanted', async () => {
+  await expect(runTurn({ model: 'openai/gpt-4', prompt: 'Go.' } as never)).rejects.toMatchObject({
+    field: 'model',
+    message: expect.stringContaining('must be the model itself'),
+  });
+});
 
 test.each([undefined, null, 5])('bad input: runTurn(%s) is refused', async (options) => {
   await expect(runTurn(options as never)).rejects.toMatchObject({ code: 'options', field: 'options' });

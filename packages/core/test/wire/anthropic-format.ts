@@ -170,7 +170,14 @@ function problemOfMessages(body: AnthropicRequest, issued: readonly WireMessage[
     if (problem !== undefined) return `messages.${index}: ${problem}`;
   }
   if (messages.at(-1)?.role !== 'user') return 'the conversation must end with a user message';
-  return problemOfThinking(body);
+  return problemOfNoTools(body) ?? problemOfThinking(body);
+}
+
+function problemOfNoTools({ messages, tools = [] }: AnthropicRequest): string | undefined {
+  if (tools.length > 0) return undefined;
+  return messages.some(({ content }) => content.some(({ type }) => type === 'tool_use'))
+    ? 'Requests which include `tool_use` or `tool_result` blocks must define tools'
+    : undefined;
 }
 
 function problemOfRole({ role, content }: Message, previous: Message | undefined): string | undefined {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { startModelServer } from './model-server.ts';
 
 // What the servers of these tests let pass is worth as much as what they refuse: the rules of the real APIs.
+const offered = [{ name: 't', input_schema: { type: 'object' } }];
 const user = { role: 'user', content: [{ type: 'text', text: 'Hi.' }] };
 const use = (id: string) => ({ type: 'tool_use', id, name: 't', input: {} });
 const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: 'ok' });
@@ -33,10 +34,23 @@ test.each<[string, object[]]>([
     fetch(`${server.url}/messages`, {
       method: 'POST',
       headers: { 'x-api-key': 'key', 'anthropic-version': '2023-06-01' },
-      body: JSON.stringify({ max_tokens: 1, messages: sent }),
+      body: JSON.stringify({ max_tokens: 1, messages: sent, tools: offered }),
     });
   expect((await post(messages)).status).toBe(400);
   expect((await post([user, says(use('a')), told(result('a'), text('So?'))])).status).toBe(200);
+});
+
+test('the Anthropic server refuses calls in a history without tools', async () => {
+  await using server = await startModelServer('anthropic', [{ text: 'Fine.' }]);
+  const messages = [user, says(use('a')), told(result('a'))];
+  const post = (tools: object[]) =>
+    fetch(`${server.url}/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': 'key', 'anthropic-version': '2023-06-01' },
+      body: JSON.stringify({ max_tokens: 1, messages, tools }),
+    });
+  expect((await post([])).status).toBe(400);
+  expect((await post(offered)).status).toBe(200);
 });
 
 const call = (id: string) => ({ id, type: 'function', function: { name: 't', arguments: '{}' } });

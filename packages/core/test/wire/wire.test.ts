@@ -251,6 +251,24 @@ describe.each(matrix)('$format, $mode', (how) => {
     expect((await result).stop).toEqual({ reason: 'aborted' });
   });
 
+  test('[R55] the last word is taken by the provider, which refuses calls in a history without tools', async () => {
+    const { server, result } = await wire(
+      how,
+      [{ calls: [ask('c1', 'Paris')] }, { text: 'Sunny, I think.', calls: [ask('c2', 'Rome')] }],
+      { budget: { tokens: 20 }, reserveTokens: 5 },
+    );
+    const { response, stop, settlements } = await result;
+    expect({ response, stop }).toEqual({
+      response: 'Sunny, I think.',
+      stop: { reason: 'budget', dimension: 'tokens' },
+    });
+    expect(settlements.map(({ outcome }) => outcome.status)).toEqual(['ok', 'skipped']);
+    expect(statuses(server)).toEqual([200, 200]);
+    const { tools: offered, tool_choice } = server.requests[1]?.body as { tools: unknown[]; tool_choice: unknown };
+    expect(offered).toHaveLength(2);
+    expect(tool_choice).toEqual(how.format === 'openai' ? 'none' : { type: 'none' });
+  });
+
   test('[R28] a reply cut by its length is asked for once more', async () => {
     const { server, result } = await wire(how, [{ text: 'A very long', finish: 'length' }, { text: 'Short.' }]);
     expect(await result).toMatchObject({ response: 'Short.', stop: { reason: 'end_turn', by: 'text' } });

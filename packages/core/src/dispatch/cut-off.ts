@@ -1,0 +1,45 @@
+import type { Outcome } from '../results/outcome.ts';
+import type { LimitHit } from './call-limit.ts';
+import type { CallRun } from './call-run.ts';
+import { type ErrorOutcome, errorOutcome } from './refusal.ts';
+
+// Every word about what remains of a call that its deadline or an abort ended stands here: a model that is told too much
+// gives up on work that can be repeated, and one that is told too little pays twice.
+const NOTHING_REMAINS = 'Nothing it wrote remains.';
+const ROLLED_BACK = 'What it changed in the session, its files and its resources was rolled back.';
+const NOT_PUT_BACK = 'What it changed could not all be put back.';
+const MAY_HAVE_ACTED = 'What it did outside may have taken effect, or may still do so: check before you repeat it.';
+const HAD_RUN = 'It had run by then: what it did outside may have taken effect.';
+
+/** From here on something outside may have been changed, by this call and so by every call around it. */
+export function markActedOutside(run: CallRun): void {
+  for (let one: CallRun | undefined = run; one?.actedOutside === false; one = one.outer) one.actedOutside = true;
+}
+
+/** The outcome of a call whose limit was hit before its tool was entered: it has done nothing. */
+export function notRunOutcome({ toolName }: CallRun, hit: LimitHit): ErrorOutcome {
+  return { ...errorOutcome(hit.code, `"${toolName}" did not run: ${hit.message}.`), effect: 'none' };
+}
+
+/** The outcome of a call whose limit was hit while its tool, or a middleware around it, was running. */
+export function cutOffOutcome({ toolName, actedOutside }: CallRun, hit: LimitHit): ErrorOutcome {
+  const message = `"${toolName}" did not finish: ${hit.message}.`;
+  // Also of an idempotent tool nothing better can be said: what the model calls next has a key of its own.
+  const remains = actedOutside ? `${ROLLED_BACK} ${MAY_HAVE_ACTED}` : NOTHING_REMAINS;
+  return {
+    ...errorOutcome(hit.code, message, `${message} ${remains}`),
+    effect: actedOutside ? 'possible' : 'none',
+  };
+}
+
+/** A refusal of what a tool has returned: the tool had run by then, and refusing its result does not undo the world. */
+export function refusedAfterRun({ actedOutside }: CallRun, refusal: ErrorOutcome): ErrorOutcome {
+  return actedOutside ? { ...refusal, text: `${refusal.text} ${HAD_RUN}` } : refusal;
+}
+
+/** The same outcome where putting back what the call changed has failed. Others make no such claim, and stay as they are. */
+export function notPutBack(outcome: Outcome): Outcome {
+  if (outcome.status !== 'error' || outcome.effect === undefined) return outcome;
+  const outside = outcome.effect === 'possible' ? ` ${MAY_HAVE_ACTED}` : '';
+  return { ...outcome, text: `${outcome.message} ${NOT_PUT_BACK}${outside}` };
+}
