@@ -1,9 +1,8 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import { boundTo } from './bound-to.ts';
 import { migrate } from './migrate.ts';
+import { makePrivateDatabase, makePrivateFolder } from './private-folder.ts';
 import { runTransaction, type TransactionSource } from './run-transaction.ts';
 import { SqliteDriver, sqliteDialect } from './sqlite-driver.ts';
 import { SqliteTransactions } from './sqlite-transactions.ts';
@@ -12,7 +11,7 @@ import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
 export interface SqliteOptions {
-  /** The folder that holds the database. Made if it is not there. */
+  /** The folder that holds the database. Made if it is not there, and closed to everybody but its owner. */
   readonly home: string;
   /** FULL survives a power cut; NORMAL survives the death of the process. Default FULL. */
   readonly synchronous?: 'FULL' | 'NORMAL';
@@ -20,9 +19,9 @@ export interface SqliteOptions {
 
 /** The embedded store: one file, one process. */
 export async function openSqliteStore({ home, synchronous = 'FULL' }: SqliteOptions): Promise<Store> {
-  mkdirSync(home, { recursive: true });
+  makePrivateFolder(home);
   const lock = lockHome(home);
-  const database = new DatabaseSync(join(home, 'lastcall.db'));
+  const database = new DatabaseSync(makePrivateDatabase(home, 'lastcall.db'));
   database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma foreign_keys = on;`);
   const driver = new SqliteDriver(database);
   const dialect = sqliteDialect(driver);
@@ -60,7 +59,7 @@ const MOST_WAITING = 4;
  * may still look into the database.
  */
 function lockHome(home: string): DatabaseSync {
-  const lock = new DatabaseSync(join(home, 'lock.db'));
+  const lock = new DatabaseSync(makePrivateDatabase(home, 'lock.db'));
   try {
     lock.exec('pragma busy_timeout = 0; begin exclusive');
     return lock;
