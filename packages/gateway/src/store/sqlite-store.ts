@@ -27,6 +27,7 @@ export async function openSqliteStore({ home, synchronous = 'FULL' }: SqliteOpti
   const dialect = sqliteDialect(driver);
   const db = new Kysely<Tables>({ dialect });
   await migrate(db, 'sqlite');
+  await releaseAllLeases(db);
   const transactions = new SqliteTransactions(database, driver, boundTo(db, { dialect, driver }));
   const source: TransactionSource = {
     dialect: 'sqlite',
@@ -49,6 +50,16 @@ export async function openSqliteStore({ home, synchronous = 'FULL' }: SqliteOpti
       lock.close();
     },
   };
+}
+
+/** Whoever held a thread is dead: we have the lock. Nobody has to wait for leases that nobody will renew. */
+async function releaseAllLeases(db: Kysely<Tables>): Promise<void> {
+  await db
+    .updateTable('threads')
+    .set({ lease_owner: null, lease_until: 0 })
+    // Written so that the index is used: most threads are nobody's.
+    .where('lease_owner', '>', '')
+    .execute();
 }
 
 /** Enough to be committed together, and few enough that who comes next is not kept waiting. */
