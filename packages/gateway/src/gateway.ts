@@ -18,6 +18,7 @@ import type { Services } from './services.ts';
 import { sweepsOf } from './sweep.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { createMetrics } from './telemetry/metrics.ts';
+import { createRedact, type Redact, secretsOf } from './telemetry/redact.ts';
 import { Worker } from './threads/worker.ts';
 
 export interface GatewayOptions extends ConfigInput, RunOptions {}
@@ -56,7 +57,8 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
 export function gatewayOf(config: Config, options: RunOptions = {}): Gateway {
   const { env = process.env, logger, tuning, synchronous } = options;
   const settings = settingsOf(readEnv(env), config);
-  const log = logger ?? createLogger({ level: settings.logLevel });
+  const redact = createRedact(secretsOf(env, { secretKey: settings.secretKey, secrets: config.secrets }));
+  const log = logger ?? createLogger({ level: settings.logLevel, redact });
   let running: Running | undefined;
   const isRunning = (): Running => {
     if (running === undefined) throw new Error('The gateway has not started: await gateway.start() first.');
@@ -67,7 +69,7 @@ export function gatewayOf(config: Config, options: RunOptions = {}): Gateway {
       return await isRunning().app.fetch(request);
     },
     async start() {
-      running ??= await start({ config, settings, logger: log, tuning, synchronous, env });
+      running ??= await start({ config, settings, logger: log, redact, tuning, synchronous, env });
     },
     async stop() {
       const stopping = running;
@@ -94,6 +96,7 @@ interface Starting extends Pick<RunOptions, 'tuning' | 'synchronous'> {
   readonly config: Config;
   readonly settings: Settings;
   readonly logger: Logger;
+  readonly redact: Redact;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -121,6 +124,7 @@ async function start(starting: Starting): Promise<Running> {
       model: models(starting),
       agentLimits: config.limits.agent ?? {},
       metrics,
+      redact: starting.redact,
     });
     metrics.gauge('lastcall_cycles_running', 'Cycles under way now.', () => worker.busy);
     const server = await listen(app, { port: settings.port, host: settings.host, logger });

@@ -4,6 +4,7 @@ import { updateCard } from '../spaces/tool-card.ts';
 import { fromJson, toJson } from '../store/json.ts';
 import type { Tx } from '../store/store.ts';
 import type { CallRow } from '../store/tables.ts';
+import { createRedact, type Redact } from '../telemetry/redact.ts';
 import { fenced, type HeldThread } from '../threads/lease.ts';
 import { begunCalls, endBegun } from './begun-calls.ts';
 import { closeRun, type RunEnd } from './close-run.ts';
@@ -11,8 +12,13 @@ import type { Cycle } from './cycle.ts';
 import { insertEntries, toPrepared } from './insert-entries.ts';
 
 /** Ends a run that cannot go on. Its calls have ends all the same, and its events are tried again. */
-export async function failRun(services: Services, cycle: Cycle, error: unknown): Promise<void> {
-  const message = error instanceof Error ? error.message : String(error);
+export async function failRun(
+  services: Services,
+  cycle: Cycle,
+  error: unknown,
+  redact: Redact = createRedact(),
+): Promise<void> {
+  const message = redact(error instanceof Error ? error.message : String(error));
   await fenced(services.store, cycle.lease, (_tx, held) => endAsFailed(services, held, cycle, { message }));
 }
 

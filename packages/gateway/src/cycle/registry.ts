@@ -2,6 +2,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { LimitsInput } from '../config/limits.ts';
 import type { RegisteredTools } from '../config/registered-tool.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { Redact } from '../telemetry/redact.ts';
 
 /** What a gateway's process brings that no database holds: code, and what is counted. */
 export interface Registry {
@@ -12,4 +13,6 @@ export interface Registry {
   /** What agents may use, where they say nothing themselves. */
   readonly agentLimits: LimitsInput;
   readonly metrics?: Metrics | undefined;
+  /** Takes the process's secrets out of what is stored: a provider may repeat the key that it refuses. */
+  readonly redact?: Redact | undefined;
 }

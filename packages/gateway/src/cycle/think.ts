@@ -67,7 +67,7 @@ export async function think(services: Services, registry: Registry, cycle: Cycle
     if (staysOpen(error)) throw error;
     services.logger.error(`Cycle ${cycle.number} of agent ${cycle.agent.id} failed.`, error);
     await ending.stop();
-    await failRun(services, cycle, error);
+    await failRun(services, cycle, error, registry.redact);
     count('failed');
     // What it failed of may be how much it carries: then all later ones would fail of it too.
     if (prepared !== undefined) await settleFailed(services, cycle, prepared, abort);

@@ -5,6 +5,7 @@ import { ApiError, notFound } from '../api-error.ts';
 import { isId } from '../entities/plain-text.ts';
 import type { Services } from '../services.ts';
 import { assertMay, authenticate, type Caller, credentialsOf } from './authenticate.ts';
+import { markEventStream } from './connections.ts';
 import type { Endpoint, Exchange } from './endpoint.ts';
 import { parseBody, readBody } from './read-body.ts';
 import { readQuery, validate } from './validate.ts';
@@ -46,6 +47,7 @@ async function perform(one: Endpoint, c: Context<AppEnv>, { services, tokenSecre
   // A stream has no end whose headers could be told.
   if (request.method === 'HEAD' && one.answer === 'text/event-stream') throw methodNotAllowed('HEAD', 'GET');
   const disconnect = disconnectOf(c);
+  if (one.answer === 'text/event-stream' && c.env?.outgoing !== undefined) markEventStream(c.env.outgoing);
   const { handle } = one;
   if (handle === undefined) return await respond(one, undefined, { request, caller: NOBODY, disconnect });
   const identify = await authenticate(tokenSecret, credentialsOf(request, one));

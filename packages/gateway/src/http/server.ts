@@ -5,6 +5,7 @@ import type { Logger } from '@lastcall/core';
 import { ApiError } from '../api-error.ts';
 import { newId } from '../new-id.ts';
 import type { App } from './app.ts';
+import { Connections } from './connections.ts';
 import { errorAnswer } from './error-answer.ts';
 
 export interface ListenOptions {
@@ -18,7 +19,10 @@ export interface ListenOptions {
 /** An app at an address. */
 export interface HttpServer {
   readonly url: string;
-  /** Takes no more requests, and resolves once those under way are answered; after `graceMs` they are cut. */
+  /**
+   * Takes no more requests, closes connections on which none is under way, and resolves once those under way are answered; after
+   * `graceMs` they are cut.
+   */
   close(options?: { graceMs?: number }): Promise<void>;
 }
 
@@ -28,11 +32,12 @@ export async function listen(
 ): Promise<HttpServer> {
   const errorHandler = (error: unknown): Response => errorAnswer(toApiError(error), { requestId: newId(), logger });
   const server = createServer(getRequestListener(app.fetch, { errorHandler, overrideGlobalObjects: false }));
+  const connections = new Connections(server);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject).listen(port, host, resolve);
   await promise;
   server.off('error', reject);
-  return { url: urlOf(server, host), close: (options) => close(server, options) };
+  return { url: urlOf(server, host), close: (options) => close(server, connections, options) };
 }
 
 /** What the server itself cannot make a request of, e.g. a Host header that is none. */
@@ -49,13 +54,20 @@ function urlOf(server: Server, host: string): string {
   return `http://${family === 'IPv6' && shown.includes(':') ? `[${shown}]` : shown}:${port}`;
 }
 
-async function close(server: Server, { graceMs = 5_000 }: { graceMs?: number } = {}): Promise<void> {
+/** A stream that was ended needs no longer than this to say so, unless its client takes nothing. */
+const STREAM_END_MS = 1_000;
+
+async function close(
+  server: Server,
+  connections: Connections,
+  { graceMs = 5_000 }: { graceMs?: number } = {},
+): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   server.close(() => resolve());
-  // A connection whose request was answered after this began is idle too, and would be kept alive for seconds.
-  const sweeping = setInterval(() => server.closeIdleConnections(), 20);
-  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  connections.closeIdle();
+  const cutStreams = setTimeout(() => connections.cutEventStreams(), Math.min(STREAM_END_MS, graceMs));
+  const cutAll = setTimeout(() => server.closeAllConnections(), graceMs);
   await promise;
-  clearInterval(sweeping);
-  clearTimeout(cut);
+  clearTimeout(cutStreams);
+  clearTimeout(cutAll);
 }

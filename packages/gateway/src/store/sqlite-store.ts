@@ -1,9 +1,8 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import { boundTo } from './bound-to.ts';
 import { migrate } from './migrate.ts';
+import { makePrivateDatabase, makePrivateFolder } from './private-folder.ts';
 import { runTransaction, type TransactionSource } from './run-transaction.ts';
 import { SqliteDriver, sqliteDialect } from './sqlite-driver.ts';
 import { SqliteTransactions } from './sqlite-transactions.ts';
@@ -12,7 +11,7 @@ import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
 export interface SqliteOptions {
-  /** The folder that holds the database. Made if it is not there. */
+  /** The folder that holds the database. Made if it is not there, and closed to everybody but its owner. */
   readonly home: string;
   /** FULL survives a power cut; NORMAL survives the death of the process. Default FULL. */
   readonly synchronous?: 'FULL' | 'NORMAL';
@@ -20,14 +19,15 @@ export interface SqliteOptions {
 
 /** The embedded store: one file, one process. */
 export async function openSqliteStore({ home, synchronous = 'FULL' }: SqliteOptions): Promise<Store> {
-  mkdirSync(home, { recursive: true });
+  makePrivateFolder(home);
   const lock = lockHome(home);
-  const database = new DatabaseSync(join(home, 'lastcall.db'));
+  const database = new DatabaseSync(makePrivateDatabase(home, 'lastcall.db'));
   database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma foreign_keys = on;`);
   const driver = new SqliteDriver(database);
   const dialect = sqliteDialect(driver);
   const db = new Kysely<Tables>({ dialect });
   await migrate(db, 'sqlite');
+  await releaseAllLeases(db);
   const transactions = new SqliteTransactions(database, driver, boundTo(db, { dialect, driver }));
   const source: TransactionSource = {
     dialect: 'sqlite',
@@ -52,6 +52,16 @@ export async function openSqliteStore({ home, synchronous = 'FULL' }: SqliteOpti
   };
 }
 
+/** Whoever held a thread is dead: we have the lock. Nobody has to wait for leases that nobody will renew. */
+async function releaseAllLeases(db: Kysely<Tables>): Promise<void> {
+  await db
+    .updateTable('threads')
+    .set({ lease_owner: null, lease_until: 0 })
+    // Written so that the index is used: most threads are nobody's.
+    .where('lease_owner', '>', '')
+    .execute();
+}
+
 /** Enough to be committed together, and few enough that who comes next is not kept waiting. */
 const MOST_WAITING = 4;
 
@@ -60,7 +70,7 @@ const MOST_WAITING = 4;
  * may still look into the database.
  */
 function lockHome(home: string): DatabaseSync {
-  const lock = new DatabaseSync(join(home, 'lock.db'));
+  const lock = new DatabaseSync(makePrivateDatabase(home, 'lock.db'));
   try {
     lock.exec('pragma busy_timeout = 0; begin exclusive');
     return lock;

@@ -1,16 +1,19 @@
 import type { Logger } from '@lastcall/core';
 import { type DestinationStream, pino } from 'pino';
 import type { LogLevel } from '../config/settings.ts';
+import { createRedact, type Redact } from './redact.ts';
 
 export interface LoggerOptions {
   /** Default 'info'. */
   readonly level?: LogLevel;
   /** Default: standard output. */
   readonly destination?: DestinationStream;
+  /** Default: strikes out what has the form of a secret. */
+  readonly redact?: Redact;
 }
 
 /** One JSON object a line. What is known to carry a secret is struck out, wherever it stands in the details. */
-export function createLogger({ level = 'info', destination }: LoggerOptions = {}): Logger {
+export function createLogger({ level = 'info', destination, redact = createRedact() }: LoggerOptions = {}): Logger {
   const sink = pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
     destination ?? pino.destination(1),
@@ -18,42 +21,40 @@ export function createLogger({ level = 'info', destination }: LoggerOptions = {}
   const write =
     (method: 'debug' | 'info' | 'warn' | 'error') =>
     (message: string, details?: unknown): void => {
-      if (details === undefined) sink[method](message);
-      else sink[method]({ details: toLoggable(details) }, message);
+      if (details === undefined) sink[method](redact(message));
+      else sink[method]({ details: toLoggable(details, redact) }, redact(message));
     };
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
 }
 
 const SECRET = /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key|api-?key|password|secret|token)$/i;
-// A key in a URL or in a text: a log outlives the request it tells of.
-const SECRET_TEXT = /\blc_sk_[\w-]{8,}|\beyJ[\w-]+\.[\w-]+\.[\w-]*|\bBearer\s+\S+/g;
 const REDACTED = '[redacted]';
 const DEEPEST = 6;
 const WIDEST = 100;
 
 /** Plain data of bounded depth and width: whatever is logged, logging it neither fails nor fills the disk. */
-function toLoggable(value: unknown, depth = 0): unknown {
-  if (typeof value === 'string') return value.replace(SECRET_TEXT, REDACTED).slice(0, 10_000);
+function toLoggable(value: unknown, redact: Redact, depth = 0): unknown {
+  if (typeof value === 'string') return redact(value).slice(0, 10_000);
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return typeof value === 'function' ? '[function]' : value;
   if (depth === DEEPEST) return '[deeper]';
-  if (value instanceof Error) return errorFields(value, depth);
-  if (Array.isArray(value)) return value.slice(0, WIDEST).map((one) => toLoggable(one, depth + 1));
+  if (value instanceof Error) return errorFields(value, redact, depth);
+  if (Array.isArray(value)) return value.slice(0, WIDEST).map((one) => toLoggable(one, redact, depth + 1));
   return Object.fromEntries(
     Object.entries(value)
       .slice(0, WIDEST)
-      .map(([key, one]) => [key, SECRET.test(key) ? REDACTED : toLoggable(one, depth + 1)]),
+      .map(([key, one]) => [key, SECRET.test(key) ? REDACTED : toLoggable(one, redact, depth + 1)]),
   );
 }
 
-function errorFields(error: Error, depth: number): unknown {
+function errorFields(error: Error, redact: Redact, depth: number): unknown {
   const { name, message, stack, cause } = error;
   const code = (error as { code?: unknown }).code;
   return {
     name,
-    message: toLoggable(message, depth + 1),
-    ...(code === undefined ? {} : { code: toLoggable(code, depth + 1) }),
-    stack: toLoggable(stack, depth + 1),
-    ...(cause === undefined ? {} : { cause: toLoggable(cause, depth + 1) }),
+    message: toLoggable(message, redact, depth + 1),
+    ...(code === undefined ? {} : { code: toLoggable(code, redact, depth + 1) }),
+    stack: toLoggable(stack, redact, depth + 1),
+    ...(cause === undefined ? {} : { cause: toLoggable(cause, redact, depth + 1) }),
   };
 }

@@ -71,7 +71,7 @@ export class Worker {
     // Twice missed, a sign of life is still in time.
     this.#every(Math.floor(leaseMs / 3), () => this.#beat());
     for (const sweep of sweeps) this.#every(sweepMs, sweep);
-    this.#every(sweepMs, async () => {
+    const wakeSleepers = this.#every(sweepMs, async () => {
       for (const threadId of await findSleepers(this.#services.store)) void this.wake(threadId);
     });
     await this.#services.engine.start(async (threadId, options) => {
@@ -79,6 +79,8 @@ export class Worker {
       // The sweep finds it if this gateway dies before its turn comes: the engine has others to deliver meanwhile.
       if (!this.#gate.isWaiting(threadId)) await woken;
     });
+    // What a dead gateway left does not wait for the first sweep.
+    await wakeSleepers();
   }
 
   /** Resolves once the thread is taken or left. `isFirst`: somebody waits for it. */
@@ -280,8 +282,8 @@ export class Worker {
     await promise;
   }
 
-  /** Never twice at once, and never the end of the process. */
-  #every(ms: number, work: () => Promise<unknown>): void {
+  /** Never twice at once, and never the end of the process. Gives what does it once more, at once. */
+  #every(ms: number, work: () => Promise<unknown>): () => Promise<void> {
     let isRunning = false;
     const tick = async (): Promise<void> => {
       if (isRunning) return;
@@ -295,5 +297,6 @@ export class Worker {
       }
     };
     this.#timers.push(setInterval(() => void tick(), ms));
+    return tick;
   }
 }

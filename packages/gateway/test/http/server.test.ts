@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { endpoint } from '../../src/http/endpoint.ts';
 import { type HttpServer, listen } from '../../src/http/server.ts';
 import { readEventStream } from '../streams/event-stream.ts';
 import { type Database, databases } from '../support/stores.ts';
@@ -121,6 +122,27 @@ describe('the API behind a socket', () => {
     await second.close({ graceMs: 1_000_000 });
     expect(await stream.rest()).toEqual([]);
     await expect(fetch(`${second.url}/health`)).rejects.toThrow();
+  });
+
+  test('[G42] closing does not wait for the client of a stream that takes nothing, nor for one that asks nothing', async () => {
+    const endless = endpoint({
+      method: 'get',
+      path: '/endless',
+      summary: 'More than the buffers of both sides hold.',
+      access: 'anyone',
+      answer: 'text/event-stream',
+      respond: () => new Response('x'.repeat(50_000_000), { headers: { 'content-type': 'text/event-stream' } }),
+    });
+    const other = await openApi(database, { services: api.services, endpoints: [endless] });
+    const second = await listen(other.app, { port: 0, logger: api.services.logger });
+    const port = Number(new URL(second.url).port);
+    const [silent, stalled] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+    for (const socket of [silent, stalled]) socket.on('error', () => {});
+    stalled.write('GET /endless HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(stalled, 'readable');
+    other.app.stop();
+    await second.close({ graceMs: 1_000_000 });
+    for (const socket of [silent, stalled]) socket.destroy();
   });
 
   test('an address that is taken is an error, not a silence', async () => {

@@ -120,6 +120,24 @@ describe('a gateway is killed', { concurrent: true }, () => {
     expect(await outcomesOf(crew, 'record')).toEqual(['ok']);
   });
 
+  test('[G37] [G41] [G56] on SQLite: its successor goes on at once, because nobody else can hold what it held', async () => {
+    const death = deathOfFirst(({ agent, newCalls }) => agent === 'Anna' && newCalls.length > 0);
+    await using crew = await openCrew({
+      kind: 'sqlite',
+      // Neither the end of the lease nor a sweep comes before the test gives up.
+      leaseMs: 600_000,
+      env: { TEST_SWEEP_MS: '600000' },
+      decide: (request) => (death.isDue(request) ? death.wait(request) : doDuties(request)),
+    });
+    await say(crew.first.url, 'North', 'Anna: charge m1');
+    await crew.crash(await death.victim);
+    await crew.answered('m1');
+    expect(await crew.problems()).toEqual([]);
+    expect(await crew.site.effects()).toHaveLength(1);
+    const runs = await crew.site.db.selectFrom('runs').select('status').where('status', '!=', 'completed').execute();
+    expect(runs).toEqual([]);
+  });
+
   test('[G13] between two cycles: the next one goes on from what the last one left', async () => {
     await using crew = await openCrew({ kind: 'postgres', decide: doDuties });
     await say(crew.first.url, 'North', 'Anna: look_up m1');

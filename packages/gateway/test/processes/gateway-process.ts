@@ -11,6 +11,8 @@ export interface ProcessOptions {
   /** Its working directory: where the configuration is. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
+  /** What it may not give to others of what it makes: octal digits. Default: that of the tests. */
+  readonly umask?: string | undefined;
 }
 
 export interface Exit {
@@ -41,9 +43,13 @@ export class GatewayProcess {
     return { ...(await started.exited), output: started.output };
   }
 
-  private constructor({ name, folder, env }: ProcessOptions) {
+  private constructor({ name, folder, env, umask }: ProcessOptions) {
     this.name = name;
-    this.#child = spawn(process.execPath, ['--conditions=@lastcall/source', MAIN], {
+    const command = [process.execPath, '--conditions=@lastcall/source', MAIN];
+    // The shell gives its process to the gateway: signals reach it as ever.
+    const [file = '', ...args] =
+      umask === undefined ? command : ['/bin/sh', '-c', `umask ${umask} && exec "$@"`, 'sh', ...command];
+    this.#child = spawn(file, args, {
       cwd: folder,
       env: {
         ...inherited(),
@@ -53,8 +59,8 @@ export class GatewayProcess {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#hear(text));
-    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#hear(text));
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#hear('out', text));
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#hear('err', text));
     const { promise, resolve } = Promise.withResolvers<Exit>();
     // Closed, not just exited: then everything it printed has been heard.
     this.#child.once('close', (code, signal) => {
@@ -77,6 +83,9 @@ export class GatewayProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
+  /** All that it printed on standard output and standard error. */
+  readonly printed: { out: string; err: string } = { out: '', err: '' };
+
   /** The last of what it printed. */
   get output(): string {
     return this.#output;
@@ -92,7 +101,8 @@ export class GatewayProcess {
     await this.exited;
   }
 
-  #hear(text: string): void {
+  #hear(where: 'out' | 'err', text: string): void {
+    this.printed[where] += text;
     this.#output = `${this.#output}${text}`.slice(-20_000);
     const url = /Lastcall listens on (\S+)/.exec(this.#output)?.[1];
     if (url !== undefined) this.#listening.resolve(url);

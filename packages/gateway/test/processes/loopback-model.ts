@@ -11,6 +11,8 @@ export interface ModelReply {
   readonly paceMs?: number;
   /** After the first half of it. */
   readonly hold?: Promise<unknown>;
+  /** Instead of a reply: an error of the provider's. */
+  readonly refusal?: { readonly status: number; readonly message: string };
 }
 
 /** A call that a tool of the tests makes while it runs. */
@@ -92,6 +94,11 @@ async function textOf(request: IncomingMessage): Promise<string> {
 }
 
 async function stream(response: ServerResponse, reply: ModelReply): Promise<void> {
+  if (reply.refusal !== undefined) {
+    const { status, message } = reply.refusal;
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { message } }));
+    return;
+  }
   response.setHeader('content-type', 'text/event-stream');
   const chunks = toChunks(reply);
   for (const [index, chunk] of chunks.entries()) {

@@ -18,7 +18,11 @@ export interface Site extends AsyncDisposable {
   /** Reads the database past the gateways. With SQLite, once one of them has started. */
   readonly db: Kysely<Tables>;
   readonly gateways: readonly GatewayProcess[];
-  start(name: string, env?: Readonly<Record<string, string>>): Promise<GatewayProcess>;
+  start(
+    name: string,
+    env?: Readonly<Record<string, string>>,
+    options?: Pick<ProcessOptions, 'umask'>,
+  ): Promise<GatewayProcess>;
   /** One that is expected to refuse. */
   runToEnd(env?: Readonly<Record<string, string>>): Promise<Exit & { output: string }>;
   /** Each time that a tool really ran, in order. */
@@ -76,8 +80,8 @@ export async function openSite({
     get db() {
       return (reader ??= openReader(databaseUrl, folder));
     },
-    async start(name, env) {
-      const started = await GatewayProcess.start(optionsOf(name, env));
+    async start(name, env, options) {
+      const started = await GatewayProcess.start({ ...optionsOf(name, env), ...options });
       gateways.push(started);
       return started;
     },

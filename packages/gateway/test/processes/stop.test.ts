@@ -1,9 +1,17 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { answerText, doDuties, dutiesOf, inSpace } from './answering.ts';
+import { SECRET_KEY } from './api.ts';
 import { type Crew, kinds, openCrew } from './crew.ts';
+import type { GatewayProcess } from './gateway-process.ts';
 import type { LoopbackModel } from './loopback-model.ts';
 import type { ModelRequest } from './model-request.ts';
-import { say } from './site.ts';
+import { findPlace, say } from './site.ts';
+import { until } from './until.ts';
+
+/** Whoever waits for it gives up before it ends. */
+const LONG_GRACE_MS = '600000';
 
 /** Nothing is taken over because a lease ran out: it was let go. */
 const LONG_LEASE_MS = 600_000;
@@ -132,6 +140,28 @@ describe('a gateway is told to stop', { concurrent: true }, () => {
     await crew.answered('m1');
   });
 
+  test('[G42] connections that asked for nothing, or not to the end, are closed at once; a request under way is answered, and streams end', async () => {
+    await using crew = await openCrew({ kind: 'sqlite', env: { TEST_GRACE_MS: LONG_GRACE_MS }, decide: doDuties });
+    const { first } = crew;
+    const { spaces, entities } = await findPlace(first.url);
+    const silent = await dial(first);
+    const halfway = await dial(first, 'GET /health HTTP/1.1\r\nHost: x\r\n');
+    const stream = await dial(first, `GET /api/spaces/${spaces.North}/stream HTTP/1.1\r\n${HEAD}\r\n`);
+    const body = JSON.stringify({ entityId: entities.Bob, text: 'Sent while it stops.' });
+    const head = `POST /api/spaces/${spaces.South}/messages HTTP/1.1\r\n${HEAD}Content-Type: application/json\r\n`;
+    // It says when its request is known: then that is under way.
+    const asking = await dial(first, `${head}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`);
+    await until('the stream is open', () => stream.heard.startsWith('HTTP/1.1 200'));
+    await until('the request is known', () => asking.heard.startsWith('HTTP/1.1 100'));
+    first.send('SIGTERM');
+    await Promise.all([silent.closed, halfway.closed, stream.closed]);
+    expect(first.isRunning).toBe(true);
+    asking.socket.write(body);
+    await asking.closed;
+    expect(asking.heard).toContain('HTTP/1.1 201');
+    expect(await first.exited).toEqual({ code: 0, signal: null });
+  });
+
   test('[G42] a call that takes longer is ended too, and is not run again by itself', async () => {
     const inside = Promise.withResolvers<string>();
     await using crew = await openCrew({
@@ -154,3 +184,25 @@ describe('a gateway is told to stop', { concurrent: true }, () => {
     expect(await crew.site.effects()).toHaveLength(1);
   });
 });
+
+const HEAD = `Host: x\r\nAuthorization: Bearer ${SECRET_KEY}\r\n`;
+
+interface Line {
+  readonly socket: Socket;
+  readonly heard: string;
+  readonly closed: Promise<unknown>;
+}
+
+/** A connection that says these bytes, and no more by itself. */
+async function dial({ url }: GatewayProcess, bytes = ''): Promise<Line> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  const line = { socket, heard: '', closed: once(socket, 'close') };
+  // A connection may be reset: the end is all that counts.
+  socket.setEncoding('utf8').on('error', () => {});
+  socket.on('data', (text: string) => {
+    line.heard += text;
+  });
+  await once(socket, 'connect');
+  socket.write(bytes);
+  return line;
+}

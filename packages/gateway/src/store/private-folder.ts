@@ -1,0 +1,49 @@
+import { chmodSync, closeSync, fchmodSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { StoreRefused } from './store-error.ts';
+
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+const OTHERS = 0o077;
+
+/**
+ * Makes the folder, and lets nobody else into it: conversations and the secret that signs tokens lie there. The mode is set after
+ * the fact, because the umask takes bits away from a new folder, and an older one may be open to others.
+ */
+export function makePrivateFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+  restrict(folder, () => chmodSync(folder, FOLDER_MODE));
+}
+
+/**
+ * Makes the files if they are not there, readable by their owner alone, before SQLite opens them. SQLite gives the files that it
+ * puts beside a database (`-wal`, `-shm`, `-journal`) the mode of the database; those of an earlier start are restricted here.
+ */
+export function makePrivateDatabase(folder: string, name: string): string {
+  const file = join(folder, name);
+  const descriptor = openSync(file, 'a', FILE_MODE);
+  try {
+    restrict(file, () => fchmodSync(descriptor, FILE_MODE));
+  } finally {
+    closeSync(descriptor);
+  }
+  for (const suffix of ['-wal', '-shm', '-journal']) restrictIfThere(`${file}${suffix}`);
+  return file;
+}
+
+function restrictIfThere(file: string): void {
+  if (statSync(file, { throwIfNoEntry: false }) !== undefined) restrict(file, () => chmodSync(file, FILE_MODE));
+}
+
+/** Whoever may not change the mode may still use what nobody else can read. Windows has no such modes. */
+function restrict(path: string, change: () => void): void {
+  try {
+    change();
+  } catch (cause) {
+    if (process.platform === 'win32' || (statSync(path).mode & OTHERS) === 0) return;
+    throw new StoreRefused(
+      `"${path}" can be read by others, and its permissions cannot be changed. Set LASTCALL_HOME to a folder that this user owns, e.g. a new one inside it.`,
+      { cause },
+    );
+  }
+}
