@@ -17,8 +17,10 @@ export interface Limits {
   readonly resultBytes: number;
   /** Streams open at once. */
   readonly connections: number;
-  /** What may wait for a slow reader of a stream before it is let go. */
+  /** Events that may wait in memory for one reader of a stream. What is more is read from the database. */
   readonly streamBacklog: number;
+  /** How long a reader of a stream may take nothing of what is handed to it before it is disconnected. */
+  readonly streamStallMs: number;
   /** How long what a stream said is kept for those who missed it. */
   readonly streamWindowMs: number;
   /** How long cycles may go on after a stop was asked for. */
@@ -37,6 +39,7 @@ export const DEFAULT_LIMITS: Limits = {
   resultBytes: 256_000,
   connections: 10_000,
   streamBacklog: 1_000,
+  streamStallMs: 15_000,
   streamWindowMs: 3_600_000,
   graceMs: 10_000,
 };

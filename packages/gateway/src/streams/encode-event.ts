@@ -1,20 +1,21 @@
 import type { StreamEvent } from '../bus/bus.ts';
 
-const encoded = new WeakMap<StreamEvent, string>();
+const encoder = new TextEncoder();
+const encoded = new WeakMap<StreamEvent, Uint8Array>();
 
-/** An event as text of `text/event-stream`. Made once, however many read the channel. */
-export function encodeEvent(event: StreamEvent): string {
+/** An event as bytes of `text/event-stream`. Made once, and shared by all who read it: an event may be megabytes, and readers many. */
+export function encodeEvent(event: StreamEvent): Uint8Array {
   const known = encoded.get(event);
   if (known !== undefined) return known;
   const { seq, type, at, payload } = event;
   const own = { seq, type, at };
-  const text = frame({ id: seq, event: type, data: { ...own, ...(payload as object), ...own } });
-  encoded.set(event, text);
-  return text;
+  const bytes = frame({ id: seq, event: type, data: { ...own, ...(payload as object), ...own } });
+  encoded.set(event, bytes);
+  return bytes;
 }
 
 /** Tells a client that what it missed is gone: it has to load again. */
-export function encodeReset(seq: number): string {
+export function encodeReset(seq: number): Uint8Array {
   return frame({ id: seq, event: 'reset', data: { seq, type: 'reset' } });
 }
 
@@ -22,13 +23,13 @@ export function encodeReset(seq: number): string {
  * What a stream begins with: where it stands, as an id without data, which clients keep and show to nobody. One that loses its
  * connection before the first event would otherwise come back without an id, and miss what happened meanwhile.
  */
-export function encodeStart(seq: number): string {
-  return `retry: 1000\nid: ${seq}\n\n`;
+export function encodeStart(seq: number): Uint8Array {
+  return encoder.encode(`retry: 1000\nid: ${seq}\n\n`);
 }
 
-export const HEARTBEAT = ': \n\n';
+export const HEARTBEAT: Uint8Array = encoder.encode(': \n\n');
 
 // JSON text has no line breaks, so data is always one line.
-function frame({ id, event, data }: { id: number; event: string; data: unknown }): string {
-  return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+function frame({ id, event, data }: { id: number; event: string; data: unknown }): Uint8Array {
+  return encoder.encode(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }

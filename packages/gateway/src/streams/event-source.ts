@@ -4,34 +4,40 @@ import type { StreamEnd } from '../telemetry/metrics.ts';
 import { encodeEvent, encodeReset, encodeStart, HEARTBEAT } from './encode-event.ts';
 import type { OpenStreams } from './open-streams.ts';
 import type { StreamReader } from './read-stream.ts';
+import { StallWatch } from './stall-watch.ts';
 
 export interface EventSourceOptions {
   readonly reader: StreamReader;
   readonly streams: OpenStreams;
   readonly logger: Logger;
-  /** Whether whoever reads may still read. Asked at every heartbeat, and after events that `concerns` names. */
+  /** Whether whoever reads may still read. Asked at every heartbeat, after a reset, and after events that `concerns` names. */
   readonly isAllowed: () => Promise<boolean>;
   readonly concerns: (event: StreamEvent) => boolean;
   /** When what they showed at the door runs out, in milliseconds since the epoch. */
   readonly expiresAt?: number;
   readonly heartbeatMs: number;
+  /** How long a client may take nothing of what is handed to it. */
+  readonly stallMs: number;
   /** Cuts the connection. A client that takes nothing would not notice that the stream was closed, and stay. */
   readonly disconnect?: () => void;
 }
 
 /**
- * The events of a reader as a body of `text/event-stream`. It takes from the reader only what the client took from it, so a slow
- * client costs no memory; it ends with the right to read, and with the gateway.
+ * The events of a reader as a body of `text/event-stream`. It takes from the reader only what the client took from it, in pieces, so
+ * a slow client costs no memory, and one that reads on is seen to read on also inside a large event. It ends with the right to read,
+ * and with the gateway.
  */
 export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Array> {
-  const { reader, streams, logger, isAllowed, concerns, expiresAt, heartbeatMs, disconnect } = options;
-  const encoder = new TextEncoder();
+  const { reader, streams, logger, isAllowed, concerns, expiresAt, heartbeatMs, stallMs, disconnect } = options;
   let output: ReadableStreamDefaultController<Uint8Array> | undefined;
-  let movedSinceBeat = true;
+  /** What is still to be handed out of the event under way. */
+  let rest: Uint8Array | undefined;
+  let isCheckDue = false;
   let failures = 0;
   const leave = streams.enter(() => end('stop'));
   const beat = setInterval(() => void onBeat().catch(fail), heartbeatMs);
   const expiry = expiresAt === undefined ? undefined : setTimeout(() => end('access'), delayUntil(expiresAt));
+  const stall = new StallWatch({ ms: stallMs, onStall: () => end('slow') });
   let ended = false;
 
   function end(why: StreamEnd): void {
@@ -39,6 +45,8 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     ended = true;
     clearInterval(beat);
     clearTimeout(expiry);
+    stall.stop();
+    rest = undefined;
     reader.close();
     leave(why);
     if (why === 'slow' && disconnect !== undefined) disconnect();
@@ -51,9 +59,6 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
   }
 
   async function onBeat(): Promise<void> {
-    const full = (output?.desiredSize ?? 1) <= 0;
-    if (full && !movedSinceBeat) return end('slow');
-    movedSinceBeat = false;
     try {
       if (!(await isAllowed())) return end('access');
       await reader.look();
@@ -62,27 +67,52 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
       // While the database is away nothing is said, and nobody's rights change. Browsers never come back to a 503.
       if (++failures > MOST_FAILURES) throw error;
     }
-    if (!ended && !full) output?.enqueue(encoder.encode(HEARTBEAT));
+    if (rest === undefined && !isFull()) put(HEARTBEAT);
   }
 
+  function isFull(): boolean {
+    return (output?.desiredSize ?? 1) <= 0;
+  }
+
+  function put(bytes: Uint8Array): void {
+    if (ended) return;
+    output?.enqueue(bytes);
+    if (isFull()) stall.start();
+  }
+
+  /** The client took what was there: the next piece. */
   async function move(): Promise<void> {
-    const item = await reader.next();
-    movedSinceBeat = true;
-    if (item === undefined || ended) return;
-    output?.enqueue(encoder.encode(item.kind === 'reset' ? encodeReset(item.seq) : encodeEvent(item.event)));
-    if (item.kind === 'event' && concerns(item.event) && !(await isAllowed())) end('access');
+    stall.stop();
+    rest ??= await take();
+    if (rest === undefined) return;
+    const piece = rest.subarray(0, PIECE_BYTES);
+    rest = rest.length > PIECE_BYTES ? rest.subarray(PIECE_BYTES) : undefined;
+    put(piece);
+    if (rest !== undefined || !isCheckDue) return;
+    isCheckDue = false;
+    if (!(await isAllowed())) end('access');
   }
 
-  void reader.ended.then((why) => end(why === 'slow' ? 'slow' : 'stop'));
+  async function take(): Promise<Uint8Array | undefined> {
+    const item = await reader.next();
+    if (item === undefined || ended) return undefined;
+    // What a reset skips may have been the event that told of their leaving.
+    isCheckDue = item.kind === 'reset' || concerns(item.event);
+    return item.kind === 'reset' ? encodeReset(item.seq) : encodeEvent(item.event);
+  }
+
   return new ReadableStream<Uint8Array>({
     start(controller) {
       output = controller;
-      controller.enqueue(encoder.encode(encodeStart(reader.position)));
+      put(encodeStart(reader.position));
     },
     pull: () => move().catch(fail),
     cancel: () => end('client'),
   });
 }
+
+/** Views of the event's bytes, not copies. Small enough that a client on a thin line takes one in a few seconds. */
+const PIECE_BYTES = 65_536;
 
 /** Heartbeats in a row that the database did not answer: a minute. */
 const MOST_FAILURES = 4;

@@ -1,8 +1,8 @@
-import { sql } from 'kysely';
 import type { StreamEvent, StreamNotice } from '../bus/bus.ts';
 import type { Services } from '../services.ts';
-import { fromJson } from '../store/json.ts';
 import { encodeEvent } from './encode-event.ts';
+import { HighWaterMark } from './high-water-mark.ts';
+import { PAGE_CHARACTERS, readEnd, readPage } from './read-page.ts';
 
 export interface StreamRequest {
   readonly channel: string;
@@ -30,8 +30,11 @@ export async function readStream(services: Needs, { channel, after }: StreamRequ
 }
 
 /**
- * A cursor over a channel. Live events wait here, up to a bound; whatever is missing between (a notice without its event, a gap, all
- * that a returning client missed) is read from the table, a page at a time, only as fast as the client takes it.
+ * A cursor over a channel. Live events wait here, up to a bound; whatever is missing between (a notice without its event, a gap, what
+ * did not fit, all that a returning client missed) is read from the table, a page at a time, only as fast as the client takes it.
+ *
+ * Two numbers say all: `#given`, which only `next` changes, and `#newest`, which everything that comes in raises and nothing lowers.
+ * A reset is told only where the table says that the event after `#given` is gone, never because the two differ.
  */
 export class StreamReader {
   readonly #services: Needs;
@@ -40,14 +43,15 @@ export class StreamReader {
   /** The last event given out. */
   #given = 0;
   /** The last event there is, as far as known. */
-  #latest = 0;
+  readonly #newest = new HighWaterMark();
+  /** The client came with a number that no event has had. */
+  #isAhead = false;
   #page: StreamEvent[] = [];
   #live: StreamEvent[] = [];
-  #liveCharacters = 0;
-  #reading = false;
-  #state: 'open' | 'slow' | 'closed' = 'open';
+  #liveBytes = 0;
+  #isReading = false;
+  #isOpen = true;
   #woken: PromiseWithResolvers<void> = Promise.withResolvers();
-  readonly #ended: PromiseWithResolvers<'slow' | 'closed'> = Promise.withResolvers();
 
   constructor(services: Needs, channel: string) {
     this.#services = services;
@@ -57,9 +61,10 @@ export class StreamReader {
   }
 
   async begin(after: number | undefined): Promise<void> {
-    const end = await this.#end();
+    const end = await this.#readEnd();
     this.#given = after ?? end;
-    this.#latest = Math.max(this.#latest, end);
+    this.#isAhead = this.#given > end;
+    // What was heard until here may lie before or after that: the table has all of it.
     this.#forget();
   }
 
@@ -68,20 +73,21 @@ export class StreamReader {
     return this.#given;
   }
 
-  /** Resolves once it has ended, and tells whether that was because its client took too little. */
-  get ended(): Promise<'slow' | 'closed'> {
-    return this.#ended.promise;
+  /** Events that wait in memory. */
+  get held(): number {
+    return this.#page.length + this.#live.length;
   }
 
-  /** The next event, when there is one; undefined once the reader has ended. */
+  /** The next event, when there is one; undefined once the reader is closed. One at a time. */
   async next(): Promise<StreamItem | undefined> {
-    while (this.#state === 'open') {
+    while (this.#isOpen) {
       const event = this.#page.shift() ?? this.#takeLive();
       if (event !== undefined) {
         this.#given = event.seq;
         return { kind: 'event', event };
       }
-      const step = this.#given === this.#latest ? 'wait' : await this.#readOn();
+      const isUpToDate = !this.#isAhead && this.#given >= this.#newest.value;
+      const step = isUpToDate ? 'wait' : await this.#readOn();
       if (step === 'wait') await this.#wakening();
       else if (step !== 'page') return step;
     }
@@ -90,21 +96,25 @@ export class StreamReader {
 
   /** Looks for events that no notice told of, or that could not be read: notices get lost, and databases go away. */
   async look(): Promise<void> {
-    this.#latest = Math.max(this.#latest, await this.#end());
-    if (this.#given !== this.#latest) this.#woken.resolve();
+    await this.#readEnd();
+    if (this.#given < this.#newest.value) this.#woken.resolve();
   }
 
   close(): void {
-    this.#finish('closed');
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#unsubscribe();
+    this.#forget();
+    this.#woken.resolve();
   }
 
   #hear({ seq, event }: StreamNotice): void {
     if (seq === 0) this.#lookSoon();
-    if (seq <= this.#latest || this.#state !== 'open') return;
-    const follows = seq === this.#latest + 1 && this.#latest === this.#lastHeld();
-    this.#latest = seq;
+    if (seq <= this.#newest.value || !this.#isOpen) return;
+    const follows = seq === this.#newest.value + 1 && this.#newest.value === this.#lastHeld();
+    this.#newest.raiseTo(seq);
     // While a page is on its way out the table has the rest too: only what a client that is up to date does not take may wait here.
-    if (event !== undefined && follows && !this.#reading && this.#page.length === 0) this.#hold(event);
+    if (event !== undefined && follows && !this.#isReading && this.#page.length === 0) this.#holdIfItFits(event);
     this.#woken.resolve();
   }
 
@@ -113,13 +123,14 @@ export class StreamReader {
     void this.look().catch(() => {});
   }
 
-  #hold(event: StreamEvent): void {
+  /** What does not fit is read from the table, once what waits is taken: a reader that lags costs no memory, and loses nothing. */
+  #holdIfItFits(event: StreamEvent): void {
+    const size = encodeEvent(event).length;
+    // The first may be of any size: it is in memory anyway, once for all who read it.
+    const fits = this.#live.length === 0 || this.#liveBytes + size <= PAGE_CHARACTERS;
+    if (!fits || this.#live.length >= this.#services.limits.streamBacklog) return;
     this.#live.push(event);
-    this.#liveCharacters += encodeEvent(event).length;
-    const tooMany = this.#live.length > this.#services.limits.streamBacklog;
-    // One event alone may be larger: it could never be read otherwise.
-    const tooLarge = this.#live.length > 1 && this.#liveCharacters > MOST_CHARACTERS;
-    if (tooMany || tooLarge) this.#finish('slow');
+    this.#liveBytes += size;
   }
 
   #lastHeld(): number {
@@ -128,7 +139,7 @@ export class StreamReader {
 
   #takeLive(): StreamEvent | undefined {
     const event = this.#live.shift();
-    if (event !== undefined) this.#liveCharacters -= encodeEvent(event).length;
+    if (event !== undefined) this.#liveBytes -= encodeEvent(event).length;
     return event;
   }
 
@@ -139,87 +150,45 @@ export class StreamReader {
 
   /** The next page from the table, or a reset where it is not there any more; or, where nothing can be read now, waiting. */
   async #readOn(): Promise<'page' | 'wait' | StreamItem> {
-    this.#reading = true;
+    this.#isReading = true;
     try {
-      const rows = await readPage(this.#services, { channel: this.#channel, after: this.#given });
-      const firstGap = rows.findIndex(({ seq }, index) => seq !== this.#given + 1 + index);
-      this.#page = firstGap === -1 ? rows : rows.slice(0, firstGap);
-      // The table may be ahead of the notices.
-      this.#latest = Math.max(this.#latest, this.#page.at(-1)?.seq ?? 0);
-      return this.#page.length > 0 ? 'page' : await this.#reset();
+      if (!this.#isAhead && (await this.#readPage())) return 'page';
+      const end = await this.#readEnd();
+      if (this.#isAhead) return this.#reset(end);
+      // Once more: what the table lacks although its end lies beyond is gone, and was not just late.
+      if (await this.#readPage()) return 'page';
+      return end > this.#given ? this.#reset(end) : 'wait';
     } catch (error) {
       this.#services.logger.warn('A stream cannot be read now: it waits for the next look.', { error });
       return 'wait';
     } finally {
-      this.#reading = false;
+      this.#isReading = false;
     }
   }
 
-  async #reset(): Promise<StreamItem> {
-    this.#given = await this.#end();
-    this.#latest = Math.max(this.#latest, this.#given);
-    return { kind: 'reset', seq: this.#given };
+  /** False where the event after the last one given is not in the table. */
+  async #readPage(): Promise<boolean> {
+    this.#page = await readPage(this.#services.store.db, { channel: this.#channel, after: this.#given });
+    // The table may be ahead of the notices.
+    this.#newest.raiseTo(this.#page.at(-1)?.seq ?? 0);
+    return this.#page.length > 0;
   }
 
-  async #end(): Promise<number> {
-    const row = await this.#services.store.db
-      .selectFrom('channels')
-      .select('next_seq')
-      .where('id', '=', this.#channel)
-      .executeTakeFirst();
-    return row === undefined ? 0 : row.next_seq - 1;
+  #reset(end: number): StreamItem {
+    this.#isAhead = false;
+    this.#given = end;
+    return { kind: 'reset', seq: end };
   }
 
-  #finish(state: 'slow' | 'closed'): void {
-    if (this.#state !== 'open') return;
-    this.#state = state;
-    this.#unsubscribe();
-    this.#forget();
-    this.#woken.resolve();
-    this.#ended.resolve(state);
+  async #readEnd(): Promise<number> {
+    const end = await readEnd(this.#services.store.db, this.#channel);
+    this.#newest.raiseTo(end);
+    return end;
   }
 
   #forget(): void {
     this.#page = [];
     this.#live = [];
-    this.#liveCharacters = 0;
+    this.#liveBytes = 0;
   }
-}
-
-const MOST_CHARACTERS = 1_000_000;
-const PAGE = 100;
-
-/** Up to a hundred events, fewer where they are large: what one reader holds is bounded. */
-async function readPage(
-  { store }: Pick<Services, 'store'>,
-  { channel, after }: { channel: string; after: number },
-): Promise<StreamEvent[]> {
-  const rows = await store.db
-    .with('next', (db) =>
-      db
-        .selectFrom('stream_events')
-        .select(['seq', 'type', 'payload', 'created_at'])
-        .where('channel', '=', channel)
-        .where('seq', '>', after)
-        .orderBy('seq')
-        .limit(PAGE),
-    )
-    .with('measured', (db) =>
-      db
-        .selectFrom('next')
-        .selectAll()
-        .select(sql<number>`sum(length(payload)) over (order by seq) - length(payload)`.as('before')),
-    )
-    .selectFrom('measured')
-    .select(['seq', 'type', 'payload', 'created_at'])
-    .where('before', '<', MOST_CHARACTERS)
-    .orderBy('seq')
-    .execute();
-  return rows.map(({ seq, type, payload, created_at }) => ({
-    channel,
-    seq,
-    type,
-    payload: fromJson(payload),
-    at: created_at,
-  }));
 }

@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endpoint } from '../../src/http/endpoint.ts';
 import { type HttpServer, listen } from '../../src/http/server.ts';
+import { emit, spaceChannel } from '../../src/streams/emit.ts';
 import { readEventStream } from '../streams/event-stream.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { type Api, openApi } from './api.ts';
@@ -14,7 +17,7 @@ describe('the API behind a socket', () => {
   let server: HttpServer;
   beforeAll(async () => {
     database = await (databases[0] as (typeof databases)[number]).create();
-    api = await openApi(database, { heartbeatMs: 50, limits: { bodyBytes: 100_000 } });
+    api = await openApi(database, { heartbeatMs: 50, limits: { bodyBytes: 100_000, streamStallMs: 2_000 } });
     server = await listen(api.app, { port: 0, logger: api.services.logger });
   });
   afterAll(async () => {
@@ -85,15 +88,11 @@ describe('the API behind a socket', () => {
     expect(head.toString()).toMatch(/^HTTP\/1\.1 200 /);
     socket.pause();
     const closed = once(socket, 'close');
-    // Enough for the buffers of the systems on both sides and then some.
-    const text = 'x'.repeat(30_000);
-    const slow = /lastcall_streams_closed_total\{why="slow"\} 1/;
-    for (let sent = 0; sent < 2_000 && !slow.test(await api.app.metrics.render()); sent++) {
-      await api.done('POST', `/api/spaces/${space}/messages`, { entityId: ada, text });
-      // Requests in memory would leave the sockets no turn.
-      await setImmediate();
-    }
-    expect(await api.app.metrics.render()).toMatch(slow);
+    // More than the buffers of the systems on both sides take, so that some of it stays with the server.
+    for (let sent = 0; sent < 20; sent++) await report(space, 1_000_000);
+    await expect
+      .poll(() => api.app.metrics.render(), { timeout: 30_000 })
+      .toMatch(/streams_closed_total\{why="slow"\} 1/);
     let last = '';
     socket.on('data', (chunk: Buffer) => void (last = `${last}${chunk.toString()}`.slice(-10)));
     socket.resume();
@@ -102,8 +101,72 @@ describe('the API behind a socket', () => {
     expect(last).not.toMatch(/0\r\n\r\n$/);
   }, 60_000);
 
-  async function openRaw(path: string): Promise<Socket> {
-    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+  test('[G49] a client that reads on is never cut off, however large a single output is', async () => {
+    const space = await api.space();
+    const closedBefore = closedSlow(await api.app.metrics.render());
+    const socket = await openRaw(`/api/spaces/${space}/stream`);
+    const reading = readSteadily(socket, 'the last of it');
+    await expect.poll(() => api.app.metrics.render()).toContain('lastcall_open_streams 1');
+    // Together far more than may wait in memory, and each larger than all of that.
+    for (const size of [5_000_000, 10, 5_000_000, 600_000, 600_000, 5_000_000]) await report(space, size);
+    await report(space, 'the last of it');
+    const text = await reading;
+    const sizes = Array.from(text.matchAll(/^data: (.*)$/gm), ([, data]) => JSON.parse(data ?? '').value.length);
+    expect(sizes).toEqual([5_000_000, 10, 5_000_000, 600_000, 600_000, 5_000_000, 14]);
+    expect(closedSlow(await api.app.metrics.render())).toBe(closedBefore);
+    socket.destroy();
+  }, 60_000);
+
+  test('[G49] clients that stop reading do not grow the memory of the server', async () => {
+    const patient = await openApi(database, { services: api.services, limits: { streamStallMs: 1_000_000 } });
+    const second = await listen(patient.app, { port: 0, logger: api.services.logger });
+    const space = await api.space();
+    const sockets = await Promise.all(
+      Array.from({ length: 30 }, async () => {
+        const socket = await openRaw(`/api/spaces/${space}/stream`, second);
+        await once(socket, 'data');
+        return socket.pause();
+      }),
+    );
+    const before = await memoryInUse();
+    // 3 GB, if each had its own.
+    for (let sent = 0; sent < 100; sent++) await report(space, 1_000_000);
+    expect((await memoryInUse()) - before).toBeLessThan(100_000_000);
+    for (const socket of sockets) socket.destroy();
+    patient.app.stop();
+    await second.close({ graceMs: 100 });
+  }, 120_000);
+
+  /** What a tool said of how far it is, as the space is shown it. */
+  async function report(space: string, value: number | string): Promise<void> {
+    const payload = { callId: 'c', value: typeof value === 'string' ? value : 'x'.repeat(value) };
+    await api.store.transaction(async (tx) =>
+      emit(api.services, tx, { channel: spaceChannel(space), type: 'tool-call.progress', payload }),
+    );
+    // Transactions in memory would leave the sockets no turn.
+    await setImmediate();
+  }
+
+  /** Takes a little, rests a little, and so on until `end` has come. Chunk sizes of HTTP are taken out. */
+  async function readSteadily(socket: Socket, end: string): Promise<string> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) {
+      chunks.push(chunk as Buffer);
+      // It may come in two halves.
+      if (Buffer.concat(chunks.slice(-2)).includes(end)) break;
+      await sleep(2);
+    }
+    return Buffer.concat(chunks)
+      .toString()
+      .replaceAll(/\r\n[\da-f]+\r\n/g, '');
+  }
+
+  function closedSlow(metrics: string): string | undefined {
+    return /streams_closed_total\{why="slow"\} (\d+)/.exec(metrics)?.[1];
+  }
+
+  async function openRaw(path: string, at: HttpServer = server): Promise<Socket> {
+    const socket = connect(Number(new URL(at.url).port), '127.0.0.1');
     socket.on('error', () => {});
     socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${api.key}\r\n\r\n`);
     return socket;
@@ -150,3 +213,16 @@ describe('the API behind a socket', () => {
     await expect(listen(api.app, { port, logger: api.services.logger })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 });
+
+/** Of this process, without what nobody holds any more. */
+async function memoryInUse(): Promise<number> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  // What ends in one turn is let go of in the next.
+  for (let turn = 0; turn < 3; turn++) {
+    collect();
+    await setImmediate();
+  }
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}

@@ -84,6 +84,7 @@ async function openStream(
       streams,
       logger: services.logger,
       heartbeatMs,
+      stallMs: services.limits.streamStallMs,
       isAllowed: async () =>
         (await isStillValid(services.store.db, caller)) && (await passes(assertAllowed(services.store))),
       concerns: (event) => concerns(event, caller),
