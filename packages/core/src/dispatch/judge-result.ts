@@ -14,6 +14,7 @@ import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import type { CallRun } from './call-run.ts';
 import { checkAfter } from './check-policies.ts';
 import { readModelOutput } from './model-output.ts';
+import { provisionalText } from './provisional-text.ts';
 import { errorOutcome } from './refusal.ts';
 
 export interface Judged {
@@ -125,6 +126,6 @@ function waiting({ run, tool }: Judged, result: PendingResult): Outcome {
     ...(expiresInMs === undefined ? {} : { expiresAt: run.clock.now() + expiresInMs }),
     ...(onExpiry === undefined ? {} : { onExpiry }),
     ...(display === undefined ? {} : { display }),
-    text: message ?? `"${run.toolName}" is pending (call ${run.callId}). Its result comes later.`,
+    text: message ?? provisionalText(run, 'pending'),
   };
 }
