@@ -1,4 +1,5 @@
 import type { Entry, Settlement } from '@lastcall/core';
+import { hideTag } from '../inbox/hide-tag.ts';
 import type { Services } from '../services.ts';
 import { updateCard } from '../spaces/tool-card.ts';
 import { fromJson, toJson } from '../store/json.ts';
@@ -12,7 +13,8 @@ import { insertEntries, toPrepared } from './insert-entries.ts';
 
 /** Ends a run that cannot go on. Its calls have ends all the same, and its events are tried again. */
 export async function failRun(services: Services, cycle: Cycle, error: unknown): Promise<void> {
-  const message = error instanceof Error ? error.message : String(error);
+  // A provider may say what it was asked.
+  const message = hideTag(error instanceof Error ? error.message : String(error), cycle.agent.tag);
   await fenced(services.store, cycle.lease, (tx) => endAsFailed(services, tx, cycle, { message }));
 }
 

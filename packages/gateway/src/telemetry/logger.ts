@@ -1,6 +1,7 @@
 import type { Logger } from '@lastcall/core';
 import { type DestinationStream, pino } from 'pino';
 import type { LogLevel } from '../config/settings.ts';
+import { hideFrameIds } from '../inbox/hide-tag.ts';
 
 export interface LoggerOptions {
   /** Default 'info'. */
@@ -18,8 +19,9 @@ export function createLogger({ level = 'info', destination }: LoggerOptions = {}
   const write =
     (method: 'debug' | 'info' | 'warn' | 'error') =>
     (message: string, details?: unknown): void => {
-      if (details === undefined) sink[method](message);
-      else sink[method]({ details: toLoggable(details) }, message);
+      const text = toSafeText(message);
+      if (details === undefined) sink[method](text);
+      else sink[method]({ details: toLoggable(details) }, text);
     };
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
 }
@@ -31,9 +33,13 @@ const REDACTED = '[redacted]';
 const DEEPEST = 6;
 const WIDEST = 100;
 
+function toSafeText(text: string): string {
+  return hideFrameIds(text.replace(SECRET_TEXT, REDACTED)).slice(0, 10_000);
+}
+
 /** Plain data of bounded depth and width: whatever is logged, logging it neither fails nor fills the disk. */
 function toLoggable(value: unknown, depth = 0): unknown {
-  if (typeof value === 'string') return value.replace(SECRET_TEXT, REDACTED).slice(0, 10_000);
+  if (typeof value === 'string') return toSafeText(value);
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return typeof value === 'function' ? '[function]' : value;
   if (depth === DEEPEST) return '[deeper]';
