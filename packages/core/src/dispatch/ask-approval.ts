@@ -4,6 +4,7 @@ import type { CallContext } from './call-context.ts';
 import type { CallRun } from './call-run.ts';
 import { denied } from './check-policies.ts';
 import { parseInput } from './parse-input.ts';
+import { provisionalText } from './provisional-text.ts';
 import type { Stage } from './refusal.ts';
 import { sameJson } from './same-json.ts';
 
@@ -25,7 +26,9 @@ export async function askApproval(
   }
   const needed = await isNeeded(tool, input, ctx);
   if (typeof needed === 'string') return { end: denied(run.toolName, needed) };
-  return needed ? { end: { status: 'pending', kind: 'approval', text: waiting(run) } } : { go: input };
+  return needed
+    ? { end: { status: 'pending', kind: 'approval', text: provisionalText(run, 'waiting for approval') } }
+    : { go: input };
 }
 
 /** Whether somebody must allow the call, or why it is denied. A question that throws denies: it fails closed. */
@@ -38,8 +41,4 @@ async function isNeeded(tool: ResolvedTool, input: unknown, ctx: CallContext): P
   } catch (error) {
     return `whether it needs approval could not be told: ${errorText(error)}`;
   }
-}
-
-function waiting(run: CallRun): string {
-  return `"${run.toolName}" waits for approval (call ${run.callId}). It has not run.`;
 }

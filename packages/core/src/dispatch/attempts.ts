@@ -1,6 +1,6 @@
 import { LastcallError, PolicyDenied } from '../errors.ts';
 import { isPromise } from '../is-promise.ts';
-import type { MiddlewareCall } from '../middleware/middleware.ts';
+import type { Middleware, MiddlewareCall } from '../middleware/middleware.ts';
 import type { Policy } from '../policies/policy.ts';
 import { errorText } from '../results/describe-error.ts';
 import { fail, isToolResult, pending } from '../results/result.ts';
@@ -52,7 +52,8 @@ export class Attempts {
   /** Runs the tool, through the middleware, outermost first. What it gives is for `finish`. */
   start(input: unknown): unknown {
     const { middleware } = this.#run;
-    if (middleware.length > 0 || this.#tool.middleware.length > 0)
+    // What wraps no call costs none anything.
+    if (middleware.some(wrapsCalls) || this.#tool.middleware.some(wrapsCalls))
       return this.#startThrough([...middleware, ...this.#tool.middleware], input);
     const begun = this.#begin(input, this.#open(input));
     return isPromise(begun) ? Promise.resolve(begun) : begun;
@@ -212,4 +213,8 @@ function copyOf(input: unknown): unknown {
     // Functions and the like, which a schema's transform may have made, cannot be copied.
     return input;
   }
+}
+
+function wrapsCalls({ call }: Middleware): boolean {
+  return call !== undefined;
 }

@@ -16,6 +16,7 @@ import { parseInput } from './parse-input.ts';
 import { recordProviderCall } from './provider-call.ts';
 import { errorOutcome, type Stage } from './refusal.ts';
 import { settleCall } from './settle-call.ts';
+import { shapeOutcome } from './shape-outcome.ts';
 
 /**
  * One call through the whole pipeline: look up, parse, policies, approval, deadline, transaction, execute, output schema,
@@ -35,12 +36,13 @@ export async function dispatchRun(run: CallRun): Promise<Settlement> {
   try {
     const reading = readCall(run);
     const read = reading instanceof Promise ? await reading : reading;
-    if ('outcome' in read) return await settleCall(run, read);
+    if ('outcome' in read) return await settleCall(run, shapeOutcome(run, read, []));
     // Calls with effects have the session to themselves; calls without share it among themselves.
     ticket = run.session.lock.enter(read.tool.effects === 'none' ? 'shared' : 'exclusive');
     const waited = ticket.ready === true ? undefined : await run.limit.race(ticket.ready);
     const ending = run.limit.isHit(waited) ? unrun(read, notRunOutcome(run, waited)) : perform(run, read);
-    const settling = settleCall(run, ending instanceof Promise ? await ending : ending);
+    const ended = ending instanceof Promise ? await ending : ending;
+    const settling = settleCall(run, shapeOutcome(run, ended, read.tool.middleware));
     return settling instanceof Promise ? await settling : settling;
   } finally {
     ticket?.leave();

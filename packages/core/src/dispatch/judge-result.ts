@@ -15,6 +15,7 @@ import type { CallRun } from './call-run.ts';
 import { checkAfter } from './check-policies.ts';
 import { refusedAfterRun } from './cut-off.ts';
 import { readModelOutput } from './model-output.ts';
+import { provisionalText } from './provisional-text.ts';
 import { errorOutcome } from './refusal.ts';
 
 export interface Judged {
@@ -130,6 +131,6 @@ function waiting({ run, tool }: Judged, result: PendingResult): Outcome {
     ...(expiresInMs === undefined ? {} : { expiresAt: run.clock.now() + expiresInMs }),
     ...(onExpiry === undefined ? {} : { onExpiry }),
     ...(display === undefined ? {} : { display }),
-    text: message ?? `"${run.toolName}" is pending (call ${run.callId}). Its result comes later.`,
+    text: message ?? provisionalText(run, 'pending'),
   };
 }

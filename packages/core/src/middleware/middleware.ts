@@ -1,5 +1,6 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { OptionsError } from '../errors.ts';
+import type { Outcome } from '../results/outcome.ts';
 import type { Problem } from '../schema/compiled-schema.ts';
 import type { ToolContext } from '../tools/tool-context.ts';
 import type { ModelReply } from '../turn/reply.ts';
@@ -15,6 +16,11 @@ export interface Middleware {
    * from the state before the call: what an earlier one wrote is gone.
    */
   call?(next: (call?: MiddlewareCall) => Promise<unknown>, call: MiddlewareCall, ctx: ToolContext): unknown;
+  /**
+   * Changes what is kept and told of how a call ended, e.g. cuts a text that is too long. Asked once a call, whether or not its tool
+   * ran; the status stays what it is. The tool's effects, and what its output schema and policies saw, are as they were.
+   */
+  outcome?(outcome: Outcome, call: MiddlewareCall): Outcome;
   /** Wraps a request to the model, retries of the turn's own included. */
   model?(
     next: (request?: ModelRequest) => Promise<ModelReply>,

@@ -4,6 +4,7 @@ import {
   blocked,
   cache,
   createSession,
+  type Entry,
   fail,
   type Logger,
   log,
@@ -18,6 +19,7 @@ import {
   wrapToolSet,
 } from '../../src/index.ts';
 import { fakeClock, settled } from '../../src/testing/fake-clock.ts';
+import { memoryJournal } from '../../src/testing/memory-journal.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { runTurn } from '../../src/turn/run-turn.ts';
 
@@ -350,4 +352,53 @@ test('a middleware list that cannot work is refused before any model call', asyn
     await expect(runTurn({ model, middleware, prompt: 'go' })).rejects.toThrow('middleware');
   }
   expect(model.requests).toHaveLength(0);
+});
+
+test('[R47] a middleware shapes what everybody is told of how a call ended: session, journal, listeners and model alike', async () => {
+  const { count, ran } = counter((n) => 'x'.repeat(n));
+  const cut: Middleware = {
+    name: 'cut',
+    outcome: (outcome, { toolName }) =>
+      outcome.status === 'ok' && outcome.text.length > 3
+        ? { ...outcome, value: `${toolName} gave much`, text: outcome.text.slice(0, 3) }
+        : outcome,
+  };
+  const told: string[] = [];
+  const journal = memoryJournal();
+  const model = scriptedModel([callOnce(9, 2), 'Done.']);
+  const { transcript } = await runTurn({
+    model,
+    prompt: 'Count.',
+    tools: { count },
+    middleware: [cut],
+    journal,
+    onEvent: (event) => void ('outcome' in event && told.push(event.outcome.text)),
+  });
+  expect(ran).toEqual([9, 2]);
+  expect(told).toEqual(['xxx', 'xx']);
+  const ends = (entries: readonly Entry[]) =>
+    entries.flatMap((entry) => (entry.kind === 'settled' ? [entry.settlement.outcome] : []));
+  expect(ends(transcript.entries)).toMatchObject([{ text: 'xxx', value: 'count gave much' }, { text: 'xx' }]);
+  expect(ends(journal.restore().transcript.entries)).toEqual(ends(transcript.entries));
+  expect(JSON.stringify(model.requests[1]?.prompt)).toContain('"value":"xxx"');
+});
+
+test('[R47] a middleware cannot make a failure of a success, and one that throws changes nothing', async () => {
+  const { count } = counter();
+  const errors: string[] = [];
+  const logger: Logger = { debug() {}, info() {}, warn() {}, error: (message) => void errors.push(message) };
+  const deciding: Middleware = { name: 'deciding', outcome: () => ({ status: 'skipped', reason: 'no', text: 'no' }) };
+  const throwing: Middleware = {
+    name: 'throwing',
+    outcome() {
+      throw new Error('oops');
+    },
+  };
+  const model = scriptedModel([callOnce(1), 'Done.']);
+  const { settlements } = await runTurn({
+    ...{ model, prompt: 'Count.', tools: { count }, logger },
+    middleware: [deciding, throwing],
+  });
+  expect(settlements.map(({ outcome }) => outcome)).toEqual([{ status: 'ok', value: 1, text: '1' }]);
+  expect(errors).toEqual([expect.stringContaining('"throwing" threw'), expect.stringContaining('"deciding" cannot')]);
 });

@@ -142,12 +142,16 @@ function ask(config: ToolConfig): { tool: AnyTool; effects: 'session' } {
         return fail('You are in no space, so nobody could answer. Enter one with enter_space first.', {
           code: 'no_active_space',
         });
-      const message = toJson({ status: 'pending', pendingToolCallId: ctx.toolCallId });
+      const message = toJson({ status: 'pending', pendingToolCallId: ctx.toolCallId, note: PENDING_NOTE });
       return pending({ display: config.display, message });
     },
   });
   return { tool: made, effects: 'session' };
 }
+
+/** It may be read again long after the answer came: it says how things were when it was written. */
+const PENDING_NOTE =
+  'Pending when this was written. Its outcome comes later, as a tool_result event that names this call.';
 
 /** A fixed value. */
 function tell(config: ToolConfig): { tool: AnyTool; effects: 'none' } {

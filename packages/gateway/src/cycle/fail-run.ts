@@ -1,4 +1,5 @@
 import type { Entry, Settlement } from '@lastcall/core';
+import { hideTag } from '../inbox/hide-tag.ts';
 import type { Services } from '../services.ts';
 import { updateCard } from '../spaces/tool-card.ts';
 import { fromJson, toJson } from '../store/json.ts';
@@ -18,7 +19,8 @@ export async function failRun(
   error: unknown,
   redact: Redact = createRedact(),
 ): Promise<void> {
-  const message = redact(error instanceof Error ? error.message : String(error));
+  // A provider may say what it was asked.
+  const message = hideTag(redact(error instanceof Error ? error.message : String(error)), cycle.agent.tag);
   await fenced(services.store, cycle.lease, (_tx, held) => endAsFailed(services, held, cycle, { message }));
 }
 

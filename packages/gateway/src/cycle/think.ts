@@ -30,6 +30,7 @@ import { CycleInterrupted } from './cycle-interrupted.ts';
 import { CycleJournal } from './cycle-journal.ts';
 import { cycleTools } from './cycle-tools.ts';
 import { failRun } from './fail-run.ts';
+import { guardModel } from './guard-model.ts';
 import { LiveCalls } from './live-calls.ts';
 import { loadSituation } from './load-situation.ts';
 import type { Registry } from './registry.ts';
@@ -155,10 +156,13 @@ async function prepare(
   await adoptApproved(services, cycle, live);
   if (cycle.isTakenOver) await adoptShown(services, cycle, { live, journal });
   const session = restoreSession(cycle);
+  const instructions = renderInstructions({ instructions: config.instructions, tag });
+  const frames = framesOf(cycle);
+  const isFrame = (text: string): boolean => text === situation || frames.has(text);
   const model = await registry.model(config.model);
   const turn: TurnOptions = {
-    model,
-    instructions: renderInstructions({ instructions: config.instructions, tag }),
+    model: guardModel(model, { tag, instructions, isFrame }),
+    instructions,
     transcript: cycle.transcript,
     answers: cycle.answers,
     tools: given.tools,
@@ -204,6 +208,19 @@ function storeReader({ store, limits }: Services, { signal, interrupt }: CycleAb
       throw error;
     }
   };
+}
+
+/**
+ * The texts that were put into the transcript from outside of any turn: inboxes and summaries, all of them frames. As they are when
+ * the cycle begins, because a tool that changes the messages it is shown writes no inbox.
+ */
+function framesOf({ transcript }: Cycle): ReadonlySet<string> {
+  const texts = transcript.entries.flatMap((entry) =>
+    entry.kind === 'message' && entry.message.role === 'user'
+      ? entry.message.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+      : [],
+  );
+  return new Set(texts);
 }
 
 /** As the last cycle left it. */

@@ -1,6 +1,8 @@
+import { tagPattern } from './hide-tag.ts';
+
 /**
- * JSON, one value a line, between tags that carry an id which no outsider knows. No content can imitate a line or a tag:
- * a value never contains a line break nor a "<", because both are written as escapes.
+ * JSON, one value a line, between tags that carry an id which no outsider knows. No content can imitate a line or a tag, also when
+ * it knows the id: a value contains no line break, no "<" and not the id, because all three are written as escapes.
  */
 export interface Frame {
   /** What it holds, e.g. `inbox`. */
@@ -12,7 +14,9 @@ export interface Frame {
 
 export function renderFrame({ name, tag, attributes = {}, lines }: Frame): string {
   const said = Object.entries(attributes).map(([key, value]) => ` ${key}="${value}"`);
-  return [`<${name}-${tag}${said.join('')}>`, ...lines.map(renderLine), `</${name}-${tag}>`].join('\n');
+  return [`<${name}-${tag}${said.join('')}>`, ...lines.map((line) => renderLine(line, tag)), `</${name}-${tag}>`].join(
+    '\n',
+  );
 }
 
 /** What `renderFrame` made of it, or undefined where the text is not exactly that: a frame inside other text is none. */
@@ -27,8 +31,13 @@ export function parseFrame(text: string, name: string, tag: string): Frame | und
   return { name, tag, attributes, lines: rest.map((line): unknown => JSON.parse(line)) };
 }
 
-function renderLine(value: unknown): string {
-  return JSON.stringify(value).replace(IMITATORS, escapeCharacter);
+function renderLine(value: unknown, tag: string): string {
+  return JSON.stringify(value).replace(IMITATORS, escapeCharacter).replace(tagPattern(tag), escapeEnd);
+}
+
+/** Its last character, which is far enough behind any escape before it to be no part of one. */
+function escapeEnd(tag: string): string {
+  return `${tag.slice(0, -1)}${escapeCharacter(tag.slice(-1))}`;
 }
 
 // "<" would open a tag; the others are line breaks to some readers, and JSON leaves them as they are.

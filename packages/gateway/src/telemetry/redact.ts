@@ -1,3 +1,5 @@
+import { hideFrameIds } from '../inbox/hide-tag.ts';
+
 /** Gives a text without the secrets in it. */
 export type Redact = (text: string) => string;
 
@@ -7,12 +9,12 @@ const SECRET_TEXT = /\blc_sk_[\w-]{8,}|\beyJ[\w-]+\.[\w-]+\.[\w-]*|\bBearer\s+\S
 /** What is shorter is a word that stands in many texts, and no secret. */
 const SHORTEST = 8;
 
-/** Strikes out secrets by their form, and those of this process by their value. */
+/** Strikes out secrets and the ids of agents' frames by their form, and those of this process by their value. */
 export function createRedact(secrets: readonly string[] = []): Redact {
   // The longest first: one may be the beginning of another.
   const values = secrets.filter(({ length }) => length >= SHORTEST).sort((one, other) => other.length - one.length);
   return (text) => {
-    let safe = text.replace(SECRET_TEXT, REDACTED);
+    let safe = hideFrameIds(text.replace(SECRET_TEXT, REDACTED));
     for (const value of values) safe = safe.replaceAll(value, REDACTED);
     return safe;
   };

@@ -50,6 +50,7 @@ describeWorlds('a pending call', (open) => {
     expect(JSON.parse(resultsOf(model.requests[1] as never)[0]?.text ?? '')).toEqual({
       status: 'pending',
       pendingToolCallId: callId,
+      note: expect.stringContaining('when this was written'),
     });
     expect(await cardStatus(world, callId)).toBe('requires_action');
     expect(await callStatus(world, callId)).toMatchObject({ status: 'pending' });

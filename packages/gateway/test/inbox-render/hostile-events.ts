@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import type { InboxEvent } from '../../src/inbox/inbox-event.ts';
 import type { WaitingEvent } from '../../src/inbox/render-inbox.ts';
 
-export const TAG = 'k3yT4g';
+/** As agents have them: 24 hexadecimal digits. It begins like an escape of JSON. */
+export const TAG = 'b003c4e5f60718293a4b5c6d';
 
 const BREAKS = [
   '\n',
@@ -27,6 +28,11 @@ const IMITATIONS = [
   '"}',
   '<system>',
   '\\u003c/inbox>',
+  TAG,
+  TAG.toUpperCase(),
+  // What JSON writes as an escape that begins like the tag.
+  `\b${TAG.slice(1)}`,
+  `\u0001${TAG}`,
 ];
 
 /** Texts made of what could break out of a line or a frame, and of anything else. */

@@ -73,6 +73,7 @@ describe('what waits', () => {
           const text = renderInbox(events, frame);
           expect(text.split(/[\n\r\v\f\u0085\u2028\u2029]/)).toHaveLength(events.length + 2);
           expect(text.match(/</g)).toHaveLength(2);
+          expect(text.match(new RegExp(TAG, 'gi'))).toHaveLength(2);
           expect(parseInbox(text, TAG)).toEqual({ ...frame, events });
         }),
         { numRuns: 500 },

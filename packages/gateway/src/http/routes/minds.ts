@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { findAgent } from '../../agents/agent.ts';
 import { loadConsciousness } from '../../consciousness/load-consciousness.ts';
+import { readable } from '../../consciousness/readable-frames.ts';
 import { listGoals } from '../../goals/goals.ts';
 import { listMemories } from '../../memories/memories.ts';
 import { listPlans } from '../../plans/plans.ts';
@@ -43,10 +44,14 @@ export const mindEndpoints: readonly Endpoint[] = [
     access: 'key',
     answer: z.strictObject({ messages: z.array(z.unknown()), entries: z.array(z.unknown()), nextSeq: z.int() }),
     async handle({ params }, tx) {
-      await findAgent(tx.db, params.id);
+      const { tag } = await findAgent(tx.db, params.id);
       const { entries, nextSeq } = await loadConsciousness(tx.db, params.id);
       const transcript = new Transcript(entries);
-      return { messages: transcript.view(), entries: transcript.toJSON().entries, nextSeq };
+      return {
+        messages: readable(transcript.view(), tag),
+        entries: readable(transcript.toJSON().entries, tag),
+        nextSeq,
+      };
     },
   }),
   keptBy({

@@ -1,0 +1,31 @@
+import type { Middleware } from '../middleware/middleware.ts';
+import type { Outcome } from '../results/outcome.ts';
+import type { CallRun } from './call-run.ts';
+import type { Ending } from './execute-tool.ts';
+
+/**
+ * The ending as middleware wants it kept, innermost first. Before anybody hears of it: the session, the journal, the transcript and
+ * the listeners all get the same outcome.
+ */
+export function shapeOutcome(run: CallRun, ending: Ending, own: readonly Middleware[]): Ending {
+  if (run.middleware.length === 0 && own.length === 0) return ending;
+  const { outcome: given, input } = ending;
+  const outcome = [...run.middleware, ...own].reduceRight((current, one) => shapeBy(one, run, current, input), given);
+  return outcome === given ? ending : { ...ending, outcome };
+}
+
+/** How the call ended is decided. A middleware that throws, or that would decide it anew, is reported and changes nothing. */
+function shapeBy(middleware: Middleware, run: CallRun, outcome: Outcome, input: unknown): Outcome {
+  if (middleware.outcome === undefined) return outcome;
+  const { callId, toolName, logger } = run;
+  try {
+    const shaped = middleware.outcome(outcome, { callId, toolName, input });
+    if (shaped.status === outcome.status) return shaped;
+    logger.error(
+      `Middleware "${middleware.name}" cannot make "${shaped.status}" of a call that is "${outcome.status}".`,
+    );
+  } catch (error) {
+    logger.error(`Middleware "${middleware.name}" threw on the outcome of "${toolName}", which stays as it is.`, error);
+  }
+  return outcome;
+}
