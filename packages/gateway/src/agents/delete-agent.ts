@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { cancelPending } from '../pending/cancel-pending.ts';
 import { cancelRunsOf } from '../runs/request-cancel.ts';
 import type { Services } from '../services.ts';
@@ -8,7 +7,7 @@ import { cancelCards } from '../spaces/tool-card.ts';
 import { toJson } from '../store/json.ts';
 import type { Tx } from '../store/store.ts';
 import { findAgent } from './agent.ts';
-import { lockAgent } from './lock-agent.ts';
+import { lockAgent, lockThreads } from './lock-agent.ts';
 
 /**
  * Ends the agent: its open calls are cancelled, what waits for it is dead, and nothing wakes it any more. What it said stays, by an
@@ -16,6 +15,7 @@ import { lockAgent } from './lock-agent.ts';
  */
 export async function deleteAgent(services: Services, tx: Tx, agentId: string): Promise<void> {
   const { entity_id: entityId } = await findAgent(tx.db, agentId);
+  // A worker that is about to begin a run has written it, and it is asked to end; or finds the agent deleted, and begins none.
   await lockThreads(tx, agentId);
   await leaveSpaces(services, tx, entityId);
   await markDeleted(tx, agentId, entityId);
@@ -30,24 +30,22 @@ export async function deleteAgent(services: Services, tx: Tx, agentId: string): 
   await buryInbox(tx, agentId);
 }
 
-/** A worker that is about to begin a run has written it, and it is asked to end; or finds the agent deleted, and begins none. */
-async function lockThreads(tx: Tx, agentId: string): Promise<void> {
-  if (tx.dialect !== 'postgres') return;
-  const threads = tx.db.selectFrom('threads').select('id').where('agent_id', '=', agentId).orderBy('id');
-  await threads.modifyEnd(sql`for no key update`).execute();
+async function leaveSpaces(services: Services, tx: Tx, entityId: string): Promise<void> {
+  // All of them before anything else is written: see lockSpace.
+  for (const spaceId of await spacesOf(tx, entityId)) await lockSpace(tx, spaceId);
+  // Asked again, now that they are ours: somebody may have taken the agent out of one until then.
+  for (const spaceId of await spacesOf(tx, entityId)) await removeMember(services, tx, { spaceId, entityId });
 }
 
-async function leaveSpaces(services: Services, tx: Tx, entityId: string): Promise<void> {
+/** In the order of their ids. */
+async function spacesOf(tx: Tx, entityId: string): Promise<readonly string[]> {
   const joined = await tx.db
     .selectFrom('memberships')
     .select('space_id')
     .where('entity_id', '=', entityId)
     .where('left_at', 'is', null)
     .execute();
-  const spaceIds = joined.map(({ space_id }) => space_id).sort();
-  // All of them before anything else is written: see lockSpace.
-  for (const spaceId of spaceIds) await lockSpace(tx, spaceId);
-  for (const spaceId of spaceIds) await removeMember(services, tx, { spaceId, entityId });
+  return joined.map(({ space_id }) => space_id).sort();
 }
 
 async function markDeleted(tx: Tx, agentId: string, entityId: string): Promise<void> {

@@ -126,6 +126,8 @@ function readMessages(here: Here): Tool<{ spaceId: string; offset?: number | und
         // Numbers have no gaps: an offset from the newest is a number.
         const before = (newest?.next_seq ?? 1) - offset;
         const { items } = before <= 1 ? { items: [] } : await listMessages(db, { spaceId, before, limit });
+        // Again, after it was read: who is taken out of the space meanwhile reads nothing that was said after it.
+        await requireMember(db, spaceId, agent.entityId);
         return { spaceId, messages: items.toReversed() };
       };
       return await orFail(() => read(readPage));

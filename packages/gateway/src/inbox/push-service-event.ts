@@ -1,12 +1,11 @@
 import { lockAgent } from '../agents/lock-agent.ts';
-import type { AgentConfig } from '../config/agent-config.ts';
 import { invalid, tooLarge } from '../entities/invalid.ts';
 import { plainText } from '../entities/plain-text.ts';
 import { newId } from '../new-id.ts';
 import type { Services } from '../services.ts';
-import { fromJson, toJson } from '../store/json.ts';
+import { toJson } from '../store/json.ts';
 import type { Tx } from '../store/store.ts';
-import { countWaiting, inboxFull } from './inbox-room.ts';
+import { countWaiting, inboxFull, inboxLimit } from './inbox-room.ts';
 import { pushEvent } from './push-event.ts';
 
 export interface NewServiceEvent {
@@ -35,13 +34,13 @@ export async function pushServiceEvent(
   plainText(source, 'source', { min: 1, max: 200 });
   plainText(name, 'name', { min: 1, max: 200 });
   assertSize(data, services.limits.resultBytes);
-  const agent = await lockAgent(tx, agentId, 'share');
+  const agent = await lockAgent(tx, agentId, 'inbox');
   const event = { type: 'service', source, name, data } as const;
   const isNew = await pushEvent(services, tx, { agentId, eventId, event });
   if (isNew) {
-    const limit = fromJson<AgentConfig>(agent.config).limits?.inboxLength ?? services.limits.inboxLength;
+    const limit = inboxLimit(agent, services.limits);
     // Counted with this one, after it was found to be new: a repetition is answered also when the inbox is full.
-    if (((await countWaiting(tx.db, [agentId])).get(agentId) ?? 0) > limit) throw inboxFull(agentId, limit);
+    if ((await countWaiting(tx.db, agentId)) > limit) throw inboxFull(agentId, limit);
   }
   return { eventId, duplicate: !isNew };
 }

@@ -62,16 +62,18 @@ const findHash = statement((db, { hash }: { hash: string }) =>
   db.selectFrom('api_keys').select(COLUMNS.api_keys).where('hash', '=', hash).where('revoked_at', 'is', null),
 );
 
-/** From here on it opens nothing. Revoking it again changes nothing. */
+/** From here on it opens nothing. Revoking it again changes nothing, also at the same moment: the condition is part of the write. */
 export async function revokeKey(tx: Tx, keyId: string): Promise<ApiKey> {
-  const row = isId(keyId)
-    ? await tx.db.selectFrom('api_keys').selectAll().where('id', '=', keyId).executeTakeFirst()
-    : undefined;
+  if (!isId(keyId)) throw notFound('key', keyId);
+  await tx.db
+    .updateTable('api_keys')
+    .set({ revoked_at: tx.now() })
+    .where('id', '=', keyId)
+    .where('revoked_at', 'is', null)
+    .execute();
+  const row = await tx.db.selectFrom('api_keys').selectAll().where('id', '=', keyId).executeTakeFirst();
   if (row === undefined) throw notFound('key', keyId);
-  if (row.revoked_at !== null) return toApiKey(row);
-  const revoked_at = tx.now();
-  await tx.db.updateTable('api_keys').set({ revoked_at }).where('id', '=', keyId).execute();
-  return toApiKey({ ...row, revoked_at });
+  return toApiKey(row);
 }
 
 /** Oldest first, revoked ones too. */

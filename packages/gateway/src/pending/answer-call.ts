@@ -51,7 +51,7 @@ export async function answerCall(
   const row = await lockPending(tx, callId);
   if (row === undefined || row.run_id !== runId) throw notFound('pending call', callId);
   const call = toPendingCall(row);
-  await assertMayAnswer(tx.db, call, by);
+  await assertMayAnswer(tx, call, by);
   assertSize(answer, services.limits.resultBytes);
   const now = tx.now();
   if (isOver(call, now)) {

@@ -1,7 +1,7 @@
-import type { Kysely } from 'kysely';
+import { sql } from 'kysely';
 import { ApiError, notFound } from '../api-error.ts';
 import { isId } from '../entities/plain-text.ts';
-import type { Tables } from '../store/tables.ts';
+import type { Tx } from '../store/store.ts';
 import type { PendingCall } from './pending-call.ts';
 
 /** Who answers: an entity, or whoever holds a secret key (its id is recorded). */
@@ -16,10 +16,11 @@ export function answererId(by: Answerer): string {
 /**
  * Members of the card's space by default, or those of them whom the tool names. Whoever is no member is not told that there is a
  * call; a call without a card is known only to the entities that the tool names. Secret keys may answer every call.
+ * It holds until the commit: whoever takes them out of the space, or changes their role, waits for that.
  */
-export async function assertMayAnswer(db: Kysely<Tables>, call: PendingCall, by: Answerer): Promise<void> {
+export async function assertMayAnswer(tx: Tx, call: PendingCall, by: Answerer): Promise<void> {
   if ('key' in by) return;
-  const role = call.spaceId === undefined ? undefined : await roleIn(db, call.spaceId, by.entityId);
+  const role = call.spaceId === undefined ? undefined : await lockRole(tx, call.spaceId, by.entityId);
   const may = rightOf(call, { entityId: by.entityId, role });
   if (may === 'unknown') throw notFound('pending call', call.callId);
   if (may === 'no')
@@ -43,14 +44,14 @@ export function rightOf(
   return answeredBy === undefined || named || answeredBy.roles?.includes(role) === true ? 'yes' : 'no';
 }
 
-async function roleIn(db: Kysely<Tables>, spaceId: string, entityId: string): Promise<string | undefined> {
+async function lockRole(tx: Tx, spaceId: string, entityId: string): Promise<string | undefined> {
   if (!isId(entityId)) return undefined;
-  const member = await db
+  const membership = tx.db
     .selectFrom('memberships')
     .select('role')
     .where('space_id', '=', spaceId)
     .where('entity_id', '=', entityId)
-    .where('left_at', 'is', null)
-    .executeTakeFirst();
-  return member?.role;
+    .where('left_at', 'is', null);
+  const row = tx.dialect === 'postgres' ? membership.modifyEnd(sql`for share`) : membership;
+  return (await row.executeTakeFirst())?.role;
 }

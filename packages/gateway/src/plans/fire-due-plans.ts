@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import { sql } from 'kysely';
-import { countWaiting } from '../inbox/inbox-room.ts';
+import { lockAgentIfThere } from '../agents/lock-agent.ts';
+import { countWaiting, inboxLimit } from '../inbox/inbox-room.ts';
 import { pushEvent } from '../inbox/push-event.ts';
 import type { Services } from '../services.ts';
 import { fromJson } from '../store/json.ts';
@@ -30,7 +31,7 @@ export async function fireDuePlans(services: Services, { agentId, now }: DueOpti
   let fired = 0;
   for (let after: Place = FIRST; ; ) {
     const due = await duePlans(services, { agentId, at, after });
-    for (const { id } of due) if (await fire(services, id, at)) fired += 1;
+    for (const one of due) if (await fire(services, one, at)) fired += 1;
     const last = due.at(-1);
     if (last === undefined || due.length < PAGE) return fired;
     after = last;
@@ -43,16 +44,20 @@ interface Place {
   readonly id: string;
 }
 
+interface Listed extends Place {
+  readonly agent_id: string;
+}
+
 const FIRST: Place = { next_at: Number.MIN_SAFE_INTEGER, id: '' };
 
 async function duePlans(
   { store }: Services,
   { agentId, at, after }: { agentId: string | undefined; at: number; after: Place },
-): Promise<Place[]> {
+): Promise<Listed[]> {
   const due = store.db
     .selectFrom('plans')
     .innerJoin('agents', 'agents.id', 'plans.agent_id')
-    .select(['plans.id', 'plans.next_at'])
+    .select(['plans.id', 'plans.agent_id', 'plans.next_at'])
     .where('plans.next_at', '<=', at)
     .where('agents.status', '=', 'active')
     .where('plans.next_at', '>=', after.next_at)
@@ -61,15 +66,21 @@ async function duePlans(
     .orderBy('plans.id')
     .limit(PAGE);
   const rows = await (agentId === undefined ? due : due.where('plans.agent_id', '=', agentId)).execute();
-  return rows.flatMap(({ id, next_at }) => (next_at === null ? [] : [{ id, next_at }]));
+  return rows.flatMap(({ id, agent_id, next_at }) => (next_at === null ? [] : [{ id, agent_id, next_at }]));
 }
 
-/** Whoever comes second finds the row locked, or no longer due. */
-async function fire(services: Services, id: string, now: number): Promise<boolean> {
+/**
+ * Whoever comes second finds the row locked, or no longer due. The agent comes first, as where it is deleted: it may be paused since
+ * its plans were listed, and others may fill its inbox.
+ */
+async function fire(services: Services, { id, agent_id }: Listed, now: number): Promise<boolean> {
   return await services.store.transaction(async (tx) => {
+    const agent = await lockAgentIfThere(tx, agent_id, 'inbox');
+    if (agent?.status !== 'active') return false;
     const plan = await lockDue(tx, id, now);
     if (plan === undefined) return false;
-    if (await isInboxFull(services, tx, plan.agent_id)) return false;
+    // Then it stays due, and fires late: nothing is lost, and nothing grows without end.
+    if ((await countWaiting(tx.db, agent_id)) >= inboxLimit(agent, services.limits)) return false;
     const dueAt = instantToTell(services, plan, now);
     const pushed = dueAt !== undefined && (await tell(services, tx, plan, { dueAt, now }));
     const nextAt = instantAfter(services, plan, now);
@@ -81,12 +92,6 @@ async function fire(services: Services, id: string, now: number): Promise<boolea
     if (nextAt !== undefined) await services.engine.enqueue(tx, plan.agent_id, nextAt);
     return pushed;
   });
-}
-
-/** Then it stays due, and fires late: nothing is lost, and nothing grows without end. */
-async function isInboxFull({ limits }: Services, tx: Tx, agentId: string): Promise<boolean> {
-  const waiting = await countWaiting(tx.db, [agentId]);
-  return (waiting.get(agentId) ?? 0) >= limits.inboxLength;
 }
 
 async function lockDue(tx: Tx, id: string, now: number): Promise<Due | undefined> {

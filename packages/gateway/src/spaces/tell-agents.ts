@@ -1,5 +1,5 @@
 import type { AgentConfig } from '../config/agent-config.ts';
-import { inboxFull } from '../inbox/inbox-room.ts';
+import { hasRoom, inboxFull } from '../inbox/inbox-room.ts';
 import { pushEvent } from '../inbox/push-event.ts';
 import { IS_WAITING } from '../inbox/waiting.ts';
 import type { Services } from '../services.ts';
@@ -21,7 +21,7 @@ export async function tellAgents(services: Services, tx: Tx, said: Said): Promis
   const hops = await countHop(tx, said);
   for (const { id, limits, waiting } of said.listeners) {
     const { hopLimit = services.limits.hops, inboxLength = services.limits.inboxLength } = limits;
-    const isFull = waiting >= inboxLength;
+    const isFull = !(await hasRoom(tx, { agentId: id, waiting, limit: inboxLength }));
     const isAgent = said.sender.kind === 'agent';
     // People can wait and try again. An agent's message stands, and what it would have caused is kept for operators.
     if (isFull && !isAgent) throw inboxFull(id, inboxLength);
@@ -36,7 +36,7 @@ export async function tellAgents(services: Services, tx: Tx, said: Said): Promis
 export interface Listener {
   readonly id: string;
   readonly limits: NonNullable<AgentConfig['limits']>;
-  /** Events in its inbox. */
+  /** Events in its inbox, counted without its lock: see hasRoom. */
   readonly waiting: number;
 }
 

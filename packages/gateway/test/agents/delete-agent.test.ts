@@ -6,7 +6,7 @@ import { listInbox } from '../../src/inbox/list-inbox.ts';
 import { pushServiceEvent } from '../../src/inbox/push-service-event.ts';
 import { getRun } from '../../src/runs/run.ts';
 import { listMessages } from '../../src/spaces/list-messages.ts';
-import { addMember, listMembers } from '../../src/spaces/membership.ts';
+import { addMember, listMembers, removeMember } from '../../src/spaces/membership.ts';
 import { postMessage } from '../../src/spaces/post-message.ts';
 import { openCard } from '../../src/spaces/tool-card.ts';
 import { claimThread, fenced } from '../../src/threads/lease.ts';
@@ -160,6 +160,25 @@ describe.each(databases)('deleting an agent on $kind', ({ kind, create }) => {
       });
     await overlap(other.store, join, () => remove(bot.id, other));
     expect((await listMembers(world.store.db, { spaceId: space.id })).items).toEqual([]);
+  });
+
+  test('[G17] an agent that is taken out of a space while it is deleted is deleted all the same', async () => {
+    const [ann, bot] = [await world.person(), await world.agent()];
+    const [left, kept] = [await world.space(ann, bot), await world.space(ann, bot)];
+    const takeOut = (hold: () => Promise<void>) =>
+      world.in(async (tx) => {
+        await removeMember(world.services, tx, { spaceId: left.id, entityId: bot.id });
+        await hold();
+      });
+    const [, deleted] = await overlap(other.store, takeOut, () => remove(bot.id, other));
+    expect(deleted).toMatchObject({ status: 'fulfilled' });
+    await expect(getAgent(world.store.db, bot.id)).rejects.toMatchObject({ status: 404 });
+    for (const { id } of [left, kept])
+      expect((await listMembers(world.store.db, { spaceId: id })).items).toMatchObject([{ entityId: ann.id }]);
+    const gone = [...world.told, ...(kind === 'postgres' ? other.told : [])].filter(
+      ({ type, channel }) => type === 'member.left' && channel === `space:${left.id}`,
+    );
+    expect(gone).toHaveLength(1);
   });
 
   test('[G17] a message that is posted while the agent is deleted is dead', async () => {

@@ -3,6 +3,7 @@ import { createKey, findKey, listKeys, revokeKey } from '../../src/keys/api-key.
 import { ensureFirstKey } from '../../src/keys/first-key.ts';
 import { hasScope, type Scope } from '../../src/keys/scope.ts';
 import type { Store } from '../../src/store/store.ts';
+import { overlap } from '../spaces/overlap.ts';
 import { type Database, databases } from '../support/stores.ts';
 
 describe.each(databases)('secret keys on $kind', ({ kind, create }) => {
@@ -33,6 +34,19 @@ describe.each(databases)('secret keys on $kind', ({ kind, create }) => {
       await fresh.remove();
     }
   };
+
+  test('[G51] a key that two revoke at the same moment was revoked when the first did', async () => {
+    const { id } = await make();
+    const first = (hold: () => Promise<void>) =>
+      store.transaction(async (tx) => {
+        await tx.db.updateTable('api_keys').set({ revoked_at: 1 }).where('id', '=', id).execute();
+        await hold();
+      });
+    const [, second] = await overlap(store, first, () => revoke(id));
+    expect(second).toMatchObject({ status: 'fulfilled', value: { id, revokedAt: 1 } });
+    const { items } = await listKeys(store.db, { limit: 200 });
+    expect(items.find((one) => one.id === id)).toMatchObject({ revokedAt: 1 });
+  });
 
   test('[G51] a key is found by what was given out, with its scopes', async () => {
     const { id, key } = await make(['read', 'read']);

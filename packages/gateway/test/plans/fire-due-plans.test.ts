@@ -49,6 +49,16 @@ describe.each(databases)('plans that are due on $kind', ({ create }) => {
     expect(world.wakes).toEqual([{ threadId: agentId }]);
   });
 
+  test('[G53] a plan stays due while as many events wait as the agent itself allows', async () => {
+    const agentId = await world.addAgent({ inboxLength: 1 });
+    const plans = ['a', 'b'].map((key) => ({ key, name: key, instruction: 'Do it.', at: NOW + MINUTE }));
+    await world.services.store.transaction(async (tx) =>
+      writePlans(world.services, tx, agentId, await preparePlans(tx.db, agentId, plans, NOW)),
+    );
+    expect(await fireDuePlans(world.services, { agentId, now: NOW + MINUTE })).toBe(1);
+    expect(await world.inbox(agentId)).toHaveLength(1);
+  });
+
   test('[G23] a pattern fires again and again, and asks for its next wake', async () => {
     const { agentId, fire, events, plan } = await planned({ cron: '*/10 * * * *' });
     expect(await fire(NOW + 10 * MINUTE)).toBe(1);

@@ -85,10 +85,8 @@ export const spaceEndpoints: readonly Endpoint[] = [
     summary: 'One of them.',
     access: 'entity',
     answer: spaceSchema,
-    async handle({ caller, params }, tx) {
-      await assertMaySee(tx, params.id, caller);
-      return await getSpace(tx.db, params.id);
-    },
+    handle: ({ caller, params }, tx) =>
+      readAs(caller, tx, { spaceId: params.id, read: () => getSpace(tx.db, params.id) }),
   }),
   endpoint({
     method: 'get',
@@ -97,10 +95,8 @@ export const spaceEndpoints: readonly Endpoint[] = [
     access: 'entity',
     query: z.strictObject({ ...pageFields }),
     answer: pageOf(memberSchema),
-    async handle({ caller, params, query }, tx) {
-      await assertMaySee(tx, params.id, caller);
-      return await listMembers(tx.db, { ...query, spaceId: params.id });
-    },
+    handle: ({ caller, params: { id: spaceId }, query }, tx) =>
+      readAs(caller, tx, { spaceId, read: () => listMembers(tx.db, { ...query, spaceId }) }),
   }),
   endpoint({
     method: 'post',
@@ -135,10 +131,8 @@ export const spaceEndpoints: readonly Endpoint[] = [
     access: 'entity',
     query: z.strictObject({ before: seqInQuery, after: seqInQuery, limit: pageFields.limit }),
     answer: z.strictObject({ items: z.array(messageSchema), hasMore: z.boolean() }),
-    async handle({ caller, params, query }, tx) {
-      await assertMaySee(tx, params.id, caller);
-      return await listMessages(tx.db, { ...query, spaceId: params.id });
-    },
+    handle: ({ caller, params: { id: spaceId }, query }, tx) =>
+      readAs(caller, tx, { spaceId, read: () => listMessages(tx.db, { ...query, spaceId }) }),
   }),
   endpoint({
     method: 'post',
@@ -185,6 +179,20 @@ async function explainAbsence(
   if (caller.kind !== 'key' || !(error instanceof ApiError) || error.status !== 404) throw error;
   await getSpace(tx.db, spaceId);
   throw new ApiError(404, 'not_found', `"${entityId}" is no member of this space.`, { details: { path: 'entityId' } });
+}
+
+/**
+ * What is read of a space, for whoever may see it. They are asked for after it: what was read was there before, while they were in
+ * the space. Asked for first, they could be taken out in between, and read what was said after it.
+ */
+async function readAs<T>(
+  caller: Caller,
+  tx: Tx,
+  { spaceId, read }: { readonly spaceId: string; readonly read: () => Promise<T> },
+): Promise<T> {
+  const found = await read();
+  await assertMaySee(tx, spaceId, caller);
+  return found;
 }
 
 /** Who is no member is not told that there is such a space. */

@@ -1,0 +1,81 @@
+import { scriptedModel } from '@lastcall/core/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { pauseAgent, resumeAgent } from '../../src/agents/pause-agent.ts';
+import { updateAgent } from '../../src/agents/update-agent.ts';
+import type { Services } from '../../src/services.ts';
+import type { Tx } from '../../src/store/store.ts';
+import { overlap } from '../spaces/overlap.ts';
+import { holdLock, overlapping } from '../support/held-lock.ts';
+import { lobby } from '../support/lobby.ts';
+import type { Database } from '../support/stores.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+/** The worker is not started: nobody sweeps, and an agent is woken by the test alone. */
+describe.each(overlapping)('changes of an agent whose cycle is about to begin on $kind', ({ create }) => {
+  let database: Database;
+  let world: World;
+  let other: World;
+  beforeAll(async () => {
+    database = await create();
+  });
+  afterAll(() => database.remove());
+  beforeEach(async () => {
+    const models = { default: scriptedModel(() => 'Done.') };
+    world = await openWorld({ database, models });
+    other = await openWorld({ database, models });
+  });
+  afterEach(async () => {
+    for (const gateway of [world, other]) await gateway.stop();
+  });
+
+  const runsOf = (agentId: string) =>
+    world.store.db
+      .selectFrom('runs')
+      .select(['id', 'config_version'])
+      .where('thread_id', '=', agentId)
+      .orderBy('id')
+      .execute();
+
+  /** The change is asked for when the cycle has looked at the agent, and is not durable. Gives the runs there were when it was answered. */
+  const changeWhileCycleBegins = async (agentId: string, change: (services: Services, tx: Tx) => Promise<unknown>) => {
+    const held = await holdLock(database, 'select id from inbox_events where agent_id = $1 for update', [agentId]);
+    const woken = world.worker.wake(agentId);
+    await held.waitedFor();
+    const answered = other.store.transaction((tx) => change(other.services, tx)).then(() => runsOf(agentId));
+    await held.waitedFor({ by: 2, orDone: answered });
+    await held.release();
+    await woken;
+    return await answered;
+  };
+
+  test('[G16] no cycle begins after a pause was answered', async () => {
+    const { ada, bot, space } = await lobby(world);
+    await world.say(space, ada, 'Hi');
+    const runs = await changeWhileCycleBegins(bot, (services, tx) => pauseAgent(services, tx, bot));
+    expect(await runsOf(bot)).toEqual(runs);
+  });
+
+  test('[G15] no cycle begins with the old configuration after a change was answered', async () => {
+    const { ada, bot, space } = await lobby(world);
+    await world.say(space, ada, 'Hi');
+    const runs = await changeWhileCycleBegins(bot, (services, tx) =>
+      updateAgent(services, tx, { agentId: bot, config: { instructions: 'Be kind.' } }),
+    );
+    expect((await runsOf(bot)).filter(({ config_version }) => config_version === 1)).toEqual(runs);
+  });
+
+  test('[G16] a message that comes while the agent is resumed wakes it', async () => {
+    const { ada, bot, space } = await lobby(world);
+    await world.store.transaction((tx) => pauseAgent(world.services, tx, bot));
+    const resume = (hold: () => Promise<void>) =>
+      world.store.transaction(async (tx) => {
+        await resumeAgent(world.services, tx, bot);
+        await hold();
+      });
+    await overlap(other.store, resume, async () => {
+      await other.say(space, ada, 'Hi');
+      await other.worker.wake(bot);
+    });
+    expect(await runsOf(bot)).toHaveLength(1);
+  });
+});

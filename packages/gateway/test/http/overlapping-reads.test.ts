@@ -1,0 +1,61 @@
+import { dispatchCall } from '@lastcall/core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { spaceTools } from '../../src/built-in-tools/space-tools.ts';
+import type { ThinkingContext } from '../../src/cycle/cycle-context.ts';
+import { holdLock, overlapping } from '../support/held-lock.ts';
+import type { Database } from '../support/stores.ts';
+import { type Api, openApi } from './api.ts';
+
+describe.each(overlapping)('reading a space while one is taken out of it on $kind', ({ create }) => {
+  let database: Database;
+  let api: Api;
+  beforeAll(async () => {
+    database = await create();
+    api = await openApi(database);
+  });
+  afterAll(async () => {
+    await api.close();
+    await database.remove();
+  });
+
+  /** Bob is taken out of a space, and something is said there, while what `read` begins waits for the messages. */
+  const readWhileTakenOut = async (read: (space: string, bob: string) => Promise<string>): Promise<string> => {
+    const [ann, bob] = [await api.person('Ann'), await api.person('Bob')];
+    const space = await api.space(ann, bob);
+    const said = await api.done<{ id: string }>('POST', `/api/spaces/${space}/messages`, { entityId: ann, text: 'Hi' });
+    // Whoever is about to read messages waits, and who takes somebody out of the space does not.
+    const held = await holdLock(database, 'lock table messages in access exclusive mode');
+    const reading = read(space, bob);
+    await held.waitedFor();
+    await api.done('DELETE', `/api/spaces/${space}/members?entityId=${bob}`);
+    await held.query(
+      `insert into messages select $2, space_id, seq + 1, entity_id, kind, '"Bob is gone"', reply_to, metadata,
+         call_id, client_message_id, status, run_id, created_at, updated_at from messages where id = $1`,
+      [said.id, `${said.id} later`],
+    );
+    await held.release();
+    return await reading;
+  };
+
+  test('[G1] who was taken out of a space reads nothing that was said after it', async () => {
+    const read = async (space: string, bob: string): Promise<string> => {
+      const { status, body } = await api.call('GET', `/api/spaces/${space}/messages`, {
+        secret: await api.tokenOf(bob),
+      });
+      return `${status} ${JSON.stringify(body)}`;
+    };
+    expect(await readWhileTakenOut(read)).toMatch(/^404 (?!.*Bob is gone)/);
+  });
+
+  test('[G1] an agent that was taken out of a space reads nothing with read_messages that was said after it', async () => {
+    const { services } = api;
+    const read = async (spaceId: string, entityId: string): Promise<string> => {
+      const context = { services, agent: { id: entityId, entityId, name: 'Bob' } } as unknown as ThinkingContext;
+      const tools = spaceTools(() => context, { messageCharacters: 100 });
+      const call = { toolName: 'read_messages', input: { spaceId } };
+      const { outcome } = await dispatchCall({ tools, call });
+      return `${outcome.status} ${outcome.text}`;
+    };
+    expect(await readWhileTakenOut(read)).toMatch(/^error (?!.*Bob is gone)/);
+  });
+});

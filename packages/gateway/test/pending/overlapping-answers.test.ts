@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { answer } from '../../src/pending/answer-call.ts';
+import type { Services } from '../../src/services.ts';
+import { addMember, removeMember } from '../../src/spaces/membership.ts';
+import type { Tx } from '../../src/store/store.ts';
+import { holdLock, overlapping } from '../support/held-lock.ts';
+import { createDesk, type Desk } from './desk.ts';
+
+describe.each(overlapping)('answers by somebody whose rights change on $kind', ({ create }) => {
+  let desk: Desk;
+  let beside: Services;
+  beforeAll(async () => {
+    desk = await createDesk(create);
+    beside = await desk.world.beside();
+  });
+  afterAll(() => desk.world.close());
+
+  /** The change is asked for when the answer was found to be allowed, and is not durable. Gives what the space was told, in order. */
+  const changeWhileAnswering = async (
+    { callId, runId }: { callId: string; runId: string },
+    entityId: string,
+    change: (tx: Tx) => Promise<unknown>,
+  ): Promise<readonly string[]> => {
+    const { world, services, space } = desk;
+    const held = await holdLock(world.database, 'select id from messages where call_id = $1 for update', [callId]);
+    const answered = answer(services, { runId, callId, answer: { result: 'yes' }, by: { entityId } });
+    await held.waitedFor();
+    const changed = beside.store.transaction(change);
+    await held.waitedFor({ by: 2, orDone: changed });
+    await held.release();
+    await Promise.all([answered, changed]);
+    const events = services.store.db.selectFrom('stream_events').select('type').where('channel', '=', `space:${space}`);
+    return (await events.orderBy('seq').execute()).map(({ type }) => type).slice(-2);
+  };
+
+  test('[G1] nobody answers a call after they were taken out of its space', async () => {
+    const person = await desk.addMember('member');
+    const call = await desk.ask();
+    const leave = (tx: Tx) => removeMember(beside, tx, { spaceId: desk.space, entityId: person });
+    expect(await changeWhileAnswering(call, person, leave)).toEqual(['tool-call.complete', 'member.left']);
+    expect(await desk.row(call.callId)).toMatchObject({ status: 'resolved', resolvedBy: person });
+  });
+
+  test('[G33] nobody answers a call after they lost the role that it asks for', async () => {
+    const boss = await desk.addMember('boss');
+    const call = await desk.ask({ answeredBy: { roles: ['boss'] } });
+    const demote = (tx: Tx) => addMember(beside, tx, { spaceId: desk.space, entityId: boss, role: 'member' });
+    expect(await changeWhileAnswering(call, boss, demote)).toEqual(['tool-call.complete', 'member.joined']);
+  });
+});
