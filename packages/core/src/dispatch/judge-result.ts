@@ -125,6 +125,9 @@ function waiting({ run, tool }: Judged, result: PendingResult): Outcome {
     ...(expiresInMs === undefined ? {} : { expiresAt: run.clock.now() + expiresInMs }),
     ...(onExpiry === undefined ? {} : { onExpiry }),
     ...(display === undefined ? {} : { display }),
-    text: message ?? `"${run.toolName}" is pending (call ${run.callId}). Its result comes later.`,
+    text:
+      typeof message === 'string'
+        ? message
+        : `"${run.toolName}" is pending (call ${run.callId}). Its result comes later.`,
   };
 }
