@@ -2,7 +2,7 @@ import type { Answer } from '../dispatch/answer.ts';
 import type { Settlement } from '../results/outcome.ts';
 import type { Entry, ReplyEntry, RequestedCall } from '../turn/entry.ts';
 import { fitsWait } from '../turn/given-answer.ts';
-import { callsOf, resultsOf } from '../turn/message.ts';
+import { callsOf, haveOneEach, resultsOf } from '../turn/message.ts';
 import type { Flaw } from './shape.ts';
 
 /**
@@ -82,7 +82,7 @@ class CallReader {
     next: Entry | undefined,
   ): Flaw | undefined {
     if (message.role === 'tool') {
-      const isRight = expected !== undefined && isSame(expected, resultsOf(message));
+      const isRight = expected !== undefined && haveOneEach(expected, resultsOf(message));
       return isRight
         ? undefined
         : flaw('.message.content', 'must hold one result for each call of the message before.');
@@ -178,14 +178,6 @@ class CallReader {
       ? undefined
       : flaw('.answer', `call ${quote(callId)} did not wait for such an answer.`);
   }
-}
-
-function isSame(expected: readonly string[], given: readonly string[]): boolean {
-  return (
-    expected.length === given.length &&
-    new Set(given).size === given.length &&
-    expected.every((id) => given.includes(id))
-  );
 }
 
 function flaw(at: string, problem: string): Flaw {

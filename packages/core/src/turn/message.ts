@@ -30,11 +30,18 @@ export function toModelMessages(messages: readonly Message[]): LanguageModelV4Me
     if (missing.length > 0)
       throw new OptionsError(field, `has calls without a result in the next message: ${missing.join(', ')}.`);
     const before = all[index - 1];
-    const foreign = without(resultsOf(message), before?.role === 'assistant' ? callsOf(before) : []);
-    if (foreign.length > 0)
-      throw new OptionsError(field, `has results of no call in the message before: ${foreign.join(', ')}.`);
+    const asked = before?.role === 'assistant' ? callsOf(before) : [];
+    if (message.role === 'tool' && !haveOneEach(asked, resultsOf(message)))
+      throw new OptionsError(field, 'must hold one result for each call of the message before, and no others.');
   });
   return all;
+}
+
+/** Whether each of the calls has its one result. */
+export function haveOneEach(calls: readonly string[], results: readonly string[]): boolean {
+  return (
+    calls.length === results.length && new Set(results).size === results.length && without(calls, results).length === 0
+  );
 }
 
 function without(ids: readonly string[], others: readonly string[]): readonly string[] {

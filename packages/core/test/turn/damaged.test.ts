@@ -196,6 +196,12 @@ test('[R57] an answer that JSON cannot hold is stored as null, and read back', a
   expect(end).toMatchObject({ answer: { result: null } });
 });
 
+test('[R57] messages that could not be read back are refused when they are given', async () => {
+  const [, , asks, results] = said;
+  for (const messages of [[results], [asks, results, results], [asks, { ...results, content: [] }]])
+    await expect(turn(['Ok.'], { messages: messages as never })).rejects.toThrow(/messages\[\d\]/);
+});
+
 describe('[R57] a stored transcript is refused with the path of its flaw:', () => {
   const settled = (callId: string, extra: object = {}) => ({
     kind: 'settled',
