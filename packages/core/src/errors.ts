@@ -72,6 +72,17 @@ export class SessionError extends LastcallError {
   }
 }
 
+/** A stored transcript that cannot be read. `path` is where in it, like `entries[3].settlement.callId`. */
+export class StoredTranscriptError extends LastcallError {
+  override readonly name: string = 'StoredTranscriptError';
+  readonly path: string;
+
+  constructor(path: string, problem: string, options?: { cause?: unknown }) {
+    super('transcript', `The stored transcript cannot be read. ${path}: ${problem}`, options);
+    this.path = path;
+  }
+}
+
 /** What a call did after it had ended. It changed nothing. */
 export class StaleCallError extends LastcallError {
   override readonly name: string = 'StaleCallError';

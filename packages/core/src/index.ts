@@ -22,6 +22,7 @@ export {
   SchemaError,
   SessionError,
   StaleCallError,
+  StoredTranscriptError,
   ToolDefinitionError,
   ToolSetError,
   ToolValidationError,

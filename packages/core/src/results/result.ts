@@ -68,9 +68,12 @@ export function blocked(reason: string): FailResult {
 export function pending(
   options: { expiresInMs?: number; onExpiry?: 'report' | 'fail'; display?: unknown; message?: string } = {},
 ): PendingResult {
-  const { expiresInMs } = options;
+  const { expiresInMs, onExpiry } = options;
   if (expiresInMs !== undefined && !(Number.isFinite(expiresInMs) && expiresInMs > 0)) {
     throw new LastcallError('options', `pending(): expiresInMs must be a number above 0, not ${String(expiresInMs)}.`);
+  }
+  if (onExpiry !== undefined && onExpiry !== 'report' && onExpiry !== 'fail') {
+    throw new LastcallError('options', `pending(): onExpiry must be 'report' or 'fail', not ${String(onExpiry)}.`);
   }
   return Object.freeze({ [RESULT]: true as const, status: 'pending' as const, ...options });
 }

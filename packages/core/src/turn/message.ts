@@ -25,26 +25,39 @@ function toModelMessage(message: Message, field: string = 'messages'): LanguageM
 export function toModelMessages(messages: readonly Message[]): LanguageModelV4Message[] {
   const all = messages.map((message, index) => toModelMessage(message, `messages[${index}]`));
   all.forEach((message, index) => {
-    const missing =
-      message.role === 'assistant' ? callsOf(message).filter((id) => !resultsOf(all[index + 1]).has(id)) : [];
-    if (missing.length === 0) return;
-    throw new OptionsError(
-      `messages[${index}]`,
-      `has calls without a result in the next message: ${missing.join(', ')}.`,
-    );
+    const field = `messages[${index}]`;
+    const missing = message.role === 'assistant' ? without(callsOf(message), resultsOf(all[index + 1])) : [];
+    if (missing.length > 0)
+      throw new OptionsError(field, `has calls without a result in the next message: ${missing.join(', ')}.`);
+    const before = all[index - 1];
+    const asked = before?.role === 'assistant' ? callsOf(before) : [];
+    if (message.role === 'tool' && !haveOneEach(asked, resultsOf(message)))
+      throw new OptionsError(field, 'must hold one result for each call of the message before, and no others.');
   });
   return all;
 }
 
-function callsOf({ content }: Extract<LanguageModelV4Message, { role: 'assistant' }>): string[] {
+/** Whether each of the calls has its one result. */
+export function haveOneEach(calls: readonly string[], results: readonly string[]): boolean {
+  return (
+    calls.length === results.length && new Set(results).size === results.length && without(calls, results).length === 0
+  );
+}
+
+function without(ids: readonly string[], others: readonly string[]): readonly string[] {
+  return ids.filter((id) => !others.includes(id));
+}
+
+/** The calls in a message that must be followed by their results. */
+export function callsOf({ content }: Extract<LanguageModelV4Message, { role: 'assistant' }>): string[] {
   return content.flatMap((part) =>
     part.type === 'tool-call' && part.providerExecuted !== true ? [part.toolCallId] : [],
   );
 }
 
-function resultsOf(message: LanguageModelV4Message | undefined): ReadonlySet<string> {
-  if (message?.role !== 'tool') return new Set();
-  return new Set(message.content.flatMap((part) => (part.type === 'tool-result' ? [part.toolCallId] : [])));
+export function resultsOf(message: LanguageModelV4Message | undefined): string[] {
+  if (message?.role !== 'tool') return [];
+  return message.content.flatMap((part) => (part.type === 'tool-result' ? [part.toolCallId] : []));
 }
 
 export function userMessage(text: string): LanguageModelV4Message {

@@ -1,4 +1,7 @@
-import { LastcallError } from '../errors.ts';
+import { StoredTranscriptError } from '../errors.ts';
+import { flawOfCalls } from '../stored/call-order.ts';
+import { entryShape } from '../stored/entry-shape.ts';
+import { listOf } from '../stored/shape.ts';
 import type { Entry } from './entry.ts';
 
 /** A transcript as plain data. */
@@ -9,22 +12,30 @@ export interface TranscriptJson {
 
 /** What JSON holds of the entries, so that what is stored and what is read are the same. Never throws for a value of a tool. */
 export function toTranscriptJson(entries: readonly Entry[]): TranscriptJson {
-  return { version: 1, entries: entries.map((entry) => toPlain(entry, []) as Entry) };
+  return { version: 1, entries: entries.map(toPlainEntry) };
 }
 
-/** Reads what `toTranscriptJson` gave, whole or any prefix of it. Refuses anything else. */
+function toPlainEntry(entry: Entry): Entry {
+  const plain = toPlain(entry, []) as Entry;
+  const answer = 'answer' in entry ? entry.answer : undefined;
+  // JSON leaves out what it cannot hold, and an answer without its result would be none.
+  const isLost =
+    answer !== undefined && 'result' in answer && !('result' in ((plain as { answer?: object }).answer ?? {}));
+  return isLost ? ({ ...plain, answer: { result: null } } as Entry) : plain;
+}
+
+const entriesShape = listOf(entryShape);
+
+/** Reads what `toTranscriptJson` gave, whole or any prefix of it. Refuses anything else, naming the path. */
 export function fromTranscriptJson(json: unknown): readonly Entry[] {
   const { version, entries } = (parse(json) ?? {}) as { version?: unknown; entries?: unknown };
-  if (version !== 1 || !Array.isArray(entries)) {
-    throw new LastcallError('transcript', 'A stored transcript is { version: 1, entries: […] }.');
-  }
-  entries.forEach((entry: unknown, index) => {
-    const { kind } = (entry ?? {}) as { kind?: unknown };
-    if (typeof kind !== 'string')
-      throw new LastcallError('transcript', `A stored transcript's entries[${index}] must be an object with a "kind".`);
-  });
+  if (version !== 1) throw new StoredTranscriptError('version', `must be 1, and it is ${JSON.stringify(version)}.`);
+  if (!Array.isArray(entries)) throw new StoredTranscriptError('entries', 'must be an array.');
   // A copy: what the caller does with theirs later is no part of what happened.
-  return entries.map((entry) => withUrls(toPlain(entry, []) as Entry));
+  const copied = entries.map((entry) => toPlain(entry, []) as Entry);
+  const flaw = entriesShape(copied) ?? flawOfCalls(copied);
+  if (flaw !== undefined) throw new StoredTranscriptError(`entries${flaw.at}`, flaw.problem);
+  return copied.map(withUrls);
 }
 
 /** The provider interface has addresses as objects, and JSON has texts. */
@@ -42,7 +53,7 @@ function parse(json: unknown): unknown {
   try {
     return JSON.parse(json);
   } catch (cause) {
-    throw new LastcallError('transcript', 'The stored transcript is not JSON.', { cause });
+    throw new StoredTranscriptError('transcript', 'is not JSON.', { cause });
   }
 }
 

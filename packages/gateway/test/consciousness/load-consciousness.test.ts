@@ -85,8 +85,10 @@ describe.each(databases)('loading consciousness on $kind', ({ create }) => {
         ],
       },
     };
+    // A late answer is carried without its call.
     const settled: Entry = {
       kind: 'settled',
+      late: true,
       settlement: {
         callId: 'c1',
         toolName: 'count',

@@ -1,0 +1,64 @@
+import { anything, fields, flag, listOf, object, type Shape, tagged, text } from './shape.ts';
+
+const options = { providerOptions: fields };
+
+const fileData: Shape = tagged('type', {
+  data: object({ data: text }),
+  url: object({ url: text }),
+  reference: object({ reference: fields }),
+  text: object({ text }),
+});
+const file: Shape = object({ mediaType: text, data: fileData }, { filename: text, ...options });
+
+/** A part of a result that is no text. Tools of the AI SDK give kinds that nobody here knows: those are passed on. */
+export const resultPart: Shape = tagged(
+  'type',
+  { text: object({ text }, options), file },
+  object({ type: text }, options),
+);
+
+const output: Shape = tagged('type', {
+  text: object({ value: text }, options),
+  json: object({}, options),
+  'execution-denied': object({}, { reason: text, ...options }),
+  'error-text': object({ value: text }, options),
+  'error-json': object({}, options),
+  content: object({ value: listOf(resultPart) }),
+});
+
+const textPart: Shape = object({ text }, options);
+// An id may be missing of a call that the provider ran itself; of any other it must fit its result, which is looked at apart.
+const toolCall: Shape = object(
+  { toolName: text },
+  { toolCallId: text, input: anything, providerExecuted: flag, ...options },
+);
+const toolResult: Shape = object({ toolName: text, output }, { toolCallId: text, ...options });
+
+/** What a model said, as it is sent back to it. */
+export const assistantContent: Shape = listOf(
+  tagged('type', {
+    text: textPart,
+    reasoning: textPart,
+    'reasoning-file': file,
+    file,
+    custom: object({ kind: text }, options),
+    'tool-call': toolCall,
+    'tool-result': toolResult,
+  }),
+);
+
+const userContent: Shape = listOf(tagged('type', { text: textPart, file }));
+const toolContent: Shape = listOf(
+  tagged('type', {
+    'tool-result': toolResult,
+    'tool-approval-response': object({ approvalId: text, approved: flag }, { reason: text, ...options }),
+  }),
+);
+
+/** A message in the provider interface's form. */
+export const messageShape: Shape = tagged('role', {
+  system: object({ content: text }, options),
+  user: object({ content: userContent }, options),
+  assistant: object({ content: assistantContent }, options),
+  tool: object({ content: toolContent }, options),
+});
