@@ -64,7 +64,7 @@ export function decide(decision: unknown, ctx: ToolContext, path: string): ToolR
 }
 
 function wait({ reason, expiresInMs }: Extract<Transition, { kind: 'suspend' }>, workplace: Workplace): ToolResult {
-  if (!workplace.canSuspend) throw misplaced('suspend', 'A command returned');
+  if (!workplace.canSuspend) throw misplaced('suspend', 'Only a transition can suspend. A command returned');
   const display = { suspend: toContent(reason) };
   const waiting = pending({ display, ...(expiresInMs === undefined ? {} : { expiresInMs }) });
   workplace.suspended = true;
