@@ -85,6 +85,7 @@ export { type Reducer, type SessionEvent, type Slice, slice } from './session/sl
 export type { ToolInvoked } from './session/tool-invoked.ts';
 export { type AdvertisedTool, advertise } from './tools/advertise.ts';
 export type { AiSdkTool } from './tools/ai-sdk-tool.ts';
+export { closestNames } from './tools/closest-names.ts';
 export { configureTools, type ToolConfiguration } from './tools/configure-tools.ts';
 export {
   type AnyTool,

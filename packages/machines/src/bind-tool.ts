@@ -1,4 +1,5 @@
 import { type AiSdkTool, type AnyTool, fail, type ToolContext } from '@lastcall/core';
+import { assertNoDecision, decisionKind, misplaced } from './decision-mark.ts';
 import { StateError } from './errors.ts';
 import type { Pack } from './pack.ts';
 import type { PlainObject } from './plain.ts';
@@ -24,7 +25,10 @@ export function bindTool<T extends AnyTool | AiSdkTool>(definition: T, scope: Sc
   if (execute !== undefined)
     bound.execute = (input: never, ctx: ToolContext) => {
       const call = { ctx, before: viewOf(ctx).events.length };
-      return finish(execute(input, withState(ctx, grant)), call);
+      return finish(
+        begin(() => execute(input, withState(ctx, grant)), ctx),
+        call,
+      );
     };
   if (typeof approval === 'function')
     bound.approval = (input: never, ctx: ToolContext) => approval(input, withState(ctx, grant));
@@ -111,15 +115,38 @@ interface RunningCall {
   readonly before: number;
 }
 
+function begin(run: () => unknown, ctx: ToolContext): unknown {
+  try {
+    return run();
+  } catch (error) {
+    throw refuseThrown(error, ctx);
+  }
+}
+
+/** A decision that was thrown, as an error that says so; any other error as it is. */
+function refuseThrown(error: unknown, { toolName }: ToolContext): unknown {
+  const kind = decisionKind(error);
+  return kind === undefined ? error : misplaced(kind, `"${toolName}" threw`);
+}
+
 /** Once the tool is done, whatever form its end has. */
 function finish(returned: unknown, call: RunningCall): unknown {
-  if (returned instanceof Promise) return returned.then((value) => finish(value, call));
+  if (isPromise(returned))
+    return Promise.resolve(returned).then(
+      (value) => finish(value, call),
+      (error) => Promise.reject(refuseThrown(error, call.ctx)),
+    );
   if (isIterable(returned)) return finishLast(returned, call);
+  assertNoDecision(returned, `"${call.ctx.toolName}" returned`);
   return claimWrites(call) ?? returned;
 }
 
 async function* finishLast(values: AsyncIterable<unknown>, call: RunningCall): AsyncGenerator<unknown> {
-  yield* values;
+  const where = `"${call.ctx.toolName}" returned`;
+  for await (const value of watchReturn(values, where)) {
+    assertNoDecision(value, where);
+    yield value;
+  }
   const conflict = claimWrites(call);
   if (conflict !== undefined) yield conflict;
 }
@@ -130,6 +157,15 @@ function claimWrites({ ctx, before }: RunningCall): ReturnType<typeof fail> | un
   if (events.length === 0) return undefined;
   const conflict = workplaceOf(ctx).claim(events);
   return conflict === undefined ? undefined : fail(conflict, { code: 'conflict' });
+}
+
+/** Core ignores what a generator returns after its last value. A decision there must not be lost in silence. */
+async function* watchReturn(values: AsyncIterable<unknown>, where: string): AsyncGenerator<unknown> {
+  assertNoDecision(yield* values, where);
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 
 function isIterable(value: unknown): value is AsyncIterable<unknown> {

@@ -9,6 +9,7 @@ import type { PlainObject } from './plain.ts';
 import { firstState, standardOf } from './state-schema.ts';
 import { nameProblem, TRANSITION_PREFIX } from './tool-names.ts';
 import { isTransition, type NodeRef, to } from './transition.ts';
+import { writableFields } from './writable-fields.ts';
 import { readCommand, readTransition } from './written-forms.ts';
 
 /** Checks a charter from end to end and gives its parts, every reference resolved. */
@@ -134,13 +135,15 @@ class Compiler {
       throw new CharterError(`${path}.instructions`, 'must be a text or a function of the state.');
     if (typeof worker !== 'boolean') throw new CharterError(`${path}.worker`, 'must be true or false.');
     checkTools(definition.tools, `${path}.tools`);
+    const first = initialState(definition, path);
     return {
       name,
       path,
       definition,
       worker,
       hasState: definition.state !== undefined,
-      initialState: initialState(definition, path),
+      initialState: first,
+      writable: writableFields(definition, first, `${path}.updateState`),
       tools: definition.tools,
       transitions: this.#compileTransitions(definition.transitions, `${path}.transitions`, name),
       packs: this.#packsOf(definition, path),

@@ -4,6 +4,7 @@ import type { AnyNode } from './node.ts';
 import type { Pack } from './pack.ts';
 import type { PlainObject } from './plain.ts';
 import type { AnyTransition } from './transition.ts';
+import type { Writable } from './writable-fields.ts';
 
 /** A node as the charter knows it: named, checked, its references resolved. */
 export interface CompiledNode {
@@ -15,6 +16,8 @@ export interface CompiledNode {
   readonly hasState: boolean;
   /** Undefined where its schema makes no state of nothing: whoever goes there must bring one. */
   readonly initialState: PlainObject | undefined;
+  /** Which fields the model may write. */
+  readonly writable: Writable;
   readonly tools: ToolSet;
   readonly transitions: ReadonlyMap<string, CompiledTransition>;
   readonly packs: readonly Pack[];

@@ -22,6 +22,15 @@ export class MachineError extends LastcallError {
 
 export type MachineErrorCode = 'machine' | 'transition' | 'command' | 'unknown_suspension' | 'message';
 
+/** What reading the response of a failed run throws. `cause` is the error that ended the run, where one was thrown. */
+export class RunFailed extends LastcallError {
+  override readonly name: string = 'RunFailed';
+
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('run_failed', message, options);
+  }
+}
+
 /** State that does not fit its schema or is no plain data. Nothing was changed. */
 export class StateError extends LastcallError {
   override readonly name: string = 'StateError';

@@ -4,7 +4,14 @@ export { type Charter, type CharterDefinition, charter } from './charter.ts';
 export type { AnyCommand, CommandDefinition } from './command.ts';
 export { describeMachine } from './describe-machine.ts';
 export { deserializeMachine, type RestoreOptions } from './deserialize-machine.ts';
-export { CharterError, MachineError, type MachineErrorCode, StateError, StoredMachineError } from './errors.ts';
+export {
+  CharterError,
+  MachineError,
+  type MachineErrorCode,
+  RunFailed,
+  StateError,
+  StoredMachineError,
+} from './errors.ts';
 export type { MachineEntry, Origin, TreeEntry } from './log.ts';
 export { createMachine, type Machine, type MachineOptions } from './machine.ts';
 export type { RunMachineOptions } from './machine-options.ts';

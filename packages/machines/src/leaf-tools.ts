@@ -36,7 +36,7 @@ function gather(charter: CompiledCharter, chain: readonly string[], worker: bool
   });
   add(charter.tools, { kind: 'charter' });
   const transitions = transitionsOf(charter, leaf);
-  if (leaf.hasState) set[UPDATE_STATE] = updateStateTool(leaf);
+  if (leaf.writable !== 'nothing') set[UPDATE_STATE] = updateStateTool(leaf);
   for (const [name, tool] of transitions) set[`${TRANSITION_PREFIX}${name}`] = tool;
   return withPlainNames(set, transitions);
 }

@@ -19,9 +19,12 @@ export type YieldReason =
 /** One step of a machine: every leaf that has something to do asked its model once and settled what it called. */
 export interface MachineStep {
   readonly yieldReason: YieldReason;
-  /** What the user is told, where the primary ended its turn: its text, or a terminal tool's to the byte. */
+  /**
+   * What the user is told, where the primary ended its turn: its text, or a terminal tool's to the byte. With
+   * `yieldReason: 'error'` reading it throws RunFailed: a failed run must not pass for one that said nothing.
+   */
   readonly response?: string;
-  /** The value of the terminal tool that gave the response. */
+  /** The value of the terminal tool that gave the response. Throws as `response` does. */
   readonly output?: unknown;
   /** Whether this is the last step of the run, as things stand. */
   readonly done: boolean;
@@ -33,7 +36,7 @@ export interface MachineStep {
   readonly leaves: readonly LeafReport[];
   /** What waits for `machine.resume` now. */
   readonly suspended: readonly Suspension[];
-  /** Why the run cannot go on, with `yieldReason: 'error'`, where an error was thrown. */
+  /** Why the run cannot go on, with `yieldReason: 'error'`: what was thrown, or a RunFailed that says it. */
   readonly error?: unknown;
   readonly usage: Usage;
 }

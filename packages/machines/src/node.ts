@@ -17,6 +17,12 @@ export interface NodeDefinition<S> {
   state?: StateSchema<S>;
   /** Default: what the schema makes of `{}`. */
   initialState?: NoInfer<S>;
+  /**
+   * Which fields of its state the model may write, with the built-in tool `updateState`: all (`true`), none (`false`) or
+   * those in the list. Default `true`, where there is state. Tools, handlers and commands write by `ctx.updateState`
+   * and are not held to it.
+   */
+  updateState?: boolean | readonly (keyof NoInfer<S> & string)[];
   /** A tool set, or a function that is given a maker of tools whose `ctx.state` is typed. */
   tools?: ToolSet | ((tool: StateToolMaker<NoInfer<S>>) => ToolSet);
   /** By name. A node in the place of a definition is a transition to it, without arguments; a function is a handler. */
@@ -49,6 +55,7 @@ export interface AnyNode {
   readonly instructions: string | ((state: never) => string);
   readonly state: unknown;
   readonly initialState: unknown;
+  readonly updateState: boolean | readonly string[] | undefined;
   readonly tools: ToolSet;
   readonly transitions: { readonly [name: string]: AnyTransition | AnyTransition['handler'] | NodeRef };
   readonly packs: readonly (Pack | string)[];
@@ -78,6 +85,7 @@ export function node<S = Record<string, never>>(definition: NodeDefinition<S>): 
     instructions: definition.instructions as AnyNode['instructions'],
     state: definition.state,
     initialState: definition.initialState as S | undefined,
+    updateState: definition.updateState,
     tools: typeof tools === 'function' ? tools(stateTool<S>()) : tools,
     transitions: (typeof transitions === 'function' ? transitions(asItIs) : transitions) as AnyNode['transitions'],
     packs: packs as AnyNode['packs'],

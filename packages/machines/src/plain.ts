@@ -1,3 +1,4 @@
+import { decisionKind, misplaced } from './decision-mark.ts';
 import { StateError } from './errors.ts';
 
 /** What JSON can hold, frozen in depth. All state of a machine is this, so that whatever was stored can be restored. */
@@ -70,6 +71,8 @@ function toPlainContainer(value: object, path: string, depth: number): Plain {
 }
 
 function plainFields(value: PlainObject, path: string, depth: number): PlainObject {
+  const kind = decisionKind(value);
+  if (kind !== undefined) throw misplaced(kind, `${path} is`);
   const copy: Record<string, Plain> = {};
   for (const key of Object.keys(value)) {
     const field: unknown = value[key];

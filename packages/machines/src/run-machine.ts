@@ -1,5 +1,6 @@
 import { type Budget, type BudgetLimits, type Clock, createBudget } from '@lastcall/core';
 import { AbortRelay } from './abort-relay.ts';
+import { toldStep, whyFailed, withoutAnswer } from './failed-run.ts';
 import { LiveMachine } from './live-machine.ts';
 import type { Machine } from './machine.ts';
 import { checkRunOptions, DEFAULT_MAX_STEPS, type RunMachineOptions } from './machine-options.ts';
@@ -56,7 +57,7 @@ async function* runAlone(
 ): AsyncGenerator<MachineStep> {
   const leave = await enter(machine, given.runSignal);
   if (leave === undefined) {
-    yield unbegun(machine, given.runSignal.reason);
+    yield toldStep(unbegun(machine, given.runSignal.reason), given.runSignal);
     return;
   }
   try {
@@ -98,18 +99,19 @@ async function* steps(machine: LiveMachine, options: LeafRunOptions, maxSteps: n
   for (let count = 0; ; count++) {
     const ids = await nextLeaves(machine, options);
     if (ids === undefined) {
-      yield { ...emptyStep(machine, 'error'), error: options.runSignal.reason, done: true };
+      const aborted = { ...emptyStep(machine, 'error'), error: options.runSignal.reason, done: true };
+      yield toldStep(aborted, options.runSignal);
       return;
     }
     const end = ids.length === 0 ? restingReason(machine) : limitReached(options, count >= maxSteps);
     if (end !== undefined) {
       // The last step said already that it was the last: another says only what happened since.
       const news = machine.log.items.length > machine.log.told;
-      if (last?.done !== true || news) yield { ...emptyStep(machine, end), done: true };
+      if (last?.done !== true || news) yield toldStep({ ...emptyStep(machine, end), done: true }, options.runSignal);
       return;
     }
     const { fatal, ...step } = await runStep(machine, ids, options);
-    last = { ...step, done: fatal || isDone(machine, options) };
+    last = toldStep({ ...step, done: fatal || isDone(machine, options) }, options.runSignal);
     yield last;
     if (fatal) return;
   }
@@ -201,30 +203,35 @@ function timeOf(clock: Clock | undefined): number {
 
 /** What a run came to. */
 export interface MachineResult {
-  /** What the primary said last; empty where it said nothing. */
+  /**
+   * What the primary said last; empty where it said nothing. With `yieldReason: 'error'` reading it throws RunFailed,
+   * whose cause is `error`: a failed run must not pass for one that said nothing.
+   */
   readonly response: string;
-  /** The value of the terminal tool that gave it. */
+  /** The value of the terminal tool that gave it. Throws as `response` does. */
   readonly output: unknown;
   /** The last step's. */
   readonly yieldReason: YieldReason;
   readonly steps: readonly MachineStep[];
   readonly suspended: readonly Suspension[];
-  /** Why the run could not go on, where an error was thrown. */
+  /** Why the run could not go on, with `yieldReason: 'error'`: what was thrown, or a RunFailed that says it. */
   readonly error?: unknown;
 }
 
-/** Runs a machine until there is nothing left to do, and gives what it came to. Rejects only for options that cannot work. */
+/**
+ * Runs a machine until there is nothing left to do, and gives what it came to. Rejects only for options that cannot work;
+ * of a run that failed, reading `response` throws.
+ */
 export async function runMachineToCompletion(machine: Machine, options: RunMachineOptions): Promise<MachineResult> {
   const steps: MachineStep[] = [];
   for await (const step of runMachine(machine, options)) steps.push(step);
-  const spoke = steps.findLast(({ response }) => response !== undefined);
   const last = steps.at(-1);
-  return {
-    response: spoke?.response ?? '',
-    output: spoke?.output,
-    yieldReason: last?.yieldReason ?? 'end_turn',
-    steps,
-    suspended: machine.suspended,
-    ...(last?.error === undefined ? {} : { error: last.error }),
-  };
+  const { suspended } = machine;
+  if (last?.yieldReason === 'error') {
+    const failed = { yieldReason: last.yieldReason, steps, suspended, error: last.error };
+    return withoutAnswer(failed, whyFailed(last).message);
+  }
+  const spoke = steps.findLast(({ response }) => response !== undefined);
+  const yieldReason = last?.yieldReason ?? 'end_turn';
+  return { response: spoke?.response ?? '', output: spoke?.output, yieldReason, steps, suspended };
 }

@@ -98,6 +98,17 @@ export function standardOf(schema: unknown, path: string): StandardSchemaV1.Prop
   return standard;
 }
 
+/** The JSON Schema of a state, where its library makes one. */
+export function stateDocument(schema: unknown): PlainObject | undefined {
+  const standard = standardOf(schema, 'state') as { jsonSchema?: { input?: (options: object) => unknown } };
+  try {
+    const document: unknown = standard.jsonSchema?.input?.({ target: 'draft-2020-12' });
+    return isPlainObject(document) ? document : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 const documents = new WeakMap<object, StandardSchemaV1.Props>();
 
 function parseNothing(value: unknown, path: string): PlainObject {

@@ -4,6 +4,7 @@ import { bindTool } from './bind-tool.ts';
 import type { CompiledCharter } from './charter.ts';
 import { NO_INPUT } from './compile-charter.ts';
 import type { CompiledNode, CompiledTransition } from './compiled-node.ts';
+import { misplaced } from './decision-mark.ts';
 import { MachineError } from './errors.ts';
 import { firstFew } from './first-few.ts';
 import type { PlainObject, toPlain } from './plain.ts';
@@ -45,7 +46,10 @@ const ALREADY = 'A transition of this reply waits already. Only the first counts
 /** What a handler decided becomes part of what its call changes, if it fits the tree; its result says what happened. */
 export function decide(decision: unknown, ctx: ToolContext, path: string): ToolResult {
   if (!isTransition(decision))
-    throw new MachineError('transition', 'A handler must return to(), spawn(), cede() or suspend().');
+    throw new MachineError(
+      'transition',
+      `A handler must return to(), spawn(), cede() or suspend() itself, and it returned ${nounFor(decision)}.`,
+    );
   const workplace = workplaceOf(ctx);
   if (decision.kind === 'suspend') return wait(decision, workplace);
   const { instanceId } = viewOf(ctx).seat;
@@ -60,7 +64,7 @@ export function decide(decision: unknown, ctx: ToolContext, path: string): ToolR
 }
 
 function wait({ reason, expiresInMs }: Extract<Transition, { kind: 'suspend' }>, workplace: Workplace): ToolResult {
-  if (!workplace.canSuspend) throw new MachineError('transition', 'Only a transition can suspend.');
+  if (!workplace.canSuspend) throw misplaced('suspend', 'Only a transition can suspend. A command returned');
   const display = { suspend: toContent(reason) };
   const waiting = pending({ display, ...(expiresInMs === undefined ? {} : { expiresInMs }) });
   workplace.suspended = true;
@@ -112,6 +116,12 @@ function describe(event: TreeEvent, born: readonly { readonly id: string; readon
     default:
       return 'Handed over.';
   }
+}
+
+function nounFor(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
 /** Plain, because it is stored with the tree. */

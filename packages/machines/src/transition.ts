@@ -1,5 +1,6 @@
 import type { JsonSchemaObject } from '@lastcall/core';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { DECISION, decisionKind } from './decision-mark.ts';
 import type { AnyNode } from './node.ts';
 import type { StateContext } from './state-context.ts';
 
@@ -49,9 +50,6 @@ export interface AnyTransition {
   readonly timeoutMs?: number;
 }
 
-// A symbol, because a result that came as JSON from elsewhere must never pass for a decision of the handler.
-const TRANSITION: unique symbol = Symbol.for('lastcall.transition') as never;
-
 /** The instance stays where it is and becomes another node, with that node's initial state unless one is given. */
 export function to(node: NodeRef, state?: unknown): Transition {
   return made({ kind: 'to', node, state });
@@ -80,11 +78,11 @@ export function suspend(reason?: unknown, options: { expiresInMs?: number } = {}
 }
 
 export function isTransition(value: unknown): value is Transition {
-  return typeof value === 'object' && value !== null && (value as { [TRANSITION]?: unknown })[TRANSITION] === true;
+  return decisionKind(value) !== undefined;
 }
 
 function made(transition: Transition): Transition {
-  return Object.freeze({ ...transition, [TRANSITION]: true });
+  return Object.freeze({ ...transition, [DECISION]: true });
 }
 
 function isSpawned(one: NodeRef | Spawned): one is Spawned {

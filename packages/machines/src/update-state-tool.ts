@@ -4,14 +4,14 @@ import type { CompiledNode } from './compiled-node.ts';
 import { StateError } from './errors.ts';
 import { isPlainObject, type Plain, type PlainObject } from './plain.ts';
 import type { StateContext } from './state-context.ts';
-import { standardOf } from './state-schema.ts';
+import { stateDocument } from './state-schema.ts';
 import { UPDATE_STATE } from './tool-names.ts';
 
 /** The built-in tool by which a model changes fields of its node's state. */
 export function updateStateTool(node: CompiledNode): AnyTool {
   const made = tool({
     description: 'Changes your state: the fields you give are set, the others stay.',
-    inputSchema: patchSchema(node.definition.state),
+    inputSchema: patchSchema(node),
     effects: 'session',
     execute: (input, ctx) => {
       try {
@@ -49,13 +49,21 @@ function parse(text: string): unknown {
 const ANY_FIELDS: PlainObject = { type: 'object', additionalProperties: true };
 
 /** The state's schema with every field left to choice. Defaults go, because a patch must not set what it does not name. */
-function patchSchema(schema: unknown): PlainObject {
-  const document = documentOf(schema);
-  if (document === undefined || !isPlainObject(document.properties) || COMPOSED.some((key) => key in document))
-    return ANY_FIELDS;
-  const { required: _required, properties, ...rest } = document;
+function patchSchema({ definition: { state }, writable }: CompiledNode): PlainObject {
+  const document = stateDocument(state);
+  const said = isPlainObject(document?.properties) && !COMPOSED.some((key) => key in document) ? document : undefined;
+  if (Array.isArray(writable)) return listedFields(said, writable as readonly string[]);
+  if (said === undefined) return ANY_FIELDS;
+  const { required: _required, properties, ...rest } = said;
   const fields = Object.entries(properties as PlainObject).map(([name, field]) => [name, withoutDefault(field)]);
   return { ...rest, properties: Object.fromEntries(fields) as PlainObject };
+}
+
+/** Those fields and no others, also where nothing is known of them but their names. */
+function listedFields(document: PlainObject | undefined, names: readonly string[]): PlainObject {
+  const { required: _required, properties = {}, ...rest } = document ?? { type: 'object' };
+  const fields = names.map((name) => [name, withoutDefault((properties as PlainObject)[name])]);
+  return { ...rest, properties: Object.fromEntries(fields) as PlainObject, additionalProperties: false };
 }
 
 const COMPOSED: readonly string[] = [
@@ -73,14 +81,4 @@ function withoutDefault(field: Plain | undefined): Plain {
   if (!isPlainObject(field)) return field ?? {};
   const { default: _default, ...rest } = field;
   return rest;
-}
-
-function documentOf(schema: unknown): PlainObject | undefined {
-  const standard = standardOf(schema, 'state') as { jsonSchema?: { input?: (options: object) => unknown } };
-  try {
-    const document: unknown = standard.jsonSchema?.input?.({ target: 'draft-2020-12' });
-    return isPlainObject(document) ? document : undefined;
-  } catch {
-    return undefined;
-  }
 }
