@@ -15,7 +15,7 @@ test('[G25] [G37] [G38] [G39] [G40] [G41] [G42] [G43] [G48] [G56] two gateways o
 }, async () => {
   const faults = shuffled({ kill: 20, freeze: 3, terminate: 2, 'restart-database': 2 });
   const database = { kind: 'postgres', url: await server.createDatabase(), restart: () => server.restart() } as const;
-  const report = await runChaos({ seed, database, faults });
+  const report = await runChaos({ seed, database, gateways: ['a', 'b'], faults });
   expect(report.problems, `SEED=${seed} ${JSON.stringify(report)}`).toEqual([]);
   expect(report.messages).toBeGreaterThan(0);
 });

@@ -13,6 +13,8 @@ import { StreamFollower } from './stream-follower.ts';
 export interface ChaosOptions {
   readonly seed: number;
   readonly database: ChaosDatabase;
+  /** Their names: one on SQLite, two or more on PostgreSQL. */
+  readonly gateways: readonly string[];
   /** What happens, in this order; or, as long as it says so, by chance. */
   readonly faults: Iterable<Fault>;
   readonly log?: (line: string) => void;
@@ -28,7 +30,13 @@ export interface ChaosReport {
 }
 
 /** Real gateways at work while they are killed, stopped and cut off; then everything is looked at. */
-export async function runChaos({ seed, database, faults, log = () => {} }: ChaosOptions): Promise<ChaosReport> {
+export async function runChaos({
+  seed,
+  database,
+  gateways,
+  faults,
+  log = () => {},
+}: ChaosOptions): Promise<ChaosReport> {
   const random = new Random(seed);
   await using site = await openSite({
     ...chaosModel(new Random(seed + 1)),
@@ -36,7 +44,7 @@ export async function runChaos({ seed, database, faults, log = () => {} }: Chaos
     databaseUrl: database.kind === 'postgres' ? database.url : undefined,
   });
   const fleet = new Fleet(site);
-  await fleet.open(database.kind === 'postgres' ? ['a', 'b'] : ['a']);
+  await fleet.open(gateways);
   const driver = new Driver(fleet, new Random(seed + 2));
   await driver.open();
   const { spaces } = await findPlace(fleet.urls[0] ?? '');

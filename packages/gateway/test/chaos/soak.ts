@@ -1,10 +1,14 @@
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../support/postgres-server.ts';
-import { type ChaosReport, runChaos } from './chaos.ts';
+import { type ChaosOptions, type ChaosReport, runChaos } from './chaos.ts';
+import { runChorus } from './chorus-storm.ts';
 import { Random } from './random.ts';
-import type { Fault } from './storm.ts';
+import type { ChaosDatabase, Fault } from './storm.ts';
 
-/** `npm run soak`: the chaos of the tests for as long as one likes, first on PostgreSQL, then on SQLite. */
+/**
+ * `npm run soak`: gateways of real processes are killed, frozen, told to stop and cut off from their database by chance, for as long
+ * as one likes: two and three of them on PostgreSQL, one on SQLite. It counts messages, effects and stream events: each exactly once.
+ */
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '10' },
@@ -12,21 +16,45 @@ const { values } = parseArgs({
   },
 });
 const seed = Number(values.seed);
-const half = (Number(values.minutes) * 60_000) / 2;
 
-const server = await startPostgres();
-const database = { kind: 'postgres', url: await server.createDatabase(), restart: () => server.restart() } as const;
-const onPostgres = await runChaos({ seed, database, faults: faultsFor(half, ['restart-database']), log: print });
-await server.stop();
-tell('Two gateways on PostgreSQL', onPostgres);
-const onSqlite = await runChaos({ seed, database: { kind: 'sqlite' }, faults: faultsFor(half), log: print });
-tell('One gateway on SQLite', onSqlite);
-process.exitCode = onPostgres.problems.length + onSqlite.problems.length === 0 ? 0 : 1;
+interface Phase {
+  readonly name: string;
+  readonly run: (options: ChaosOptions) => Promise<ChaosReport>;
+  readonly kind: ChaosDatabase['kind'];
+  readonly gateways: readonly string[];
+}
 
-function* faultsFor(durationMs: number, more: readonly Fault[] = []): Generator<Fault> {
+const phases: readonly Phase[] = [
+  { name: 'Two gateways on PostgreSQL', run: runChaos, kind: 'postgres', gateways: ['a', 'b'] },
+  { name: 'Three gateways on PostgreSQL', run: runChaos, kind: 'postgres', gateways: ['a', 'b', 'c'] },
+  { name: 'Ten talkers, two gateways on PostgreSQL', run: runChorus, kind: 'postgres', gateways: ['a', 'b'] },
+  { name: 'Ten talkers, three gateways on PostgreSQL', run: runChorus, kind: 'postgres', gateways: ['a', 'b', 'c'] },
+  { name: 'One gateway on SQLite', run: runChaos, kind: 'sqlite', gateways: ['a'] },
+  { name: 'Ten talkers, one gateway on SQLite', run: runChorus, kind: 'sqlite', gateways: ['a'] },
+];
+const phaseMs = (Number(values.minutes) * 60_000) / phases.length;
+
+let problems = 0;
+for (const phase of phases) problems += await perform(phase);
+process.exitCode = problems === 0 ? 0 : 1;
+
+async function perform({ name, run, kind, gateways }: Phase): Promise<number> {
+  const server = kind === 'postgres' ? await startPostgres() : undefined;
+  const database: ChaosDatabase =
+    server === undefined
+      ? { kind: 'sqlite' }
+      : { kind: 'postgres', url: await server.createDatabase(), restart: () => server.restart() };
+  const faults = faultsFor(phaseMs, kind === 'postgres' ? ['restart-database'] : []);
+  const report = await run({ seed, database, gateways, faults, log: print });
+  await server?.stop();
+  tell(name, report);
+  return report.problems.length;
+}
+
+function* faultsFor(durationMs: number, more: readonly Fault[]): Generator<Fault> {
   const random = new Random(seed);
   const end = Date.now() + durationMs;
-  const usual: readonly Fault[] = ['kill', 'kill', 'kill', 'kill', 'kill', 'freeze', 'terminate'];
+  const usual: readonly Fault[] = ['kill', 'kill', 'freeze', 'freeze', 'freeze', 'terminate'];
   while (Date.now() < end) yield random.oneOf(['kill', ...usual, ...more]);
 }
 

@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { request } from '../processes/api.ts';
+import { CHORUS, isAllSaid, problemsOfChorus, speak } from '../processes/chorus.ts';
+import { VOICES } from '../processes/chorus-config.ts';
+import { findPlace, openSite, type Place } from '../processes/site.ts';
+import { isIdle, problemsOf } from '../processes/soundness.ts';
+import { until } from '../processes/until.ts';
+import type { ChaosOptions, ChaosReport } from './chaos.ts';
+import { Fleet } from './fleet.ts';
+import { Random } from './random.ts';
+import { LEASE_MS, Storm } from './storm.ts';
+import { StreamFollower } from './stream-follower.ts';
+
+/**
+ * Ten agents that say forty things per message, and go by what they are shown of the current cycle alone, while their gateways are
+ * killed and stopped: whoever is shown less than was said says it twice. Each is asked for more as soon as all have answered.
+ */
+export async function runChorus({
+  seed,
+  database,
+  gateways,
+  faults,
+  log = () => {},
+}: ChaosOptions): Promise<ChaosReport> {
+  const random = new Random(seed);
+  await using site = await openSite({
+    decide: (asked) => ({ ...speak(asked), paceMs: random.between(0, 4) }),
+    config: CHORUS,
+    leaseMs: LEASE_MS,
+    databaseUrl: database.kind === 'postgres' ? database.url : undefined,
+  });
+  const fleet = new Fleet(site);
+  await fleet.open(gateways);
+  const place = await findPlace(fleet.urls[0] ?? '');
+  const followers = Object.values(place.spaces).map((id) => new StreamFollower(fleet, id));
+  const storm = new Storm({ site, fleet, random, database, log });
+  const refs: string[] = [];
+  let isOver = false;
+  const asking = (async () => {
+    while (!isOver) {
+      refs.push(`m${refs.length + 1}`);
+      await askEverybody(fleet, place, refs.at(-1) ?? '');
+      await until('all is said', () => isAllSaid(site, refs).catch(() => false), { patienceMs: 120_000 });
+    }
+  })();
+  for (const fault of faults) await storm.inflict(fault);
+  isOver = true;
+  await fleet.whole();
+  const problems = await asking.then(
+    () => [],
+    (error: unknown) => [String(error)],
+  );
+  await until('everything is at rest', () => isIdle(site), { patienceMs: 60_000 });
+  for (const follower of followers) await follower.close();
+  await fleet.close();
+  return {
+    problems: [
+      ...problems,
+      ...storm.problems,
+      ...fleet.problems,
+      ...followers.flatMap((follower) => follower.problems),
+      ...(await problemsOfChorus(site, refs)),
+      ...(await problemsOf(site)),
+    ],
+    faults: storm.faults,
+    messages: refs.length * VOICES.length,
+    longestTakeoverMs: storm.longestTakeoverMs,
+  };
+}
+
+/** Taken once, however often it has to be sent. */
+async function askEverybody(fleet: Fleet, { spaces, entities }: Place, ref: string): Promise<void> {
+  for (const voice of VOICES) {
+    const path = `/api/spaces/${spaces[voice]}/messages`;
+    const body = { entityId: entities.Ada, text: ref, clientMessageId: `${voice}-${ref}` };
+    for (let tries = 0; ; tries++) {
+      const url = fleet.urls[tries % Math.max(1, fleet.urls.length)];
+      const answer =
+        url === undefined ? undefined : await request(url, path, { body, timeoutMs: 4_000 }).catch(() => undefined);
+      if (answer !== undefined && answer.status < 300) break;
+      await sleep(30);
+    }
+  }
+}
