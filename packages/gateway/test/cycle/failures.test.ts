@@ -10,7 +10,7 @@ import { requestCancel } from '../../src/runs/request-cancel.ts';
 import { spaceChannel } from '../../src/streams/emit.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
-import { inboxOf, systemOf } from '../support/requests.ts';
+import { inboxOf, resultsOf, systemOf } from '../support/requests.ts';
 import type { World } from '../support/world.ts';
 
 const inbox = (world: World, bot: string) =>
@@ -100,6 +100,42 @@ describeWorlds('a cycle', (open) => {
     await world.idle();
     expect((await inbox(world, bot)).map(({ status }) => status)).toEqual(['done', 'done']);
   });
+
+  test.each(['a cancel', 'a timeout'])(
+    '[G57] a payment that %s cuts off is told as what is known: it may have taken effect',
+    async (how) => {
+      const inside = Promise.withResolvers<void>();
+      const leave = Promise.withResolvers<void>();
+      const pay = tool({
+        description: 'Pays.',
+        inputSchema: z.object({}),
+        ...(how === 'a timeout' ? { timeoutMs: 50 } : {}),
+        async execute() {
+          inside.resolve();
+          await leave.promise;
+          return 'paid';
+        },
+      });
+      const model = scriptedModel((request) => (resultsOf(request).length === 0 ? { toolName: 'pay' } : 'Done.'));
+      const world = await open({ models: { default: model }, tools: { pay: { tool: pay, visible: false } } });
+      const { ada, bot, space } = await lobby(world, { tools: ['pay'] }, { isIn: true });
+      await world.say(space, ada, 'Pay');
+      await inside.promise;
+      if (how === 'a cancel') {
+        const runs = world.store.db.selectFrom('runs').select('id').where('thread_id', '=', bot);
+        const { id } = await runs.executeTakeFirstOrThrow();
+        await world.store.transaction((tx) => requestCancel(world.services, tx, id));
+        await world.idle();
+        // What the next cycle reads of it.
+        await world.say(space, ada, 'Did you pay?');
+      }
+      await world.idle();
+      leave.resolve();
+      const [told] = resultsOf(model.requests.at(-1) as never);
+      expect(told?.text).toMatch(/outside may have taken effect/);
+      expect(told?.text).not.toMatch(/nothing/i);
+    },
+  );
 
   test('[G16] cancel aborts model and tools, settles what was open, and no later write lands', async () => {
     const inside = Promise.withResolvers<void>();
