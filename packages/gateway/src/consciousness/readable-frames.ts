@@ -13,7 +13,8 @@ function showFrames(value: unknown, tag: string): unknown {
   if (Array.isArray(value)) return value.map((item) => showFrames(item, tag));
   if (typeof value !== 'object' || value === null || value instanceof URL) return value;
   const { role, content } = value as { role?: unknown; content?: unknown };
-  if (role === 'user' && Array.isArray(content)) return { ...value, content: content.map((part) => toShown(part, tag)) };
+  if (role === 'user' && Array.isArray(content))
+    return { ...value, content: content.map((part) => toShown(part, tag)) };
   const { kind, message } = value as { kind?: unknown; message?: unknown };
   return kind === 'message' ? { ...value, message: showFrames(message, tag) } : value;
 }

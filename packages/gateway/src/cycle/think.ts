@@ -30,6 +30,7 @@ import { failRun } from './fail-run.ts';
 import { guardModel } from './guard-model.ts';
 import { LiveCalls } from './live-calls.ts';
 import { loadSituation } from './load-situation.ts';
+import { createOutputLimit } from './output-limit.ts';
 import type { Registry } from './registry.ts';
 import { showCards } from './show-cards.ts';
 import { StagedWriteRefused } from './staged-write-refused.ts';
@@ -127,12 +128,14 @@ async function prepare(
     isVisible: (name) => given.named(name)?.isVisible === true,
     onShown: () => flusher.soon(),
   });
+  const outputs = createOutputLimit(services.limits);
   let situation = renderSituation(cycle.situation, { tag });
   const journal = new CycleJournal({
     services,
     cycle,
     live,
     staging,
+    outputs,
     toolNamed: given.named,
     isCancelled: abort.isCancelled,
     signal: abort.signal,
@@ -171,6 +174,7 @@ async function prepare(
     budget: { tokens: limits.tokensPerCycle },
     signal: abort.signal,
     middleware: [
+      outputs.middleware,
       ...traceCycle(model.modelId),
       ...(given.isAnyVisible ? [showCards(services, cycle, { journal, live, named: given.named })] : []),
       ...toMiddleware(config.middleware, services),
