@@ -12,7 +12,7 @@ import {
   Transcript,
   type TurnOptions,
 } from '@lastcall/core';
-import { renderInstructions, renderSituation } from '../agents/describe-agent.ts';
+import { renderInstructions, renderSituation, type Situation } from '../agents/describe-agent.ts';
 import type { MiddlewareConfig } from '../config/middleware-config.ts';
 import { loadConsciousness } from '../consciousness/load-consciousness.ts';
 import { newId } from '../new-id.ts';
@@ -129,7 +129,13 @@ async function prepare(
     onShown: () => flusher.soon(),
   });
   const outputs = createOutputLimit(services.limits);
-  let situation = renderSituation(cycle.situation, { tag });
+  const frames = framesOf(cycle);
+  const showSituation = (given: Situation): string => {
+    const text = renderSituation(given, { tag });
+    frames.add(text);
+    return text;
+  };
+  let situation = showSituation(cycle.situation);
   const journal = new CycleJournal({
     services,
     cycle,
@@ -141,7 +147,7 @@ async function prepare(
     signal: abort.signal,
     async onStaged() {
       const changed = await services.store.transaction((tx) => loadSituation(tx.db, cycle.agent.id));
-      situation = renderSituation(changed, { tag });
+      situation = showSituation(changed);
     },
   });
   ending.stop = async () => {
@@ -152,11 +158,9 @@ async function prepare(
   if (cycle.isTakenOver) await adoptShown(services, cycle, { live, journal });
   const session = restoreSession(cycle);
   const instructions = renderInstructions({ instructions: config.instructions, tag });
-  const frames = framesOf(cycle);
-  const isFrame = (text: string): boolean => text === situation || frames.has(text);
   const model = await registry.model(config.model);
   const turn: TurnOptions = {
-    model: guardModel(model, { tag, instructions, isFrame }),
+    model: guardModel(model, { tag, instructions, isFrame: (text) => frames.has(text) }),
     instructions,
     transcript: cycle.transcript,
     answers: cycle.answers,
@@ -197,7 +201,7 @@ async function prepare(
  * The texts that were put into the transcript from outside of any turn: inboxes and summaries, all of them frames. As they are when
  * the cycle begins, because a tool that changes the messages it is shown writes no inbox.
  */
-function framesOf({ transcript }: Cycle): ReadonlySet<string> {
+function framesOf({ transcript }: Cycle): Set<string> {
   const texts = transcript.entries.flatMap((entry) =>
     entry.kind === 'message' && entry.message.role === 'user'
       ? entry.message.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
