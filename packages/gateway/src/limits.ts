@@ -15,6 +15,10 @@ export interface Limits {
   readonly bodyBytes: number;
   readonly messageCharacters: number;
   readonly resultBytes: number;
+  /** What is shown of a tool's output. The rest is cut off, and read back by reference. */
+  readonly outputBytes: number;
+  /** What is kept of a tool's output to be read back. */
+  readonly keptOutputBytes: number;
   /** Streams open at once. */
   readonly connections: number;
   /** Events that may wait in memory for one reader of a stream. What is more is read from the database. */
@@ -37,6 +41,8 @@ export const DEFAULT_LIMITS: Limits = {
   bodyBytes: 1_000_000,
   messageCharacters: 32_000,
   resultBytes: 256_000,
+  outputBytes: 256_000,
+  keptOutputBytes: 16_000_000,
   connections: 10_000,
   streamBacklog: 1_000,
   streamStallMs: 15_000,

@@ -1,11 +1,13 @@
 import type { Entry, Outcome } from '@lastcall/core';
+import type { CutOutcome } from './cut-output.ts';
 
 type SettledEntry = Extract<Entry, { kind: 'settled' }>;
 
 /** The end of a call with a reference in the place of its output. The output itself stays in the store, under the call's id. */
 export function toReference(entry: SettledEntry): SettledEntry {
   const { settlement } = entry;
-  const text = referenceText(settlement.callId, settlement.outcome.text.length);
+  const { cut, text: shown } = settlement.outcome as CutOutcome;
+  const text = referenceText(settlement.callId, cut?.kept === true ? cut.characters : shown.length);
   return { ...entry, settlement: { ...settlement, outcome: withText(settlement.outcome, text, settlement.terminal) } };
 }
 

@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { fromJson } from '../store/json.ts';
 import type { Tables } from '../store/tables.ts';
+import { wholeText } from './whole-output.ts';
 
 const DEFAULT_LIMIT = 8_000;
 const MOST = 32_000;
@@ -25,7 +26,7 @@ export interface ReadableThread {
   read<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
 }
 
-/** Reads back what compaction replaced by a reference. Of its own thread only: another agent's outputs are not found. */
+/** Reads back what was cut off an output, or what compaction replaced by a reference. Of its own thread only: another agent's outputs are not found. */
 export function readOutputTool(here: () => ReadableThread): Tool<ReadOutputInput> {
   return tool({
     description: 'Read an earlier output that is kept as a reference. offset and limit count characters.',
@@ -34,7 +35,8 @@ export function readOutputTool(here: () => ReadableThread): Tool<ReadOutputInput
     async execute({ ref, offset = 0, limit = DEFAULT_LIMIT }) {
       const { read, threadId } = here();
       const text = await read((db) => outputOf(db, threadId, ref));
-      if (text === undefined) return fail(`There is no output "${ref}". A reference stands in "[output kept as …]".`);
+      if (text === undefined)
+        return fail(`There is no output "${ref}". A reference stands where an output says that it is kept.`);
       if (offset > 0 && offset >= text.length)
         return fail(`offset must be below ${text.length}, the length of the output; it was ${offset}.`);
       return pageOf(text, offset, limit);
@@ -50,7 +52,7 @@ async function outputOf(db: Kysely<Tables>, threadId: string, callId: string): P
     .where('calls.id', '=', callId)
     .where('runs.thread_id', '=', threadId)
     .executeTakeFirst();
-  return call === undefined || call.outcome === null ? undefined : fromJson<Outcome>(call.outcome).text;
+  return call === undefined || call.outcome === null ? undefined : wholeText(fromJson<Outcome>(call.outcome));
 }
 
 function pageOf(text: string, offset: number, limit: number): string {

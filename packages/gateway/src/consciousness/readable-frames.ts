@@ -25,8 +25,9 @@ function toShown(part: unknown, tag: string): unknown {
   if (type !== 'text' || typeof text !== 'string') return part;
   const inbox = parseFrame(text, 'inbox', tag);
   if (inbox !== undefined) {
-    const { cycle = 0, now = '' } = inbox.attributes ?? {};
-    return { type: 'inbox', cycle: Number(cycle), now, events: inbox.lines };
+    const { cycle = 0, now = '', leftout } = inbox.attributes ?? {};
+    const clipped = leftout === undefined ? {} : { leftOut: Number(leftout) };
+    return { type: 'inbox', cycle: Number(cycle), now, ...clipped, events: inbox.lines };
   }
   const summary = parseFrame(text, 'summary', tag);
   return summary === undefined ? part : { type: 'summary', lines: summary.lines };

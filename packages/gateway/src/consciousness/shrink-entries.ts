@@ -1,5 +1,6 @@
 import type { Entry } from '@lastcall/core';
 import { clip } from './clip.ts';
+import { clipFrame } from './clip-frame.ts';
 import type { ReplyEntry } from './cycles.ts';
 import { jsonLength } from './estimate-tokens.ts';
 import { isReference, toReference } from './output-reference.ts';
@@ -61,8 +62,15 @@ function clipMessage(entry: MessageEntry, characters: number): MessageEntry {
   const clipped =
     typeof content === 'string'
       ? clip(content, characters)
-      : (content as Part[]).map((part) => clipPart(part, characters));
+      : (content as Part[]).map((part) => clipFramePart(part, characters) ?? clipPart(part, characters));
   return { ...entry, message: { ...entry.message, content: clipped } as MessageEntry['message'] };
+}
+
+/** What is said to an agent from outside is a frame, and stays one. */
+function clipFramePart(part: Part, characters: number): Part | undefined {
+  if (part.type !== 'text' || part.text.length <= characters) return undefined;
+  const text = clipFrame(part.text, characters);
+  return text === undefined ? undefined : { ...part, text };
 }
 
 /** Thoughts are signed by their provider: they are shown whole or not at all. */

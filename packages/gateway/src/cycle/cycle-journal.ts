@@ -10,13 +10,14 @@ import {
 } from '@lastcall/core';
 import { ApiError } from '../api-error.ts';
 import type { MindRow } from '../consciousness/load-consciousness.ts';
+import { hideTagIn } from '../inbox/hide-tag.ts';
 import { openPending } from '../pending/open-pending.ts';
 import type { Services } from '../services.ts';
 import { openCardIfIn, updateCard } from '../spaces/tool-card.ts';
 import { asJson, fromJson, toJson } from '../store/json.ts';
 import { patiently } from '../store/patiently.ts';
 import type { Tx } from '../store/store.ts';
-import type { MessageStatus } from '../store/tables.ts';
+import type { Json, MessageStatus } from '../store/tables.ts';
 import { emit, runChannel } from '../streams/emit.ts';
 import { fenced, releaseIfIdle } from '../threads/lease.ts';
 import { endBegun } from './begun-calls.ts';
@@ -28,6 +29,7 @@ import type { StagedWrite } from './cycle-context.ts';
 import type { CycleTool } from './cycle-tools.ts';
 import { insertEntries, type PreparedRecord, toPrepared } from './insert-entries.ts';
 import type { LiveCalls } from './live-calls.ts';
+import type { OutputLimit } from './output-limit.ts';
 import { StagedWriteRefused } from './staged-write-refused.ts';
 import type { Staging } from './staging.ts';
 
@@ -43,6 +45,8 @@ export interface JournalParts {
   readonly cycle: Cycle;
   readonly live: LiveCalls;
   readonly staging: Staging;
+  /** What is over the limit of an output. */
+  readonly outputs: OutputLimit;
   readonly toolNamed: (name: string) => CycleTool | undefined;
   /**
    * Whether somebody asked for the run's end: then what an abort cuts off is settled, and the run ends. Any other abort is this
@@ -92,7 +96,10 @@ export class CycleJournal implements Journal {
     this.#assertOpen();
     const entry = storable(given);
     this.#showEnd(entry.settlement);
-    await this.#settle(entry.settlement, { entry: withoutExpiry(entry), staged });
+    const { outputs, cycle } = this.#parts;
+    // As of now, like all that is told of the end: a tool may change what it gave before it is written.
+    const kept = toJson(hideTagIn(storableOutcome(outputs.wholeOf(given.settlement.outcome)), cycle.agent.tag));
+    await this.#settle(entry.settlement, { entry: withoutExpiry(entry), staged }, kept);
   }
 
   /** A transaction of the cycle that writes no entry. */
@@ -109,12 +116,12 @@ export class CycleJournal implements Journal {
     await this.#last;
   }
 
-  async #settle(settlement: Settlement, record: JournalRecord): Promise<void> {
+  async #settle(settlement: Settlement, record: JournalRecord, kept: Json): Promise<void> {
     const { staging, onStaged } = this.#parts;
     const { callId, outcome } = settlement;
     const isStaged = staging.of(callId).length > 0;
-    const told = asOfNow(settlement);
-    const end = (tx: Tx): Promise<void> => this.#end(tx, told);
+    const told = asOfNow(settlement, this.#parts.cycle.agent.tag);
+    const end = (tx: Tx): Promise<void> => this.#end(tx, told, kept);
     // What it wrote to our own tables may be refused, and what waits for others is theirs to see.
     if (!isStaged && outcome.status !== 'pending') return await this.#hold([{ ...toPrepared(record), end }]);
     // A refusal must not undo the end of another call.
@@ -230,20 +237,20 @@ export class CycleJournal implements Journal {
     }
   }
 
-  async #end(tx: Tx, settlement: Settlement): Promise<void> {
+  async #end(tx: Tx, settlement: Settlement, kept: Json): Promise<void> {
     const { services, cycle, staging } = this.#parts;
     const { callId, toolName, input, outcome } = settlement;
     const isPending = outcome.status === 'pending';
     const ended = isPending
       ? ({ status: 'pending', settledAt: null } as const)
       : ({ status: 'settled', settledAt: tx.now() } as const);
-    tx.leave(endCall(tx.db, { callId, outcome: toJson(outcome), ...ended }));
+    tx.leave(endCall(tx.db, { callId, outcome: kept, ...ended }));
     const isWritten = outcome.status === 'ok' || isPending;
     await applyStaged(tx, isWritten ? staging.of(callId) : []);
     if (isPending) await this.#wait(tx, settlement);
     else if (cycle.cards.has(callId))
       await updateCard(services, tx, callId, { status: CARD_STATUS[outcome.status], output: outputOf(outcome) });
-    const payload = { callId, toolName, input, outcome };
+    const payload = hideTagIn({ callId, toolName, input, outcome }, cycle.agent.tag);
     emit(services, tx, { channel: runChannel(cycle.runId), type: END_TYPES[outcome.status], payload });
   }
 
@@ -331,17 +338,23 @@ function usageOf(entries: readonly Entry[]): Usage {
   return sum;
 }
 
-/** A tool may change what it gave before it is written. */
-function asOfNow(settlement: Settlement): Settlement {
-  const { input, outcome } = settlement;
-  return { ...settlement, ...fromJson<Pick<Settlement, 'input' | 'outcome'>>(toJson({ input, outcome })) };
+/** A tool may change what it gave before it is written. What it gave is shown to others: the agent's frame is not for them. */
+function asOfNow(settlement: Settlement, tag: string): Settlement {
+  const { input, outcome } = fromJson<Pick<Settlement, 'input' | 'outcome'>>(
+    toJson({ input: settlement.input, outcome: settlement.outcome }),
+  );
+  return { ...settlement, input, outcome: hideTagIn(outcome, tag) };
 }
 
 /** What a tool gave has happened, whatever it is: a value that no table holds must not undo the call. */
 function storable(entry: EndEntry): EndEntry {
   const { input, outcome } = entry.settlement;
-  const told = outcome.status === 'ok' ? { ...outcome, value: asJson(outcome.value) } : outcome;
-  return { ...entry, settlement: { ...entry.settlement, input: asJson(input), outcome: told } } as EndEntry;
+  const told = { ...entry.settlement, input: asJson(input), outcome: storableOutcome(outcome) };
+  return { ...entry, settlement: told } as EndEntry;
+}
+
+function storableOutcome(outcome: Settlement['outcome']): Settlement['outcome'] {
+  return outcome.status === 'ok' ? { ...outcome, value: asJson(outcome.value) } : outcome;
 }
 
 /** When a call expires is decided in one place, by its row: a worker's clock has no say in it. */

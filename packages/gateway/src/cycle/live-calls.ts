@@ -1,4 +1,5 @@
 import type { TurnEvent } from '@lastcall/core';
+import { cutForPeople } from '../consciousness/cut-output.ts';
 import type { Services } from '../services.ts';
 import { asJson, fromJson, toJson } from '../store/json.ts';
 import type { Tx } from '../store/store.ts';
@@ -174,7 +175,9 @@ export class LiveCalls {
     const live = this.#live.get(callId);
     if (live?.kind !== 'tool') return;
     // As it is now: the tool may change it before it is written.
-    const payload = { callId, value: fromJson(toJson(asJson(value))) };
+    const json = toJson(asJson(value));
+    const most = this.#services.limits.outputBytes;
+    const payload = { callId, value: Buffer.byteLength(json) > most ? cutForPeople(json, most) : fromJson(json) };
     this.#show({ spaceId: live.spaceId, type: 'tool-call.progress', payload });
   }
 

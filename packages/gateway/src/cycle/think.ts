@@ -12,7 +12,7 @@ import {
   Transcript,
   type TurnOptions,
 } from '@lastcall/core';
-import { renderInstructions, renderSituation } from '../agents/describe-agent.ts';
+import { renderInstructions, renderSituation, type Situation } from '../agents/describe-agent.ts';
 import type { MiddlewareConfig } from '../config/middleware-config.ts';
 import { loadConsciousness } from '../consciousness/load-consciousness.ts';
 import { StaleTranscript } from '../consciousness/stale-transcript.ts';
@@ -33,6 +33,7 @@ import { failRun } from './fail-run.ts';
 import { guardModel } from './guard-model.ts';
 import { LiveCalls } from './live-calls.ts';
 import { loadSituation } from './load-situation.ts';
+import { createOutputLimit } from './output-limit.ts';
 import type { Registry } from './registry.ts';
 import { showCards } from './show-cards.ts';
 import { StagedWriteRefused } from './staged-write-refused.ts';
@@ -135,18 +136,26 @@ async function prepare(
     isVisible: (name) => given.named(name)?.isVisible === true,
     onShown: () => flusher.soon(),
   });
-  let situation = renderSituation(cycle.situation, { tag });
+  const outputs = createOutputLimit(services.limits);
+  const frames = framesOf(cycle);
+  const showSituation = (given: Situation): string => {
+    const text = renderSituation(given, { tag });
+    frames.add(text);
+    return text;
+  };
+  let situation = showSituation(cycle.situation);
   const read = storeReader(services, abort);
   const journal = new CycleJournal({
     services,
     cycle,
     live,
     staging,
+    outputs,
     toolNamed: given.named,
     isCancelled: abort.isCancelled,
     signal: abort.signal,
     async onStaged() {
-      situation = renderSituation(await read((db) => loadSituation(db, cycle.agent.id)), { tag });
+      situation = showSituation(await read((db) => loadSituation(db, cycle.agent.id)));
     },
   });
   ending.stop = async () => {
@@ -157,11 +166,9 @@ async function prepare(
   if (cycle.isTakenOver) await adoptShown(services, cycle, { live, journal });
   const session = restoreSession(cycle);
   const instructions = renderInstructions({ instructions: config.instructions, tag });
-  const frames = framesOf(cycle);
-  const isFrame = (text: string): boolean => text === situation || frames.has(text);
   const model = await registry.model(config.model);
   const turn: TurnOptions = {
-    model: guardModel(model, { tag, instructions, isFrame }),
+    model: guardModel(model, { tag, instructions, isFrame: (text) => frames.has(text) }),
     instructions,
     transcript: cycle.transcript,
     answers: cycle.answers,
@@ -179,6 +186,7 @@ async function prepare(
     budget: { tokens: limits.tokensPerCycle },
     signal: abort.signal,
     middleware: [
+      outputs.middleware,
       ...traceCycle(model.modelId),
       ...(given.isAnyVisible ? [showCards(services, cycle, { journal, live, named: given.named })] : []),
       ...toMiddleware(config.middleware, services),
@@ -214,7 +222,7 @@ function storeReader({ store, limits }: Services, { signal, interrupt }: CycleAb
  * The texts that were put into the transcript from outside of any turn: inboxes and summaries, all of them frames. As they are when
  * the cycle begins, because a tool that changes the messages it is shown writes no inbox.
  */
-function framesOf({ transcript }: Cycle): ReadonlySet<string> {
+function framesOf({ transcript }: Cycle): Set<string> {
   const texts = transcript.entries.flatMap((entry) =>
     entry.kind === 'message' && entry.message.role === 'user'
       ? entry.message.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))

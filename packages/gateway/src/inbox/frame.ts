@@ -28,7 +28,23 @@ export function parseFrame(text: string, name: string, tag: string): Frame | und
   const attributes = Object.fromEntries(
     [...first.matchAll(/ ([a-z]+)="([^"]*)"/g)].map(([, key, value]) => [key, value]),
   );
-  return { name, tag, attributes, lines: rest.map((line): unknown => JSON.parse(line)) };
+  const lines = parseLines(rest);
+  return lines === undefined ? undefined : { name, tag, attributes, lines };
+}
+
+/** The same for a text that is known to be of our making, whatever it holds. */
+export function parseAnyFrame(text: string): Frame | undefined {
+  const [, name, tag] = /^<([a-z]+)-([0-9a-z]+)[ >]/i.exec(text) ?? [];
+  return name === undefined || tag === undefined ? undefined : parseFrame(text, name, tag);
+}
+
+/** Undefined where one is no JSON, e.g. because the text was clipped. */
+function parseLines(lines: readonly string[]): unknown[] | undefined {
+  try {
+    return lines.map((line): unknown => JSON.parse(line));
+  } catch {
+    return undefined;
+  }
 }
 
 function renderLine(value: unknown, tag: string): string {

@@ -9,6 +9,7 @@ import { estimateEntries, estimateTokens } from '../../src/consciousness/estimat
 import { isReference, toReference } from '../../src/consciousness/output-reference.ts';
 import { parseFrame } from '../../src/inbox/frame.ts';
 import { renderInbox } from '../../src/inbox/render-inbox.ts';
+import { parseInbox } from '../../src/rehearsal/parse-inbox.ts';
 import { type Call, type CycleScript, think, tools } from './transcripts.ts';
 
 const tag = 'k3y';
@@ -34,6 +35,12 @@ const compactWell = async (options: Partial<CompactOptions> & Pick<CompactOption
   return compaction;
 };
 const textOf = (entries: readonly Entry[]): string => JSON.stringify(new Transcript(entries).view());
+const textsOf = (entries: readonly Entry[]): string[] =>
+  new Transcript(entries)
+    .view()
+    .flatMap(({ role, content }) =>
+      role === 'user' ? content.flatMap((part) => (part.type === 'text' ? [part.text] : [])) : [],
+    );
 const said = (text: string): Entry[] => [
   { kind: 'turn' },
   { kind: 'message', message: { role: 'user', content: [{ type: 'text', text }] } },
@@ -491,4 +498,41 @@ test('a long transcript is compacted in no time', async () => {
   const begun = performance.now();
   await compactWell({ entries, budgetTokens: 2_000 });
   expect(performance.now() - begun).toBeLessThan(10_000);
+});
+
+test('[G14] [G10] an inbox that is clipped still tells of its own events only, each in a line of its own', async () => {
+  const text = (who: string) => `${who}: ${who.repeat(2_000)} so says ${who}.`;
+  const people = ['ann', 'ben', 'cleo'];
+  const events = people.map((name) => ({
+    eventId: `message:${name}`,
+    at: 0,
+    attempt: 1,
+    event: {
+      type: 'space_message' as const,
+      messageId: name,
+      spaceId: 's',
+      spaceName: 'Lobby',
+      from: { entityId: name, name, kind: 'human' as const },
+      text: text(name),
+    },
+  }));
+  const inbox = renderInbox(events, { cycle: 3, tag, now: 0 });
+  const entries: Entry[] = [...said(inbox), { kind: 'stop', stop: { reason: 'aborted' } }];
+  const seen = new Set<number>();
+  for (let budgetTokens = 60; budgetTokens < estimateEntries(entries); budgetTokens += 40) {
+    const { carried } = await compactWell({ entries, budgetTokens });
+    for (const shown of textsOf(carried).filter((one) => one.startsWith('<inbox-'))) {
+      const parsed = parseInbox(shown, tag);
+      const told = parsed?.events ?? [];
+      seen.add(told.length);
+      expect(parsed?.cycle).toBe(3);
+      expect(told.map(({ eventId }) => eventId)).toEqual(events.slice(0, told.length).map(({ eventId }) => eventId));
+      for (const { event } of told) {
+        if (event.type !== 'space_message') throw new Error(event.type);
+        expect(people.filter((name) => event.text.includes(name))).toEqual([event.from.name]);
+      }
+      if (told.length < people.length) expect(shown).toContain(` leftout="${people.length - told.length}"`);
+    }
+  }
+  expect(seen).toContain(3);
 });

@@ -56,6 +56,7 @@ describe('/openapi.json', () => {
       ['/api/runs', 'GET'],
       ['/api/runs/{id}', 'GET'],
       ['/api/runs/{id}/transcript', 'GET'],
+      ['/api/runs/{id}/calls/{callId}', 'GET'],
       ['/api/runs/{id}/stream', 'GET'],
       ['/api/runs/{id}/cancel', 'POST'],
       ['/api/runs/{runId}/tool-results', 'POST'],

@@ -41,6 +41,15 @@ describe('logs', () => {
     expect(lines.join('')).toContain('*/*');
   });
 
+  test('[G63] carry no frame of an agent, in a message, a detail or an error', () => {
+    const { logger, lines } = logged();
+    const tag = 'b003c4e5f60718293a4b5c6d';
+    const prompt = `<inbox-${tag} cycle="1">\n</inbox-${tag}> <situation-${tag}>`;
+    logger.warn(`bad ${prompt}`, { deep: [prompt], error: new Error(prompt, { cause: new Error(prompt) }) });
+    expect(lines.join('')).toContain('<inbox-hidden cycle=');
+    expect(lines.join('')).not.toContain(tag);
+  });
+
   test('take whatever is thrown at them', () => {
     const { logger, read } = logged();
     const circle: Record<string, unknown> = { big: 10n, run: () => 1 };
@@ -108,6 +117,13 @@ describe('spans', () => {
       'gen_ai.usage.input_tokens': 5,
       'gen_ai.usage.output_tokens': 2,
     });
+    exporter.reset();
+  });
+
+  test('[G63] carry no frame of an agent', async () => {
+    const error = new Error('bad prompt: <inbox-b003c4e5f60718293a4b5c6d>');
+    await expect(inSpan({ operation: 'chat', of: 'gpt-x' }, () => Promise.reject(error))).rejects.toBe(error);
+    expect(exporter.getFinishedSpans()[0]?.status.message).toBe('bad prompt: <inbox-hidden>');
     exporter.reset();
   });
 

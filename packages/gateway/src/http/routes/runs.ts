@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { requestCancel } from '../../runs/request-cancel.ts';
 import { getRun, listRuns } from '../../runs/run.ts';
+import { getRunCall } from '../../runs/run-call.ts';
 import { runTranscript } from '../../runs/run-transcript.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, pageFields, pageOf } from '../fields.ts';
@@ -28,6 +29,21 @@ const runEntrySchema = z
   .strictObject({ seq: z.int(), kind: z.string(), at: z.int(), entry: z.unknown() })
   .meta({ id: 'RunEntry' });
 
+const runCallSchema = z
+  .strictObject({
+    callId: z.string(),
+    runId: z.string(),
+    toolName: z.string(),
+    status: z.enum(['planned', 'started', 'settled', 'pending']),
+    outcome: z
+      .unknown()
+      .optional()
+      .meta({ description: 'Left out as long as the call has not ended and does not wait.' }),
+    createdAt: z.int(),
+    settledAt: z.int().optional(),
+  })
+  .meta({ id: 'RunCall' });
+
 export const runEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
@@ -54,6 +70,14 @@ export const runEndpoints: readonly Endpoint[] = [
     query: z.strictObject({ ...pageFields }),
     answer: pageOf(runEntrySchema),
     handle: ({ params, query }, tx) => runTranscript(tx.db, params.id, query),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/api/runs/{id}/calls/{callId}',
+    summary: 'Get a call of a run, with its whole output, also where that was too large to be shown.',
+    access: 'key',
+    answer: runCallSchema,
+    handle: ({ params }, tx) => getRunCall(tx.db, params.id, params.callId),
   }),
   endpoint({
     method: 'post',

@@ -1,0 +1,35 @@
+import type { Outcome } from '@lastcall/core';
+
+/** A part of an output that is no text, as characters. */
+interface FilePart {
+  readonly mediaType: string;
+  readonly text: string;
+}
+
+/** All of an output as one text: what the model read, and then its files, each as the base64 or the address it came as. */
+export function wholeText(outcome: Outcome): string {
+  const files = fileParts(outcome).map(({ mediaType, text }) => `\n[file: ${mediaType}]\n${text}`);
+  return files.length === 0 ? outcome.text : `${outcome.text}${files.join('')}`;
+}
+
+export function fileParts(outcome: Outcome): readonly FilePart[] {
+  return outcome.status === 'ok' ? (outcome.content ?? []).map(toFilePart) : [];
+}
+
+function toFilePart(part: object): FilePart {
+  const { mediaType, data } = part as { mediaType?: unknown; data?: unknown };
+  return {
+    mediaType: typeof mediaType === 'string' ? mediaType : 'unknown',
+    text: dataText(data) ?? JSON.stringify(part),
+  };
+}
+
+/** The provider interface has data as such, or with its kind: bytes, base64, an address or a text. */
+function dataText(data: unknown): string | undefined {
+  if (typeof data === 'string') return data;
+  if (data instanceof Uint8Array) return Buffer.from(data).toString('base64');
+  if (data instanceof URL) return data.href;
+  const { data: inner, url, text } = (data ?? {}) as { data?: unknown; url?: unknown; text?: unknown };
+  const found = inner ?? url ?? text;
+  return found === undefined || found === data ? undefined : dataText(found);
+}
