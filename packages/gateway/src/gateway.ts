@@ -57,6 +57,8 @@ export function gatewayOf(config: Config, options: RunOptions = {}): Gateway {
   const { env = process.env, logger, tuning, synchronous } = options;
   const settings = settingsOf(readEnv(env), config);
   const log = logger ?? createLogger({ level: settings.logLevel });
+  // Kept before anything is awaited: whoever starts or stops it meanwhile finds it.
+  let starting: Promise<Running> | undefined;
   let running: Running | undefined;
   const isRunning = (): Running => {
     if (running === undefined) throw new Error('The gateway has not started: await gateway.start() first.');
@@ -67,12 +69,23 @@ export function gatewayOf(config: Config, options: RunOptions = {}): Gateway {
       return await isRunning().app.fetch(request);
     },
     async start() {
-      running ??= await start({ config, settings, logger: log, tuning, synchronous, env });
+      starting ??= start({ config, settings, logger: log, tuning, synchronous, env });
+      const own = starting;
+      try {
+        const started = await own;
+        if (starting === own) running = started;
+      } catch (error) {
+        if (starting === own) starting = undefined;
+        throw error;
+      }
     },
     async stop() {
-      const stopping = running;
+      const stopping = starting;
+      starting = undefined;
       running = undefined;
-      await stopping?.stop();
+      // A start that fails has closed what it opened.
+      const started = await stopping?.catch(() => undefined);
+      await started?.stop();
     },
     get url() {
       return isRunning().server.url;
