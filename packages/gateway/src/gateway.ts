@@ -59,6 +59,8 @@ export function gatewayOf(config: Config, options: RunOptions = {}): Gateway {
   const settings = settingsOf(readEnv(env), config);
   const redact = createRedact(secretsOf(env, { secretKey: settings.secretKey, secrets: config.secrets }));
   const log = logger ?? createLogger({ level: settings.logLevel, redact });
+  // Kept before anything is awaited: whoever starts or stops it meanwhile finds it.
+  let starting: Promise<Running> | undefined;
   let running: Running | undefined;
   const isRunning = (): Running => {
     if (running === undefined) throw new Error('The gateway has not started: await gateway.start() first.');
@@ -69,12 +71,23 @@ export function gatewayOf(config: Config, options: RunOptions = {}): Gateway {
       return await isRunning().app.fetch(request);
     },
     async start() {
-      running ??= await start({ config, settings, logger: log, redact, tuning, synchronous, env });
+      starting ??= start({ config, settings, logger: log, redact, tuning, synchronous, env });
+      const own = starting;
+      try {
+        const started = await own;
+        if (starting === own) running = started;
+      } catch (error) {
+        if (starting === own) starting = undefined;
+        throw error;
+      }
     },
     async stop() {
-      const stopping = running;
+      const stopping = starting;
+      starting = undefined;
       running = undefined;
-      await stopping?.stop();
+      // A start that fails has closed what it opened.
+      const started = await stopping?.catch(() => undefined);
+      await started?.stop();
     },
     get url() {
       return isRunning().server.url;

@@ -63,6 +63,8 @@ export class KeptConnection {
       await client.connect();
       this.#client = client;
       await onConnect(client);
+      // Whoever ended it meanwhile may not have seen this connection: nobody else would close it.
+      if (this.#ending.signal.aborted) throw new Error('The connection was ended while it was made.');
     } catch (error) {
       this.#client = undefined;
       client.end().catch(() => {});
@@ -84,9 +86,7 @@ export class KeptConnection {
     const { signal } = this.#ending;
     for (let delay = FIRST_RETRY_MS; !signal.aborted; delay = Math.min(2 * delay, LAST_RETRY_MS)) {
       try {
-        await this.#connect();
-        if (signal.aborted) await this.end();
-        return;
+        return await this.#connect();
       } catch {
         await sleep(delay, undefined, { signal }).catch(() => {});
       }

@@ -3,6 +3,7 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Bus } from '../../src/bus/bus.ts';
 import { createPostgresBus } from '../../src/bus/postgres-bus.ts';
+import { until } from '../processes/until.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { eventOf, listenTo } from './notices.ts';
 
@@ -35,6 +36,20 @@ async function killConnections(running: string): Promise<void> {
   );
   await client.end();
 }
+
+test('a bus that is stopped while it starts keeps no connection', async () => {
+  const late = createPostgresBus({ url: `${url}?application_name=late` });
+  const starting = late.start().catch(() => {});
+  await late.stop();
+  await starting;
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await until('its connections are closed', async () => {
+    const { rowCount } = await client.query("select 1 from pg_stat_activity where application_name = 'late'");
+    return rowCount === 0;
+  });
+  await client.end();
+});
 
 test('what one gateway publishes, the other hears: the same, in order and once', async () => {
   const heard = listenTo(other, 'c');
