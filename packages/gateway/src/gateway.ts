@@ -123,7 +123,7 @@ async function start(starting: Starting): Promise<Running> {
   });
   const { services } = opened;
   try {
-    const firstKey = await ensureFirstKey(services.store, settings);
+    const firstKey = await ensureFirstKey(services, settings);
     await seed(services, config);
     const metrics = createMetrics();
     const app = createApp(services, {

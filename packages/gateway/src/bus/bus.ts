@@ -22,6 +22,8 @@ export interface StreamEvent {
   readonly type: string;
   readonly payload: unknown;
   readonly at: number;
+  /** How many keys had been revoked when it was said: see streams/revocations.ts. */
+  readonly revocations: number;
 }
 
 /** That there is something to read: with it, or by reference where it was too large or too much to travel. */

@@ -33,8 +33,8 @@ function toItem(notice: StreamNotice, room: number): string {
   const { channel, seq } = notice;
   const reference = JSON.stringify({ channel, seq });
   if (notice.event === undefined) return reference;
-  const { type, payload, at } = notice.event;
-  const whole = JSON.stringify({ channel, seq, event: { type, payload: payload ?? null, at } });
+  const { type, payload, at, revocations } = notice.event;
+  const whole = JSON.stringify({ channel, seq, event: { type, payload: payload ?? null, at, revocations } });
   return bytesOf(whole) < room ? whole : reference;
 }
 

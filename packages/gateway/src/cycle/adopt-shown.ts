@@ -3,6 +3,7 @@ import { begunCalls, endBegun } from './begun-calls.ts';
 import type { Cycle } from './cycle.ts';
 import type { CycleJournal } from './cycle-journal.ts';
 import type { LiveCalls } from './live-calls.ts';
+import { writtenInput } from './written-input.ts';
 
 /**
  * What a dead worker had begun to show of this run. Calls that it got to ask for end when they are settled; those of a reply that
@@ -44,7 +45,8 @@ export async function adoptApproved({ store }: Services, cycle: Cycle, live: Liv
   for (const { call_id: callId, space_id: spaceId } of cards) {
     if (callId === null) continue;
     cycle.cards.add(callId);
-    live.adopt({ callId, kind: 'tool', spaceId, given: '' });
+    // Its input was shown when it was asked for.
+    live.adopt({ callId, kind: 'tool', spaceId, given: writtenInput(cycle.transcript, callId) });
   }
 }
 

@@ -11,6 +11,7 @@ export interface BegunCall {
   readonly callId: string;
   readonly kind: 'message' | 'tool';
   readonly spaceId: string;
+  /** What was shown of a message's text, or of a tool's input. */
   given: string;
 }
 
@@ -62,7 +63,8 @@ function follow(
       if (payload.runId === runId)
         begun.set(callId, { callId, spaceId, kind: type === 'message.start' ? 'message' : 'tool', given: '' });
       return;
-    case 'message.delta': {
+    case 'message.delta':
+    case 'tool-input-delta': {
       const known = begun.get(callId);
       if (known !== undefined) known.given += String(payload.delta);
       return;

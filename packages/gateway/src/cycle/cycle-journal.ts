@@ -32,6 +32,7 @@ import type { LiveCalls } from './live-calls.ts';
 import type { OutputLimit } from './output-limit.ts';
 import { StagedWriteRefused } from './staged-write-refused.ts';
 import type { Staging } from './staging.ts';
+import { writtenInput } from './written-input.ts';
 
 type EndEntry = Parameters<Journal['settle']>[0];
 
@@ -196,7 +197,7 @@ export class CycleJournal implements Journal {
   }
 
   #hear(entry: Entry): void {
-    if (entry.kind === 'reply') this.#parts.live.keepOnly(entry.calls.map(({ callId }) => callId));
+    if (entry.kind === 'reply') this.#parts.live.keepOnly(entry.calls);
     if (entry.kind === 'stop') this.#parts.live.cancelAll('The cycle ended.');
   }
 
@@ -280,9 +281,10 @@ export class CycleJournal implements Journal {
     const { runId, agent } = cycle;
     const card = { spaceId, entityId: agent.entityId, runId, callId, toolName, input };
     const status = 'requires_action';
+    const written = writtenInput(cycle.transcript, callId);
     const asked =
       (await updateCard(services, tx, callId, { status })) ??
-      (await openCardIfIn(services, tx, { ...card, status, withStart: shownIn === undefined }));
+      (await openCardIfIn(services, tx, { ...card, status, ...(shownIn === undefined ? { written } : {}) }));
     // The agent was taken out of the space: operators still see the call.
     if (asked === undefined && shownIn !== undefined)
       endBegun(services, tx, { callId, kind: 'tool', spaceId }, 'The agent is no longer in the space.');

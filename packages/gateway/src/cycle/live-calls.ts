@@ -1,4 +1,4 @@
-import type { TurnEvent } from '@lastcall/core';
+import type { Entry, TurnEvent } from '@lastcall/core';
 import { cutForPeople } from '../consciousness/cut-output.ts';
 import type { Services } from '../services.ts';
 import { asJson, fromJson, toJson } from '../store/json.ts';
@@ -14,7 +14,7 @@ interface LiveCall {
   /** Bound when it became visible: entering another space later does not move it. */
   readonly spaceId: string;
   readonly field: TextField | undefined;
-  /** What was shown of a message's text. */
+  /** What was shown of a message's text, or of a tool's input. */
   given: string;
 }
 
@@ -71,8 +71,13 @@ export class LiveCalls {
   }
 
   /** The calls that the reply came to ask for. What was shown of others never runs. */
-  keepOnly(callIds: readonly string[]): void {
-    for (const callId of this.#live.keys()) if (!callIds.includes(callId)) this.cancel(callId, 'It was not asked for.');
+  keepOnly(calls: Extract<Entry, { kind: 'reply' }>['calls']): void {
+    const written = new Map(calls.map(({ callId, input }) => [callId, input]));
+    for (const callId of [...this.#live.keys()]) {
+      const input = written.get(callId);
+      if (input === undefined) this.cancel(callId, 'It was not asked for.');
+      else this.showInput(callId, input);
+    }
   }
 
   cancelAll(reason: string): void {
@@ -103,8 +108,30 @@ export class LiveCalls {
   }
 
   /** Takes over what a dead worker had begun to show. */
-  adopt(call: { callId: string; kind: LiveCall['kind']; spaceId: string; given: string }): void {
+  adopt(call: Omit<LiveCall, 'field'>): void {
     this.#live.set(call.callId, { ...call, field: undefined });
+  }
+
+  /**
+   * Shows what is still missing of a visible call's input: all of it, where it was not shown while it was written. That is so after
+   * `enter_space`, of providers that give a call whole, and where another worker took over in between. With the transaction, if one
+   * is given; otherwise with the next one.
+   */
+  showInput(callId: string, written: string, tx?: Tx): void {
+    const live = this.#live.get(callId);
+    if (live?.kind !== 'tool' || !written.startsWith(live.given) || written === live.given) return;
+    const { spaceId, given } = live;
+    const delta = { type: 'tool-input-delta', payload: { callId, delta: written.slice(given.length) } };
+    const isDone = (): void => {
+      live.given = written;
+    };
+    if (tx === undefined) {
+      this.#show({ spaceId, ...delta });
+      isDone();
+    } else {
+      emit(this.#services, tx, { channel: spaceChannel(spaceId), ...delta });
+      tx.afterCommit(isDone);
+    }
   }
 
   /** Shows what is still missing of a message before it is complete: all of it, where nothing was shown yet. */
@@ -162,6 +189,7 @@ export class LiveCalls {
     const live = this.#live.get(callId);
     if (live === undefined) return;
     if (live.kind === 'tool') {
+      live.given += delta;
       this.#show({ spaceId: live.spaceId, type: 'tool-input-delta', payload: { callId, delta } });
       return;
     }

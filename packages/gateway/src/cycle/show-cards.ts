@@ -5,6 +5,7 @@ import type { Cycle } from './cycle.ts';
 import type { CycleJournal } from './cycle-journal.ts';
 import type { CycleTool } from './cycle-tools.ts';
 import type { LiveCalls } from './live-calls.ts';
+import { writtenInput } from './written-input.ts';
 
 /** A visible call is a message of the active space from its start on. Its end is shown by the journal, with the settlement. */
 export function showCards(
@@ -37,6 +38,8 @@ export function showCards(
     await journal.perform(async (tx) => {
       const card = { ...call, entityId: agent.entityId, runId, status: 'running' } as const;
       isShown = (await openCardIfIn(services, tx, card)) !== undefined;
+      // Not without the card: a space that the agent was taken out of does not learn what it wrote.
+      if (isShown) live.showInput(callId, writtenInput(cycle.transcript, callId), tx);
     });
     if (isShown) return true;
     cycle.cards.delete(callId);

@@ -6,6 +6,7 @@ import { ApiError } from '../api-error.ts';
 import { newId } from '../new-id.ts';
 import type { Services } from '../services.ts';
 import { createOpenStreams } from '../streams/open-streams.ts';
+import { Revocations } from '../streams/revocations.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import type { Endpoint } from './endpoint.ts';
 import { errorAnswer } from './error-answer.ts';
@@ -48,6 +49,7 @@ export interface App {
 export function createApp(services: Services, options: AppOptions): App {
   const { tokenSecret, corsOrigins = [], metrics = createMetrics(), heartbeatMs = 15_000 } = options;
   const streams = createOpenStreams(services.limits, metrics);
+  const revocations = new Revocations(services);
   const lifetime = new AbortController();
   const own = [
     ...entityEndpoints(tokenSecret),
@@ -57,7 +59,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...runEndpoints,
     ...pendingEndpoints,
     ...keyEndpoints,
-    ...streamEndpoints({ services, streams, heartbeatMs }),
+    ...streamEndpoints({ services, streams, revocations, heartbeatMs }),
     ...systemEndpoints({ services, metrics, stopping: lifetime.signal, document: () => document }),
     ...(options.endpoints ?? []),
   ];
@@ -74,6 +76,7 @@ export function createApp(services: Services, options: AppOptions): App {
     stop() {
       lifetime.abort();
       streams.stop();
+      revocations.stop();
     },
   };
 }

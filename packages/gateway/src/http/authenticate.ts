@@ -75,6 +75,11 @@ export async function isStillValid(db: Kysely<Tables>, caller: Caller): Promise<
   }
 }
 
+/** Throws 401 where they would not get in again. */
+export async function assertStillValid(db: Kysely<Tables>, caller: Caller): Promise<void> {
+  if (!(await isStillValid(db, caller))) throw unauthorized('The key or token is not valid here.');
+}
+
 /** Whether such a caller may use the endpoint at all; what of it they may see is the endpoint's to say. */
 export function assertMay(caller: Caller, { access, method }: Pick<Endpoint, 'access' | 'method'>): void {
   if (access === 'anyone') return;

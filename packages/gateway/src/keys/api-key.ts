@@ -4,11 +4,13 @@ import { notFound } from '../api-error.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
 import { isId, plainText } from '../entities/plain-text.ts';
 import { newId } from '../new-id.ts';
+import type { Services } from '../services.ts';
 import { COLUMNS } from '../store/columns.ts';
 import { fromJson, toJson } from '../store/json.ts';
 import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
 import type { ApiKeyRow, Tables } from '../store/tables.ts';
+import { tellRevoked } from '../streams/revocations.ts';
 import { checkScopes, type Scope } from './scope.ts';
 
 /** A secret key as it is shown: never the key itself. */
@@ -62,8 +64,11 @@ const findHash = statement((db, { hash }: { hash: string }) =>
   db.selectFrom('api_keys').select(COLUMNS.api_keys).where('hash', '=', hash).where('revoked_at', 'is', null),
 );
 
-/** From here on it opens nothing. Revoking it again changes nothing, also at the same moment: the condition is part of the write. */
-export async function revokeKey(tx: Tx, keyId: string): Promise<ApiKey> {
+/**
+ * From here on it opens nothing, and what it opened ends. Revoking it again changes nothing, also at the same moment: the condition
+ * is part of the write.
+ */
+export async function revokeKey(services: Pick<Services, 'bus'>, tx: Tx, keyId: string): Promise<ApiKey> {
   if (!isId(keyId)) throw notFound('key', keyId);
   await tx.db
     .updateTable('api_keys')
@@ -73,6 +78,7 @@ export async function revokeKey(tx: Tx, keyId: string): Promise<ApiKey> {
     .execute();
   const row = await tx.db.selectFrom('api_keys').selectAll().where('id', '=', keyId).executeTakeFirst();
   if (row === undefined) throw notFound('key', keyId);
+  tellRevoked(services, tx, keyId);
   return toApiKey(row);
 }
 

@@ -1,5 +1,7 @@
 import { LastcallError } from '@lastcall/core';
-import type { Store, Tx } from '../store/store.ts';
+import type { Services } from '../services.ts';
+import type { Tx } from '../store/store.ts';
+import { tellRevoked } from '../streams/revocations.ts';
 import { createKey, hashKey, insertKey } from './api-key.ts';
 
 /**
@@ -7,11 +9,11 @@ import { createKey, hashKey, insertKey } from './api-key.ts';
  * LASTCALL_SECRET_KEY says which key it is, there is nothing to show.
  */
 export async function ensureFirstKey(
-  store: Store,
+  services: Pick<Services, 'store' | 'bus'>,
   { secretKey }: { readonly secretKey?: string | undefined } = {},
 ): Promise<string | undefined> {
-  return await store.transaction(async (tx) => {
-    if (secretKey !== undefined) return await configure(tx, secretKey);
+  return await services.store.transaction(async (tx) => {
+    if (secretKey !== undefined) return await configure(services, tx, secretKey);
     if (!(await isFirstStart(tx))) return undefined;
     return (await createKey(tx, { name: 'first key', scopes: ['admin'] })).key;
   });
@@ -20,7 +22,7 @@ export async function ensureFirstKey(
 const CONFIGURED = 'LASTCALL_SECRET_KEY';
 
 /** Whoever sets another key has ended the one that was set before. */
-async function configure(tx: Tx, secretKey: string): Promise<undefined> {
+async function configure(services: Pick<Services, 'bus'>, tx: Tx, secretKey: string): Promise<undefined> {
   await isFirstStart(tx);
   // Others that start at this moment wait here.
   await tx.db.updateTable('settings').set({ value: 'true' }).where('key', '=', 'first_key').execute();
@@ -28,13 +30,15 @@ async function configure(tx: Tx, secretKey: string): Promise<undefined> {
   const known = await tx.db.selectFrom('api_keys').select('revoked_at').where('hash', '=', hash).executeTakeFirst();
   if (known !== undefined && known.revoked_at !== null)
     throw new LastcallError('secret_key_revoked', `${CONFIGURED} is a key that was revoked. Set another one.`);
-  await tx.db
+  const ended = await tx.db
     .updateTable('api_keys')
     .set({ revoked_at: tx.now() })
     .where('name', '=', CONFIGURED)
     .where('hash', '!=', hash)
     .where('revoked_at', 'is', null)
+    .returning('id')
     .execute();
+  for (const { id } of ended) tellRevoked(services, tx, id);
   if (known === undefined) await insertKey(tx, { name: CONFIGURED, scopes: ['admin'] }, secretKey);
 }
 

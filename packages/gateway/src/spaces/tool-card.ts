@@ -22,8 +22,8 @@ export interface NewCard {
   readonly toolName: string;
   readonly input: unknown;
   readonly status: OpenStatus;
-  /** Tells `tool-call.start` too. Left out where that was told already, when the model began to write the input. */
-  readonly withStart?: boolean | undefined;
+  /** The input as the model wrote it: tells `tool-call.start` and the input too. Left out where the space saw it being written. */
+  readonly written?: string | undefined;
 }
 
 type OpenStatus = 'running' | 'requires_action';
@@ -49,7 +49,7 @@ export async function openCard(services: Services, tx: Tx, given: NewCard): Prom
     status,
     run_id: given.runId,
   });
-  if (given.withStart === true) tell(services, tx, { ...row, status: 'running' });
+  if (given.written !== undefined) tellWritten(services, tx, row, given.written);
   if (status !== 'running') tell(services, tx, row);
   return toMessage(row);
 }
@@ -128,6 +128,12 @@ const changeCard = statement(
 
 function isOpen(status: MessageStatus): status is OpenStatus {
   return status === 'running' || status === 'requires_action';
+}
+
+function tellWritten(services: Services, tx: Tx, row: MessageRow, delta: string): void {
+  tell(services, tx, { ...row, status: 'running' });
+  const payload = { callId: row.call_id, delta };
+  if (delta !== '') emit(services, tx, { channel: spaceChannel(row.space_id), type: 'tool-input-delta', payload });
 }
 
 function tell(services: Services, tx: Tx, row: MessageRow): void {

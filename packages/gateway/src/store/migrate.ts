@@ -2,13 +2,18 @@ import type { Kysely } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { initial } from './migrations/0001-initial.ts';
 import { waitingIndexes } from './migrations/0002-waiting-indexes.ts';
+import { streamRevocations } from './migrations/0003-stream-revocations.ts';
 import type { Dialect } from './store.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
 /** Forward only, in this order, each once. A migration that was released is never changed. */
 function migrations(dialect: Dialect): Record<string, Migration> {
-  return { '0001-initial': initial(dialect), '0002-waiting-indexes': waitingIndexes };
+  return {
+    '0001-initial': initial(dialect),
+    '0002-waiting-indexes': waitingIndexes,
+    '0003-stream-revocations': streamRevocations,
+  };
 }
 
 /** Brings the tables up to date. Kysely holds a lock meanwhile: of two gateways that start at once, one migrates and one waits. */

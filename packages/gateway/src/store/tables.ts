@@ -264,6 +264,8 @@ export interface StreamEventRow {
   type: string;
   payload: Json;
   created_at: number;
+  /** How many keys had been revoked when it was said: see streams/revocations.ts. */
+  revocations: number;
 }
 
 export interface ApiKeyRow {

@@ -21,6 +21,8 @@ const emitted = new WeakMap<Tx, Written[]>();
 
 export const spaceChannel = (spaceId: string): string => `space:${spaceId}`;
 export const runChannel = (runId: string): string => `run:${runId}`;
+/** Where revoked keys are told of, to gateways only: its numbers count them. */
+export const REVOCATIONS = 'revocations';
 
 /** Leaves an event on a channel: durable with the transaction, numbered at its end, and told to readers after it. */
 export function emit({ bus }: Pick<Services, 'bus'>, tx: Tx, given: Emitted): void {
@@ -52,18 +54,26 @@ async function write(tx: Tx, events: readonly Written[]): Promise<StreamEvent[]>
   const byChannel = Map.groupBy(events, ({ channel }) => channel);
   const channels = [...byChannel.keys()].sort();
   const writeOne = tx.dialect === 'postgres' ? writeAtOnce : writeInTwo;
-  const firsts = await together(
+  const numbered = await together(
     ...channels.map((channel) => writeOne(tx, { channel, at, events: (byChannel.get(channel) ?? []).map(toRow) })),
   );
-  return channels.flatMap((channel, index) =>
-    (byChannel.get(channel) ?? []).map(({ type, payload }, place) => ({
+  return channels.flatMap((channel, index) => {
+    const { first, revocations } = numbered[index] as Numbered;
+    return (byChannel.get(channel) ?? []).map(({ type, payload }, place) => ({
       channel,
-      seq: (firsts[index] as number) + place,
+      seq: first + place,
       type,
       payload,
       at,
-    })),
-  );
+      revocations,
+    }));
+  });
+}
+
+/** What the database said of a batch: its first number, and how many keys were revoked by then. */
+interface Numbered {
+  readonly first: number;
+  readonly revocations: number;
 }
 
 /** The events of one channel, to be numbered. */
@@ -77,12 +87,12 @@ function toRow({ type, text }: Written): Batch['events'][number] {
   return { type, payload: text };
 }
 
-/** Draws the numbers and writes the events in one statement. Gives the first number. */
-async function writeAtOnce(tx: Tx, { channel, at, events }: Batch): Promise<number> {
+/** Draws the numbers and writes the events in one statement. */
+async function writeAtOnce(tx: Tx, { channel, at, events }: Batch): Promise<Numbered> {
   const types = events.map(({ type }) => type);
   const payloads = events.map(({ payload }) => payload);
   const rows = await numberAndInsert(tx.db, { channel, at, count: events.length, types, payloads });
-  return Math.min(...rows.map(({ seq }) => seq));
+  return { first: Math.min(...rows.map(({ seq }) => seq)), revocations: rows[0]?.revocations ?? 0 };
 }
 
 interface BatchValues {
@@ -94,26 +104,33 @@ interface BatchValues {
 }
 
 const numberAndInsert = statement(
-  (_db, { channel, at, count, types, payloads }: BatchValues) => sql<{ seq: number }>`
+  (_db, { channel, at, count, types, payloads }: BatchValues) => sql<{ seq: number; revocations: number }>`
     with numbered as (
       insert into channels (id, next_seq, swept_seq) values (${channel}, ${count}::int + 1, 0)
       on conflict (id) do update set next_seq = channels.next_seq + ${count}::int
       returning next_seq - ${count}::int as first
     )
-    insert into stream_events (channel, seq, type, payload, created_at)
-    select ${channel}, numbered.first + given.place - 1, given.type, given.payload, ${at}::bigint
+    insert into stream_events (channel, seq, type, payload, created_at, revocations)
+    select ${channel}, numbered.first + given.place - 1, given.type, given.payload, ${at}::bigint,
+      coalesce((select next_seq - 1 from channels where id = ${REVOCATIONS}), 0)
     from numbered, unnest(${types}::text[], ${payloads}::text[]) with ordinality as given(type, payload, place)
-    returning seq`,
+    returning seq, revocations`,
 );
 
 /** The same where a statement cannot do both. */
-async function writeInTwo(tx: Tx, { channel, at, events }: Batch): Promise<number> {
-  const [drawn] = await draw(tx.db, { channel, count: events.length });
-  const first = (drawn?.next_seq ?? Number.NaN) - events.length;
-  await together(
-    ...events.map(({ type, payload }, place) => insertEvent(tx.db, { channel, seq: first + place, type, payload, at })),
+async function writeInTwo(tx: Tx, { channel, at, events }: Batch): Promise<Numbered> {
+  const [[drawn], [revoked]] = await together(
+    draw(tx.db, { channel, count: events.length }),
+    countRevocations(tx.db, {}),
   );
-  return first;
+  const first = (drawn?.next_seq ?? Number.NaN) - events.length;
+  const revocations = (revoked?.next_seq ?? 1) - 1;
+  await together(
+    ...events.map(({ type, payload }, place) =>
+      insertEvent(tx.db, { channel, seq: first + place, type, payload, at, revocations }),
+    ),
+  );
+  return { first, revocations };
 }
 
 /** So many numbers of the channel. */
@@ -127,14 +144,17 @@ const draw = statement((db, { channel, count }: Pick<BatchValues, 'channel' | 'c
     .returning('next_seq'),
 );
 
+const countRevocations = statement((db) => db.selectFrom('channels').select('next_seq').where('id', '=', REVOCATIONS));
+
 interface EventValues {
   readonly channel: string;
   readonly seq: number;
   readonly type: string;
   readonly payload: string;
   readonly at: number;
+  readonly revocations: number;
 }
 
-const insertEvent = statement((db, { channel, seq, type, payload, at }: EventValues) =>
-  db.insertInto('stream_events').values({ channel, seq, type, payload, created_at: at }),
+const insertEvent = statement((db, { channel, seq, type, payload, at, revocations }: EventValues) =>
+  db.insertInto('stream_events').values({ channel, seq, type, payload, created_at: at, revocations }),
 );

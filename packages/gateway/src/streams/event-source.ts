@@ -10,16 +10,27 @@ export interface EventSourceOptions {
   readonly reader: StreamReader;
   readonly streams: OpenStreams;
   readonly logger: Logger;
-  /** Whether whoever reads may still read. Asked at every heartbeat, after a reset, and after events that `concerns` names. */
-  readonly isAllowed: () => Promise<boolean>;
-  readonly concerns: (event: StreamEvent) => boolean;
-  /** When what they showed at the door runs out, in milliseconds since the epoch. */
-  readonly expiresAt?: number;
+  readonly access: StreamAccess;
   readonly heartbeatMs: number;
   /** How long a client may take nothing of what is handed to it. */
   readonly stallMs: number;
   /** Cuts the connection. A client that takes nothing would not notice that the stream was closed, and stay. */
   readonly disconnect?: () => void;
+}
+
+/** Whether whoever reads may still read. */
+export interface StreamAccess {
+  /** Asked of the database: at every heartbeat, after a reset, and after events that `concerns` names. */
+  isAllowed(): Promise<boolean>;
+  concerns(event: StreamEvent): boolean;
+  /** Asked before every event. A promise where that has to be found out, nearly never: then `ended` is up to date once it resolves. */
+  catchUp(event: StreamEvent): Promise<void> | undefined;
+  /** Aborted when what they showed at the door is void. */
+  readonly ended: AbortSignal;
+  /** When it runs out by itself, in milliseconds since the epoch. */
+  readonly expiresAt?: number;
+  /** The stream is over. */
+  close(): void;
 }
 
 /**
@@ -28,7 +39,8 @@ export interface EventSourceOptions {
  * and with the gateway.
  */
 export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Array> {
-  const { reader, streams, logger, isAllowed, concerns, expiresAt, heartbeatMs, stallMs, disconnect } = options;
+  const { reader, streams, logger, access, heartbeatMs, stallMs, disconnect } = options;
+  const { expiresAt } = access;
   let output: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** What is still to be handed out of the event under way. */
   let rest: Uint8Array | undefined;
@@ -36,7 +48,7 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
   let failures = 0;
   const leave = streams.enter(() => end('stop'));
   const beat = setInterval(() => void onBeat().catch(fail), heartbeatMs);
-  const expiry = expiresAt === undefined ? undefined : setTimeout(() => end('access'), delayUntil(expiresAt));
+  const expiry = expiresAt === undefined ? undefined : setTimeout(endAccess, delayUntil(expiresAt));
   const stall = new StallWatch({ ms: stallMs, onStall: () => end('slow') });
   let ended = false;
 
@@ -45,12 +57,18 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     ended = true;
     clearInterval(beat);
     clearTimeout(expiry);
+    access.ended.removeEventListener('abort', endAccess);
+    access.close();
     stall.stop();
     rest = undefined;
     reader.close();
     leave(why);
     if (why === 'slow' && disconnect !== undefined) disconnect();
     else if (why !== 'client') output?.close();
+  }
+
+  function endAccess(): void {
+    end('access');
   }
 
   function fail(error: unknown): void {
@@ -60,7 +78,7 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
 
   async function onBeat(): Promise<void> {
     try {
-      if (!(await isAllowed())) return end('access');
+      if (!(await access.isAllowed())) return endAccess();
       await reader.look();
       failures = 0;
     } catch (error) {
@@ -90,20 +108,28 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     put(piece);
     if (rest !== undefined || !isCheckDue) return;
     isCheckDue = false;
-    if (!(await isAllowed())) end('access');
+    if (!(await access.isAllowed())) endAccess();
   }
 
   async function take(): Promise<Uint8Array | undefined> {
     const item = await reader.next();
+    if (item?.kind === 'event') await access.catchUp(item.event);
     if (item === undefined || ended) return undefined;
+    // By the clock: the timer may be late.
+    if (expiresAt !== undefined && Date.now() >= expiresAt) {
+      endAccess();
+      return undefined;
+    }
     // What a reset skips may have been the event that told of their leaving.
-    isCheckDue = item.kind === 'reset' || concerns(item.event);
+    isCheckDue = item.kind === 'reset' || access.concerns(item.event);
     return item.kind === 'reset' ? encodeReset(item.seq) : encodeEvent(item.event);
   }
 
   return new ReadableStream<Uint8Array>({
     start(controller) {
       output = controller;
+      access.ended.addEventListener('abort', endAccess);
+      if (access.ended.aborted) return endAccess();
       put(encodeStart(reader.position));
     },
     pull: () => move().catch(fail),

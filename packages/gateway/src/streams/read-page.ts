@@ -16,7 +16,7 @@ export async function readPage(
     .with('next', (db) =>
       db
         .selectFrom('stream_events')
-        .select(['seq', 'type', 'payload', 'created_at'])
+        .select(['seq', 'type', 'payload', 'created_at', 'revocations'])
         .where('channel', '=', channel)
         .where('seq', '>', after)
         .orderBy('seq')
@@ -29,17 +29,18 @@ export async function readPage(
         .select(sql<number>`sum(length(payload)) over (order by seq) - length(payload)`.as('before')),
     )
     .selectFrom('measured')
-    .select(['seq', 'type', 'payload', 'created_at'])
+    .select(['seq', 'type', 'payload', 'created_at', 'revocations'])
     .where('before', '<', PAGE_CHARACTERS)
     .orderBy('seq')
     .execute();
   const firstGap = rows.findIndex(({ seq }, index) => seq !== after + 1 + index);
-  return (firstGap === -1 ? rows : rows.slice(0, firstGap)).map(({ seq, type, payload, created_at }) => ({
+  return (firstGap === -1 ? rows : rows.slice(0, firstGap)).map(({ seq, type, payload, created_at, revocations }) => ({
     channel,
     seq,
     type,
     payload: fromJson(payload),
     at: created_at,
+    revocations,
   }));
 }
 

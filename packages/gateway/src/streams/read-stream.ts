@@ -100,6 +100,12 @@ export class StreamReader {
     if (this.#given < this.#newest.value) this.#woken.resolve();
   }
 
+  /** Somebody knows for certain that there are events up to `seq`. */
+  expect(seq: number): void {
+    this.#newest.raiseTo(seq);
+    this.#woken.resolve();
+  }
+
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;

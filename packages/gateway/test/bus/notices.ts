@@ -1,7 +1,7 @@
 import type { Bus, StreamEvent, StreamNotice } from '../../src/bus/bus.ts';
 
 export function eventOf(channel: string, seq: number, payload: unknown = { text: `${channel} ${seq}` }): StreamEvent {
-  return { channel, seq, type: 'message.delta', payload, at: 1_000 + seq };
+  return { channel, seq, type: 'message.delta', payload, at: 1_000 + seq, revocations: 0 };
 }
 
 /** A subscription that remembers. */

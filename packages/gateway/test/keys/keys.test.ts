@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createInProcessBus } from '../../src/bus/in-process-bus.ts';
 import { createKey, findKey, listKeys, revokeKey } from '../../src/keys/api-key.ts';
 import { ensureFirstKey } from '../../src/keys/first-key.ts';
 import { hasScope, type Scope } from '../../src/keys/scope.ts';
 import type { Store } from '../../src/store/store.ts';
 import { overlap } from '../spaces/overlap.ts';
 import { type Database, databases } from '../support/stores.ts';
+
+const bus = createInProcessBus();
 
 describe.each(databases)('secret keys on $kind', ({ kind, create }) => {
   let database: Database;
@@ -20,7 +23,7 @@ describe.each(databases)('secret keys on $kind', ({ kind, create }) => {
 
   const make = (scopes: readonly string[] = ['write'], name = 'app') =>
     store.transaction((tx) => createKey(tx, { name, scopes }));
-  const revoke = (id: string) => store.transaction((tx) => revokeKey(tx, id));
+  const revoke = (id: string) => store.transaction((tx) => revokeKey({ bus }, tx, id));
 
   /** A database on which nobody ever started. */
   const onFreshDatabase = async (work: (stores: readonly [Store, Store]) => Promise<void>) => {
@@ -111,11 +114,15 @@ describe.each(databases)('secret keys on $kind', ({ kind, create }) => {
 
   test('[G51] the first start gives a key that may do everything, once, also of several at the same moment', async () => {
     await onFreshDatabase(async ([one, two]) => {
-      const given = await Promise.all([ensureFirstKey(one), ensureFirstKey(two), ensureFirstKey(one)]);
+      const given = await Promise.all([
+        ensureFirstKey({ store: one, bus }),
+        ensureFirstKey({ store: two, bus }),
+        ensureFirstKey({ store: one, bus }),
+      ]);
       const [key, ...more] = given.filter((each) => each !== undefined);
       expect(more).toEqual([]);
       expect(await findKey(two.db, key ?? '')).toMatchObject({ scopes: ['admin'] });
-      expect(await ensureFirstKey(two)).toBeUndefined();
+      expect(await ensureFirstKey({ store: two, bus })).toBeUndefined();
       expect((await listKeys(one.db)).items).toHaveLength(1);
     });
   });
@@ -123,28 +130,32 @@ describe.each(databases)('secret keys on $kind', ({ kind, create }) => {
   test('[G51] a key that is set is the key, and nothing is shown', async () => {
     await onFreshDatabase(async ([one, two]) => {
       const secretKey = 'a-key-of-the-operator';
-      expect(await Promise.all([ensureFirstKey(one, { secretKey }), ensureFirstKey(two, { secretKey })])).toEqual([
-        undefined,
-        undefined,
-      ]);
+      expect(
+        await Promise.all([
+          ensureFirstKey({ store: one, bus }, { secretKey }),
+          ensureFirstKey({ store: two, bus }, { secretKey }),
+        ]),
+      ).toEqual([undefined, undefined]);
       const found = await findKey(one.db, secretKey);
       expect(found).toMatchObject({ scopes: ['admin'] });
       // Of a short key the first characters would be most of it.
       expect(found?.prefix).toBe('');
-      expect(await ensureFirstKey(one)).toBeUndefined();
+      expect(await ensureFirstKey({ store: one, bus })).toBeUndefined();
       expect((await listKeys(one.db)).items).toHaveLength(1);
     });
   });
 
   test('[G51] setting another key ends the one before, and no other', async () => {
     await onFreshDatabase(async ([one, two]) => {
-      const first = (await ensureFirstKey(one)) ?? '';
-      await ensureFirstKey(one, { secretKey: 'operator-key-one' });
-      await Promise.all([one, two].map((each) => ensureFirstKey(each, { secretKey: 'operator-key-two' })));
+      const first = (await ensureFirstKey({ store: one, bus })) ?? '';
+      await ensureFirstKey({ store: one, bus }, { secretKey: 'operator-key-one' });
+      await Promise.all(
+        [one, two].map((each) => ensureFirstKey({ store: each, bus }, { secretKey: 'operator-key-two' })),
+      );
       expect(await findKey(one.db, 'operator-key-one')).toBeUndefined();
       expect(await findKey(one.db, 'operator-key-two')).toBeDefined();
       expect(await findKey(one.db, first)).toBeDefined();
-      await expect(ensureFirstKey(one, { secretKey: 'operator-key-one' })).rejects.toMatchObject({
+      await expect(ensureFirstKey({ store: one, bus }, { secretKey: 'operator-key-one' })).rejects.toMatchObject({
         code: 'secret_key_revoked',
       });
     });

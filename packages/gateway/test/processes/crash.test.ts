@@ -54,6 +54,26 @@ describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ ki
     expect(await streamed(crew, 'message.cancelled')).toHaveLength(1);
   });
 
+  test('[G20] [G47] inside a call after enter_space: its start and its input are shown once, and those of the calls after it too', async () => {
+    const inside = Promise.withResolvers<string>();
+    let crashed = false;
+    await using crew = await openCrew({
+      kind,
+      decide: recordTwice,
+      async onTool({ gateway }) {
+        inside.resolve(gateway);
+        if (!crashed) await never;
+      },
+    });
+    await say(crew.first.url, 'North', 'Anna: record m1');
+    const victim = await inside.promise;
+    crashed = true;
+    await crew.crash(victim);
+    await crew.answered('m1');
+    expect(await crew.problems()).toEqual([]);
+    expect(await writtenInputs(crew)).toEqual(['{"ref":"m1"}', '{"ref":"m1-again"}']);
+  });
+
   test('[G38] [G39] [G41] inside a call: what was sent before is not sent again, the call is not run again, all is closed', async () => {
     const inside = Promise.withResolvers<string>();
     await using crew = await openCrew({
@@ -185,6 +205,36 @@ function sendAndCharge(request: ModelRequest): ModelReply {
     { name: 'send_message', input: { text: answerText(duty.ref) } },
     { name: 'charge', input: { ref: duty.ref } },
   ]);
+}
+
+/** In one reply: it moves, records two things, and speaks. */
+function recordTwice(request: ModelRequest): ModelReply {
+  const [duty] = dutiesOf(request);
+  if (duty === undefined || request.newCalls.length > 0) return { text: 'Done.' };
+  const { ref } = duty;
+  return inSpace(request, duty, [
+    { name: 'record', input: { ref } },
+    { name: 'record', input: { ref: `${ref}-again` } },
+    { name: 'send_message', input: { text: answerText(ref) } },
+  ]);
+}
+
+/** The inputs that spaces were shown, call by call, put together of their pieces. */
+async function writtenInputs({ site }: Crew): Promise<string[]> {
+  const events = await site.db
+    .selectFrom('stream_events')
+    .select(['type', 'payload'])
+    .where('type', 'in', ['tool-call.start', 'tool-input-delta'])
+    .where('channel', 'like', 'space:%')
+    .orderBy('channel')
+    .orderBy('seq')
+    .execute();
+  const written = new Map<string, string>();
+  for (const { payload } of events) {
+    const { callId, delta = '' } = fromJson<{ callId: string; delta?: string }>(payload);
+    written.set(callId, `${written.get(callId) ?? ''}${delta}`);
+  }
+  return [...written.values()];
 }
 
 async function streamed({ site }: Crew, type: string): Promise<object[]> {

@@ -126,8 +126,8 @@ describe.each(databases)('cards on $kind', ({ create }) => {
     ]);
   });
 
-  test('the start is told where nobody told it before', async () => {
-    const { space, card, message, bot } = await open({ withStart: true, status: 'requires_action' });
+  test('[G47] the start and the input are told where nobody told them before', async () => {
+    const { space, card, message, bot } = await open({ written: '{"city":"Oslo"}', status: 'requires_action' });
     const told = world.told.filter(({ channel }) => channel === `space:${space.id}`).slice(1);
     expect(told).toMatchObject([
       {
@@ -140,6 +140,7 @@ describe.each(databases)('cards on $kind', ({ create }) => {
           messageId: message.id,
         },
       },
+      { type: 'tool-input-delta', payload: { callId: card.callId, delta: '{"city":"Oslo"}' } },
       { type: 'tool-call.requires-action', payload: { callId: card.callId, message } },
     ]);
   });

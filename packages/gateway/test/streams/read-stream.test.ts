@@ -178,7 +178,7 @@ describe.each(databases)('reading a channel on $kind', ({ create }) => {
     const reader = await open(channel, 0);
     await say(channel, 2, 1, createInProcessBus());
     expect(await seqs(reader, 4)).toEqual([1, 2, 3, 4]);
-    bus.publish([3, 4].map((seq) => ({ channel, seq, type: 'said', payload: {}, at: 0 })));
+    bus.publish([3, 4].map((seq) => ({ channel, seq, type: 'said', payload: {}, at: 0, revocations: 0 })));
     await say(channel, 1);
     expect(await seqs(reader, 1)).toEqual([5]);
     reader.close();

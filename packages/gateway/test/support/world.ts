@@ -104,12 +104,13 @@ async function readEvents(store: Store, channel: string): Promise<StreamEvent[]>
     .where('channel', '=', channel)
     .orderBy('seq')
     .execute();
-  return rows.map(({ seq, type, payload, created_at }) => ({
+  return rows.map(({ seq, type, payload, created_at, revocations }) => ({
     channel,
     seq,
     type,
     payload: fromJson(payload),
     at: created_at,
+    revocations,
   }));
 }
 

@@ -43,6 +43,6 @@ export const keyEndpoints: readonly Endpoint[] = [
     summary: 'Revokes a secret key: from here on it opens nothing, and its streams end.',
     access: 'admin',
     answer: keySchema,
-    handle: ({ params }, tx) => revokeKey(tx, params.id),
+    handle: ({ params }, tx, services) => revokeKey(services, tx, params.id),
   }),
 ];

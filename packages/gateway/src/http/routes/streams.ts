@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import { ApiError } from '../../api-error.ts';
-import type { StreamEvent } from '../../bus/bus.ts';
 import { invalid } from '../../entities/invalid.ts';
 import { getRun } from '../../runs/run.ts';
 import type { Services } from '../../services.ts';
@@ -8,15 +6,18 @@ import type { Tx } from '../../store/store.ts';
 import { runChannel, spaceChannel } from '../../streams/emit.ts';
 import { eventSource } from '../../streams/event-source.ts';
 import type { OpenStreams } from '../../streams/open-streams.ts';
-import { readStream } from '../../streams/read-stream.ts';
-import { type Caller, isStillValid } from '../authenticate.ts';
+import { readStream, type StreamReader } from '../../streams/read-stream.ts';
+import type { Revocations } from '../../streams/revocations.ts';
+import { assertStillValid } from '../authenticate.ts';
 import { type Endpoint, type Exchange, endpoint } from '../endpoint.ts';
 import { numberInQuery } from '../fields.ts';
+import { openStreamAccess } from '../stream-access.ts';
 import { assertMaySee } from './spaces.ts';
 
 export interface StreamOptions {
   readonly services: Services;
   readonly streams: OpenStreams;
+  readonly revocations: Revocations;
   readonly heartbeatMs: number;
 }
 
@@ -72,28 +73,30 @@ export function streamEndpoints(options: StreamOptions): readonly Endpoint[] {
 async function openStream(
   { channel, lastEventId, assertAllowed }: Opened,
   { request, caller, disconnect }: Exchange,
-  { services, streams, heartbeatMs }: StreamOptions,
+  { services, streams, revocations, heartbeatMs }: StreamOptions,
 ): Promise<Response> {
+  const { store } = services;
   const after = headerEventId(request) ?? lastEventId;
-  const reader = await readStream(services, { channel, ...(after === undefined ? {} : { after }) });
+  const access = await openStreamAccess({ store, revocations, caller, assertAllowed });
+  let reader: StreamReader | undefined;
   try {
-    // Again, now that the channel is open: who left in between would not see that they did.
-    await assertAllowed(services.store);
+    reader = await readStream(services, { channel, ...(after === undefined ? {} : { after }) });
+    // Again, now that the channel is open and revocations are heard: what ended in between would not be seen to end.
+    await assertStillValid(store.db, caller);
+    await assertAllowed(store);
     const body = eventSource({
       reader,
       streams,
       logger: services.logger,
       heartbeatMs,
       stallMs: services.limits.streamStallMs,
-      isAllowed: async () =>
-        (await isStillValid(services.store.db, caller)) && (await passes(assertAllowed(services.store))),
-      concerns: (event) => concerns(event, caller),
-      ...(caller.kind === 'entity' ? { expiresAt: caller.expiresAt } : {}),
+      access,
       ...(disconnect === undefined ? {} : { disconnect }),
     });
     return new Response(body, { headers: HEADERS });
   } catch (error) {
-    reader.close();
+    reader?.close();
+    access.close();
     throw error;
   }
 }
@@ -104,24 +107,6 @@ function headerEventId(request: Request): number | undefined {
   if (header === null) return undefined;
   if (!/^\d{1,15}$/.test(header)) throw invalid('Last-Event-ID', 'must be the id of an event of this stream.');
   return Number(header);
-}
-
-async function passes(check: Promise<void>): Promise<boolean> {
-  try {
-    await check;
-    return true;
-  } catch (error) {
-    if (error instanceof ApiError) return false;
-    throw error;
-  }
-}
-
-function concerns({ type, payload }: StreamEvent, caller: Caller): boolean {
-  return (
-    type === 'member.left' &&
-    caller.kind === 'entity' &&
-    (payload as { readonly entityId?: unknown }).entityId === caller.entityId
-  );
 }
 
 const HEADERS = {

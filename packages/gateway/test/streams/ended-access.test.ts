@@ -1,0 +1,240 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Bus } from '../../src/bus/bus.ts';
+import { createPostgresBus } from '../../src/bus/postgres-bus.ts';
+import { ensureFirstKey } from '../../src/keys/first-key.ts';
+import { emit, runChannel, spaceChannel } from '../../src/streams/emit.ts';
+import { eventSource } from '../../src/streams/event-source.ts';
+import { createOpenStreams } from '../../src/streams/open-streams.ts';
+import { readStream } from '../../src/streams/read-stream.ts';
+import { type Api, openApi, toRequest } from '../http/api.ts';
+import { type Database, databases } from '../support/stores.ts';
+import { type EventStream, readEventStream } from './event-stream.ts';
+
+/** No heartbeat ever comes: whatever ends a stream here, that is not it. */
+const NEVER_MS = 1_000_000;
+
+const opened: EventStream[] = [];
+afterEach(async () => {
+  for (const stream of opened.splice(0)) await stream.close().catch(() => {});
+});
+
+async function open(on: Api, path: string, secret: string): Promise<EventStream> {
+  const stream = readEventStream(await on.app.fetch(toRequest('GET', path, { secret })));
+  opened.push(stream);
+  expect(stream.status).toBe(200);
+  return stream;
+}
+
+async function newKey(on: Api): Promise<{ id: string; key: string }> {
+  return await on.done('POST', '/api/keys', { name: 'reader', scopes: ['read'] });
+}
+
+async function room(on: Api): Promise<{ ada: string; space: string; path: string; say(text: string): Promise<void> }> {
+  const ada = await on.person();
+  const space = await on.space(ada);
+  return {
+    ada,
+    space,
+    path: `/api/spaces/${space}/stream`,
+    say: async (text) => void (await on.done('POST', `/api/spaces/${space}/messages`, { entityId: ada, text })),
+  };
+}
+
+const textsOf = (events: Awaited<ReturnType<EventStream['rest']>>): unknown[] =>
+  events.map(({ event, data }) => (event === 'message.complete' ? data.message.text : event));
+
+describe.each(databases)('a stream on $kind, without a heartbeat,', ({ create }) => {
+  let database: Database;
+  let api: Api;
+  beforeAll(async () => {
+    database = await create();
+    api = await openApi(database, { heartbeatMs: NEVER_MS });
+  });
+  afterAll(async () => {
+    await api.close();
+    await database.remove();
+  });
+
+  test('[G50] gets nothing that is said after its key was revoked, and those of other keys get it', async () => {
+    const { path, say } = await room(api);
+    const { id, key } = await newKey(api);
+    const stream = await open(api, path, key);
+    const others = await open(api, path, api.key);
+    await say('before');
+    await api.done('DELETE', `/api/keys/${id}`);
+    await say('after');
+    expect(textsOf(await stream.rest())).toEqual(['before']);
+    expect(textsOf(await others.take(2))).toEqual(['before', 'after']);
+  });
+
+  test('[G50] of a run gets nothing that happens after its key was revoked', async () => {
+    const run = await api.run(await api.agent());
+    const happen = (type: string): Promise<void> =>
+      api.store.transaction(async (tx) => emit(api.services, tx, { channel: runChannel(run), type, payload: {} }));
+    const { id, key } = await newKey(api);
+    const stream = await open(api, `/api/runs/${run}/stream`, key);
+    await happen('before');
+    await api.done('DELETE', `/api/keys/${id}`);
+    await happen('after');
+    expect(textsOf(await stream.rest())).toEqual(['before']);
+  });
+
+  test('[G50] ends when its key is revoked although nothing is said', async () => {
+    const { path } = await room(api);
+    const { id, key } = await newKey(api);
+    const stream = await open(api, path, key);
+    await api.done('DELETE', `/api/keys/${id}`);
+    expect(await stream.rest()).toEqual([]);
+    expect((await api.call('GET', path, { secret: key })).status).toBe(401);
+  });
+
+  test('[G50] of the configured key ends when another key is configured', async () => {
+    const { path, say } = await room(api);
+    await ensureFirstKey(api.services, { secretKey: 'operator-key-one' });
+    const stream = await open(api, path, 'operator-key-one');
+    await ensureFirstKey(api.services, { secretKey: 'operator-key-two' });
+    await say('after');
+    expect(await stream.rest()).toEqual([]);
+  });
+
+  test('[G50] whose key is revoked at any moment gets nothing that was said after the revocation was answered', async () => {
+    const { path, say } = await room(api);
+    const { answered, said, got } = await race({ reading: api, revoking: api, path, say });
+    expect(got.every((text) => Number(text) <= answered)).toBe(true);
+    expect(said).toBeGreaterThan(answered);
+  });
+});
+
+describe('a stream of one of two gateways, without a heartbeat,', () => {
+  let database: Database;
+  let buses: readonly Bus[];
+  let near: Api;
+  let far: Api;
+  /** The same as `far`, and it never hears that a key was revoked: as if that notice were lost, or late. */
+  let deaf: Api;
+  beforeAll(async () => {
+    database = await (databases.find(({ kind }) => kind === 'postgres') as (typeof databases)[number]).create();
+    buses = [1, 2].map(() => createPostgresBus({ url: database.location }));
+    for (const bus of buses) await bus.start();
+    const [one, two] = buses as [Bus, Bus];
+    near = await openApi(database, { heartbeatMs: NEVER_MS, services: { bus: one } });
+    far = await openApi(database, { heartbeatMs: NEVER_MS, services: { bus: two } });
+    const silent: Bus = {
+      ...two,
+      subscribe: (channel, listener) => (channel === 'revocations' ? () => {} : two.subscribe(channel, listener)),
+    };
+    deaf = await openApi(database, { heartbeatMs: NEVER_MS, services: { bus: silent, store: far.store } });
+  });
+  afterAll(async () => {
+    for (const { app } of [near, far, deaf]) app.stop();
+    for (const bus of buses) await bus.stop();
+    await near.close();
+    await far.close();
+    await database.remove();
+  });
+
+  test('[G50] gets nothing that is said after its key was revoked through the other', async () => {
+    const { path, say } = await room(near);
+    const { id, key } = await newKey(near);
+    const stream = await open(far, path, key);
+    await say('before');
+    expect(textsOf(await stream.take(1))).toEqual(['before']);
+    await near.done('DELETE', `/api/keys/${id}`);
+    await say('after');
+    expect(await stream.rest()).toEqual([]);
+  });
+
+  test('[G50] gets nothing that is said after that also where the notice of it is lost', async () => {
+    const { path, say } = await room(near);
+    const { id, key } = await newKey(near);
+    const stream = await open(deaf, path, key);
+    const others = await open(deaf, path, near.key);
+    await say('before');
+    expect(textsOf(await stream.take(1))).toEqual(['before']);
+    await near.done('DELETE', `/api/keys/${id}`);
+    await say('after');
+    expect(await stream.rest()).toEqual([]);
+    expect(textsOf(await others.take(2))).toEqual(['before', 'after']);
+  });
+
+  test('[G50] whose key is revoked at any moment gets nothing that was said after the revocation was answered', async () => {
+    const { path, say } = await room(near);
+    for (const [reading, revoking] of [
+      [far, near],
+      [deaf, near],
+      [deaf, far],
+    ] as const) {
+      const { answered, said, got } = await race({ reading, revoking, path, say });
+      expect(got.every((text) => Number(text) <= answered)).toBe(true);
+      expect(said).toBeGreaterThan(answered);
+    }
+  });
+
+  test('[G50] [G1] ends when its entity is taken out of the space through the other, with nothing said after that', async () => {
+    const { space, path, say } = await room(near);
+    const ben = await near.person('Ben');
+    await near.done('POST', `/api/spaces/${space}/members`, { entityId: ben });
+    const stream = await open(far, path, await near.tokenOf(ben));
+    await say('before');
+    await near.done('DELETE', `/api/spaces/${space}/members`, { entityId: ben });
+    await say('after');
+    expect(textsOf(await stream.rest())).toEqual(['before', 'member.left']);
+  });
+});
+
+/** Somebody speaks all the while; the key of a stream is revoked in the midst of it. */
+async function race(of: {
+  reading: Api;
+  revoking: Api;
+  path: string;
+  say(text: string): Promise<void>;
+}): Promise<{ answered: number; said: number; got: unknown[] }> {
+  const { reading, revoking, path, say } = of;
+  const { id, key } = await newKey(revoking);
+  const stream = await open(reading, path, key);
+  let said = 0;
+  let isOver = false;
+  const speaking = (async () => {
+    while (!isOver) await say(String(++said));
+  })();
+  await stream.take(3);
+  await revoking.done('DELETE', `/api/keys/${id}`);
+  // What is under way now was asked for before the answer came.
+  const answered = said;
+  const got = stream.rest();
+  await expect.poll(() => said).toBeGreaterThan(answered + 5);
+  isOver = true;
+  await speaking;
+  return { answered, said, got: textsOf(await got) };
+}
+
+test('[G50] an event that is taken after the token of the stream ran out is not given, also where the timer is late', async () => {
+  const database = await (databases[0] as (typeof databases)[number]).create();
+  const api = await openApi(database);
+  const { space, say } = await room(api);
+  const reader = await readStream(api.services, { channel: spaceChannel(space) });
+  const expiresAt = Date.now() + 100;
+  const body = eventSource({
+    reader,
+    streams: createOpenStreams(api.services.limits, api.app.metrics),
+    logger: api.services.logger,
+    access: {
+      isAllowed: async () => true,
+      concerns: () => false,
+      catchUp: () => undefined,
+      ended: new AbortController().signal,
+      expiresAt,
+      close() {},
+    },
+    heartbeatMs: NEVER_MS,
+    stallMs: NEVER_MS,
+  });
+  await say('waits to be taken');
+  // No timer comes while this runs.
+  while (Date.now() <= expiresAt);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  expect(Buffer.concat(chunks).toString()).toBe('retry: 1000\nid: 1\n\n');
+  await api.close();
+  await database.remove();
+});
