@@ -11,6 +11,7 @@ import {
 import { ApiError } from '../api-error.ts';
 import type { MindRow } from '../consciousness/load-consciousness.ts';
 import { openPending } from '../pending/open-pending.ts';
+import { assertNotCancelled, RunCancelled } from '../runs/run-cancelled.ts';
 import type { Services } from '../services.ts';
 import { openCardIfIn, updateCard } from '../spaces/tool-card.ts';
 import { asJson, fromJson, toJson } from '../store/json.ts';
@@ -78,9 +79,8 @@ export class CycleJournal implements Journal {
     for (const entry of entries) this.#hear(entry);
     const records = entries.map((entry) => ({ entry }));
     if (entries.every(({ kind }) => kind === 'reply')) return this.#hold(records.map(toPrepared));
-    return this.#write(records, async (tx) => {
-      for (const entry of entries) if (entry.kind === 'stop') await this.#stop(tx, entry.stop);
-    });
+    const last = entries.at(-1);
+    return last?.kind === 'stop' ? this.#writeStop(records, last.stop) : this.#write(records, async () => {});
   }
 
   settle(given: EndEntry, staged: Staged): Promise<void> {
@@ -141,6 +141,19 @@ export class CycleJournal implements Journal {
     return this.#inLine(() => this.#writeNow(records, work));
   }
 
+  /** Where a cancel was accepted while the last step was under way, that is how the run ends. */
+  #writeStop(records: readonly JournalRecord[], stop: Stop): Promise<void> {
+    return this.#inLine(async () => {
+      try {
+        await this.#writeNow(records, (tx) => this.#stop(tx, stop));
+      } catch (error) {
+        if (!(error instanceof RunCancelled)) throw error;
+        const aborted: Entry = { kind: 'stop', stop: { reason: 'aborted' } };
+        await this.#writeNow([{ entry: aborted }], (tx) => this.#close(tx, 'cancelled', aborted.stop));
+      }
+    });
+  }
+
   #inLine(write: () => Promise<void>): Promise<void> {
     if (this.#isClosed) return Promise.reject(ended());
     const written = this.#last.then(write);
@@ -183,11 +196,15 @@ export class CycleJournal implements Journal {
   }
 
   async #stop(tx: Tx, stop: Stop): Promise<void> {
-    const { services, cycle, isCancelled } = this.#parts;
     // Aborted by this gateway's own end, it stays open: another takes it up where it stands.
-    if (stop.reason === 'aborted' && !isCancelled()) return;
+    if (stop.reason === 'aborted' && !this.#parts.isCancelled()) return;
+    await this.#close(tx, stop.reason === 'aborted' ? 'cancelled' : 'completed', stop);
+  }
+
+  async #close(tx: Tx, status: 'completed' | 'cancelled', stop: Stop): Promise<void> {
+    const { services, cycle } = this.#parts;
     const usage = usageOf(cycle.transcript.entries);
-    await closeRun(services, tx, cycle, { status: stop.reason === 'aborted' ? 'cancelled' : 'completed', stop, usage });
+    await closeRun(services, tx, cycle, { status, stop, usage });
     tx.afterCommit(() => {
       cycle.isWhole = true;
     });
@@ -230,7 +247,12 @@ export class CycleJournal implements Journal {
       : ({ status: 'settled', settledAt: tx.now() } as const);
     tx.leave(endCall(tx.db, { callId, outcome: toJson(outcome), ...ended }));
     const isWritten = outcome.status === 'ok' || isPending;
-    await applyStaged(tx, isWritten ? staging.of(callId) : []);
+    const writes = isWritten ? staging.of(callId) : [];
+    // Sent ahead of what is written, which waits for answers anyway: nothing lands after a cancel was accepted.
+    const checking = isPending || writes.length > 0 ? assertNotCancelled(tx, cycle.runId) : undefined;
+    if (checking !== undefined) tx.leave(checking);
+    await applyStaged(tx, writes);
+    await checking;
     if (isPending) await this.#wait(tx, settlement);
     else if (cycle.cards.has(callId))
       await updateCard(services, tx, callId, { status: CARD_STATUS[outcome.status], output: outputOf(outcome) });

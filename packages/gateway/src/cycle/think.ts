@@ -16,6 +16,7 @@ import { renderInstructions, renderSituation } from '../agents/describe-agent.ts
 import type { MiddlewareConfig } from '../config/middleware-config.ts';
 import { loadConsciousness } from '../consciousness/load-consciousness.ts';
 import { newId } from '../new-id.ts';
+import { RunCancelled } from '../runs/run-cancelled.ts';
 import type { Services } from '../services.ts';
 import { StoreUnavailable } from '../store/store-error.ts';
 import { countEvent, traceCycle } from '../telemetry/observe-cycle.ts';
@@ -43,27 +44,29 @@ export interface CycleAbort {
 
 /**
  * One cycle: a turn of core upon the agent's consciousness, with a journal on the store. What goes wrong in it ends the run as
- * failed, and its events are tried again. Rejects only where the run stays open: the lease is lost, the store is away, or the world
- * changed under a call.
+ * failed, and its events are tried again. Rejects only where the run stays open: the lease is lost, the store is away, the world
+ * changed under a call, or a cancel was accepted before a call's write could land.
  */
 export async function think(services: Services, registry: Registry, cycle: Cycle, abort: CycleAbort): Promise<void> {
   const ending: Ending = { stop: async () => {} };
   let prepared: Prepared | undefined;
   const startedAt = performance.now();
-  const count = (status: 'completed' | 'failed' | 'cancelled'): void =>
-    registry.metrics?.cycle({ status, seconds: (performance.now() - startedAt) / 1_000 });
+  const count = (): void => {
+    const { endedAs: status } = cycle;
+    if (status !== undefined) registry.metrics?.cycle({ status, seconds: (performance.now() - startedAt) / 1_000 });
+  };
   try {
     prepared = await prepare(services, registry, cycle, abort, ending);
     const { turn, context } = prepared;
     await inCycle(context, () => runTurn(turn));
-    count(abort.isCancelled() ? 'cancelled' : 'completed');
+    count();
     await settleDown(services, cycle, prepared, abort);
   } catch (error) {
     if (staysOpen(error)) throw error;
     services.logger.error(`Cycle ${cycle.number} of agent ${cycle.agent.id} failed.`, error);
     await ending.stop();
     await failRun(services, cycle, error, registry.redact);
-    count('failed');
+    count();
     // What it failed of may be how much it carries: then all later ones would fail of it too.
     if (prepared !== undefined) await settleFailed(services, cycle, prepared, abort);
   } finally {
@@ -101,7 +104,8 @@ async function settleDown(
 }
 
 function staysOpen(error: unknown): boolean {
-  return error instanceof LeaseLost || error instanceof StoreUnavailable || error instanceof StagedWriteRefused;
+  const kinds = [LeaseLost, StoreUnavailable, StagedWriteRefused, RunCancelled];
+  return kinds.some((kind) => error instanceof kind);
 }
 
 interface Prepared {

@@ -7,6 +7,7 @@ import { StagedWriteRefused } from '../cycle/staged-write-refused.ts';
 import { takeThread, takeUp } from '../cycle/take-up.ts';
 import { think } from '../cycle/think.ts';
 import { cancelRequested } from '../runs/request-cancel.ts';
+import { RunCancelled } from '../runs/run-cancelled.ts';
 import type { Services } from '../services.ts';
 import { StoreUnavailable } from '../store/store-error.ts';
 import { runChannel } from '../streams/emit.ts';
@@ -201,7 +202,8 @@ export class Worker {
       if (cycle.isWhole) this.#minds.keep(cycle);
       return !cycle.isFree;
     } catch (error) {
-      if (error instanceof StagedWriteRefused) return true;
+      // Taken up anew it finds the world as it is, or that it was cancelled.
+      if (error instanceof StagedWriteRefused || error instanceof RunCancelled) return true;
       if (!(error instanceof StoreUnavailable)) throw error;
       hold.isInDoubt ||= error.inDoubt;
       // The thread cannot be let go now: whoever finds its lease run out takes it.
