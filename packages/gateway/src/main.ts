@@ -2,9 +2,15 @@ import { LastcallError } from '@lastcall/core';
 import { loadConfig } from './config/load-config.ts';
 import { demoConfig } from './demo.ts';
 import { createGateway, type Gateway, gatewayOf } from './gateway.ts';
+import { logProcess } from './telemetry/log-process.ts';
+import { createLogger } from './telemetry/logger.ts';
+import { createRedact, secretsOf } from './telemetry/redact.ts';
+
+const redact = createRedact(secretsOf(process.env, { secretKey: undefined, secrets: [] }));
 
 /** `npm start`: the gateway of this folder, until it is told to stop. */
 async function main(): Promise<void> {
+  logProcess(createLogger({ redact }));
   const { file, config } = await loadConfig(process.cwd());
   const gateway = file === undefined ? createGateway(demoConfig()) : gatewayOf(config);
   await gateway.start();
@@ -31,8 +37,7 @@ try {
   await main();
 } catch (error) {
   // What we refuse ourselves says what to do; a stack would bury it.
-  process.stderr.write(
-    `${error instanceof LastcallError ? error.message : String((error as Error)?.stack ?? error)}\n`,
-  );
+  const reason = error instanceof LastcallError ? error.message : String((error as Error)?.stack ?? error);
+  process.stderr.write(`${redact(reason)}\n`);
   process.exit(1);
 }

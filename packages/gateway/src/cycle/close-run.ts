@@ -1,5 +1,7 @@
 import type { Stop } from '@lastcall/core';
+import { sql } from 'kysely';
 import type { InboxEvent } from '../inbox/inbox-event.ts';
+import { RunCancelled } from '../runs/run-cancelled.ts';
 import type { Services } from '../services.ts';
 import { updateCard } from '../spaces/tool-card.ts';
 import { fromJson, toJson } from '../store/json.ts';
@@ -18,12 +20,19 @@ export interface RunEnd {
   readonly retry?: boolean;
 }
 
-/** Ends a run: its events are done, or wait for another try, or are dead; and whoever watched sees the agent rest. */
+/**
+ * Ends a run: its events are done, or wait for another try, or are dead; and whoever watched sees the agent rest. Where a cancel was
+ * accepted, no other end is written than `cancelled`: the transaction fails with RunCancelled.
+ */
 export async function closeRun(services: Services, tx: Tx, cycle: Cycle, end: RunEnd): Promise<void> {
   const { runId, agent } = cycle;
   const now = tx.now();
   const { status } = end;
-  tx.leave(endRun(tx.db, { runId, status, stop: toJson(plainStop(end.stop)), usage: toJson(end.usage ?? null), now }));
+  const values = { runId, status, stop: toJson(plainStop(end.stop)), usage: toJson(end.usage ?? null), now };
+  tx.leave(status === 'cancelled' ? endCancelled(tx.db, values) : endUncancelled(tx.db, values));
+  tx.afterCommit(() => {
+    cycle.endedAs = status;
+  });
   if (status === 'failed') await giveBack(services, tx, cycle, end);
   else tx.leave(finishEvents(tx.db, { runId }));
   if (cycle.activeIn !== null) {
@@ -39,9 +48,39 @@ interface EndedRun extends Pick<RunRow, 'status' | 'stop' | 'usage'> {
   readonly now: number;
 }
 
-const endRun = statement((db, { runId, status, stop, usage, now }: EndedRun) =>
+const endCancelled = statement((db, { runId, status, stop, usage, now }: EndedRun) =>
   db.updateTable('runs').set({ status, stop, usage, active_in: null, ended_at: now }).where('id', '=', runId),
 );
+
+async function endUncancelled(db: Tx['db'], values: EndedRun): Promise<void> {
+  await endIfUncancelled(db, values).catch((error: unknown) => {
+    throw isStatusMissing(error) ? new RunCancelled(values.runId) : error;
+  });
+}
+
+/**
+ * The mark of a cancel is looked at by the statement that has the row, and the statement itself fails where it is there: a run needs
+ * a status. PostgreSQL has the commit before we have the answer, so we could not tell it then.
+ */
+const endIfUncancelled = statement((db, { runId, status, stop, usage, now }: EndedRun) =>
+  db
+    .updateTable('runs')
+    .set({
+      status: sql<RunRow['status']>`case when cancel_requested_at is null then ${status} end`,
+      stop,
+      usage,
+      active_in: null,
+      ended_at: now,
+    })
+    .where('id', '=', runId),
+);
+
+/** As PostgreSQL (23502) and SQLite say it. */
+function isStatusMissing(error: unknown): boolean {
+  const { code, table, column, message } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  if (code === '23502') return table === 'runs' && column === 'status';
+  return typeof message === 'string' && message.includes('NOT NULL constraint failed: runs.status');
+}
 
 /** Those of an agent that was deleted meanwhile are dead, and stay so. */
 const finishEvents = statement((db, { runId }: { runId: string }) =>

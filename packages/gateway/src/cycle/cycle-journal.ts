@@ -12,6 +12,7 @@ import { ApiError } from '../api-error.ts';
 import type { MindRow } from '../consciousness/load-consciousness.ts';
 import { hideTagIn } from '../inbox/hide-tag.ts';
 import { openPending } from '../pending/open-pending.ts';
+import { assertNotCancelled, RunCancelled } from '../runs/run-cancelled.ts';
 import type { Services } from '../services.ts';
 import { openCardIfIn, updateCard } from '../spaces/tool-card.ts';
 import { asJson, fromJson, toJson } from '../store/json.ts';
@@ -88,9 +89,9 @@ export class CycleJournal implements Journal {
     for (const entry of entries) this.#hear(entry);
     const records = entries.map((entry) => ({ entry }));
     if (entries.every(({ kind }) => kind === 'reply')) return await this.#hold(records.map(toPrepared));
-    await this.#write(records, async (tx) => {
-      for (const entry of entries) if (entry.kind === 'stop') await this.#stop(tx, entry.stop);
-    });
+    const last = entries.at(-1);
+    if (last?.kind === 'stop') await this.#writeStop(records, last.stop);
+    else await this.#write(records, async () => {});
   }
 
   async settle(given: EndEntry, staged: Staged): Promise<void> {
@@ -162,6 +163,19 @@ export class CycleJournal implements Journal {
     return this.#inLine(() => this.#writeNow(records, work));
   }
 
+  /** Where a cancel was accepted while the last step was under way, that is how the run ends. */
+  #writeStop(records: readonly JournalRecord[], stop: Stop): Promise<void> {
+    return this.#inLine(async () => {
+      try {
+        await this.#writeNow(records, (tx) => this.#stop(tx, stop));
+      } catch (error) {
+        if (!(error instanceof RunCancelled)) throw error;
+        const aborted: Entry = { kind: 'stop', stop: { reason: 'aborted' } };
+        await this.#writeNow([{ entry: aborted }], (tx) => this.#close(tx, 'cancelled', aborted.stop));
+      }
+    });
+  }
+
   #inLine(write: () => Promise<void>): Promise<void> {
     const written = this.#last.then(write);
     this.#last = written.catch((error: unknown) => {
@@ -202,9 +216,13 @@ export class CycleJournal implements Journal {
   }
 
   async #stop(tx: Tx, stop: Stop): Promise<void> {
+    await this.#close(tx, stop.reason === 'aborted' ? 'cancelled' : 'completed', stop);
+  }
+
+  async #close(tx: Tx, status: 'completed' | 'cancelled', stop: Stop): Promise<void> {
     const { services, cycle } = this.#parts;
     const usage = usageOf(cycle.transcript.entries);
-    await closeRun(services, tx, cycle, { status: stop.reason === 'aborted' ? 'cancelled' : 'completed', stop, usage });
+    await closeRun(services, tx, cycle, { status, stop, usage });
     tx.afterCommit(() => {
       cycle.isWhole = true;
     });
@@ -247,7 +265,12 @@ export class CycleJournal implements Journal {
       : ({ status: 'settled', settledAt: tx.now() } as const);
     tx.leave(endCall(tx.db, { callId, outcome: kept, ...ended }));
     const isWritten = outcome.status === 'ok' || isPending;
-    await applyStaged(tx, isWritten ? staging.of(callId) : []);
+    const writes = isWritten ? staging.of(callId) : [];
+    // Sent ahead of what is written, which waits for answers anyway: nothing lands after a cancel was accepted.
+    const checking = isPending || writes.length > 0 ? assertNotCancelled(tx, cycle.runId) : undefined;
+    if (checking !== undefined) tx.leave(checking);
+    await applyStaged(tx, writes);
+    await checking;
     if (isPending) await this.#wait(tx, settlement);
     else if (cycle.cards.has(callId))
       await updateCard(services, tx, callId, { status: CARD_STATUS[outcome.status], output: outputOf(outcome) });

@@ -38,6 +38,8 @@ export interface Cycle {
   activeIn: string | null;
   /** The thread was let go when the run ended: there was nothing more to do. */
   isFree: boolean;
+  /** How the run ended, once that is durable. */
+  endedAs?: 'completed' | 'failed' | 'cancelled';
   /** The end of the run is the last that was written: what was written is the whole of it. */
   isWhole: boolean;
 }

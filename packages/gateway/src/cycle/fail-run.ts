@@ -1,5 +1,6 @@
 import type { Entry, Settlement } from '@lastcall/core';
 import { hideTag } from '../inbox/hide-tag.ts';
+import { isCancelAccepted } from '../runs/run-cancelled.ts';
 import type { Services } from '../services.ts';
 import { updateCard } from '../spaces/tool-card.ts';
 import { fromJson, toJson } from '../store/json.ts';
@@ -24,7 +25,10 @@ export async function failRun(
   await fenced(services.store, cycle.lease, (_tx, held) => endAsFailed(services, held, cycle, { message }));
 }
 
-/** Whatever was open has an end in the same transaction: its calls, their cards, and what was shown of a reply that never came. */
+/**
+ * Whatever was open has an end in the same transaction: its calls, their cards, and what was shown of a reply that never came. Whoever
+ * was told that the run is cancelled was told the truth, also where it failed meanwhile.
+ */
 export async function endAsFailed(
   services: Services,
   held: HeldThread,
@@ -32,15 +36,16 @@ export async function endAsFailed(
   { message, ...how }: { readonly message: string } & Pick<RunEnd, 'retry'>,
 ): Promise<void> {
   const { tx } = held;
-  const open = await settleOpen(services, tx, cycle, message);
-  const stop = { reason: 'error' as const, error: message };
+  const isCancelled = await isCancelAccepted(tx, cycle.runId);
+  const open = await settleOpen(services, tx, cycle, isCancelled ? 'the run was cancelled' : message);
+  const stop = isCancelled ? ({ reason: 'aborted' } as const) : ({ reason: 'error', error: message } as const);
   const entries: Entry[] = [...open, { kind: 'stop', stop }];
   insertEntries(
     held,
     { runId: cycle.runId, seq: await nextSeq(held) },
     entries.map((entry) => toPrepared({ entry })),
   );
-  await closeRun(services, tx, cycle, { status: 'failed', stop, ...how });
+  await closeRun(services, tx, cycle, { status: isCancelled ? 'cancelled' : 'failed', stop, ...how });
 }
 
 /** What the failed turn knew last may be behind what was written last. */

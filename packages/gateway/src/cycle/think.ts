@@ -17,6 +17,7 @@ import type { MiddlewareConfig } from '../config/middleware-config.ts';
 import { loadConsciousness } from '../consciousness/load-consciousness.ts';
 import { StaleTranscript } from '../consciousness/stale-transcript.ts';
 import { newId } from '../new-id.ts';
+import { RunCancelled } from '../runs/run-cancelled.ts';
 import type { Services } from '../services.ts';
 import { patiently } from '../store/patiently.ts';
 import { StoreUnavailable } from '../store/store-error.ts';
@@ -51,26 +52,28 @@ export interface CycleAbort {
 /**
  * One cycle: a turn of core upon the agent's consciousness, with a journal on the store. What goes wrong in it ends the run as
  * failed, and its events are tried again. Rejects only where the run stays open: the lease is lost, the store is away, the gateway
- * stops, or the world changed under a call.
+ * stops, the world changed under a call, or a cancel was accepted before a call's write could land.
  */
 export async function think(services: Services, registry: Registry, cycle: Cycle, abort: CycleAbort): Promise<void> {
   const ending: Ending = { stop: async () => {} };
   let prepared: Prepared | undefined;
   const startedAt = performance.now();
-  const count = (status: 'completed' | 'failed' | 'cancelled'): void =>
-    registry.metrics?.cycle({ status, seconds: (performance.now() - startedAt) / 1_000 });
+  const count = (): void => {
+    const { endedAs: status } = cycle;
+    if (status !== undefined) registry.metrics?.cycle({ status, seconds: (performance.now() - startedAt) / 1_000 });
+  };
   try {
     prepared = await prepare(services, registry, cycle, abort, ending);
     const { turn, context } = prepared;
     await inCycle(context, () => runTurn(turn));
-    count(abort.isCancelled() ? 'cancelled' : 'completed');
+    count();
     await settleDown(services, cycle, prepared, abort);
   } catch (error) {
     if (staysOpen(error)) throw error;
     services.logger.error(`Cycle ${cycle.number} of agent ${cycle.agent.id} failed.`, error);
     await ending.stop();
     await failRun(services, cycle, error, registry.redact);
-    count('failed');
+    count();
     // What it failed of may be how much it carries: then all later ones would fail of it too.
     if (prepared !== undefined) await settleFailed(services, cycle, prepared, abort);
   } finally {
@@ -108,7 +111,7 @@ async function settleDown(
 }
 
 /** What says nothing of the cycle, which goes on from where the store has it. */
-const LEFT_OPEN = [LeaseLost, StoreUnavailable, StagedWriteRefused, StaleTranscript, CycleInterrupted];
+const LEFT_OPEN = [LeaseLost, StoreUnavailable, StagedWriteRefused, StaleTranscript, CycleInterrupted, RunCancelled];
 
 function staysOpen(error: unknown): boolean {
   return LEFT_OPEN.some((kind) => error instanceof kind);

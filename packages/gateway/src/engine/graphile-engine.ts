@@ -2,7 +2,7 @@ import type { Logger } from '@lastcall/core';
 import { runMigrations } from 'graphile-worker';
 import { deliverWake } from './deliver-wake.ts';
 import type { Engine, Wake } from './engine.ts';
-import { createWorkerPool, runWorkers, type Workers } from './graphile-workers.ts';
+import { createWorkerPool, runWorkers, toWorkerLogger, type Workers } from './graphile-workers.ts';
 import { addWakeJob, SCHEMA, type WakePayload } from './wake-jobs.ts';
 
 export interface GraphileOptions {
@@ -14,7 +14,7 @@ export interface GraphileOptions {
 
 /** For gateways that share a PostgreSQL database: wakes are jobs in it, written by the transaction that is the reason to wake. */
 export async function createGraphileEngine({ url, concurrency = 10, logger }: GraphileOptions): Promise<Engine> {
-  await prepare(url);
+  await prepare(url, logger);
   let workers: Workers | undefined;
   let own: Wake | undefined;
   return {
@@ -44,10 +44,10 @@ export async function createGraphileEngine({ url, concurrency = 10, logger }: Gr
 }
 
 /** Jobs can be added from here on. */
-async function prepare(url: string): Promise<void> {
+async function prepare(url: string, logger: Logger | undefined): Promise<void> {
   const pool = createWorkerPool(url, 1);
   try {
-    await runMigrations({ pgPool: pool, schema: SCHEMA });
+    await runMigrations({ pgPool: pool, schema: SCHEMA, logger: toWorkerLogger(logger) });
   } finally {
     await pool.end();
   }

@@ -54,7 +54,10 @@ export async function runWorkers(options: WorkersOptions): Promise<Workers> {
 interface Running {
   readonly runner: Runner;
   readonly pool: Pool;
-  /** The connection that listens broke: those beside it broke too, and workers that were using one may wait for ever. */
+  /**
+   * The connection that listens broke, or a worker ended and the others are shutting down: connections beside it broke too, and
+   * workers that were using one may wait for ever, and the shutdown with them.
+   */
   readonly cut: Promise<void>;
 }
 
@@ -95,6 +98,7 @@ async function launch(options: WorkersOptions, stopping: AbortSignal): Promise<R
     if (stopping.aborted) runner.stop().catch(() => {});
     const { promise: cut, resolve } = Promise.withResolvers<void>();
     runner.events.once('pool:listen:error', () => resolve());
+    runner.events.once('pool:gracefulShutdown', () => resolve());
     return { runner, pool, cut };
   } catch (error) {
     await close(pool);
@@ -131,7 +135,7 @@ async function close(pool: Pool): Promise<void> {
 }
 
 /** Workers have much to say that is no news. */
-function toWorkerLogger(logger: Logger | undefined): WorkerLogger {
+export function toWorkerLogger(logger: Logger | undefined): WorkerLogger {
   return new WorkerLogger(() => (level, message) => {
     if (level === 'error' || level === 'warning') logger?.warn(`The queue says: ${message}`);
   });

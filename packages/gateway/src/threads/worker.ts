@@ -9,6 +9,7 @@ import { StagedWriteRefused } from '../cycle/staged-write-refused.ts';
 import { takeThread, takeUp } from '../cycle/take-up.ts';
 import { type CycleAbort, think } from '../cycle/think.ts';
 import { cancelRequested } from '../runs/request-cancel.ts';
+import { RunCancelled } from '../runs/run-cancelled.ts';
 import type { Services } from '../services.ts';
 import { StoreUnavailable } from '../store/store-error.ts';
 import { runChannel } from '../streams/emit.ts';
@@ -42,6 +43,9 @@ interface Waking {
   isFirst: boolean;
   readonly done: Promise<void>;
 }
+
+/** What says nothing of the thread, which is still held. */
+const GO_ON = [StagedWriteRefused, StaleTranscript, CycleInterrupted, RunCancelled];
 
 /**
  * Thinks for whichever threads are woken, one cycle at a time each, many threads side by side. Wakes may come twice or never: the
@@ -203,8 +207,8 @@ export class Worker {
       if (cycle.isWhole) this.#minds.keep(cycle);
       return !cycle.isFree;
     } catch (error) {
-      // The run goes on from what the store has.
-      if ([StagedWriteRefused, StaleTranscript, CycleInterrupted].some((kind) => error instanceof kind)) return true;
+      // The run goes on from what the store has, or ends there if it was cancelled.
+      if (GO_ON.some((kind) => error instanceof kind)) return true;
       if (!(error instanceof StoreUnavailable)) throw error;
       hold.isInDoubt ||= error.inDoubt;
       // The thread cannot be let go now: whoever finds its lease run out takes it.

@@ -2,12 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { Random } from '../chaos/random.ts';
-import { databases } from '../support/stores.ts';
 import { doDuties, toText } from './answering.ts';
 import { request } from './api.ts';
+import { openWay } from './severable-database.ts';
 import { findPlace, openSite, say } from './site.ts';
 import { isIdle, problemsOf } from './soundness.ts';
-import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import { until } from './until.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -162,19 +161,3 @@ test('[G42] [G43] a gateway without its database stops when it is told to', asyn
   gateway.send('SIGTERM');
   expect(await gateway.exited).toEqual({ code: 0, signal: null });
 });
-
-/** A database, and a way to it that can be cut. */
-async function openWay(): Promise<AsyncDisposable & { readonly url: string; readonly proxy: TcpProxy }> {
-  const database = await databases.find(({ kind }) => kind === 'postgres')?.create();
-  const url = new URL(database?.location ?? '');
-  const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
-  url.port = String(proxy.port);
-  return {
-    url: url.href,
-    proxy,
-    async [Symbol.asyncDispose]() {
-      await proxy[Symbol.asyncDispose]();
-      await database?.remove();
-    },
-  };
-}

@@ -1,0 +1,87 @@
+import { Client } from 'pg';
+import { expect, test, vi } from 'vitest';
+import { doDuties } from './answering.ts';
+import { request } from './api.ts';
+import type { GatewayProcess } from './gateway-process.ts';
+import { openWay } from './severable-database.ts';
+import { openSite, relay } from './site.ts';
+import { until } from './until.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+/** Says things in every way that code of others may: while it is loaded, and from a tool. */
+const TALKATIVE = `import { processConfig } from '${new URL('./tools-config.ts', import.meta.url).href}';
+console.log('loaded,', { with: 'details' });
+console.error('in two\\nlines');
+process.emitWarning('an odd thing');
+export default processConfig;
+`;
+
+test('[G43] every line of a gateway is one JSON object, or the text of its start, also while its database is away', async () => {
+  await using way = await openWay();
+  await using site = await openSite({ databaseUrl: way.url, decide: doDuties, config: TALKATIVE });
+  const gateway = await site.start('a', { LASTCALL_LOG_LEVEL: 'trace' });
+  const client = new Client({ connectionString: way.directUrl });
+  // The database is removed with whoever is still connected.
+  client.on('error', () => {});
+  await client.connect();
+  // A job of the queue cannot be completed while we hold this lock: its worker is cut off in the middle of that.
+  await client.query(`create function wait() returns trigger language plpgsql as
+    $$ begin perform pg_advisory_xact_lock(1); return old; end $$`);
+  await client.query(
+    'create trigger wait before delete on graphile_worker._private_jobs for each row execute function wait()',
+  );
+  await client.query('select pg_advisory_lock(1)');
+  // Nobody waits for a service: its message goes by way of the queue.
+  await relay(gateway.url, 'North', 'Anna: answer m1');
+  await until('a job is being completed', async () => {
+    const { rows } = await client.query(`select 1 from pg_stat_activity where wait_event = 'advisory'`);
+    return rows.length > 0;
+  });
+  way.proxy.cut();
+  await until('it is noticed', () => gateway.printed.out.includes('The workers of the queue cannot be started yet.'));
+  expect((await request(gateway.url, '/ready')).status).toBe(503);
+  await client.query('select pg_advisory_unlock(1)');
+  await client.query('drop function wait cascade');
+  way.proxy.mend();
+  await until('it is back', async () => (await request(gateway.url, '/ready')).status === 200);
+  await relay(gateway.url, 'South', 'Cleo: answer m2');
+  await until('it goes on', async () => {
+    const said = await site.db.selectFrom('messages').select('id').where('content', 'like', '"Answer to%').execute();
+    return said.length === 2;
+  });
+  gateway.send('SIGTERM');
+  await gateway.exited;
+  await client.end();
+  expect(linesOf(gateway).filter((line) => !isJson(line))).toEqual([
+    expect.stringMatching(/^Lastcall listens on http/),
+  ]);
+  expect(gateway.printed.out).toContain('The queue says: Failed to complete jobs');
+  for (const text of ['loaded, { with:', 'in two\\nlines', 'an odd thing'])
+    expect(gateway.printed.out).toContain(text);
+});
+
+test('an error that nobody handles ends the gateway with 1, and is one line of JSON', async () => {
+  const config = `process.on('SIGUSR2', () => { throw new Error('nobody handles me'); });
+export default {};
+`;
+  await using site = await openSite({ decide: doDuties, config });
+  const gateway = await site.start('a');
+  gateway.send('SIGUSR2');
+  expect(await gateway.exited).toEqual({ code: 1, signal: null });
+  const [dying] = linesOf(gateway).filter((line) => line.includes('nobody handles me'));
+  expect(JSON.parse(dying ?? '')).toMatchObject({ level: 50, details: { message: 'nobody handles me' } });
+  expect(linesOf(gateway).filter((line) => !isJson(line))).toEqual([expect.stringMatching(/^Lastcall listens on/)]);
+});
+
+function linesOf({ printed: { out, err } }: GatewayProcess): string[] {
+  return `${out}\n${err}`.split('\n').filter((line) => line !== '');
+}
+
+function isJson(line: string): boolean {
+  try {
+    return typeof JSON.parse(line) === 'object';
+  } catch {
+    return false;
+  }
+}
