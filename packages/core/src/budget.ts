@@ -1,4 +1,5 @@
 import { OptionsError } from './errors.ts';
+import { assertKnownOptions, type KnownNames, knownNames } from './unknown-option.ts';
 
 /** How much a run may use. At least one limit, each above 0. */
 export interface BudgetLimits {
@@ -9,6 +10,10 @@ export interface BudgetLimits {
 type Dimension = keyof BudgetLimits;
 
 const DIMENSIONS: readonly Dimension[] = ['tokens', 'toolCalls'];
+const LIMITS: KnownNames = knownNames<BudgetLimits>(
+  { tokens: true, toolCalls: true },
+  { maxTokens: 'tokens', maxToolCalls: 'toolCalls', calls: 'toolCalls' },
+);
 
 /** Limits and what is used of them. Nested runs share their parent's. */
 export interface Budget {
@@ -47,10 +52,7 @@ export function toBudget(given: Budget | BudgetLimits | undefined): Budget | und
 
 function checkLimits(limits: BudgetLimits): Readonly<BudgetLimits> {
   if (typeof limits !== 'object' || limits === null) throw new OptionsError('budget', 'must be an object of limits.');
-  for (const key of Object.keys(limits)) {
-    if (!DIMENSIONS.includes(key as Dimension))
-      throw new OptionsError(`budget.${key}`, `is not a limit. Limits: ${DIMENSIONS.join(', ')}.`);
-  }
+  assertKnownOptions(limits, LIMITS, 'budget.');
   const given = DIMENSIONS.filter((dimension) => limits[dimension] !== undefined);
   if (given.length === 0) throw new OptionsError('budget', `must have a limit: ${DIMENSIONS.join(' or ')}.`);
   for (const dimension of given) {

@@ -230,10 +230,11 @@ function checkHandler(given: Partial<Described>, name: string, path: string): De
   if (isTransition(given))
     throw new CharterError(path, 'is a decision already: give a handler that returns it, or the node itself.');
   if (typeof given.handler !== 'function') throw new CharterError(`${path}.handler`, 'must be a function.');
+  const { handler: _handler, targets: _targets, ...told } = given;
   // Core's own checks of what a model is told, when the charter is built and not when it is first used.
   checked(path, () =>
     tool({
-      ...given,
+      ...told,
       name: `${TRANSITION_PREFIX}${name}`,
       inputSchema: given.inputSchema ?? NO_INPUT,
       execute: () => undefined,

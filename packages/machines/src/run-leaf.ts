@@ -76,14 +76,16 @@ type Answers = Readonly<Record<string, Answer>>;
 /** A turn that is under way, or waits for what has come now, goes on; any other step is a turn of its own. */
 function begin(machine: LiveMachine, leaf: Instance, thread: Thread, answers: Answers): void {
   const { transcript } = thread;
-  if (leaf.worker && transcript.entries.length === 0)
+  if (!transcript.entries.some(({ kind }) => kind === 'message' || kind === 'reply'))
     transcript.push({ kind: 'message', message: userMessage(opening(machine, leaf)) });
   const goesOn = thread.inFlight || thread.isMidTurn || leaf.phase.kind === 'suspended';
   if (!goesOn && Object.keys(answers).length === 0) transcript.push({ kind: 'turn' });
 }
 
 /** A conversation begins with something said, and a worker's with who asked for it. */
-function opening({ tree }: LiveMachine, { id }: Instance): string {
+function opening({ tree }: LiveMachine, { id, worker }: Instance): string {
+  // A command may give the conversation to somebody before the user has said a word; a model is not asked about nothing.
+  if (!worker) return 'Begin. Nothing has been said yet.';
   const parent = chainOf(tree, parentId(id) ?? '')[0];
   return `Begin. You work for "${parent?.node}" (${parent?.id}): what you come to is handed to it.`;
 }

@@ -37,8 +37,9 @@ export function readCommand(given: object): Partial<AnyCommand> {
     handler,
     execute = handler,
     inputSchema = ANY_INPUT,
+    ...rest
   } = given as Partial<AnyCommand> & {
     handler?: AnyCommand['execute'];
   };
-  return { ...given, inputSchema, ...(execute === undefined ? {} : { execute }) };
+  return { ...rest, inputSchema, ...(execute === undefined ? {} : { execute }) };
 }

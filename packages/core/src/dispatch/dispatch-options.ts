@@ -12,6 +12,7 @@ import { createSession, type Session } from '../session/session.ts';
 import { SessionLayer } from '../session/session-layer.ts';
 import type { ToolContext } from '../tools/tool-context.ts';
 import { assertToolSet, mergeToolSets, type ToolSet } from '../tools/tool-set.ts';
+import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';
 import { type Answer, assertAnswer } from './answer.ts';
 import { runOf } from './call-context.ts';
 import type { CallEvent } from './call-events.ts';
@@ -63,6 +64,7 @@ export interface CallRequest {
 /** Checks the options and fills in the defaults. Throws an error that names the field before anything runs. */
 export function prepareRun(options: DispatchOptions): CallRun {
   if (typeof options !== 'object' || options === null) throw new OptionsError('options', 'must be an object.');
+  assertKnownOptions(options, OPTIONS);
   const { parent, newId = randomId } = options;
   const outer = outerRun(parent);
   const clock = options.clock ?? outer?.clock ?? systemClock;
@@ -116,6 +118,34 @@ export function prepareRun(options: DispatchOptions): CallRun {
   };
 }
 
+const OPTIONS: KnownNames = knownNames<DispatchOptions>(
+  {
+    tools: true,
+    call: true,
+    session: true,
+    instructions: true,
+    params: true,
+    deadline: true,
+    signal: true,
+    budget: true,
+    middleware: true,
+    policies: true,
+    answer: true,
+    pendingAnswered: true,
+    messages: true,
+    onEvent: true,
+    parent: true,
+    clock: true,
+    newId: true,
+    logger: true,
+  },
+  { abortSignal: 'signal', timeout: 'deadline', timeoutMs: 'deadline', toolName: 'call.toolName', input: 'call.input' },
+);
+const CALL: KnownNames = knownNames<CallRequest>(
+  { toolName: true, input: true, callId: true, idempotencyKey: true, provided: true },
+  { toolCallId: 'callId', id: 'callId', name: 'toolName', tool: 'toolName', args: 'input', arguments: 'input' },
+);
+
 /** The call that makes this one. Refuses what only looks like its context: it would silently work on another session. */
 export function outerRun(parent: ToolContext | undefined): CallRun | undefined {
   if (parent === undefined) return undefined;
@@ -133,6 +163,7 @@ function assertPolicies(policies: unknown): asserts policies is readonly Policy[
 function checkCall(call: CallRequest): CallRequest {
   if (typeof call !== 'object' || call === null)
     throw new OptionsError('call', 'must be an object { toolName, input }.');
+  assertKnownOptions(call, CALL, 'call.');
   if (typeof call.toolName !== 'string')
     throw new OptionsError('call.toolName', `must be a text, not ${typeof call.toolName}.`);
   if (call.callId !== undefined && (typeof call.callId !== 'string' || call.callId === '')) {

@@ -67,9 +67,8 @@ async function judgeInFull(judged: Judged, returned: unknown, said: OkResult | u
     return { status: 'ok', value, text: textOf(judged, value, said) };
   const read = await readModelOutput(tool.toModelOutput, { toolCallId: run.callId, input, output: value });
   if (read === undefined) return { status: 'ok', value, text: textOf(judged, value, said) };
-  return 'error' in read
-    ? refusedAfterRun(run, errorOutcome('execution', read.error))
-    : { status: 'ok', value, ...read };
+  // The tool says so itself, in its own words.
+  return 'error' in read ? errorOutcome('execution', read.error) : { status: 'ok', value, ...read };
 }
 
 async function judgeReply(judged: Judged, { user, model }: ReplyResult): Promise<Outcome> {

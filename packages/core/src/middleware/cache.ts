@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import { systemClock } from '../defaults.ts';
 import { OptionsError } from '../errors.ts';
 import { isToolResult } from '../results/result.ts';
+import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';
 import type { Middleware, MiddlewareCall } from './middleware.ts';
 
 export interface CacheOptions {
@@ -13,11 +14,18 @@ export interface CacheOptions {
   clock?: Clock;
 }
 
+const OPTIONS: KnownNames = knownNames<CacheOptions>(
+  { ttlMs: true, key: true, maxEntries: true, clock: true },
+  { ttl: 'ttlMs', maxAge: 'ttlMs', maxSize: 'maxEntries', max: 'maxEntries' },
+);
+
 /**
  * Gives what a tool returned before, for a while. Only successes are kept. A call answered from the cache changes nothing,
  * so it is for tools without effects.
  */
-export function cache({ ttlMs, key = defaultKey, maxEntries = 1_000, clock = systemClock }: CacheOptions): Middleware {
+export function cache(options: CacheOptions): Middleware {
+  assertKnownOptions(options, OPTIONS);
+  const { ttlMs, key = defaultKey, maxEntries = 1_000, clock = systemClock } = options;
   if (!(ttlMs > 0)) throw new OptionsError('ttlMs', 'must be a number of milliseconds above 0.');
   const kept = new Map<string, { readonly value: unknown; readonly until: number }>();
   return {

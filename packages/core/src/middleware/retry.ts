@@ -11,6 +11,7 @@ import {
 } from '../errors.ts';
 import { isToolResult } from '../results/result.ts';
 import { isRetryable } from '../turn/retry-policy.ts';
+import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';
 import type { Middleware } from './middleware.ts';
 
 export interface RetryOptions {
@@ -21,15 +22,18 @@ export interface RetryOptions {
   clock?: Clock;
 }
 
+const OPTIONS: KnownNames = knownNames<RetryOptions>(
+  { attempts: true, backoff: true, clock: true },
+  { maxAttempts: 'attempts', retries: 'attempts', maxRetries: 'attempts', delay: 'backoff', backoffMs: 'backoff' },
+);
+
 /**
  * Runs a tool again that failed, from a clean state each time; and asks a model again whose error may pass. Not for a rule
  * that refused, arguments that are wrong, or a signal to the host: those do not get better.
  */
-export function retry({
-  attempts,
-  backoff = (attempt) => 200 * 2 ** (attempt - 1),
-  clock = systemClock,
-}: RetryOptions): Middleware {
+export function retry(options: RetryOptions): Middleware {
+  assertKnownOptions(options, OPTIONS);
+  const { attempts, backoff = (attempt: number) => 200 * 2 ** (attempt - 1), clock = systemClock } = options;
   if (!Number.isInteger(attempts) || attempts < 1)
     throw new OptionsError('attempts', 'must be a whole number of 1 or more.');
   const wait = (attempt: number, signal?: AbortSignal): Promise<void> =>

@@ -1,6 +1,7 @@
 import { PluginError } from '../errors.ts';
 import { describeError } from '../results/describe-error.ts';
 import { assertToolSet, type ToolSet } from '../tools/tool-set.ts';
+import { type KnownNames, knownNames, unknownName } from '../unknown-option.ts';
 import { assertNamesOnly } from './named-tools.ts';
 import { assertHooks, type PluginHooks } from './plugin-hooks.ts';
 
@@ -48,6 +49,13 @@ export function plugin<C = unknown, M extends string = string>(definition: Plugi
   });
 }
 
+const FIELDS: KnownNames = knownNames<PluginDefinition>({
+  name: true,
+  tools: true,
+  getAgentConfig: true,
+  hooks: true,
+});
+
 function assertDefinition(definition: unknown): void {
   const given = (typeof definition === 'object' && definition !== null ? definition : {}) as Record<string, unknown>;
   const { name } = given;
@@ -56,6 +64,8 @@ function assertDefinition(definition: unknown): void {
   for (const field of ['tools', 'getAgentConfig']) {
     if (typeof given[field] !== 'function') throw new PluginError({ plugin: name }, `${field} must be a function.`);
   }
+  const unknown = unknownName(given, FIELDS);
+  if (unknown !== undefined) throw new PluginError({ plugin: name }, `${unknown.field} ${unknown.problem}`);
   if (given.hooks !== undefined) assertHooks(name, given.hooks);
 }
 

@@ -5,6 +5,7 @@ import { createSession, type Session } from '../session/session.ts';
 import { SessionLayer } from '../session/session-layer.ts';
 import type { AnySlice } from '../session/slice.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
+import { type KnownNames, knownNames, unknownName } from '../unknown-option.ts';
 import { openedSections } from './opened-sections.ts';
 import { createBody, type PromptBody } from './prompt-body.ts';
 import { buildTree, mayBeSummarised, nodesOf, type SectionNode } from './prompt-tree.ts';
@@ -92,9 +93,16 @@ function collectSlices(roots: readonly SectionNode[]): readonly AnySlice[] {
   return Object.freeze([...byName.values()]);
 }
 
+const FIELDS: KnownNames = knownNames<PromptDefinition>(
+  { ns: true, key: true, sections: true, policies: true, resources: true },
+  { namespace: 'ns', name: 'key' },
+);
+
 function checkDefinition(definition: PromptDefinition): PromptDefinition {
   if (typeof definition !== 'object' || definition === null)
     throw new PromptValidationError('prompt() takes an object { ns, key, sections }.');
+  const unknown = unknownName(definition, FIELDS);
+  if (unknown !== undefined) throw new PromptValidationError(`A prompt's ${unknown.field} ${unknown.problem}`);
   for (const field of ['ns', 'key'] as const) {
     const value: unknown = definition[field];
     if (typeof value !== 'string' || value.trim() === '')

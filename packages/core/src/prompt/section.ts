@@ -5,6 +5,7 @@ import { describeError } from '../results/describe-error.ts';
 import type { Session } from '../session/session.ts';
 import type { AnySlice } from '../session/slice.ts';
 import { assertToolSet, type ToolSet } from '../tools/tool-set.ts';
+import { type KnownNames, knownNames, unknownName } from '../unknown-option.ts';
 
 /** `full` shows the text and brings the tools; `summary` shows the summary and how to open the section. */
 export type Visibility = 'full' | 'summary';
@@ -47,9 +48,29 @@ export type Section = Readonly<Omit<SectionDefinition, 'template' | 'params'>> &
 
 /** Defines a section. Names and placeholders are checked by `prompt()`, which knows the whole tree. */
 export function section<P = Record<string, unknown>>(definition: SectionDefinition<P>): Section {
-  assertSection(definition, shownKey(definition));
+  const path = shownKey(definition);
+  assertSection(definition, path);
+  const unknown = unknownName(definition, KNOWN);
+  if (unknown !== undefined) throw new PromptValidationError(`Section "${path}": ${unknown.field} ${unknown.problem}`);
   return Object.freeze({ ...definition });
 }
+
+const KNOWN: KnownNames = knownNames<SectionDefinition>(
+  {
+    key: true,
+    title: true,
+    template: true,
+    params: true,
+    tools: true,
+    slices: true,
+    enabled: true,
+    visibility: true,
+    summary: true,
+    children: true,
+    policies: true,
+  },
+  { body: 'template', text: 'template', content: 'template', sections: 'children', name: 'key' },
+);
 
 /** Throws where a field is not what it must be. Checked again by `prompt()`, because a spread copy may hold anything. */
 export function assertSection(definition: unknown, path: string): asserts definition is Section {

@@ -1,5 +1,6 @@
 import { SessionError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { type KnownNames, knownNames, unknownName } from '../unknown-option.ts';
 
 /** Something a tool uses and did not make itself: a connection, a cache, a browser. `T` is what `create` returns. */
 export interface Resource<T> {
@@ -43,6 +44,8 @@ export interface ResourceDefinition<T, Saved> {
 
 export function resource<T, Saved = unknown>(key: string, definition: ResourceDefinition<T, Saved>): Resource<T> {
   if (typeof key !== 'string' || key === '') throw new SessionError('A resource needs a key.');
+  const unknown = unknownName(definition, FIELDS);
+  if (unknown !== undefined) throw new SessionError(`Resource "${key}": ${unknown.field} ${unknown.problem}`);
   const { scope = 'singleton' } = definition;
   if (!['singleton', 'call', 'each'].includes(scope)) {
     throw new SessionError(
@@ -55,3 +58,8 @@ export function resource<T, Saved = unknown>(key: string, definition: ResourceDe
   }
   return Object.freeze({ ...definition, key, scope });
 }
+
+const FIELDS: KnownNames = knownNames<ResourceDefinition<unknown, unknown>>(
+  { scope: true, create: true, snapshot: true, restore: true, dispose: true },
+  { close: 'dispose', destroy: 'dispose', init: 'create', make: 'create' },
+);

@@ -4,6 +4,7 @@ import { OptionsError } from '../errors.ts';
 import type { Filesystem } from '../files/filesystem.ts';
 import { memoryFilesystem } from '../files/memory-filesystem.ts';
 import type { Logger } from '../logger.ts';
+import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';
 import type { AnyResource, Resources } from './resource.ts';
 import type { ResourceScope } from './resource-scope.ts';
 import { restoreRoot, type SessionJson } from './session-json.ts';
@@ -66,7 +67,13 @@ export const Session: {
   },
 };
 
+const OPTIONS: KnownNames = knownNames<SessionOptions>(
+  { slices: true, resources: true, filesystem: true, logger: true, clock: true },
+  { files: 'filesystem', fs: 'filesystem', state: 'slices' },
+);
+
 function openSession(options: SessionOptions): SessionLayer {
+  assertKnownOptions(options, OPTIONS);
   const { logger = consoleLogger, clock = systemClock } = options;
   const filesystem = (resources: ResourceScope): Filesystem =>
     options.filesystem ?? filesystemResource(resources) ?? memoryFilesystem({ clock });

@@ -1,4 +1,5 @@
 import { SessionError } from '../errors.ts';
+import { type KnownNames, knownNames, unknownName } from '../unknown-option.ts';
 import { deepFreeze } from './deep-freeze.ts';
 
 /** A fact that a session is told. What is beside `type` is the event's own. */
@@ -39,6 +40,8 @@ export interface SliceDefinition<S> {
 /** Defines a slice. The state must be plain data (what JSON can hold), so that a session can be stored. */
 export function slice<S>(name: string, definition: SliceDefinition<S>): Slice<S> {
   assertSliceName(name);
+  const unknown = unknownName(definition, FIELDS);
+  if (unknown !== undefined) throw new SessionError(`Slice "${name}": ${unknown.field} ${unknown.problem}`);
   const { policy = 'state', version = 1 } = definition;
   if (policy !== 'state' && policy !== 'log') {
     throw new SessionError(`Slice "${name}": policy must be 'state' or 'log', not ${JSON.stringify(policy)}.`);
@@ -47,6 +50,11 @@ export function slice<S>(name: string, definition: SliceDefinition<S>): Slice<S>
   const initial = deepFreeze(definition.initial, undefined);
   return Object.freeze({ name, initial, policy, version, on: toReducers(name, definition.on) });
 }
+
+const FIELDS: KnownNames = knownNames<SliceDefinition<unknown>>(
+  { initial: true, policy: true, version: true, on: true },
+  { initialState: 'initial', reducers: 'on' },
+);
 
 // Slices that this package brings itself, by name: a stored session may hold one that nobody listed.
 const builtIn = new Map<string, AnySlice>();

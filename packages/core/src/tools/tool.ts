@@ -4,6 +4,7 @@ import type { ToolResult } from '../results/result.ts';
 import type { JsonSchemaObject } from '../schema/json-schema.ts';
 import type { Session } from '../session/session.ts';
 import { checkDefinition } from './check-definition.ts';
+import { assertKnownFields } from './known-fields.ts';
 import type { ToolContext } from './tool-context.ts';
 
 /** A named capability with an input schema. `I` is the parsed input, `O` the output, `W` the input as it is written. */
@@ -86,7 +87,10 @@ export interface ToolMark {
 export function tool<I = Record<string, unknown>, O = unknown, W = I, Terminal extends boolean = boolean>(
   definition: ToolDefinition<I, O, W> & { terminal?: Terminal },
 ): Tool<I, O, W> & TerminalMark<Terminal> {
-  const checked = checkDefinition(definition as unknown as ToolDefinition, definition?.name ?? '(unnamed)');
+  const name = definition?.name ?? '(unnamed)';
+  const checked = checkDefinition(definition as unknown as ToolDefinition, name);
+  // Here alone: a spread copy may carry a host's own marks, and tools made elsewhere have fields of their own.
+  assertKnownFields(definition, name);
   const made = { ...(checked as unknown as ToolDefinition<I, O, W>), [TOOL]: true as const };
   return Object.freeze(made) as Tool<I, O, W> & TerminalMark<Terminal>;
 }

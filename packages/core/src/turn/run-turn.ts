@@ -19,7 +19,7 @@ import { MaxConsecutiveNudgesExceeded, MaxInvocationsExceeded } from './terminat
 import { Transcript } from './transcript.ts';
 import { isNew, openTurn, record, settleUnrun, type Turn } from './turn.ts';
 import { attachTurn } from './turn-error.ts';
-import type { TurnOptions } from './turn-options.ts';
+import { assertSomethingSaid, type TurnOptions } from './turn-options.ts';
 import { type TerminalOutput, type TurnResult, toTurnResult } from './turn-result.ts';
 
 /** Runs steps until the agent stops. See docs/turns.md for what it rejects with: never for what a tool does. */
@@ -79,6 +79,7 @@ function endUnbegun(turn: Turn): TurnResult {
 async function runAlone(turn: Turn): Promise<TurnResult> {
   checkAnswers(turn);
   assertContract(turn);
+  assertSomethingSaid(turn.options);
   const begun = isNew(turn.options);
   const { stop } = turn.progress;
   if (!begun && stop !== undefined && isFinished(stop) && !hasNewAnswer(turn)) {

@@ -1,5 +1,6 @@
 import { LastcallError, OptionsError } from '../errors.ts';
 import { missing, type ToolSet } from '../tools/tool-set.ts';
+import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';
 import type { Stop } from './stop.ts';
 import type { Transcript } from './transcript.ts';
 
@@ -23,6 +24,7 @@ export type CheckedContract = Required<TerminatingContract>;
 export function checkContract(contract: TerminatingContract): CheckedContract {
   if (typeof contract !== 'object' || contract === null)
     throw new OptionsError('terminating', 'must be an object { toolIds: […] }.');
+  assertKnownOptions(contract, CONTRACT, 'terminating.');
   const { toolIds, consecutiveNudges = 1, nudgeMessage = DEFAULT_NUDGE, maxInvocations = 64 } = contract;
   if (!Array.isArray(toolIds) || toolIds.length === 0 || !toolIds.every((id) => typeof id === 'string')) {
     throw new OptionsError('terminating.toolIds', 'must be a list of at least one tool.');
@@ -43,6 +45,13 @@ export function checkContract(contract: TerminatingContract): CheckedContract {
     throw new OptionsError('terminating.nudgeMessage', 'must be a text.');
   return { toolIds, consecutiveNudges, nudgeMessage, maxInvocations };
 }
+
+const CONTRACT: KnownNames = knownNames<TerminatingContract>({
+  toolIds: true,
+  consecutiveNudges: true,
+  nudgeMessage: true,
+  maxInvocations: true,
+});
 
 /** The names of the tools that a contract lists, of those that are offered now: a step may leave some out. */
 export function listedNames(contract: CheckedContract, tools: ToolSet): ReadonlySet<string> {

@@ -12,6 +12,7 @@ import type { Outcome } from '../results/outcome.ts';
 import type { Session } from '../session/session.ts';
 import type { ToolContext } from '../tools/tool-context.ts';
 import { assertToolSet, type ToolSet } from '../tools/tool-set.ts';
+import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';
 import type { Journal } from './journal.ts';
 import type { LanguageModelV3Like } from './lift-model.ts';
 import { type Message, toModelMessages } from './message.ts';
@@ -114,8 +115,11 @@ export interface FinishedStep {
 /** Refuses values that cannot work, naming the field, before any model call. */
 export function checkTurnOptions(options: TurnOptions): void {
   if (typeof options !== 'object' || options === null) throw new OptionsError('options', 'must be an object.');
+  assertKnownOptions(options, TURN);
   assertModel(options.model);
   checkShapes(options);
+  assertKnownOptions(options.batch, BATCH, 'batch.');
+  assertKnownOptions(options.rewind, REWIND, 'rewind.');
   oneOf('onPending', options.onPending, ['suspend', 'continue']);
   oneOf('batch.onError', options.batch?.onError, ['continue', 'cancel-rest']);
   oneOf('batch.afterTerminal', options.batch?.afterTerminal, ['skip', 'run']);
@@ -129,6 +133,81 @@ export function checkTurnOptions(options: TurnOptions): void {
   if (typeof options.tools === 'object') assertToolSet(options.tools, 'Option "tools"');
   if (options.messages !== undefined) toModelMessages(options.messages);
 }
+
+/** A model that was told nothing makes something up, or its provider refuses the request with words of its own. */
+export function assertSomethingSaid({ prompt, messages, transcript }: TurnOptions): void {
+  if (prompt !== undefined || (messages !== undefined && messages.length > 0)) return;
+  const isSaid = transcript?.entries.some(({ kind }) => kind === 'message' || kind === 'reply') === true;
+  if (isSaid) return;
+  const what = transcript === undefined ? 'is missing' : 'is missing, and nothing is said in the transcript';
+  throw new OptionsError('prompt', `${what}: give a prompt, messages, or a transcript that holds some.`);
+}
+
+const TURN: KnownNames = knownNames<TurnOptions>(
+  {
+    model: true,
+    instructions: true,
+    params: true,
+    prompt: true,
+    messages: true,
+    transcript: true,
+    answers: true,
+    tools: true,
+    session: true,
+    batch: true,
+    terminating: true,
+    onPending: true,
+    rewind: true,
+    observe: true,
+    onEvent: true,
+    onStepFinish: true,
+    maxSteps: true,
+    deadline: true,
+    budget: true,
+    reserveMs: true,
+    reserveTokens: true,
+    signal: true,
+    middleware: true,
+    policies: true,
+    journal: true,
+    clock: true,
+    newId: true,
+    logger: true,
+    modelRetries: true,
+    modelSettings: true,
+    parent: true,
+  },
+  {
+    system: 'instructions',
+    systemPrompt: 'instructions',
+    systemMessage: 'instructions',
+    input: 'prompt',
+    abortSignal: 'signal',
+    timeout: 'deadline',
+    timeoutMs: 'deadline',
+    maxTurns: 'maxSteps',
+    maxIterations: 'maxSteps',
+    stopWhen: 'maxSteps',
+    maxRetries: 'modelRetries',
+    toolChoice: 'modelSettings.toolChoice',
+    temperature: 'modelSettings.temperature',
+    maxTokens: 'modelSettings.maxOutputTokens',
+    maxOutputTokens: 'modelSettings.maxOutputTokens',
+    topP: 'modelSettings.topP',
+    topK: 'modelSettings.topK',
+    seed: 'modelSettings.seed',
+    stopSequences: 'modelSettings.stopSequences',
+    headers: 'modelSettings.headers',
+    providerOptions: 'modelSettings.providerOptions',
+  },
+);
+const BATCH: KnownNames = knownNames<BatchOptions>({
+  onError: true,
+  afterTerminal: true,
+  transitions: true,
+  history: true,
+});
+const REWIND: KnownNames = knownNames<RewindOptions>({ max: true, checkpoint: true, restore: true });
 
 function checkReserves({ reserveMs, reserveTokens, deadline, budget, parent }: TurnOptions): void {
   wholeNumber('reserveTokens', reserveTokens, 1);

@@ -104,6 +104,7 @@ test('[R1] N calls give N settlements, in call order, each under its own id, wha
       fc.constantFrom('continue' as const, 'cancel-rest' as const),
       async (calls, onError) => {
         const { settlements, transcript, stop } = await runTurn({
+          prompt: 'Go.',
           model: scriptedModel([calls, 'done']),
           tools,
           session: createSession({ slices: [notes] }),
@@ -131,6 +132,7 @@ test('[R2] a later call sees what an earlier one committed, and nothing of one t
     },
   });
   const { settlements } = await runTurn({
+    prompt: 'Go.',
     model: scriptedModel([[note('a'), { toolName: 'spoil' }, note('b')], 'done']),
     tools: { note: noting, spoil },
     session,
@@ -146,7 +148,7 @@ test('[R2] a later call sees what an earlier one committed, and nothing of one t
 test('[R3] neighbours without effects run at the same time; results are in call order, whichever ends first', async () => {
   const { gated, letGo, log } = gates();
   const model = scriptedModel([['a', 'b', 'c'].map((key) => ({ toolName: 'read', input: { key } })), 'done']);
-  const running = runTurn({ model, tools: { read: gated('none') } });
+  const running = runTurn({ prompt: 'Go.', model, tools: { read: gated('none') } });
   await until(() => log.length === 3);
   for (const key of ['c', 'a', 'b']) await letGo(key);
   const { settlements } = await running;
@@ -162,6 +164,7 @@ test('[R3] neighbours without effects run at the same time; results are in call 
 test('[R3] calls with effects run one after another', async () => {
   const { gated, letGo, log } = gates();
   const running = runTurn({
+    prompt: 'Go.',
     model: scriptedModel([['a', 'b', 'c'].map((key) => ({ toolName: 'write', input: { key } })), 'done']),
     tools: { write: gated('session') },
   });
@@ -173,6 +176,7 @@ test('[R3] calls with effects run one after another', async () => {
 test('[R3] under cancel-rest nothing runs side by side', async () => {
   const { gated, letGo, log } = gates();
   const running = runTurn({
+    prompt: 'Go.',
     model: scriptedModel([['a', 'b'].map((key) => ({ toolName: 'read', input: { key } })), 'done']),
     tools: { read: gated('none') },
     batch: { onError: 'cancel-rest' },
@@ -191,6 +195,7 @@ test.each([
   const { gated, letGo, log } = gates();
   const call = (toolName: string, key: string): ScriptedCall => ({ toolName, input: { key } });
   const running = runTurn({
+    prompt: 'Go.',
     model: scriptedModel([[call('see', 'a'), call('barrier', 'b'), call('see', 'c')], 'done', 'done']),
     tools: { see: gated('none'), read: gated('none'), barrier: gated('none', more) },
     batch: { afterTerminal: 'run' },
@@ -229,6 +234,7 @@ test.each(failures)(
       pending: waiting,
       transcript,
     } = await runTurn({
+      prompt: 'Go.',
       model: scriptedModel([[note('a'), { toolName: 'bad' }, note('b'), note('c')], 'done']),
       tools: { note: noting, bad },
       session,
@@ -251,6 +257,7 @@ test.each(failures)(
 test('[R4] an unknown tool cancels the rest too, and the next step starts clean', async () => {
   const session = createSession({ slices: [notes] });
   const { settlements } = await runTurn({
+    prompt: 'Go.',
     model: scriptedModel([[{ toolName: 'nobody' }, note('a')], [note('b'), note('c')], 'done']),
     tools: { note: noting },
     session,
@@ -263,6 +270,7 @@ test('[R4] an unknown tool cancels the rest too, and the next step starts clean'
 test('[R5] by default later calls run after a failure', async () => {
   const session = createSession({ slices: [notes] });
   const { settlements } = await runTurn({
+    prompt: 'Go.',
     model: scriptedModel([[{ toolName: 'bad' }, note('a'), { toolName: 'nobody' }, note('b')], 'done']),
     tools: { note: noting, bad: failing(() => fail('no')) },
     session,
@@ -287,6 +295,7 @@ test.each([
         input: JSON.stringify({ what }),
       }));
       const { settlements, transcript } = await runTurn({
+        prompt: 'Go.',
         model: scriptedModel([{ content }, { content }, 'done']),
         tools: { note: noting },
         session,
@@ -308,7 +317,7 @@ test('[R6] calls that the provider ran itself settle once each too, whatever ids
   const web = tool({ description: 'd', inputSchema: none, execute: () => 'never run here' });
   const step = { content: [...ran('one'), ...ran('two'), ...ran('three')] };
   const model = scriptedModel([step, { content: ran('four') }, 'done']);
-  const { settlements } = await runTurn({ model, tools: { web } });
+  const { settlements } = await runTurn({ prompt: 'Go.', model, tools: { web } });
   expect(settlements.map(({ outcome }) => outcome.text)).toEqual(['one', 'two', 'three', 'four']);
   expect(new Set(settlements.map(({ callId }) => callId)).size).toBe(4);
   expect(model.requests[1]?.prompt.at(-1)).toMatchObject({
@@ -342,6 +351,7 @@ test('[R7] every yield is a progress event, the last one is the result', async (
     },
   });
   const { settlements } = await runTurn({
+    prompt: 'Go.',
     model: scriptedModel([{ toolName: 'count' }, 'done']),
     tools: { count },
     onEvent: (event) => events.push(event),
@@ -363,6 +373,7 @@ test('[R7] a generator that throws after yielding is a failed call, and what it 
     },
   });
   const { settlements } = await runTurn({
+    prompt: 'Go.',
     model: scriptedModel([{ toolName: 'half' }, 'done']),
     tools: { half },
     session,
@@ -394,6 +405,7 @@ test.each(bad)(
   async (_what, call, code) => {
     const model = scriptedModel([[call as ScriptedCall, note('after')], 'done']);
     const { settlements, stop, transcript } = await runTurn({
+      prompt: 'Go.',
       model,
       tools: { note: noting },
       session: createSession({ slices: [notes] }),
@@ -417,6 +429,7 @@ test('bad input: what is nested deeper than anything could store it does not run
   const wide = JSON.stringify({ what: Array.from({ length: 5_000 }, (_, index) => [{ index }]) });
   const any = tool({ description: 'd', inputSchema: z.object({ what: z.any() }), execute: () => 'ran' });
   const { settlements, transcript } = await runTurn({
+    prompt: 'Go.',
     model: scriptedModel([[deep(100_000), deep(900), wide].map((input) => ({ toolName: 'any', input })), 'done']),
     tools: { any },
   });
@@ -431,6 +444,7 @@ test('bad input: what is nested deeper than anything could store it does not run
 test('bad input: an argument of 5 MB reaches its tool whole', async () => {
   const what = 'x'.repeat(5_000_000);
   const { settlements } = await runTurn({
+    prompt: 'Go.',
     model: scriptedModel([note(what), 'done']),
     tools: { note: noting },
     session: createSession({ slices: [notes] }),
@@ -444,6 +458,7 @@ test('bad input: 200 calls in a batch settle, each once, in order', async () => 
   const session = createSession({ slices: [notes] });
   const names = Array.from({ length: 200 }, (_, index) => String(index));
   const { settlements, transcript } = await runTurn({
+    prompt: 'Go.',
     model: scriptedModel([names.map(note), 'done']),
     tools: { note: noting },
     session,
@@ -483,12 +498,13 @@ test('bad input: an empty reply leaves no empty message in the next request', as
 test('bad input: text and calls mixed: the calls run, the text is kept, and the turn goes on', async () => {
   const model = scriptedModel([{ text: 'Let me see.', calls: [note('a')] }, 'done']);
   const { response, steps, transcript } = await runTurn({
+    prompt: 'Go.',
     model,
     tools: { note: noting },
     session: createSession({ slices: [notes] }),
   });
   expect({ response, steps }).toEqual({ response: 'done', steps: 2 });
-  expect(model.requests[1]?.prompt[0]).toMatchObject({
+  expect(model.requests[1]?.prompt[1]).toMatchObject({
     role: 'assistant',
     content: [
       { type: 'text', text: 'Let me see.' },
@@ -507,6 +523,7 @@ test('bad input: a middleware that throws fails its call alone', async () => {
     },
   };
   const { settlements } = await runTurn({
+    prompt: 'Go.',
     model: scriptedModel([[{ toolName: 'bad' }, note('a')], 'done']),
     tools: { note: noting, bad: failing(() => 1) },
     session: createSession({ slices: [notes] }),

@@ -100,6 +100,7 @@ test.each(stops)('[R23] a turn that ends by %s has exactly one stop, told apart'
   const clock = fakeClock();
   const events: TurnEvent[] = [];
   const running = runTurn({
+    prompt: 'Go.',
     model: scriptedModel(replies),
     tools,
     session: createSession({ slices: [notes] }),
@@ -122,7 +123,7 @@ test.each(stops)('[R23] a turn that ends by %s has exactly one stop, told apart'
 test('[R24] at maxSteps every call of the last batch has a settlement, and the work stands', async () => {
   const session = createSession({ slices: [notes] });
   const model = scriptedModel([[noted('a')], [noted('b'), { toolName: 'nobody' }, noted('c')]]);
-  const { stop, settlements, transcript, steps } = await runTurn({ model, tools, session, maxSteps: 2 });
+  const { stop, settlements, transcript, steps } = await runTurn({ prompt: 'Go.', model, tools, session, maxSteps: 2 });
   expect({ stop, steps }).toEqual({ stop: { reason: 'max_steps' }, steps: 2 });
   expect(outcomes(settlements)).toEqual(['ok', 'ok', 'error/unknown_tool', 'ok']);
   expect(session.read(notes)).toEqual(['a', 'b', 'c']);
@@ -131,7 +132,7 @@ test('[R24] at maxSteps every call of the last batch has a settlement, and the w
 
 test('[R24] by default there are 50 steps', async () => {
   const model = scriptedModel(() => [noted('a')]);
-  const { stop, steps } = await runTurn({ model, tools, session: createSession({ slices: [notes] }) });
+  const { stop, steps } = await runTurn({ prompt: 'Go.', model, tools, session: createSession({ slices: [notes] }) });
   expect({ stop, steps }).toEqual({ stop: { reason: 'max_steps' }, steps: 50 });
 });
 
@@ -140,6 +141,7 @@ test('[R24] at the deadline every call of the last batch has a settlement, and l
   const session = createSession({ slices: [notes] });
   let started = 0;
   const running = runTurn({
+    prompt: 'Go.',
     model: scriptedModel([[noted('a'), { toolName: 'deaf' }, noted('b'), { toolName: 'count' }]]),
     tools: { ...tools, deaf: probing(never), count: probing(() => void started++) },
     session,
@@ -163,13 +165,16 @@ test('[R24] a deadline that passes while a step is prepared: the model is not as
     void clock.advance(2_000);
     return tools;
   };
-  expect((await runTurn({ model, tools: slowly, clock, deadline: 3_000 })).stop).toEqual({ reason: 'deadline' });
+  expect((await runTurn({ prompt: 'Go.', model, tools: slowly, clock, deadline: 3_000 })).stop).toEqual({
+    reason: 'deadline',
+  });
   expect(model.requests).toHaveLength(0);
 });
 
 test('[R24] at the budget every call of the last batch has a settlement, and exactly the limit has run', async () => {
   const session = createSession({ slices: [notes] });
   const { stop, settlements, transcript } = await runTurn({
+    prompt: 'Go.',
     model: scriptedModel([[noted('a')], [noted('b'), noted('c'), noted('d')]]),
     tools,
     session,
@@ -184,6 +189,7 @@ test('[R24] at the budget every call of the last batch has a settlement, and exa
 test('[R24] a tool that fails with the code "budget" spends nobody’s budget: the turn goes on', async () => {
   const poor = probing(() => fail('The customer has no money left.', { code: 'budget' }));
   const { stop } = await runTurn({
+    prompt: 'Go.',
     model: scriptedModel([{ toolName: 'poor' }, 'I see.']),
     tools: { poor },
     budget: { toolCalls: 5 },
@@ -193,9 +199,12 @@ test('[R24] a tool that fails with the code "budget" spends nobody’s budget: t
 
 test('[R24] a budget that several turns share ends the next one before its first model call', async () => {
   const budget = createBudget({ tokens: 10 });
-  await runTurn({ model: scriptedModel(['Hi.']), budget });
+  await runTurn({ prompt: 'Go.', model: scriptedModel(['Hi.']), budget });
   const silent = scriptedModel([]);
-  expect((await runTurn({ model: silent, budget })).stop).toEqual({ reason: 'budget', dimension: 'tokens' });
+  expect((await runTurn({ prompt: 'Go.', model: silent, budget })).stop).toEqual({
+    reason: 'budget',
+    dimension: 'tokens',
+  });
   expect(silent.requests).toHaveLength(0);
 });
 
@@ -318,7 +327,7 @@ test('[R55] a turn without tools says nothing of tools in its last word either',
 test('[R25] the reserve is kept of a model that thinks too long, too', async () => {
   const clock = fakeClock();
   const model = scriptedModel([never, 'In short: no.']);
-  const running = runTurn({ model, tools, clock, deadline: 3_000, reserveMs: 500 });
+  const running = runTurn({ prompt: 'Go.', model, tools, clock, deadline: 3_000, reserveMs: 500 });
   await settled();
   expect(model.requests[0]?.abortSignal?.aborted).toBe(false);
   await clock.advance(1_500);
@@ -338,9 +347,9 @@ test('[R25][R42] the last word of a turn inside a call ends with the call', asyn
   const clock = fakeClock();
   const abort = new AbortController();
   const inner = scriptedModel([never, never]);
-  const ask = probing((ctx) => ctx.runTurn({ model: inner, deadline: 3_000, reserveMs: 500 }));
+  const ask = probing((ctx) => ctx.runTurn({ prompt: 'Go.', model: inner, deadline: 3_000, reserveMs: 500 }));
   const model = scriptedModel([{ toolName: 'ask' }]);
-  const running = runTurn({ model, tools: { ask }, clock, signal: abort.signal });
+  const running = runTurn({ prompt: 'Go.', model, tools: { ask }, clock, signal: abort.signal });
   await settled();
   await clock.advance(1_500);
   expect(inner.requests[1]?.abortSignal?.aborted).toBe(false);
@@ -352,7 +361,7 @@ test('[R25][R42] the last word of a turn inside a call ends with the call', asyn
 test('[R25] without a reserve there is no last word', async () => {
   const clock = fakeClock();
   const model = scriptedModel([never]);
-  const running = runTurn({ model, tools, clock, deadline: 3_000 });
+  const running = runTurn({ prompt: 'Go.', model, tools, clock, deadline: 3_000 });
   await settled();
   await clock.advance(2_000);
   expect(await running).toMatchObject({ response: '', stop: { reason: 'deadline' } });
@@ -366,6 +375,7 @@ test('[R25] with a token reserve the last word is kept: one request in which no 
     'In short: two notes.',
   ]);
   const { stop, response, transcript } = await runTurn({
+    prompt: 'Go.',
     model,
     tools,
     session: createSession({ slices: [notes] }),
@@ -401,6 +411,7 @@ test('[R26] the host aborts during a tool: it settles aborted, later calls cance
     return 'done';
   });
   const running = runTurn({
+    prompt: 'Go.',
     model: scriptedModel([[noted('a'), { toolName: 'deaf' }, noted('b'), { toolName: 'nobody' }]]),
     tools: { ...tools, deaf },
     session,
@@ -440,6 +451,7 @@ test.each([
         });
       const session = createSession({ slices: [notes] });
       const running = runTurn({
+        prompt: 'Go.',
         model: scriptedModel([[noted('a')], slow]),
         tools,
         session,
@@ -487,7 +499,9 @@ test('[R26] a turn that was aborted goes on where it was', async () => {
 
 test('[R26] a signal that is aborted already: no model call is made', async () => {
   const model = scriptedModel([]);
-  expect((await runTurn({ model, tools, signal: AbortSignal.abort() })).stop).toEqual({ reason: 'aborted' });
+  expect((await runTurn({ prompt: 'Go.', model, tools, signal: AbortSignal.abort() })).stop).toEqual({
+    reason: 'aborted',
+  });
   expect(model.requests).toHaveLength(0);
 });
 
@@ -503,7 +517,7 @@ test('[R27] a model error that may pass is retried, after waits that grow', asyn
   for (const onEvent of [undefined, () => {}]) {
     const clock = fakeClock();
     const model = scriptedModel([overloaded(), overloaded(), 'Better.']);
-    const running = runTurn({ model, clock, ...(onEvent === undefined ? {} : { onEvent }) });
+    const running = runTurn({ prompt: 'Go.', model, clock, ...(onEvent === undefined ? {} : { onEvent }) });
     await settled();
     for (const [wait, asked] of [
       [499, 1],
@@ -529,7 +543,7 @@ test.each<[string, Record<string, string>, number]>([
 ])('[R27] the provider says %s how long to wait, and that is waited', async (_how, headers, waitMs) => {
   const clock = fakeClock(1_000);
   const model = scriptedModel([overloaded(headers), 'Better.']);
-  const running = runTurn({ model, clock });
+  const running = runTurn({ prompt: 'Go.', model, clock });
   await settled();
   await clock.advance(waitMs - 1);
   expect(model.requests).toHaveLength(1);
@@ -544,7 +558,7 @@ test.each<[string, unknown]>([
 ])('[R27] a model error is never retried where %s', async (_why, error) => {
   const clock = fakeClock();
   const model = scriptedModel([error as Error, 'never']);
-  await expect(runTurn({ model, clock })).rejects.toBe(error);
+  await expect(runTurn({ prompt: 'Go.', model, clock })).rejects.toBe(error);
   expect(model.requests).toHaveLength(1);
   expect(clock.sleepers).toBe(0);
 });
@@ -595,7 +609,7 @@ test('[R27] what a model throws may be anything: a text, a frozen error, an erro
     doGenerate: () => Promise.reject(thrown),
   });
   const run = async (thrown: unknown) =>
-    (await runTurn({ model: throwing(thrown) }).catch((caught: unknown) => caught)) as TurnFailed;
+    (await runTurn({ prompt: 'Go.', model: throwing(thrown) }).catch((caught: unknown) => caught)) as TurnFailed;
   const text = await run('a text');
   expect(text).toBeInstanceOf(TurnFailed);
   expect(text).toMatchObject({ cause: 'a text', stop: { reason: 'error', error: 'a text' } });
@@ -612,7 +626,7 @@ test('[R27] the host aborts between two tries: the turn ends at once, and the mo
   const clock = fakeClock();
   const abort = new AbortController();
   const model = scriptedModel([overloaded(), 'never']);
-  const running = runTurn({ model, clock, signal: abort.signal });
+  const running = runTurn({ prompt: 'Go.', model, clock, signal: abort.signal });
   await settled();
   abort.abort();
   expect((await running).stop).toEqual({ reason: 'aborted' });
@@ -634,7 +648,7 @@ test('[R28] a reply that was cut is tried once more; the second is the answer if
 test('[R28] there is one such try a turn, also with other steps in between; then the stop is length', async () => {
   const session = createSession({ slices: [notes] });
   const model = scriptedModel([cut('a'), [noted('a')], cut('b')]);
-  const { stop, response } = await runTurn({ model, tools, session });
+  const { stop, response } = await runTurn({ prompt: 'Go.', model, tools, session });
   expect({ stop, response }).toEqual({ stop: { reason: 'length' }, response: 'b' });
 });
 
@@ -651,7 +665,7 @@ test('[R28] a reply that was cut within a call: the call fails, and that too is 
   };
   const session = createSession({ slices: [notes] });
   const model = scriptedModel([half, half]);
-  const { stop, settlements, transcript } = await runTurn({ model, tools, session });
+  const { stop, settlements, transcript } = await runTurn({ prompt: 'Go.', model, tools, session });
   expect(stop).toEqual({ reason: 'length' });
   expect(outcomes(settlements)).toEqual(['ok', 'error/invalid_input', 'ok', 'error/invalid_input']);
   expect(model.requests).toHaveLength(2);
@@ -660,6 +674,7 @@ test('[R28] a reply that was cut within a call: the call fails, and that too is 
 
 test('[R28] a terminal tool in a reply that was cut ends the turn all the same', async () => {
   const { stop } = await runTurn({
+    prompt: 'Go.',
     model: scriptedModel([{ calls: [{ toolName: 'answer' }], finishReason: { unified: 'length', raw: undefined } }]),
     tools,
   });
@@ -734,7 +749,7 @@ test.each(wrong)(
   'bad input: option %s is refused before the first model call, by its name: %j',
   async (field, options) => {
     const model = scriptedModel(['never']);
-    await expect(runTurn({ model, tools, ...options } as never)).rejects.toMatchObject({
+    await expect(runTurn({ prompt: 'Go.', model, tools, ...options } as never)).rejects.toMatchObject({
       code: 'options',
       field,
       message: expect.stringContaining(`"${field}"`),
@@ -784,7 +799,7 @@ test.each<[string, unknown]>([
   ['a function that gives nothing', () => undefined],
 ])('bad input: tools that are %s are refused before the first model call', async (_what, given) => {
   const model = scriptedModel(['never']);
-  await expect(runTurn({ model, tools: given as never })).rejects.toMatchObject({
+  await expect(runTurn({ prompt: 'Go.', model, tools: given as never })).rejects.toMatchObject({
     code: 'tool_set',
     message: expect.stringContaining('"tools"'),
   });

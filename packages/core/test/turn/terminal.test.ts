@@ -65,6 +65,7 @@ test('[R8] the response is the text to the byte, whatever is in it', async () =>
   await fc.assert(
     fc.asyncProperty(anyText, async (text) => {
       const { response, output } = await runTurn({
+        prompt: 'Go.',
         model: scriptedModel([[answered(text)]]),
         tools: { answer },
       });
@@ -81,7 +82,11 @@ test.each<[string, unknown, string, unknown]>([
   ['two texts', reply({ user: 'Hello!', model: 'greeted' }), 'Hello!', { user: 'Hello!', model: 'greeted' }],
 ])('[R8] of %s the response is the text for the person, and the output the value', async (_what, value, text, out) => {
   const give = tool({ description: 'd', inputSchema: none, terminal: true, execute: () => value });
-  const { response, output } = await runTurn({ model: scriptedModel([{ toolName: 'give' }]), tools: { give } });
+  const { response, output } = await runTurn({
+    prompt: 'Go.',
+    model: scriptedModel([{ toolName: 'give' }]),
+    tools: { give },
+  });
   expect(response).toBe(text);
   expect(output).toEqual(out);
 });
@@ -108,7 +113,7 @@ test.each(failures)(
   async (_how, more, code) => {
     const end = tool({ description: 'd', inputSchema: none, terminal: true, execute: () => 'end', ...more } as never);
     const model = scriptedModel([{ toolName: 'end' }, 'I see.']);
-    const { stop, response, settlements } = await runTurn({ model, tools: { end } });
+    const { stop, response, settlements } = await runTurn({ prompt: 'Go.', model, tools: { end } });
     expect(settlements[0]?.outcome).toMatchObject({ status: 'error', code });
     expect({ stop, response }).toEqual({ stop: { reason: 'end_turn', by: 'text' }, response: 'I see.' });
     expect(model.requests[1]?.prompt.at(-1)).toMatchObject({
@@ -134,6 +139,7 @@ test.each(['skip', 'run'] as const)(
     const end2 = { ...end };
     const call = (toolName: string, as: string) => ({ toolName, input: { as } });
     const { response, output, stop, settlements } = await runTurn({
+      prompt: 'Go.',
       model: scriptedModel([[call('end', 'bad'), call('end', 'one'), call('end2', 'two'), call('end', 'three')]]),
       tools: { end, end2 },
       batch: { afterTerminal },
@@ -157,6 +163,7 @@ test.each([
   async (_order, calls) => {
     const model = scriptedModel([calls]);
     const { stop, response, output, settlements, transcript } = await runTurn({
+      prompt: 'Go.',
       model,
       tools: { answer, leave: transition() },
     });
@@ -173,6 +180,7 @@ test.each([
   ['transition first', [{ toolName: 'leave' }, answered('bye')]],
 ])('[R11] if the transition fails, the terminal counts, %s', async (_order, calls) => {
   const { stop, response } = await runTurn({
+    prompt: 'Go.',
     model: scriptedModel([calls]),
     tools: { answer, leave: transition(() => fail('locked')) },
   });
@@ -182,6 +190,7 @@ test.each([
 test('[R12] by default calls before a terminal run, calls after it settle skipped', async () => {
   const session = opened();
   const { settlements, response } = await runTurn({
+    prompt: 'Go.',
     model: scriptedModel([[noted('a'), answered('x'), noted('b'), { toolName: 'nobody' }, noted('c')]]),
     tools: { note, answer },
     session,
@@ -194,6 +203,7 @@ test('[R12] by default calls before a terminal run, calls after it settle skippe
 
 test('[R12] under cancel-rest too, calls after a terminal that succeeded are skipped and not cancelled', async () => {
   const { settlements } = await runTurn({
+    prompt: 'Go.',
     model: scriptedModel([[answered('x'), noted('b'), noted('c')]]),
     tools: { note, answer },
     session: opened(),
@@ -205,6 +215,7 @@ test('[R12] under cancel-rest too, calls after a terminal that succeeded are ski
 test("[R12] with afterTerminal 'run' plain calls after it run too, and its text stays the response", async () => {
   const session = opened();
   const { settlements, response, stop } = await runTurn({
+    prompt: 'Go.',
     model: scriptedModel([[answered('x'), noted('b'), { toolName: 'nobody' }, noted('c')]]),
     tools: { note, answer },
     session,
@@ -218,6 +229,7 @@ test("[R12] with afterTerminal 'run' plain calls after it run too, and its text 
 test('[R12] a terminal that fails skips nothing', async () => {
   const session = opened();
   await runTurn({
+    prompt: 'Go.',
     model: scriptedModel([[{ toolName: 'answer', input: {} }, noted('b')], 'done']),
     tools: { note, answer },
     session,
@@ -261,7 +273,7 @@ test.each<[string, object]>([
   ],
 ])('[R13] the terminal flag works the same for a tool of %s', async (_origin, options) => {
   const model = scriptedModel([[answered('x'), answered('y')]]);
-  const { response, stop, settlements } = await runTurn({ model, ...options });
+  const { response, stop, settlements } = await runTurn({ prompt: 'Go.', model, ...options });
   expect({ response, stop }).toEqual({ response: 'x', stop: by('answer') });
   expect(settlements[1]?.outcome).toMatchObject({ code: 'terminal_already_called' });
   expect(model.requests[0]?.prompt[0]).toMatchObject({
@@ -276,10 +288,7 @@ test('[R14] pending() from a terminal tool is error/execution, and the turn goes
     settlements,
     stop,
     pending: waiting,
-  } = await runTurn({
-    model: scriptedModel([{ toolName: 'wait' }, 'on']),
-    tools: { wait },
-  });
+  } = await runTurn({ prompt: 'Go.', model: scriptedModel([{ toolName: 'wait' }, 'on']), tools: { wait } });
   expect(settlements[0]?.outcome).toMatchObject({ status: 'error', code: 'execution' });
   expect(waiting).toEqual([]);
   expect(stop).toEqual({ reason: 'end_turn', by: 'text' });
@@ -293,7 +302,7 @@ test('[R14] a tool that somebody else answers cannot be terminal: it is refused 
   ];
   const model = scriptedModel([{ toolName: 'ask', input: { what: 'x' } }]);
   for (const at of [0, 1]) {
-    const failing = (async () => runTurn({ model, tools: sets()[at] as ToolSet }))();
+    const failing = (async () => runTurn({ prompt: 'Go.', model, tools: sets()[at] as ToolSet }))();
     await expect(failing).rejects.toMatchObject({ code: 'tool_definition', tool: 'ask', field: 'terminal' });
   }
   expect(model.requests).toHaveLength(0);
@@ -331,6 +340,7 @@ test('[T45] the list follows the tools of the step and their descriptions now', 
   const model = scriptedModel([[noted('a')], 'done']);
   const late = tool({ ...answer, description: (session) => `After ${session.read(notes).length} notes.` });
   await runTurn({
+    prompt: 'Go.',
     model,
     instructions: 'Be brief.',
     tools: ({ step }) => (step === 1 ? { note } : { note, late }) as ToolSet,
@@ -352,7 +362,12 @@ test('[T45] without instructions the list is all there is; without terminal tool
 test('[T45] under a contract a terminal tool that is not listed is plain, and is not listed as terminal', async () => {
   const model = scriptedModel([[answered('plain here')], [{ toolName: 'end' }]]);
   const end = tool({ description: 'Ends.', inputSchema: none, terminal: true, execute: () => 'end' });
-  const { response } = await runTurn({ model, tools: { answer, end }, terminating: { toolIds: ['end'] } });
+  const { response } = await runTurn({
+    prompt: 'Go.',
+    model,
+    tools: { answer, end },
+    terminating: { toolIds: ['end'] },
+  });
   expect(response).toBe('end');
   expect(systemOf(model)).toBe(listing('- end: Ends.'));
 });

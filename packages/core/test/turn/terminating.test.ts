@@ -147,7 +147,7 @@ test.each([
   ['keep, by default', {}],
 ])('[R16] without a contract the history is as asked: %s', async (kept, batch) => {
   const model = scriptedModel([[{ toolName: 'giveUp' }, { toolName: 'giveUp' }, noted('b')]]);
-  const { transcript } = await runTurn({ model, tools, batch });
+  const { transcript } = await runTurn({ prompt: 'Go.', model, tools, batch });
   expect(shownCalls(transcript)).toEqual(kept === 'trim' ? ['giveUp'] : ['giveUp', 'giveUp', 'note']);
 });
 
@@ -382,7 +382,7 @@ test.each<[string, unknown]>([
   ['terminating.nudgeMessage', { toolIds: ['complete'], nudgeMessage: 5 }],
 ])('[R22] %s is refused with its name: %j', async (field, terminating) => {
   const model = scriptedModel([[completed('x')]]);
-  await expect(runTurn({ model, tools, terminating: terminating as never })).rejects.toMatchObject({
+  await expect(runTurn({ prompt: 'Go.', model, tools, terminating: terminating as never })).rejects.toMatchObject({
     code: 'options',
     field,
     message: expect.stringContaining(`"${field}"`),

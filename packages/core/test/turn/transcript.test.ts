@@ -153,7 +153,9 @@ test('[R38] [R47] any stored prefix resumes to a valid end, and nothing settled 
   expect(whole.response).toBe('done');
   const { entries } = whole.transcript.toJSON();
   expect(entries.length).toBeGreaterThan(15);
-  for (let length = 0; length <= entries.length; length++) {
+  // R53: before the prompt is in it nothing is said, and a turn upon it is refused.
+  expect(entries.slice(0, 2).map(({ kind }) => kind)).toEqual(['turn', 'message']);
+  for (let length = 2; length <= entries.length; length++) {
     const kept = entries.slice(0, length);
     const transcript = Transcript.fromJSON({ version: 1, entries: kept });
     const replies = kept.filter(({ kind }) => kind === 'reply').length;

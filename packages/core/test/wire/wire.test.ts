@@ -264,9 +264,10 @@ describe.each(matrix)('$format, $mode', (how) => {
     });
     expect(settlements.map(({ outcome }) => outcome.status)).toEqual(['ok', 'skipped']);
     expect(statuses(server)).toEqual([200, 200]);
-    const { tools: offered, tool_choice } = server.requests[1]?.body as { tools: unknown[]; tool_choice: unknown };
-    expect(offered).toHaveLength(2);
-    expect(tool_choice).toEqual(how.format === 'openai' ? 'none' : { type: 'none' });
+    expect(server.requests[1]?.body).toMatchObject({
+      tools: [expect.anything(), expect.anything()],
+      tool_choice: how.format === 'openai' ? 'none' : { type: 'none' },
+    });
   });
 
   test('[R28] a reply cut by its length is asked for once more', async () => {

@@ -1,0 +1,54 @@
+import { ToolDefinitionError } from '../errors.ts';
+import { type KnownNames, knownNames, unknownName } from '../unknown-option.ts';
+import type { ToolDefinition, ToolExample } from './tool.ts';
+
+const FIELDS: KnownNames = knownNames<ToolDefinition>(
+  {
+    description: true,
+    id: true,
+    name: true,
+    inputSchema: true,
+    outputSchema: true,
+    execute: true,
+    terminal: true,
+    effects: true,
+    idempotent: true,
+    timeoutMs: true,
+    approval: true,
+    keepLatest: true,
+    examples: true,
+    render: true,
+    compensate: true,
+    forbidsRewind: true,
+    transition: true,
+    policies: true,
+  },
+  {
+    parameters: 'inputSchema',
+    schema: 'inputSchema',
+    input: 'inputSchema',
+    output: 'outputSchema',
+    returns: 'outputSchema',
+    handler: 'execute',
+    run: 'execute',
+    invoke: 'execute',
+    func: 'execute',
+    needsApproval: 'approval',
+    requireApproval: 'approval',
+    timeout: 'timeoutMs',
+    sideEffects: 'effects',
+    toModelOutput: 'render',
+  },
+);
+const EXAMPLE: KnownNames = knownNames<ToolExample<unknown, unknown>>({ description: true, input: true, output: true });
+
+/** Refuses a field that nobody reads: a misspelt `timeoutMs` or `approval` would otherwise be none, in silence. */
+export function assertKnownFields(definition: object, name: string): void {
+  const { examples = [] } = definition as { examples?: readonly object[] };
+  const unknown =
+    unknownName(definition, FIELDS) ??
+    examples
+      .map((example, index) => unknownName(example, EXAMPLE, `examples[${index}].`))
+      .find((found) => found !== undefined);
+  if (unknown !== undefined) throw new ToolDefinitionError(name, unknown.field, unknown.problem);
+}

@@ -1,0 +1,40 @@
+import { OptionsError } from './errors.ts';
+import { closestNames } from './tools/closest-names.ts';
+
+/** The names that somebody reads, and for names of other libraries what they are called here. */
+export interface KnownNames {
+  readonly names: ReadonlySet<string>;
+  readonly elsewhere?: Readonly<Record<string, string>>;
+}
+
+/** The list is checked against its type: an option that is added and not listed here does not compile. */
+export function knownNames<T>(
+  names: Readonly<Record<keyof T, true>>,
+  elsewhere?: Readonly<Record<string, string>>,
+): KnownNames {
+  return { names: new Set(Object.keys(names)), ...(elsewhere === undefined ? {} : { elsewhere }) };
+}
+
+/** A name nobody reads, with what is wrong with it. One that is undefined says nothing, like a known one that is. */
+export function unknownName(
+  given: object,
+  known: KnownNames,
+  path: string = '',
+): { readonly field: string; readonly problem: string } | undefined {
+  for (const name of Object.keys(given)) {
+    if (known.names.has(name) || (given as Record<string, unknown>)[name] === undefined) continue;
+    return { field: path + name, problem: `is not known. ${suggestion(name, known, path)}` };
+  }
+  return undefined;
+}
+
+/** Refuses an option that nobody reads: a misspelt limit would otherwise be none, in silence. */
+export function assertKnownOptions(given: object | undefined, known: KnownNames, path: string = ''): void {
+  const unknown = given === undefined ? undefined : unknownName(given, known, path);
+  if (unknown !== undefined) throw new OptionsError(unknown.field, unknown.problem);
+}
+
+function suggestion(name: string, { names, elsewhere = {} }: KnownNames, path: string): string {
+  const meant = Object.hasOwn(elsewhere, name) ? elsewhere[name] : closestNames(name, [...names])[0];
+  return meant === undefined ? `Known: ${[...names].join(', ')}.` : `Did you mean "${path}${meant}"?`;
+}
