@@ -76,9 +76,10 @@ type Answers = Readonly<Record<string, Answer>>;
 /** A turn that is under way, or waits for what has come now, goes on; any other step is a turn of its own. */
 function begin(machine: LiveMachine, leaf: Instance, thread: Thread, answers: Answers): void {
   const { transcript } = thread;
-  if (leaf.worker && transcript.entries.length === 0)
-    transcript.push({ kind: 'message', message: userMessage(opening(machine, leaf)) });
-  const goesOn = thread.inFlight || thread.isMidTurn || leaf.phase.kind === 'suspended';
+  if (leaf.worker && thread.isEmpty) transcript.push({ kind: 'message', message: userMessage(opening(machine, leaf)) });
+  // One that is suspended and waits for nothing any more has nothing to go on with: its calls ended without it.
+  const waits = leaf.phase.kind === 'suspended' && leaf.waits.length > 0;
+  const goesOn = thread.inFlight || thread.isMidTurn || waits;
   if (!goesOn && Object.keys(answers).length === 0) transcript.push({ kind: 'turn' });
 }
 
