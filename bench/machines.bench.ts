@@ -1,10 +1,11 @@
-import { tool } from '@lastcall/core';
+import { Transcript, tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import {
   charter,
   createMachine,
   deserializeMachine,
   type Machine,
+  type MachineJson,
   node,
   runMachine,
   serializeMachine,
@@ -80,6 +81,31 @@ async function microsecondsPerStep(machine: Machine): Promise<number> {
 
 const ROUNDS = 15;
 
+const LONG = 5_000;
+
+/** A machine of one leaf that has made so many steps of one conversation, stored. */
+async function conversed(steps: number): Promise<MachineJson> {
+  const machine = createMachine(charter({ nodes: { solo } }), { root: 'solo' });
+  for await (const _step of runMachine(machine, { input: 'Go.', maxSteps: steps, model: freshModel }));
+  return JSON.parse(JSON.stringify(serializeMachine(machine)));
+}
+
+const solo = node({ instructions: 'Act.', tools: { act } });
+// A scripted model keeps what it was asked, and a long conversation is asked for thousands of times.
+const freshModel = () => scriptedModel(() => ({ toolName: 'act' }));
+
+/** What the next steps cost, without copying the messages that the model is handed. */
+async function stepAfter(json: MachineJson): Promise<number> {
+  const machine = deserializeMachine(charter({ nodes: { solo } }), json);
+  const transcript = Transcript.fromJSON(json.threads.root?.transcript ?? { version: 1, entries: [] });
+  const startedAt = performance.now();
+  for await (const _step of runMachine(machine, { maxSteps: STEPS, model: freshModel }));
+  const steppedAt = performance.now();
+  for (let step = 0; step < STEPS; step++) transcript.view().unshift({ role: 'system', content: '' });
+  const copyingMs = performance.now() - steppedAt;
+  return ((steppedAt - startedAt - copyingMs) * 1_000) / STEPS;
+}
+
 /** What a step costs follows who acts in it, not who is there; and storing follows the size. */
 export async function benchMachines(): Promise<Report> {
   const [alone, crowd] = [await grow(10, 0), await grow(10, 990)];
@@ -88,15 +114,22 @@ export async function benchMachines(): Promise<Report> {
     rounds.push({ alone: await microsecondsPerStep(alone), crowd: await microsecondsPerStep(crowd) });
   const aloneUs = median(rounds.map((round) => round.alone));
   const crowdUs = median(rounds.map((round) => round.crowd));
+  const [young, old] = [await conversed(1), await conversed(LONG)];
+  const ages: { young: number; old: number }[] = [];
+  for (let round = 0; round < ROUNDS; round++) ages.push({ young: await stepAfter(young), old: await stepAfter(old) });
+  const youngUs = median(ages.map((round) => round.young));
+  const oldUs = median(ages.map((round) => round.old));
   const stored = [await storing(1_000), await storing(10_000)];
   return {
     title: 'Machines',
     claim:
-      'Ten workers act in every step, alone or among 990 that wait. Claim: a step costs the same. And a tree of that many instances, each with a conversation, stored as JSON text and restored.',
+      'Ten workers act in every step, alone or among 990 that wait. Claim: a step costs the same. One leaf goes on with a conversation of one step or of 5,000, copying the messages that the model is handed aside. Claim: the same. And a tree of that many instances, each with a conversation, stored as JSON text and restored.',
     columns: ['', 'µs'],
     rows: [
       ['a step of 10 active leaves, of 11 instances', aloneUs],
       ['a step of 10 active leaves, of 1,001 instances', crowdUs],
+      ['a step after 1 step of one conversation, restored', youngUs],
+      ['a step after 5,000 steps of one conversation, restored', oldUs],
       ...stored.flatMap(({ instances, storeMs, restoreMs, bytes }) => [
         [
           `serialize ${instances.toLocaleString('en')} instances (${Math.round(bytes / 1_000).toLocaleString('en')} kB)`,
@@ -107,6 +140,7 @@ export async function benchMachines(): Promise<Report> {
     ],
     findings: [
       `Among 1,001 instances a step costs ${(crowdUs / aloneUs).toFixed(2)} of what it costs among 11, at most 1.2: ${crowdUs / aloneUs <= 1.2 ? 'held' : 'missed'}.`,
+      `After 5,000 steps a step costs ${(oldUs / youngUs).toFixed(2)} of what it costs after one, at most 1.2: ${oldUs / youngUs <= 1.2 ? 'held' : 'missed'}.`,
     ],
   };
 }

@@ -163,9 +163,10 @@ export class LiveMachine implements Machine {
     const thread = this.threads.get(worker ? id : MAIN);
     // A worker that was taken away before it could begin has said nothing.
     if (thread === undefined) return;
-    const waited = new Set(waits.map(({ callId }) => callId));
-    for (const [callId, settlement] of openCalls(thread.transcript.entries)) {
-      if (!worker && !waited.has(callId)) continue;
+    const open = worker
+      ? [...openCalls(thread.transcript.entries).values()]
+      : waits.flatMap(({ callId }) => pendingIn(thread, callId) ?? []);
+    for (const settlement of open) {
       const outcome = { status: 'cancelled' as const, reason, text: `Cancelled: ${reason}.` };
       thread.transcript.push({ kind: 'settled', settlement: { ...settlement, outcome } });
     }

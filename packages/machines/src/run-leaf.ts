@@ -78,7 +78,9 @@ function begin(machine: LiveMachine, leaf: Instance, thread: Thread, answers: An
   const { transcript } = thread;
   if (!transcript.entries.some(({ kind }) => kind === 'message' || kind === 'reply'))
     transcript.push({ kind: 'message', message: userMessage(opening(machine, leaf)) });
-  const goesOn = thread.inFlight || thread.isMidTurn || leaf.phase.kind === 'suspended';
+  // One that is suspended and waits for nothing any more has nothing to go on with: its calls ended without it.
+  const waits = leaf.phase.kind === 'suspended' && leaf.waits.length > 0;
+  const goesOn = thread.inFlight || thread.isMidTurn || waits;
   if (!goesOn && Object.keys(answers).length === 0) transcript.push({ kind: 'turn' });
 }
 

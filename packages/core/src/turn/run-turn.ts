@@ -10,14 +10,14 @@ import { Checkpoint } from './checkpoint.ts';
 import { type BatchEnding, decideEnding, type Ended } from './ending.ts';
 import type { Entry, ReplyEntry } from './entry.ts';
 import { toModelMessages, userMessage } from './message.ts';
-import { goesOn, isFinished, readProgress } from './progress.ts';
+import { goesOn, isFinished } from './progress.ts';
 import { DEFAULT_REWINDS, rewind } from './rewind.ts';
 import { settleBatch } from './settle-batch.ts';
 import { assertContract, type StepTools, stepTools } from './step-tools.ts';
 import type { Stop } from './stop.ts';
 import { MaxConsecutiveNudgesExceeded, MaxInvocationsExceeded } from './terminating.ts';
 import { Transcript } from './transcript.ts';
-import { isNew, openTurn, record, settleUnrun, type Turn } from './turn.ts';
+import { isNew, openReply, openTurn, record, settleUnrun, type Turn } from './turn.ts';
 import { attachTurn } from './turn-error.ts';
 import { assertSomethingSaid, type TurnOptions } from './turn-options.ts';
 import { type TerminalOutput, type TurnResult, toTurnResult } from './turn-result.ts';
@@ -63,8 +63,6 @@ async function waitInLine(turn: Turn, tickets: readonly LockTicket[]): Promise<b
     if (turn.options.parent !== undefined && turn.options.transcript !== undefined)
       throw new OptionsError('transcript', 'is in use by another turn, and a turn inside a call cannot wait for it.');
     if (turn.limit.isHit(await turn.limit.race(ready))) return false;
-    // What happened in the meantime is part of where it starts from.
-    Object.assign(turn.progress, readProgress(turn.transcript.entries));
   }
   return true;
 }
@@ -101,7 +99,7 @@ async function runAlone(turn: Turn): Promise<TurnResult> {
 
 /** Answers to a suspended turn become the results of its calls, also where a new turn takes its place. */
 async function settleBefore(turn: Turn): Promise<void> {
-  const { open } = turn.progress;
+  const open = openReply(turn);
   if (open === undefined || !hasNewAnswer(turn)) return;
   await settleBatch(turn, await stepTools(turn, false), { entry: open });
 }
@@ -143,11 +141,11 @@ class Drive {
   async toStop(): Promise<Stop> {
     const turn = this.#turn;
     for (;;) {
-      const limited = turn.progress.open === undefined ? stopBefore(turn) : undefined;
+      const limited = openReply(turn) === undefined ? stopBefore(turn) : undefined;
       if (limited !== undefined) return await this.#lastWord(limited);
       const offering = this.#tools();
       const tools = offering instanceof Promise ? await offering : offering;
-      const { open } = turn.progress;
+      const open = openReply(turn);
       const asked = open === undefined ? await askModel(turn, tools, turn.limit) : { entry: open };
       if (asked === undefined) return await this.#lastWord(stopOfLimit(turn));
       const reply = asked.entry;
@@ -155,7 +153,7 @@ class Drive {
       finishStep(turn, reply, batch);
       const deciding = reply.calls.length === 0 ? this.#afterText(reply) : this.#afterBatch(batch, reply, tools);
       const stop = deciding instanceof Promise ? await deciding : deciding;
-      turn.progress.open = undefined;
+      turn.handled = reply;
       if (stop !== undefined) return stop;
     }
   }
@@ -270,7 +268,7 @@ class Drive {
       batch.push({ role: 'plain', settlement });
     }
     finishStep(turn, reply, batch);
-    turn.progress.open = undefined;
+    turn.handled = reply;
   }
 
   #tools(): StepTools | Promise<StepTools> {
@@ -283,7 +281,7 @@ class Drive {
     const turn = this.#turn;
     const tools = await offering;
     // Between steps only: in the middle of a batch, as a crash may leave it, state and view would not be of one moment.
-    const between = turn.checkpoint === undefined && turn.progress.open === undefined;
+    const between = turn.checkpoint === undefined && openReply(turn) === undefined;
     if (between && tools.hasRewind) {
       const checkpoint = await Checkpoint.take(turn.session, turn.options.rewind);
       await record(turn, { kind: 'checkpoint' });

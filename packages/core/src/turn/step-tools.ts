@@ -7,7 +7,7 @@ import { assertToolSet, mergeToolSets, type ToolSet } from '../tools/tool-set.ts
 import type { PlanRules, ToolTraits } from './batch-plan.ts';
 import { isRewindTool } from './rewind-tool.ts';
 import { assertListed, listedNames } from './terminating.ts';
-import type { Turn } from './turn.ts';
+import { openReply, type Turn } from './turn.ts';
 
 /** The tools of one step and the instructions that go with them. */
 export interface StepTools {
@@ -79,7 +79,7 @@ function isFixed(tools: ToolSet): boolean {
 function gather(turn: Turn): { tools: ToolSet; body: string } {
   const { tools = noTools, instructions, params } = turn.options;
   // A batch found unsettled gets the tools of the step that asked for it.
-  const step = turn.progress.open?.step ?? turn.progress.steps + 1;
+  const step = openReply(turn)?.step ?? turn.progress.steps + 1;
   const own = typeof tools === 'function' ? tools({ step, session: turn.session }) : tools;
   assertToolSet(own, 'Option "tools"');
   if (typeof instructions !== 'object') return { tools: own, body: instructions ?? '' };

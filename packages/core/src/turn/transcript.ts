@@ -1,6 +1,7 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { CallLock } from '../session/call-lock.ts';
 import type { Entry } from './entry.ts';
+import { follow, readProgress, type TurnProgress } from './progress.ts';
 import { fromTranscriptJson, type TranscriptJson, toTranscriptJson } from './transcript-json.ts';
 import { View } from './view.ts';
 
@@ -9,6 +10,8 @@ export class Transcript {
   readonly #entries: Entry[] = [];
   readonly #view = new View();
   #turns: CallLock | undefined;
+  #progress: TurnProgress | undefined;
+  #callIds: Set<string> | undefined;
 
   constructor(entries: readonly Entry[] = []) {
     for (const entry of entries) this.push(entry);
@@ -18,6 +21,21 @@ export class Transcript {
   get turns(): CallLock {
     this.#turns ??= new CallLock();
     return this.#turns;
+  }
+
+  /**
+   * How far its last turn has come. Read from all entries once, when first asked for, and kept up from then on: otherwise
+   * each turn would cost more the longer the conversation before it is.
+   */
+  get progress(): TurnProgress {
+    this.#progress ??= readProgress(this.#entries);
+    return this.#progress;
+  }
+
+  /** Whether a call has this id. Kept up as `progress` is. */
+  hasCall(callId: string): boolean {
+    this.#callIds ??= new Set(this.#entries.flatMap(callIdsIn));
+    return this.#callIds.has(callId);
   }
 
   get entries(): readonly Entry[] {
@@ -39,6 +57,8 @@ export class Transcript {
     for (const entry of entries) {
       this.#entries.push(entry);
       this.#view.apply(entry);
+      if (this.#progress !== undefined) follow(this.#progress, entry);
+      if (this.#callIds !== undefined) for (const callId of callIdsIn(entry)) this.#callIds.add(callId);
     }
   }
 
@@ -49,6 +69,14 @@ export class Transcript {
 
   /** Reads what `toJSON` gave, whole or any prefix of it. */
   static fromJSON(json: TranscriptJson | string): Transcript {
-    return new Transcript(fromTranscriptJson(json));
+    const made = new Transcript(fromTranscriptJson(json));
+    // Whoever reads it goes on with it: what is to be known of all of it is read now, and not in the next step.
+    made.#progress = readProgress(made.#entries);
+    made.#callIds = new Set(made.#entries.flatMap(callIdsIn));
+    return made;
   }
+}
+
+function callIdsIn(entry: Entry): readonly string[] {
+  return entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : [];
 }

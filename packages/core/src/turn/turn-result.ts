@@ -55,7 +55,7 @@ export function toTurnResult(turn: Turn, stop: Stop): TurnResult {
 function inCallOrder({ transcript, progress }: Turn): readonly Settlement[] {
   const { settled } = progress;
   const asked = askedCalls(transcript.entries);
-  if (settled.every(({ callId }, at) => callId === asked[at]?.callId)) return settled;
+  if (settled.every(({ callId }, at) => callId === asked[at]?.callId)) return settled.slice();
   const places = new Map(asked.map(({ callId }, place) => [callId, place]));
   // What an earlier turn asked for and this one settled comes first.
   const placeOf = ({ callId }: Settlement): number => places.get(callId) ?? -1;

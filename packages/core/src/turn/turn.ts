@@ -20,9 +20,9 @@ import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import type { ToolContext } from '../tools/tool-context.ts';
 import type { BatchRules } from './batch-rules.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import type { EndedInside, Entry, PendingEntry, SettledEntry } from './entry.ts';
+import type { EndedInside, Entry, PendingEntry, ReplyEntry, SettledEntry } from './entry.ts';
 import { liftModel } from './lift-model.ts';
-import { follow, goesOn, readProgress, type TurnProgress } from './progress.ts';
+import { goesOn, type TurnProgress } from './progress.ts';
 import type { StepTools } from './step-tools.ts';
 import { type CheckedContract, checkContract } from './terminating.ts';
 import { Transcript } from './transcript.ts';
@@ -54,7 +54,10 @@ export interface Turn {
   readonly emit: ((event: TurnEvent) => void) | undefined;
   /** Resolves when whoever listens has caught up. */
   readonly ready: (() => Promise<void> | undefined) | undefined;
+  /** The transcript's own: it follows what is written, whoever writes it. */
   readonly progress: TurnProgress;
+  /** The reply whose batch is settled and whose meaning is decided, in this run of the loop. */
+  handled: ReplyEntry | undefined;
   /** Runs a turn inside a call of this one. */
   readonly runNested: (options: NestedTurnOptions, ctx: ToolContext) => Promise<TurnResult>;
   /** The call inside which a turn ended this one too, until it has settled. */
@@ -86,7 +89,7 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
   if (options.middleware !== undefined) assertMiddleware(options.middleware);
   const deadline = earliest(clock.now(), options.deadline, outer?.limit.deadline);
   const transcript = options.transcript ?? new Transcript();
-  const progress = readProgress(transcript.entries);
+  const { progress } = transcript;
   const budget = nestBudget(turnBudget(options.budget, goesOnWith(options, progress)), outer?.budget);
   return {
     options,
@@ -113,6 +116,7 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
     emit: safely(options.onEvent, logger),
     ready,
     progress,
+    handled: undefined,
     runNested,
     endedBy: undefined,
     ran: new Map(),
@@ -121,6 +125,11 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
     systemAsUser: false,
     lastTools: undefined,
   };
+}
+
+/** The reply that is still to be dealt with. */
+export function openReply({ progress, handled }: Turn): ReplyEntry | undefined {
+  return progress.open === handled ? undefined : progress.open;
 }
 
 /** How far the turn had come that is taken up again, if one is. */
@@ -174,10 +183,7 @@ export async function settleUnrun(
 }
 
 function know(turn: Turn, entries: readonly Entry[]): void {
-  for (const entry of entries) {
-    turn.transcript.push(entry);
-    follow(turn.progress, entry);
-  }
+  for (const entry of entries) turn.transcript.push(entry);
 }
 
 function safely(listener: ((event: TurnEvent) => void) | undefined, logger: Logger): Turn['emit'] {

@@ -7,17 +7,15 @@ import type { Transcript } from './transcript.ts';
  * id of another would pass for settled, and never run.
  */
 export function uniqueIds(newId: NewId, transcript: Transcript): NewId {
-  const taken = takenIn(transcript);
+  // Given and perhaps not asked for yet: a reply is written down when all of it is there.
+  const given = new Set<string>();
+  const isTaken = (id: string): boolean => given.has(id) || transcript.hasCall(id);
   return () => {
     const id: unknown = newId();
     if (typeof id !== 'string' || id === '') throw new OptionsError('newId', 'must give a text that is not empty.');
     let unique = id;
-    for (let count = 2; taken.has(unique); count++) unique = `${id}-${count}`;
-    taken.add(unique);
+    for (let count = 2; isTaken(unique); count++) unique = `${id}-${count}`;
+    given.add(unique);
     return unique;
   };
-}
-
-function takenIn({ entries }: Transcript): Set<string> {
-  return new Set(entries.flatMap((entry) => (entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : [])));
 }
