@@ -38,7 +38,10 @@ class Compiler {
   }
 
   compile(): CharterParts {
-    const { transitions = {}, tools = {} } = this.#definition;
+    const { transitions = {}, tools = {} } = this.#definition as {
+      transitions?: AnyNode['transitions'];
+      tools?: ToolSet;
+    };
     const packStates = this.#registerPacks();
     const nodes = named(this.#definition.nodes);
     if (nodes.length === 0) throw new CharterError('nodes', 'must have a node.');
