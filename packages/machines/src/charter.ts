@@ -2,11 +2,12 @@ import type { ToolSet } from '@lastcall/core';
 import { compileCharter } from './compile-charter.ts';
 import type { CompiledNode, CompiledTransition } from './compiled-node.ts';
 import { CharterError } from './errors.ts';
-import type { AnyNode } from './node.ts';
+import type { AnyNode, Node } from './node.ts';
 import type { Pack } from './pack.ts';
 import type { PlainObject } from './plain.ts';
 import type { Checked, CheckedShared, LeadsOf } from './target-types.ts';
-import type { WrittenTransition } from './written-forms.ts';
+import { unknownNode } from './unknown-name.ts';
+import type { InferredTransition, KnownOptions, WrittenTransition } from './written-forms.ts';
 
 /**
  * `N` is inferred from the nodes, `X` and `T` from the shared transitions. Where the compiler can see that a transition
@@ -18,7 +19,10 @@ export interface CharterDefinition<N = AnyNodes, X = Record<string, unknown>, T 
     AnyNodes &
     (N extends readonly unknown[] ? unknown : Checked<N, ExtraNames<T>> & CheckedShared<LeadsOf<T>, N, ExtraNames<T>>);
   /** Transitions of every node; a node's own of the same name outranks one. */
-  transitions?: T & { readonly [K in keyof X]: WrittenTransition<Record<string, unknown>, X[K]> };
+  transitions?: T &
+    KnownOptions<NoInfer<T>, keyof InferredTransition<unknown, unknown> | keyof Node> & {
+      readonly [K in keyof X]: WrittenTransition<Record<string, unknown>, X[K]>;
+    };
   /** Tools of every node; a nearer one of the same name outranks one. */
   tools?: ToolSet;
   /** The packs that nodes may use. */
@@ -113,7 +117,7 @@ export class CompiledCharter implements Charter {
     if (typeof reference !== 'string') return this.node(this.#nameOf(reference, path));
     const found = this.find(reference);
     if (found !== undefined) return found;
-    throw new CharterError(path, `there is no node "${reference}". Nodes: ${this.nodeNames.join(', ')}.`);
+    throw new CharterError(path, unknownNode(reference, this.nodeNames));
   }
 
   #nameOf(node: unknown, path: string): string {

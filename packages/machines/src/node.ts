@@ -7,7 +7,14 @@ import type { ParsedBy, StateOf, WrittenFor } from './schema-types.ts';
 import { type StateToolMaker, stateTool } from './state-context.ts';
 import type { LeadsOf } from './target-types.ts';
 import type { AnyTransition, NodeRef, Transition } from './transition.ts';
-import type { InferredCommand, InferredTransition, Made, WrittenCommand, WrittenTransition } from './written-forms.ts';
+import type {
+  InferredCommand,
+  InferredTransition,
+  KnownOptions,
+  Made,
+  WrittenCommand,
+  WrittenTransition,
+} from './written-forms.ts';
 
 /**
  * A state of an agent: what it is told, what it knows, what it can do and where it can go.
@@ -35,19 +42,21 @@ export interface NodeDefinition<S, Q = unknown, I = unknown, X = AnySchemas, T =
   /** A tool set, or a function that is given a maker of tools whose `ctx.state` is typed. */
   tools?: ToolSet | ((tool: StateToolMaker<StateOf<S, Q>>) => ToolSet);
   /** By name. A node in the place of a definition is a transition to it, without arguments; a function is a handler. */
-  transitions?: T &
-    (
-      | { readonly [K in keyof X]: WrittenTransition<StateOf<S, Q>, X[K]> }
-      | ((transition: TransitionMaker<StateOf<S, Q>>) => { readonly [name: string]: WrittenTransition<StateOf<S, Q>> })
-    );
+  transitions?:
+    | (T &
+        KnownOptions<NoInfer<T>, keyof InferredTransition<S, Q> | keyof Node> & {
+          readonly [K in keyof X]: WrittenTransition<StateOf<S, Q>, X[K]>;
+        })
+    | ((transition: TransitionMaker<StateOf<S, Q>>) => { readonly [name: string]: WrittenTransition<StateOf<S, Q>> });
   /** Packs it uses, or their names. Workers have none. */
   packs?: readonly (Pack<never> | string)[] | readonly (Pack | string)[];
   /** By name. A function in the place of a definition is what it executes. */
-  commands?: C &
-    (
-      | { readonly [K in keyof Y]: WrittenCommand<StateOf<S, Q>, Y[K]> }
-      | ((command: CommandMaker<StateOf<S, Q>>) => { readonly [name: string]: WrittenCommand<StateOf<S, Q>> })
-    );
+  commands?:
+    | (C &
+        KnownOptions<NoInfer<C>, keyof InferredCommand<S, Q>> & {
+          readonly [K in keyof Y]: WrittenCommand<StateOf<S, Q>, Y[K]>;
+        })
+    | ((command: CommandMaker<StateOf<S, Q>>) => { readonly [name: string]: WrittenCommand<StateOf<S, Q>> });
   /** Its instances never talk with the user: they work beside whoever does, and cede what they come to. */
   worker?: boolean;
 }

@@ -28,15 +28,30 @@ export interface InferredCommand<S, Q, O = unknown> extends CommandSettings {
   execute: unknown extends Q ? Unheld<S>['execute'] : (input: InputOf<Q>, ctx: StateContext<S>) => O;
 }
 
+/**
+ * For an intersection with what was written, whose capture hides from the compiler that a key is none of the `Known`: a
+ * misspelt option would go unseen.
+ */
+export type KnownOptions<T, Known> = { readonly [K in keyof T]: KnownKeys<T[K], Known> };
+type KnownKeys<V, Known> = { readonly [P in keyof V]: P extends Known ? unknown : NoSuchOption };
+
+/** The type of an option that does not exist. */
+interface NoSuchOption {
+  readonly [NONE]: true;
+}
+
+declare const NONE: unique symbol;
+
 /** What may stand among the transitions: a definition, its handler alone, or the node it leads to. */
+// `& object` makes the definition the last of the union, and the compiler then says of a wrong one what is wrong with it.
 export type WrittenTransition<S, Q = unknown> =
-  | InferredTransition<S, Q>
-  | Unheld<S>['handler']
   | NodeRef
-  | Made<Transition>;
+  | Made<Transition>
+  | Unheld<S>['handler']
+  | (InferredTransition<S, Q> & object);
 
 /** What may stand among the commands: a definition, or what it executes alone. */
-export type WrittenCommand<S, Q = unknown> = InferredCommand<S, Q> | Unheld<S>['execute'] | Made;
+export type WrittenCommand<S, Q = unknown> = Made | Unheld<S>['execute'] | (InferredCommand<S, Q> & object);
 
 /** What a maker makes of a definition: opaque, because its input was inferred already. `R` is what its function returns. */
 export interface Made<R = unknown> {
