@@ -2,26 +2,46 @@ import type { ToolSet } from '@lastcall/core';
 import { compileCharter } from './compile-charter.ts';
 import type { CompiledNode, CompiledTransition } from './compiled-node.ts';
 import { CharterError } from './errors.ts';
-import type { AnyNode } from './node.ts';
+import type { AnyNode, Node } from './node.ts';
 import type { Pack } from './pack.ts';
 import type { PlainObject } from './plain.ts';
+import type { Checked, CheckedShared, LeadsOf } from './target-types.ts';
+import { unknownNode } from './unknown-name.ts';
+import type { InferredTransition, KnownOptions, WrittenTransition } from './written-forms.ts';
 
-export interface CharterDefinition {
+/**
+ * `N` is inferred from the nodes, `X` and `T` from the shared transitions. Where the compiler can see that a transition
+ * leads to a node that is not there, or brings a state that does not fit, it says so at the node.
+ */
+export interface CharterDefinition<N = AnyNodes, X = Record<string, unknown>, T = unknown> {
   /** By name; or a list of nodes that have a `name` of their own. */
-  nodes: { readonly [name: string]: AnyNode } | readonly AnyNode[];
+  nodes: N &
+    AnyNodes &
+    (N extends readonly unknown[] ? unknown : Checked<N, ExtraNames<T>> & CheckedShared<LeadsOf<T>, N, ExtraNames<T>>);
   /** Transitions of every node; a node's own of the same name outranks one. */
-  transitions?: AnyNode['transitions'];
+  transitions?: T &
+    KnownOptions<NoInfer<T>, keyof InferredTransition<unknown, unknown> | keyof Node> & {
+      readonly [K in keyof X]: WrittenTransition<Record<string, unknown>, X[K]>;
+    };
   /** Tools of every node; a nearer one of the same name outranks one. */
   tools?: ToolSet;
   /** The packs that nodes may use. */
   packs?: readonly Pack<never>[] | readonly Pack[] | { readonly [name: string]: Pack<never> | Pack };
 }
 
+type AnyNodes = { readonly [name: string]: AnyNode } | readonly AnyNode[];
+
+/** Nodes that stand inline among the shared transitions are named by them. */
+type ExtraNames<T> = unknown extends T ? never : keyof T;
+
 /** The static registry of a machine: nodes, transitions, tools, packs. */
-export interface Charter {
+export interface Charter<N = unknown> {
   /** The names of its nodes, inline ones included. */
   readonly nodeNames: readonly string[];
+  readonly [NODES]?: N;
 }
+
+declare const NODES: unique symbol;
 
 /**
  * Builds a charter. Refuses one that cannot work with a CharterError that names the path: an unknown node, a reserved
@@ -32,8 +52,10 @@ export interface Charter {
  * first met, by the transition it came from: this very charter restores it, and one built in another process refuses it,
  * saying so. List such nodes in `targets`.
  */
-export function charter(definition: CharterDefinition): Charter {
-  return new CompiledCharter(compileCharter(definition));
+export function charter<const N, const X = Record<string, unknown>, const T = unknown>(
+  definition: CharterDefinition<N, X, T>,
+): Charter<N> {
+  return new CompiledCharter(compileCharter(definition as never));
 }
 
 export interface CharterParts {
@@ -95,7 +117,7 @@ export class CompiledCharter implements Charter {
     if (typeof reference !== 'string') return this.node(this.#nameOf(reference, path));
     const found = this.find(reference);
     if (found !== undefined) return found;
-    throw new CharterError(path, `there is no node "${reference}". Nodes: ${this.nodeNames.join(', ')}.`);
+    throw new CharterError(path, unknownNode(reference, this.nodeNames));
   }
 
   #nameOf(node: unknown, path: string): string {

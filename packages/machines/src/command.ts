@@ -4,19 +4,24 @@ import type { StateContext } from './state-context.ts';
 import type { Transition } from './transition.ts';
 
 /** Something the host does to an instance, without a model: `machine.command(name, input)`. */
-export interface CommandDefinition<S = Record<string, unknown>, I = Record<string, unknown>, O = unknown, W = I> {
-  description?: string;
+export interface CommandDefinition<S = Record<string, unknown>, I = Record<string, unknown>, O = unknown, W = I>
+  extends CommandSettings {
   /** Without one the input is an object, and not held to anything. */
   inputSchema?: StandardSchemaV1<W, I> | JsonSchemaObject;
   /** What it returns is what `machine.command` resolves with; `to`, `spawn` or `cede` change the tree. */
   execute: (input: I, ctx: StateContext<S>) => O | Transition | Promise<O | Transition>;
+}
+
+/** What a command says of itself, whatever its input is. */
+export interface CommandSettings {
+  description?: string;
   timeoutMs?: number;
 }
 
-/** A command whose types do not matter here. */
-export interface AnyCommand {
+/** A command whose types do not matter here, but for what it returns. */
+export interface AnyCommand<O = unknown> {
   readonly description?: string;
   readonly inputSchema?: unknown;
-  readonly execute: (input: never, ctx: never) => unknown;
+  readonly execute: (input: never, ctx: never) => O;
   readonly timeoutMs?: number;
 }

@@ -9,6 +9,7 @@ import type { PlainObject } from './plain.ts';
 import { firstState, standardOf } from './state-schema.ts';
 import { nameProblem, TRANSITION_PREFIX } from './tool-names.ts';
 import { isTransition, type NodeRef, to } from './transition.ts';
+import { unknownNode } from './unknown-name.ts';
 import { writableFields } from './writable-fields.ts';
 import { readCommand, readTransition } from './written-forms.ts';
 
@@ -30,6 +31,8 @@ class Compiler {
   /** How often a name was wanted by nodes that handlers came with. */
   readonly #counts = new Map<string, number>();
   readonly #packs = new Map<string, Pack>();
+  /** Transitions that are only the node they lead to: it must have a state to begin with. */
+  readonly #bare: { readonly target: string; readonly path: string }[] = [];
   /** Found inline, and still to be compiled. */
   readonly #ahead: { readonly node: AnyNode; readonly name: string; readonly path: string }[] = [];
 
@@ -38,7 +41,10 @@ class Compiler {
   }
 
   compile(): CharterParts {
-    const { transitions = {}, tools = {} } = this.#definition;
+    const { transitions = {}, tools = {} } = this.#definition as {
+      transitions?: AnyNode['transitions'];
+      tools?: ToolSet;
+    };
     const packStates = this.#registerPacks();
     const nodes = named(this.#definition.nodes);
     if (nodes.length === 0) throw new CharterError('nodes', 'must have a node.');
@@ -66,6 +72,18 @@ class Compiler {
   #compileAll(): void {
     for (let next = this.#ahead.shift(); next !== undefined; next = this.#ahead.shift())
       this.#nodes.set(next.name, this.#compileNode(next.node, next.name, next.path));
+    for (let next = this.#bare.pop(); next !== undefined; next = this.#bare.pop()) this.#checkBare(next);
+  }
+
+  /** Nobody gives it a state, so it would fail whenever a model takes it. */
+  #checkBare({ target, path }: { readonly target: string; readonly path: string }): void {
+    const node = this.#nodes.get(target);
+    if (node === undefined || node.initialState !== undefined) return;
+    const problem = whyNoState(node);
+    throw new CharterError(
+      path,
+      `"${target}" has no initial state (${problem}). Give the node an initialState, or a handler that brings one: () => to('${target}', { … }).`,
+    );
   }
 
   #registerPacks(): { readonly [name: string]: PlainObject } {
@@ -122,6 +140,7 @@ class Compiler {
   /** A node that cannot work leaves nothing behind, nor do those inside it. */
   #forgetFresh(): void {
     this.#ahead.length = 0;
+    this.#bare.length = 0;
     for (const [name, node] of this.#fresh) {
       this.#names.delete(node);
       this.#taken.delete(name);
@@ -205,6 +224,7 @@ class Compiler {
     });
     const description = describeTransition(name, targets, short);
     const [target] = targets;
+    if (short) this.#bare.push({ target: target as string, path });
     const definition = { description, ...(written ?? { handler: () => to(target as string) }) };
     return { name, path, definition: checkHandler(definition, name, path), targets };
   }
@@ -213,7 +233,16 @@ class Compiler {
     if (typeof reference !== 'string')
       return this.#register(reference, (isNode(reference) ? reference.name : undefined) ?? inlineName, path);
     if (this.#taken.has(reference)) return reference;
-    throw new CharterError(path, `there is no node "${reference}". Nodes: ${[...this.#taken].join(', ')}.`);
+    throw new CharterError(path, unknownNode(reference, [...this.#taken]));
+  }
+}
+
+function whyNoState({ definition, path }: CompiledNode): string {
+  try {
+    firstState(definition.state, {}, `${path}.state`);
+    return 'its schema makes none';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
   }
 }
 

@@ -30,10 +30,14 @@ export {
   type AnyTransition,
   cede,
   type NodeRef,
+  type Spawn,
+  type Spawned,
   spawn,
   suspend,
+  type To,
   type Transition,
   type TransitionDefinition,
   to,
 } from './transition.ts';
 export type { Instance, Phase, Tree, Wait } from './tree.ts';
+export type { InferredCommand, InferredTransition, Made, WrittenCommand, WrittenTransition } from './written-forms.ts';

@@ -6,6 +6,7 @@ import type { MachineEntry } from './log.ts';
 import type { MachineMessage } from './message.ts';
 import type { CommandOptions } from './run-command.ts';
 import type { Suspension } from './suspension.ts';
+import type { KnownRoot, RootState } from './target-types.ts';
 import type { NodeRef } from './transition.ts';
 import { stateFor } from './transition-tool.ts';
 import { type Instance, ROOT, type Tree } from './tree.ts';
@@ -39,17 +40,21 @@ export interface Machine {
   resume(suspendId: string, payload?: unknown): void;
 }
 
-export interface MachineOptions {
+/** `N` are the charter's nodes, `R` the root: where they are known, so is the state. */
+export interface MachineOptions<N = unknown, R extends NodeRef = NodeRef> {
   /** The node of the root, or its name. */
-  root: NodeRef;
+  root: KnownRoot<N, R>;
   /** The root's state. Default: the node's initial state. */
-  state?: unknown;
+  state?: RootState<N, R>;
   /** For tools that use core's session: slices, resources and files, asked for each conversation by its instance's id. */
   session?: (instanceId: string) => SessionOptions;
 }
 
 /** A machine at its beginning: the root, waiting for a message. */
-export function createMachine(charter: Charter, options: MachineOptions): Machine {
+export function createMachine<N = unknown, const R extends NodeRef = NodeRef>(
+  charter: Charter<N>,
+  options: MachineOptions<N, R>,
+): Machine {
   const compiled = CompiledCharter.of(charter);
   if (options?.root === undefined) throw new CharterError('root', 'must be a node of the charter.');
   const node = compiled.resolve(options.root, 'root');

@@ -1,5 +1,6 @@
 import { type AnyTool, type Tool, type ToolContext, type ToolDefinition, type ToolReturn, tool } from '@lastcall/core';
 import type { Pack } from './pack.ts';
+import type { AnySchema, ParsedBy, WrittenFor } from './schema-types.ts';
 
 /** What tools, handlers and commands of a machine are given beside their input: core's context and the machine's state. */
 export interface StateContext<S = Record<string, unknown>> extends ToolContext {
@@ -25,10 +26,16 @@ export type StateToolDefinition<S, I, O, W = I> = Omit<ToolDefinition<I, O, W>, 
   approval?: boolean | ((input: I, ctx: StateContext<S>) => boolean | Promise<boolean>);
 };
 
-/** Makes a tool, with `ctx.state` typed. */
-export type StateToolMaker<S> = <I = Record<string, unknown>, O = unknown, W = I>(
-  definition: StateToolDefinition<S, I, O, W>,
-) => Tool<I, O, W>;
+/** Makes a tool, with `ctx.state` typed and the input inferred from the schema, `Q`. */
+export type StateToolMaker<S> = <const Q, O = unknown>(
+  definition: InferredTool<S, Q, O>,
+) => Tool<ParsedBy<Q, Record<string, unknown>>, O, WrittenFor<Q, Record<string, unknown>>>;
+
+/** A tool as a maker is given it. */
+export type InferredTool<S, Q, O> = Omit<
+  StateToolDefinition<S, ParsedBy<Q, Record<string, unknown>>, O, WrittenFor<Q, Record<string, unknown>>>,
+  'inputSchema'
+> & { inputSchema: Q & AnySchema };
 
 /**
  * Makes tools for nodes or packs whose state is `S`, outside of their definition:

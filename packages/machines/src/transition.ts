@@ -3,20 +3,34 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { DECISION, decisionKind } from './decision-mark.ts';
 import type { AnyNode } from './node.ts';
 import type { StateContext } from './state-context.ts';
+import type { StateFor } from './target-types.ts';
 
 /** A node, or the name under which the charter knows it. */
 export type NodeRef = AnyNode | string;
 
 /** What a transition's handler decides. Made by `to`, `spawn`, `cede` and `suspend`. */
 export type Transition =
-  | { readonly kind: 'to'; readonly node: NodeRef; readonly state: unknown }
-  | { readonly kind: 'spawn'; readonly children: readonly Spawned[] }
+  | To
+  | Spawn
   | { readonly kind: 'cede'; readonly content: unknown }
   | { readonly kind: 'suspend'; readonly reason: unknown; readonly expiresInMs: number | undefined };
 
-interface Spawned {
-  readonly node: NodeRef;
-  readonly state: unknown;
+/** Made by `to`. Where it leads and with what is part of its type, so that the charter's type can hold it to its nodes. */
+export interface To<R extends NodeRef = NodeRef, T = unknown> {
+  readonly kind: 'to';
+  readonly node: R;
+  readonly state: T;
+}
+
+/** Made by `spawn`. */
+export interface Spawn<C extends Spawned = Spawned> {
+  readonly kind: 'spawn';
+  readonly children: readonly C[];
+}
+
+export interface Spawned<R extends NodeRef = NodeRef, T = unknown> {
+  readonly node: R;
+  readonly state: T;
 }
 
 /**
@@ -25,25 +39,30 @@ interface Spawned {
  * batch, on the state they left; where its handler throws, or what it decides does not fit, the model reads an error and
  * the tree stays as it was.
  */
-export interface TransitionDefinition<S = Record<string, unknown>, I = Record<string, unknown>, W = I> {
-  /** 1–200 characters. Default: its name, and where it leads if that is known. */
-  description?: string;
+export interface TransitionDefinition<S = Record<string, unknown>, I = Record<string, unknown>, W = I>
+  extends TransitionOptions {
   /** Default: no arguments. */
   inputSchema?: StandardSchemaV1<W, I> | JsonSchemaObject;
   handler: (input: I, ctx: StateContext<S>) => Transition | Promise<Transition>;
+  approval?: boolean | ((input: I, ctx: StateContext<S>) => boolean | Promise<boolean>);
+}
+
+/** What a transition says of itself, whatever its input is. */
+export interface TransitionOptions {
+  /** 1–200 characters. Default: its name, and where it leads if that is known. */
+  description?: string;
   /** The nodes it may lead to, where they are known: they are checked when the charter is built, drawn, and restored. */
   targets?: readonly NodeRef[];
   /** Whether the handler acts outside the machine. Default 'session': it may run again after a crash. */
   effects?: 'session' | 'external';
-  approval?: boolean | ((input: I, ctx: StateContext<S>) => boolean | Promise<boolean>);
   timeoutMs?: number;
 }
 
-/** A transition whose types do not matter here. */
-export interface AnyTransition {
+/** A transition whose types do not matter here, but for where it leads. */
+export interface AnyTransition<R extends Transition = Transition> {
   readonly description?: string;
   readonly inputSchema?: unknown;
-  readonly handler: (input: never, ctx: never) => Transition | Promise<Transition>;
+  readonly handler: (input: never, ctx: never) => R | Promise<R>;
   readonly targets?: readonly NodeRef[];
   readonly effects?: 'session' | 'external';
   readonly approval?: boolean | ((input: never, ctx: never) => boolean | Promise<boolean>);
@@ -51,29 +70,43 @@ export interface AnyTransition {
 }
 
 /** The instance stays where it is and becomes another node, with that node's initial state unless one is given. */
-export function to(node: NodeRef, state?: unknown): Transition {
-  return made({ kind: 'to', node, state });
+export function to<const R extends NodeRef, const T extends StateFor<R> | undefined = undefined>(
+  node: R,
+  state?: T,
+): To<NoInfer<R>, NoInfer<T>> {
+  return made({ kind: 'to', node, state: state as T }) as To<NoInfer<R>, NoInfer<T>>;
 }
 
 /**
  * Adds children: one node with its state, or several, each a node or `{ node, state }`. The instance acts again when the
  * last of them has ceded. At most one child may be no worker: it talks with the user meanwhile.
  */
-export function spawn(
-  node: NodeRef | readonly (NodeRef | { readonly node: NodeRef; readonly state?: unknown })[],
-  state?: unknown,
-): Transition {
-  const list = Array.isArray(node) ? (node as readonly (NodeRef | Spawned)[]) : [node as NodeRef];
-  return made({ kind: 'spawn', children: list.map((one) => (isSpawned(one) ? one : { node: one, state })) });
+export function spawn<
+  const R extends NodeRef | readonly (NodeRef | { readonly node: NodeRef; readonly state?: unknown })[],
+  const T extends StateFor<R> | undefined = undefined,
+>(node: R, state?: T): Spawn<ChildrenOf<R, NoInfer<T>>> {
+  const list: readonly unknown[] = Array.isArray(node) ? node : [node];
+  const children = list.map((one) => (isSpawned(one) ? one : { node: one, state }));
+  return made({ kind: 'spawn', children: children as ChildrenOf<R, NoInfer<T>>[] });
 }
 
+type ChildrenOf<R, T> = R extends readonly (infer E)[] ? ChildOf<E, T> : ChildOf<R, T>;
+type ChildOf<E, T> = E extends NodeRef
+  ? Spawned<E, T>
+  : E extends { readonly node: infer R extends NodeRef }
+    ? Spawned<R, E extends { readonly state: infer U } ? U : undefined>
+    : never;
+
 /** The instance is done: it is removed, and its parent is told the content and where it came from. */
-export function cede(content?: unknown): Transition {
+export function cede(content?: unknown): Extract<Transition, { kind: 'cede' }> {
   return made({ kind: 'cede', content });
 }
 
 /** The call waits: its result is what `machine.resume(id, payload)` gives. The reason is shown with the id. */
-export function suspend(reason?: unknown, options: { expiresInMs?: number } = {}): Transition {
+export function suspend(
+  reason?: unknown,
+  options: { expiresInMs?: number } = {},
+): Extract<Transition, { kind: 'suspend' }> {
   return made({ kind: 'suspend', reason, expiresInMs: options.expiresInMs });
 }
 
@@ -81,10 +114,10 @@ export function isTransition(value: unknown): value is Transition {
   return decisionKind(value) !== undefined;
 }
 
-function made(transition: Transition): Transition {
+function made<T extends object>(transition: T): T {
   return Object.freeze({ ...transition, [DECISION]: true });
 }
 
-function isSpawned(one: NodeRef | Spawned): one is Spawned {
+function isSpawned(one: unknown): one is Spawned {
   return typeof one === 'object' && one !== null && 'node' in one;
 }

@@ -1,8 +1,8 @@
-import { closestNames } from '@lastcall/core';
 import { CharterError } from './errors.ts';
 import type { AnyNode } from './node.ts';
 import { isPlainObject, type PlainObject } from './plain.ts';
 import { parseState, stateDocument } from './state-schema.ts';
+import { unknownField } from './unknown-name.ts';
 
 /** What a model may write of its node's state: the built-in tool offers that, or is not there. */
 export type Writable = 'everything' | 'nothing' | readonly string[];
@@ -39,12 +39,6 @@ function listed(given: unknown, fields: Fields): Writable {
     if (known !== undefined) throw new CharterError(`${path}[${index}]`, unknownField(name, known));
   });
   return given.length === 0 ? 'nothing' : [...new Set(given as readonly string[])];
-}
-
-function unknownField(name: string, known: readonly string[]): string {
-  const [close] = closestNames(name, known);
-  const hint = close === undefined ? `Fields: ${known.join(', ')}.` : `did you mean "${close}"?`;
-  return `the state has no field "${name}"${close === undefined ? '. ' : '; '}${hint}`;
 }
 
 /** The fields there are, where this name is surely none of them; undefined where it is one, or nobody can tell. */

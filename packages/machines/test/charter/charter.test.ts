@@ -161,9 +161,11 @@ describe('charters that cannot work are refused, naming the path', () => {
     const worker = node({ instructions: 'w', worker: true });
     const strict = node({ instructions: 's', state: z.object({ n: z.number() }) });
     const made = charter({ nodes: { plain, worker, strict } });
+    // @ts-expect-error: there is no such node
     expect(() => createMachine(made, { root: 'gone' })).toThrow('root: there is no node "gone"');
     expect(() => createMachine(made, { root: worker })).toThrow('is a worker');
     expect(() => createMachine(made, { root: strict })).toThrow('n:');
+    // @ts-expect-error: n is a number
     expect(() => createMachine(made, { root: strict, state: { n: 'x' } })).toThrow('n:');
     const changing = node({ instructions: 'c', state: z.object({ v: z.string().transform((v) => `${v}!`) }) });
     expect(() => createMachine(charter({ nodes: { changing } }), { root: changing, state: { v: 'a' } })).toThrow(

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import {
   charter,
   createMachine,
+  type Machine,
   type MachineStep,
   node,
   runMachine,
@@ -54,7 +55,7 @@ describe('messages that come meanwhile', () => {
   test('[M18] one that arrives while a tool runs comes after the reply and its results', async () => {
     const machine = make();
     const nosy = tool({ description: 'N.', inputSchema: z.object({}), execute: () => machine2.enqueue('Hurry!') });
-    const machine2 = createMachine(charter({ nodes: { n: node({ instructions: 'n', tools: { nosy } }) } }), {
+    const machine2: Machine = createMachine(charter({ nodes: { n: node({ instructions: 'n', tools: { nosy } }) } }), {
       root: 'n',
     });
     const { requests, steps } = await run(machine2, [{ toolName: 'nosy' }, 'Done.'], { input: 'Go.' });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type AnyTransition, cede, charter, createMachine, node, spawn, suspend, to } from '../../src/index.ts';
+import { cede, charter, createMachine, node, spawn, suspend, type Transition, to } from '../../src/index.ts';
 import { reasons, run, texts } from '../kit.ts';
 
 const strict = node({ instructions: 'strict', state: z.object({ count: z.number().positive() }) });
 const loose = node({ instructions: 'loose', state: z.looseObject({}) });
 const worker = node({ instructions: 'worker', worker: true });
 
-const failing: Record<string, { handler: AnyTransition['handler']; says: RegExp }> = {
+const failing: Record<string, { handler: () => Transition | Promise<Transition>; says: RegExp }> = {
   'a handler that throws': {
     handler: () => {
       throw new Error('not now');

@@ -1,0 +1,26 @@
+import { closestNames } from '@lastcall/core';
+import { firstFew } from './first-few.ts';
+
+/** What to say of a node that is not there: the name that was probably meant, or those there are. */
+export function unknownNode(name: string, known: readonly string[]): string {
+  return unknownName(`there is no node "${name}"`, name, { kind: 'Nodes', known });
+}
+
+/** What to say of a field that is not there. */
+export function unknownField(name: string, known: readonly string[]): string {
+  return unknownName(`the state has no field "${name}"`, name, { kind: 'Fields', known });
+}
+
+/** What to say of an option that is not there. */
+export function unknownOption(name: string, known: readonly string[]): string {
+  return unknownName(`there is no option "${name}"`, name, { kind: 'Options', known });
+}
+
+function unknownName(
+  problem: string,
+  name: string,
+  { kind, known }: { readonly kind: string; readonly known: readonly string[] },
+): string {
+  const [close] = closestNames(name, known);
+  return close === undefined ? `${problem}. ${kind}: ${firstFew(known)}.` : `${problem}; did you mean "${close}"?`;
+}
