@@ -1,5 +1,5 @@
 import type { Entry } from '@lastcall/core';
-import { type Cut, cutAfterFirstStep, cutBeforeNewest, waitingCalls, withoutRewound } from './cycles.ts';
+import { type Cut, cutAfterFirstStep, cutBeforeNewest, ownStarts, waitingCalls, withoutRewound } from './cycles.ts';
 import { estimateEntries } from './estimate-tokens.ts';
 import { clipEntries, referToLargest } from './shrink-entries.ts';
 import { type Summarise, summariseCycles } from './summarise-cycles.ts';
@@ -38,7 +38,7 @@ export async function compact(options: CompactOptions): Promise<Compaction | und
     readTokens: budgetTokens,
     summarise,
   });
-  return { summary: lines.join('\n'), carried: [...toSummaryEntries(lines, tag), ...waiting, ...newest] };
+  return { summary: lines.join('\n'), carried: [...toSummaryEntries(lines, tag), ...waiting, ...ownStarts(newest, carriedIds)] };
 }
 
 interface Layout extends Cut {

@@ -55,6 +55,16 @@ export function waitingCalls({ older, newest }: Cut): readonly Entry[] {
   return older.flatMap((entry) => (entry.kind === 'reply' ? reduceReply(entry, waits) : []));
 }
 
+/**
+ * The newest cycle without the starts of calls that are carried no longer: a call of an older cycle that was allowed to run, and ended
+ * in this one. A transcript that starts a call which nobody asked for is refused when it is read.
+ */
+export function ownStarts(newest: readonly Entry[], carried: ReadonlySet<string>): readonly Entry[] {
+  const asked = new Set(carried);
+  for (const entry of newest) if (entry.kind === 'reply') for (const { callId } of entry.calls) asked.add(callId);
+  return newest.filter((entry) => entry.kind !== 'started' || asked.has(entry.callId));
+}
+
 /** By call: the entries of its wait. */
 function waitsAfter(entries: readonly Entry[]): Map<string, Entry[]> {
   const waits = new Map<string, Entry[]>();

@@ -50,7 +50,9 @@ describe.each(overlapping)('reading a space while one is taken out of it on $kin
   test('[G1] an agent that was taken out of a space reads nothing with read_messages that was said after it', async () => {
     const { services } = api;
     const read = async (spaceId: string, entityId: string): Promise<string> => {
-      const context = { services, agent: { id: entityId, entityId, name: 'Bob' } } as unknown as ThinkingContext;
+      const agent = { id: entityId, entityId, name: 'Bob' };
+      const read: ThinkingContext['read'] = (work) => work(services.store.db);
+      const context = { services, agent, read } as unknown as ThinkingContext;
       const tools = spaceTools(() => context, { messageCharacters: 100 });
       const call = { toolName: 'read_messages', input: { spaceId } };
       const { outcome } = await dispatchCall({ tools, call });
