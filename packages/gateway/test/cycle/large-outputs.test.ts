@@ -2,7 +2,7 @@ import { fail, reply, tool } from '@lastcall/core';
 import { type ScriptedCall, scriptedModel } from '@lastcall/core/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Limits } from '../../src/limits.ts';
+import { DEFAULT_LIMITS, type Limits } from '../../src/limits.ts';
 import { runChannel, spaceChannel } from '../../src/streams/emit.ts';
 import { openApi } from '../http/api.ts';
 import { lobby } from '../support/lobby.ts';
@@ -219,6 +219,23 @@ describe.each(databases)('an output over its limit on $kind', ({ create }) => {
     expect(kept.text).toBe(text);
     const card = one.store.db.selectFrom('messages').select('status').where('call_id', '=', callId);
     expect(await card.executeTakeFirst()).toEqual({ status: 'complete' });
+  });
+
+  test('[G61] by default 256 KB are shown and 16 MB are kept, and the database takes them', async () => {
+    const { asked, model } = caller();
+    const sizes = { kept: 15_000_000, dropped: 17_000_000 };
+    const tools = Object.fromEntries(
+      Object.entries(sizes).map(([name, size]) => [name, { tool: giving(() => 'x'.repeat(size)), visible: false }]),
+    );
+    const one = await open(model, tools, DEFAULT_LIMITS);
+    const { ada, space } = await lobby(one, { tools: Object.keys(tools) });
+    asked.push([{ toolName: 'kept' }, { toolName: 'dropped' }]);
+    await one.say(space, ada, 'Go');
+    await one.idle();
+    const [kept, dropped] = resultsOf(model.requests[1] as never);
+    expect(kept?.text).toMatch(/^x{256000}\n\[output cut: the first 256000 of 15000000 /);
+    expect(dropped?.text).toMatch(/^x{256000}\n\[output dropped: The tool ran /);
+    expect((await wholeOf(one, kept?.callId ?? '')).text).toHaveLength(sizes.kept);
   });
 
   test('[G61] [G14] is referred to by its real length after a compaction', async () => {

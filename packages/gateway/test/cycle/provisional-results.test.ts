@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { answer } from '../../src/pending/answer-call.ts';
 import { expireDue } from '../../src/pending/expire-due.ts';
+import { requestCancel } from '../../src/runs/request-cancel.ts';
 import { lobby } from '../support/lobby.ts';
 import { inboxOf, resultsOf, systemOf } from '../support/requests.ts';
 import { type Database, databases } from '../support/stores.ts';
@@ -84,11 +85,7 @@ describe.each(databases)('the provisional result of a call on $kind', ({ create 
       const { ada, bot, space } = await lobby(first, { tools: [toolName] }, { isIn: true });
       await first.say(space, ada, 'Ask');
       await first.idle();
-      const { call_id: callId, run_id: runId } = await first.store.db
-        .selectFrom('pending_calls')
-        .select(['call_id', 'run_id'])
-        .where('agent_id', '=', bot)
-        .executeTakeFirstOrThrow();
+      const { call_id: callId, run_id: runId } = await pendingOf(first, bot);
       const provisional = resultsOf(last(model)).find((one) => one.callId === callId)?.text ?? '';
       expect(provisional).toContain('when this was written');
       expect(provisional).toContain(callId);
@@ -111,7 +108,48 @@ describe.each(databases)('the provisional result of a call on $kind', ({ create 
       expect((await compactions(second, bot)) > 0).toBe('consciousnessTokens' in agentLimits);
     });
   });
+
+  test('[G60] [G16] that was approved reads true after its run was cancelled while the tool ran', async () => {
+    const inside = Promise.withResolvers<void>();
+    const slow = tool({
+      description: 'Takes its time.',
+      inputSchema: z.object({}),
+      approval: true,
+      effects: 'external',
+      async execute(_input, ctx) {
+        inside.resolve();
+        await new Promise((resolve) => ctx.abortSignal.addEventListener('abort', resolve));
+      },
+    });
+    const model = scriptedModel((_request, asked) => (asked === 1 ? { toolName: 'slow' } : 'Noted.'));
+    const one = await openWorld({ database, models: { default: model }, tools: { slow } });
+    world = one;
+    await one.start();
+    const { ada, bot, space } = await lobby(one, { tools: ['slow'] }, { isIn: true });
+    await one.say(space, ada, 'Ask');
+    await one.idle();
+    const { call_id: callId, run_id: runId } = await pendingOf(one, bot);
+    await answer(one.services, { runId, callId, answer: { approve: true }, by: { key: true } });
+    await inside.promise;
+    const running = await one.store.db
+      .selectFrom('runs')
+      .select('id')
+      .where('thread_id', '=', bot)
+      .where('status', '=', 'running')
+      .executeTakeFirstOrThrow();
+    await one.store.transaction((tx) => requestCancel(one.services, tx, running.id));
+    await one.idle();
+    await one.say(space, ada, 'And?');
+    await one.idle();
+    expect(textOf(last(model))).toContain(`The answer to call ${callId}`);
+    expect(textOf(last(model))).not.toMatch(UNTRUE);
+  });
 });
+
+async function pendingOf({ store }: World, agentId: string): Promise<{ call_id: string; run_id: string }> {
+  const pending = store.db.selectFrom('pending_calls').select(['call_id', 'run_id']).where('agent_id', '=', agentId);
+  return await pending.executeTakeFirstOrThrow();
+}
 
 async function compactions({ store }: World, agentId: string): Promise<number> {
   const rows = store.db.selectFrom('transcript_entries').select('seq').where('thread_id', '=', agentId);

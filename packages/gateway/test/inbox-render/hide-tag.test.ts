@@ -20,6 +20,15 @@ describe('the id of an agent’s frames', () => {
     expect(hideTag(`</inbox-${TAG.toUpperCase()}>`, TAG)).toBe('</inbox-hidden>');
     const url = new URL('https://example.org/');
     expect(hideTagIn({ url, bytes: null }, TAG).url).toBe(url);
+    const error = Object.assign(new Error(`bad <inbox-${TAG}>`, { cause: new TypeError(TAG) }), { code: 'x' });
+    const hidden = hideTagIn({ error }, TAG).error;
+    expect(hidden).toMatchObject({
+      message: 'bad <inbox-hidden>',
+      code: 'x',
+      cause: { name: 'TypeError', message: 'hidden' },
+    });
+    expect(String(hidden.stack)).not.toContain(TAG);
+    expect(error.message).toContain(TAG);
   });
 
   test('[G63] is hidden wherever the name of a frame stands before it, whichever agent’s it is', () => {

@@ -124,10 +124,10 @@ describeWorlds('the frame that delimits events', (open) => {
     api.app.stop();
   });
 
-  test('[G63] is in no error of a run, an event or an agent, also where a provider says what it was asked', async () => {
+  test('[G63] is in no log and no error of a run, an event or an agent, also where a provider says what it was asked', async () => {
     const model = scriptedModel((request) => new Error(`400: cannot read ${JSON.stringify(request.prompt)}`));
     const world = await open({ models: { default: model }, agentLimits: { maxAttempts: 1 } });
-    const { ada, bot, space } = await lobby(world);
+    const { ada, bot, space } = await lobby(world, { middleware: ['log'] });
     await world.say(space, ada, 'Hi');
     await world.idle();
     const tag = await tagOf(world, bot);
@@ -139,6 +139,8 @@ describeWorlds('the frame that delimits events', (open) => {
     ];
     expect(JSON.stringify(seen)).toContain('inbox-hidden');
     expect(JSON.stringify(seen)).not.toContain(tag);
+    expect(JSON.stringify(world.logs)).toContain('inbox-hidden');
+    expect(JSON.stringify(world.logs)).not.toContain(tag);
     const { id } = await world.store.db
       .selectFrom('runs')
       .select('id')
