@@ -25,7 +25,7 @@ export function askModel(turn: Turn, step: Offered, limit: CallLimit): Promise<R
 }
 
 function writeReply(turn: Turn, reply: ModelReply, step: number): ReadReply | Promise<ReadReply> {
-  const read = readReply(reply, step, turn.newId);
+  const read = readReply(reply, { step, newId: turn.newId, provider: turn.model.provider });
   turn.budget?.add('tokens', read.entry.usage.totalTokens);
   const writing = record(turn, read.entry);
   return writing === undefined ? read : writing.then(() => read);
@@ -45,7 +45,7 @@ function askWithMiddleware(turn: Turn, request: ModelRequest, step: number, limi
 }
 
 function toRequest(turn: Turn, step: Offered, limit: CallLimit): ModelRequest {
-  const view = turn.transcript.view();
+  const view = turn.transcript.viewFor(turn.model.provider);
   const observed = observe(turn);
   if (observed !== '') view.push(userMessage(observed));
   if (step.system !== '') view.unshift({ role: 'system', content: step.system });

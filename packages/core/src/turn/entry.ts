@@ -39,6 +39,8 @@ export interface ReplyEntry {
   readonly text: string;
   readonly finishReason: FinishReason;
   readonly usage: Usage;
+  /** Whose ids its calls have. */
+  readonly provider?: string;
 }
 
 export type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];

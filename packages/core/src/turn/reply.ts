@@ -20,7 +20,10 @@ export interface ReadReply {
 }
 
 /** A reply as an entry: its calls under our own ids, its parts as the provider will get them back, metadata untouched. */
-export function readReply(reply: ModelReply, step: number, newId: NewId): ReadReply {
+export function readReply(
+  reply: ModelReply,
+  { step, newId, provider }: { readonly step: number; readonly newId: NewId; readonly provider: string },
+): ReadReply {
   const results = providedResults(reply.content);
   const content: AssistantContent = [];
   const calls: RequestedCall[] = [];
@@ -42,7 +45,7 @@ export function readReply(reply: ModelReply, step: number, newId: NewId): ReadRe
   }
   const { usage } = reply;
   const finishReason = toFinishReason(reply.finishReason);
-  return { entry: { kind: 'reply', step, content, calls, text, finishReason, usage }, inputs };
+  return { entry: { kind: 'reply', step, content, calls, text, finishReason, usage, provider }, inputs };
 }
 
 type ToolCallContent = Extract<LanguageModelV4Content, { type: 'tool-call' }>;

@@ -42,14 +42,19 @@ export class Transcript {
     return this.#entries;
   }
 
-  /** The messages a model would get now. */
+  /** The messages a model would get now, with our own ids of its calls. */
   view(): LanguageModelV4Message[] {
     return this.#view.messages();
   }
 
-  /** Those it had got when it asked for a call. */
-  viewBefore(callId: string): LanguageModelV4Message[] {
-    return this.#view.before(callId);
+  /** The same as that provider gets them: its own calls under the ids that it gave them, wherever these are unique. */
+  viewFor(provider: string): LanguageModelV4Message[] {
+    return this.#view.messagesFor(provider);
+  }
+
+  /** Those that a model of the provider had got when it asked for a call. */
+  viewBefore(callId: string, provider: string): LanguageModelV4Message[] {
+    return this.#view.before(callId, provider);
   }
 
   /** Adds what happened. Entries are never changed or taken away. */

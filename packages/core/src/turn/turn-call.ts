@@ -140,7 +140,7 @@ export class TurnCall implements CallRun {
   }
 
   messages(): readonly LanguageModelV4Message[] {
-    return this.#turn.transcript.viewBefore(this.callId);
+    return this.#turn.transcript.viewBefore(this.callId, this.#turn.model.provider);
   }
 
   onStart(tool: ResolvedTool): void | Promise<void> {

@@ -1,8 +1,9 @@
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import type { Outcome, Settlement } from '../results/outcome.ts';
-import { renderValue } from '../results/render.ts';
 import type { Entry, ReplyEntry, RequestedCall } from './entry.ts';
+import { lateAnswerMessage } from './late-answer.ts';
 import { userMessage } from './message.ts';
+import { type KnownCall, ProviderView } from './provider-view.ts';
 
 /** A reply and the results of its calls. */
 interface Step {
@@ -56,6 +57,9 @@ export class View {
   #last: Step | undefined;
   #stale: Step[] = [];
   #checkpoint: Mark | undefined;
+  /** The answers that messages tell of. */
+  #late: WeakMap<LanguageModelV4Message, Settlement> | undefined;
+  #forProvider: ProviderView | undefined;
 
   /** A copy: what a model was sent does not change under it. */
   messages(): LanguageModelV4Message[] {
@@ -63,10 +67,20 @@ export class View {
     return this.#messages.slice();
   }
 
-  /** What the model had been shown when it asked for the call. */
-  before(callId: string): LanguageModelV4Message[] {
+  /** The same as a provider gets them: with the ids that it gave its own calls, wherever they are unique. */
+  messagesFor(provider: string): LanguageModelV4Message[] {
     this.#showResults();
-    return this.#messages.slice(0, this.#find(callId)?.step.assistantAt);
+    if (this.#forProvider?.provider !== provider)
+      this.#forProvider = new ProviderView(provider, {
+        callNamed: (callId) => toKnown(this.#find(callId)),
+        lateAnswerIn: (message) => this.#late?.get(message),
+      });
+    return this.#forProvider.update(this.#messages);
+  }
+
+  /** What the model had been shown when it asked for the call. */
+  before(callId: string, provider: string): LanguageModelV4Message[] {
+    return this.messagesFor(provider).slice(0, this.#find(callId)?.step.assistantAt);
   }
 
   apply(entry: Entry): void {
@@ -86,7 +100,7 @@ export class View {
         this.#addOutcome(entry.settlement.callId, entry.settlement.outcome, undefined);
         return;
       case 'settled':
-        if (entry.late === true) this.#messages.push(userMessage(lateAnswerText(entry.settlement)));
+        if (entry.late === true) this.#addLateAnswer(entry.settlement);
         else this.#addOutcome(entry.settlement.callId, entry.settlement.outcome, entry.slot);
         return;
       case 'trimmed':
@@ -104,6 +118,13 @@ export class View {
       case 'stop':
         return;
     }
+  }
+
+  #addLateAnswer(settlement: Settlement): void {
+    const message = lateAnswerMessage(settlement);
+    this.#late ??= new WeakMap();
+    this.#late.set(message, settlement);
+    this.#messages.push(message);
   }
 
   #addReply(reply: ReplyEntry): void {
@@ -205,9 +226,14 @@ export class View {
   }
 }
 
-/** The model has moved on since the call: it needs to be told which one this is about. */
-function lateAnswerText({ callId, toolName, input, outcome }: Settlement): string {
-  return `The answer to call ${callId} (${toolName} ${renderValue(input)}) has come:\n\n${outcome.text}`;
+function toKnown(shown: ShownCall | undefined): KnownCall | undefined {
+  if (shown === undefined) return undefined;
+  const { call, step, outcome, isCondensed } = shown;
+  return {
+    provider: step.reply.provider,
+    providerCallId: call.providerCallId,
+    isToldByUs: !isCondensed && outcome !== undefined && outcome.status !== 'ok',
+  };
 }
 
 function isAfter(one: ShownCall, other: ShownCall): boolean {

@@ -43,6 +43,19 @@ describe.each(matrix)('$format, $mode', (how) => {
     expect(statuses(server)).toEqual([200, 200]);
   });
 
+  test('[R56] a provider gets its own ids back, and ours for those that it repeats', async () => {
+    const { server, result } = await wire(how, [
+      { calls: [ask('c1', 'Paris'), ask('same', 'Rome')] },
+      { calls: [ask('same', 'Oslo'), ask('c2', 'Bonn')] },
+      { text: 'Done.' },
+    ]);
+    const ids = (await result).settlements.map(({ callId }) => callId);
+    expect(statuses(server)).toEqual([200, 200, 200]);
+    const sent = server.requests.map(({ body }) => idsIn(body));
+    expect(sent[1]).toEqual(['c1', 'same', 'c1', 'same']);
+    expect(sent[2]).toEqual(['c1', ids[1], 'c1', ids[1], ids[2], 'c2', ids[2], 'c2']);
+  });
+
   test('[R8] a terminal tool ends the turn, and the model is not asked again', async () => {
     const { server, result } = await wire(how, [
       { calls: [ask('c1', 'Paris'), { id: 'c2', name: 'answer', arguments: '{"text":"sun"}' }] },
@@ -308,6 +321,19 @@ describe.each(matrix)('$format, $mode', (how) => {
     }
   });
 });
+
+/** The ids of calls and of results in a request, in order. */
+function idsIn(body: unknown): readonly string[] {
+  const found: string[] = [];
+  JSON.stringify(body, (key, value: unknown) => {
+    const { type } = (typeof value === 'object' && value !== null ? value : {}) as { type?: unknown };
+    if (type === 'tool_use' || type === 'function') found.push((value as { id?: string }).id ?? '');
+    if (key === 'tool_use_id' || key === 'tool_call_id') found.push(String(value));
+    return value;
+  });
+  // Definitions of tools are of type "function" too, and have no id.
+  return found.filter((id) => id !== '');
+}
 
 function rolesOf(body: unknown): readonly string[] {
   return (body as { messages: { role: string }[] }).messages.map(({ role }) => role);
