@@ -28,7 +28,7 @@ const PHASES: Readonly<Record<'ready' | 'idle' | 'suspended', Phase>> = {
 };
 
 // A tree this deep is a model that spawns itself for ever.
-const DEEPEST = 100;
+export const DEEPEST = 100;
 
 /** The tree after an event, and what is to be done for it. Pure. Throws a MachineError where the event does not fit. */
 export function applyEvent(tree: Tree, event: TreeEvent): Applied {

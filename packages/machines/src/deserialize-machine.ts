@@ -1,16 +1,18 @@
-import { LastcallError, type SessionOptions, Transcript } from '@lastcall/core';
+import type { SessionOptions } from '@lastcall/core';
 import { type Charter, CompiledCharter } from './charter.ts';
 import { StoredMachineError } from './errors.ts';
-import { LiveMachine } from './live-machine.ts';
-import { Log, type LogItem } from './log.ts';
+import { LiveMachine, type LiveParts } from './live-machine.ts';
 import type { Machine } from './machine.ts';
 import { toQueued } from './message.ts';
 import type { PlainObject } from './plain.ts';
 import { restoreInstances } from './restore-instances.ts';
+import { restoreLog } from './restore-log.ts';
+import { assertThreadsFit, type RestoredThread, restoreThreads, restoreTranscript } from './restore-threads.ts';
+import { StoredWaits } from './restore-waits.ts';
 import type { MachineJson } from './serialize-machine.ts';
-import { count, type Fields, list, record, restoreState } from './stored-fields.ts';
-import { Thread } from './thread.ts';
-import type { QueuedMessage } from './tree.ts';
+import { type Fields, flag, held, list, record, restoreState } from './stored-fields.ts';
+import { MAIN } from './thread.ts';
+import { findInstance, type QueuedMessage, type Tree } from './tree.ts';
 
 export interface RestoreOptions {
   /** As it was given to `createMachine`. */
@@ -19,7 +21,8 @@ export interface RestoreOptions {
 
 /**
  * The machine that `serializeMachine` stored: of its JSON, parsed or as text. Refuses what no longer fits (another
- * version, a node or a pack that is gone, state against its schema) with a StoredMachineError that names the path.
+ * version, a node or a pack that is gone, state against its schema) and what is damaged (waits, calls, conversations, the log)
+ * with a StoredMachineError that names the path.
  */
 export function deserializeMachine(
   charter: Charter,
@@ -27,19 +30,40 @@ export function deserializeMachine(
   options: RestoreOptions = {},
 ): Machine {
   const compiled = CompiledCharter.of(charter);
-  const stored = readJson(json);
   const sessionOptions = options.session ?? (() => ({}));
+  // The reading itself may fail, where what was given is no JSON at all: a getter that throws, what cannot be copied.
+  return new LiveMachine(held('machine', () => restore(compiled, json, sessionOptions)));
+}
+
+function restore(
+  charter: CompiledCharter,
+  json: MachineJson | string,
+  sessionOptions: LiveParts['sessionOptions'],
+): LiveParts {
+  const stored = readJson(json);
   const tree = record(stored.tree, 'tree');
-  const { root, speaker } = restoreInstances(compiled, tree.root);
-  const threads = readThreads(stored.threads, sessionOptions);
-  const log = readLog(stored, threads);
-  return new LiveMachine({
-    charter: compiled,
-    tree: { root, packs: readPacks(compiled, tree.packs), queue: readQueue(tree), speaker },
+  const threads = restoreThreads(stored.threads, sessionOptions);
+  const waits = new StoredWaits(threads);
+  const { root, speaker } = restoreInstances(charter, tree.root, waits);
+  waits.assertAllClaimed();
+  const restored: Tree = { root, packs: readPacks(charter, tree.packs), queue: readQueue(tree), speaker };
+  assertThreadsFit(restored, threads);
+  assertSomebodyActs(restored, threads);
+  return {
+    charter,
+    tree: restored,
     sessionOptions,
-    threads,
-    log,
-  });
+    threads: new Map([...threads].map(([id, { thread }]) => [id, thread])),
+    log: restoreLog(stored, threads),
+  };
+}
+
+/** A turn that has begun is ended by whoever talks: one that waits for a message would never be given it. */
+function assertSomebodyActs(tree: Tree, threads: ReadonlyMap<string, RestoredThread>): void {
+  const main = threads.get(MAIN)?.thread;
+  const speaker = findInstance(tree, tree.speaker);
+  if (main?.isMidTurn === true && !main.inFlight && speaker?.phase.kind === 'idle')
+    throw new StoredMachineError('threads.root.transcript', `a turn has not ended, and "${speaker.id}" is idle.`);
 }
 
 function readJson(json: MachineJson | string): Fields {
@@ -71,54 +95,15 @@ function readPacks(charter: CompiledCharter, given: unknown): { readonly [name: 
 }
 
 function readQueue({ queue, silent }: Fields): readonly QueuedMessage[] {
-  const { entries } = readTranscript(queue, 'tree.queue');
+  const { entries } = restoreTranscript(queue, 'tree.queue');
   const flags = list(silent, 'tree.silent');
-  return entries.map((entry, index) => {
-    if (entry.kind !== 'message') throw new StoredMachineError(`tree.queue.entries[${index}]`, 'is no message.');
+  const messages = entries.map((entry, index) => {
     const path = `tree.queue.entries[${index}]`;
-    return held(path, () => toQueued({ ...entry.message, silent: flags[index] === true } as never));
+    if (entry.kind !== 'message') throw new StoredMachineError(path, 'is no message.');
+    const isSilent = flag(flags[index], `tree.silent[${index}]`);
+    return held(path, () => toQueued({ ...entry.message, silent: isSilent } as never));
   });
-}
-
-function readThreads(given: unknown, sessionOptions: (id: string) => SessionOptions): Map<string, Thread> {
-  const threads = new Map<string, Thread>();
-  for (const [id, one] of Object.entries(record(given, 'threads'))) {
-    const path = `threads.${id}`;
-    const stored = record(one, path);
-    const transcript = readTranscript(stored.transcript, `${path}.transcript`);
-    const sessionJson = stored.session === undefined ? undefined : (record(stored.session, `${path}.session`) as never);
-    const thread = new Thread({ id, transcript, sessionJson, sessionOptions: () => sessionOptions(id) });
-    thread.logged = count(stored.logged, transcript.entries.length, `${path}.logged`);
-    thread.inFlight = thread.logged < transcript.entries.length;
-    held(`${path}.session`, () => thread.storedSession());
-    threads.set(id, thread);
-  }
-  return threads;
-}
-
-function readTranscript(given: unknown, path: string): Transcript {
-  return held(path, () => Transcript.fromJSON(given as never));
-}
-
-function readLog(stored: Fields, threads: ReadonlyMap<string, Thread>): Log {
-  const items = list(stored.log, 'log').map((item, index) => {
-    const path = `log[${index}]`;
-    const { said, happened } = record(item, path);
-    if (said === undefined) return { happened: record(happened, `${path}.happened`) };
-    const { thread, from, to } = record(said, `${path}.said`);
-    const { logged } = threads.get(String(thread)) ?? { logged: 0 };
-    if (count(from, logged, `${path}.said.from`) > count(to, logged, `${path}.said.to`))
-      throw new StoredMachineError(`${path}.said`, 'ends before it begins.');
-    return item;
-  });
-  return new Log(items as readonly LogItem[], count(stored.told, items.length, 'told'));
-}
-
-function held<T>(path: string, read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    if (cause instanceof LastcallError) throw new StoredMachineError(path, cause.message, { cause });
-    throw cause;
-  }
+  if (flags.length !== entries.length)
+    throw new StoredMachineError('tree.silent', `must say of ${entries.length} messages whether they are.`);
+  return messages;
 }

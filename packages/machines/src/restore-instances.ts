@@ -1,22 +1,29 @@
+import { DEEPEST } from './apply-event.ts';
 import type { CompiledCharter } from './charter.ts';
 import type { CompiledNode } from './compiled-node.ts';
-import { StateError, StoredMachineError } from './errors.ts';
-import { toPlain } from './plain.ts';
-import { count, type Fields, list, record, restoreState } from './stored-fields.ts';
-import { type Instance, type Phase, ROOT, type Wait } from './tree.ts';
+import { StoredMachineError } from './errors.ts';
+import type { StoredWaits } from './restore-waits.ts';
+import { count, flag, list, plain, record, restoreState } from './stored-fields.ts';
+import { type Instance, type Phase, ROOT } from './tree.ts';
 
 /** The tree as it was stored, every instance held to the charter of today. Linear; not by recursion, however deep it is. */
-export function restoreInstances(charter: CompiledCharter, given: unknown): { root: Instance; speaker: string } {
-  const root = readInstance(charter, given, { path: 'tree.root', parent: undefined });
+export function restoreInstances(
+  charter: CompiledCharter,
+  given: unknown,
+  waits: StoredWaits,
+): { root: Instance; speaker: string } {
+  const root = readInstance(charter, given, { path: 'tree.root', parent: undefined, depth: 1, waits });
   let speaker = root;
   const ahead: Reading[] = [root];
   for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
-    const { instance, children, path } = next;
+    const { instance, children, path, depth } = next;
     let last = 0;
     for (const [index, stored] of children.entries()) {
       const child = readInstance(charter, stored, {
         path: `${path}.children[${index}]`,
         parent: { instance, after: last },
+        depth: depth + 1,
+        waits,
       });
       last = Number(child.instance.id.slice(instance.id.length + 1));
       (instance.children as Instance[]).push(child.instance);
@@ -24,6 +31,7 @@ export function restoreInstances(charter: CompiledCharter, given: unknown): { ro
       if (!child.instance.worker && child.instance.id.length > speaker.instance.id.length) speaker = child;
     }
     assertOnePrimary(instance, path);
+    assertPhaseFits(instance, path);
     Object.freeze(instance);
   }
   return { root: root.instance, speaker: speaker.instance.id };
@@ -34,31 +42,39 @@ interface Reading {
   /** Still to be read. */
   readonly children: readonly unknown[];
   readonly path: string;
+  readonly depth: number;
 }
 
 interface Place {
   readonly path: string;
   /** And the number of the sibling before it. */
   readonly parent: { readonly instance: Instance; readonly after: number } | undefined;
+  /** The root's is 1. */
+  readonly depth: number;
+  readonly waits: StoredWaits;
 }
 
+// Far more than anybody spawns, and counting on from there still gives new numbers.
+const MOST_BORN = 999_999_999;
+
 function readInstance(charter: CompiledCharter, given: unknown, place: Place): Reading {
-  const { path } = place;
+  const { path, depth, waits } = place;
+  if (depth > DEEPEST) throw new StoredMachineError(path, `the tree is more than ${DEEPEST} levels deep.`);
   const stored = record(given, path);
   const node = readNode(charter, stored.node, `${path}.node`);
   const worker = readWorker(stored.worker, node, place);
-  const born = count(stored.born, Number.MAX_SAFE_INTEGER, `${path}.born`);
+  const id = readId(stored.id, place);
   const instance: Instance = {
-    id: readId(stored.id, place),
+    id,
     node: node.name,
     state: restoreState(node.definition.state, stored.state, `${path}.state`),
     worker,
     phase: readPhase(stored.phase, worker, `${path}.phase`),
-    waits: list(stored.waits, `${path}.waits`).map((wait, index) => readWait(wait, `${path}.waits[${index}]`)),
-    born,
+    waits: waits.restore(stored.waits, { id, worker }, `${path}.waits`),
+    born: count(stored.born, MOST_BORN, `${path}.born`),
     children: [],
   };
-  return { instance, children: list(stored.children, `${path}.children`), path };
+  return { instance, children: list(stored.children, `${path}.children`), path, depth };
 }
 
 function readNode(charter: CompiledCharter, name: unknown, path: string): CompiledNode {
@@ -81,11 +97,11 @@ function readId(id: unknown, { path, parent }: Place): string {
 }
 
 function readWorker(worker: unknown, node: CompiledNode, { path, parent }: Place): boolean {
-  if (typeof worker !== 'boolean') throw new StoredMachineError(`${path}.worker`, 'must be true or false.');
+  const isWorker = flag(worker, `${path}.worker`);
   const must = node.worker || parent?.instance.worker === true;
-  if (must && !worker) throw new StoredMachineError(`${path}.worker`, `"${node.name}" is a worker here.`);
-  if (worker && parent === undefined) throw new StoredMachineError(`${path}.worker`, 'the root talks with the user.');
-  return worker;
+  if (must && !isWorker) throw new StoredMachineError(`${path}.worker`, `"${node.name}" is a worker here.`);
+  if (isWorker && parent === undefined) throw new StoredMachineError(`${path}.worker`, 'the root talks with the user.');
+  return isWorker;
 }
 
 function assertOnePrimary({ children }: Instance, path: string): void {
@@ -100,34 +116,10 @@ function readPhase(given: unknown, worker: boolean, path: string): Phase {
   throw new StoredMachineError(`${path}.kind`, `must be ready, ${worker ? '' : 'idle, '}suspended or ceded.`);
 }
 
-function readWait(given: unknown, path: string): Wait {
-  const stored = record(given, path);
-  for (const field of ['callId', 'toolName'])
-    if (typeof stored[field] !== 'string') throw new StoredMachineError(`${path}.${field}`, 'must be a text.');
-  if (stored.kind !== 'result' && stored.kind !== 'approval')
-    throw new StoredMachineError(`${path}.kind`, 'must be result or approval.');
-  if (stored.expiresAt !== undefined && typeof stored.expiresAt !== 'number')
-    throw new StoredMachineError(`${path}.expiresAt`, 'must be a number.');
-  return plain(toWait(stored), path) as unknown as Wait;
-}
-
-function toWait({ callId, toolName, kind, input = null, reason = null, expiresAt, answer }: Fields): Fields {
-  return {
-    callId,
-    toolName,
-    kind,
-    input,
-    reason,
-    ...(expiresAt === undefined ? {} : { expiresAt }),
-    ...(answer === undefined ? {} : { answer }),
-  };
-}
-
-function plain(value: unknown, path: string): ReturnType<typeof toPlain> {
-  try {
-    return toPlain(value, path);
-  } catch (cause) {
-    if (!(cause instanceof StateError)) throw cause;
-    throw new StoredMachineError(cause.path, cause.message.slice(cause.path.length + 2), { cause });
-  }
+/** As `applyEvent` keeps it: only a leaf below the root can be on its way out, and a parent waits for its children. */
+function assertPhaseFits({ id, phase, children }: Instance, path: string): void {
+  if (phase.kind === 'ceded' && (id === ROOT || children.length > 0))
+    throw new StoredMachineError(`${path}.phase.kind`, 'only a leaf below the root can cede.');
+  if (phase.kind === 'idle' && children.length > 0)
+    throw new StoredMachineError(`${path}.phase.kind`, 'a parent is asked again when its children have ceded.');
 }

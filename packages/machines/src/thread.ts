@@ -64,10 +64,18 @@ export class Thread {
     return this.#sinceTurn()?.some(({ kind }) => kind === 'reply') ?? false;
   }
 
+  /** Whether there is anything in it that a model could go on from. */
+  get isEmpty(): boolean {
+    return !this.transcript.entries.some(({ kind }) => kind === 'message' || kind === 'reply');
+  }
+
+  /** What happened in the turn that is under way; also one that was suspended, has got its answers and was asked since. */
   #sinceTurn(): readonly Entry[] | undefined {
     const { entries } = this.transcript;
     const at = entries.findLastIndex(({ kind }) => kind === 'turn' || kind === 'stop');
-    return entries[at]?.kind === 'turn' ? entries.slice(at + 1) : undefined;
+    const since = entries.slice(at + 1);
+    const goesOn = entries[at]?.kind === 'turn' || since.some(({ kind }) => kind === 'reply');
+    return at !== -1 && goesOn ? since : undefined;
   }
 }
 

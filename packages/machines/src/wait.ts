@@ -1,4 +1,4 @@
-import type { Journal } from '@lastcall/core';
+import type { Journal, Settlement } from '@lastcall/core';
 import type { LiveMachine } from './live-machine.ts';
 import { toPlainOrNull } from './plain.ts';
 import { reasonOf } from './transition-tool.ts';
@@ -11,7 +11,7 @@ type End = Parameters<Journal['settle']>[0];
 export function waitsAfter(machine: LiveMachine, by: string, entry: End): readonly TreeEvent[] {
   const { callId } = entry.settlement;
   const owner = ownerOf(machine, by, callId);
-  if (entry.kind === 'pending') return [{ kind: 'waiting', id: owner ?? by, wait: toWait(entry) }];
+  if (entry.kind === 'pending') return [{ kind: 'waiting', id: owner ?? by, wait: waitOf(entry.settlement) }];
   return owner === undefined ? [] : [{ kind: 'settled', id: owner, callId }];
 }
 
@@ -23,8 +23,8 @@ function ownerOf({ tree }: LiveMachine, by: string, callId: string): string | un
   return acting.worker ? undefined : chainOf(tree, tree.speaker).find(waitsFor)?.id;
 }
 
-function toWait({ settlement }: Extract<End, { kind: 'pending' }>): Wait {
-  const { callId, toolName, input, outcome } = settlement;
+/** What a call that is pending waits for, as the tree has it. */
+export function waitOf({ callId, toolName, input, outcome }: Settlement): Wait {
   const { kind, display, expiresAt } = outcome as Extract<typeof outcome, { status: 'pending' }>;
   const wait = { callId, toolName, kind, input: toPlainOrNull(input), reason: reasonOf(display) };
   return expiresAt === undefined ? wait : { ...wait, expiresAt };

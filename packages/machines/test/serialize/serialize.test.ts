@@ -474,7 +474,7 @@ describe('a stored machine that does not fit is refused with its path', () => {
     'a count that is none': ['tree.root.born', 'tree.root.born', -1],
     'children that are none': ['tree.root.children', 'tree.root.children', 3],
     'no tree': ['tree', 'tree', null],
-    'a transcript that is none': ['threads.root.transcript', 'threads.root.transcript', {}],
+    'a transcript that is none': ['threads.root.transcript.version', 'threads.root.transcript', {}],
     'a thread that claims too much': ['threads.root.logged', 'threads.root.logged', 999],
     'a log that goes too far': ['log[0].said.to', 'log.0.said.to', 999],
     'a log that is told too far': ['told', 'told', 999],
