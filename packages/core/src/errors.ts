@@ -76,10 +76,13 @@ export class SessionError extends LastcallError {
 export class StoredTranscriptError extends LastcallError {
   override readonly name: string = 'StoredTranscriptError';
   readonly path: string;
+  /** What is wrong there. */
+  readonly problem: string;
 
   constructor(path: string, problem: string, options?: { cause?: unknown }) {
     super('transcript', `The stored transcript cannot be read. ${path}: ${problem}`, options);
     this.path = path;
+    this.problem = problem;
   }
 }
 

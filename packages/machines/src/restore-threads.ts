@@ -53,7 +53,7 @@ export function restoreTranscript(given: unknown, path: string): Transcript {
     return Transcript.fromJSON(given as never);
   } catch (cause) {
     if (!(cause instanceof StoredTranscriptError)) throw cause;
-    throw new StoredMachineError(`${path}.${cause.path}`, cause.message.split(`${cause.path}: `)[1] ?? '', { cause });
+    throw new StoredMachineError(`${path}.${cause.path}`, cause.problem, { cause });
   }
 }
 

@@ -76,18 +76,19 @@ type Answers = Readonly<Record<string, Answer>>;
 /** A turn that is under way, or waits for what has come now, goes on; any other step is a turn of its own. */
 function begin(machine: LiveMachine, leaf: Instance, thread: Thread, answers: Answers): void {
   const { transcript } = thread;
-  if (!transcript.entries.some(({ kind }) => kind === 'message' || kind === 'reply'))
-    transcript.push({ kind: 'message', message: userMessage(opening(machine, leaf)) });
+  if (thread.isEmpty) transcript.push({ kind: 'message', message: userMessage(opening(machine, leaf)) });
   // One that is suspended and waits for nothing any more has nothing to go on with: its calls ended without it.
   const waits = leaf.phase.kind === 'suspended' && leaf.waits.length > 0;
   const goesOn = thread.inFlight || thread.isMidTurn || waits;
   if (!goesOn && Object.keys(answers).length === 0) transcript.push({ kind: 'turn' });
 }
 
-/** A conversation begins with something said, and a worker's with who asked for it. */
+/**
+ * A conversation begins with something said, because providers refuse a request without it: a worker's with who asked for
+ * it, and the user's, where a command made somebody talk before the user did, with just that.
+ */
 function opening({ tree }: LiveMachine, { id, worker }: Instance): string {
-  // A command may give the conversation to somebody before the user has said a word; a model is not asked about nothing.
-  if (!worker) return 'Begin. Nothing has been said yet.';
+  if (!worker) return 'Begin. The user has said nothing yet: the first word is yours.';
   const parent = chainOf(tree, parentId(id) ?? '')[0];
   return `Begin. You work for "${parent?.node}" (${parent?.id}): what you come to is handed to it.`;
 }

@@ -47,7 +47,8 @@ export function held<T>(path: string, read: () => T): T {
     if (cause instanceof StoredMachineError) throw cause;
     if (cause instanceof StateError)
       throw new StoredMachineError(cause.path, cause.message.slice(cause.path.length + 2), { cause });
-    const problem = cause instanceof LastcallError ? cause.message : `could not be read: ${String(cause)}`;
+    const said = cause instanceof Error ? cause.message : 'it threw.';
+    const problem = cause instanceof LastcallError ? said : `could not be read: ${said}`;
     throw new StoredMachineError(path, problem, { cause });
   }
 }

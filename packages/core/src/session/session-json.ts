@@ -33,9 +33,17 @@ export function restoreRoot(json: SessionJson | string, root: Root): Root {
         `Slice "${name}" is stored in version ${version}, and its definition is version ${slot.slice.version}.`,
       );
     }
+    // What reads it is ours, and takes it for what it is.
+    if (known !== undefined && kindOf(state) !== kindOf(known.initial))
+      throw new SessionError(`The stored state of slice "${name}" must be ${kindOf(known.initial)}.`);
     next = withSlot(next, { slice: slot.slice, state: deepFreeze(structuredClone(state), undefined) });
   }
   return next;
+}
+
+function kindOf(state: unknown): string {
+  if (Array.isArray(state)) return 'an array';
+  return typeof state === 'object' && state !== null ? 'an object' : `a ${typeof state}`;
 }
 
 function toSessionJson(json: SessionJson | string): SessionJson {
