@@ -32,7 +32,7 @@ export type StateToolMaker<S> = <const Q, O = unknown>(
 ) => Tool<ParsedBy<Q, Record<string, unknown>>, O, WrittenFor<Q, Record<string, unknown>>>;
 
 /** A tool as a maker is given it. */
-export type InferredTool<S, Q, O> = Omit<
+type InferredTool<S, Q, O> = Omit<
   StateToolDefinition<S, ParsedBy<Q, Record<string, unknown>>, O, WrittenFor<Q, Record<string, unknown>>>,
   'inputSchema'
 > & { inputSchema: Q & AnySchema };

@@ -11,11 +11,6 @@ export function unknownField(name: string, known: readonly string[]): string {
   return unknownName(`the state has no field "${name}"`, name, { kind: 'Fields', known });
 }
 
-/** What to say of an option that is not there. */
-export function unknownOption(name: string, known: readonly string[]): string {
-  return unknownName(`there is no option "${name}"`, name, { kind: 'Options', known });
-}
-
 function unknownName(
   problem: string,
   name: string,
