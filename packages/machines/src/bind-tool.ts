@@ -31,8 +31,14 @@ export function bindTool<T extends AnyTool | AiSdkTool>(definition: T, scope: Sc
       );
     };
   if (typeof approval === 'function')
-    bound.approval = (input: never, ctx: ToolContext) => approval(input, withState(ctx, grant));
+    bound.approval = (input: never, ctx: ToolContext) => checkAnswer(approval(input, withState(ctx, grant)), ctx);
   return { ...definition, ...bound };
+}
+
+function checkAnswer(answer: unknown, ctx: ToolContext): unknown {
+  if (isPromise(answer)) return answer.then((value) => checkAnswer(value, ctx));
+  assertNoDecision(answer, `The approval of "${ctx.toolName}" returned`);
+  return answer;
 }
 
 interface Grant {
@@ -50,7 +56,7 @@ function withState(ctx: ToolContext, grant: Grant): StateContext {
     updateState: own((patch: unknown) => updateState(ctx, grant, patch)),
     instanceId: own(seat.instanceId),
     nodeName: own(seat.node),
-    pack: own((pack: Pack) => packIn(viewOf(ctx), pack)),
+    pack: own((pack: Pack | string) => packIn(viewOf(ctx), pack)),
   }) as StateContext;
 }
 
@@ -70,9 +76,12 @@ function stateIn(view: View, scope: Scope): PlainObject {
   }
 }
 
-function packIn(view: View, pack: Pack): PlainObject {
-  const state = Object.hasOwn(view.packs, pack.name) ? view.packs[pack.name] : undefined;
-  if (state === undefined) throw new StateError(`packs.${pack.name}`, `"${view.seat.node}" does not use this pack.`);
+function packIn(view: View, pack: Pack | string): PlainObject {
+  const name: unknown = typeof pack === 'string' ? pack : pack?.name;
+  if (typeof name !== 'string') throw new StateError('packs', 'ctx.pack() takes a pack or its name.');
+  const state = Object.hasOwn(view.packs, name) ? view.packs[name] : undefined;
+  if (state === undefined)
+    throw new StateError(`packs.${name}`, `"${view.seat.node}" does not use this pack: list it in the node's packs.`);
   return state;
 }
 

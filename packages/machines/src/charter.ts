@@ -2,7 +2,8 @@ import type { ToolSet } from '@lastcall/core';
 import { compileCharter } from './compile-charter.ts';
 import type { CompiledNode, CompiledTransition } from './compiled-node.ts';
 import { CharterError } from './errors.ts';
-import type { AnyNode, Node } from './node.ts';
+import { type AnyNode, isNode, type Node } from './node.ts';
+import { nounFor } from './noun-for.ts';
 import type { Pack } from './pack.ts';
 import type { PlainObject } from './plain.ts';
 import type { Checked, CheckedShared, LeadsOf } from './target-types.ts';
@@ -114,7 +115,13 @@ export class CompiledCharter implements Charter {
 
   /** What a reference means. `path` is where it stands, for a node that nobody has met yet. */
   resolve(reference: unknown, path: string): CompiledNode {
-    if (typeof reference !== 'string') return this.node(this.#nameOf(reference, path));
+    if (typeof reference !== 'string') {
+      if (isNode(reference)) return this.node(this.#nameOf(reference, path));
+      throw new CharterError(
+        path,
+        `a target must come from node() or be the name of one, and ${nounFor(reference)} came.`,
+      );
+    }
     const found = this.find(reference);
     if (found !== undefined) return found;
     throw new CharterError(path, unknownNode(reference, this.nodeNames));

@@ -6,7 +6,7 @@ import { CharterError } from './errors.ts';
 import { type AnyNode, isNode } from './node.ts';
 import type { Pack } from './pack.ts';
 import type { PlainObject } from './plain.ts';
-import { firstState, standardOf } from './state-schema.ts';
+import { checkStateSchema, firstState } from './state-schema.ts';
 import { nameProblem, TRANSITION_PREFIX } from './tool-names.ts';
 import { isTransition, type NodeRef, to } from './transition.ts';
 import { unknownNode } from './unknown-name.ts';
@@ -46,6 +46,7 @@ class Compiler {
       tools?: ToolSet;
     };
     const packStates = this.#registerPacks();
+    if (isNode(this.#definition.nodes)) throw new CharterError('nodes', 'must be { name: node }, not a node itself.');
     const nodes = named(this.#definition.nodes);
     if (nodes.length === 0) throw new CharterError('nodes', 'must have a node.');
     // All names first: a node may name one that is written below it.
@@ -88,14 +89,18 @@ class Compiler {
 
   #registerPacks(): { readonly [name: string]: PlainObject } {
     const { packs = [] } = this.#definition;
+    if (typeof packs !== 'object' || packs === null) throw new CharterError('packs', 'must be an array of packs.');
     const states: Record<string, PlainObject> = {};
     for (const one of Object.values(packs) as readonly Pack[]) {
       const path = `packs.${one?.name ?? '?'}`;
       if (!isObject(one) || typeof one.name !== 'string') throw new CharterError('packs', 'must come from pack().');
       if (this.#packs.has(one.name)) throw new CharterError(path, 'is registered twice.');
       checkTools(one.tools, `${path}.tools`);
+      if (!['string', 'function', 'undefined'].includes(typeof one.instructions))
+        throw new CharterError(`${path}.instructions`, 'must be a text or a function of the state.');
+      checked(`${path}.state`, () => checkStateSchema(one.state, `${path}.state`));
       states[one.name] = checked(`${path}.initialState`, () =>
-        firstState(one.state, one.initialState, `${path}.initialState`),
+        firstState(one.state, one.initialState ?? {}, `${path}.initialState`),
       );
       this.#packs.set(one.name, one);
     }
@@ -294,7 +299,7 @@ function compileCommand(given: unknown, name: string, path: string): AnyCommand 
 }
 
 function initialState({ state, initialState }: AnyNode, path: string): PlainObject | undefined {
-  if (state !== undefined) checked(`${path}.state`, () => standardOf(state, `${path}.state`));
+  if (state !== undefined) checked(`${path}.state`, () => checkStateSchema(state, `${path}.state`));
   const at = `${path}.initialState`;
   if (initialState !== undefined) return checked(at, () => firstState(state, initialState, at));
   try {
@@ -321,7 +326,8 @@ function checked<T>(path: string, check: () => T): T {
     if (cause instanceof CharterError) throw cause;
     const where = cause instanceof LastcallError && 'path' in cause ? String(cause.path) : path;
     const said = cause instanceof Error ? cause.message : String(cause);
-    throw new CharterError(where, said.replace(`${where}: `, ''), { cause });
+    // The path says where: core's name for what it was given would only confuse.
+    throw new CharterError(where, said.replace(`${where}: `, '').replace(/^Tool "[^"]*": /, ''), { cause });
   }
 }
 

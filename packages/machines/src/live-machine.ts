@@ -87,8 +87,8 @@ export class LiveMachine implements Machine {
     this.apply({ kind: 'queued', message: toQueued(message) });
   }
 
-  command(name: string, input: unknown = {}, options: CommandOptions = {}): Promise<unknown> {
-    const running = runCommand(this, name, input, options);
+  command(name: string, input: unknown = {}, options?: CommandOptions): Promise<unknown> {
+    const running = runCommand(this, name, input, options ?? {});
     // Whoever does not wait for it must not bring the process down.
     running.catch(() => {});
     return running;

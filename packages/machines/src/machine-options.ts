@@ -54,4 +54,36 @@ export function checkRunOptions(options: RunMachineOptions): void {
     throw new OptionsError('signal', 'must be an AbortSignal.');
   if (deadline !== undefined && !Number.isFinite(deadline))
     throw new OptionsError('deadline', `must be a time in milliseconds, not ${String(deadline)}.`);
+  for (const [name, { isRight, expected }] of Object.entries(SHAPES)) {
+    const value: unknown = options[name as keyof RunMachineOptions];
+    if (value !== undefined && !isRight(value)) throw new OptionsError(name, expected);
+  }
 }
+
+interface Shape {
+  readonly isRight: (value: unknown) => boolean;
+  readonly expected: string;
+}
+
+const anObject: Shape = {
+  isRight: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  expected: 'must be an object.',
+};
+const aFunction: Shape = { isRight: (value) => typeof value === 'function', expected: 'must be a function.' };
+const anArray: Shape = { isRight: Array.isArray, expected: 'must be an array.' };
+
+// Core would refuse most of them too, but only when the first leaf runs, and then the run has begun.
+const SHAPES: Readonly<Partial<Record<keyof RunMachineOptions, Shape>>> = {
+  batch: anObject,
+  middleware: anArray,
+  policies: anArray,
+  onEvent: aFunction,
+  clock: anObject,
+  newId: aFunction,
+  logger: anObject,
+  modelSettings: anObject,
+  modelRetries: {
+    isRight: (value) => Number.isInteger(value) && (value as number) >= 0,
+    expected: 'must be a whole number of 0 or more.',
+  },
+};

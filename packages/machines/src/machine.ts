@@ -57,6 +57,8 @@ export function createMachine<N = unknown, const R extends NodeRef = NodeRef>(
 ): Machine {
   const compiled = CompiledCharter.of(charter);
   if (options?.root === undefined) throw new CharterError('root', 'must be a node of the charter.');
+  if (options.session !== undefined && typeof options.session !== 'function')
+    throw new CharterError('session', 'must be a function of an instance id that gives the options of its session.');
   const node = compiled.resolve(options.root, 'root');
   if (node.worker) throw new CharterError('root', `"${node.name}" is a worker, and the root talks with the user.`);
   const root: Instance = Object.freeze({

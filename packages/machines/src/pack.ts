@@ -11,7 +11,8 @@ import { type StateToolMaker, stateTool } from './state-context.ts';
 export interface PackDefinition<S, Q = unknown> {
   name: string;
   state: Q & (StandardSchemaV1<unknown, S> | JsonSchemaObject);
-  initialState: StateOf<S, Q>;
+  /** Default: what the schema makes of `{}`. */
+  initialState?: StateOf<S, Q>;
   /** A tool set, or a function that is given a maker of tools whose `ctx.state` is the pack's. */
   tools?: ToolSet | ((tool: StateToolMaker<StateOf<S, Q>>) => ToolSet);
   /** Joined to the instructions of the nodes that use it. */
@@ -22,7 +23,7 @@ export interface PackDefinition<S, Q = unknown> {
 export interface Pack<S = unknown> {
   readonly name: string;
   readonly state: unknown;
-  readonly initialState: S;
+  readonly initialState: S | undefined;
   readonly tools: ToolSet;
   readonly instructions: string | ((state: never) => string) | undefined;
 }

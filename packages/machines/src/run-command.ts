@@ -9,6 +9,7 @@ import { isTransition } from './transition.ts';
 import { decide } from './transition-tool.ts';
 import { chainOf, type Instance } from './tree.ts';
 import type { TreeEvent } from './tree-event.ts';
+import { unknownCommand } from './unknown-name.ts';
 import { base, viewSlice } from './view.ts';
 import { open } from './workplace.ts';
 
@@ -138,6 +139,6 @@ function find(machine: LiveMachine, name: string, instanceId?: string): { instan
     const command = charter.node(instance.node).commands.get(name);
     if (command !== undefined) return { instance, command };
   }
-  const known = chain.flatMap(({ node }) => [...charter.node(node).commands.keys()]).join(', ');
-  throw new MachineError('command', `There is no command "${name}" here. Commands: ${known === '' ? 'none' : known}.`);
+  const known = chain.flatMap(({ node }) => [...charter.node(node).commands.keys()]);
+  throw new MachineError('command', unknownCommand(name, known));
 }

@@ -16,8 +16,8 @@ export interface StateContext<S = Record<string, unknown>> extends ToolContext {
   readonly instanceId: string;
   /** The name of its node. */
   readonly nodeName: string;
-  /** The state of a pack that the node uses, to be read. */
-  pack<P>(pack: Pack<P>): Readonly<P>;
+  /** The state of a pack that the node uses, to be read. By its name it has no type. */
+  pack<P = Record<string, unknown>>(pack: Pack<P> | string): Readonly<P>;
 }
 
 /** A tool that knows the state it works on. */
@@ -32,7 +32,7 @@ export type StateToolMaker<S> = <const Q, O = unknown>(
 ) => Tool<ParsedBy<Q, Record<string, unknown>>, O, WrittenFor<Q, Record<string, unknown>>>;
 
 /** A tool as a maker is given it. */
-export type InferredTool<S, Q, O> = Omit<
+type InferredTool<S, Q, O> = Omit<
   StateToolDefinition<S, ParsedBy<Q, Record<string, unknown>>, O, WrittenFor<Q, Record<string, unknown>>>,
   'inputSchema'
 > & { inputSchema: Q & AnySchema };

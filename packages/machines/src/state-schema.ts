@@ -98,6 +98,37 @@ export function standardOf(schema: unknown, path: string): StandardSchemaV1.Prop
   return standard;
 }
 
+/**
+ * Refuses what could never hold state: a schema of something else than an object, and an object of schemas or of examples,
+ * which is a JSON Schema without a single keyword and would let everything pass.
+ */
+export function checkStateSchema(schema: unknown, path: string): void {
+  standardOf(schema, path);
+  const document = stateDocument(schema);
+  if (document?.type !== undefined && ![document.type].flat().includes('object'))
+    throw new StateError(
+      path,
+      `must be a schema of an object of fields, not of type ${JSON.stringify(document.type)}.`,
+    );
+  const isBare = isPlainObject(schema) && !('~standard' in schema);
+  if (isBare && Object.keys(schema).length > 0 && !KEYWORDS.some((keyword) => keyword in schema))
+    throw new StateError(path, "must be a schema: z.object({ … }), or a JSON Schema with type: 'object'.");
+}
+
+// One of these is in every JSON Schema that says something of an object.
+const KEYWORDS: readonly string[] = [
+  'type',
+  'properties',
+  'additionalProperties',
+  '$ref',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'enum',
+  '$schema',
+  'required',
+];
+
 /** The JSON Schema of a state, where its library makes one. */
 export function stateDocument(schema: unknown): PlainObject | undefined {
   const standard = standardOf(schema, 'state') as { jsonSchema?: { input?: (options: object) => unknown } };

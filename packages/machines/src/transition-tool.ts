@@ -7,6 +7,7 @@ import type { CompiledNode, CompiledTransition } from './compiled-node.ts';
 import { misplaced } from './decision-mark.ts';
 import { MachineError } from './errors.ts';
 import { firstFew } from './first-few.ts';
+import { nounFor } from './noun-for.ts';
 import type { PlainObject, toPlain } from './plain.ts';
 import { firstState } from './state-schema.ts';
 import { isTransition, type Transition } from './transition.ts';
@@ -116,12 +117,6 @@ function describe(event: TreeEvent, born: readonly { readonly id: string; readon
     default:
       return 'Handed over.';
   }
-}
-
-function nounFor(value: unknown): string {
-  if (value === null || value === undefined) return 'nothing';
-  if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
 /** Plain, because it is stored with the tree. */

@@ -105,9 +105,9 @@ export function cede(content?: unknown): Extract<Transition, { kind: 'cede' }> {
 /** The call waits: its result is what `machine.resume(id, payload)` gives. The reason is shown with the id. */
 export function suspend(
   reason?: unknown,
-  options: { expiresInMs?: number } = {},
+  options?: { expiresInMs?: number },
 ): Extract<Transition, { kind: 'suspend' }> {
-  return made({ kind: 'suspend', reason, expiresInMs: options.expiresInMs });
+  return made({ kind: 'suspend', reason, expiresInMs: options?.expiresInMs });
 }
 
 export function isTransition(value: unknown): value is Transition {

@@ -11,9 +11,10 @@ export function unknownField(name: string, known: readonly string[]): string {
   return unknownName(`the state has no field "${name}"`, name, { kind: 'Fields', known });
 }
 
-/** What to say of an option that is not there. */
-export function unknownOption(name: string, known: readonly string[]): string {
-  return unknownName(`there is no option "${name}"`, name, { kind: 'Options', known });
+/** What to say of a command that is not there. */
+export function unknownCommand(name: string, known: readonly string[]): string {
+  const listed = known.length === 0 ? ['none'] : known;
+  return unknownName(`There is no command "${name}" here`, name, { kind: 'Commands', known: listed });
 }
 
 function unknownName(
@@ -21,6 +22,6 @@ function unknownName(
   name: string,
   { kind, known }: { readonly kind: string; readonly known: readonly string[] },
 ): string {
-  const [close] = closestNames(name, known);
+  const [close] = closestNames(String(name), known);
   return close === undefined ? `${problem}. ${kind}: ${firstFew(known)}.` : `${problem}; did you mean "${close}"?`;
 }
