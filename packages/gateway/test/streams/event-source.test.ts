@@ -3,6 +3,7 @@ import { createPostgresBus } from '../../src/bus/postgres-bus.ts';
 import { emit, runChannel, spaceChannel } from '../../src/streams/emit.ts';
 import { sweepStreams } from '../../src/streams/sweep-streams.ts';
 import { type Api, type ApiOptions, openApi, toRequest } from '../http/api.ts';
+import { memoryInUse } from '../support/memory.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { type EventStream, readEventStream } from './event-stream.ts';
 
@@ -227,6 +228,30 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     expect(texts).toEqual(Array.from({ length: 30 }, (_, index) => `${index + 1}`));
     expect(await slowOnes(tight)).toBeUndefined();
     tight.app.stop();
+  });
+
+  test('[G49] many clients in the middle of one large event cost its size once', async () => {
+    const { space, path } = await room();
+    await api.store.transaction(async (tx) =>
+      emit(api.services, tx, {
+        channel: spaceChannel(space),
+        type: 'tool-call.progress',
+        payload: { value: 'x'.repeat(10_000_000) },
+      }),
+    );
+    const before = await memoryInUse();
+    const bodies = await Promise.all(
+      Array.from({ length: 30 }, async () => {
+        const response = await api.app.fetch(toRequest('GET', `${path}?lastEventId=1`, { secret: api.key }));
+        const body = (response.body as ReadableStream<Uint8Array>).getReader();
+        // The start, and then the first pieces.
+        for (let piece = 0; piece < 4; piece++) await body.read();
+        return body;
+      }),
+    );
+    // Its text and its bytes are 20 MB; 300 MB and more, if each had its own.
+    expect((await memoryInUse()) - before).toBeLessThan(100_000_000);
+    for (const body of bodies) await body.cancel();
   });
 
   test('[G53] more streams than the limit are refused, and a place is free again when one ends', async () => {
