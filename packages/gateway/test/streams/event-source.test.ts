@@ -290,6 +290,30 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     expect(await stream.next()).toMatchObject({ event: 'run.end', data: { runId: run } });
   });
 
+  test('[G45] [G49] the stream of a run is resumed, reset and cut off as that of a space is', async () => {
+    const run = await api.run(await api.agent());
+    const path = `/api/runs/${run}/stream`;
+    const happen = (type: string): Promise<void> =>
+      api.store.transaction(async (tx) => emit(api.services, tx, { channel: runChannel(run), type, payload: {} }));
+    const stream = await open(path);
+    await happen('one');
+    expect(await stream.next()).toMatchObject({ id: '1', event: 'one', data: { seq: 1, type: 'one' } });
+    await stream.close();
+    await happen('two');
+    await happen('three');
+    const again = await open(path, { headers: { 'last-event-id': '1' } });
+    await happen('four');
+    expect((await again.take(3)).map(({ event }) => event)).toEqual(['two', 'three', 'four']);
+    await sweepStreams(api.services, { now: Date.now() + api.services.limits.streamWindowMs + 60_000 });
+    await happen('five');
+    const late = await open(path, { headers: { 'last-event-id': '1' } });
+    expect(await late.next()).toMatchObject({ event: 'reset', id: '5' });
+    const impatient = await openOther({ limits: { streamStallMs: 50 } });
+    await open(`${path}?lastEventId=4`, { on: impatient, lazy: true });
+    await expect.poll(() => slowOnes(impatient), { timeout: 10_000 }).toBe('1');
+    impatient.app.stop();
+  });
+
   test('what a payload calls itself never hides what the stream says of it', async () => {
     const { space, path } = await room();
     const stream = await open(path);
