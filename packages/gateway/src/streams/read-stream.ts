@@ -2,7 +2,7 @@ import type { StreamEvent, StreamNotice } from '../bus/bus.ts';
 import type { Services } from '../services.ts';
 import { encodeEvent } from './encode-event.ts';
 import { HighWaterMark } from './high-water-mark.ts';
-import { PAGE_CHARACTERS, readEnd, readPage } from './read-page.ts';
+import { PAGE_BYTES, readEnd, readPage } from './read-page.ts';
 
 export interface StreamRequest {
   readonly channel: string;
@@ -133,7 +133,7 @@ export class StreamReader {
   #holdIfItFits(event: StreamEvent): void {
     const size = encodeEvent(event).length;
     // The first may be of any size: it is in memory anyway, once for all who read it.
-    const fits = this.#live.length === 0 || this.#liveBytes + size <= PAGE_CHARACTERS;
+    const fits = this.#live.length === 0 || this.#liveBytes + size <= PAGE_BYTES;
     if (!fits || this.#live.length >= this.#services.limits.streamBacklog) return;
     this.#live.push(event);
     this.#liveBytes += size;

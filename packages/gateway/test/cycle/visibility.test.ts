@@ -88,6 +88,39 @@ describeWorlds('a visible call', (open) => {
     expect(ids.size).toBe(1);
   });
 
+  test('[G20] [G47] that was shown while it was written and never runs ends cancelled, and so does a message', async () => {
+    const world = await open({
+      models: {
+        default: calling(
+          { toolName: 'broken' },
+          { toolName: 'look', input: { at: 'sea' } },
+          { toolName: 'send_message', input: { text: 'Look!' } },
+        ),
+      },
+      tools: { look, broken: { tool: broken, visible: false } },
+    });
+    const config = { tools: ['look', 'broken'], batch: { onError: 'cancel-rest' } };
+    const { ada, space } = await lobby(world, config, { isIn: true });
+    await world.say(space, ada, 'Look');
+    await world.idle();
+    const types = (await world.events(spaceChannel(space)))
+      .map(({ type }) => type)
+      // Pieces are as many as the transactions they came with.
+      .filter((type, index, all) => type !== all[index - 1]);
+    expect(types.filter((type) => type.startsWith('tool-'))).toEqual([
+      'tool-call.start',
+      'tool-input-delta',
+      'tool-call.cancelled',
+    ]);
+    // The first is what was said to the agent.
+    expect(types.filter((type) => type.startsWith('message.')).slice(1)).toEqual([
+      'message.start',
+      'message.delta',
+      'message.cancelled',
+    ]);
+    expect(await cards(world, space)).toEqual([]);
+  });
+
   test('[G24] what is visible is configuration: internal never is, `visible` decides for the rest', async () => {
     const internal = { executionType: 'internal', execution: { value: 42 }, visible: true } as const;
     const world = await open({

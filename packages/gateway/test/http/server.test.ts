@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endpoint } from '../../src/http/endpoint.ts';
 import { type HttpServer, listen } from '../../src/http/server.ts';
 import { emit, spaceChannel } from '../../src/streams/emit.ts';
 import { readEventStream } from '../streams/event-stream.ts';
+import { memoryInUse } from '../support/memory.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { type Api, openApi } from './api.ts';
 
@@ -213,16 +212,3 @@ describe('the API behind a socket', () => {
     await expect(listen(api.app, { port, logger: api.services.logger })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 });
-
-/** Of this process, without what nobody holds any more. */
-async function memoryInUse(): Promise<number> {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  // What ends in one turn is let go of in the next.
-  for (let turn = 0; turn < 3; turn++) {
-    collect();
-    await setImmediate();
-  }
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-}

@@ -3,6 +3,7 @@ import { createPostgresBus } from '../../src/bus/postgres-bus.ts';
 import { emit, runChannel, spaceChannel } from '../../src/streams/emit.ts';
 import { sweepStreams } from '../../src/streams/sweep-streams.ts';
 import { type Api, type ApiOptions, openApi, toRequest } from '../http/api.ts';
+import { memoryInUse } from '../support/memory.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { type EventStream, readEventStream } from './event-stream.ts';
 
@@ -229,6 +230,30 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     tight.app.stop();
   });
 
+  test('[G49] many clients in the middle of one large event cost its size once', async () => {
+    const { space, path } = await room();
+    await api.store.transaction(async (tx) =>
+      emit(api.services, tx, {
+        channel: spaceChannel(space),
+        type: 'tool-call.progress',
+        payload: { value: 'x'.repeat(10_000_000) },
+      }),
+    );
+    const before = await memoryInUse();
+    const bodies = await Promise.all(
+      Array.from({ length: 30 }, async () => {
+        const response = await api.app.fetch(toRequest('GET', `${path}?lastEventId=1`, { secret: api.key }));
+        const body = (response.body as ReadableStream<Uint8Array>).getReader();
+        // The start, and then the first pieces.
+        for (let piece = 0; piece < 4; piece++) await body.read();
+        return body;
+      }),
+    );
+    // Its text and its bytes are 20 MB; 300 MB and more, if each had its own.
+    expect((await memoryInUse()) - before).toBeLessThan(100_000_000);
+    for (const body of bodies) await body.cancel();
+  });
+
   test('[G53] more streams than the limit are refused, and a place is free again when one ends', async () => {
     const { path } = await room();
     const small = await openOther({ limits: { connections: 2 } });
@@ -263,6 +288,30 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
       emit(api.services, tx, { channel: runChannel(run), type: 'run.end', payload: { runId: run } }),
     );
     expect(await stream.next()).toMatchObject({ event: 'run.end', data: { runId: run } });
+  });
+
+  test('[G45] [G49] the stream of a run is resumed, reset and cut off as that of a space is', async () => {
+    const run = await api.run(await api.agent());
+    const path = `/api/runs/${run}/stream`;
+    const happen = (type: string): Promise<void> =>
+      api.store.transaction(async (tx) => emit(api.services, tx, { channel: runChannel(run), type, payload: {} }));
+    const stream = await open(path);
+    await happen('one');
+    expect(await stream.next()).toMatchObject({ id: '1', event: 'one', data: { seq: 1, type: 'one' } });
+    await stream.close();
+    await happen('two');
+    await happen('three');
+    const again = await open(path, { headers: { 'last-event-id': '1' } });
+    await happen('four');
+    expect((await again.take(3)).map(({ event }) => event)).toEqual(['two', 'three', 'four']);
+    await sweepStreams(api.services, { now: Date.now() + api.services.limits.streamWindowMs + 60_000 });
+    await happen('five');
+    const late = await open(path, { headers: { 'last-event-id': '1' } });
+    expect(await late.next()).toMatchObject({ event: 'reset', id: '5' });
+    const impatient = await openOther({ limits: { streamStallMs: 50 } });
+    await open(`${path}?lastEventId=4`, { on: impatient, lazy: true });
+    await expect.poll(() => slowOnes(impatient), { timeout: 10_000 }).toBe('1');
+    impatient.app.stop();
   });
 
   test('what a payload calls itself never hides what the stream says of it', async () => {

@@ -121,6 +121,27 @@ describe.each(databases)('reading a channel on $kind', ({ create }) => {
     reader.close();
   });
 
+  test('[G49] a large event is in memory once, for those who read it from the table too, and who are not in step', async () => {
+    const channel = newChannel();
+    await say(channel, 2);
+    await say(channel, 1, 2_000_000);
+    await say(channel, 1);
+    const readers = await Promise.all([0, 1, 2, 2].map((after) => open(channel, after)));
+    const large = await Promise.all(
+      readers.map(async (reader) => {
+        for (;;) {
+          const item = await reader.next();
+          if (item?.kind === 'event' && item.event.seq === 3) return item.event;
+        }
+      }),
+    );
+    expect(new Set(large).size).toBe(1);
+    for (const reader of readers) {
+      expect(await seqs(reader, 1)).toEqual([4]);
+      reader.close();
+    }
+  });
+
   test('[G49] one who has much to catch up with is not taken for slow', async () => {
     const channel = newChannel();
     await say(channel, 50);
