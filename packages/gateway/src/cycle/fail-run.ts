@@ -10,17 +10,18 @@ import { fenced } from '../threads/lease.ts';
 import { begunCalls, endBegun } from './begun-calls.ts';
 import { closeRun, type RunEnd } from './close-run.ts';
 import type { Cycle } from './cycle.ts';
+import { toCycleFailure } from './cycle-failure.ts';
 import { insertEntries, toPrepared } from './insert-entries.ts';
 
-/** Ends a run that cannot go on. Its calls have ends all the same, and its events are tried again. */
+/** Ends a run that cannot go on. Its calls have ends all the same, and its events are tried again where that may help. */
 export async function failRun(
   services: Services,
   cycle: Cycle,
   error: unknown,
   redact: Redact = createRedact(),
 ): Promise<void> {
-  const message = redact(error instanceof Error ? error.message : String(error));
-  await fenced(services.store, cycle.lease, (tx) => endAsFailed(services, tx, cycle, { message }));
+  const failure = toCycleFailure(error, redact);
+  await fenced(services.store, cycle.lease, (tx) => endAsFailed(services, tx, cycle, failure));
 }
 
 /**
@@ -31,7 +32,7 @@ export async function endAsFailed(
   services: Services,
   tx: Tx,
   cycle: Cycle,
-  { message, ...how }: { readonly message: string } & Pick<RunEnd, 'retry'>,
+  { message, ...how }: { readonly message: string } & Pick<RunEnd, 'retry' | 'text'>,
 ): Promise<void> {
   const isCancelled = await isCancelAccepted(tx, cycle.runId);
   const open = await settleOpen(services, tx, cycle, isCancelled ? 'the run was cancelled' : message);
