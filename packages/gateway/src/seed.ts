@@ -3,40 +3,46 @@ import { updateAgent } from './agents/update-agent.ts';
 import type { AgentConfig } from './config/agent-config.ts';
 import type { Config } from './config/config.ts';
 import { findTool } from './config/registered-tool.ts';
-import type { PersonSeed, SpaceSeed } from './config/space-seed.ts';
-import { createEntity } from './entities/entity.ts';
+import { type Seeding, seedSpace } from './seed-space.ts';
 import type { Services } from './services.ts';
-import { addMember } from './spaces/membership.ts';
-import { createSpace } from './spaces/space.ts';
 import { fromJson, toJson } from './store/json.ts';
 import type { Tx } from './store/store.ts';
 
 /**
- * Brings the store up to the configuration file: its agents exist, with its configuration; its spaces are made once. One
- * transaction behind one row, so that of two gateways that start at once the second finds everything done.
+ * Brings the store up to the configuration file: what the file says is so after each start, and what it does not name is kept and
+ * said. One transaction behind one row, so that of two gateways that start at once the second finds everything done.
  */
 export async function seed(services: Services, { agents, spaces, tools }: Config): Promise<void> {
-  if (agents.length === 0 && spaces.length === 0) return;
-  await services.store.transaction(async (tx) => {
+  const said = await services.store.transaction(async (tx) => {
+    const lines: string[] = [];
+    if (agents.length === 0 && spaces.length === 0 && !(await wasSeeded(tx))) return lines;
     const seeded = await lockSeed(tx);
+    const seeding: Seeding = { services, tx, seeded, say: (line) => void lines.push(line) };
     const isKnownTool = (name: string): boolean => findTool(tools, name) !== undefined;
-    for (const config of agents) await seedAgent(services, tx, { config, seeded, isKnownTool });
-    for (const space of spaces) await seedSpace(services, tx, space, seeded);
+    for (const config of agents) await seedAgent(seeding, config, isKnownTool);
+    for (const space of inOrderOfLocks(spaces, seeded)) await seedSpace(seeding, space);
+    await sayDropped(seeding, { agents, spaces });
     await tx.db
       .updateTable('settings')
       .set({ value: toJson(seeded) })
       .where('key', '=', KEY)
       .execute();
+    return lines;
   });
+  for (const line of said) services.logger.info(line);
 }
 
 /** What the configuration file made, by its names there. */
-interface Seeded {
+export interface Seeded {
   readonly agents: Record<string, string>;
   readonly spaces: Record<string, string>;
 }
 
 const KEY = 'seeded';
+
+async function wasSeeded(tx: Tx): Promise<boolean> {
+  return (await tx.db.selectFrom('settings').select('key').where('key', '=', KEY).executeTakeFirst()) !== undefined;
+}
 
 async function lockSeed(tx: Tx): Promise<Seeded> {
   const none: Seeded = { agents: {}, spaces: {} };
@@ -50,15 +56,22 @@ async function lockSeed(tx: Tx): Promise<Seeded> {
   return fromJson<Seeded>(row.value);
 }
 
+/** Whoever locks several spaces does so in the order of their ids: see lockSpace. New ones, which nobody else knows of, come last. */
+function inOrderOfLocks(spaces: Config['spaces'], { spaces: ids }: Seeded): Config['spaces'] {
+  const [known, made] = [
+    spaces.filter(({ name }) => ids[name] !== undefined),
+    spaces.filter(({ name }) => ids[name] === undefined),
+  ];
+  return [...known.toSorted((one, other) => ((ids[one.name] ?? '') < (ids[other.name] ?? '') ? -1 : 1)), ...made];
+}
+
 async function seedAgent(
-  services: Services,
-  tx: Tx,
-  { config, seeded, isKnownTool }: { config: AgentConfig; seeded: Seeded; isKnownTool: (name: string) => boolean },
+  { services, tx, seeded, say }: Seeding,
+  config: AgentConfig,
+  isKnownTool: (name: string) => boolean,
 ): Promise<void> {
-  const id = seeded.agents[config.name];
-  const known =
-    id === undefined ? undefined : await tx.db.selectFrom('agents').selectAll().where('id', '=', id).executeTakeFirst();
-  if (known === undefined || known.status === 'deleted') {
+  const known = await findAgent(tx, seeded.agents[config.name]);
+  if (known === undefined) {
     seeded.agents[config.name] = (await createAgent(services, tx, { config, isKnownTool })).id;
   } else if (known.config !== toJson(config)) {
     // What the file says no more is taken away.
@@ -68,27 +81,25 @@ async function seedAgent(
       config: { ...Object.fromEntries(gone), ...config },
       isKnownTool,
     });
+    say(`Changed the agent ${JSON.stringify(config.name)} to what the configuration says.`);
   }
 }
 
-async function seedSpace(services: Services, tx: Tx, space: SpaceSeed, seeded: Seeded): Promise<void> {
-  const { name, description } = space;
-  if (seeded.spaces[name] !== undefined) return;
-  const made = await createSpace(services, tx, { name, description });
-  seeded.spaces[name] = made.id;
-  for (const agent of space.agents ?? []) {
-    const entityId = seeded.agents[agent];
-    if (entityId !== undefined) await addMember(services, tx, { spaceId: made.id, entityId });
-  }
-  for (const person of space.people ?? []) await seedPerson(services, tx, made.id, person);
+async function findAgent(tx: Tx, id: string | undefined): Promise<{ id: string; config: string } | undefined> {
+  if (id === undefined) return undefined;
+  const agent = tx.db.selectFrom('agents').select(['id', 'config']).where('id', '=', id);
+  return await agent.where('status', '!=', 'deleted').executeTakeFirst();
 }
 
-async function seedPerson(
-  services: Services,
-  tx: Tx,
-  spaceId: string,
-  { name, externalId, role }: PersonSeed,
+/** Of what an earlier file made. What was made over HTTP was never the file's. */
+async function sayDropped(
+  { tx, seeded, say }: Seeding,
+  { agents, spaces }: Pick<Config, 'agents' | 'spaces'>,
 ): Promise<void> {
-  const { id } = await createEntity(services, tx, { kind: 'human', displayName: name, externalId });
-  await addMember(services, tx, { spaceId, entityId: id, role });
+  const kept = 'is no longer in the configuration. It is kept.';
+  for (const [name, id] of Object.entries(seeded.agents))
+    if (!agents.some((agent) => agent.name === name) && (await findAgent(tx, id)) !== undefined)
+      say(`The agent ${JSON.stringify(name)} (${id}) ${kept}`);
+  for (const [name, id] of Object.entries(seeded.spaces))
+    if (!spaces.some((space) => space.name === name)) say(`The space ${JSON.stringify(name)} (${id}) ${kept}`);
 }

@@ -8,10 +8,10 @@ import type { SpaceSeed } from './space-seed.ts';
 
 /** What `lastcall.config.ts` exports. Everything may be left out. */
 export interface ConfigInput extends GivenSettings {
-  /** Created at the start where there is none of the name, and updated where its configuration changed. */
+  /** At each start made where they are missing, and changed where the file says otherwise. */
   readonly agents?: readonly AgentConfigInput[] | undefined;
   readonly tools?: ToolEntries | undefined;
-  /** Created at the first start. */
+  /** At each start made where they are missing, with who is in them. */
   readonly spaces?: readonly SpaceSeed[] | undefined;
   readonly plugins?: readonly Plugin[] | undefined;
   /** Models of your own, by the name that agents call them. */

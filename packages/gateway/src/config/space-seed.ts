@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { agentNameSchema } from './agent-config.ts';
 
-/** A space that the gateway creates at its first start, with who is in it. */
+/** A space that is there after each start, with who is in it. Others may be in it, too. */
 export interface SpaceSeed {
   readonly name: string;
   readonly description?: string | undefined;
@@ -12,7 +12,7 @@ export interface SpaceSeed {
 
 export interface PersonSeed {
   readonly name: string;
-  /** The id that your own system has for the person. */
+  /** The id that your own system has for the person. Without one the person is known by the name, within the space. */
   readonly externalId?: string | undefined;
   readonly role?: string | undefined;
 }

@@ -38,7 +38,10 @@ export async function compact(options: CompactOptions): Promise<Compaction | und
     readTokens: budgetTokens,
     summarise,
   });
-  return { summary: lines.join('\n'), carried: [...toSummaryEntries(lines, tag), ...waiting, ...ownStarts(newest, carriedIds)] };
+  return {
+    summary: lines.join('\n'),
+    carried: [...toSummaryEntries(lines, tag), ...waiting, ...ownStarts(newest, carriedIds)],
+  };
 }
 
 interface Layout extends Cut {

@@ -10,6 +10,8 @@ import type { Tx } from '../store/store.ts';
 import type { RunRow } from '../store/tables.ts';
 import { emit, runChannel, spaceChannel } from '../streams/emit.ts';
 import type { Cycle } from './cycle.ts';
+import { CYCLE_FAILED } from './cycle-failure.ts';
+import { type FailedAttempt, tellFailed } from './tell-failed.ts';
 
 /** How a run ends. */
 export interface RunEnd {
@@ -18,10 +20,12 @@ export interface RunEnd {
   readonly usage?: unknown;
   /** Whether the events of a failed run are tried again, as long as they may. Default true. */
   readonly retry?: boolean;
+  /** What the people in a space may know of a failure. */
+  readonly text?: string;
 }
 
 /**
- * Ends a run: its events are done, or wait for another try, or are dead; and whoever watched sees the agent rest. Where a cancel was
+ * Ends a run: its events are done, or wait for another try, or are dead; and whoever watched sees why, and the agent rest. Where a cancel was
  * accepted, no other end is written than `cancelled`: the transaction fails with RunCancelled.
  */
 export async function closeRun(services: Services, tx: Tx, cycle: Cycle, end: RunEnd): Promise<void> {
@@ -33,7 +37,7 @@ export async function closeRun(services: Services, tx: Tx, cycle: Cycle, end: Ru
   tx.afterCommit(() => {
     cycle.endedAs = status;
   });
-  if (status === 'failed') await giveBack(services, tx, cycle, end);
+  if (status === 'failed') await tellFailed(services, tx, cycle, await giveBack(services, tx, cycle, end));
   else tx.leave(finishEvents(tx.db, { runId }));
   if (cycle.activeIn !== null) {
     const payload = { runId, entityId: agent.entityId };
@@ -88,7 +92,7 @@ const finishEvents = statement((db, { runId }: { runId: string }) =>
 );
 
 /** The events of a failed run wait twice as long before each further try; after the last they are dead, until redriven. */
-async function giveBack(services: Services, tx: Tx, { runId, agent }: Cycle, end: RunEnd): Promise<void> {
+async function giveBack(services: Services, tx: Tx, { runId, agent }: Cycle, end: RunEnd): Promise<FailedAttempt> {
   const { engine, limits } = services;
   const error = toJson(plainStop(end.stop));
   const events = await tx.db
@@ -97,6 +101,7 @@ async function giveBack(services: Services, tx: Tx, { runId, agent }: Cycle, end
     .where('run_id', '=', runId)
     .where('status', '=', 'claimed')
     .execute();
+  const retries: number[] = [];
   for (const { id, attempts, payload } of events) {
     const isLast = end.retry === false || attempts >= agent.limits.maxAttempts;
     const at = tx.now() + limits.retryMs * 2 ** (attempts - 1);
@@ -106,9 +111,18 @@ async function giveBack(services: Services, tx: Tx, { runId, agent }: Cycle, end
       .where('id', '=', id)
       .execute();
     if (isLast) await endApproved(services, tx, fromJson(payload));
-    else await engine.enqueue(tx, agent.id, at);
+    else {
+      retries.push(at);
+      await engine.enqueue(tx, agent.id, at);
+    }
   }
   await tx.db.updateTable('agents').set({ last_error: error }).where('id', '=', agent.id).execute();
+  return {
+    text: end.text ?? CYCLE_FAILED,
+    attempt: Math.max(1, ...events.map(({ attempts }) => attempts)),
+    retryAt: retries.length === 0 ? undefined : Math.min(...retries),
+    events: events.map(({ payload }) => fromJson<InboxEvent>(payload)),
+  };
 }
 
 /** A call that was allowed to run, and whose agent cannot go on: its card says so, and does not run for ever. */

@@ -11,9 +11,10 @@ import { fenced, type HeldThread } from '../threads/lease.ts';
 import { begunCalls, endBegun } from './begun-calls.ts';
 import { closeRun, type RunEnd } from './close-run.ts';
 import type { Cycle } from './cycle.ts';
+import { toCycleFailure } from './cycle-failure.ts';
 import { insertEntries, toPrepared } from './insert-entries.ts';
 
-/** Ends a run that cannot go on. Its calls have ends all the same, and its events are tried again. */
+/** Ends a run that cannot go on. Its calls have ends all the same, and its events are tried again where that may help. */
 export async function failRun(
   services: Services,
   cycle: Cycle,
@@ -21,8 +22,8 @@ export async function failRun(
   redact: Redact = createRedact(),
 ): Promise<void> {
   // A provider may say what it was asked.
-  const message = hideTag(redact(error instanceof Error ? error.message : String(error)), cycle.agent.tag);
-  await fenced(services.store, cycle.lease, (_tx, held) => endAsFailed(services, held, cycle, { message }));
+  const failure = toCycleFailure(error, (text) => hideTag(redact(text), cycle.agent.tag));
+  await fenced(services.store, cycle.lease, (_tx, held) => endAsFailed(services, held, cycle, failure));
 }
 
 /**
@@ -33,7 +34,7 @@ export async function endAsFailed(
   services: Services,
   held: HeldThread,
   cycle: Cycle,
-  { message, ...how }: { readonly message: string } & Pick<RunEnd, 'retry'>,
+  { message, ...how }: { readonly message: string } & Pick<RunEnd, 'retry' | 'text'>,
 ): Promise<void> {
   const { tx } = held;
   const isCancelled = await isCancelAccepted(tx, cycle.runId);

@@ -57,6 +57,7 @@ describeWorlds('a cycle of a hostile', (open) => {
       'message.start',
       'message.delta',
       'message.cancelled',
+      'agent.failed',
       'agent.inactive',
       'agent.active',
       'agent.inactive',

@@ -57,8 +57,7 @@ test('[G43] every line of a gateway is one JSON object, or the text of its start
     expect.stringMatching(/^Lastcall listens on http/),
   ]);
   expect(gateway.printed.out).toContain('The queue says: Failed to complete jobs');
-  for (const text of ['loaded, { with:', 'in two\\nlines', 'an odd thing'])
-    expect(gateway.printed.out).toContain(text);
+  for (const text of ['loaded, { with:', 'in two\\nlines', 'an odd thing']) expect(gateway.printed.out).toContain(text);
 });
 
 test('an error that nobody handles ends the gateway with 1, and is one line of JSON', async () => {

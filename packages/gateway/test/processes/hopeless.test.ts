@@ -1,0 +1,35 @@
+import { describe, expect, test, vi } from 'vitest';
+import { doDuties } from './answering.ts';
+import { ask } from './api.ts';
+import { findPlace, openSite, say } from './site.ts';
+import { until } from './until.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+describe('an agent whose model can never answer', { concurrent: true }, () => {
+  test.each([
+    ['its package is not installed', { LASTCALL_MODEL: 'openai/any', OPENAI_API_KEY: 'sk-none-at-all' }, 'npm install'],
+    ['there is no such provider', { LASTCALL_MODEL: 'nobody/any' }, 'There is no model'],
+    ['the provider refuses its key', {}, 'Who are you?'],
+  ])('[G59] because %s is tried once, and the people in the space are told so', async (_why, env, error) => {
+    const refusal = { status: 401, message: 'Who are you?' };
+    await using site = await openSite({ decide: (asked) => (asked.agent === 'Anna' ? { refusal } : doDuties(asked)) });
+    const gateway = await site.start('a', env);
+    await say(gateway.url, 'North', 'Anna: answer m1');
+    const { entities, spaces } = await findPlace(gateway.url);
+    const events = await until('its event is dead', async () => {
+      const { items } = await ask(gateway.url, `/api/agents/${entities.Anna}/inbox?status=dead`);
+      return items.length > 0 && items;
+    });
+    expect(events).toMatchObject([{ attempts: 1, error: { error: expect.stringContaining(error) } }]);
+    const told = await site.db
+      .selectFrom('stream_events')
+      .select('payload')
+      .where('channel', '=', `space:${spaces.North}`)
+      .where('type', '=', 'agent.failed')
+      .execute();
+    const ofAnna = told.map(({ payload }) => JSON.parse(payload)).filter(({ entityId }) => entityId === entities.Anna);
+    const text = 'The agent cannot work as it is set up. It does not try again by itself.';
+    expect(ofAnna).toEqual([{ runId: expect.any(String), entityId: entities.Anna, attempt: 1, text }]);
+  });
+});

@@ -1,0 +1,224 @@
+import type { Logger } from '@lastcall/core';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { deleteAgent } from '../../src/agents/delete-agent.ts';
+import { updateAgent } from '../../src/agents/update-agent.ts';
+import { createInProcessBus } from '../../src/bus/in-process-bus.ts';
+import { checkConfig } from '../../src/config/check-config.ts';
+import type { ConfigInput } from '../../src/config/config.ts';
+import { createInProcessEngine } from '../../src/engine/in-process-engine.ts';
+import { createEntity } from '../../src/entities/entity.ts';
+import { DEFAULT_LIMITS } from '../../src/limits.ts';
+import { seed } from '../../src/seed.ts';
+import type { Services } from '../../src/services.ts';
+import { addMember, removeMember } from '../../src/spaces/membership.ts';
+import type { Store } from '../../src/store/store.ts';
+import { type Database, databases } from '../support/stores.ts';
+
+const agent = (name: string, instructions = '') => ({ name, instructions });
+const ada = { name: 'Ada', externalId: 'ada' };
+
+describe.each(databases)('the configuration at a start, on $kind', ({ kind, create }) => {
+  let database: Database | undefined;
+  let store: Store;
+  let said: string[];
+  let services: Services;
+
+  beforeEach(async () => {
+    await store?.close();
+    await database?.remove();
+    database = await create();
+    store = await database.open();
+    said = [];
+    services = servicesOn(store);
+  });
+  afterAll(async () => {
+    await store.close();
+    await database?.remove();
+  });
+
+  function servicesOn(one: Store): Services {
+    const say = (line: string): void => void said.push(line);
+    const logger: Logger = { debug: say, info: say, warn: say, error: say };
+    return {
+      store: one,
+      engine: createInProcessEngine(),
+      bus: createInProcessBus(),
+      logger,
+      limits: DEFAULT_LIMITS,
+    };
+  }
+
+  const start = (config: ConfigInput): Promise<void> => seed(services, checkConfig(config));
+
+  /** Names and roles of those who are in each space. */
+  async function members(): Promise<Record<string, string[]>> {
+    const rows = await store.db
+      .selectFrom('memberships')
+      .innerJoin('entities', 'entities.id', 'memberships.entity_id')
+      .innerJoin('spaces', 'spaces.id', 'memberships.space_id')
+      .select(['spaces.name', 'entities.display_name', 'role'])
+      .where('left_at', 'is', null)
+      .orderBy('entities.display_name')
+      .execute();
+    const byName = Map.groupBy(rows, ({ name }) => name);
+    return Object.fromEntries(
+      [...byName].map(([name, own]) => [name, own.map(({ display_name, role }) => `${display_name} ${role}`)]),
+    );
+  }
+
+  async function idOf(table: 'spaces' | 'agents', name: string): Promise<string> {
+    const rows = await store.db.selectFrom(table).select('id').where('name', '=', name).execute();
+    expect(rows).toHaveLength(1);
+    return rows[0]?.id ?? '';
+  }
+
+  test('[G62] adds agents, people and members that a later file names to the spaces that are there', async () => {
+    await start({ agents: [agent('Anna')], spaces: [{ name: 'Desk', agents: ['Anna'], people: [ada] }] });
+    expect(said).toEqual([]);
+    await start({
+      agents: [agent('Anna'), agent('Bert')],
+      spaces: [
+        { name: 'Desk', agents: ['Anna', 'Bert'], people: [ada, { name: 'Bob', role: 'host' }] },
+        { name: 'Attic', agents: ['Anna'], people: [ada] },
+      ],
+    });
+    expect(await members()).toEqual({
+      Desk: ['Ada member', 'Anna member', 'Bert member', 'Bob host'],
+      Attic: ['Ada member', 'Anna member'],
+    });
+    expect(said).toEqual([
+      'Added "Bert" to the space "Desk", as the configuration says.',
+      'Added "Bob" to the space "Desk", as the configuration says.',
+    ]);
+  });
+
+  test('[G62] changes nothing and says nothing when it says what is there already', async () => {
+    const config = {
+      agents: [agent('Anna')],
+      // Who has no id of another system is known by the name, within the space.
+      spaces: [{ name: 'Desk', description: 'Here.', agents: ['Anna'], people: [ada, { name: 'Bob' }] }],
+    };
+    await start(config);
+    const before = await tables(store);
+    await start(config);
+    await start(config);
+    expect(await tables(store)).toEqual(before);
+    expect(said).toEqual([]);
+  });
+
+  test('[G62] keeps what it does not name, and says so', async () => {
+    await start({
+      agents: [agent('Anna'), agent('Bert')],
+      spaces: [{ name: 'Desk', agents: ['Anna', 'Bert'], people: [ada] }, { name: 'Attic' }],
+    });
+    const desk = await idOf('spaces', 'Desk');
+    await store.transaction(async (tx) => {
+      const { id } = await createEntity(services, tx, { kind: 'human', displayName: 'Guest' });
+      await addMember(services, tx, { spaceId: desk, entityId: id });
+    });
+    await start({ agents: [agent('Anna')], spaces: [{ name: 'Desk', agents: ['Anna'], people: [ada] }] });
+    expect(await members()).toEqual({ Desk: ['Ada member', 'Anna member', 'Bert member', 'Guest member'] });
+    const [bert, attic] = [await idOf('agents', 'Bert'), await idOf('spaces', 'Attic')];
+    expect(said).toEqual([
+      expect.stringMatching(/^The space "Desk" has a member that the configuration does not name: "Bert" \(.*\)\. /),
+      expect.stringMatching(/^The space "Desk" has a member that the configuration does not name: "Guest" \(.*\)\. /),
+      `The agent "Bert" (${bert}) is no longer in the configuration. It is kept.`,
+      `The space "Attic" (${attic}) is no longer in the configuration. It is kept.`,
+    ]);
+    said.length = 0;
+    // Named again, it is the same agent as before.
+    await start({ agents: [agent('Anna'), agent('Bert')], spaces: [] });
+    expect(await idOf('agents', 'Bert')).toBe(bert);
+  });
+
+  test('[G62] says of many members that it does not name how many there are, not each', async () => {
+    await start({ spaces: [{ name: 'Desk' }] });
+    const desk = await idOf('spaces', 'Desk');
+    for (let count = 0; count < 25; count++)
+      await store.transaction(async (tx) => {
+        const { id } = await createEntity(services, tx, { kind: 'human', displayName: `Guest ${count}` });
+        await addMember(services, tx, { spaceId: desk, entityId: id });
+      });
+    await start({ spaces: [{ name: 'Desk' }] });
+    expect(said).toHaveLength(21);
+    expect(said[20]).toBe('The space "Desk" has 5 more members that the configuration does not name. They are kept.');
+  });
+
+  test('[G62] brings agents, roles and descriptions back to what it says', async () => {
+    const config = {
+      agents: [agent('Anna', 'Be brief.')],
+      spaces: [{ name: 'Desk', description: 'Here.', agents: ['Anna'], people: [{ ...ada, role: 'host' }] }],
+    };
+    await start(config);
+    const [anna, desk] = [await idOf('agents', 'Anna'), await idOf('spaces', 'Desk')];
+    const { id: entityId } = await store.db
+      .selectFrom('entities')
+      .select('id')
+      .where('external_id', '=', 'ada')
+      .executeTakeFirstOrThrow();
+    await store.transaction(async (tx) => {
+      await updateAgent(services, tx, { agentId: anna, config: { instructions: 'Be long.', description: 'Long.' } });
+      await addMember(services, tx, { spaceId: desk, entityId, role: 'guest' });
+      await removeMember(services, tx, { spaceId: desk, entityId: anna });
+    });
+    await start({ ...config, spaces: [{ ...config.spaces[0], name: 'Desk', description: 'There.' }] });
+    expect(await members()).toEqual({ Desk: ['Ada host', 'Anna member'] });
+    const { config: kept } = await store.db.selectFrom('agents').select('config').executeTakeFirstOrThrow();
+    expect(JSON.parse(kept)).toEqual(agent('Anna', 'Be brief.'));
+    const space = await store.db.selectFrom('spaces').select('description').executeTakeFirstOrThrow();
+    expect(space.description).toBe('There.');
+    expect(said).toEqual([
+      'Changed the agent "Anna" to what the configuration says.',
+      'Changed the description of the space "Desk" to what the configuration says.',
+      'Added "Anna" to the space "Desk", as the configuration says.',
+      'Changed the role of "Ada" in the space "Desk" from "guest" to "host", as the configuration says.',
+    ]);
+  });
+
+  test('[G62] makes an agent anew that was deleted and is still named, and puts it where it is to be', async () => {
+    const config = { agents: [agent('Anna')], spaces: [{ name: 'Desk', agents: ['Anna'] }] };
+    await start(config);
+    const first = await idOf('agents', 'Anna');
+    await store.transaction((tx) => deleteAgent(services, tx, first));
+    await start(config);
+    expect(await members()).toEqual({ Desk: ['Anna member'] });
+  });
+
+  test('[G62] of gateways that start at once is applied once', async () => {
+    await start({ agents: [agent('Anna')], spaces: [{ name: 'Desk', agents: ['Anna'] }] });
+    const config = checkConfig({
+      agents: [agent('Anna', 'Changed.'), agent('Bert')],
+      spaces: [
+        { name: 'Desk', agents: ['Anna', 'Bert'], people: [ada, { name: 'Bob' }] },
+        { name: 'Attic', people: [ada, { name: 'Bob' }] },
+      ],
+    });
+    // SQLite has one gateway: it may still be asked twice.
+    const others = kind === 'postgres' ? [await database?.open(), await database?.open()] : [store, store];
+    await Promise.all(others.map((one) => seed(servicesOn(one ?? store), config)));
+    expect(await members()).toEqual({
+      Desk: ['Ada member', 'Anna member', 'Bert member', 'Bob member'],
+      Attic: ['Ada member', 'Bob member'],
+    });
+    const people = await store.db.selectFrom('entities').select('id').where('kind', '=', 'human').execute();
+    // One Ada, who has an id, and a Bob of each space.
+    expect(people).toHaveLength(3);
+    const { config_version } = await store.db
+      .selectFrom('agents')
+      .select('config_version')
+      .where('name', '=', 'Anna')
+      .executeTakeFirstOrThrow();
+    expect(config_version).toBe(2);
+    if (kind === 'postgres') for (const one of others) await one?.close();
+  });
+});
+
+async function tables({ db }: Store): Promise<unknown> {
+  return {
+    agents: await db.selectFrom('agents').selectAll().orderBy('id').execute(),
+    entities: await db.selectFrom('entities').selectAll().orderBy('id').execute(),
+    memberships: await db.selectFrom('memberships').selectAll().orderBy('entity_id').execute(),
+    spaces: await db.selectFrom('spaces').selectAll().orderBy('id').execute(),
+    events: await db.selectFrom('stream_events').selectAll().orderBy('channel').orderBy('seq').execute(),
+  };
+}
