@@ -87,7 +87,7 @@ export function namesOf({ set, unset }: FieldPatch): readonly string[] {
 }
 
 /** Reads a schema as it was given. Throws where it is none. */
-export function standardOf(schema: unknown, path: string): StandardSchemaV1.Props {
+function standardOf(schema: unknown, path: string): StandardSchemaV1.Props {
   const own = ((schema ?? {}) as { '~standard'?: Partial<StandardSchemaV1.Props> })['~standard'];
   if (typeof own?.validate === 'function') return own as StandardSchemaV1.Props;
   if (!isPlainObject(schema)) throw new StateError(path, 'must be a Standard Schema (zod, …) or a JSON Schema.');
