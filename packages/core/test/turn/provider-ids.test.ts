@@ -123,13 +123,13 @@ test('[R56] what waits and the answer that comes later name the call by the id i
   const { transcript } = await runTurn({ ...options, prompt: 'Go.' });
   await runTurn({ ...options, transcript, prompt: 'On.', answers: { 'call-1': { result: 'yes' } } });
   const texts = (request: number): string => JSON.stringify(model.requests[request]?.prompt);
-  expect(texts(1)).toContain('is pending (call p1)');
-  expect(texts(2)).toContain('is pending (call p1)');
+  expect(texts(1)).toContain('when this was written (call p1)');
+  expect(texts(2)).toContain('when this was written (call p1)');
   expect(texts(2)).toContain('The answer to call p1 (ask');
   expect(texts(2)).not.toContain('call-1');
   // Repeated, the id is nobody's any more, in the texts too.
   await runTurn({ ...options, transcript, prompt: 'And?' });
-  expect(texts(4)).toContain('is pending (call call-1)');
+  expect(texts(4)).toContain('when this was written (call call-1)');
   expect(texts(4)).toContain('The answer to call call-1 (ask');
   expect(idsIn(model.requests[4]?.prompt)).toEqual(['call-1', 'call-1', 'call-2', 'call-2']);
 });
