@@ -2,6 +2,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import {
   cache,
   createSession,
+  JournalStalled,
   log,
   type Middleware,
   replay,
@@ -101,7 +102,13 @@ async function settleDown(
 }
 
 function staysOpen(error: unknown): boolean {
-  return error instanceof LeaseLost || error instanceof StoreUnavailable || error instanceof StagedWriteRefused;
+  return (
+    error instanceof LeaseLost ||
+    error instanceof StoreUnavailable ||
+    error instanceof StagedWriteRefused ||
+    // Whether the last write is in the store is not known: whoever takes the run up reads it there.
+    error instanceof JournalStalled
+  );
 }
 
 interface Prepared {
