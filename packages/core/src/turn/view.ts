@@ -3,7 +3,7 @@ import type { Outcome, Settlement } from '../results/outcome.ts';
 import type { Entry, ReplyEntry, RequestedCall } from './entry.ts';
 import { lateAnswerMessage } from './late-answer.ts';
 import { userMessage } from './message.ts';
-import { type KnownCall, ProviderView } from './provider-view.ts';
+import { type MessageSource, ProviderView } from './provider-view.ts';
 
 /** A reply and the results of its calls. */
 interface Step {
@@ -70,12 +70,23 @@ export class View {
   /** The same as a provider gets them: with the ids that it gave its own calls, wherever they are unique. */
   messagesFor(provider: string): LanguageModelV4Message[] {
     this.#showResults();
-    if (this.#forProvider?.provider !== provider)
-      this.#forProvider = new ProviderView(provider, {
-        callNamed: (callId) => toKnown(this.#find(callId)),
-        lateAnswerIn: (message) => this.#late?.get(message),
-      });
+    if (this.#forProvider?.provider !== provider) this.#forProvider = new ProviderView(provider, this.#source());
     return this.#forProvider.update(this.#messages);
+  }
+
+  #source(): MessageSource {
+    return {
+      hasCall: (callId) => this.#find(callId) !== undefined,
+      idOf: (callId, provider) => {
+        const shown = this.#find(callId);
+        return shown?.step.reply.provider === provider ? shown.call.providerCallId : undefined;
+      },
+      isToldByUs: (callId) => {
+        const shown = this.#find(callId);
+        return shown?.outcome !== undefined && !shown.isCondensed && shown.outcome.status !== 'ok';
+      },
+      lateAnswerIn: (message) => this.#late?.get(message),
+    };
   }
 
   /** What the model had been shown when it asked for the call. */
@@ -184,6 +195,7 @@ export class View {
   #trim(keep: readonly string[]): void {
     const step = this.#last;
     if (step === undefined) return;
+    this.#forProvider = undefined;
     step.shown = step.shown.filter(({ call }) => keep.includes(call.callId));
     const content = step.reply.content.filter(
       (part) => part.type !== 'tool-call' || part.providerExecuted === true || keep.includes(part.toolCallId),
@@ -199,6 +211,7 @@ export class View {
   }
 
   #goBack(mark: Mark): void {
+    this.#forProvider = undefined;
     this.#messages.length = mark.length;
     this.#stale = this.#stale.filter(({ assistantAt }) => assistantAt < mark.length);
     this.#calls = this.#calls.filter(({ step }) => step.assistantAt < mark.length);
@@ -220,20 +233,11 @@ export class View {
   #showResults(): void {
     for (const step of this.#stale) {
       step.isStale = false;
+      this.#forProvider?.changed(step.assistantAt + 1);
       this.#messages[step.assistantAt + 1] = { role: 'tool', content: step.shown.map(toResultPart) };
     }
     this.#stale.length = 0;
   }
-}
-
-function toKnown(shown: ShownCall | undefined): KnownCall | undefined {
-  if (shown === undefined) return undefined;
-  const { call, step, outcome, isCondensed } = shown;
-  return {
-    provider: step.reply.provider,
-    providerCallId: call.providerCallId,
-    isToldByUs: !isCondensed && outcome !== undefined && outcome.status !== 'ok',
-  };
 }
 
 function isAfter(one: ShownCall, other: ShownCall): boolean {
