@@ -86,6 +86,21 @@ export class StoredTranscriptError extends LastcallError {
   }
 }
 
+/**
+ * The journal did not answer in time: what it was given may have been written or not. Go on from what it kept, as after a
+ * crash, and not from the transcript in memory.
+ */
+export class JournalStalled extends LastcallError {
+  override readonly name: string = 'JournalStalled';
+
+  constructor(what: string) {
+    super(
+      'journal_stalled',
+      `The journal did not answer in time: ${what} may have been written or not. Go on from what it kept.`,
+    );
+  }
+}
+
 /** What a call did after it had ended. It changed nothing. */
 export class StaleCallError extends LastcallError {
   override readonly name: string = 'StaleCallError';

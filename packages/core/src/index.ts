@@ -10,6 +10,7 @@ export {
   DeadlineExceededError,
   FilesystemError,
   type FilesystemErrorCode,
+  JournalStalled,
   LastcallError,
   OptionsError,
   PluginError,

@@ -1,4 +1,4 @@
-import { LastcallError, PolicyDenied } from '../errors.ts';
+import { LastcallError, PolicyDenied, RestoreFailed } from '../errors.ts';
 import { isPromise } from '../is-promise.ts';
 import type { Middleware, MiddlewareCall } from '../middleware/middleware.ts';
 import type { Policy } from '../policies/policy.ts';
@@ -13,6 +13,7 @@ import { guardFilesystem } from './check-policies.ts';
 import { markActedOutside } from './cut-off.ts';
 import { toHostSignal } from './host-signal.ts';
 import { lastYield } from './last-yield.ts';
+import { restoredInTime } from './restore-wait.ts';
 
 /**
  * The runs of one call. Each opens a draft of its own on the state before the call, so a repetition never sees what a
@@ -72,8 +73,17 @@ export class Attempts {
     this.#draft = undefined;
     draft?.close();
     // A rollback that is under way is waited for: until then something of the call may still be there.
-    await this.#dropping;
+    if (this.#dropping !== undefined) await this.#waitForDropping(this.#dropping);
     return draft;
+  }
+
+  async #waitForDropping(dropping: Promise<void>): Promise<void> {
+    const { session, clock, hostDeadline: deadline } = this.#run;
+    try {
+      await restoredInTime({ clock, deadline }, dropping);
+    } catch (error) {
+      if (error instanceof RestoreFailed) session.poison(error);
+    }
   }
 
   /** Lets go of what the middleware used. */

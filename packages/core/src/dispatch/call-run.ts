@@ -36,6 +36,8 @@ export interface CallRun {
   /** The session, or the draft of the call that makes this one. */
   readonly session: SessionLayer;
   readonly limit: CallLimit;
+  /** The host's own, of the turn or the call: a tool's timeout is not in it. */
+  readonly hostDeadline: number | undefined;
   readonly budget: Budget | undefined;
   readonly policies: readonly Policy[];
   readonly middleware: readonly Middleware[];

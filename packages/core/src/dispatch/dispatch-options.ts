@@ -79,6 +79,7 @@ export function prepareRun(options: DispatchOptions): CallRun {
   if (options.answer !== undefined) assertAnswer(options.answer, 'answer');
   const budget = nestBudget(toBudget(options.budget), outer?.budget);
   const startedAt = clock.now();
+  const hostDeadline = earliest(startedAt, options.deadline, outer?.limit.deadline);
   const callId = call.callId ?? newId();
   return {
     tools: offered,
@@ -96,11 +97,12 @@ export function prepareRun(options: DispatchOptions): CallRun {
     session,
     limit: new CallLimit({
       clock,
-      deadline: earliest(startedAt, options.deadline, outer?.limit.deadline),
+      deadline: hostDeadline,
       signal: checkSignal(options.signal),
       within: outer?.limit,
       cancellable: outer !== undefined,
     }),
+    hostDeadline,
     budget,
     policies,
     middleware,

@@ -1,3 +1,4 @@
+import { JournalStalled, RestoreFailed } from '../errors.ts';
 import { describeError, errorText } from '../results/describe-error.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
 import type { SessionEvent } from '../session/slice.ts';
@@ -6,6 +7,7 @@ import type { CallRun } from './call-run.ts';
 import { notPutBack, refusedAfterRun } from './cut-off.ts';
 import type { Ending } from './execute-tool.ts';
 import { errorOutcome } from './refusal.ts';
+import { restoredInTime } from './restore-wait.ts';
 
 /** Commits or discards what the call did, then tells of its end: once, whatever the end. Asynchronous only where it must be. */
 export function settleCall(run: CallRun, ending: Ending): Settlement | Promise<Settlement> {
@@ -41,6 +43,7 @@ function commit(run: CallRun, ending: Ending): Settlement | Promise<Settlement> 
   return writing.then(
     () => commitDraft(run, ending, settlement),
     (error: unknown) => {
+      if (error instanceof JournalStalled) return inDoubt(run, ending, error);
       // A log keeps what a discarded call wrote, and must not keep an end that has not happened.
       if (layer.root === reduced) layer.root = before;
       return unwritten(ending, error);
@@ -52,9 +55,9 @@ function commitDraft(run: CallRun, ending: Ending, settlement: Settlement): Sett
   try {
     const committing = ending.draft?.commit();
     if (committing === undefined) return settlement;
-    return committing.then(
+    return restored(run, committing).then(
       () => settlement,
-      (error: unknown) => uncommitted(run, ending, error),
+      (error: unknown) => (error instanceof RestoreFailed ? giveUp(run, error) : uncommitted(run, ending, error)),
     );
   } catch (error) {
     return uncommitted(run, ending, error);
@@ -76,6 +79,26 @@ async function unwritten(ending: Ending, error: unknown): Promise<never> {
   throw error;
 }
 
+/**
+ * Nobody knows whether the journal has the call's end. What it did is left as it is, as a crash would leave it: to take it
+ * back would make a lie of an end that was written. The session knows less than the journal may, and is done with.
+ */
+function inDoubt(run: CallRun, ending: Ending, error: JournalStalled): never {
+  ending.draft?.close();
+  run.session.poison(error);
+  throw error;
+}
+
+/** Files or resources did not come to rest in time: nobody knows what the session's state is. */
+function giveUp(run: CallRun, error: RestoreFailed): never {
+  run.session.poison(error);
+  throw error;
+}
+
+function restored({ clock, hostDeadline: deadline }: CallRun, work: Promise<void>): Promise<void> {
+  return deadline === undefined ? work : restoredInTime({ clock, deadline }, work);
+}
+
 /** A reducer refused the call's end, or a parent call ended meanwhile: the call has not happened. */
 function uncommitted(run: CallRun, ending: Ending, error: unknown): Settlement | Promise<Settlement> {
   const text = `"${run.toolName}" could not be committed: ${errorText(error)}`;
@@ -93,9 +116,12 @@ function discard(run: CallRun, ending: Ending, outcome: Outcome): Settlement | P
   const discarding = ending.draft?.discard({ hurry: ending.leftBehind ?? false });
   // Where it fails the session is poisoned and says so, once the call has been told of.
   if (discarding === undefined) return log(outcome);
-  return discarding.then(
+  return restored(run, discarding).then(
     () => log(run.session.isPoisoned ? notPutBack(outcome) : outcome),
-    () => log(notPutBack(outcome)),
+    (error: unknown) => {
+      if (error instanceof RestoreFailed) run.session.poison(error);
+      return log(notPutBack(outcome));
+    },
   );
 }
 

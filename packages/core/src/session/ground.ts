@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { RestoreFailed } from '../errors.ts';
+import type { JournalStalled, RestoreFailed } from '../errors.ts';
 import type { Filesystem } from '../files/filesystem.ts';
 import type { Logger } from '../logger.ts';
 import { Subscribers } from './subscribers.ts';
@@ -10,8 +10,8 @@ export interface Ground {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly baseFilesystem: () => Filesystem;
-  /** Set once something could not be put back: nobody knows what the state is any more. */
-  poison: RestoreFailed | undefined;
+  /** Set once something could not be put back, or the journal may know more: nobody knows what the state is any more. */
+  poison: RestoreFailed | JournalStalled | undefined;
 }
 
 export function createGround(options: { logger: Logger; clock: Clock; filesystem: () => Filesystem }): Ground {

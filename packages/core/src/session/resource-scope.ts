@@ -3,6 +3,7 @@ import { RestoreFailed, SessionError, StaleCallError } from '../errors.ts';
 import type { Filesystem } from '../files/filesystem.ts';
 import { isPromise } from '../is-promise.ts';
 import type { Logger } from '../logger.ts';
+import { settlesWithin } from '../settles-within.ts';
 import type { AnyResource, Resource, Resources } from './resource.ts';
 
 // A disposal or a restore that hangs must not hang the call; these are far above what an honest one takes.
@@ -252,7 +253,7 @@ export class ResourceScope implements Resources {
   async #putBack({ built, value, state }: Saved): Promise<void> {
     try {
       const restored = built.resource.restore?.(value as never, state as never);
-      if (isPromise(restored) && !(await this.#settlesWithin(RESTORE_MS, restored)))
+      if (isPromise(restored) && !(await settlesWithin(this.#clock, RESTORE_MS, restored)))
         throw new Error(`restore took over ${RESTORE_MS} ms`);
     } catch (cause) {
       throw new RestoreFailed(`Resource "${built.resource.key}" could not be restored.`, { cause });
@@ -268,17 +269,7 @@ export class ResourceScope implements Resources {
         this.#logger.error(`Resource "${resource.key}" could not be disposed of.`, error);
       const disposal = disposeOne(resource, value).catch(report);
       const left = Math.max(0, end - this.#clock.now());
-      if (!(await this.#settlesWithin(left, disposal))) report(new Error(`dispose took over ${withinMs} ms`));
-    }
-  }
-
-  async #settlesWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
-    const stop = new AbortController();
-    const late = this.#clock.sleep(ms, stop.signal).then(() => false);
-    try {
-      return await Promise.race([work.then(() => true), late]);
-    } finally {
-      stop.abort();
+      if (!(await settlesWithin(this.#clock, left, disposal))) report(new Error(`dispose took over ${withinMs} ms`));
     }
   }
 

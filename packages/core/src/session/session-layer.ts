@@ -1,5 +1,12 @@
 import type { Clock } from '../clock.ts';
-import { OptionsError, ReadOnlyError, RestoreFailed, SessionError, StaleCallError } from '../errors.ts';
+import {
+  type JournalStalled,
+  OptionsError,
+  ReadOnlyError,
+  RestoreFailed,
+  SessionError,
+  StaleCallError,
+} from '../errors.ts';
 import type { Filesystem } from '../files/filesystem.ts';
 import type { Logger } from '../logger.ts';
 import type { Settlement } from '../results/outcome.ts';
@@ -111,7 +118,7 @@ export class SessionLayer implements Session {
   }
 
   /** Something could not be put back: the session refuses further calls. */
-  poison(error: RestoreFailed): void {
+  poison(error: RestoreFailed | JournalStalled): void {
     this.#ground.poison ??= error;
   }
 

@@ -1,3 +1,5 @@
+import type { Clock } from '../clock.ts';
+import { restoredInTime } from '../dispatch/restore-wait.ts';
 import { RestoreFailed } from '../errors.ts';
 import { errorText } from '../results/describe-error.ts';
 import type { Snapshot } from '../session/session.ts';
@@ -6,6 +8,13 @@ import type { RewindOptions } from './turn-options.ts';
 
 /** Points of turns that stopped and may be taken up again, by session. Each is known by the last call since. */
 const kept = new WeakMap<SessionLayer, { readonly lastCall: string; readonly checkpoint: Checkpoint }>();
+
+/** The turn that goes back. */
+interface Restoring {
+  readonly options: { readonly rewind?: RewindOptions };
+  readonly clock: Clock;
+  readonly deadline: number | undefined;
+}
 
 /** A saved point of a turn: the session, its files and resources, and what the host saved of its own. */
 export class Checkpoint {
@@ -29,8 +38,8 @@ export class Checkpoint {
     this.isReplayed = how.isReplayed;
   }
 
-  static async take(session: SessionLayer, host: RewindOptions | undefined): Promise<Checkpoint> {
-    const saved = await host?.checkpoint?.();
+  /** `saved` is what the host keeps of its own. */
+  static take(session: SessionLayer, saved: unknown): Checkpoint {
     return new Checkpoint(session, session.snapshot(), { saved, isReplayed: false });
   }
 
@@ -60,17 +69,21 @@ export class Checkpoint {
   }
 
   /** Goes back, as often as asked, to the identical point. */
-  async restore(host: RewindOptions | undefined): Promise<void> {
+  async restore({ options, clock, deadline }: Restoring): Promise<void> {
     try {
       this.#session.restore(this.#snapshot);
-      await this.#undo.undoAll();
-      // A copy, because a host may go on working on what it gets, and has to get the same the next time.
-      await host?.restore?.(copyOf(this.#saved) as never);
+      await restoredInTime({ clock, deadline }, this.#undoAndRestore(options.rewind));
     } catch (cause) {
       const error = new RestoreFailed(`The turn could not go back to its checkpoint: ${errorText(cause)}`, { cause });
       this.#session.poison(error);
       throw error;
     }
+  }
+
+  async #undoAndRestore(host: RewindOptions | undefined): Promise<void> {
+    await this.#undo.undoAll();
+    // A copy, because a host may go on working on what it gets, and has to get the same the next time.
+    await host?.restore?.(copyOf(this.#saved) as never);
   }
 
   release(): void {

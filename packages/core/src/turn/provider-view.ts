@@ -1,20 +1,12 @@
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
-import type { Settlement } from '../results/outcome.ts';
-import { lateAnswerMessage } from './late-answer.ts';
-
-/** A call as it is shown under our own id, with what its provider knows it by. */
-export interface KnownCall {
-  readonly provider: string | undefined;
-  readonly providerCallId: string | undefined;
-  /** Its result holds words of ours, which may name calls. */
-  readonly isToldByUs: boolean;
-}
 
 /** What must be known of the messages to give them other ids. */
 export interface MessageSource {
-  callNamed(callId: string): KnownCall | undefined;
-  /** The answer that a message tells of, where it tells of one. */
-  lateAnswerIn(message: LanguageModelV4Message): Settlement | undefined;
+  hasCall(callId: string): boolean;
+  /** What that provider called a call, if it made it. */
+  idOf(callId: string, provider: string): string | undefined;
+  /** The result of a call holds words of ours, which may name other calls of its reply. */
+  isToldByUs(callId: string): boolean;
 }
 
 /** An id in the request: how many calls it could stand for, and where the call stands that is shown under it. */
@@ -38,61 +30,60 @@ interface Place {
 export class ProviderView {
   readonly provider: string;
   readonly #source: MessageSource;
-  #given: LanguageModelV4Message[] = [];
-  #shown: LanguageModelV4Message[] = [];
-  #uses = new Map<string, Use>();
-  #known = new Map<string, KnownCall>();
-  /** Where late answers are told, by call. */
-  #late = new Map<string, { readonly at: number; readonly answer: Settlement }>();
+  readonly #given: LanguageModelV4Message[] = [];
+  readonly #shown: LanguageModelV4Message[] = [];
+  readonly #changed: number[] = [];
+  /** Of ids that providers and hosts gave. Ours are known to the source. */
+  readonly #uses = new Map<string, Use>();
+  /** What the provider called its own calls. */
+  readonly #theirs = new Map<string, string>();
+  /** Calls whose results hold words of ours. */
+  readonly #told = new Set<string>();
 
   constructor(provider: string, source: MessageSource) {
     this.provider = provider;
     this.#source = source;
   }
 
-  /** Our messages, as the provider gets them. A copy. */
+  /** The results at that place are shown otherwise from now on. */
+  changed(at: number): void {
+    if (at < this.#given.length) this.#changed.push(at);
+  }
+
+  /**
+   * Our messages, as the provider gets them. A copy. Since the last time messages were added, and results changed that it
+   * was told of; where more than that happened, another view is needed.
+   */
   update(messages: readonly LanguageModelV4Message[]): LanguageModelV4Message[] {
-    const changed = this.#changedResults(messages);
-    if (changed === undefined) this.#forget();
-    for (let at = this.#given.length; at < messages.length; at++)
-      this.#count(messages[at] as LanguageModelV4Message, at);
-    for (const at of changed ?? []) this.#show(messages[at] as LanguageModelV4Message, at);
-    for (let at = this.#given.length; at < messages.length; at++)
-      this.#show(messages[at] as LanguageModelV4Message, at);
+    const before = this.#given.length;
+    for (let at = before; at < messages.length; at++) this.#count(messages[at] as LanguageModelV4Message, at);
+    for (const at of this.#changed) this.#show(messages[at] as LanguageModelV4Message, at);
+    for (let at = before; at < messages.length; at++) this.#show(messages[at] as LanguageModelV4Message, at);
+    this.#changed.length = 0;
     return this.#shown.slice();
-  }
-
-  /** Which of the messages that were there are results that changed; undefined where more changed than that. */
-  #changedResults(messages: readonly LanguageModelV4Message[]): number[] | undefined {
-    if (messages.length < this.#given.length) return undefined;
-    const changed: number[] = [];
-    for (let at = 0; at < this.#given.length; at++) {
-      if (messages[at] === this.#given[at]) continue;
-      if (messages[at]?.role !== 'tool' || this.#given[at]?.role !== 'tool') return undefined;
-      changed.push(at);
-    }
-    return changed;
-  }
-
-  #forget(): void {
-    this.#given = [];
-    this.#shown = [];
-    this.#uses = new Map();
-    this.#known = new Map();
-    this.#late = new Map();
   }
 
   /** Counts the ids of a message, before anything of it is shown: a later part may repeat the id of an earlier one. */
   #count(message: LanguageModelV4Message, at: number): void {
     if (message.role !== 'assistant') return;
-    message.content.forEach((part, index) => {
-      if (part.type !== 'tool-call') return;
-      const { toolCallId: callId } = part;
-      this.#learn(callId);
-      const theirs = this.#theirId(callId);
-      if (theirs !== callId) this.#use(callId, undefined);
-      if (theirs !== undefined) this.#use(theirs, { callId, at, part: index });
-    });
+    for (let index = 0; index < message.content.length; index++) {
+      const part = message.content[index] as AssistantPart;
+      if (part.type === 'tool-call') this.#countCall(part.toolCallId, at, index);
+    }
+  }
+
+  #countCall(callId: string, at: number, part: number): void {
+    if (!this.#source.hasCall(callId)) {
+      this.#use(callId, undefined);
+      return;
+    }
+    // One of ours: it only counts where somebody else's is the same.
+    if (this.#uses.has(callId)) this.#use(callId, undefined);
+    const theirs = this.#source.idOf(callId, this.provider);
+    if (theirs === undefined || theirs === callId) return;
+    this.#theirs.set(callId, theirs);
+    this.#use(theirs, { callId, at, part });
+    if (this.#source.hasCall(theirs)) this.#use(theirs, undefined);
   }
 
   #use(id: string, place: Place | undefined): void {
@@ -113,70 +104,65 @@ export class ProviderView {
     this.#shown[at] = { ...message, content: content as typeof message.content };
     const results = this.#given[at + 1];
     if (results?.role === 'tool') this.#shown[at + 1] = this.#showResults(results);
-    const late = this.#late.get(callId);
-    if (late !== undefined) this.#shown[late.at] = lateAnswerMessage(late.answer, callId);
-  }
-
-  #learn(callId: string): void {
-    const call = this.#source.callNamed(callId);
-    if (call !== undefined) this.#known.set(callId, call);
-  }
-
-  /** What this provider called a call, if it made it. */
-  #theirId(callId: string): string | undefined {
-    const call = this.#known.get(callId);
-    return call?.provider === this.provider ? call.providerCallId : undefined;
   }
 
   #idOf(callId: string): string {
-    const theirs = this.#theirId(callId);
+    const theirs = this.#theirs.get(callId);
     return theirs !== undefined && this.#uses.get(theirs)?.count === 1 ? theirs : callId;
   }
 
   #show(message: LanguageModelV4Message, at: number): void {
     this.#given[at] = message;
-    this.#shown[at] = this.#toShown(message, at);
+    this.#shown[at] = this.#toShown(message);
   }
 
-  #toShown(message: LanguageModelV4Message, at: number): LanguageModelV4Message {
+  #toShown(message: LanguageModelV4Message): LanguageModelV4Message {
     switch (message.role) {
       case 'assistant':
-        return { ...message, content: message.content.map((part) => this.#showCall(part)) };
+        return this.#showCalls(message);
       case 'tool':
         for (const part of message.content) if (part.type === 'tool-result') this.#learn(part.toolCallId);
         return this.#showResults(message);
-      case 'user':
-        return this.#showLateAnswer(message, at);
       default:
         return message;
     }
   }
 
-  #showLateAnswer(message: LanguageModelV4Message, at: number): LanguageModelV4Message {
-    const answer = this.#source.lateAnswerIn(message);
-    if (answer === undefined) return message;
-    this.#late.set(answer.callId, { at, answer });
-    return lateAnswerMessage(answer, this.#idOf(answer.callId));
+  #learn(callId: string): void {
+    if (this.#source.isToldByUs(callId)) this.#told.add(callId);
+    else this.#told.delete(callId);
   }
 
-  #showCall<P extends AssistantPart>(part: P): P {
-    if (part.type !== 'tool-call') return part;
-    const toolCallId = this.#idOf(part.toolCallId);
-    return toolCallId === part.toolCallId ? part : { ...part, toolCallId };
+  /** Only messages made of a reply have calls that are shown otherwise. Field by field: a spread costs several times that. */
+  #showCalls(message: AssistantMessage): AssistantMessage {
+    let isSame = true;
+    const content = message.content.map((part) => {
+      if (part.type !== 'tool-call') return part;
+      const toolCallId = this.#idOf(part.toolCallId);
+      if (toolCallId === part.toolCallId) return part;
+      isSame = false;
+      const { type, toolName, input, providerOptions } = part;
+      const shown: AssistantPart = { type, toolCallId, toolName, input };
+      return providerOptions === undefined ? shown : { ...shown, providerOptions };
+    });
+    return isSame ? message : { role: 'assistant', content };
   }
 
   #showResults(message: ToolMessage): ToolMessage {
-    return { ...message, content: message.content.map((part) => this.#showResult(part)) };
+    let isSame = true;
+    const content = message.content.map((part) => {
+      if (part.type !== 'tool-result') return part;
+      const { type, toolCallId: callId, toolName, output } = part;
+      const toolCallId = this.#idOf(callId);
+      const isTold = this.#told.has(callId);
+      if (toolCallId === callId && !isTold) return part;
+      isSame = false;
+      return { type, toolCallId, toolName, output: isTold ? this.#retell(output) : output };
+    });
+    return isSame ? message : { role: 'tool', content };
   }
 
-  #showResult<P extends ToolMessage['content'][number]>(part: P): P {
-    if (part.type !== 'tool-result') return part;
-    const { toolCallId: callId, output } = part;
-    const told = this.#known.get(callId)?.isToldByUs === true ? this.#retell(output) : output;
-    return { ...part, toolCallId: this.#idOf(callId), output: told };
-  }
-
-  /** Texts of ours say "call <id>": what they point to must be found under that id in the same request. */
+  /** A call that was cancelled or skipped says "call <id>" of one beside it: that must be found in the same request. */
   #retell(output: LanguageModelV4ToolResultPart['output']): LanguageModelV4ToolResultPart['output'] {
     if (output.type !== 'text' && output.type !== 'error-text') return output;
     return {
@@ -186,5 +172,6 @@ export class ProviderView {
   }
 }
 
-type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
+type AssistantMessage = Extract<LanguageModelV4Message, { role: 'assistant' }>;
+type AssistantPart = AssistantMessage['content'][number];
 type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>;

@@ -41,7 +41,7 @@ export async function rewind(turn: Turn, step: StepTools, settlement: Settlement
   const { reason, guidance } = settlement.input as { reason: string; guidance: string };
   await cancelWaiting(turn);
   const remaining = [...turn.progress.remaining, ...(await compensateAll(turn, step))];
-  await checkpoint.restore(turn.options.rewind);
+  await checkpoint.restore(turn);
   const text = rewindText({ reason, guidance, remaining, isReplayed: checkpoint.isReplayed });
   await record(turn, { kind: 'rewind', callId: settlement.callId, text, remaining });
   turn.emit?.({ type: 'rewind', step: turn.progress.steps, reason, guidance });
@@ -132,6 +132,7 @@ function compensationRun(turn: Turn, step: StepTools, { callId, toolName, input 
     pendingAnswered: false,
     session,
     limit,
+    hostDeadline: turn.deadline,
     budget,
     policies: [],
     middleware: [],

@@ -283,12 +283,19 @@ class Drive {
     // Between steps only: in the middle of a batch, as a crash may leave it, state and view would not be of one moment.
     const between = turn.checkpoint === undefined && openReply(turn) === undefined;
     if (between && tools.hasRewind) {
-      const checkpoint = await Checkpoint.take(turn.session, turn.options.rewind);
+      const saved = await turn.limit.race(saveHostState(turn));
+      // The turn stops before its next step: nothing was done yet that a checkpoint would have to hold.
+      if (turn.limit.isHit(saved)) return tools;
+      const checkpoint = Checkpoint.take(turn.session, saved);
       await record(turn, { kind: 'checkpoint' });
       turn.checkpoint = checkpoint;
     }
     return tools;
   }
+}
+
+async function saveHostState({ options }: Turn): Promise<unknown> {
+  return await options.rewind?.checkpoint?.();
 }
 
 const noCalls: readonly Ended[] = [];

@@ -106,6 +106,10 @@ export class TurnCall implements CallRun {
     return this.#turn.outer;
   }
 
+  get hostDeadline(): number | undefined {
+    return this.#turn.deadline;
+  }
+
   get budget(): Budget | undefined {
     return this.#turn.budget;
   }

@@ -21,6 +21,7 @@ import type { ToolContext } from '../tools/tool-context.ts';
 import type { BatchRules } from './batch-rules.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import type { EndedInside, Entry, PendingEntry, ReplyEntry, SettledEntry } from './entry.ts';
+import { writtenInTime } from './journal-wait.ts';
 import { liftModel } from './lift-model.ts';
 import { goesOn, type TurnProgress } from './progress.ts';
 import type { StepTools } from './step-tools.ts';
@@ -149,7 +150,9 @@ export function isNew(options: TurnOptions): boolean {
 /** Writes down what happened: durable first, then known. Only a promise is waited for, whatever else a journal gives back. */
 export function record(turn: Turn, ...entries: readonly Entry[]): void | Promise<void> {
   const written = turn.options.journal?.append(entries);
-  return isPromise(written) ? written.then(() => know(turn, entries)) : know(turn, entries);
+  if (!isPromise(written)) return know(turn, entries);
+  const what = `"${entries.map(({ kind }) => kind).join('", "')}"`;
+  return writtenInTime(turn, written, what).then(() => know(turn, entries));
 }
 
 /** Writes down the end of a call with what it changed: both or neither. */
@@ -159,7 +162,9 @@ export function recordSettled(
   events: readonly SessionEvent[],
 ): void | Promise<void> {
   const written = turn.options.journal?.settle(entry, { events });
-  return isPromise(written) ? written.then(() => know(turn, [entry])) : know(turn, [entry]);
+  if (!isPromise(written)) return know(turn, [entry]);
+  const { callId, toolName } = entry.settlement;
+  return writtenInTime(turn, written, `the end of "${toolName}" (call ${callId})`).then(() => know(turn, [entry]));
 }
 
 /** Settles a call that did not run. */

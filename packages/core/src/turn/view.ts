@@ -3,7 +3,7 @@ import type { Outcome, Settlement } from '../results/outcome.ts';
 import type { Entry, ReplyEntry, RequestedCall } from './entry.ts';
 import { lateAnswerMessage } from './late-answer.ts';
 import { userMessage } from './message.ts';
-import { type KnownCall, ProviderView } from './provider-view.ts';
+import { type MessageSource, ProviderView } from './provider-view.ts';
 
 /** A reply and the results of its calls. */
 interface Step {
@@ -57,8 +57,6 @@ export class View {
   #last: Step | undefined;
   #stale: Step[] = [];
   #checkpoint: Mark | undefined;
-  /** The answers that messages tell of. */
-  #late: WeakMap<LanguageModelV4Message, Settlement> | undefined;
   #forProvider: ProviderView | undefined;
 
   /** A copy: what a model was sent does not change under it. */
@@ -70,12 +68,24 @@ export class View {
   /** The same as a provider gets them: with the ids that it gave its own calls, wherever they are unique. */
   messagesFor(provider: string): LanguageModelV4Message[] {
     this.#showResults();
-    if (this.#forProvider?.provider !== provider)
-      this.#forProvider = new ProviderView(provider, {
-        callNamed: (callId) => toKnown(this.#find(callId)),
-        lateAnswerIn: (message) => this.#late?.get(message),
-      });
+    if (this.#forProvider?.provider !== provider) this.#forProvider = new ProviderView(provider, this.#source());
     return this.#forProvider.update(this.#messages);
+  }
+
+  #source(): MessageSource {
+    return {
+      hasCall: (callId) => this.#find(callId) !== undefined,
+      idOf: (callId, provider) => {
+        const shown = this.#find(callId);
+        return shown?.step.reply.provider === provider ? shown.call.providerCallId : undefined;
+      },
+      isToldByUs: (callId) => {
+        const shown = this.#find(callId);
+        if (shown?.outcome === undefined || shown.isCondensed) return false;
+        // What waits is named by our id for good: its answer, its card and whoever answers name it so.
+        return shown.outcome.status !== 'ok' && shown.outcome.status !== 'pending';
+      },
+    };
   }
 
   /** What the model had been shown when it asked for the call. */
@@ -100,7 +110,7 @@ export class View {
         this.#addOutcome(entry.settlement.callId, entry.settlement.outcome, undefined);
         return;
       case 'settled':
-        if (entry.late === true) this.#addLateAnswer(entry.settlement);
+        if (entry.late === true) this.#messages.push(lateAnswerMessage(entry.settlement));
         else this.#addOutcome(entry.settlement.callId, entry.settlement.outcome, entry.slot);
         return;
       case 'trimmed':
@@ -118,13 +128,6 @@ export class View {
       case 'stop':
         return;
     }
-  }
-
-  #addLateAnswer(settlement: Settlement): void {
-    const message = lateAnswerMessage(settlement);
-    this.#late ??= new WeakMap();
-    this.#late.set(message, settlement);
-    this.#messages.push(message);
   }
 
   #addReply(reply: ReplyEntry): void {
@@ -184,6 +187,7 @@ export class View {
   #trim(keep: readonly string[]): void {
     const step = this.#last;
     if (step === undefined) return;
+    this.#forProvider = undefined;
     step.shown = step.shown.filter(({ call }) => keep.includes(call.callId));
     const content = step.reply.content.filter(
       (part) => part.type !== 'tool-call' || part.providerExecuted === true || keep.includes(part.toolCallId),
@@ -199,6 +203,7 @@ export class View {
   }
 
   #goBack(mark: Mark): void {
+    this.#forProvider = undefined;
     this.#messages.length = mark.length;
     this.#stale = this.#stale.filter(({ assistantAt }) => assistantAt < mark.length);
     this.#calls = this.#calls.filter(({ step }) => step.assistantAt < mark.length);
@@ -220,20 +225,11 @@ export class View {
   #showResults(): void {
     for (const step of this.#stale) {
       step.isStale = false;
+      this.#forProvider?.changed(step.assistantAt + 1);
       this.#messages[step.assistantAt + 1] = { role: 'tool', content: step.shown.map(toResultPart) };
     }
     this.#stale.length = 0;
   }
-}
-
-function toKnown(shown: ShownCall | undefined): KnownCall | undefined {
-  if (shown === undefined) return undefined;
-  const { call, step, outcome, isCondensed } = shown;
-  return {
-    provider: step.reply.provider,
-    providerCallId: call.providerCallId,
-    isToldByUs: !isCondensed && outcome !== undefined && outcome.status !== 'ok',
-  };
 }
 
 function isAfter(one: ShownCall, other: ShownCall): boolean {

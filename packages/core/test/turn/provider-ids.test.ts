@@ -116,18 +116,18 @@ test('[R56] an id that stands for something else in the request is not used: one
   expect(idsIn(ran.requests[1]?.prompt)).toEqual(['x', 'x', 'call-2', 'call-2']);
 });
 
-test('[R56] what waits and the answer that comes later name the call by the id it is shown under', async () => {
+test('[R56] what waits and the answer that comes later name the call by the same id, which is ours', async () => {
   const asking: ScriptedReply = { content: [{ type: 'tool-call', toolCallId: 'p1', toolName: 'ask', input: '{}' }] };
   const model = scriptedModel([asking, 'Waiting.', 'Thanks.', calling('p1'), 'Hm.']);
   const options = { model, tools, onPending: 'continue', newId: sequentialIds() } as const;
   const { transcript } = await runTurn({ ...options, prompt: 'Go.' });
   await runTurn({ ...options, transcript, prompt: 'On.', answers: { 'call-1': { result: 'yes' } } });
   const texts = (request: number): string => JSON.stringify(model.requests[request]?.prompt);
-  expect(texts(1)).toContain('when this was written (call p1)');
-  expect(texts(2)).toContain('when this was written (call p1)');
-  expect(texts(2)).toContain('The answer to call p1 (ask');
-  expect(texts(2)).not.toContain('call-1');
-  // Repeated, the id is nobody's any more, in the texts too.
+  expect(texts(1)).toContain('when this was written (call call-1)');
+  expect(texts(2)).toContain('when this was written (call call-1)');
+  expect(texts(2)).toContain('The answer to call call-1 (ask');
+  expect(idsIn(model.requests[2]?.prompt)).toEqual(['p1', 'p1']);
+  // Repeated, the provider's id is nobody's any more; the texts stay as they were.
   await runTurn({ ...options, transcript, prompt: 'And?' });
   expect(texts(4)).toContain('when this was written (call call-1)');
   expect(texts(4)).toContain('The answer to call call-1 (ask');

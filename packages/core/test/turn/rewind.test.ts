@@ -697,6 +697,30 @@ test('[R35] an external call that was left behind may have acted: it is told so'
   expect(lastText(model, 2)).toContain('hanging {"what":"a"} (it did not finish, and may have taken effect)');
 });
 
+test('[R35] [T55] a call that was left behind after a call inside it had acted is told of too', async () => {
+  const clock = fakeClock();
+  const hanging = external({
+    effects: 'session',
+    timeoutMs: 100,
+    execute: async (_input: unknown, parent: ToolContext) => {
+      await dispatchCall({ tools: { inner: external() }, call: { toolName: 'inner', input: { what: 'b' } }, parent });
+      return new Promise<string>(() => {});
+    },
+  });
+  const model = scriptedModel([act('a', 'hanging'), back, 'Done.']);
+  const running = runTurn({
+    model,
+    prompt: 'go',
+    session: newSession({ clock }),
+    clock,
+    tools: { hanging, rewind: rewindTool },
+  });
+  while (clock.sleepers === 0) await clock.advance(0);
+  await clock.advance(100);
+  await running;
+  expect(lastText(model, 2)).toContain('hanging {"what":"a"} (it did not finish, and may have taken effect)');
+});
+
 test('[R35] compensate is called in reverse order with value, input and a context that cannot write', async () => {
   const undone: unknown[] = [];
   const acting = external({

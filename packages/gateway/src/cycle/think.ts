@@ -2,6 +2,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import {
   cache,
   createSession,
+  JournalStalled,
   type Logger,
   log,
   type Middleware,
@@ -117,7 +118,16 @@ async function settleDown(
 }
 
 /** What says nothing of the cycle, which goes on from where the store has it. */
-const LEFT_OPEN = [LeaseLost, StoreUnavailable, StagedWriteRefused, StaleTranscript, CycleInterrupted, RunCancelled];
+const LEFT_OPEN = [
+  LeaseLost,
+  StoreUnavailable,
+  StagedWriteRefused,
+  StaleTranscript,
+  CycleInterrupted,
+  RunCancelled,
+  // Whether the last write is in the store is not known: whoever takes the run over reads it there.
+  JournalStalled,
+];
 
 function staysOpen(error: unknown): boolean {
   return LEFT_OPEN.some((kind) => error instanceof kind);

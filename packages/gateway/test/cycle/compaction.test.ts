@@ -51,6 +51,6 @@ describeWorlds('consciousness', (open) => {
       type: 'tool_result',
       data: { callId: pending.call_id, toolName: 'confirm' },
     });
-    expect(resultsOf(last)).toMatchObject([{ callId: pending.call_id, text: 'yes' }]);
+    expect(resultsOf(last)).toMatchObject([{ toolName: 'confirm', text: 'yes' }]);
   });
 });
