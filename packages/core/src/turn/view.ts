@@ -1,5 +1,5 @@
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
-import type { Outcome, Settlement } from '../results/outcome.ts';
+import type { Outcome } from '../results/outcome.ts';
 import type { Entry, ReplyEntry, RequestedCall } from './entry.ts';
 import { lateAnswerMessage } from './late-answer.ts';
 import { userMessage } from './message.ts';

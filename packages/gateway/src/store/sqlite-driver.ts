@@ -46,6 +46,7 @@ const MOST_AHEAD = 8;
 export class SqliteDriver implements Driver {
   readonly connection: SqliteConnection;
   readonly #database: DatabaseSync;
+  readonly #sliceMs: number;
   readonly #first: Waiting[] = [];
   readonly #others: Waiting[] = [];
   #isLent = false;
@@ -54,8 +55,9 @@ export class SqliteDriver implements Driver {
   /** Since when it is used without a pause. */
   #since: number | undefined;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, { sliceMs = SLICE_MS }: { sliceMs?: number } = {}) {
     this.#database = database;
+    this.#sliceMs = sliceMs;
     this.connection = new SqliteConnection(database);
   }
 
@@ -107,7 +109,7 @@ export class SqliteDriver implements Driver {
   }
 
   #isPauseDue(): boolean {
-    if (this.#since !== undefined) return performance.now() - this.#since > SLICE_MS;
+    if (this.#since !== undefined) return performance.now() - this.#since > this.#sliceMs;
     this.#since = performance.now();
     setImmediate(() => {
       this.#since = undefined;

@@ -15,15 +15,17 @@ export interface SqliteOptions {
   readonly home: string;
   /** FULL survives a power cut; NORMAL survives the death of the process. Default FULL. */
   readonly synchronous?: 'FULL' | 'NORMAL';
+  /** How long transactions that stand in line go one after the other before the process may do something else. Default 4. */
+  readonly sliceMs?: number;
 }
 
 /** The embedded store: one file, one process. */
-export async function openSqliteStore({ home, synchronous = 'FULL' }: SqliteOptions): Promise<Store> {
+export async function openSqliteStore({ home, synchronous = 'FULL', sliceMs }: SqliteOptions): Promise<Store> {
   makePrivateFolder(home);
   const lock = lockHome(home);
   const database = new DatabaseSync(makePrivateDatabase(home, 'lastcall.db'));
   database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma foreign_keys = on;`);
-  const driver = new SqliteDriver(database);
+  const driver = new SqliteDriver(database, sliceMs === undefined ? {} : { sliceMs });
   const dialect = sqliteDialect(driver);
   const db = new Kysely<Tables>({ dialect });
   await migrate(db, 'sqlite');
