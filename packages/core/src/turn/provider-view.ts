@@ -1,23 +1,26 @@
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
+import type { Outcome } from '../results/outcome.ts';
+
+/** A call as it is shown under our own id. */
+export interface SourceCall {
+  readonly call: { readonly providerCallId?: string };
+  readonly step: { readonly reply: { readonly provider?: string } };
+  readonly outcome: Outcome | undefined;
+  /** Its result gave way to a newer one. */
+  readonly isCondensed: boolean;
+}
 
 /** What must be known of the messages to give them other ids. */
 export interface MessageSource {
-  hasCall(callId: string): boolean;
-  /** What that provider called a call, if it made it. */
-  idOf(callId: string, provider: string): string | undefined;
-  /** The result of a call holds words of ours, which may name other calls of its reply. */
-  isToldByUs(callId: string): boolean;
+  callNamed(callId: string): SourceCall | undefined;
 }
 
-/** An id in the request: how many calls it could stand for, and where the call stands that is shown under it. */
+/** An id that a provider or a host gave: how many calls of the request it could stand for, and where the first stands. */
 interface Use {
+  readonly id: string;
   count: number;
-  readonly place: Place | undefined;
-}
-
-interface Place {
-  readonly callId: string;
-  /** The message, and the part of it. */
+  /** By our id; undefined where it is no call of ours. */
+  readonly callId: string | undefined;
   readonly at: number;
   readonly part: number;
 }
@@ -33,10 +36,9 @@ export class ProviderView {
   readonly #given: LanguageModelV4Message[] = [];
   readonly #shown: LanguageModelV4Message[] = [];
   readonly #changed: number[] = [];
-  /** Of ids that providers and hosts gave. Ours are known to the source. */
   readonly #uses = new Map<string, Use>();
   /** What the provider called its own calls. */
-  readonly #theirs = new Map<string, string>();
+  readonly #theirs = new Map<string, Use>();
   /** Calls whose results hold words of ours. */
   readonly #told = new Set<string>();
 
@@ -73,31 +75,28 @@ export class ProviderView {
   }
 
   #countCall(callId: string, at: number, part: number): void {
-    if (!this.#source.hasCall(callId)) {
-      this.#use(callId, undefined);
-      return;
-    }
-    // One of ours: it only counts where somebody else's is the same.
-    if (this.#uses.has(callId)) this.#use(callId, undefined);
-    const theirs = this.#source.idOf(callId, this.provider);
+    const known = this.#source.callNamed(callId);
+    // One of ours only counts where somebody else's is the same.
+    if (known === undefined || this.#uses.has(callId)) this.#use(callId, undefined, at, part);
+    const theirs = known?.step.reply.provider === this.provider ? known.call.providerCallId : undefined;
     if (theirs === undefined || theirs === callId) return;
-    this.#theirs.set(callId, theirs);
-    this.#use(theirs, { callId, at, part });
-    if (this.#source.hasCall(theirs)) this.#use(theirs, undefined);
+    this.#theirs.set(callId, this.#use(theirs, callId, at, part));
+    if (this.#source.callNamed(theirs) !== undefined) this.#use(theirs, undefined, at, part);
   }
 
-  #use(id: string, place: Place | undefined): void {
+  #use(id: string, callId: string | undefined, at: number, part: number): Use {
     const known = this.#uses.get(id);
     if (known === undefined) {
-      this.#uses.set(id, { count: 1, place });
-      return;
+      const first: Use = { id, count: 1, callId, at, part };
+      this.#uses.set(id, first);
+      return first;
     }
-    known.count++;
-    if (known.count === 2 && known.place !== undefined) this.#showUnderOurs(known.place);
+    if (++known.count === 2 && known.callId !== undefined) this.#showUnderOurs(known.callId, known);
+    return known;
   }
 
   /** Takes an id back that is not unique any more. What was shown long ago is not read again for it. */
-  #showUnderOurs({ callId, at, part }: Place): void {
+  #showUnderOurs(callId: string, { at, part }: Use): void {
     const message = this.#shown[at];
     if (message?.role !== 'assistant') return;
     const content = message.content.map((one, index) => (index === part ? { ...one, toolCallId: callId } : one));
@@ -107,8 +106,8 @@ export class ProviderView {
   }
 
   #idOf(callId: string): string {
-    const theirs = this.#theirs.get(callId);
-    return theirs !== undefined && this.#uses.get(theirs)?.count === 1 ? theirs : callId;
+    const use = this.#theirs.get(callId);
+    return use?.count === 1 ? use.id : callId;
   }
 
   #show(message: LanguageModelV4Message, at: number): void {
@@ -129,8 +128,9 @@ export class ProviderView {
   }
 
   #learn(callId: string): void {
-    if (this.#source.isToldByUs(callId)) this.#told.add(callId);
-    else this.#told.delete(callId);
+    const known = this.#source.callNamed(callId);
+    if (known?.outcome !== undefined && !known.isCondensed && isToldByUs(known.outcome)) this.#told.add(callId);
+    else if (this.#told.size > 0) this.#told.delete(callId);
   }
 
   /** Only messages made of a reply have calls that are shown otherwise. Field by field: a spread costs several times that. */
@@ -154,7 +154,7 @@ export class ProviderView {
       if (part.type !== 'tool-result') return part;
       const { type, toolCallId: callId, toolName, output } = part;
       const toolCallId = this.#idOf(callId);
-      const isTold = this.#told.has(callId);
+      const isTold = this.#told.size > 0 && this.#told.has(callId);
       if (toolCallId === callId && !isTold) return part;
       isSame = false;
       return { type, toolCallId, toolName, output: isTold ? this.#retell(output) : output };
@@ -175,3 +175,9 @@ export class ProviderView {
 type AssistantMessage = Extract<LanguageModelV4Message, { role: 'assistant' }>;
 type AssistantPart = AssistantMessage['content'][number];
 type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>;
+
+/** The result holds words of ours, which may name other calls of its reply. */
+function isToldByUs({ status }: Outcome): boolean {
+  // What waits is named by our id for good: its answer, its card and whoever answers name it so.
+  return status !== 'ok' && status !== 'pending';
+}

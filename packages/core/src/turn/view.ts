@@ -3,7 +3,7 @@ import type { Outcome } from '../results/outcome.ts';
 import type { Entry, ReplyEntry, RequestedCall } from './entry.ts';
 import { lateAnswerMessage } from './late-answer.ts';
 import { userMessage } from './message.ts';
-import { type MessageSource, ProviderView } from './provider-view.ts';
+import { ProviderView } from './provider-view.ts';
 
 /** A reply and the results of its calls. */
 interface Step {
@@ -68,24 +68,11 @@ export class View {
   /** The same as a provider gets them: with the ids that it gave its own calls, wherever they are unique. */
   messagesFor(provider: string): LanguageModelV4Message[] {
     this.#showResults();
-    if (this.#forProvider?.provider !== provider) this.#forProvider = new ProviderView(provider, this.#source());
+    if (this.#forProvider?.provider !== provider)
+      this.#forProvider = new ProviderView(provider, {
+        callNamed: (callId) => this.#find(callId),
+      });
     return this.#forProvider.update(this.#messages);
-  }
-
-  #source(): MessageSource {
-    return {
-      hasCall: (callId) => this.#find(callId) !== undefined,
-      idOf: (callId, provider) => {
-        const shown = this.#find(callId);
-        return shown?.step.reply.provider === provider ? shown.call.providerCallId : undefined;
-      },
-      isToldByUs: (callId) => {
-        const shown = this.#find(callId);
-        if (shown?.outcome === undefined || shown.isCondensed) return false;
-        // What waits is named by our id for good: its answer, its card and whoever answers name it so.
-        return shown.outcome.status !== 'ok' && shown.outcome.status !== 'pending';
-      },
-    };
   }
 
   /** What the model had been shown when it asked for the call. */
