@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createGraphileEngine } from '../../packages/gateway/src/engine/graphile-engine.ts';
-import { createInProcessEngine } from '../../packages/gateway/src/engine/in-process-engine.ts';
-import { openPostgresStore } from '../../packages/gateway/src/store/postgres-store.ts';
-import { openSqliteStore } from '../../packages/gateway/src/store/sqlite-store.ts';
+import { createGraphileEngine } from '../../packages/gateway/src/ports/engine/graphile-engine.ts';
+import { createInProcessEngine } from '../../packages/gateway/src/ports/engine/in-process-engine.ts';
+import { openPostgresStore } from '../../packages/gateway/src/ports/store/postgres-store.ts';
+import { openSqliteStore } from '../../packages/gateway/src/ports/store/sqlite-store.ts';
 import { type PostgresServer, startPostgres } from '../../packages/gateway/test/support/postgres-server.ts';
 import { type Filling, fillingOf } from './filling.ts';
 

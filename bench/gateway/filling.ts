@@ -1,13 +1,13 @@
-import { createAgent } from '../../packages/gateway/src/agents/create-agent.ts';
-import { createInProcessBus } from '../../packages/gateway/src/bus/in-process-bus.ts';
-import type { Engine } from '../../packages/gateway/src/engine/engine.ts';
-import { createEntity } from '../../packages/gateway/src/entities/entity.ts';
-import { DEFAULT_LIMITS } from '../../packages/gateway/src/limits.ts';
-import type { Services } from '../../packages/gateway/src/services.ts';
-import { addMember } from '../../packages/gateway/src/spaces/membership.ts';
-import { createSpace } from '../../packages/gateway/src/spaces/space.ts';
-import { toJson } from '../../packages/gateway/src/store/json.ts';
-import type { Store } from '../../packages/gateway/src/store/store.ts';
+import { DEFAULT_LIMITS } from '../../packages/gateway/src/config/limits.ts';
+import { createAgent } from '../../packages/gateway/src/domain/agents/create-agent.ts';
+import { createEntity } from '../../packages/gateway/src/domain/entities/entity.ts';
+import { addMember } from '../../packages/gateway/src/domain/spaces/membership.ts';
+import { createSpace } from '../../packages/gateway/src/domain/spaces/space.ts';
+import { createInProcessBus } from '../../packages/gateway/src/ports/bus/in-process-bus.ts';
+import type { Engine } from '../../packages/gateway/src/ports/engine/engine.ts';
+import type { Services } from '../../packages/gateway/src/ports/services.ts';
+import { toJson } from '../../packages/gateway/src/ports/store/json.ts';
+import type { Store } from '../../packages/gateway/src/ports/store/store.ts';
 
 /** Puts agents, spaces and work into a store, past HTTP: what is measured begins afterwards. */
 export interface Filling {

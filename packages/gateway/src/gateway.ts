@@ -1,25 +1,25 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Logger } from '@lastcall/core';
+import { gatewayLimitsOf } from './config/agent-limits.ts';
 import { checkConfig } from './config/check-config.ts';
 import type { Config, ConfigInput } from './config/config.ts';
-import { gatewayLimitsOf } from './config/limits.ts';
+import type { Limits } from './config/limits.ts';
 import { readEnv } from './config/read-env.ts';
 import { findTool } from './config/registered-tool.ts';
 import { type Settings, settingsOf } from './config/settings.ts';
-import { type App, createApp } from './http/app.ts';
-import { type HttpServer, listen } from './http/server.ts';
-import { ensureFirstKey } from './keys/first-key.ts';
-import { tokenSecret } from './keys/tokens.ts';
-import type { Limits } from './limits.ts';
+import { ensureFirstKey } from './domain/keys/first-key.ts';
+import { tokenSecret } from './domain/keys/tokens.ts';
+import { sweepsOf } from './domain/sweep.ts';
 import { modelFinder } from './models/find-model.ts';
 import { openServices } from './open-services.ts';
+import type { Services } from './ports/services.ts';
+import { Worker } from './runtime/worker.ts';
 import { seed } from './seed.ts';
-import type { Services } from './services.ts';
-import { sweepsOf } from './sweep.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { createRedact, type Redact, secretsOf } from './telemetry/redact.ts';
-import { Worker } from './threads/worker.ts';
+import { type App, createApp } from './transport/http/app.ts';
+import { type HttpServer, listen } from './transport/http/server.ts';
 
 export interface GatewayOptions extends ConfigInput, RunOptions {}
 

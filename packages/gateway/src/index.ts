@@ -3,8 +3,8 @@
 export type { AgentConfig, AgentConfigInput } from './config/agent-config.ts';
 export { type ConfigInput, defineConfig } from './config/config.ts';
 export { ConfigError } from './config/config-error.ts';
+export type { Limits } from './config/limits.ts';
 export type { TypescriptSettings } from './config/registered-tool.ts';
 export type { ToolConfig, ToolConfigInput } from './config/tool-config.ts';
 export { createGateway, type Gateway, type GatewayOptions } from './gateway.ts';
-export type { Limits } from './limits.ts';
-export { rehearsalModel } from './rehearsal/rehearsal-model.ts';
+export { rehearsalModel } from './models/rehearsal/rehearsal-model.ts';

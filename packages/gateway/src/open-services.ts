@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import type { Logger } from '@lastcall/core';
-import { createInProcessBus } from './bus/in-process-bus.ts';
-import { createPostgresBus } from './bus/postgres-bus.ts';
+import type { Limits } from './config/limits.ts';
 import type { Settings } from './config/settings.ts';
-import { createGraphileEngine } from './engine/graphile-engine.ts';
-import { createInProcessEngine } from './engine/in-process-engine.ts';
-import type { Limits } from './limits.ts';
-import type { Services } from './services.ts';
-import { openPostgresStore } from './store/postgres-store.ts';
-import { openSqliteStore } from './store/sqlite-store.ts';
+import { createInProcessBus } from './ports/bus/in-process-bus.ts';
+import { createPostgresBus } from './ports/bus/postgres-bus.ts';
+import { createGraphileEngine } from './ports/engine/graphile-engine.ts';
+import { createInProcessEngine } from './ports/engine/in-process-engine.ts';
+import type { Services } from './ports/services.ts';
+import { openPostgresStore } from './ports/store/postgres-store.ts';
+import { openSqliteStore } from './ports/store/sqlite-store.ts';
 
 export interface OpenedServices {
   readonly services: Services;

@@ -1,11 +1,11 @@
 import type { PersonSeed, SpaceSeed } from './config/space-seed.ts';
-import { createEntity } from './entities/entity.ts';
+import { createEntity } from './domain/entities/entity.ts';
+import { lockSpace } from './domain/spaces/lock-space.ts';
+import { addMember } from './domain/spaces/membership.ts';
+import { createSpace } from './domain/spaces/space.ts';
+import type { Services } from './ports/services.ts';
+import type { Tx } from './ports/store/store.ts';
 import type { Seeded } from './seed.ts';
-import type { Services } from './services.ts';
-import { lockSpace } from './spaces/lock-space.ts';
-import { addMember } from './spaces/membership.ts';
-import { createSpace } from './spaces/space.ts';
-import type { Tx } from './store/store.ts';
 
 /** One start's look at the configuration. */
 export interface Seeding {

@@ -1,12 +1,12 @@
-import { createAgent } from './agents/create-agent.ts';
-import { updateAgent } from './agents/update-agent.ts';
 import type { AgentConfig } from './config/agent-config.ts';
 import type { Config } from './config/config.ts';
 import { findTool } from './config/registered-tool.ts';
+import { createAgent } from './domain/agents/create-agent.ts';
+import { updateAgent } from './domain/agents/update-agent.ts';
+import type { Services } from './ports/services.ts';
+import { fromJson, toJson } from './ports/store/json.ts';
+import type { Tx } from './ports/store/store.ts';
 import { type Seeding, seedSpace } from './seed-space.ts';
-import type { Services } from './services.ts';
-import { fromJson, toJson } from './store/json.ts';
-import type { Tx } from './store/store.ts';
 
 /**
  * Brings the store up to the configuration file: what the file says is so after each start, and what it does not name is kept and

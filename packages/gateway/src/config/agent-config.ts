@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type LimitsInput, limitsSchema } from './limits.ts';
+import { type LimitsInput, limitsSchema } from './agent-limits.ts';
 import { type MiddlewareConfig, middlewareSchema } from './middleware-config.ts';
 import { type ToolConfig, type ToolConfigInput, toolConfigSchema } from './tool-config.ts';
 

@@ -1,7 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Plugin } from '@lastcall/core';
 import type { AgentConfig, AgentConfigInput } from './agent-config.ts';
-import type { GatewayLimitsInput } from './limits.ts';
+import type { GatewayLimitsInput } from './agent-limits.ts';
 import type { RegisteredTools, ToolEntries } from './registered-tool.ts';
 import type { GivenSettings } from './settings.ts';
 import type { SpaceSeed } from './space-seed.ts';

@@ -1,96 +1,51 @@
-import { z } from 'zod';
-import { DEFAULT_LIMITS as DEFAULT_GATEWAY_LIMITS, type Limits as GatewayLimits } from '../limits.ts';
-
-/** What one agent may use. */
+/** What one gateway allows. Everything has a bound, and an error that says it. */
 export interface Limits {
-  /** Model replies in a cycle. */
-  readonly maxSteps: number;
-  /** Tokens in and out, in a cycle. */
-  readonly tokensPerCycle: number;
-  /** What the agent carries over from cycle to cycle before it is compacted. */
-  readonly consciousnessTokens: number;
-  readonly cycleTimeoutMs: number;
-  /** Events taken as one batch. */
-  readonly eventsPerCycle: number;
-  /** Events that may wait; the next one is refused. */
+  /** How long a thread is held without a sign of life. */
+  readonly leaseMs: number;
+  /** How often what was lost or is due is looked for. */
+  readonly sweepMs: number;
+  /** Cycles under way at once. */
+  readonly cycles: number;
+  /** Events that may wait for one agent. */
   readonly inboxLength: number;
-  /** How often a cycle is tried before its events are dead. */
-  readonly maxAttempts: number;
-  /** Messages between agents without a human one. */
-  readonly hopLimit: number;
-  readonly maxGoals: number;
-  readonly maxMemories: number;
-  readonly maxPlans: number;
-  /** Characters of a goal, a memory or a plan's instruction. */
-  readonly noteLength: number;
+  /** Before the second try of a failed cycle; doubled for each further one. */
+  readonly retryMs: number;
+  /** Messages by agents without one by a person in between. */
+  readonly hops: number;
+  readonly bodyBytes: number;
+  readonly messageCharacters: number;
+  readonly resultBytes: number;
+  /** What is shown of a tool's output. The rest is cut off, and read back by reference. */
+  readonly outputBytes: number;
+  /** What is kept of a tool's output to be read back. */
+  readonly keptOutputBytes: number;
+  /** Streams open at once. */
+  readonly connections: number;
+  /** Events that may wait in memory for one reader of a stream. What is more is read from the database. */
+  readonly streamBacklog: number;
+  /** How long a reader of a stream may take nothing of what is handed to it before it is disconnected. */
+  readonly streamStallMs: number;
+  /** How long what a stream said is kept for those who missed it. */
+  readonly streamWindowMs: number;
+  /** How long cycles may go on after a stop was asked for. */
+  readonly graceMs: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
-  maxSteps: 50,
-  tokensPerCycle: 400_000,
-  consciousnessTokens: 32_000,
-  // A model that thinks long and calls a few slow tools stays well below.
-  cycleTimeoutMs: 600_000,
-  eventsPerCycle: 50,
+  leaseMs: 10_000,
+  sweepMs: 1_000,
+  cycles: 500,
   inboxLength: 10_000,
-  maxAttempts: 5,
-  hopLimit: 8,
-  maxGoals: 50,
-  maxMemories: 200,
-  maxPlans: 50,
-  noteLength: 4_000,
+  retryMs: 1_000,
+  hops: 8,
+  bodyBytes: 1_000_000,
+  messageCharacters: 32_000,
+  resultBytes: 256_000,
+  outputBytes: 256_000,
+  keptOutputBytes: 16_000_000,
+  connections: 10_000,
+  streamBacklog: 1_000,
+  streamStallMs: 15_000,
+  streamWindowMs: 3_600_000,
+  graceMs: 10_000,
 };
-
-type Given<T> = { readonly [K in keyof T]?: T[K] | undefined };
-
-export type LimitsInput = Given<Limits>;
-
-/** The gateway's own limits, and under `agent` what its agents get where they say nothing themselves. The lease is a setting. */
-export type GatewayLimitsInput = Given<Omit<GatewayLimits, 'leaseMs'>> & { readonly agent?: LimitsInput | undefined };
-
-const count = z.int().min(1).max(1_000_000_000).optional();
-// Nothing that waits longer than a day is a cycle.
-const cycleTime = z.int().min(1).max(86_400_000).optional();
-// Zero means none: no goals, no answer to another agent.
-const countOrNone = z.int().min(0).max(1_000_000).optional();
-
-export const limitsSchema: z.ZodType<LimitsInput> = z.strictObject({
-  maxSteps: count,
-  tokensPerCycle: count,
-  consciousnessTokens: count,
-  cycleTimeoutMs: cycleTime,
-  eventsPerCycle: count,
-  inboxLength: count,
-  maxAttempts: count,
-  hopLimit: countOrNone,
-  maxGoals: countOrNone,
-  maxMemories: countOrNone,
-  maxPlans: countOrNone,
-  noteLength: count,
-});
-
-const { leaseMs: _setting, ...gatewayLimits } = DEFAULT_GATEWAY_LIMITS;
-
-export const gatewayLimitsSchema: z.ZodType<GatewayLimitsInput> = z.strictObject({
-  ...(Object.fromEntries(Object.keys(gatewayLimits).map((name) => [name, count])) as Record<
-    keyof typeof gatewayLimits,
-    typeof count
-  >),
-  agent: limitsSchema.optional(),
-});
-
-/** The first of them that says something, limit by limit. */
-export function limitsOf(...given: readonly (LimitsInput | undefined)[]): Limits {
-  return firstGiven(DEFAULT_LIMITS, given);
-}
-
-export function gatewayLimitsOf(given: GatewayLimitsInput, leaseMs: number): GatewayLimits {
-  return firstGiven(DEFAULT_GATEWAY_LIMITS, [{ ...given, leaseMs }]);
-}
-
-function firstGiven<T extends object>(defaults: T, given: readonly (Given<T> | undefined)[]): T {
-  const keys = Object.keys(defaults) as (keyof T)[];
-  return Object.fromEntries(
-    keys.map((key) => [key, given.find((one) => one?.[key] !== undefined)?.[key] ?? defaults[key]]),
-  ) as T;
-}

@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { LastcallError } from '@lastcall/core';
-import { rehearsalModel } from '../rehearsal/rehearsal-model.ts';
+import { rehearsalModel } from './rehearsal/rehearsal-model.ts';
 
 export interface ModelOptions {
   /** Of agents that name none. Without it: that of the provider whose key is in the environment, or the rehearsal. */

@@ -1,4 +1,4 @@
-import { hideFrameIds } from '../inbox/hide-tag.ts';
+import { hideFrameIds } from './hide-tag.ts';
 
 /** Gives a text without the secrets in it. */
 export type Redact = (text: string) => string;

@@ -8,7 +8,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { hideFrameIds } from '../inbox/hide-tag.ts';
+import { hideFrameIds } from './hide-tag.ts';
 
 /** The operations of the GenAI conventions that a gateway performs. */
 type Operation = 'invoke_agent' | 'chat' | 'execute_tool';

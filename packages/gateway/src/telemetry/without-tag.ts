@@ -1,5 +1,5 @@
 import type { Logger } from '@lastcall/core';
-import { hideTag, hideTagIn } from '../inbox/hide-tag.ts';
+import { hideTag, hideTagIn } from './hide-tag.ts';
 
 /** A logger for one agent's turn: the id of its frames goes to no log, whoever keeps it. */
 export function withoutTag(logger: Logger, tag: string): Logger {

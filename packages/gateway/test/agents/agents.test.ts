@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { getAgent, listAgents } from '../../src/agents/agent.ts';
-import { createAgent, type NewAgent } from '../../src/agents/create-agent.ts';
-import { pauseAgent, resumeAgent } from '../../src/agents/pause-agent.ts';
-import { type AgentUpdate, updateAgent } from '../../src/agents/update-agent.ts';
-import { getEntity } from '../../src/entities/entity.ts';
-import { listMembers } from '../../src/spaces/membership.ts';
+import { getAgent, listAgents } from '../../src/domain/agents/agent.ts';
+import { createAgent, type NewAgent } from '../../src/domain/agents/create-agent.ts';
+import { pauseAgent, resumeAgent } from '../../src/domain/agents/pause-agent.ts';
+import { type AgentUpdate, updateAgent } from '../../src/domain/agents/update-agent.ts';
+import { getEntity } from '../../src/domain/entities/entity.ts';
+import { listMembers } from '../../src/domain/spaces/membership.ts';
 import { openWorld, type World } from '../spaces/world.ts';
 import { type Database, databases } from '../support/stores.ts';
 

@@ -1,9 +1,9 @@
 import { scriptedModel } from '@lastcall/core/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { pauseAgent, resumeAgent } from '../../src/agents/pause-agent.ts';
-import { updateAgent } from '../../src/agents/update-agent.ts';
-import type { Services } from '../../src/services.ts';
-import type { Tx } from '../../src/store/store.ts';
+import { pauseAgent, resumeAgent } from '../../src/domain/agents/pause-agent.ts';
+import { updateAgent } from '../../src/domain/agents/update-agent.ts';
+import type { Services } from '../../src/ports/services.ts';
+import type { Tx } from '../../src/ports/store/store.ts';
 import { overlap } from '../spaces/overlap.ts';
 import { holdLock, overlapping } from '../support/held-lock.ts';
 import { lobby } from '../support/lobby.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Bus, StreamEvent, StreamNotice } from '../../src/bus/bus.ts';
-import { createInProcessBus } from '../../src/bus/in-process-bus.ts';
-import { createPostgresBus } from '../../src/bus/postgres-bus.ts';
+import type { Bus, StreamEvent, StreamNotice } from '../../src/ports/bus/bus.ts';
+import { createInProcessBus } from '../../src/ports/bus/in-process-bus.ts';
+import { createPostgresBus } from '../../src/ports/bus/postgres-bus.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { eventOf } from './notices.ts';
 

@@ -1,4 +1,4 @@
-import type { Bus, StreamEvent, StreamNotice } from '../../src/bus/bus.ts';
+import type { Bus, StreamEvent, StreamNotice } from '../../src/ports/bus/bus.ts';
 
 export function eventOf(channel: string, seq: number, payload: unknown = { text: `${channel} ${seq}` }): StreamEvent {
   return { channel, seq, type: 'message.delta', payload, at: 1_000 + seq, revocations: 0 };

@@ -1,8 +1,8 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Bus } from '../../src/bus/bus.ts';
-import { createPostgresBus } from '../../src/bus/postgres-bus.ts';
+import type { Bus } from '../../src/ports/bus/bus.ts';
+import { createPostgresBus } from '../../src/ports/bus/postgres-bus.ts';
 import { until } from '../processes/until.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { eventOf, listenTo } from './notices.ts';

@@ -1,8 +1,8 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi';
 import { describe, expect, test } from 'vitest';
 import { agentConfigSchema } from '../../src/config/agent-config.ts';
+import { DEFAULT_LIMITS, gatewayLimitsOf, limitsOf } from '../../src/config/agent-limits.ts';
 import { check } from '../../src/config/config-problem.ts';
-import { DEFAULT_LIMITS, gatewayLimitsOf, limitsOf } from '../../src/config/limits.ts';
 
 const agent = { name: 'Concierge', instructions: 'Help.' };
 const confirm = { name: 'confirmAction', executionType: 'space' };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { appendRows } from '../../src/consciousness/append-rows.ts';
-import { claimThread, fenced, type Lease } from '../../src/threads/lease.ts';
+import { appendRows } from '../../src/runtime/cycle/append-rows.ts';
+import { claimThread, fenced, type Lease } from '../../src/runtime/lease.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { openWorld, type World } from '../support/world.ts';
 

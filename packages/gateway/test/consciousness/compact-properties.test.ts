@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { problemOfEntries, problemOfMessages } from '../../../core/src/testing/valid-history.ts';
 import { readProgress } from '../../../core/src/turn/progress.ts';
-import { compact } from '../../src/consciousness/compact.ts';
-import { estimateEntries } from '../../src/consciousness/estimate-tokens.ts';
-import { fromCompactionPayload, toCompactionPayload } from '../../src/consciousness/transcript-row.ts';
+import { compact } from '../../src/domain/consciousness/compact.ts';
+import { estimateEntries } from '../../src/domain/consciousness/estimate-tokens.ts';
+import { fromCompactionPayload, toCompactionPayload } from '../../src/domain/consciousness/transcript-row.ts';
 import { answersFor, anyCycle, think, tools } from './transcripts.ts';
 
 const tag = 'k3y';

@@ -1,13 +1,13 @@
 import type { Entry, JournalRecord } from '@lastcall/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadConsciousness, type MindRow } from '../../src/consciousness/load-consciousness.ts';
+import { loadConsciousness, type MindRow } from '../../src/domain/consciousness/load-consciousness.ts';
 import {
   COMPACTION,
   type Compaction,
   toCompactionPayload,
   toEntryPayload,
-} from '../../src/consciousness/transcript-row.ts';
-import type { Store } from '../../src/store/store.ts';
+} from '../../src/domain/consciousness/transcript-row.ts';
+import type { Store } from '../../src/ports/store/store.ts';
 import { type Database, databases } from '../support/stores.ts';
 
 describe.each(databases)('loading consciousness on $kind', ({ create }) => {

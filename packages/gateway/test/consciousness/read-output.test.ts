@@ -1,8 +1,8 @@
 import { dispatchCall, type Outcome } from '@lastcall/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readOutputTool } from '../../src/consciousness/read-output.ts';
-import { toJson } from '../../src/store/json.ts';
-import type { Store } from '../../src/store/store.ts';
+import { toJson } from '../../src/ports/store/json.ts';
+import type { Store } from '../../src/ports/store/store.ts';
+import { readOutputTool } from '../../src/runtime/tools/read-output.ts';
 import { type Database, databases } from '../support/stores.ts';
 
 describe.each(databases)('read_output on $kind', ({ create }) => {

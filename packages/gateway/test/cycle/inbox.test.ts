@@ -1,7 +1,7 @@
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
-import { pauseAgent, resumeAgent } from '../../src/agents/pause-agent.ts';
-import { pushServiceEvent } from '../../src/inbox/push-service-event.ts';
+import { pauseAgent, resumeAgent } from '../../src/domain/agents/pause-agent.ts';
+import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { inboxOf, isFirstStep, situationOf, systemOf, textsOf } from '../support/requests.ts';
 

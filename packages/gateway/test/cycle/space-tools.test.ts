@@ -1,7 +1,7 @@
 import { type ScriptedReply, scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
-import { removeMember } from '../../src/spaces/membership.ts';
-import { spaceChannel } from '../../src/streams/emit.ts';
+import { removeMember } from '../../src/domain/spaces/membership.ts';
+import { spaceChannel } from '../../src/domain/streams/emit.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import { resultsOf, situationOf } from '../support/requests.ts';
@@ -172,7 +172,7 @@ describeWorlds('the tools of every agent', (open) => {
     ids.space = await world.space('Read', [ada]);
     ids.secret = await world.space('Secret', [ada]);
     for (const text of ['1', '2', '3', '4']) await world.say(ids.space, ada, text);
-    const { addMember } = await import('../../src/spaces/membership.ts');
+    const { addMember } = await import('../../src/domain/spaces/membership.ts');
     await world.store.transaction((tx) =>
       addMember(world.services, tx, { spaceId: ids.space as string, entityId: bot }),
     );

@@ -1,8 +1,8 @@
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
-import { redrive } from '../../src/inbox/redrive.ts';
-import { removeMember } from '../../src/spaces/membership.ts';
-import { spaceChannel } from '../../src/streams/emit.ts';
+import { redrive } from '../../src/domain/inbox/redrive.ts';
+import { removeMember } from '../../src/domain/spaces/membership.ts';
+import { spaceChannel } from '../../src/domain/streams/emit.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import type { World } from '../support/world.ts';

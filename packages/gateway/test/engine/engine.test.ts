@@ -1,9 +1,9 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Engine } from '../../src/engine/engine.ts';
-import { createGraphileEngine } from '../../src/engine/graphile-engine.ts';
-import { createInProcessEngine } from '../../src/engine/in-process-engine.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Engine } from '../../src/ports/engine/engine.ts';
+import { createGraphileEngine } from '../../src/ports/engine/graphile-engine.ts';
+import { createInProcessEngine } from '../../src/ports/engine/in-process-engine.ts';
+import type { Store } from '../../src/ports/store/store.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { recordWakes } from './wakes.ts';
 

@@ -1,9 +1,9 @@
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Engine } from '../../src/engine/engine.ts';
-import { createGraphileEngine } from '../../src/engine/graphile-engine.ts';
-import { openPostgresStore } from '../../src/store/postgres-store.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Engine } from '../../src/ports/engine/engine.ts';
+import { createGraphileEngine } from '../../src/ports/engine/graphile-engine.ts';
+import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
+import type { Store } from '../../src/ports/store/store.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { recordWakes } from './wakes.ts';
 

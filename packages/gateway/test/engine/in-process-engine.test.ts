@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { createInProcessEngine } from '../../src/engine/in-process-engine.ts';
-import { openSqliteStore } from '../../src/store/sqlite-store.ts';
-import type { Store } from '../../src/store/store.ts';
+import { createInProcessEngine } from '../../src/ports/engine/in-process-engine.ts';
+import { openSqliteStore } from '../../src/ports/store/sqlite-store.ts';
+import type { Store } from '../../src/ports/store/store.ts';
 
 let store: Store;
 const home = mkdtempSync(join(tmpdir(), 'lastcall-engine-'));

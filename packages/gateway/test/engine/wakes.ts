@@ -1,4 +1,4 @@
-import type { Wake } from '../../src/engine/engine.ts';
+import type { Wake } from '../../src/ports/engine/engine.ts';
 
 /** A `wake` that remembers, and that can be made to hang. */
 export interface RecordedWakes {

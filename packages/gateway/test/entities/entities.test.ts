@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createEntity, getEntity, listEntities, type NewEntity } from '../../src/entities/entity.ts';
+import { createEntity, getEntity, listEntities, type NewEntity } from '../../src/domain/entities/entity.ts';
 import { openWorld, type World } from '../spaces/world.ts';
 import { type Database, databases } from '../support/stores.ts';
 

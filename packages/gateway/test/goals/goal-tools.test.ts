@@ -1,7 +1,7 @@
 import { dispatchCall } from '@lastcall/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { goalTools } from '../../src/built-in-tools/goal-tools.ts';
-import { listGoals } from '../../src/goals/goals.ts';
+import { listGoals } from '../../src/domain/notes/goals.ts';
+import { goalTools } from '../../src/runtime/tools/goal-tools.ts';
 import { createWorld, cycleOf, type World } from '../pending/world.ts';
 import { databases } from '../support/stores.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { GoalInput } from '../../src/goals/goal.ts';
-import { deleteGoals, listGoals, setGoals } from '../../src/goals/goals.ts';
+import type { GoalInput } from '../../src/domain/notes/goal.ts';
+import { deleteGoals, listGoals, setGoals } from '../../src/domain/notes/goals.ts';
 import { createWorld, type World } from '../pending/world.ts';
 import { databases } from '../support/stores.ts';
 

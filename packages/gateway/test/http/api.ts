@@ -1,14 +1,14 @@
 import { jsonSchema, type Logger } from '@lastcall/core';
-import { createInProcessBus } from '../../src/bus/in-process-bus.ts';
-import { createInProcessEngine } from '../../src/engine/in-process-engine.ts';
-import { type App, type AppOptions, createApp } from '../../src/http/app.ts';
-import { createKey } from '../../src/keys/api-key.ts';
-import type { Scope } from '../../src/keys/scope.ts';
-import { signToken, tokenSecret } from '../../src/keys/tokens.ts';
-import { DEFAULT_LIMITS, type Limits } from '../../src/limits.ts';
-import { newId } from '../../src/new-id.ts';
-import type { Services } from '../../src/services.ts';
-import type { Store } from '../../src/store/store.ts';
+import { DEFAULT_LIMITS, type Limits } from '../../src/config/limits.ts';
+import { createKey } from '../../src/domain/keys/api-key.ts';
+import type { Scope } from '../../src/domain/keys/scope.ts';
+import { signToken, tokenSecret } from '../../src/domain/keys/tokens.ts';
+import { newId } from '../../src/domain/new-id.ts';
+import { createInProcessBus } from '../../src/ports/bus/in-process-bus.ts';
+import { createInProcessEngine } from '../../src/ports/engine/in-process-engine.ts';
+import type { Services } from '../../src/ports/services.ts';
+import type { Store } from '../../src/ports/store/store.ts';
+import { type App, type AppOptions, createApp } from '../../src/transport/http/app.ts';
 import type { Database } from '../support/stores.ts';
 
 /** The HTTP app in memory, upon a real database. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Tables } from '../../src/store/tables.ts';
+import type { Tables } from '../../src/ports/store/tables.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { type Api, type Document, openApi } from './api.ts';
 

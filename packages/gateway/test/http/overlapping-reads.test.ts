@@ -1,7 +1,7 @@
 import { dispatchCall } from '@lastcall/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { spaceTools } from '../../src/built-in-tools/space-tools.ts';
-import type { ThinkingContext } from '../../src/cycle/cycle-context.ts';
+import type { ThinkingContext } from '../../src/runtime/cycle/cycle-context.ts';
+import { spaceTools } from '../../src/runtime/tools/space-tools.ts';
 import { holdLock, overlapping } from '../support/held-lock.ts';
 import type { Database } from '../support/stores.ts';
 import { type Api, openApi } from './api.ts';

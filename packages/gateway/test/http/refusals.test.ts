@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { endpoint } from '../../src/http/endpoint.ts';
-import type { Store } from '../../src/store/store.ts';
-import { StoreUnavailable } from '../../src/store/store-error.ts';
+import type { Store } from '../../src/ports/store/store.ts';
+import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
+import { endpoint } from '../../src/transport/http/endpoint.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { type Api, openApi, toRequest } from './api.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openPending } from '../../src/pending/open-pending.ts';
+import { openPending } from '../../src/domain/pending/open-pending.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { type Api, openApi } from './api.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hideFrameIds, hideTag, hideTagIn } from '../../src/inbox/hide-tag.ts';
+import { hideFrameIds, hideTag, hideTagIn } from '../../src/telemetry/hide-tag.ts';
 import { hostileText, TAG } from './hostile-events.ts';
 
 const textsOf = (value: Readonly<Record<string, readonly string[]>>): string[] => Object.entries(value).flat(2);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { InboxEvent } from '../../src/inbox/inbox-event.ts';
-import type { WaitingEvent } from '../../src/inbox/render-inbox.ts';
+import type { InboxEvent } from '../../src/domain/inbox/inbox-event.ts';
+import type { WaitingEvent } from '../../src/domain/inbox/render-inbox.ts';
 
 /** As agents have them: 24 hexadecimal digits. It begins like an escape of JSON. */
 export const TAG = 'b003c4e5f60718293a4b5c6d';

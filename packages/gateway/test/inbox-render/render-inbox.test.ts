@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { EntityKind, InboxEvent } from '../../src/inbox/inbox-event.ts';
-import { priorityOf } from '../../src/inbox/inbox-event.ts';
-import { renderInbox } from '../../src/inbox/render-inbox.ts';
-import { parseInbox } from '../../src/rehearsal/parse-inbox.ts';
+import type { EntityKind, InboxEvent } from '../../src/domain/inbox/inbox-event.ts';
+import { priorityOf } from '../../src/domain/inbox/inbox-event.ts';
+import { renderInbox } from '../../src/domain/inbox/render-inbox.ts';
+import { parseInbox } from '../../src/models/rehearsal/parse-inbox.ts';
 import { TAG, waitingEvents } from './hostile-events.ts';
 
 const frame = { cycle: 12, tag: TAG, now: Date.UTC(2026, 0, 2) };

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type InboxFilter, listInbox } from '../../src/inbox/list-inbox.ts';
-import { type NewServiceEvent, pushServiceEvent } from '../../src/inbox/push-service-event.ts';
-import { redrive } from '../../src/inbox/redrive.ts';
-import type { InboxStatus } from '../../src/store/tables.ts';
+import { type InboxFilter, listInbox } from '../../src/domain/inbox/list-inbox.ts';
+import { type NewServiceEvent, pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
+import { redrive } from '../../src/domain/inbox/redrive.ts';
+import type { InboxStatus } from '../../src/ports/store/tables.ts';
 import { openWorld, type World } from '../spaces/world.ts';
 import { type Database, databases } from '../support/stores.ts';
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pauseAgent } from '../../src/agents/pause-agent.ts';
-import { listInbox } from '../../src/inbox/list-inbox.ts';
-import { pushServiceEvent } from '../../src/inbox/push-service-event.ts';
-import { fireDuePlans } from '../../src/plans/fire-due-plans.ts';
-import { listPlans, setPlans } from '../../src/plans/plans.ts';
-import { postMessage } from '../../src/spaces/post-message.ts';
-import type { Tx } from '../../src/store/store.ts';
+import { pauseAgent } from '../../src/domain/agents/pause-agent.ts';
+import { listInbox } from '../../src/domain/inbox/list-inbox.ts';
+import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
+import { fireDuePlans } from '../../src/domain/plans/fire-due-plans.ts';
+import { listPlans, setPlans } from '../../src/domain/plans/plans.ts';
+import { postMessage } from '../../src/domain/spaces/post-message.ts';
+import type { Tx } from '../../src/ports/store/store.ts';
 import { overlap } from '../spaces/overlap.ts';
 import { openWorld, type World } from '../spaces/world.ts';
 import { holdLock, overlapping } from '../support/held-lock.ts';

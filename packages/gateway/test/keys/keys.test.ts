@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createInProcessBus } from '../../src/bus/in-process-bus.ts';
-import { createKey, findKey, listKeys, revokeKey } from '../../src/keys/api-key.ts';
-import { ensureFirstKey } from '../../src/keys/first-key.ts';
-import { hasScope, type Scope } from '../../src/keys/scope.ts';
-import type { Store } from '../../src/store/store.ts';
+import { createKey, findKey, listKeys, revokeKey } from '../../src/domain/keys/api-key.ts';
+import { ensureFirstKey } from '../../src/domain/keys/first-key.ts';
+import { hasScope, type Scope } from '../../src/domain/keys/scope.ts';
+import { createInProcessBus } from '../../src/ports/bus/in-process-bus.ts';
+import type { Store } from '../../src/ports/store/store.ts';
 import { overlap } from '../spaces/overlap.ts';
 import { type Database, databases } from '../support/stores.ts';
 

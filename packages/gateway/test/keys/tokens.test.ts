@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signToken, tokenSecret, verifyToken } from '../../src/keys/tokens.ts';
+import { signToken, tokenSecret, verifyToken } from '../../src/domain/keys/tokens.ts';
 import { openWorld, type World } from '../spaces/world.ts';
 import { type Database, databases } from '../support/stores.ts';
 

@@ -1,8 +1,8 @@
 import { dispatchCall } from '@lastcall/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { memoryTools } from '../../src/built-in-tools/memory-tools.ts';
-import { deleteMemories, listMemories, setMemories } from '../../src/memories/memories.ts';
-import type { MemoryInput } from '../../src/memories/memory.ts';
+import { deleteMemories, listMemories, setMemories } from '../../src/domain/notes/memories.ts';
+import type { MemoryInput } from '../../src/domain/notes/memory.ts';
+import { memoryTools } from '../../src/runtime/tools/memory-tools.ts';
 import { createWorld, cycleOf, type World } from '../pending/world.ts';
 import { databases } from '../support/stores.ts';
 

@@ -1,7 +1,7 @@
 import type { Answer } from '@lastcall/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answer, answerCall } from '../../src/pending/answer-call.ts';
-import { cancelPending } from '../../src/pending/cancel-pending.ts';
+import { answer, answerCall } from '../../src/domain/pending/answer-call.ts';
+import { cancelPending } from '../../src/domain/pending/cancel-pending.ts';
 import { databases } from '../support/stores.ts';
 import { createDesk, type Desk } from './desk.ts';
 

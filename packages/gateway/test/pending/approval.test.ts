@@ -1,8 +1,8 @@
 import type { Answer } from '@lastcall/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answer } from '../../src/pending/answer-call.ts';
-import { expireDue } from '../../src/pending/expire-due.ts';
-import { openPending } from '../../src/pending/open-pending.ts';
+import { answer } from '../../src/domain/pending/answer-call.ts';
+import { expireDue } from '../../src/domain/pending/expire-due.ts';
+import { openPending } from '../../src/domain/pending/open-pending.ts';
 import { databases } from '../support/stores.ts';
 import { createDesk, type Desk } from './desk.ts';
 

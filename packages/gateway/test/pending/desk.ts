@@ -1,10 +1,10 @@
-import type { Limits } from '../../src/limits.ts';
-import { newId } from '../../src/new-id.ts';
-import { type OpenedPending, openPending } from '../../src/pending/open-pending.ts';
-import { type PendingCall, toPendingCall } from '../../src/pending/pending-call.ts';
-import type { Services } from '../../src/services.ts';
-import { type Message, toMessage } from '../../src/spaces/message.ts';
-import { openCard } from '../../src/spaces/tool-card.ts';
+import type { Limits } from '../../src/config/limits.ts';
+import { newId } from '../../src/domain/new-id.ts';
+import { type OpenedPending, openPending } from '../../src/domain/pending/open-pending.ts';
+import { type PendingCall, toPendingCall } from '../../src/domain/pending/pending-call.ts';
+import { type Message, toMessage } from '../../src/domain/spaces/message.ts';
+import { openCard } from '../../src/domain/spaces/tool-card.ts';
+import type { Services } from '../../src/ports/services.ts';
 import type { databases } from '../support/stores.ts';
 import { createWorld, type World } from './world.ts';
 

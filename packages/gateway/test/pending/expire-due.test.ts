@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answer } from '../../src/pending/answer-call.ts';
-import { expireDue } from '../../src/pending/expire-due.ts';
+import { answer } from '../../src/domain/pending/answer-call.ts';
+import { expireDue } from '../../src/domain/pending/expire-due.ts';
 import { databases } from '../support/stores.ts';
 import { createDesk, type Desk } from './desk.ts';
 

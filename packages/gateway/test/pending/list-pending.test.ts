@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answer } from '../../src/pending/answer-call.ts';
-import { listPending, type PendingFilter } from '../../src/pending/list-pending.ts';
+import { answer } from '../../src/domain/pending/answer-call.ts';
+import { listPending, type PendingFilter } from '../../src/domain/pending/list-pending.ts';
 import { databases } from '../support/stores.ts';
 import { createDesk, type Desk } from './desk.ts';
 

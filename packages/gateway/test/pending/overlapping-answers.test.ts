@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answer } from '../../src/pending/answer-call.ts';
-import type { Services } from '../../src/services.ts';
-import { addMember, removeMember } from '../../src/spaces/membership.ts';
-import type { Tx } from '../../src/store/store.ts';
+import { answer } from '../../src/domain/pending/answer-call.ts';
+import { addMember, removeMember } from '../../src/domain/spaces/membership.ts';
+import type { Services } from '../../src/ports/services.ts';
+import type { Tx } from '../../src/ports/store/store.ts';
 import { holdLock, overlapping } from '../support/held-lock.ts';
 import { createDesk, type Desk } from './desk.ts';
 

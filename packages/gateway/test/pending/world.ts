@@ -1,15 +1,15 @@
 import type { ToolContext } from '@lastcall/core';
-import type { Bus, StreamEvent } from '../../src/bus/bus.ts';
 import type { AgentConfigInput } from '../../src/config/agent-config.ts';
-import type { CycleContext, StagedWrite } from '../../src/cycle/cycle-context.ts';
-import type { Engine } from '../../src/engine/engine.ts';
-import type { InboxEvent } from '../../src/inbox/inbox-event.ts';
-import { DEFAULT_LIMITS, type Limits } from '../../src/limits.ts';
-import { newId } from '../../src/new-id.ts';
-import type { Services } from '../../src/services.ts';
-import { fromJson, toJson } from '../../src/store/json.ts';
-import type { Store } from '../../src/store/store.ts';
-import type { AgentStatus, EntityKind, Tables } from '../../src/store/tables.ts';
+import { DEFAULT_LIMITS, type Limits } from '../../src/config/limits.ts';
+import type { InboxEvent } from '../../src/domain/inbox/inbox-event.ts';
+import { newId } from '../../src/domain/new-id.ts';
+import type { Bus, StreamEvent } from '../../src/ports/bus/bus.ts';
+import type { Engine } from '../../src/ports/engine/engine.ts';
+import type { Services } from '../../src/ports/services.ts';
+import { fromJson, toJson } from '../../src/ports/store/json.ts';
+import type { Store } from '../../src/ports/store/store.ts';
+import type { AgentStatus, EntityKind, Tables } from '../../src/ports/store/tables.ts';
+import type { CycleContext, StagedWrite } from '../../src/runtime/cycle/cycle-context.ts';
 import type { Database, databases } from '../support/stores.ts';
 
 interface RecordedWake {

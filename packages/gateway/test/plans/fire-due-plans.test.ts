@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fireDuePlans } from '../../src/plans/fire-due-plans.ts';
-import type { PlanInput } from '../../src/plans/plan.ts';
-import { listPlans, preparePlans, writePlans } from '../../src/plans/plans.ts';
-import type { AgentStatus } from '../../src/store/tables.ts';
+import { fireDuePlans } from '../../src/domain/plans/fire-due-plans.ts';
+import type { PlanInput } from '../../src/domain/plans/plan.ts';
+import { listPlans, preparePlans, writePlans } from '../../src/domain/plans/plans.ts';
+import type { AgentStatus } from '../../src/ports/store/tables.ts';
 import { createWorld, type World } from '../pending/world.ts';
 import { databases } from '../support/stores.ts';
 

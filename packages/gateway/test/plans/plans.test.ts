@@ -1,9 +1,9 @@
 import { dispatchCall } from '@lastcall/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { planTools } from '../../src/built-in-tools/plan-tools.ts';
-import { fireDuePlans } from '../../src/plans/fire-due-plans.ts';
-import type { PlanInput } from '../../src/plans/plan.ts';
-import { deletePlans, listPlans, preparePlans, setPlans, writePlans } from '../../src/plans/plans.ts';
+import { fireDuePlans } from '../../src/domain/plans/fire-due-plans.ts';
+import type { PlanInput } from '../../src/domain/plans/plan.ts';
+import { deletePlans, listPlans, preparePlans, setPlans, writePlans } from '../../src/domain/plans/plans.ts';
+import { planTools } from '../../src/runtime/tools/plan-tools.ts';
 import { createWorld, cycleOf, type World } from '../pending/world.ts';
 import { databases } from '../support/stores.ts';
 

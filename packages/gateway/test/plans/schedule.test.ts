@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { nextInstant } from '../../src/plans/cron.ts';
-import { durationMs } from '../../src/plans/duration.ts';
-import type { PlanInput } from '../../src/plans/plan.ts';
-import { parseSchedule } from '../../src/plans/schedule.ts';
+import { nextInstant } from '../../src/domain/plans/cron.ts';
+import { durationMs } from '../../src/domain/plans/duration.ts';
+import type { PlanInput } from '../../src/domain/plans/plan.ts';
+import { parseSchedule } from '../../src/domain/plans/schedule.ts';
 
 const NOW = Date.parse('2026-01-01T12:00:00Z');
 const read = (schedule: Partial<PlanInput>, now = NOW) =>

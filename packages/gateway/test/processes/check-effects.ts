@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import { fromJson } from '../../src/store/json.ts';
-import type { Tables } from '../../src/store/tables.ts';
+import { fromJson } from '../../src/ports/store/json.ts';
+import type { Tables } from '../../src/ports/store/tables.ts';
 import type { Effect } from './site.ts';
 
 const ACTING: readonly string[] = ['charge', 'record', 'transfer'];

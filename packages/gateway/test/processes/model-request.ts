@@ -1,4 +1,4 @@
-import type { InboxLine } from '../../src/inbox/render-inbox.ts';
+import type { InboxLine } from '../../src/domain/inbox/render-inbox.ts';
 
 /** A request of chat completions, as far as we read it. */
 export interface ChatBody {

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { makePrivateFolder } from '../../src/store/private-folder.ts';
+import { makePrivateFolder } from '../../src/ports/store/private-folder.ts';
 import { doDuties } from './answering.ts';
 import { SECRET_KEY } from './api.ts';
 import { kinds, openCrew } from './crew.ts';

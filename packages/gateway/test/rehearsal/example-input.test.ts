@@ -1,7 +1,7 @@
 import { jsonSchema } from '@lastcall/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { exampleInput } from '../../src/rehearsal/example-input.ts';
+import { exampleInput } from '../../src/models/rehearsal/example-input.ts';
 
 const hints = { text: 'What is the weather in New York today?', now: Date.UTC(2026, 0, 2) };
 

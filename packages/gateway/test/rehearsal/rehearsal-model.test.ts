@@ -2,9 +2,9 @@ import type { LanguageModelV4CallOptions, LanguageModelV4Message, LanguageModelV
 import { runTurn, type ToolSet } from '@lastcall/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ToolResultEvent, ToolResultOutcome } from '../../src/inbox/inbox-event.ts';
-import { rehearsalModel } from '../../src/rehearsal/rehearsal-model.ts';
-import { CONFESSION } from '../../src/rehearsal/rules.ts';
+import type { ToolResultEvent, ToolResultOutcome } from '../../src/domain/inbox/inbox-event.ts';
+import { rehearsalModel } from '../../src/models/rehearsal/rehearsal-model.ts';
+import { CONFESSION } from '../../src/models/rehearsal/rules.ts';
 import { waitingEvents } from '../inbox-render/hostile-events.ts';
 import { callsOf, runCycle, saidOf, says, TOOLS } from './rehearsal-stage.ts';
 

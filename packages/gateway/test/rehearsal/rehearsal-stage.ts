@@ -1,9 +1,9 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { type AnyTool, runTurn, type ToolSet, type TurnResult, tool } from '@lastcall/core';
-import { renderInstructions, renderSituation } from '../../src/agents/describe-agent.ts';
-import type { InboxEvent, SpaceMessageEvent } from '../../src/inbox/inbox-event.ts';
-import { renderInbox } from '../../src/inbox/render-inbox.ts';
-import { rehearsalModel } from '../../src/rehearsal/rehearsal-model.ts';
+import { renderInstructions, renderSituation } from '../../src/domain/agents/describe-agent.ts';
+import type { InboxEvent, SpaceMessageEvent } from '../../src/domain/inbox/inbox-event.ts';
+import { renderInbox } from '../../src/domain/inbox/render-inbox.ts';
+import { rehearsalModel } from '../../src/models/rehearsal/rehearsal-model.ts';
 
 const TAG = 'k3yT4g';
 const NOW = Date.UTC(2026, 4, 1);

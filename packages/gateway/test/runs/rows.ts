@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { newId } from '../../src/new-id.ts';
-import type { Tx } from '../../src/store/store.ts';
-import type { PendingCallRow, PlanRow, RunRow, TranscriptEntryRow } from '../../src/store/tables.ts';
+import { newId } from '../../src/domain/new-id.ts';
+import type { Tx } from '../../src/ports/store/store.ts';
+import type { PendingCallRow, PlanRow, RunRow, TranscriptEntryRow } from '../../src/ports/store/tables.ts';
 
 /** Rows that cycles leave, without a cycle. */
 export async function insertRun(tx: Tx, given: Partial<RunRow> & { thread_id: string }): Promise<string> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { requestCancel } from '../../src/runs/request-cancel.ts';
-import { getRun, listRuns } from '../../src/runs/run.ts';
-import { runTranscript } from '../../src/runs/run-transcript.ts';
+import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
+import { getRun, listRuns } from '../../src/domain/runs/run.ts';
+import { runTranscript } from '../../src/domain/runs/run-transcript.ts';
 import { openWorld, type World } from '../spaces/world.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { insertEntry, insertRun } from './rows.ts';

@@ -1,17 +1,17 @@
 import type { Logger } from '@lastcall/core';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { deleteAgent } from '../../src/agents/delete-agent.ts';
-import { updateAgent } from '../../src/agents/update-agent.ts';
-import { createInProcessBus } from '../../src/bus/in-process-bus.ts';
 import { checkConfig } from '../../src/config/check-config.ts';
 import type { ConfigInput } from '../../src/config/config.ts';
-import { createInProcessEngine } from '../../src/engine/in-process-engine.ts';
-import { createEntity } from '../../src/entities/entity.ts';
-import { DEFAULT_LIMITS } from '../../src/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/config/limits.ts';
+import { deleteAgent } from '../../src/domain/agents/delete-agent.ts';
+import { updateAgent } from '../../src/domain/agents/update-agent.ts';
+import { createEntity } from '../../src/domain/entities/entity.ts';
+import { addMember, removeMember } from '../../src/domain/spaces/membership.ts';
+import { createInProcessBus } from '../../src/ports/bus/in-process-bus.ts';
+import { createInProcessEngine } from '../../src/ports/engine/in-process-engine.ts';
+import type { Services } from '../../src/ports/services.ts';
+import type { Store } from '../../src/ports/store/store.ts';
 import { seed } from '../../src/seed.ts';
-import type { Services } from '../../src/services.ts';
-import { addMember, removeMember } from '../../src/spaces/membership.ts';
-import type { Store } from '../../src/store/store.ts';
 import { type Database, databases } from '../support/stores.ts';
 
 const agent = (name: string, instructions = '') => ({ name, instructions });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createEntity } from '../../src/entities/entity.ts';
-import { listInbox } from '../../src/inbox/list-inbox.ts';
-import { addMember } from '../../src/spaces/membership.ts';
+import { createEntity } from '../../src/domain/entities/entity.ts';
+import { listInbox } from '../../src/domain/inbox/list-inbox.ts';
+import { addMember } from '../../src/domain/spaces/membership.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { openWorld, type World } from './world.ts';
 

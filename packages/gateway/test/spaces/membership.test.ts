@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { deleteAgent } from '../../src/agents/delete-agent.ts';
-import { addMember, listMembers, removeMember, requireMember } from '../../src/spaces/membership.ts';
-import { createSpace, getSpace, listSpaces } from '../../src/spaces/space.ts';
+import { deleteAgent } from '../../src/domain/agents/delete-agent.ts';
+import { addMember, listMembers, removeMember, requireMember } from '../../src/domain/spaces/membership.ts';
+import { createSpace, getSpace, listSpaces } from '../../src/domain/spaces/space.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { openWorld, type World } from './world.ts';
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pauseAgent } from '../../src/agents/pause-agent.ts';
-import { listInbox } from '../../src/inbox/list-inbox.ts';
-import { listMessages } from '../../src/spaces/list-messages.ts';
-import { removeMember } from '../../src/spaces/membership.ts';
-import { type NewMessage, postMessage } from '../../src/spaces/post-message.ts';
-import { openCard } from '../../src/spaces/tool-card.ts';
+import { pauseAgent } from '../../src/domain/agents/pause-agent.ts';
+import { listInbox } from '../../src/domain/inbox/list-inbox.ts';
+import { listMessages } from '../../src/domain/spaces/list-messages.ts';
+import { removeMember } from '../../src/domain/spaces/membership.ts';
+import { type NewMessage, postMessage } from '../../src/domain/spaces/post-message.ts';
+import { openCard } from '../../src/domain/spaces/tool-card.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { openWorld, type World } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/ports/store/store.ts';
 
 /**
  * Two pieces of work that overlap in the worst way, without luck: the first stays open, all written and nothing committed, until

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listInbox } from '../../src/inbox/list-inbox.ts';
-import { listMessages } from '../../src/spaces/list-messages.ts';
-import { type CardUpdate, type NewCard, openCard, updateCard } from '../../src/spaces/tool-card.ts';
-import type { MessageStatus } from '../../src/store/tables.ts';
+import { listInbox } from '../../src/domain/inbox/list-inbox.ts';
+import { listMessages } from '../../src/domain/spaces/list-messages.ts';
+import { type CardUpdate, type NewCard, openCard, updateCard } from '../../src/domain/spaces/tool-card.ts';
+import type { MessageStatus } from '../../src/ports/store/tables.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { overlap } from './overlap.ts';
 import { openWorld, type World } from './world.ts';

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { Agent } from '../../src/agents/agent.ts';
-import { createAgent } from '../../src/agents/create-agent.ts';
-import type { StreamEvent } from '../../src/bus/bus.ts';
-import { createEntity, type Entity } from '../../src/entities/entity.ts';
-import { DEFAULT_LIMITS, type Limits } from '../../src/limits.ts';
-import type { Services } from '../../src/services.ts';
-import type { Message } from '../../src/spaces/message.ts';
-import { type NewMessage, postMessage } from '../../src/spaces/post-message.ts';
-import { createSpace, type Space } from '../../src/spaces/space.ts';
-import type { Store, Tx } from '../../src/store/store.ts';
+import { DEFAULT_LIMITS, type Limits } from '../../src/config/limits.ts';
+import type { Agent } from '../../src/domain/agents/agent.ts';
+import { createAgent } from '../../src/domain/agents/create-agent.ts';
+import { createEntity, type Entity } from '../../src/domain/entities/entity.ts';
+import type { Message } from '../../src/domain/spaces/message.ts';
+import { type NewMessage, postMessage } from '../../src/domain/spaces/post-message.ts';
+import { createSpace, type Space } from '../../src/domain/spaces/space.ts';
+import type { StreamEvent } from '../../src/ports/bus/bus.ts';
+import type { Services } from '../../src/ports/services.ts';
+import type { Store, Tx } from '../../src/ports/store/store.ts';
 import type { Database } from '../support/stores.ts';
 
 /** A gateway without workers: what would be woken and told is only noted, once it is durable. */

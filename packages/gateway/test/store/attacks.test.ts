@@ -3,10 +3,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { statement } from '../../src/store/statement.ts';
-import type { Store } from '../../src/store/store.ts';
-import { together } from '../../src/store/together.ts';
-import { emit } from '../../src/streams/emit.ts';
+import { emit } from '../../src/domain/streams/emit.ts';
+import { statement } from '../../src/ports/store/statement.ts';
+import type { Store } from '../../src/ports/store/store.ts';
+import { together } from '../../src/ports/store/together.ts';
 import { type Database, databases } from '../support/stores.ts';
 
 const of = (kind: string) => databases.filter((one) => one.kind === kind);

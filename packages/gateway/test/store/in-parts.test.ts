@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inParts } from '../../src/store/in-parts.ts';
+import { inParts } from '../../src/ports/store/in-parts.ts';
 
 test('rows go in parts that one statement has room for, in order and each once', () => {
   const rows = Array.from({ length: 70_001 }, (_, id) => ({ id, name: 'x', at: 1 }));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { scriptedModel } from '@lastcall/core/testing';
 import { afterAll, expect, test } from 'vitest';
-import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { openSqliteStore } from '../../src/ports/store/sqlite-store.ts';
 import { lobby } from '../support/lobby.ts';
 import { openWorld } from '../support/world.ts';
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openSqliteStore } from '../../src/store/sqlite-store.ts';
-import type { Store } from '../../src/store/store.ts';
+import { openSqliteStore } from '../../src/ports/store/sqlite-store.ts';
+import type { Store } from '../../src/ports/store/store.ts';
 
 let home: string;
 let store: Store;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { statement } from '../../src/store/statement.ts';
-import type { Store } from '../../src/store/store.ts';
+import { statement } from '../../src/ports/store/statement.ts';
+import type { Store } from '../../src/ports/store/store.ts';
 import { type Database, databases } from '../support/stores.ts';
 
 describe.each(databases)('the store on $kind', ({ create }) => {

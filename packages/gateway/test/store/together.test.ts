@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { together } from '../../src/store/together.ts';
+import { together } from '../../src/ports/store/together.ts';
 
 const failing = (code: string): Promise<never> => Promise.reject(Object.assign(new Error(code), { code }));
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Bus } from '../../src/bus/bus.ts';
-import { createPostgresBus } from '../../src/bus/postgres-bus.ts';
-import { DEFAULT_LIMITS } from '../../src/limits.ts';
-import type { Store } from '../../src/store/store.ts';
-import { emit } from '../../src/streams/emit.ts';
-import { readStream, type StreamReader } from '../../src/streams/read-stream.ts';
+import { DEFAULT_LIMITS } from '../../src/config/limits.ts';
+import { emit } from '../../src/domain/streams/emit.ts';
+import { readStream, type StreamReader } from '../../src/domain/streams/read-stream.ts';
+import type { Bus } from '../../src/ports/bus/bus.ts';
+import { createPostgresBus } from '../../src/ports/bus/postgres-bus.ts';
+import type { Store } from '../../src/ports/store/store.ts';
 import { type Database, databases } from '../support/stores.ts';
 
 /** What one of two gateways has of its own. */

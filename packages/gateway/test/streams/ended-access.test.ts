@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Bus } from '../../src/bus/bus.ts';
-import { createPostgresBus } from '../../src/bus/postgres-bus.ts';
-import { ensureFirstKey } from '../../src/keys/first-key.ts';
-import { emit, runChannel, spaceChannel } from '../../src/streams/emit.ts';
-import { eventSource } from '../../src/streams/event-source.ts';
-import { createOpenStreams } from '../../src/streams/open-streams.ts';
-import { readStream } from '../../src/streams/read-stream.ts';
+import { ensureFirstKey } from '../../src/domain/keys/first-key.ts';
+import { emit, runChannel, spaceChannel } from '../../src/domain/streams/emit.ts';
+import { readStream } from '../../src/domain/streams/read-stream.ts';
+import type { Bus } from '../../src/ports/bus/bus.ts';
+import { createPostgresBus } from '../../src/ports/bus/postgres-bus.ts';
+import { eventSource } from '../../src/transport/sse/event-source.ts';
+import { createOpenStreams } from '../../src/transport/sse/open-streams.ts';
 import { type Api, openApi, toRequest } from '../http/api.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { type EventStream, readEventStream } from './event-stream.ts';

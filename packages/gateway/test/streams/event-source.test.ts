@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createPostgresBus } from '../../src/bus/postgres-bus.ts';
-import { emit, runChannel, spaceChannel } from '../../src/streams/emit.ts';
-import { sweepStreams } from '../../src/streams/sweep-streams.ts';
+import { emit, runChannel, spaceChannel } from '../../src/domain/streams/emit.ts';
+import { sweepStreams } from '../../src/domain/streams/sweep-streams.ts';
+import { createPostgresBus } from '../../src/ports/bus/postgres-bus.ts';
 import { type Api, type ApiOptions, openApi, toRequest } from '../http/api.ts';
 import { memoryInUse } from '../support/memory.ts';
 import { type Database, databases } from '../support/stores.ts';

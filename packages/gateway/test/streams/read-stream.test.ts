@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import type { KyselyPlugin } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Bus, StreamEvent, StreamNotice } from '../../src/bus/bus.ts';
-import { createInProcessBus } from '../../src/bus/in-process-bus.ts';
-import { DEFAULT_LIMITS } from '../../src/limits.ts';
-import type { Store } from '../../src/store/store.ts';
-import { emit } from '../../src/streams/emit.ts';
-import { readStream, type StreamReader } from '../../src/streams/read-stream.ts';
-import { sweepStreams } from '../../src/streams/sweep-streams.ts';
+import { DEFAULT_LIMITS } from '../../src/config/limits.ts';
+import { emit } from '../../src/domain/streams/emit.ts';
+import { readStream, type StreamReader } from '../../src/domain/streams/read-stream.ts';
+import { sweepStreams } from '../../src/domain/streams/sweep-streams.ts';
+import type { Bus, StreamEvent, StreamNotice } from '../../src/ports/bus/bus.ts';
+import { createInProcessBus } from '../../src/ports/bus/in-process-bus.ts';
+import type { Store } from '../../src/ports/store/store.ts';
 import { type Database, databases } from '../support/stores.ts';
 
 describe.each(databases)('reading a channel on $kind', ({ create }) => {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { inject } from 'vitest';
-import { openPostgresStore } from '../../src/store/postgres-store.ts';
-import { openSqliteStore } from '../../src/store/sqlite-store.ts';
-import type { Store } from '../../src/store/store.ts';
+import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
+import { openSqliteStore } from '../../src/ports/store/sqlite-store.ts';
+import type { Store } from '../../src/ports/store/store.ts';
 
 /** A new, empty database of its kind, and stores upon it. */
 export interface Database {

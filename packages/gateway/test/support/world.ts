@@ -1,22 +1,22 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Logger } from '@lastcall/core';
-import { createAgent } from '../../src/agents/create-agent.ts';
-import type { StreamEvent } from '../../src/bus/bus.ts';
-import { createInProcessBus } from '../../src/bus/in-process-bus.ts';
-import type { LimitsInput } from '../../src/config/limits.ts';
+import type { LimitsInput } from '../../src/config/agent-limits.ts';
+import { DEFAULT_LIMITS, type Limits } from '../../src/config/limits.ts';
 import { checkTools, type ToolEntries } from '../../src/config/registered-tool.ts';
-import { createInProcessEngine } from '../../src/engine/in-process-engine.ts';
-import { createEntity } from '../../src/entities/entity.ts';
-import { DEFAULT_LIMITS, type Limits } from '../../src/limits.ts';
-import { expireDue } from '../../src/pending/expire-due.ts';
-import { fireDuePlans } from '../../src/plans/fire-due-plans.ts';
-import type { Services } from '../../src/services.ts';
-import { addMember } from '../../src/spaces/membership.ts';
-import { postMessage } from '../../src/spaces/post-message.ts';
-import { createSpace } from '../../src/spaces/space.ts';
-import { fromJson } from '../../src/store/json.ts';
-import type { Store } from '../../src/store/store.ts';
-import { Worker } from '../../src/threads/worker.ts';
+import { createAgent } from '../../src/domain/agents/create-agent.ts';
+import { createEntity } from '../../src/domain/entities/entity.ts';
+import { expireDue } from '../../src/domain/pending/expire-due.ts';
+import { fireDuePlans } from '../../src/domain/plans/fire-due-plans.ts';
+import { addMember } from '../../src/domain/spaces/membership.ts';
+import { postMessage } from '../../src/domain/spaces/post-message.ts';
+import { createSpace } from '../../src/domain/spaces/space.ts';
+import type { StreamEvent } from '../../src/ports/bus/bus.ts';
+import { createInProcessBus } from '../../src/ports/bus/in-process-bus.ts';
+import { createInProcessEngine } from '../../src/ports/engine/in-process-engine.ts';
+import type { Services } from '../../src/ports/services.ts';
+import { fromJson } from '../../src/ports/store/json.ts';
+import type { Store } from '../../src/ports/store/store.ts';
+import { Worker } from '../../src/runtime/worker.ts';
 import type { Database } from './stores.ts';
 
 /** One gateway without HTTP, upon a real database, with models and tools of the test's own. */

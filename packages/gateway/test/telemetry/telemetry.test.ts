@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { trace } from '@opentelemetry/api';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ApiError } from '../../src/api-error.ts';
+import { ApiError } from '../../src/domain/api-error.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { inSpan, usageAttributes } from '../../src/telemetry/spans.ts';

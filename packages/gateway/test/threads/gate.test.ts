@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Gate } from '../../src/threads/gate.ts';
+import { Gate } from '../../src/runtime/gate.ts';
 
 const first = { isFirst: true };
 const other = { isFirst: false };

@@ -1,7 +1,7 @@
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
-import { setPlans } from '../../src/plans/plans.ts';
-import { findSleepers } from '../../src/threads/find-sleepers.ts';
+import { setPlans } from '../../src/domain/plans/plans.ts';
+import { findSleepers } from '../../src/runtime/find-sleepers.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 

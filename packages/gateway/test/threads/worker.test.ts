@@ -2,7 +2,7 @@ import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { toJson } from '../../src/store/json.ts';
+import { toJson } from '../../src/ports/store/json.ts';
 import { lobby } from '../support/lobby.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { openWorld, type World } from '../support/world.ts';

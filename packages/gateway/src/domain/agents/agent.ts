@@ -1,0 +1,77 @@
+import type { Kysely } from 'kysely';
+import type { AgentConfig } from '../../config/agent-config.ts';
+import { fromJson } from '../../ports/store/json.ts';
+import type { AgentRow, AgentStatus, Tables } from '../../ports/store/tables.ts';
+import { notFound } from '../api-error.ts';
+import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
+import { isId } from '../entities/plain-text.ts';
+
+/** An entity that thinks. */
+export interface Agent {
+  /** Also its entity's id. */
+  readonly id: string;
+  readonly entityId: string;
+  readonly name: string;
+  readonly status: AgentStatus;
+  readonly config: AgentConfig;
+  /** Raised by every change; a cycle keeps the one it began with. */
+  readonly configVersion: number;
+  readonly activeSpaceId?: string;
+  readonly lastError?: unknown;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** One that was deleted is not found. */
+export async function getAgent(db: Kysely<Tables>, agentId: string): Promise<Agent> {
+  return toAgent(await findAgent(db, agentId));
+}
+
+export async function findAgent(db: Kysely<Tables>, agentId: string): Promise<AgentRow> {
+  const row = isId(agentId)
+    ? await db
+        .selectFrom('agents')
+        .selectAll()
+        .where('id', '=', agentId)
+        .where('status', '!=', 'deleted')
+        .executeTakeFirst()
+    : undefined;
+  if (row === undefined) throw notFound('agent', agentId);
+  return row;
+}
+
+export interface AgentFilter extends PageOptions {
+  /** Default: all but the deleted ones. */
+  readonly status?: AgentStatus | undefined;
+}
+
+/** Oldest first. */
+export async function listAgents(db: Kysely<Tables>, filter: AgentFilter = {}): Promise<Page<Agent>> {
+  const limit = pageLimit(filter.limit);
+  const after = textCursor(filter.cursor);
+  let query = db.selectFrom('agents').selectAll();
+  query =
+    filter.status === undefined ? query.where('status', '!=', 'deleted') : query.where('status', '=', filter.status);
+  if (after !== undefined) query = query.where('id', '>', after);
+  const rows = await query
+    .orderBy('id')
+    .limit(limit + 1)
+    .execute();
+  return toPage(rows, { limit, cursorOf: ({ id }) => id, toItem: toAgent });
+}
+
+/** Without its tag: whoever knows that can imitate the gateway's own words. */
+export function toAgent(row: AgentRow): Agent {
+  return {
+    id: row.id,
+    entityId: row.entity_id,
+    name: row.name,
+    status: row.status,
+    config: fromJson<AgentConfig>(row.config),
+    configVersion: row.config_version,
+    ...(row.active_space_id === null ? {} : { activeSpaceId: row.active_space_id }),
+    ...(row.last_error === null ? {} : { lastError: fromJson(row.last_error) }),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import type { Services } from '../../ports/services.ts';
+import { toJson } from '../../ports/store/json.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { AgentRow } from '../../ports/store/tables.ts';
+import { insertEntity } from '../entities/entity.ts';
+import type { Metadata } from '../entities/metadata.ts';
+import { newId } from '../new-id.ts';
+import { addMember } from '../spaces/membership.ts';
+import { type Agent, toAgent } from './agent.ts';
+import { checkAgentConfig, type IsKnownTool } from './check-agent-config.ts';
+
+export interface NewAgent {
+  /** As it was written: it is checked here. */
+  readonly config: unknown;
+  /** The spaces it is a member of from the start. */
+  readonly spaceIds?: readonly string[] | undefined;
+  readonly metadata?: Metadata | undefined;
+  readonly isKnownTool?: IsKnownTool | undefined;
+}
+
+/** An entity, an agent, and the thread that can be woken: one id for the three. */
+export async function createAgent(services: Services, tx: Tx, given: NewAgent): Promise<Agent> {
+  const config = checkAgentConfig(given.config, given.isKnownTool);
+  const id = newId();
+  const now = tx.now();
+  await insertEntity(tx, { kind: 'agent', displayName: config.name, metadata: given.metadata }, id);
+  const row: AgentRow = {
+    id,
+    entity_id: id,
+    name: config.name,
+    config: toJson(config),
+    config_version: 1,
+    status: 'active',
+    active_space_id: null,
+    last_error: null,
+    tag: randomBytes(12).toString('hex'),
+    created_at: now,
+    updated_at: now,
+  };
+  await tx.db.insertInto('agents').values(row).execute();
+  await tx.db
+    .insertInto('threads')
+    .values({ id, kind: 'agent', agent_id: id, lease_owner: null, lease_until: 0, epoch: 0, state: null })
+    .execute();
+  // In the order of their ids: see lockSpace.
+  for (const spaceId of [...new Set(given.spaceIds)].sort()) await addMember(services, tx, { spaceId, entityId: id });
+  return toAgent(row);
+}

@@ -1,0 +1,26 @@
+import type { Services } from '../../ports/services.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { AgentStatus } from '../../ports/store/tables.ts';
+import { type Agent, toAgent } from './agent.ts';
+import { lockAgent } from './lock-agent.ts';
+import { wakeIfWaiting } from './wake-if-waiting.ts';
+
+/** The cycle that runs finishes and no other begins; events wait. */
+export async function pauseAgent(_services: Services, tx: Tx, agentId: string): Promise<Agent> {
+  return await setStatus(tx, agentId, 'paused');
+}
+
+/** Also tries one again whose configuration did not work. */
+export async function resumeAgent(services: Services, tx: Tx, agentId: string): Promise<Agent> {
+  const agent = await setStatus(tx, agentId, 'active');
+  await wakeIfWaiting(services, tx, agentId);
+  return agent;
+}
+
+async function setStatus(tx: Tx, agentId: string, status: AgentStatus): Promise<Agent> {
+  const before = await lockAgent(tx, agentId, 'change');
+  if (before.status === status) return toAgent(before);
+  const changed = { status, updated_at: tx.now() };
+  await tx.db.updateTable('agents').set(changed).where('id', '=', agentId).execute();
+  return toAgent({ ...before, ...changed });
+}

@@ -1,0 +1,38 @@
+import type { AgentConfigInput } from '../../config/agent-config.ts';
+import type { Services } from '../../ports/services.ts';
+import { fromJson, toJson } from '../../ports/store/json.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { type Agent, toAgent } from './agent.ts';
+import { checkAgentConfig, type IsKnownTool } from './check-agent-config.ts';
+import { lockAgent } from './lock-agent.ts';
+import { wakeIfWaiting } from './wake-if-waiting.ts';
+
+export interface AgentUpdate {
+  readonly agentId: string;
+  /** The fields that change; null takes one away. The others stay. */
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly isKnownTool?: IsKnownTool | undefined;
+}
+
+/** Applies from the next cycle. What does not fit is refused as a whole, and the old configuration stays. */
+export async function updateAgent(services: Services, tx: Tx, update: AgentUpdate): Promise<Agent> {
+  const before = await lockAgent(tx, update.agentId, 'change');
+  const merged = Object.entries({ ...fromJson<AgentConfigInput>(before.config), ...update.config });
+  const config = checkAgentConfig(
+    Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined)),
+    update.isKnownTool,
+  );
+  const isMended = before.status === 'invalid';
+  const changed = {
+    name: config.name,
+    config: toJson(config),
+    config_version: before.config_version + 1,
+    ...(isMended ? { status: 'active' as const, last_error: null } : {}),
+    updated_at: tx.now(),
+  };
+  await tx.db.updateTable('agents').set(changed).where('id', '=', before.id).execute();
+  await tx.db.updateTable('entities').set({ display_name: config.name }).where('id', '=', before.entity_id).execute();
+  // What waited for a configuration that works has waited long enough.
+  if (isMended) await wakeIfWaiting(services, tx, before.id);
+  return toAgent({ ...before, ...changed });
+}

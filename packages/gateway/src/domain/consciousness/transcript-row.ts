@@ -1,0 +1,38 @@
+import { type Entry, type JournalRecord, Transcript } from '@lastcall/core';
+import { fromJson, toJson } from '../../ports/store/json.ts';
+import type { Json } from '../../ports/store/tables.ts';
+
+/** The `kind` of the row that stands for all rows before it. Every other row has the kind of its entry. */
+export const COMPACTION = 'compaction';
+
+/** What a compaction left of the entries before it. */
+export interface Compaction {
+  readonly summary: string;
+  /** A transcript by itself: the summary as a message, the calls that still wait, and the newest cycle. */
+  readonly carried: readonly Entry[];
+}
+
+/** The payload of a row that holds an entry and, of the end of a call, what the call changed. */
+export function toEntryPayload({ entry, staged }: JournalRecord): Json {
+  const [plain] = new Transcript([entry]).toJSON().entries;
+  return toJson({ entry: plain, ...(staged === undefined ? {} : { staged }) });
+}
+
+export function fromEntryPayload(payload: Json): JournalRecord {
+  const { entry, ...rest } = fromJson<JournalRecord>(payload);
+  return { entry: entry.kind === 'message' ? (revive([entry])[0] ?? entry) : entry, ...rest };
+}
+
+export function toCompactionPayload({ summary, carried }: Compaction): Json {
+  return toJson({ summary, carried: new Transcript(carried).toJSON().entries });
+}
+
+export function fromCompactionPayload(payload: Json): Compaction {
+  const { summary, carried } = fromJson<Compaction>(payload);
+  return { summary, carried: revive(carried) };
+}
+
+/** JSON has texts where a message has addresses. */
+function revive(entries: readonly Entry[]): readonly Entry[] {
+  return Transcript.fromJSON({ version: 1, entries }).entries;
+}

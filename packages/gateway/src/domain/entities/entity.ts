@@ -1,0 +1,110 @@
+import type { Kysely } from 'kysely';
+import type { Services } from '../../ports/services.ts';
+import { fromJson } from '../../ports/store/json.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { EntityKind, EntityRow, Tables } from '../../ports/store/tables.ts';
+import { ApiError, notFound } from '../api-error.ts';
+import { newId } from '../new-id.ts';
+import { invalid } from './invalid.ts';
+import { type Metadata, toMetadata } from './metadata.ts';
+import { type Page, type PageOptions, pageLimit, textCursor, toPage } from './page.ts';
+import { isId, plainText } from './plain-text.ts';
+
+/** Who is there: a person, an agent, or a service. */
+export interface Entity {
+  readonly id: string;
+  readonly kind: EntityKind;
+  /** What the caller's own system calls it. */
+  readonly externalId?: string;
+  readonly displayName: string;
+  readonly metadata: Metadata;
+  readonly createdAt: number;
+  /** It is gone; what it said stays. */
+  readonly deletedAt?: number;
+}
+
+export interface NewEntity {
+  /** Agents come with their configuration: see createAgent. */
+  readonly kind: EntityKind;
+  readonly externalId?: string | undefined;
+  readonly displayName: string;
+  readonly metadata?: Metadata | undefined;
+}
+
+/** The same external id again gives the entity that has it, as it is. */
+export async function createEntity(_services: Services, tx: Tx, given: NewEntity): Promise<Entity> {
+  if (given.kind === 'agent') throw invalid('kind', 'must be "human" or "service": agents are created as agents.');
+  const inserted = await insertEntity(tx, given);
+  if (inserted !== undefined) return toEntity(inserted);
+  const existing = await tx.db
+    .selectFrom('entities')
+    .selectAll()
+    .where('external_id', '=', given.externalId ?? '')
+    .executeTakeFirstOrThrow();
+  if (existing.kind !== given.kind)
+    throw new ApiError(409, 'external_id_taken', `externalId "${given.externalId}" belongs to a ${existing.kind}.`, {
+      details: { path: 'externalId', kind: existing.kind },
+    });
+  return toEntity(existing);
+}
+
+/** Undefined: another entity has the external id. */
+export async function insertEntity(tx: Tx, given: NewEntity, id: string = newId()): Promise<EntityRow | undefined> {
+  return await tx.db
+    .insertInto('entities')
+    .values({
+      id,
+      kind: given.kind,
+      external_id:
+        given.externalId === undefined ? null : plainText(given.externalId, 'externalId', { min: 1, max: 200 }),
+      display_name: plainText(given.displayName, 'displayName', { min: 1, max: 200 }),
+      metadata: toMetadata(given.metadata),
+      created_at: tx.now(),
+      deleted_at: null,
+    })
+    .onConflict((conflict) => conflict.column('external_id').doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Also one that is gone: messages still name it. */
+export async function getEntity(db: Kysely<Tables>, entityId: string): Promise<Entity> {
+  const row = isId(entityId)
+    ? await db.selectFrom('entities').selectAll().where('id', '=', entityId).executeTakeFirst()
+    : undefined;
+  if (row === undefined) throw notFound('entity', entityId);
+  return toEntity(row);
+}
+
+export interface EntityFilter extends PageOptions {
+  readonly kind?: EntityKind | undefined;
+  readonly externalId?: string | undefined;
+}
+
+/** Oldest first, without those that are gone. */
+export async function listEntities(db: Kysely<Tables>, filter: EntityFilter = {}): Promise<Page<Entity>> {
+  const limit = pageLimit(filter.limit);
+  const after = textCursor(filter.cursor);
+  let query = db.selectFrom('entities').selectAll().where('deleted_at', 'is', null);
+  if (after !== undefined) query = query.where('id', '>', after);
+  if (filter.kind !== undefined) query = query.where('kind', '=', filter.kind);
+  if (filter.externalId !== undefined)
+    query = query.where('external_id', '=', plainText(filter.externalId, 'externalId', { max: 200 }));
+  const rows = await query
+    .orderBy('id')
+    .limit(limit + 1)
+    .execute();
+  return toPage(rows, { limit, cursorOf: ({ id }) => id, toItem: toEntity });
+}
+
+function toEntity(row: EntityRow): Entity {
+  return {
+    id: row.id,
+    kind: row.kind,
+    ...(row.external_id === null ? {} : { externalId: row.external_id }),
+    displayName: row.display_name,
+    metadata: fromJson<Metadata>(row.metadata),
+    createdAt: row.created_at,
+    ...(row.deleted_at === null ? {} : { deletedAt: row.deleted_at }),
+  };
+}

@@ -1,0 +1,60 @@
+import type { Kysely } from 'kysely';
+import { fromJson } from '../../ports/store/json.ts';
+import type { InboxEventRow, InboxEventType, InboxStatus, Tables } from '../../ports/store/tables.ts';
+import { numberCursor, type Page, type PageOptions, pageLimit, toPage } from '../entities/page.ts';
+import { isId } from '../entities/plain-text.ts';
+import type { InboxEvent } from './inbox-event.ts';
+
+/** An event of an agent's inbox, as operators see it. */
+export interface InboxItem {
+  readonly eventId: string;
+  readonly agentId: string;
+  readonly type: InboxEventType;
+  readonly status: InboxStatus;
+  readonly priority: number;
+  readonly attempts: number;
+  readonly event: InboxEvent;
+  /** Not taken before. */
+  readonly availableAt: number;
+  /** The run that took it. */
+  readonly runId?: string;
+  /** Why it is dead or withheld. */
+  readonly error?: unknown;
+  readonly createdAt: number;
+}
+
+export interface InboxFilter extends PageOptions {
+  readonly agentId: string;
+  readonly status?: InboxStatus | undefined;
+}
+
+/** Newest first, of a deleted agent too. */
+export async function listInbox(db: Kysely<Tables>, filter: InboxFilter): Promise<Page<InboxItem>> {
+  const limit = pageLimit(filter.limit);
+  const before = numberCursor(filter.cursor);
+  if (!isId(filter.agentId)) return { items: [] };
+  let query = db.selectFrom('inbox_events').selectAll().where('agent_id', '=', filter.agentId);
+  if (filter.status !== undefined) query = query.where('status', '=', filter.status);
+  if (before !== undefined) query = query.where('id', '<', before);
+  const rows = await query
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute();
+  return toPage(rows, { limit, cursorOf: ({ id }) => String(id), toItem: toInboxItem });
+}
+
+function toInboxItem(row: Omit<InboxEventRow, 'id'>): InboxItem {
+  return {
+    eventId: row.event_id,
+    agentId: row.agent_id,
+    type: row.type,
+    status: row.status,
+    priority: row.priority,
+    attempts: row.attempts,
+    event: fromJson<InboxEvent>(row.payload),
+    availableAt: row.available_at,
+    ...(row.run_id === null ? {} : { runId: row.run_id }),
+    ...(row.error === null ? {} : { error: fromJson(row.error) }),
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,61 @@
+import type { Services } from '../../ports/services.ts';
+import { toJson } from '../../ports/store/json.ts';
+import { statement } from '../../ports/store/statement.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { InboxEventRow } from '../../ports/store/tables.ts';
+import { type InboxEvent, priorityOf } from './inbox-event.ts';
+
+export interface PushedEvent {
+  readonly agentId: string;
+  /** Delivered once per agent, however often it is pushed. */
+  readonly eventId: string;
+  readonly event: InboxEvent;
+  /** Withheld: kept for operators, and no reason to wake. Default 'pending'. */
+  readonly status?: 'pending' | 'withheld';
+}
+
+/** Puts an event into an agent's inbox and wakes it, in the transaction that made the event. False: it was there already. */
+export async function pushEvent({ engine }: Pick<Services, 'engine'>, tx: Tx, pushed: PushedEvent): Promise<boolean> {
+  const { agentId, eventId, event, status = 'pending' } = pushed;
+  const now = tx.now();
+  const values = {
+    agentId,
+    eventId,
+    type: event.type,
+    priority: priorityOf(event),
+    payload: toJson(event),
+    status,
+    now,
+  };
+  const [inserted] = await insertEvent(tx.db, values);
+  if (inserted === undefined) return false;
+  // An agent's thread has the agent's id.
+  if (status === 'pending') await engine.enqueue(tx, agentId, values.priority === 0 ? 'first' : undefined);
+  return true;
+}
+
+interface EventValues extends Pick<InboxEventRow, 'type' | 'priority' | 'payload' | 'status'> {
+  readonly agentId: string;
+  readonly eventId: string;
+  readonly now: number;
+}
+
+const insertEvent = statement((db, { agentId, eventId, type, priority, payload, status, now }: EventValues) =>
+  db
+    .insertInto('inbox_events')
+    .values({
+      agent_id: agentId,
+      event_id: eventId,
+      type,
+      priority,
+      payload,
+      status,
+      attempts: 0,
+      available_at: now,
+      run_id: null,
+      error: null,
+      created_at: now,
+    })
+    .onConflict((conflict) => conflict.columns(['agent_id', 'event_id']).doNothing())
+    .returning('id'),
+);

@@ -1,0 +1,30 @@
+import type { Services } from '../../ports/services.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { lockAgent } from '../agents/lock-agent.ts';
+import { invalid } from '../entities/invalid.ts';
+import { isId } from '../entities/plain-text.ts';
+
+export interface Redrive {
+  readonly agentId: string;
+  /** At most 1,000. Default: all that are dead or withheld. */
+  readonly eventIds?: readonly string[] | undefined;
+}
+
+const MOST_EVENTS = 1_000;
+
+/** Puts events that are dead or withheld back into the inbox, as if they had just come. Others stay as they are. Gives their ids. */
+export async function redrive(services: Services, tx: Tx, { agentId, eventIds }: Redrive): Promise<readonly string[]> {
+  if (eventIds !== undefined && eventIds.length > MOST_EVENTS)
+    throw invalid('eventIds', `must be ${MOST_EVENTS} entries or less, not ${eventIds.length}.`);
+  await lockAgent(tx, agentId, 'share');
+  if (eventIds?.length === 0) return [];
+  let query = tx.db
+    .updateTable('inbox_events')
+    .set({ status: 'pending', attempts: 0, available_at: tx.now(), run_id: null, error: null })
+    .where('agent_id', '=', agentId)
+    .where('status', 'in', ['dead', 'withheld']);
+  if (eventIds !== undefined) query = query.where('event_id', 'in', eventIds.filter(isId));
+  const redriven = await query.returning('event_id').execute();
+  if (redriven.length > 0) await services.engine.enqueue(tx, agentId);
+  return redriven.map(({ event_id }) => event_id);
+}

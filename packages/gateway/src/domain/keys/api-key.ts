@@ -1,0 +1,117 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import type { Services } from '../../ports/services.ts';
+import { COLUMNS } from '../../ports/store/columns.ts';
+import { fromJson, toJson } from '../../ports/store/json.ts';
+import { statement } from '../../ports/store/statement.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { ApiKeyRow, Tables } from '../../ports/store/tables.ts';
+import { notFound } from '../api-error.ts';
+import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
+import { isId, plainText } from '../entities/plain-text.ts';
+import { newId } from '../new-id.ts';
+import { tellRevoked } from '../streams/revocations.ts';
+import { checkScopes, type Scope } from './scope.ts';
+
+/** A secret key as it is shown: never the key itself. */
+export interface ApiKey {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** How the key begins, to tell it from others. */
+  readonly prefix: string;
+  readonly createdAt: number;
+  readonly revokedAt?: number;
+}
+
+export interface NewKey {
+  readonly name: string;
+  readonly scopes: readonly string[];
+}
+
+/** The key is given here, and never again: only its hash is kept. */
+export async function createKey(tx: Tx, given: NewKey): Promise<{ readonly id: string; readonly key: string }> {
+  const key = `${OURS}${randomBytes(32).toString('base64url')}`;
+  const row = await insertKey(tx, given, key);
+  return { id: row.id, key };
+}
+
+export async function insertKey(tx: Tx, { name, scopes }: NewKey, key: string): Promise<ApiKeyRow> {
+  const row: ApiKeyRow = {
+    id: newId(),
+    name: plainText(name, 'name', { min: 1, max: 200 }),
+    kind: 'secret',
+    hash: hashKey(key),
+    prefix: key.startsWith(OURS) ? key.slice(0, SHOWN) : '',
+    scopes: toJson(checkScopes(scopes)),
+    created_at: tx.now(),
+    revoked_at: null,
+  };
+  await tx.db.insertInto('api_keys').values(row).execute();
+  return row;
+}
+
+/** Undefined: there is none, or it was revoked. */
+export async function findKey(db: Kysely<Tables>, presented: string): Promise<ApiKey | undefined> {
+  const hash = hashKey(presented);
+  const [row] = await findHash(db, { hash });
+  // The database compares as fast as it can; what its time tells is of the hash, and this is the comparison that counts.
+  if (row === undefined || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash))) return undefined;
+  return toApiKey(row);
+}
+
+const findHash = statement((db, { hash }: { hash: string }) =>
+  db.selectFrom('api_keys').select(COLUMNS.api_keys).where('hash', '=', hash).where('revoked_at', 'is', null),
+);
+
+/**
+ * From here on it opens nothing, and what it opened ends. Revoking it again changes nothing, also at the same moment: the condition
+ * is part of the write.
+ */
+export async function revokeKey(services: Pick<Services, 'bus'>, tx: Tx, keyId: string): Promise<ApiKey> {
+  if (!isId(keyId)) throw notFound('key', keyId);
+  await tx.db
+    .updateTable('api_keys')
+    .set({ revoked_at: tx.now() })
+    .where('id', '=', keyId)
+    .where('revoked_at', 'is', null)
+    .execute();
+  const row = await tx.db.selectFrom('api_keys').selectAll().where('id', '=', keyId).executeTakeFirst();
+  if (row === undefined) throw notFound('key', keyId);
+  tellRevoked(services, tx, keyId);
+  return toApiKey(row);
+}
+
+/** Oldest first, revoked ones too. */
+export async function listKeys(db: Kysely<Tables>, page: PageOptions = {}): Promise<Page<ApiKey>> {
+  const limit = pageLimit(page.limit);
+  const after = textCursor(page.cursor);
+  let query = db.selectFrom('api_keys').selectAll();
+  if (after !== undefined) query = query.where('id', '>', after);
+  const rows = await query
+    .orderBy('id')
+    .limit(limit + 1)
+    .execute();
+  return toPage(rows, { limit, cursorOf: ({ id }) => id, toItem: toApiKey });
+}
+
+/** 32 random bytes need no salt and no slow hash: there is nothing to guess. */
+export function hashKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}
+
+const OURS = 'lc_sk_';
+
+/** Enough to tell our keys apart, and far too little to guess the rest. Of an operator's own key it could be most of it. */
+const SHOWN = 12;
+
+function toApiKey(row: ApiKeyRow): ApiKey {
+  return {
+    id: row.id,
+    name: row.name,
+    scopes: fromJson<readonly Scope[]>(row.scopes),
+    prefix: row.prefix,
+    createdAt: row.created_at,
+    ...(row.revoked_at === null ? {} : { revokedAt: row.revoked_at }),
+  };
+}

@@ -1,0 +1,54 @@
+import { LastcallError } from '@lastcall/core';
+import type { Services } from '../../ports/services.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { tellRevoked } from '../streams/revocations.ts';
+import { createKey, hashKey, insertKey } from './api-key.ts';
+
+/**
+ * Sees to it that somebody can get in. Gives the key that the very first start makes, to be shown once; later, or where
+ * LASTCALL_SECRET_KEY says which key it is, there is nothing to show.
+ */
+export async function ensureFirstKey(
+  services: Pick<Services, 'store' | 'bus'>,
+  { secretKey }: { readonly secretKey?: string | undefined } = {},
+): Promise<string | undefined> {
+  return await services.store.transaction(async (tx) => {
+    if (secretKey !== undefined) return await configure(services, tx, secretKey);
+    if (!(await isFirstStart(tx))) return undefined;
+    return (await createKey(tx, { name: 'first key', scopes: ['admin'] })).key;
+  });
+}
+
+const CONFIGURED = 'LASTCALL_SECRET_KEY';
+
+/** Whoever sets another key has ended the one that was set before. */
+async function configure(services: Pick<Services, 'bus'>, tx: Tx, secretKey: string): Promise<undefined> {
+  await isFirstStart(tx);
+  // Others that start at this moment wait here.
+  await tx.db.updateTable('settings').set({ value: 'true' }).where('key', '=', 'first_key').execute();
+  const hash = hashKey(secretKey);
+  const known = await tx.db.selectFrom('api_keys').select('revoked_at').where('hash', '=', hash).executeTakeFirst();
+  if (known !== undefined && known.revoked_at !== null)
+    throw new LastcallError('secret_key_revoked', `${CONFIGURED} is a key that was revoked. Set another one.`);
+  const ended = await tx.db
+    .updateTable('api_keys')
+    .set({ revoked_at: tx.now() })
+    .where('name', '=', CONFIGURED)
+    .where('hash', '!=', hash)
+    .where('revoked_at', 'is', null)
+    .returning('id')
+    .execute();
+  for (const { id } of ended) tellRevoked(services, tx, id);
+  if (known === undefined) await insertKey(tx, { name: CONFIGURED, scopes: ['admin'] }, secretKey);
+}
+
+/** Once, also of gateways that start side by side: the second waits here for the first one's commit. */
+async function isFirstStart(tx: Tx): Promise<boolean> {
+  const first = await tx.db
+    .insertInto('settings')
+    .values({ key: 'first_key', value: 'true' })
+    .onConflict((conflict) => conflict.column('key').doNothing())
+    .returning('key')
+    .executeTakeFirst();
+  return first !== undefined;
+}

@@ -1,0 +1,12 @@
+import { z } from 'zod';
+import { check } from '../../config/config-problem.ts';
+import { ApiError } from '../api-error.ts';
+
+/** A model or a client wrote them: what is wrong is said with its place, before anything else is done. */
+export function parseNotes<T>(what: string, schema: z.ZodType<T>, notes: readonly T[]): readonly T[] {
+  const checked = check(z.array(schema), notes, [what]);
+  if (checked.ok) return checked.value;
+  const { problems } = checked;
+  const words = problems.map(({ path, message }) => `${path} ${message}`);
+  throw new ApiError(422, 'invalid_request', words.join(' '), { details: { path: problems[0]?.path ?? '', problems } });
+}

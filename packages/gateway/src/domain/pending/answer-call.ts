@@ -1,0 +1,141 @@
+import type { Answer } from '@lastcall/core';
+import type { Kysely } from 'kysely';
+import type { Services } from '../../ports/services.ts';
+import { toJson } from '../../ports/store/json.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { Tables } from '../../ports/store/tables.ts';
+import { ApiError, notFound } from '../api-error.ts';
+import { updateCard } from '../spaces/tool-card.ts';
+import { fitsKind, hashAnswer, toOutcome } from './answer.ts';
+import { assertSize, fitAnswer } from './check-answer.ts';
+import { expire, isOver } from './expire-due.ts';
+import { keepLateAnswer } from './late-answers.ts';
+import { type Answerer, answererId, assertMayAnswer } from './may-answer.ts';
+import { type PendingCall, toPendingCall } from './pending-call.ts';
+import { type LockedPending, lockPending, tellEnd } from './settle-pending.ts';
+
+export interface AnsweredCall {
+  readonly runId: string;
+  readonly callId: string;
+  readonly answer: Answer;
+  readonly by: Answerer;
+}
+
+/** What became of an answer that was one. */
+export type AnswerVerdict =
+  | { readonly status: 'resolved' }
+  /** The same was said before. */
+  | { readonly status: 'duplicate' }
+  /** It came after the end and was kept for operators: throw the error once that is durable. */
+  | { readonly status: 'late'; readonly error: ApiError };
+
+/** Answers a pending call in a transaction of its own. Throws an ApiError for every answer that does not count. */
+export async function answer(
+  services: Services,
+  answered: AnsweredCall,
+): Promise<{ readonly callId: string; readonly duplicate: boolean }> {
+  const verdict = await services.store.transaction((tx) => answerCall(services, tx, answered));
+  if (verdict.status === 'late') throw verdict.error;
+  return { callId: answered.callId, duplicate: verdict.status === 'duplicate' };
+}
+
+/**
+ * Answers a pending call: its end, its card, the event and the wake, all in the caller's transaction. Throws an ApiError where
+ * nothing is to be kept of the answer; a late one is kept, and so comes back as a value.
+ */
+export async function answerCall(
+  services: Services,
+  tx: Tx,
+  { runId, callId, answer, by }: AnsweredCall,
+): Promise<AnswerVerdict> {
+  const row = await lockPending(tx, callId);
+  if (row === undefined || row.run_id !== runId) throw notFound('pending call', callId);
+  const call = toPendingCall(row);
+  await assertMayAnswer(tx, call, by);
+  assertSize(answer, services.limits.resultBytes);
+  const now = tx.now();
+  if (isOver(call, now)) {
+    await expire(services, tx, call, now);
+    return await late(tx, { ...call, status: 'expired' }, { answer, by, now });
+  }
+  if (call.status === 'expired' || call.status === 'cancelled') return await late(tx, call, { answer, by, now });
+  if (wasAnswered(row, answer)) {
+    if (row.result_hash === hashAnswer(answer)) return { status: 'duplicate' };
+    throw alreadyAnswered(call);
+  }
+  await resolve(services, tx, call, { answer, fitting: await fitAnswer(answer, call), by, now });
+  return { status: 'resolved' };
+}
+
+/** Also a second word on the leave to run, where the call has gone on to wait for its result. */
+function wasAnswered({ status, kind, result }: LockedPending, answer: Answer): boolean {
+  return status === 'resolved' || (kind === 'result' && result !== null && fitsKind(answer, 'approval'));
+}
+
+/** Whoever is late learns what won: they may have thought that they decided. */
+function alreadyAnswered({ answer, resolvedBy, resolvedAt }: PendingCall): ApiError {
+  return new ApiError(409, 'already_answered', 'The call was answered before, and otherwise: that answer stands.', {
+    details: { answer, resolvedBy, resolvedAt },
+  });
+}
+
+const KEPT_ONLY = 'It was kept for operators; the agent will not see it.';
+
+async function late(
+  tx: Tx,
+  call: PendingCall,
+  { answer, by, now }: { answer: Answer; by: Answerer; now: number },
+): Promise<AnswerVerdict> {
+  await keepLateAnswer(tx, call, { answer, by: answererId(by), at: now });
+  const details = { resolvedAt: call.resolvedAt ?? now };
+  const error =
+    call.status === 'expired'
+      ? new ApiError(410, 'expired', `The call expired before the answer came. ${KEPT_ONLY}`, { details })
+      : new ApiError(410, 'cancelled', `The call was cancelled before the answer came. ${KEPT_ONLY}`, { details });
+  return { status: 'late', error };
+}
+
+/** `answer` is what they said; `fitting` has the defaults of the schema too. */
+async function resolve(
+  services: Services,
+  tx: Tx,
+  call: PendingCall,
+  { answer, fitting, by, now }: { answer: Answer; fitting: Answer; by: Answerer; now: number },
+): Promise<void> {
+  await tx.db
+    .updateTable('pending_calls')
+    .set({
+      status: 'resolved',
+      result: toJson(answer),
+      result_hash: hashAnswer(answer),
+      resolved_by: answererId(by),
+      resolved_at: now,
+    })
+    .where('call_id', '=', call.callId)
+    .execute();
+  await updateCard(services, tx, call.callId, toCard(fitting));
+  await tellEnd(services, tx, call, toOutcome(fitting), await toPerson(tx.db, by));
+}
+
+type CardUpdate = Parameters<typeof updateCard>[3];
+
+/** A denied call never ran: nothing failed, it is cancelled. */
+function toCard(answer: Answer): CardUpdate {
+  if ('result' in answer) return { status: 'complete', output: answer.result };
+  if ('error' in answer) return { status: 'error', output: { error: answer.error } };
+  if ('deny' in answer) return { status: 'cancelled', output: { denied: answer.deny } };
+  return answer.input === undefined ? { status: 'running' } : { status: 'running', input: answer.input };
+}
+
+async function toPerson(
+  db: Kysely<Tables>,
+  by: Answerer,
+): Promise<{ readonly entityId: string; readonly name: string } | undefined> {
+  if ('key' in by) return undefined;
+  const entity = await db
+    .selectFrom('entities')
+    .select('display_name')
+    .where('id', '=', by.entityId)
+    .executeTakeFirst();
+  return { entityId: by.entityId, name: entity?.display_name ?? by.entityId };
+}

@@ -1,0 +1,17 @@
+import type { Services } from '../../ports/services.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { updateCard } from '../spaces/tool-card.ts';
+
+/** Ends all calls of an agent that still wait, with their cards. Tells the agent nothing: it is going. Gives how many. */
+export async function cancelPending(services: Services, tx: Tx, { agentId }: { agentId: string }): Promise<number> {
+  const now = tx.now();
+  const cancelled = await tx.db
+    .updateTable('pending_calls')
+    .set({ status: 'cancelled', resolved_at: now })
+    .where('agent_id', '=', agentId)
+    .where('status', '=', 'pending')
+    .returning('call_id')
+    .execute();
+  for (const { call_id } of cancelled) await updateCard(services, tx, call_id, { status: 'cancelled' });
+  return cancelled.length;
+}

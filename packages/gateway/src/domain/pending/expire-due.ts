@@ -1,0 +1,79 @@
+import type { Services } from '../../ports/services.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { updateCard } from '../spaces/tool-card.ts';
+import { type PendingCall, toPendingCall } from './pending-call.ts';
+import { lockPending, tellEnd } from './settle-pending.ts';
+
+export interface ExpireOptions {
+  /** Default: of all agents. */
+  readonly agentId?: string;
+  /** Default: the clock of the database. */
+  readonly now?: number;
+}
+
+/** In one look. */
+const PAGE = 200;
+
+/** Ends calls that nobody answered in time, each in a transaction of its own. Gives how many. */
+export async function expireDue(services: Services, { agentId, now }: ExpireOptions = {}): Promise<number> {
+  const at = now ?? (await services.store.transaction(async (tx) => tx.now()));
+  let expired = 0;
+  for (let after: Place = FIRST; ; ) {
+    const due = await dueCalls(services, { agentId, at, after });
+    for (const { call_id } of due) if (await expireOne(services, call_id, at)) expired += 1;
+    const last = due.at(-1);
+    if (last === undefined || due.length < PAGE) return expired;
+    after = last;
+  }
+}
+
+/** Where the last look ended: those it left to others (somebody was just answering) are not met again. */
+interface Place {
+  readonly expires_at: number;
+  readonly call_id: string;
+}
+
+const FIRST: Place = { expires_at: Number.MIN_SAFE_INTEGER, call_id: '' };
+
+/** The call's end, its card and the event that tells the agent. */
+export async function expire(services: Services, tx: Tx, call: PendingCall, at: number): Promise<void> {
+  await tx.db
+    .updateTable('pending_calls')
+    .set({ status: 'expired', resolved_at: at })
+    .where('call_id', '=', call.callId)
+    .execute();
+  await updateCard(services, tx, call.callId, { status: 'expired' });
+  await tellEnd(services, tx, call, { status: 'expired' });
+}
+
+export function isOver({ status, expiresAt }: PendingCall, now: number): boolean {
+  return status === 'pending' && expiresAt !== undefined && expiresAt <= now;
+}
+
+async function expireOne(services: Services, callId: string, at: number): Promise<boolean> {
+  return await services.store.transaction(async (tx) => {
+    const row = await lockPending(tx, callId, { skipLocked: true });
+    const call = row === undefined ? undefined : toPendingCall(row);
+    if (call === undefined || !isOver(call, at)) return false;
+    await expire(services, tx, call, at);
+    return true;
+  });
+}
+
+async function dueCalls(
+  { store }: Services,
+  { agentId, at, after }: { agentId: string | undefined; at: number; after: Place },
+): Promise<Place[]> {
+  const due = store.db
+    .selectFrom('pending_calls')
+    .select(['call_id', 'expires_at'])
+    .where('status', '=', 'pending')
+    .where('expires_at', '<=', at)
+    .where('expires_at', '>=', after.expires_at)
+    .where((eb) => eb.or([eb('expires_at', '>', after.expires_at), eb('call_id', '>', after.call_id)]))
+    .orderBy('expires_at')
+    .orderBy('call_id')
+    .limit(PAGE);
+  const rows = await (agentId === undefined ? due : due.where('agent_id', '=', agentId)).execute();
+  return rows.flatMap(({ call_id, expires_at }) => (expires_at === null ? [] : [{ call_id, expires_at }]));
+}

@@ -1,0 +1,71 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { PendingCallRow, PendingStatus, Tables } from '../../ports/store/tables.ts';
+import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
+import { isId } from '../entities/plain-text.ts';
+import { rightOf } from './may-answer.ts';
+import { type PendingCall, toPendingCall } from './pending-call.ts';
+
+export interface PendingFilter extends PageOptions {
+  /** Only what this entity may answer. Without it: everything that waits, for operators. */
+  readonly entityId?: string | undefined;
+  readonly agentId?: string | undefined;
+  /** For operators, e.g. to read the answers that came too late. Default and always for an entity: `pending`. */
+  readonly status?: PendingStatus | undefined;
+}
+
+type Listed = Selectable<PendingCallRow> & { readonly role: string | null };
+
+/** What waits for whom, in the order of the calls' ids, which is that of their making. */
+export async function listPending(db: Kysely<Tables>, filter: PendingFilter = {}): Promise<Page<PendingCall>> {
+  const limit = pageLimit(filter.limit);
+  const items: PendingCall[] = [];
+  if ([filter.entityId, filter.agentId].some((id) => id !== undefined && !isId(id))) return { items };
+  for (let after = textCursor(filter.cursor) ?? ''; ; ) {
+    const rows = await readPage(db, { ...filter, after }, limit + 1);
+    for (const row of rows) {
+      if (!concerns(row, filter.entityId)) continue;
+      const last = items.at(-1);
+      if (items.length === limit && last !== undefined) return { items, next: last.callId };
+      items.push(toPendingCall(row));
+    }
+    const end = rows.at(-1);
+    if (end === undefined || rows.length <= limit) return { items };
+    after = end.call_id;
+  }
+}
+
+/** Who may answer is JSON: asked of each row, after the database has left out the other spaces. */
+function concerns({ role, ...row }: Listed, entityId: string | undefined): boolean {
+  if (entityId === undefined) return true;
+  return rightOf(toPendingCall(row), { entityId, role: role ?? undefined }) === 'yes';
+}
+
+async function readPage(
+  db: Kysely<Tables>,
+  { entityId, agentId, status = 'pending', after }: PendingFilter & { readonly after: string },
+  limit: number,
+): Promise<Listed[]> {
+  let page = db
+    .selectFrom('pending_calls')
+    .leftJoin('memberships', (join) =>
+      join
+        .onRef('memberships.space_id', '=', 'pending_calls.space_id')
+        .on('memberships.entity_id', '=', entityId ?? '')
+        .on('memberships.left_at', 'is', null),
+    )
+    .selectAll('pending_calls')
+    .select('memberships.role')
+    .where('pending_calls.status', '=', entityId === undefined ? status : 'pending')
+    .where('pending_calls.call_id', '>', after)
+    .orderBy('pending_calls.call_id')
+    .limit(limit);
+  if (agentId !== undefined) page = page.where('pending_calls.agent_id', '=', agentId);
+  if (entityId !== undefined)
+    page = page.where((eb) =>
+      eb.or([
+        eb('memberships.role', 'is not', null),
+        eb.and([eb('pending_calls.space_id', 'is', null), eb('pending_calls.answered_by', 'is not', null)]),
+      ]),
+    );
+  return await page.execute();
+}

@@ -1,0 +1,57 @@
+import { sql } from 'kysely';
+import type { Tx } from '../../ports/store/store.ts';
+import { ApiError, notFound } from '../api-error.ts';
+import { isId } from '../entities/plain-text.ts';
+import type { PendingCall } from './pending-call.ts';
+
+/** Who answers: an entity, or whoever holds a secret key (its id is recorded). */
+export type Answerer = { readonly entityId: string } | { readonly key: true; readonly keyId?: string };
+
+/** As `resolved_by` holds it. */
+export function answererId(by: Answerer): string {
+  if ('entityId' in by) return by.entityId;
+  return by.keyId === undefined ? 'key' : `key:${by.keyId}`;
+}
+
+/**
+ * Members of the card's space by default, or those of them whom the tool names. Whoever is no member is not told that there is a
+ * call; a call without a card is known only to the entities that the tool names. Secret keys may answer every call.
+ * It holds until the commit: whoever takes them out of the space, or changes their role, waits for that.
+ */
+export async function assertMayAnswer(tx: Tx, call: PendingCall, by: Answerer): Promise<void> {
+  if ('key' in by) return;
+  const role = call.spaceId === undefined ? undefined : await lockRole(tx, call.spaceId, by.entityId);
+  const may = rightOf(call, { entityId: by.entityId, role });
+  if (may === 'unknown') throw notFound('pending call', call.callId);
+  if (may === 'no')
+    throw new ApiError(
+      403,
+      'may_not_answer',
+      `Only those whom the tool "${call.toolName}" names may answer this call.`,
+    );
+}
+
+export type AnswerRight = 'yes' | 'no' | 'unknown';
+
+/** `role` is that of the entity in the card's space; undefined where it is no member. */
+export function rightOf(
+  { spaceId, answeredBy }: Pick<PendingCall, 'spaceId' | 'answeredBy'>,
+  { entityId, role }: { entityId: string; role: string | undefined },
+): AnswerRight {
+  const named = answeredBy?.entities?.includes(entityId) === true;
+  if (spaceId === undefined) return named ? 'yes' : 'unknown';
+  if (role === undefined) return 'unknown';
+  return answeredBy === undefined || named || answeredBy.roles?.includes(role) === true ? 'yes' : 'no';
+}
+
+async function lockRole(tx: Tx, spaceId: string, entityId: string): Promise<string | undefined> {
+  if (!isId(entityId)) return undefined;
+  const membership = tx.db
+    .selectFrom('memberships')
+    .select('role')
+    .where('space_id', '=', spaceId)
+    .where('entity_id', '=', entityId)
+    .where('left_at', 'is', null);
+  const row = tx.dialect === 'postgres' ? membership.modifyEnd(sql`for share`) : membership;
+  return (await row.executeTakeFirst())?.role;
+}

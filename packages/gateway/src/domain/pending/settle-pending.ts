@@ -1,0 +1,45 @@
+import type { Selectable } from 'kysely';
+import { sql } from 'kysely';
+import type { Services } from '../../ports/services.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { PendingCallRow } from '../../ports/store/tables.ts';
+import { isId } from '../entities/plain-text.ts';
+import type { ToolResultOutcome } from '../inbox/inbox-event.ts';
+import { pushEvent } from '../inbox/push-event.ts';
+import type { PendingCall } from './pending-call.ts';
+
+export type LockedPending = Selectable<PendingCallRow>;
+
+/** Ten who answer at once come one after another: the first finds it waiting. */
+export async function lockPending(
+  tx: Tx,
+  callId: string,
+  { skipLocked = false }: { skipLocked?: boolean } = {},
+): Promise<LockedPending | undefined> {
+  if (!isId(callId)) return undefined;
+  const row = tx.db.selectFrom('pending_calls').selectAll().where('call_id', '=', callId);
+  if (tx.dialect !== 'postgres') return await row.executeTakeFirst();
+  return await row.modifyEnd(skipLocked ? sql`for update skip locked` : sql`for update`).executeTakeFirst();
+}
+
+/** The agent is told once of each end. The leave to run and the result after it are two. */
+export async function tellEnd(
+  services: Services,
+  tx: Tx,
+  call: PendingCall,
+  outcome: ToolResultOutcome,
+  resolvedBy?: { readonly entityId: string; readonly name: string },
+): Promise<void> {
+  await pushEvent(services, tx, {
+    agentId: call.agentId,
+    eventId: call.kind === 'approval' ? `tool_result:${call.callId}:decision` : `tool_result:${call.callId}`,
+    event: {
+      type: 'tool_result',
+      callId: call.callId,
+      toolName: call.toolName,
+      input: call.input,
+      outcome,
+      ...(resolvedBy === undefined ? {} : { resolvedBy }),
+    },
+  });
+}

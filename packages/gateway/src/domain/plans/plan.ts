@@ -1,0 +1,71 @@
+import type { Selectable } from 'kysely';
+import { z } from 'zod';
+import { fromJson } from '../../ports/store/json.ts';
+import type { PlanRow } from '../../ports/store/tables.ts';
+import { noteKeySchema } from '../notes/note-key.ts';
+
+/** What an agent wants to be told, and when. Times are milliseconds since the epoch. */
+export interface Plan {
+  readonly id: string;
+  readonly key: string;
+  readonly name: string;
+  readonly instruction: string;
+  /** With its time zone; or the one time `at`. */
+  readonly cron?: string;
+  readonly timeZone?: string;
+  readonly at?: number;
+  readonly misfire: Misfire;
+  /** Not there once it has fired for the last time. */
+  readonly nextAt?: number;
+  readonly lastAt?: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** After downtime: `once` tells the agent one time of all it missed, `skip` never. */
+export type Misfire = 'once' | 'skip';
+
+/** A plan to be set: exactly one of `cron`, `at` and `after`. */
+export interface PlanInput {
+  readonly key?: string | undefined;
+  readonly name: string;
+  readonly instruction: string;
+  /** Five fields, or six with seconds first; or @daily and the like. */
+  readonly cron?: string | undefined;
+  /** An ISO 8601 time (read in `timeZone` where it has no offset), or milliseconds since the epoch. */
+  readonly at?: string | number | undefined;
+  /** An ISO 8601 duration (weeks, days, hours, minutes, seconds; a day is 24 hours), or milliseconds. */
+  readonly after?: string | number | undefined;
+  /** Of `cron`, and of an `at` without an offset. An IANA name, default UTC. */
+  readonly timeZone?: string | undefined;
+  /** Default `once`. */
+  readonly misfire?: Misfire | undefined;
+}
+
+const text = z.string().max(200);
+
+export const planInputSchema: z.ZodType<PlanInput> = z.strictObject({
+  key: noteKeySchema.optional().describe('Of a plan to change. Leave it out for a new one.'),
+  name: z.string().trim().min(1).max(200),
+  instruction: z.string().trim().min(1).describe('What you will be told when it is due.'),
+  cron: text.optional().describe('E.g. "0 9 * * MON-FRI". Exactly one of cron, at and after.'),
+  at: z.union([text, z.number()]).optional().describe('A time, e.g. "2027-03-01T09:00:00+01:00", or epoch ms.'),
+  after: z.union([text, z.number()]).optional().describe('A duration from now, e.g. "PT30M" or "P1D", or ms.'),
+  timeZone: text.optional().describe('E.g. "Europe/Berlin". Default UTC.'),
+  misfire: z.enum(['once', 'skip']).optional().describe('If the time was missed: tell once, late (default), or skip.'),
+});
+
+export function toPlan(row: Selectable<PlanRow>): Plan {
+  return {
+    id: row.id,
+    key: row.key,
+    name: fromJson(row.name),
+    instruction: fromJson(row.instruction),
+    ...(row.cron === null ? { at: row.at ?? row.created_at } : { cron: row.cron, timeZone: row.time_zone }),
+    misfire: row.misfire,
+    ...(row.next_at === null ? {} : { nextAt: row.next_at }),
+    ...(row.last_at === null ? {} : { lastAt: row.last_at }),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

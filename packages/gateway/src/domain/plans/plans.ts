@@ -1,0 +1,159 @@
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import type { Limits } from '../../config/agent-limits.ts';
+import type { Services } from '../../ports/services.ts';
+import { COLUMNS } from '../../ports/store/columns.ts';
+import { toJson } from '../../ports/store/json.ts';
+import { statement } from '../../ports/store/statement.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { PlanRow, Tables } from '../../ports/store/tables.ts';
+import { newId } from '../new-id.ts';
+import { withKeys } from '../notes/note-key.ts';
+import { assertAllKnown, assertLength, assertRoom, noteLimits } from '../notes/note-limits.ts';
+import { parseNotes } from '../notes/parse-notes.ts';
+import { type Misfire, type Plan, type PlanInput, planInputSchema, toPlan } from './plan.ts';
+import { parseSchedule, type Schedule } from './schedule.ts';
+
+/** A plan whose key, limits and schedule were checked. */
+export interface PreparedPlan {
+  readonly key: string;
+  readonly name: string;
+  readonly instruction: string;
+  readonly misfire: Misfire;
+  readonly schedule: Schedule;
+}
+
+/** Those to come first, the nearest first; then those that are over. */
+export async function listPlans(db: Kysely<Tables>, agentId: string): Promise<Plan[]> {
+  return (await list(db, { agentId })).map(toPlan);
+}
+
+/** For who reads them along with others. */
+export function plansOf(
+  db: Kysely<Tables>,
+  { agentId }: { readonly agentId: string },
+): SelectQueryBuilder<Tables, 'plans', PlanRow> {
+  return db
+    .selectFrom('plans')
+    .select(COLUMNS.plans)
+    .where('agent_id', '=', agentId)
+    .orderBy(sql`case when next_at is null then 1 else 0 end`)
+    .orderBy('next_at')
+    .orderBy('created_at')
+    .orderBy('key');
+}
+
+const list = statement(plansOf);
+
+/** Makes plans, or writes over those of the same key. Gives their keys, in order. */
+export async function setPlans(
+  services: Services,
+  tx: Tx,
+  agentId: string,
+  plans: readonly PlanInput[],
+): Promise<string[]> {
+  const prepared = await preparePlans(tx.db, agentId, plans, tx.now());
+  await writePlans(services, tx, agentId, prepared);
+  return prepared.map(({ key }) => key);
+}
+
+/** Everything that could be wrong with them is said here, before anything is written. */
+export async function preparePlans(
+  db: Kysely<Tables>,
+  agentId: string,
+  plans: readonly PlanInput[],
+  now: number,
+  given?: Limits,
+): Promise<PreparedPlan[]> {
+  const limits = given ?? (await noteLimits(db, agentId));
+  const known = await knownPlans(db, agentId);
+  const keyed = withKeys(parseNotes('plans', planInputSchema, plans), new Set(known.keys()), ({ name }) => name);
+  for (const { key, instruction } of keyed)
+    assertLength(`The instruction of plan "${key}"`, instruction, limits.noteLength);
+  // Plans that are over make room: see `sweepFinished`.
+  const waiting = [...known].filter(([, nextAt]) => nextAt !== null).map(([key]) => key);
+  const added = keyed.filter(({ key }) => !waiting.includes(key)).length;
+  assertRoom('plans', { kept: waiting.length, added, most: limits.maxPlans });
+  return keyed.map(({ key, name, instruction, misfire = 'once', ...schedule }) => ({
+    key,
+    name,
+    instruction,
+    misfire,
+    schedule: parseSchedule({ name, instruction, ...schedule }, now),
+  }));
+}
+
+export async function writePlans(
+  { engine }: Pick<Services, 'engine'>,
+  tx: Tx,
+  agentId: string,
+  plans: readonly PreparedPlan[],
+): Promise<void> {
+  const now = tx.now();
+  for (const plan of plans) {
+    await writePlan(tx, agentId, plan, now);
+    // An agent's thread has the agent's id.
+    await engine.enqueue(tx, agentId, plan.schedule.nextAt);
+  }
+  await sweepFinished(tx, agentId);
+}
+
+/** A plan keeps its id, and so never fires twice for one instant. */
+async function writePlan(tx: Tx, agentId: string, plan: PreparedPlan, now: number): Promise<void> {
+  const { key, name, instruction, misfire, schedule } = plan;
+  const told = {
+    name: toJson(name),
+    instruction: toJson(instruction),
+    cron: schedule.cron,
+    at: schedule.at,
+    time_zone: schedule.timeZone,
+    misfire,
+    next_at: schedule.nextAt,
+    updated_at: now,
+  };
+  await tx.db
+    .insertInto('plans')
+    .values({ id: newId(), agent_id: agentId, key, last_at: null, created_at: now, ...told })
+    .onConflict((conflict) => conflict.columns(['agent_id', 'key']).doUpdateSet(told))
+    .execute();
+}
+
+/** Plans that are over stay to be seen as long as there is room for them: the oldest go first. */
+async function sweepFinished(tx: Tx, agentId: string): Promise<void> {
+  const { maxPlans } = await noteLimits(tx.db, agentId);
+  const plans = await listPlans(tx.db, agentId);
+  const finished = plans.filter(({ nextAt }) => nextAt === undefined).sort((one, other) => endOf(other) - endOf(one));
+  const room = Math.max(0, maxPlans - (plans.length - finished.length));
+  const over = finished.slice(room).map(({ key }) => key);
+  await removePlans(tx, agentId, over);
+}
+
+/** One that was skipped never fired. */
+function endOf({ lastAt, updatedAt }: Plan): number {
+  return lastAt ?? updatedAt;
+}
+
+/** All of them or none: one that is not there, or another agent's, is "not found". */
+export async function deletePlans(
+  _services: Services,
+  tx: Tx,
+  agentId: string,
+  keys: readonly string[],
+): Promise<void> {
+  await assertPlans(tx.db, agentId, keys);
+  await removePlans(tx, agentId, keys);
+}
+
+export async function assertPlans(db: Kysely<Tables>, agentId: string, keys: readonly string[]): Promise<void> {
+  assertAllKnown('plan', keys, new Set((await knownPlans(db, agentId)).keys()));
+}
+
+export async function removePlans(tx: Tx, agentId: string, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return;
+  await tx.db.deleteFrom('plans').where('agent_id', '=', agentId).where('key', 'in', keys).execute();
+}
+
+/** When each is due next, by key. */
+async function knownPlans(db: Kysely<Tables>, agentId: string): Promise<ReadonlyMap<string, number | null>> {
+  const rows = await db.selectFrom('plans').select(['key', 'next_at']).where('agent_id', '=', agentId).execute();
+  return new Map(rows.map(({ key, next_at }) => [key, next_at]));
+}

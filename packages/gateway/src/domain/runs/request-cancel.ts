@@ -1,0 +1,56 @@
+import type { Kysely } from 'kysely';
+import type { Services } from '../../ports/services.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { Tables } from '../../ports/store/tables.ts';
+import { ApiError } from '../api-error.ts';
+import { emit, runChannel } from '../streams/emit.ts';
+import { getRun, type Run } from './run.ts';
+
+/** Asks for the run's end; its worker sees to it. Asking again changes nothing. */
+export async function requestCancel(services: Services, tx: Tx, runId: string): Promise<Run> {
+  await getRun(tx.db, runId);
+  const asked = await tx.db
+    .updateTable('runs')
+    .set({ cancel_requested_at: tx.now() })
+    .where('id', '=', runId)
+    .where('status', '=', 'running')
+    .where('cancel_requested_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
+  const run = await getRun(tx.db, runId);
+  if (asked !== undefined) tellCancelling(services, tx, runId);
+  else if (run.status !== 'running')
+    throw new ApiError(409, 'run_ended', `Run "${runId}" has ended already: it is ${run.status}.`, {
+      details: { status: run.status },
+    });
+  return run;
+}
+
+/** Every run of the agent's that is under way. */
+export async function cancelRunsOf(services: Services, tx: Tx, agentId: string): Promise<void> {
+  const asked = await tx.db
+    .updateTable('runs')
+    .set({ cancel_requested_at: tx.now() })
+    .where('thread_id', 'in', (eb) => eb.selectFrom('threads').select('threads.id').where('agent_id', '=', agentId))
+    .where('status', '=', 'running')
+    .where('cancel_requested_at', 'is', null)
+    .returning('id')
+    .execute();
+  for (const { id } of asked) tellCancelling(services, tx, id);
+}
+
+/** Those of the runs whose end was asked for. */
+export async function cancelRequested(db: Kysely<Tables>, runIds: readonly string[]): Promise<ReadonlySet<string>> {
+  if (runIds.length === 0) return new Set();
+  const asked = await db
+    .selectFrom('runs')
+    .select('id')
+    .where('id', 'in', runIds)
+    .where('cancel_requested_at', 'is not', null)
+    .execute();
+  return new Set(asked.map(({ id }) => id));
+}
+
+function tellCancelling(services: Services, tx: Tx, runId: string): void {
+  emit(services, tx, { channel: runChannel(runId), type: 'run.cancelling', payload: { runId } });
+}

@@ -1,0 +1,35 @@
+import type { Kysely } from 'kysely';
+import { fromJson } from '../../ports/store/json.ts';
+import type { CallRow, Tables } from '../../ports/store/tables.ts';
+import { notFound } from '../api-error.ts';
+import { isId } from '../entities/plain-text.ts';
+import { getRun } from './run.ts';
+
+/** A call of a run, with all that is kept of its output: also what was too large to be shown. */
+export interface RunCall {
+  readonly callId: string;
+  readonly runId: string;
+  readonly toolName: string;
+  readonly status: CallRow['status'];
+  /** Left out as long as it has none. */
+  readonly outcome?: unknown;
+  readonly createdAt: number;
+  readonly settledAt?: number;
+}
+
+export async function getRunCall(db: Kysely<Tables>, runId: string, callId: string): Promise<RunCall> {
+  await getRun(db, runId);
+  const row = isId(callId)
+    ? await db.selectFrom('calls').selectAll().where('id', '=', callId).where('run_id', '=', runId).executeTakeFirst()
+    : undefined;
+  if (row === undefined) throw notFound('call', callId);
+  return {
+    callId: row.id,
+    runId: row.run_id,
+    toolName: row.tool_name,
+    status: row.status,
+    ...(row.outcome === null ? {} : { outcome: fromJson(row.outcome) }),
+    createdAt: row.created_at,
+    ...(row.settled_at === null ? {} : { settledAt: row.settled_at }),
+  };
+}

@@ -1,0 +1,44 @@
+import type { Kysely } from 'kysely';
+import { fromJson } from '../../ports/store/json.ts';
+import type { Tables, TranscriptEntryRow } from '../../ports/store/tables.ts';
+import { readable } from '../consciousness/readable-frames.ts';
+import { numberCursor, type Page, type PageOptions, pageLimit, toPage } from '../entities/page.ts';
+import { getRun } from './run.ts';
+
+/** One line of what happened, as it is stored; frames are shown as what they hold. */
+export interface RunEntry {
+  /** Within the thread, across its runs. */
+  readonly seq: number;
+  readonly kind: string;
+  readonly at: number;
+  /** What happened; of a compaction, its summary. */
+  readonly entry: unknown;
+}
+
+export async function runTranscript(
+  db: Kysely<Tables>,
+  runId: string,
+  page: PageOptions = {},
+): Promise<Page<RunEntry>> {
+  const limit = pageLimit(page.limit);
+  const after = numberCursor(page.cursor);
+  const tag = await tagOf(db, (await getRun(db, runId)).agentId);
+  let query = db.selectFrom('transcript_entries').selectAll().where('run_id', '=', runId);
+  if (after !== undefined) query = query.where('seq', '>', after);
+  const rows = await query
+    .orderBy('seq')
+    .limit(limit + 1)
+    .execute();
+  return toPage(rows, { limit, cursorOf: ({ seq }) => String(seq), toItem: (row) => toRunEntry(row, tag) });
+}
+
+/** Of deleted agents too: their rows stay. */
+async function tagOf(db: Kysely<Tables>, agentId: string): Promise<string> {
+  const { tag } = await db.selectFrom('agents').select('tag').where('id', '=', agentId).executeTakeFirstOrThrow();
+  return tag;
+}
+
+function toRunEntry({ seq, kind, created_at, payload }: TranscriptEntryRow, tag: string): RunEntry {
+  const { entry, summary } = fromJson<{ entry?: unknown; summary?: string }>(payload);
+  return { seq, kind, at: created_at, entry: readable(entry ?? { type: kind, summary }, tag) };
+}

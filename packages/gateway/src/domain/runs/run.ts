@@ -1,0 +1,77 @@
+import type { Kysely } from 'kysely';
+import { fromJson } from '../../ports/store/json.ts';
+import type { RunRow, RunStatus, Tables } from '../../ports/store/tables.ts';
+import { notFound } from '../api-error.ts';
+import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
+import { isId } from '../entities/plain-text.ts';
+
+/** One waking of a thread: what it took, and how it ended. */
+export interface Run {
+  readonly id: string;
+  readonly agentId: string;
+  readonly threadId: string;
+  /** 1, 2, 3 … within the thread. */
+  readonly cycle: number;
+  readonly status: RunStatus;
+  readonly trigger: unknown;
+  /** Why it ended. */
+  readonly stop?: unknown;
+  readonly usage?: unknown;
+  readonly configVersion: number;
+  readonly cancelRequestedAt?: number;
+  readonly createdAt: number;
+  readonly endedAt?: number;
+}
+
+export interface RunFilter extends PageOptions {
+  readonly agentId?: string | undefined;
+  readonly status?: RunStatus | undefined;
+}
+
+/** Newest first. */
+export async function listRuns(db: Kysely<Tables>, filter: RunFilter = {}): Promise<Page<Run>> {
+  const limit = pageLimit(filter.limit);
+  const before = textCursor(filter.cursor);
+  const { agentId, status } = filter;
+  if (agentId !== undefined && !isId(agentId)) return { items: [] };
+  let query = withAgent(db);
+  if (agentId !== undefined) query = query.where('threads.agent_id', '=', agentId);
+  if (status !== undefined) query = query.where('runs.status', '=', status);
+  if (before !== undefined) query = query.where('runs.id', '<', before);
+  const rows = await query
+    .orderBy('runs.id', 'desc')
+    .limit(limit + 1)
+    .execute();
+  return toPage(rows, { limit, cursorOf: ({ id }) => id, toItem: toRun });
+}
+
+export async function getRun(db: Kysely<Tables>, runId: string): Promise<Run> {
+  const row = isId(runId) ? await withAgent(db).where('runs.id', '=', runId).executeTakeFirst() : undefined;
+  if (row === undefined) throw notFound('run', runId);
+  return toRun(row);
+}
+
+function withAgent(db: Kysely<Tables>) {
+  return db
+    .selectFrom('runs')
+    .innerJoin('threads', 'threads.id', 'runs.thread_id')
+    .selectAll('runs')
+    .select('threads.agent_id');
+}
+
+function toRun(row: RunRow & { agent_id: string }): Run {
+  return {
+    id: row.id,
+    agentId: row.agent_id,
+    threadId: row.thread_id,
+    cycle: row.cycle_no,
+    status: row.status,
+    trigger: fromJson(row.trigger),
+    ...(row.stop === null ? {} : { stop: fromJson(row.stop) }),
+    ...(row.usage === null ? {} : { usage: fromJson(row.usage) }),
+    configVersion: row.config_version,
+    ...(row.cancel_requested_at === null ? {} : { cancelRequestedAt: row.cancel_requested_at }),
+    createdAt: row.created_at,
+    ...(row.ended_at === null ? {} : { endedAt: row.ended_at }),
+  };
+}

@@ -1,0 +1,40 @@
+import { insertRow } from '../../ports/store/insert-row.ts';
+import { toJson } from '../../ports/store/json.ts';
+import { statement } from '../../ports/store/statement.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { MessageRow, SpaceRow } from '../../ports/store/tables.ts';
+import { newId } from '../new-id.ts';
+
+export type AppendedMessage = Pick<MessageRow, 'entity_id' | 'kind' | 'metadata' | 'status'> & {
+  readonly text: string;
+} & Partial<Pick<MessageRow, 'id' | 'reply_to' | 'call_id' | 'client_message_id' | 'run_id'>>;
+
+/** The next message of a space whose row is locked: that is what keeps the numbers without gaps. */
+export function appendMessage(tx: Tx, space: SpaceRow, { text, ...given }: AppendedMessage): MessageRow {
+  const now = tx.now();
+  const row: MessageRow = {
+    id: newId(),
+    reply_to: null,
+    call_id: null,
+    client_message_id: null,
+    run_id: null,
+    ...given,
+    space_id: space.id,
+    seq: space.next_seq,
+    content: toJson(text),
+    created_at: now,
+    updated_at: now,
+  };
+  tx.leave(insertMessage(tx.db, row));
+  tx.leave(countMessage(tx.db, { spaceId: space.id }));
+  return row;
+}
+
+const insertMessage = insertRow('messages');
+
+const countMessage = statement((db, { spaceId }: { spaceId: string }) =>
+  db
+    .updateTable('spaces')
+    .set((eb) => ({ next_seq: eb('next_seq', '+', 1) }))
+    .where('id', '=', spaceId),
+);

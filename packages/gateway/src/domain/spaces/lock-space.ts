@@ -1,0 +1,25 @@
+import { sql } from 'kysely';
+import { COLUMNS } from '../../ports/store/columns.ts';
+import { statement } from '../../ports/store/statement.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { SpaceRow } from '../../ports/store/tables.ts';
+import { notFound } from '../api-error.ts';
+import { isId } from '../entities/plain-text.ts';
+
+/**
+ * The space's row, which nobody else changes until the commit. Whoever posts to a space, joins or leaves it begins here: messages
+ * are numbered without gaps, and who is in the space stays the same from the check to the last event that was pushed.
+ * A transaction that needs several spaces locks them in the order of their ids.
+ */
+export async function lockSpace(tx: Tx, spaceId: string): Promise<SpaceRow> {
+  if (!isId(spaceId)) throw notFound('space', spaceId);
+  const [space] = await lock(tx.db, { spaceId });
+  if (space === undefined) throw notFound('space', spaceId);
+  return space;
+}
+
+const lock = statement((db, { spaceId }: { spaceId: string }, dialect) => {
+  const row = db.selectFrom('spaces').select(COLUMNS.spaces).where('id', '=', spaceId);
+  // Weaker than FOR UPDATE: rows that refer to the space may be written meanwhile.
+  return dialect === 'postgres' ? row.modifyEnd(sql`for no key update`) : row;
+});

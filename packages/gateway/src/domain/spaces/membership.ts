@@ -1,0 +1,154 @@
+import { type Kysely, sql } from 'kysely';
+import type { Services } from '../../ports/services.ts';
+import { COLUMNS } from '../../ports/store/columns.ts';
+import { statement } from '../../ports/store/statement.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { EntityKind, EntityRow, MembershipRow, Tables } from '../../ports/store/tables.ts';
+import { notFound } from '../api-error.ts';
+import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
+import { isId, plainText } from '../entities/plain-text.ts';
+import { emit, spaceChannel } from '../streams/emit.ts';
+import { lockSpace } from './lock-space.ts';
+
+/** An entity in a space. */
+export interface Member {
+  readonly spaceId: string;
+  readonly entityId: string;
+  readonly kind: EntityKind;
+  readonly displayName: string;
+  readonly role: string;
+  readonly joinedAt: number;
+}
+
+export interface NewMember {
+  readonly spaceId: string;
+  readonly entityId: string;
+  /** Tools may name the roles that answer them. Default `member`. */
+  readonly role?: string | undefined;
+}
+
+/** Who is in it already stays, with the role that is given now, if one is. */
+export async function addMember(services: Services, tx: Tx, given: NewMember): Promise<Member> {
+  const { spaceId, entityId } = given;
+  await lockSpace(tx, spaceId);
+  const entity = await lockLiving(tx, entityId);
+  const known = await findMembership(tx.db, spaceId, entityId);
+  const role = plainText(given.role ?? known?.role ?? 'member', 'role', { min: 1, max: 100 });
+  const row: MembershipRow = {
+    space_id: spaceId,
+    entity_id: entityId,
+    role,
+    joined_at: known?.joined_at ?? tx.now(),
+    left_at: null,
+    last_seen_seq: known?.last_seen_seq ?? 0,
+  };
+  await tx.db
+    .insertInto('memberships')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.columns(['space_id', 'entity_id']).doUpdateSet({ role, joined_at: row.joined_at, left_at: null }),
+    )
+    .execute();
+  if (known?.role !== role)
+    emit(services, tx, { channel: spaceChannel(spaceId), type: 'member.joined', payload: { entityId, role } });
+  return toMember({ ...row, kind: entity.kind, display_name: entity.display_name });
+}
+
+/** An agent that is removed loses the space as its active one. */
+export async function removeMember(
+  services: Services,
+  tx: Tx,
+  { spaceId, entityId }: { spaceId: string; entityId: string },
+): Promise<void> {
+  await lockSpace(tx, spaceId);
+  const left = isId(entityId)
+    ? await tx.db
+        .updateTable('memberships')
+        .set({ left_at: tx.now() })
+        .where('space_id', '=', spaceId)
+        .where('entity_id', '=', entityId)
+        .where('left_at', 'is', null)
+        .returning('role')
+        .executeTakeFirst()
+    : undefined;
+  if (left === undefined) throw notFound('member', entityId);
+  await tx.db
+    .updateTable('agents')
+    .set({ active_space_id: null })
+    .where('entity_id', '=', entityId)
+    .where('active_space_id', '=', spaceId)
+    .execute();
+  emit(services, tx, {
+    channel: spaceChannel(spaceId),
+    type: 'member.left',
+    payload: { entityId, role: left.role },
+  });
+}
+
+export async function listMembers(
+  db: Kysely<Tables>,
+  { spaceId, ...page }: { readonly spaceId: string } & PageOptions,
+): Promise<Page<Member>> {
+  const limit = pageLimit(page.limit);
+  const after = textCursor(page.cursor);
+  if (!isId(spaceId)) return { items: [] };
+  let query = db
+    .selectFrom('memberships')
+    .innerJoin('entities', 'entities.id', 'memberships.entity_id')
+    .selectAll('memberships')
+    .select(['entities.kind', 'entities.display_name'])
+    .where('space_id', '=', spaceId)
+    .where('left_at', 'is', null);
+  if (after !== undefined) query = query.where('entity_id', '>', after);
+  const rows = await query
+    .orderBy('entity_id')
+    .limit(limit + 1)
+    .execute();
+  return toPage(rows, { limit, cursorOf: ({ entity_id }) => entity_id, toItem: toMember });
+}
+
+/** Others are not told that the space exists. */
+export async function requireMember(db: Kysely<Tables>, spaceId: string, entityId: string): Promise<MembershipRow> {
+  const membership = await findMembership(db, spaceId, entityId);
+  if (membership === undefined) throw notFound('space', spaceId);
+  return membership;
+}
+
+async function findMembership(
+  db: Kysely<Tables>,
+  spaceId: string,
+  entityId: string,
+): Promise<MembershipRow | undefined> {
+  if (!isId(spaceId) || !isId(entityId)) return undefined;
+  const [membership] = await findIn(db, { spaceId, entityId });
+  return membership;
+}
+
+const findIn = statement((db, { spaceId, entityId }: { spaceId: string; entityId: string }) =>
+  db
+    .selectFrom('memberships')
+    .select(COLUMNS.memberships)
+    .where('space_id', '=', spaceId)
+    .where('entity_id', '=', entityId)
+    .where('left_at', 'is', null),
+);
+
+/** Nobody is deleted between this and the commit: who is gone must not be a member again. */
+async function lockLiving(tx: Tx, entityId: string): Promise<EntityRow> {
+  if (!isId(entityId)) throw notFound('entity', entityId);
+  const row = tx.db.selectFrom('entities').selectAll().where('id', '=', entityId).where('deleted_at', 'is', null);
+  const entity = await (tx.dialect === 'postgres' ? row.modifyEnd(sql`for share`) : row).executeTakeFirst();
+  if (entity === undefined) throw notFound('entity', entityId);
+  return entity;
+}
+
+function toMember(row: MembershipRow & Pick<EntityRow, 'kind' | 'display_name'>): Member {
+  return {
+    spaceId: row.space_id,
+    entityId: row.entity_id,
+    kind: row.kind,
+    displayName: row.display_name,
+    role: row.role,
+    joinedAt: row.joined_at,
+  };
+}

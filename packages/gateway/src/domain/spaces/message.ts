@@ -1,0 +1,41 @@
+import { fromJson } from '../../ports/store/json.ts';
+import type { MessageRow, MessageStatus } from '../../ports/store/tables.ts';
+import type { Metadata } from '../entities/metadata.ts';
+
+/** What was said in a space, or the card of a tool's call. */
+export interface Message {
+  readonly id: string;
+  readonly spaceId: string;
+  /** 1, 2, 3 … within the space, without gaps. */
+  readonly seq: number;
+  readonly entityId: string;
+  readonly kind: 'text' | 'tool';
+  /** Empty where it is a card. */
+  readonly text: string;
+  readonly replyTo?: string;
+  readonly status: MessageStatus;
+  /** Of a card: `{ toolName, input, output }`. */
+  readonly metadata: Metadata;
+  readonly runId?: string;
+  readonly callId?: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export function toMessage(row: MessageRow): Message {
+  return {
+    id: row.id,
+    spaceId: row.space_id,
+    seq: row.seq,
+    entityId: row.entity_id,
+    kind: row.kind,
+    text: fromJson<string>(row.content),
+    ...(row.reply_to === null ? {} : { replyTo: row.reply_to }),
+    status: row.status,
+    metadata: fromJson<Metadata>(row.metadata),
+    ...(row.run_id === null ? {} : { runId: row.run_id }),
+    ...(row.call_id === null ? {} : { callId: row.call_id }),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

@@ -1,0 +1,84 @@
+import type { Kysely } from 'kysely';
+import type { Services } from '../../ports/services.ts';
+import { fromJson } from '../../ports/store/json.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { SpaceRow, Tables } from '../../ports/store/tables.ts';
+import { notFound } from '../api-error.ts';
+import { type Metadata, toMetadata } from '../entities/metadata.ts';
+import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
+import { isId, plainText } from '../entities/plain-text.ts';
+import { newId } from '../new-id.ts';
+import { addMember, type NewMember } from './membership.ts';
+
+/** Where entities meet. */
+export interface Space {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly metadata: Metadata;
+  readonly createdAt: number;
+}
+
+export interface NewSpace {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly metadata?: Metadata | undefined;
+  readonly members?: readonly Omit<NewMember, 'spaceId'>[] | undefined;
+}
+
+export async function createSpace(services: Services, tx: Tx, given: NewSpace): Promise<Space> {
+  const row: SpaceRow = {
+    id: newId(),
+    name: plainText(given.name, 'name', { min: 1, max: 200 }),
+    description: plainText(given.description ?? '', 'description', { max: 2_000 }),
+    metadata: toMetadata(given.metadata),
+    next_seq: 1,
+    hops: 0,
+    created_at: tx.now(),
+  };
+  await tx.db.insertInto('spaces').values(row).execute();
+  for (const member of given.members ?? []) await addMember(services, tx, { ...member, spaceId: row.id });
+  return toSpace(row);
+}
+
+export async function getSpace(db: Kysely<Tables>, spaceId: string): Promise<Space> {
+  const row = isId(spaceId)
+    ? await db.selectFrom('spaces').selectAll().where('id', '=', spaceId).executeTakeFirst()
+    : undefined;
+  if (row === undefined) throw notFound('space', spaceId);
+  return toSpace(row);
+}
+
+export interface SpaceFilter extends PageOptions {
+  /** Only the spaces it is in. */
+  readonly entityId?: string | undefined;
+}
+
+/** Oldest first. */
+export async function listSpaces(db: Kysely<Tables>, filter: SpaceFilter = {}): Promise<Page<Space>> {
+  const limit = pageLimit(filter.limit);
+  const after = textCursor(filter.cursor);
+  const { entityId } = filter;
+  if (entityId !== undefined && !isId(entityId)) return { items: [] };
+  let query = db.selectFrom('spaces').selectAll();
+  if (after !== undefined) query = query.where('id', '>', after);
+  if (entityId !== undefined)
+    query = query.where('id', 'in', (eb) =>
+      eb.selectFrom('memberships').select('space_id').where('entity_id', '=', entityId).where('left_at', 'is', null),
+    );
+  const rows = await query
+    .orderBy('id')
+    .limit(limit + 1)
+    .execute();
+  return toPage(rows, { limit, cursorOf: ({ id }) => id, toItem: toSpace });
+}
+
+function toSpace(row: SpaceRow): Space {
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    metadata: fromJson<Metadata>(row.metadata),
+    createdAt: row.created_at,
+  };
+}

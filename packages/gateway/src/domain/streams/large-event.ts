@@ -1,0 +1,66 @@
+import type { Kysely } from 'kysely';
+import type { StreamEvent } from '../../ports/bus/bus.ts';
+import { fromJson } from '../../ports/store/json.ts';
+import type { StreamEventRow, Tables } from '../../ports/store/tables.ts';
+
+/** From here on an event is read by itself. A page of smaller ones is soon taken, and not worth sharing. */
+export const LARGE_BYTES = 64_000;
+
+/**
+ * A large event from the table, which is in memory once, however many read it: whoever asks while it is being read, or while another
+ * still holds it, gets the same one. Undefined where it is gone.
+ */
+export async function readLargeEvent(
+  db: Kysely<Tables>,
+  { channel, seq }: Pick<StreamEvent, 'channel' | 'seq'>,
+): Promise<StreamEvent | undefined> {
+  const known = events.get(db) ?? new SharedEvents();
+  events.set(db, known);
+  return await known.get(`${channel} ${seq}`, () => read(db, { channel, seq }));
+}
+
+const events = new WeakMap<Kysely<Tables>, SharedEvents>();
+
+async function read(
+  db: Kysely<Tables>,
+  { channel, seq }: Pick<StreamEvent, 'channel' | 'seq'>,
+): Promise<StreamEvent | undefined> {
+  const row = await db
+    .selectFrom('stream_events')
+    .selectAll()
+    .where('channel', '=', channel)
+    .where('seq', '=', seq)
+    .executeTakeFirst();
+  return row === undefined ? undefined : toStreamEvent(row);
+}
+
+export function toStreamEvent({ channel, seq, type, payload, created_at, revocations }: StreamEventRow): StreamEvent {
+  return { channel, seq, type, payload: fromJson(payload), at: created_at, revocations };
+}
+
+class SharedEvents {
+  readonly #underWay = new Map<string, Promise<StreamEvent | undefined>>();
+  readonly #held = new Map<string, WeakRef<StreamEvent>>();
+  readonly #gone = new FinalizationRegistry((key: string) => {
+    if (this.#held.get(key)?.deref() === undefined) this.#held.delete(key);
+  });
+
+  async get(key: string, load: () => Promise<StreamEvent | undefined>): Promise<StreamEvent | undefined> {
+    const held = this.#held.get(key)?.deref();
+    if (held !== undefined) return held;
+    const loading = this.#underWay.get(key) ?? load();
+    this.#underWay.set(key, loading);
+    try {
+      return this.#keep(key, await loading);
+    } finally {
+      this.#underWay.delete(key);
+    }
+  }
+
+  #keep(key: string, event: StreamEvent | undefined): StreamEvent | undefined {
+    if (event === undefined || this.#held.get(key)?.deref() === event) return event;
+    this.#held.set(key, new WeakRef(event));
+    this.#gone.register(event, key);
+    return event;
+  }
+}

@@ -1,0 +1,62 @@
+import { type Kysely, sql } from 'kysely';
+import type { StreamEvent } from '../../ports/bus/bus.ts';
+import type { StreamEventRow, Tables } from '../../ports/store/tables.ts';
+import { LARGE_BYTES, readLargeEvent, toStreamEvent } from './large-event.ts';
+
+/** How much one reader takes from the table at once. */
+export const PAGE_BYTES = 1_000_000;
+const PAGE_EVENTS = 100;
+
+/** Where in a channel a reader stands. */
+interface Place {
+  readonly channel: string;
+  readonly after: number;
+}
+
+/**
+ * Up to a hundred events in a row, or one large one: what a reader holds for itself is bounded. Empty where the next one is not
+ * there.
+ */
+export async function readPage(db: Kysely<Tables>, { channel, after }: Place): Promise<StreamEvent[]> {
+  const rows = await readRows(db, { channel, after });
+  const cut = rows.findIndex(({ seq, payload }, index) => seq !== after + 1 + index || payload === null);
+  const page = cut === -1 ? rows : rows.slice(0, cut);
+  if (page.length > 0) return page.map((row) => toStreamEvent({ ...row, channel, payload: row.payload ?? '' }));
+  if (rows[0]?.seq !== after + 1) return [];
+  const large = await readLargeEvent(db, { channel, seq: after + 1 });
+  return large === undefined ? [] : [large];
+}
+
+interface Row extends Pick<StreamEventRow, 'seq' | 'type' | 'created_at' | 'revocations'> {
+  /** Null where it is large. */
+  readonly payload: string | null;
+}
+
+async function readRows(db: Kysely<Tables>, { channel, after }: Place): Promise<Row[]> {
+  return await db
+    .with('next', (db) =>
+      db
+        .selectFrom('stream_events')
+        .select(['seq', 'type', 'created_at', 'revocations'])
+        .select(sql<number>`octet_length(payload)`.as('bytes'))
+        .select(sql<string | null>`case when octet_length(payload) < ${LARGE_BYTES} then payload end`.as('payload'))
+        .where('channel', '=', channel)
+        .where('seq', '>', after)
+        .orderBy('seq')
+        .limit(PAGE_EVENTS),
+    )
+    .with('measured', (db) =>
+      db.selectFrom('next').selectAll().select(sql<number>`sum(bytes) over (order by seq) - bytes`.as('before')),
+    )
+    .selectFrom('measured')
+    .select(['seq', 'type', 'created_at', 'revocations', 'payload'])
+    .where('before', '<', PAGE_BYTES)
+    .orderBy('seq')
+    .execute();
+}
+
+/** The number of the channel's newest event. */
+export async function readEnd(db: Kysely<Tables>, channel: string): Promise<number> {
+  const row = await db.selectFrom('channels').select('next_seq').where('id', '=', channel).executeTakeFirst();
+  return row === undefined ? 0 : row.next_seq - 1;
+}

@@ -1,0 +1,58 @@
+import type { Services } from '../../ports/services.ts';
+import type { Tx } from '../../ports/store/store.ts';
+
+/**
+ * Deletes what streams said longer ago than the window, oldest first, in small batches, so that nobody waits long for a row. Gives
+ * how many events went.
+ */
+export async function sweepStreams(
+  { store, limits }: Pick<Services, 'store' | 'limits'>,
+  { now, signal }: { now?: number; signal?: AbortSignal } = {},
+): Promise<number> {
+  let swept = 0;
+  while (signal?.aborted !== true) {
+    const old = await store.transaction(async (tx) => {
+      const before = (now ?? (await tx.now())) - limits.streamWindowMs;
+      return await oldest(tx, before);
+    });
+    for (const { channel, upTo } of old) swept += await store.transaction((tx) => sweepChannel(tx, { channel, upTo }));
+    if (old.length === 0) return swept;
+  }
+  return swept;
+}
+
+const BATCH = 500;
+
+/** The channels of the oldest events, and how far each of them can go. */
+async function oldest(tx: Tx, before: number): Promise<{ channel: string; upTo: number }[]> {
+  const rows = await tx.db
+    .with('oldest', (db) =>
+      db
+        .selectFrom('stream_events')
+        .select(['channel', 'seq'])
+        .where('created_at', '<', before)
+        .orderBy('created_at')
+        .limit(BATCH),
+    )
+    .selectFrom('oldest')
+    .select((eb) => ['channel', eb.fn.max('seq').as('upTo')])
+    .groupBy('channel')
+    .execute();
+  return rows.map(({ channel, upTo }) => ({ channel, upTo: Number(upTo) }));
+}
+
+/** From the front: what is left of a channel has no holes, and a reader sees by its first event whether it missed any. */
+async function sweepChannel(tx: Tx, { channel, upTo }: { channel: string; upTo: number }): Promise<number> {
+  await tx.db
+    .updateTable('channels')
+    .set({ swept_seq: upTo })
+    .where('id', '=', channel)
+    .where('swept_seq', '<', upTo)
+    .execute();
+  const { numDeletedRows } = await tx.db
+    .deleteFrom('stream_events')
+    .where('channel', '=', channel)
+    .where('seq', '<=', upTo)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}

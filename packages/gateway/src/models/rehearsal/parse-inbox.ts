@@ -1,0 +1,19 @@
+import { parseFrame } from '../../domain/inbox/frame.ts';
+import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import type { InboxFrame, InboxLine, WaitingEvent } from '../../domain/inbox/render-inbox.ts';
+
+export interface ParsedInbox extends InboxFrame {
+  readonly events: readonly WaitingEvent[];
+}
+
+/** What `renderInbox` made a text of, or undefined where it is no inbox of this tag. */
+export function parseInbox(text: string, tag: string): ParsedInbox | undefined {
+  const frame = parseFrame(text, 'inbox', tag);
+  if (frame === undefined) return undefined;
+  const { cycle = '0', now = '' } = frame.attributes ?? {};
+  return { tag, cycle: Number(cycle), now: Date.parse(String(now)), events: (frame.lines as InboxLine[]).map(toEvent) };
+}
+
+function toEvent({ event, type, at, attempt = 1, data }: InboxLine): WaitingEvent {
+  return { eventId: event, at: Date.parse(at), attempt, event: { type, ...data } as InboxEvent };
+}

@@ -1,0 +1,14 @@
+import type { Logger } from '@lastcall/core';
+import type { Limits } from '../config/limits.ts';
+import type { Bus } from './bus/bus.ts';
+import type { Engine } from './engine/engine.ts';
+import type { Store } from './store/store.ts';
+
+/** What the parts of one gateway share. */
+export interface Services {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly bus: Bus;
+  readonly logger: Logger;
+  readonly limits: Limits;
+}

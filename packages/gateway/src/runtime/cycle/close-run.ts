@@ -1,0 +1,140 @@
+import type { Stop } from '@lastcall/core';
+import { sql } from 'kysely';
+import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
+import { updateCard } from '../../domain/spaces/tool-card.ts';
+import { emit, runChannel, spaceChannel } from '../../domain/streams/emit.ts';
+import type { Services } from '../../ports/services.ts';
+import { fromJson, toJson } from '../../ports/store/json.ts';
+import { statement } from '../../ports/store/statement.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { RunRow } from '../../ports/store/tables.ts';
+import type { Cycle } from './cycle.ts';
+import { CYCLE_FAILED } from './cycle-failure.ts';
+import { type FailedAttempt, tellFailed } from './tell-failed.ts';
+
+/** How a run ends. */
+export interface RunEnd {
+  readonly status: 'completed' | 'failed' | 'cancelled';
+  readonly stop: Stop | { readonly reason: 'error'; readonly error: string };
+  readonly usage?: unknown;
+  /** Whether the events of a failed run are tried again, as long as they may. Default true. */
+  readonly retry?: boolean;
+  /** What the people in a space may know of a failure. */
+  readonly text?: string;
+}
+
+/**
+ * Ends a run: its events are done, or wait for another try, or are dead; and whoever watched sees why, and the agent rest. Where a cancel was
+ * accepted, no other end is written than `cancelled`: the transaction fails with RunCancelled.
+ */
+export async function closeRun(services: Services, tx: Tx, cycle: Cycle, end: RunEnd): Promise<void> {
+  const { runId, agent } = cycle;
+  const now = tx.now();
+  const { status } = end;
+  const values = { runId, status, stop: toJson(plainStop(end.stop)), usage: toJson(end.usage ?? null), now };
+  tx.leave(status === 'cancelled' ? endCancelled(tx.db, values) : endUncancelled(tx.db, values));
+  tx.afterCommit(() => {
+    cycle.endedAs = status;
+  });
+  if (status === 'failed') await tellFailed(services, tx, cycle, await giveBack(services, tx, cycle, end));
+  else tx.leave(finishEvents(tx.db, { runId }));
+  if (cycle.activeIn !== null) {
+    const payload = { runId, entityId: agent.entityId };
+    emit(services, tx, { channel: spaceChannel(cycle.activeIn), type: 'agent.inactive', payload });
+  }
+  const payload = { runId, status, stop: plainStop(end.stop) };
+  emit(services, tx, { channel: runChannel(runId), type: 'run.end', payload });
+}
+
+interface EndedRun extends Pick<RunRow, 'status' | 'stop' | 'usage'> {
+  readonly runId: string;
+  readonly now: number;
+}
+
+const endCancelled = statement((db, { runId, status, stop, usage, now }: EndedRun) =>
+  db.updateTable('runs').set({ status, stop, usage, active_in: null, ended_at: now }).where('id', '=', runId),
+);
+
+async function endUncancelled(db: Tx['db'], values: EndedRun): Promise<void> {
+  await endIfUncancelled(db, values).catch((error: unknown) => {
+    throw isStatusMissing(error) ? new RunCancelled(values.runId) : error;
+  });
+}
+
+/**
+ * The mark of a cancel is looked at by the statement that has the row, and the statement itself fails where it is there: a run needs
+ * a status. PostgreSQL has the commit before we have the answer, so we could not tell it then.
+ */
+const endIfUncancelled = statement((db, { runId, status, stop, usage, now }: EndedRun) =>
+  db
+    .updateTable('runs')
+    .set({
+      status: sql<RunRow['status']>`case when cancel_requested_at is null then ${status} end`,
+      stop,
+      usage,
+      active_in: null,
+      ended_at: now,
+    })
+    .where('id', '=', runId),
+);
+
+/** As PostgreSQL (23502) and SQLite say it. */
+function isStatusMissing(error: unknown): boolean {
+  const { code, table, column, message } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  if (code === '23502') return table === 'runs' && column === 'status';
+  return typeof message === 'string' && message.includes('NOT NULL constraint failed: runs.status');
+}
+
+/** Those of an agent that was deleted meanwhile are dead, and stay so. */
+const finishEvents = statement((db, { runId }: { runId: string }) =>
+  db.updateTable('inbox_events').set({ status: 'done' }).where('run_id', '=', runId).where('status', '=', 'claimed'),
+);
+
+/** The events of a failed run wait twice as long before each further try; after the last they are dead, until redriven. */
+async function giveBack(services: Services, tx: Tx, { runId, agent }: Cycle, end: RunEnd): Promise<FailedAttempt> {
+  const { engine, limits } = services;
+  const error = toJson(plainStop(end.stop));
+  const events = await tx.db
+    .selectFrom('inbox_events')
+    .select(['id', 'attempts', 'payload'])
+    .where('run_id', '=', runId)
+    .where('status', '=', 'claimed')
+    .execute();
+  const retries: number[] = [];
+  for (const { id, attempts, payload } of events) {
+    const isLast = end.retry === false || attempts >= agent.limits.maxAttempts;
+    const at = tx.now() + limits.retryMs * 2 ** (attempts - 1);
+    await tx.db
+      .updateTable('inbox_events')
+      .set(isLast ? { status: 'dead', error } : { status: 'pending', available_at: at, error })
+      .where('id', '=', id)
+      .execute();
+    if (isLast) await endApproved(services, tx, fromJson(payload));
+    else {
+      retries.push(at);
+      await engine.enqueue(tx, agent.id, at);
+    }
+  }
+  await tx.db.updateTable('agents').set({ last_error: error }).where('id', '=', agent.id).execute();
+  return {
+    text: end.text ?? CYCLE_FAILED,
+    attempt: Math.max(1, ...events.map(({ attempts }) => attempts)),
+    retryAt: retries.length === 0 ? undefined : Math.min(...retries),
+    events: events.map(({ payload }) => fromJson<InboxEvent>(payload)),
+  };
+}
+
+/** A call that was allowed to run, and whose agent cannot go on: its card says so, and does not run for ever. */
+async function endApproved(services: Services, tx: Tx, event: InboxEvent): Promise<void> {
+  if (event.type !== 'tool_result' || event.outcome.status !== 'approved') return;
+  const output = 'It was approved, and the agent failed before it ran. It runs if an operator redrives it.';
+  await updateCard(services, tx, event.callId, { status: 'error', output });
+}
+
+/** What is thrown is no JSON: its message is what operators read. */
+function plainStop(stop: RunEnd['stop']): object {
+  if (stop.reason !== 'error') return stop;
+  const { error } = stop;
+  return { reason: 'error', error: error instanceof Error ? error.message : String(error) };
+}

@@ -1,0 +1,100 @@
+import type { Entry, Settlement } from '@lastcall/core';
+import { isCancelAccepted } from '../../domain/runs/run-cancelled.ts';
+import { updateCard } from '../../domain/spaces/tool-card.ts';
+import type { Services } from '../../ports/services.ts';
+import { fromJson, toJson } from '../../ports/store/json.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { CallRow } from '../../ports/store/tables.ts';
+import { hideTag } from '../../telemetry/hide-tag.ts';
+import { createRedact, type Redact } from '../../telemetry/redact.ts';
+import { fenced, type HeldThread } from '../lease.ts';
+import { begunCalls, endBegun } from './begun-calls.ts';
+import { closeRun, type RunEnd } from './close-run.ts';
+import type { Cycle } from './cycle.ts';
+import { toCycleFailure } from './cycle-failure.ts';
+import { insertEntries, toPrepared } from './insert-entries.ts';
+
+/** Ends a run that cannot go on. Its calls have ends all the same, and its events are tried again where that may help. */
+export async function failRun(
+  services: Services,
+  cycle: Cycle,
+  error: unknown,
+  redact: Redact = createRedact(),
+): Promise<void> {
+  // A provider may say what it was asked.
+  const failure = toCycleFailure(error, (text) => hideTag(redact(text), cycle.agent.tag));
+  await fenced(services.store, cycle.lease, (_tx, held) => endAsFailed(services, held, cycle, failure));
+}
+
+/**
+ * Whatever was open has an end in the same transaction: its calls, their cards, and what was shown of a reply that never came. Whoever
+ * was told that the run is cancelled was told the truth, also where it failed meanwhile.
+ */
+export async function endAsFailed(
+  services: Services,
+  held: HeldThread,
+  cycle: Cycle,
+  { message, ...how }: { readonly message: string } & Pick<RunEnd, 'retry' | 'text'>,
+): Promise<void> {
+  const { tx } = held;
+  const isCancelled = await isCancelAccepted(tx, cycle.runId);
+  const open = await settleOpen(services, tx, cycle, isCancelled ? 'the run was cancelled' : message);
+  const stop = isCancelled ? ({ reason: 'aborted' } as const) : ({ reason: 'error', error: message } as const);
+  const entries: Entry[] = [...open, { kind: 'stop', stop }];
+  insertEntries(
+    held,
+    { runId: cycle.runId, seq: await nextSeq(held) },
+    entries.map((entry) => toPrepared({ entry })),
+  );
+  await closeRun(services, tx, cycle, { status: isCancelled ? 'cancelled' : 'failed', stop, ...how });
+}
+
+/** What the failed turn knew last may be behind what was written last. */
+async function nextSeq({ tx, lease }: HeldThread): Promise<number> {
+  const last = await tx.db
+    .selectFrom('transcript_entries')
+    .select('seq')
+    .where('thread_id', '=', lease.threadId)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return (last?.seq ?? 0) + 1;
+}
+
+async function settleOpen(services: Services, tx: Tx, cycle: Cycle, reason: string): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  const carded = new Set<string>();
+  for (const { id, tool_name: toolName, input, status } of await openCalls(tx, cycle)) {
+    const now = tx.now();
+    const outcome = endOf(status === 'started', reason);
+    await tx.db
+      .updateTable('calls')
+      .set({ status: 'settled', outcome: toJson(outcome), settled_at: now })
+      .where('id', '=', id)
+      .execute();
+    const card = { status: outcome.status === 'error' ? 'error' : 'cancelled', output: outcome.text } as const;
+    if ((await updateCard(services, tx, id, card)) !== undefined) carded.add(id);
+    const settlement = { callId: id, toolName, input: fromJson(input), outcome, startedAt: now, endedAt: now };
+    entries.push({ kind: 'settled', settlement });
+  }
+  for (const begun of await begunCalls(tx.db, cycle))
+    if (!carded.has(begun.callId)) endBegun(services, tx, begun, 'The cycle failed.');
+  return entries;
+}
+
+async function openCalls(tx: Tx, { runId }: Cycle): Promise<CallRow[]> {
+  return await tx.db
+    .selectFrom('calls')
+    .selectAll()
+    .where('run_id', '=', runId)
+    .where('status', 'in', ['planned', 'started'])
+    .orderBy('step')
+    .orderBy('index')
+    .execute();
+}
+
+function endOf(isStarted: boolean, reason: string): Settlement['outcome'] {
+  if (!isStarted) return { status: 'cancelled', reason, text: `Cancelled: the cycle failed (${reason}).` };
+  const message = `The cycle failed while the call ran (${reason}): whether it took effect is unknown.`;
+  return { status: 'error', code: 'unknown_outcome', message, text: message };
+}

@@ -1,0 +1,62 @@
+import { type Kysely, sql } from 'kysely';
+import type { Situation, SituationPlan } from '../../domain/agents/describe-agent.ts';
+import { toGoal } from '../../domain/notes/goal.ts';
+import { goalsOf } from '../../domain/notes/goals.ts';
+import { memoriesOf } from '../../domain/notes/memories.ts';
+import { toMemory } from '../../domain/notes/memory.ts';
+import { type Plan, toPlan } from '../../domain/plans/plan.ts';
+import { plansOf } from '../../domain/plans/plans.ts';
+import { bundle } from '../../ports/store/bundle.ts';
+import type { Tables } from '../../ports/store/tables.ts';
+
+/** More spaces than that are for `enter_space` to know. */
+const MOST_SPACES = 50;
+
+/** Where the agent is and what it keeps, as of now. */
+export async function loadSituation(db: Kysely<Tables>, agentId: string): Promise<Situation> {
+  const { own, spaces, goals, memories, plans } = await readSituation(db, { agentId });
+  return {
+    agent: { entityId: own[0]?.entity_id ?? agentId, name: own[0]?.name ?? '' },
+    activeSpaceId: own[0]?.active_space_id ?? undefined,
+    spaces,
+    goals: goals.map(toGoal).map(({ key, description, status, priority }) => ({ key, description, status, priority })),
+    memories: memories.map(toMemory).map(({ key, value }) => ({ key, value })),
+    // Those that are over are of no use to it.
+    plans: plans
+      .map(toPlan)
+      .filter(({ nextAt }) => nextAt !== undefined)
+      .map(toSituationPlan),
+  };
+}
+
+interface OfAgent {
+  readonly agentId: string;
+}
+
+const readSituation = bundle<OfAgent>()({
+  own: (db, { agentId }) =>
+    db.selectFrom('agents').select(['entity_id', 'name', 'active_space_id']).where('id', '=', agentId),
+  spaces: (db, { agentId }) =>
+    db
+      .selectFrom('spaces')
+      .select(['id as spaceId', 'name', 'description'])
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('memberships')
+          .innerJoin('agents', 'agents.entity_id', 'memberships.entity_id')
+          .select('memberships.space_id')
+          .where('agents.id', '=', agentId)
+          .where('memberships.left_at', 'is', null),
+      )
+      .orderBy('id')
+      .limit(sql.lit(MOST_SPACES)),
+  goals: goalsOf,
+  memories: memoriesOf,
+  plans: plansOf,
+});
+
+function toSituationPlan(plan: Plan): SituationPlan {
+  const { key, name, instruction, nextAt } = plan;
+  const schedule = 'cron' in plan ? { cron: plan.cron, timeZone: plan.timeZone } : {};
+  return { key, name, instruction, ...schedule, ...(nextAt === undefined ? {} : { nextAt }) };
+}

@@ -1,0 +1,65 @@
+import type { MindRow } from '../../domain/consciousness/load-consciousness.ts';
+import type { Lease } from '../lease.ts';
+import type { Cycle } from './cycle.ts';
+
+/** What was in a mind when its thread was held last. */
+interface Kept {
+  readonly epoch: number;
+  /** As they were written, and read anew each time: nobody can change what happened. */
+  readonly rows: readonly MindRow[];
+  readonly characters: number;
+}
+
+/** All together. One that is a large part of it is not kept: it would take the place of all others. */
+const MOST_CHARACTERS = 4_000_000;
+
+/**
+ * Minds of threads that were held a moment ago: they need not be asked for again. Only whoever holds a thread writes its transcript,
+ * and every claim raises its epoch: a mind is as it was as long as nobody else had the thread since.
+ */
+export class Minds {
+  /** Those used last are last. */
+  readonly #kept = new Map<string, Kept>();
+  readonly #most: number;
+  #characters = 0;
+
+  constructor({ mostCharacters = MOST_CHARACTERS }: { mostCharacters?: number } = {}) {
+    this.#most = mostCharacters;
+  }
+
+  /** After a cycle that wrote its end: what it leaves to the next one. */
+  keep({ lease, rows }: Pick<Cycle, 'lease' | 'rows'>): void {
+    const characters = rows.reduce((sum, { payload }) => sum + payload.length, 0);
+    if (characters <= this.#most / 4) this.#set(lease.threadId, { epoch: lease.epoch, rows: [...rows], characters });
+  }
+
+  /** Undefined: it is not known any more, or somebody else held the thread meanwhile. */
+  of({ threadId, epoch }: Lease, { isNew }: { isNew: boolean }): readonly MindRow[] | undefined {
+    const kept = this.#kept.get(threadId);
+    if (kept === undefined) return undefined;
+    if (kept.epoch === (isNew ? epoch - 1 : epoch)) return kept.rows;
+    this.forget(threadId);
+    return undefined;
+  }
+
+  /** The thread was held once more, and nothing was written. */
+  renew({ threadId, epoch }: Lease): void {
+    const kept = this.#kept.get(threadId);
+    if (kept !== undefined) this.#set(threadId, { ...kept, epoch });
+  }
+
+  forget(threadId: string): void {
+    this.#characters -= this.#kept.get(threadId)?.characters ?? 0;
+    this.#kept.delete(threadId);
+  }
+
+  #set(threadId: string, kept: Kept): void {
+    this.forget(threadId);
+    this.#kept.set(threadId, kept);
+    this.#characters += kept.characters;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#characters <= this.#most) return;
+      this.forget(oldest);
+    }
+  }
+}

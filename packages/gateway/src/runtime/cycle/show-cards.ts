@@ -1,0 +1,58 @@
+import { isToolResult, type Middleware, ok } from '@lastcall/core';
+import { type NewCard, openCardIfIn } from '../../domain/spaces/tool-card.ts';
+import type { Services } from '../../ports/services.ts';
+import type { Cycle } from './cycle.ts';
+import type { CycleJournal } from './cycle-journal.ts';
+import type { CycleTool } from './cycle-tools.ts';
+import type { LiveCalls } from './live-calls.ts';
+import { writtenInput } from './written-input.ts';
+
+/** A visible call is a message of the active space from its start on. Its end is shown by the journal, with the settlement. */
+export function showCards(
+  services: Services,
+  cycle: Cycle,
+  { journal, live, named }: { journal: CycleJournal; live: LiveCalls; named: (name: string) => CycleTool | undefined },
+): Middleware {
+  return {
+    name: 'cards',
+    async call(next, { callId, toolName, input }) {
+      if (named(toolName)?.isVisible !== true) return await next();
+      const spaceId = live.spaceOf(callId) ?? cycle.activeSpaceId;
+      if (spaceId !== null && (await show({ spaceId, callId, toolName, input }))) return await next();
+      services.logger.warn(
+        `"${toolName}" is visible, and agent ${cycle.agent.id} is in no space: its call is shown to nobody.`,
+      );
+      return unseen(await next());
+    },
+  };
+
+  /** False: the agent was taken out of the space meanwhile, and is in none from here on. */
+  async function show(call: Pick<NewCard, 'spaceId' | 'callId' | 'toolName' | 'input'>): Promise<boolean> {
+    const { spaceId, callId, toolName } = call;
+    live.showStart(callId, toolName, spaceId);
+    if (cycle.cards.has(callId)) return true;
+    const { runId, agent } = cycle;
+    let isShown = false;
+    // Before it is there: a call that is ended meanwhile has its end shown on the card, and nowhere else.
+    cycle.cards.add(callId);
+    await journal.perform(async (tx) => {
+      const card = { ...call, entityId: agent.entityId, runId, status: 'running' } as const;
+      isShown = (await openCardIfIn(services, tx, card)) !== undefined;
+      // Not without the card: a space that the agent was taken out of does not learn what it wrote.
+      if (isShown) live.showInput(callId, writtenInput(cycle.transcript, callId), tx);
+    });
+    if (isShown) return true;
+    cycle.cards.delete(callId);
+    live.cancel(callId, 'The agent is no longer in the space.');
+    if (cycle.activeSpaceId === spaceId) cycle.activeSpaceId = null;
+    return false;
+  }
+}
+
+const UNSEEN = 'Nobody saw this: you are in no space. Enter one with enter_space first, if somebody should.';
+
+/** The model learns that nothing was shown. Other results than a success say enough. */
+function unseen(result: unknown): unknown {
+  if (!isToolResult(result)) return ok(result, UNSEEN);
+  return result.status === 'ok' ? ok(result.value, `${result.message}\n${UNSEEN}`) : result;
+}

@@ -1,0 +1,55 @@
+import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import { emit, spaceChannel } from '../../domain/streams/emit.ts';
+import type { Services } from '../../ports/services.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { Cycle } from './cycle.ts';
+
+export interface FailedAttempt {
+  readonly text: string;
+  /** 1, 2, 3 … of the event that was tried most often. */
+  readonly attempt: number;
+  /** When the next try comes; undefined where none does. */
+  readonly retryAt: number | undefined;
+  readonly events: readonly InboxEvent[];
+}
+
+/** Tells the people who wait for the agent that they wait for longer, or in vain. */
+export async function tellFailed(services: Services, tx: Tx, cycle: Cycle, failed: FailedAttempt): Promise<void> {
+  const { attempt, retryAt } = failed;
+  const text = `${failed.text} ${retryAt === undefined ? 'It does not try again by itself.' : 'It tries again.'}`;
+  const when = retryAt === undefined ? {} : { retryAt };
+  const payload = { runId: cycle.runId, entityId: cycle.agent.entityId, attempt, ...when, text };
+  for (const spaceId of await concernedSpaces(tx, cycle, failed.events))
+    emit(services, tx, { channel: spaceChannel(spaceId), type: 'agent.failed', payload });
+}
+
+/** Where the agent was shown at work, and where what it worked on came from, as long as it is in there. */
+async function concernedSpaces(
+  tx: Tx,
+  { agent, activeIn }: Cycle,
+  events: readonly InboxEvent[],
+): Promise<Set<string>> {
+  const asked = events.flatMap((event) => (event.type === 'space_message' ? [event.spaceId] : []));
+  const callIds = events.flatMap((event) => (event.type === 'tool_result' ? [event.callId] : []));
+  const from = [...new Set([...asked, ...(await spacesOfCalls(tx, callIds))])];
+  const concerned = new Set(await joined(tx, agent.entityId, from));
+  if (activeIn !== null) concerned.add(activeIn);
+  return concerned;
+}
+
+async function spacesOfCalls(tx: Tx, callIds: readonly string[]): Promise<string[]> {
+  if (callIds.length === 0) return [];
+  const calls = tx.db.selectFrom('pending_calls').select('space_id').where('call_id', 'in', callIds);
+  return (await calls.execute()).flatMap(({ space_id }) => space_id ?? []);
+}
+
+async function joined(tx: Tx, entityId: string, spaceIds: readonly string[]): Promise<string[]> {
+  if (spaceIds.length === 0) return [];
+  const memberships = tx.db
+    .selectFrom('memberships')
+    .select('space_id')
+    .where('entity_id', '=', entityId)
+    .where('space_id', 'in', spaceIds)
+    .where('left_at', 'is', null);
+  return (await memberships.execute()).map(({ space_id }) => space_id);
+}

@@ -1,0 +1,37 @@
+import { type ToolSet, tool } from '@lastcall/core';
+import { z } from 'zod';
+import { assertMemories, prepareMemories, removeMemories, writeMemories } from '../../domain/notes/memories.ts';
+import { memoryInputSchema } from '../../domain/notes/memory.ts';
+import { noteKeysSchema } from '../../domain/notes/note-key.ts';
+import type { CycleContext } from '../cycle/cycle-context.ts';
+
+const memoriesSchema = z.strictObject({ memories: z.array(memoryInputSchema).min(1).max(100) });
+
+/** An agent's memories. Writes are staged: they are in the transaction that settles the call, so running one again is right. */
+export function memoryTools(here: () => CycleContext): ToolSet {
+  return {
+    set_memories: tool({
+      description:
+        'Keeps facts under keys of your choice. They are shown to you in every cycle; a known key is written over.',
+      effects: 'session',
+      inputSchema: memoriesSchema,
+      async execute({ memories }, ctx) {
+        const { agent, read, stage } = here();
+        const prepared = await read((db) => prepareMemories(db, agent.id, memories, agent.limits));
+        stage(ctx, (tx) => writeMemories(tx, agent.id, prepared));
+        return { keys: prepared.map(({ key }) => key) };
+      },
+    }),
+    delete_memories: tool({
+      description: 'Deletes memories of yours by their keys.',
+      effects: 'session',
+      inputSchema: noteKeysSchema,
+      async execute({ keys }, ctx) {
+        const { agent, read, stage } = here();
+        await read((db) => assertMemories(db, agent.id, keys));
+        stage(ctx, (tx) => removeMemories(tx, agent.id, keys));
+        return { deleted: keys };
+      },
+    }),
+  };
+}

@@ -1,0 +1,306 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { StaleTranscript } from '../domain/consciousness/stale-transcript.ts';
+import { cancelRequested } from '../domain/runs/request-cancel.ts';
+import { RunCancelled } from '../domain/runs/run-cancelled.ts';
+import { runChannel } from '../domain/streams/emit.ts';
+import type { Services } from '../ports/services.ts';
+import { StoreUnavailable } from '../ports/store/store-error.ts';
+import { inSpan } from '../telemetry/spans.ts';
+import type { Cycle } from './cycle/cycle.ts';
+import { CycleInterrupted } from './cycle/cycle-interrupted.ts';
+import { Minds } from './cycle/minds.ts';
+import type { Registry } from './cycle/registry.ts';
+import { StagedWriteRefused } from './cycle/staged-write-refused.ts';
+import { takeThread, takeUp } from './cycle/take-up.ts';
+import { type CycleAbort, think } from './cycle/think.ts';
+import { findSleepers } from './find-sleepers.ts';
+import { Gate } from './gate.ts';
+import { type Lease, LeaseLost, letGo, renewLeases } from './lease.ts';
+
+/** A thread that this worker holds. */
+interface Hold {
+  readonly lease: Lease;
+  /** What was found when it was taken, until it is thought about. */
+  first: Cycle | undefined;
+  /** Ends the cycle under way. */
+  abort: AbortController;
+  isCancelled: boolean;
+  /** The run under way, if one is, and how to end it for whoever asked for that. */
+  running: { readonly runId: string; readonly cancel: () => void } | undefined;
+  /** It was woken while it was held: the holder looks again after it lets go. */
+  again: boolean;
+  /** Somebody waits for that. */
+  isFirst: boolean;
+  /** It is not known whether its last transaction was made, and with it perhaps the thread let go. */
+  isInDoubt: boolean;
+  readonly done: Promise<void>;
+}
+
+/** A thread that is about to be taken. */
+interface Waking {
+  again: boolean;
+  isFirst: boolean;
+  readonly done: Promise<void>;
+}
+
+/** What says nothing of the thread, which is still held. */
+const GO_ON = [StagedWriteRefused, StaleTranscript, CycleInterrupted, RunCancelled];
+
+/**
+ * Thinks for whichever threads are woken, one cycle at a time each, many threads side by side. Wakes may come twice or never: the
+ * thread's row decides who holds it, and the sweep finds what sleeps although it has work.
+ */
+export class Worker {
+  readonly #services: Services;
+  readonly #registry: Registry;
+  readonly #owner: string = `${hostname()}:${process.pid}:${randomUUID()}`;
+  readonly #holds = new Map<string, Hold>();
+  readonly #waking = new Map<string, Waking>();
+  readonly #gate: Gate;
+  readonly #minds = new Minds();
+  readonly #timers: NodeJS.Timeout[] = [];
+  #isStopping = false;
+
+  constructor(services: Services, registry: Registry) {
+    this.#services = services;
+    this.#registry = registry;
+    const { store, limits } = services;
+    this.#gate = new Gate({ places: limits.cycles, isBusy: () => store.isBusy });
+  }
+
+  /** What is swept is swept side by side: none of it waits for what takes long or fails, and least of all those who sleep. */
+  async start({ sweeps }: { sweeps: readonly (() => Promise<unknown>)[] }): Promise<void> {
+    const { leaseMs, sweepMs } = this.#services.limits;
+    // Twice missed, a sign of life is still in time.
+    this.#every(Math.floor(leaseMs / 3), () => this.#beat());
+    for (const sweep of sweeps) this.#every(sweepMs, sweep);
+    const wakeSleepers = this.#every(sweepMs, async () => {
+      for (const threadId of await findSleepers(this.#services.store)) void this.wake(threadId);
+    });
+    await this.#services.engine.start(async (threadId, options) => {
+      const woken = this.wake(threadId, options);
+      // The sweep finds it if this gateway dies before its turn comes: the engine has others to deliver meanwhile.
+      if (!this.#gate.isWaiting(threadId)) await woken;
+    });
+    // What a dead gateway left does not wait for the first sweep.
+    await wakeSleepers();
+  }
+
+  /** Resolves once the thread is taken or left. `isFirst`: somebody waits for it. */
+  async wake(threadId: string, { isFirst = false }: { isFirst?: boolean } = {}): Promise<void> {
+    const held = this.#holds.get(threadId) ?? this.#waking.get(threadId);
+    if (held !== undefined) {
+      held.again = true;
+      held.isFirst ||= isFirst;
+      if (isFirst) this.#gate.hurry(threadId);
+    }
+    if (held !== undefined || this.#isStopping) return;
+    const { promise: done, resolve } = Promise.withResolvers<void>();
+    const waking: Waking = { again: false, isFirst, done };
+    this.#waking.set(threadId, waking);
+    await this.#tryTake(threadId, waking);
+    this.#waking.delete(threadId);
+    resolve();
+    const taken = this.#holds.get(threadId);
+    if (!waking.again) return;
+    // What it was woken for meanwhile may be newer than what was looked at.
+    if (taken === undefined) await this.wake(threadId, waking);
+    else {
+      taken.again = true;
+      taken.isFirst ||= waking.isFirst;
+    }
+  }
+
+  async #tryTake(threadId: string, waking: Waking): Promise<void> {
+    await this.#gate.enter(threadId, waking);
+    try {
+      const { isFirst } = waking;
+      waking.again = false;
+      // From here on somebody else waits for it.
+      waking.isFirst = false;
+      if (this.#isStopping || !(await this.#take(threadId, isFirst))) this.#gate.leave();
+    } catch (error) {
+      this.#gate.leave();
+      if (!(error instanceof StoreUnavailable))
+        this.#services.logger.error(`Thread ${threadId} could not be taken.`, error);
+    }
+  }
+
+  /** Takes no more, lets cycles finish in the grace time, and leaves the rest to be taken up by others. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    for (const timer of this.#timers.slice(1)) clearInterval(timer);
+    await this.#services.engine.stop();
+    this.#gate.open();
+    const all = Promise.allSettled([...this.#holds.values()].map(({ done }) => done));
+    const grace = Promise.withResolvers<void>();
+    const timer = setTimeout(grace.resolve, this.#services.limits.graceMs);
+    await Promise.race([all, grace.promise]);
+    clearTimeout(timer);
+    for (const { abort } of this.#holds.values()) abort.abort(new CycleInterrupted());
+    await all;
+    // Those that were about to be taken when the stop came are let go too: others need not wait for their leases.
+    await Promise.allSettled([...this.#waking.values()].map(({ done }) => done));
+    await Promise.allSettled([...this.#holds.values()].map(({ done }) => done));
+    for (const one of this.#timers) clearInterval(one);
+  }
+
+  /** Cycles under way. */
+  get busy(): number {
+    return this.#holds.size;
+  }
+
+  async #take(threadId: string, isFirst: boolean): Promise<boolean> {
+    const owner = this.#owner;
+    const minds = this.#minds;
+    const taken = await takeThread(this.#services, this.#registry, threadId, { owner, isFirst, minds });
+    if (taken === undefined) return false;
+    const { promise: done, resolve } = Promise.withResolvers<void>();
+    const hold: Hold = {
+      lease: taken.lease,
+      first: taken.cycle,
+      abort: new AbortController(),
+      isCancelled: false,
+      running: undefined,
+      again: false,
+      isFirst: false,
+      isInDoubt: false,
+      done,
+    };
+    this.#holds.set(threadId, hold);
+    void this.#hold(hold).finally(resolve);
+    return true;
+  }
+
+  async #hold(hold: Hold): Promise<void> {
+    const { threadId } = hold.lease;
+    try {
+      while (await this.#next(hold));
+    } catch (error) {
+      if (!(error instanceof LeaseLost)) this.#services.logger.error(`Thread ${threadId} was let go.`, error);
+    } finally {
+      this.#holds.delete(threadId);
+      this.#gate.leave();
+    }
+    if (hold.again) await this.wake(threadId, hold);
+  }
+
+  /** Whether there may be more to do. */
+  async #next(hold: Hold): Promise<boolean> {
+    try {
+      const { first } = hold;
+      hold.first = undefined;
+      if (first === undefined && !this.#isStopping) await this.#gate.goOn(hold.lease.threadId, hold);
+      if (this.#isStopping) {
+        await letGo(this.#services, hold.lease);
+        return false;
+      }
+      if (first === undefined) {
+        hold.again = false;
+        hold.isFirst = false;
+      }
+      const cycle = first ?? (await this.#takeUp(hold));
+      if (cycle === undefined) return false;
+      this.#minds.forget(hold.lease.threadId);
+      await this.#think(hold, cycle);
+      if (cycle.isWhole) this.#minds.keep(cycle);
+      return !cycle.isFree;
+    } catch (error) {
+      // The run goes on from what the store has, or ends there if it was cancelled.
+      if (GO_ON.some((kind) => error instanceof kind)) return true;
+      if (!(error instanceof StoreUnavailable)) throw error;
+      hold.isInDoubt ||= error.inDoubt;
+      // The thread cannot be let go now: whoever finds its lease run out takes it.
+      if (this.#isStopping) return false;
+      // Nothing is lost: what was not written is done again, once the store is back and if the thread is still ours.
+      await this.#pause();
+      return true;
+    }
+  }
+
+  async #takeUp(hold: Hold): Promise<Cycle | undefined> {
+    const { leaseMs } = this.#services.limits;
+    const regain = hold.isInDoubt ? { owner: this.#owner, leaseMs } : undefined;
+    const cycle = await takeUp(this.#services, this.#registry, hold.lease, { minds: this.#minds, regain });
+    hold.isInDoubt = false;
+    return cycle;
+  }
+
+  async #think(hold: Hold, cycle: Cycle): Promise<void> {
+    const controller = new AbortController();
+    hold.abort = controller;
+    hold.isCancelled = cycle.isCancelRequested;
+    const cancel = (): void => {
+      hold.isCancelled = true;
+      controller.abort(new Error('The run was cancelled.'));
+    };
+    if (hold.isCancelled) cancel();
+    hold.running = { runId: cycle.runId, cancel };
+    const unsubscribe = this.#services.bus.subscribe(runChannel(cycle.runId), ({ event }) => {
+      if (event?.type === 'run.cancelling') cancel();
+    });
+    try {
+      const abort: CycleAbort = {
+        signal: controller.signal,
+        isCancelled: () => hold.isCancelled,
+        interrupt: (reason) => controller.abort(reason),
+      };
+      const attributes = { 'gen_ai.agent.id': cycle.agent.id, 'gen_ai.agent.name': cycle.agent.name };
+      await inSpan({ operation: 'invoke_agent', of: cycle.agent.name, attributes }, () =>
+        think(this.#services, this.#registry, cycle, abort),
+      );
+    } finally {
+      hold.running = undefined;
+      unsubscribe();
+    }
+  }
+
+  async #beat(): Promise<void> {
+    if (this.#holds.size === 0) return;
+    const { store, limits } = this.#services;
+    // Those of now: a thread that is taken while this is written is not among what it gives.
+    const holds = [...this.#holds.values()];
+    const threadIds = holds.map(({ lease }) => lease.threadId);
+    const held = await renewLeases(store, { owner: this.#owner, leaseMs: limits.leaseMs, threadIds });
+    for (const { lease, abort } of holds)
+      if (held.get(lease.threadId) !== lease.epoch) abort.abort(new LeaseLost(lease.threadId));
+    await this.#lookForCancels(holds);
+  }
+
+  /** Notices get lost, or come before anybody listens: that somebody asked for a run's end is in its row too. */
+  async #lookForCancels(holds: readonly Hold[]): Promise<void> {
+    const running = holds.flatMap((hold) => hold.running ?? []);
+    const asked = await this.#services.store.transaction((tx) =>
+      cancelRequested(
+        tx.db,
+        running.map(({ runId }) => runId),
+      ),
+    );
+    for (const { runId, cancel } of running) if (asked.has(runId)) cancel();
+  }
+
+  async #pause(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    setTimeout(resolve, this.#services.limits.retryMs / 2);
+    await promise;
+  }
+
+  /** Never twice at once, and never the end of the process. Gives what does it once more, at once. */
+  #every(ms: number, work: () => Promise<unknown>): () => Promise<void> {
+    let isRunning = false;
+    const tick = async (): Promise<void> => {
+      if (isRunning) return;
+      isRunning = true;
+      try {
+        await work();
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) this.#services.logger.error('Work of the background failed.', error);
+      } finally {
+        isRunning = false;
+      }
+    };
+    this.#timers.push(setInterval(() => void tick(), ms));
+    return tick;
+  }
+}

@@ -1,9 +1,0 @@
-import { expireDue } from './pending/expire-due.ts';
-import { fireDuePlans } from './plans/fire-due-plans.ts';
-import type { Services } from './services.ts';
-import { sweepStreams } from './streams/sweep-streams.ts';
-
-/** What is due, whoever was to see to it: plans, expiries, and stream events that nobody can miss any more. */
-export function sweepsOf(services: Services): readonly (() => Promise<unknown>)[] {
-  return [() => fireDuePlans(services), () => expireDue(services), () => sweepStreams(services)];
-}

@@ -1,0 +1,120 @@
+import type { Logger } from '@lastcall/core';
+import { Hono } from 'hono';
+import { cors } from 'hono/cors';
+import type { IsKnownTool } from '../../domain/agents/check-agent-config.ts';
+import { ApiError } from '../../domain/api-error.ts';
+import { newId } from '../../domain/new-id.ts';
+import { Revocations } from '../../domain/streams/revocations.ts';
+import type { Services } from '../../ports/services.ts';
+import { createMetrics, type Metrics } from '../../telemetry/metrics.ts';
+import { createOpenStreams } from '../sse/open-streams.ts';
+import type { Endpoint } from './endpoint.ts';
+import { errorAnswer } from './error-answer.ts';
+import { type AppEnv, mount } from './mount.ts';
+import { openApiDocument } from './openapi.ts';
+import { agentEndpoints } from './routes/agents.ts';
+import { entityEndpoints } from './routes/entities.ts';
+import { keyEndpoints } from './routes/keys.ts';
+import { mindEndpoints } from './routes/minds.ts';
+import { pendingEndpoints } from './routes/pending.ts';
+import { runEndpoints } from './routes/runs.ts';
+import { spaceEndpoints } from './routes/spaces.ts';
+import { streamEndpoints } from './routes/streams.ts';
+import { systemEndpoints } from './routes/system.ts';
+import { setSecurityHeaders } from './security-headers.ts';
+
+export interface AppOptions {
+  /** What signs entity tokens: see keys/tokens.ts. */
+  readonly tokenSecret: Uint8Array;
+  /** Origins whose pages may use the API. Default: none. */
+  readonly corsOrigins?: readonly string[];
+  /** Whether a tool that an agent's configuration names is there. Default: the cycle finds out. */
+  readonly isKnownTool?: IsKnownTool;
+  readonly metrics?: Metrics;
+  /** Of streams, in milliseconds. Default 15,000: proxies cut what is silent for longer. */
+  readonly heartbeatMs?: number;
+  /** Served beside the gateway's own: e.g. those of a later chapter. */
+  readonly endpoints?: readonly Endpoint[];
+}
+
+/** The HTTP side of one gateway. */
+export interface App {
+  /** Answers in memory; behind a server it is also given the connection. */
+  readonly fetch: (request: Request, env?: unknown) => Response | Promise<Response>;
+  readonly metrics: Metrics;
+  /** From here on `/ready` says no, and streams end: their clients find another gateway. */
+  stop(): void;
+}
+
+export function createApp(services: Services, options: AppOptions): App {
+  const { tokenSecret, corsOrigins = [], metrics = createMetrics(), heartbeatMs = 15_000 } = options;
+  const streams = createOpenStreams(services.limits, metrics);
+  const revocations = new Revocations(services);
+  const lifetime = new AbortController();
+  const own = [
+    ...entityEndpoints(tokenSecret),
+    ...spaceEndpoints,
+    ...agentEndpoints(options.isKnownTool),
+    ...mindEndpoints,
+    ...runEndpoints,
+    ...pendingEndpoints,
+    ...keyEndpoints,
+    ...streamEndpoints({ services, streams, revocations, heartbeatMs }),
+    ...systemEndpoints({ services, metrics, stopping: lifetime.signal, document: () => document }),
+    ...(options.endpoints ?? []),
+  ];
+  const document = openApiDocument(own);
+  const app = new Hono<AppEnv>();
+  observe(app, metrics, services.logger);
+  if (corsOrigins.length > 0) app.use(cors({ ...CORS, origin: [...corsOrigins] }));
+  mount(app, own, { services, tokenSecret });
+  app.notFound((c) => errorAnswer(unknownPath(c.req.path), { requestId: c.get('requestId'), logger: services.logger }));
+  app.onError((error, c) => errorAnswer(error, { requestId: c.get('requestId'), logger: services.logger }));
+  return {
+    fetch: (request, env) => app.fetch(request, (env ?? {}) as AppEnv['Bindings']),
+    metrics,
+    stop() {
+      lifetime.abort();
+      streams.stop();
+      revocations.stop();
+    },
+  };
+}
+
+/** Outermost: whatever is answered, it is counted and has the headers. */
+function observe(app: Hono<AppEnv>, metrics: Metrics, logger: Logger): void {
+  app.use(async (c, next) => {
+    const startedAt = performance.now();
+    c.set('requestId', newId());
+    await next();
+    c.res.headers.set('x-request-id', c.get('requestId'));
+    setSecurityHeaders(c.res.headers);
+    const answered = {
+      method: METHODS.has(c.req.method) ? c.req.method : 'other',
+      // Not the URL: ids of people and tokens are in it.
+      route: c.get('route') ?? 'unknown',
+      status: c.res.status,
+      seconds: (performance.now() - startedAt) / 1_000,
+    };
+    metrics.httpRequest(answered);
+    logger.debug('Answered a request.', { requestId: c.get('requestId'), ...answered });
+  });
+}
+
+// A method is any word that a client likes: each would be a series of its own, for ever.
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS']);
+
+const CORS = {
+  allowMethods: ['GET', 'POST', 'PATCH', 'DELETE'],
+  allowHeaders: ['authorization', 'content-type', 'last-event-id'],
+  exposeHeaders: ['x-request-id', 'retry-after'],
+  maxAge: 600,
+};
+
+function unknownPath(path: string): ApiError {
+  return new ApiError(
+    404,
+    'not_found',
+    `There is nothing at ${path.slice(0, 200)}. GET /openapi.json lists what there is.`,
+  );
+}

@@ -1,0 +1,123 @@
+import type { Kysely } from 'kysely';
+import { ApiError } from '../../domain/api-error.ts';
+import { findKey } from '../../domain/keys/api-key.ts';
+import { hasScope, type Scope } from '../../domain/keys/scope.ts';
+import { verifyToken } from '../../domain/keys/tokens.ts';
+import { statement } from '../../ports/store/statement.ts';
+import type { Tables } from '../../ports/store/tables.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/** Who is asking. */
+export type Caller =
+  | { readonly kind: 'nobody' }
+  | { readonly kind: 'key'; readonly keyId: string; readonly scopes: readonly Scope[] }
+  | {
+      readonly kind: 'entity';
+      readonly entityId: string;
+      /** Of its token, in milliseconds since the epoch. */
+      readonly expiresAt: number;
+    };
+
+/** What was shown at the door, and where: a URL ends up in logs, so no secret key is taken from one. */
+export interface Credentials {
+  readonly secret: string;
+  readonly from: 'header' | 'query';
+}
+
+export function credentialsOf(request: Request, { answer }: Endpoint): Credentials | undefined {
+  const header = request.headers.get('authorization');
+  if (header !== null) {
+    const secret = /^bearer +([\x21-\x7e]{1,4096})$/i.exec(header.trim())?.[1];
+    if (secret === undefined) throw unauthorized('Send "Authorization: Bearer <secret key or entity token>".');
+    return { secret, from: 'header' };
+  }
+  const token = answer === 'text/event-stream' ? new URL(request.url).searchParams.get('token') : null;
+  return token === null ? undefined : { secret: token, from: 'query' };
+}
+
+/** Finds out who it is: the cryptography now, the rest in the transaction of whatever they want. */
+export async function authenticate(
+  tokenSecret: Uint8Array,
+  credentials: Credentials | undefined,
+): Promise<(db: Kysely<Tables>) => Promise<Caller>> {
+  if (credentials === undefined) return async () => ({ kind: 'nobody' });
+  const { secret, from } = credentials;
+  // Most keys can be no token: what that costs to find out is more than the rest of a request.
+  const token = TOKEN.test(secret)
+    ? await verifyToken(tokenSecret, secret).catch((error: unknown) => asRefusal(error))
+    : unauthorized('The key or token is not valid here.');
+  return async (db) => {
+    if (!(token instanceof ApiError)) return await livingEntity(db, token);
+    const key = from === 'header' ? await findKey(db, secret) : undefined;
+    if (key !== undefined) return { kind: 'key', keyId: key.id, scopes: key.scopes };
+    throw token.code === 'token_expired' ? token : unauthorized('The key or token is not valid here.');
+  };
+}
+
+/** Three parts in base64url. */
+const TOKEN: RegExp = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
+/** Of somebody who got in before: whether they would again. */
+export async function isStillValid(db: Kysely<Tables>, caller: Caller): Promise<boolean> {
+  switch (caller.kind) {
+    case 'nobody':
+      return false;
+    case 'entity':
+      return caller.expiresAt > Date.now() && (await isLiving(db, caller.entityId));
+    case 'key': {
+      const row = await db
+        .selectFrom('api_keys')
+        .select('revoked_at')
+        .where('id', '=', caller.keyId)
+        .executeTakeFirst();
+      return row !== undefined && row.revoked_at === null;
+    }
+  }
+}
+
+/** Throws 401 where they would not get in again. */
+export async function assertStillValid(db: Kysely<Tables>, caller: Caller): Promise<void> {
+  if (!(await isStillValid(db, caller))) throw unauthorized('The key or token is not valid here.');
+}
+
+/** Whether such a caller may use the endpoint at all; what of it they may see is the endpoint's to say. */
+export function assertMay(caller: Caller, { access, method }: Pick<Endpoint, 'access' | 'method'>): void {
+  if (access === 'anyone') return;
+  if (caller.kind === 'nobody') throw unauthorized('Send "Authorization: Bearer <secret key or entity token>".');
+  if (caller.kind === 'entity') {
+    if (access !== 'entity')
+      throw forbidden('This needs a secret key: a token opens only what its entity takes part in.');
+    return;
+  }
+  const needed: Scope = access === 'admin' ? 'admin' : method === 'get' ? 'read' : 'write';
+  if (!hasScope(caller.scopes, needed)) throw forbidden(`This needs a secret key with scope "${needed}".`);
+}
+
+function asRefusal(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  throw error;
+}
+
+async function livingEntity(
+  db: Kysely<Tables>,
+  { entityId, expiresAt }: { entityId: string; expiresAt: number },
+): Promise<Caller> {
+  if (!(await isLiving(db, entityId))) throw unauthorized('The key or token is not valid here.');
+  return { kind: 'entity', entityId, expiresAt };
+}
+
+async function isLiving(db: Kysely<Tables>, entityId: string): Promise<boolean> {
+  return (await findLiving(db, { entityId })).length > 0;
+}
+
+const findLiving = statement((db, { entityId }: { entityId: string }) =>
+  db.selectFrom('entities').select('id').where('id', '=', entityId).where('deleted_at', 'is', null),
+);
+
+function unauthorized(message: string): ApiError {
+  return new ApiError(401, 'unauthorized', message);
+}
+
+function forbidden(message: string): ApiError {
+  return new ApiError(403, 'forbidden', message);
+}

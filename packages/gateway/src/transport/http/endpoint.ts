@@ -1,0 +1,80 @@
+import type { z } from 'zod';
+import type { ApiStatus } from '../../domain/api-error.ts';
+import type { Services } from '../../ports/services.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { Caller } from './authenticate.ts';
+
+/** One operation of the API: who may use it, what it takes, what it answers. Routes and `/openapi.json` both come from these. */
+export interface Endpoint {
+  readonly method: Method;
+  readonly path: string;
+  readonly summary: string;
+  readonly access: Access;
+  readonly query: z.ZodType | undefined;
+  readonly body: z.ZodType | undefined;
+  readonly status: 200 | 201;
+  /** What it answers: JSON of a schema, or something else by its media type. */
+  readonly answer: z.ZodType | MediaType;
+  /** What it may refuse with beyond what every operation may. */
+  readonly refusals: readonly ApiStatus[];
+  /** Without it nothing is asked of the store, and nobody has to say who they are. */
+  readonly handle:
+    | ((input: Input<unknown, unknown, unknown>, tx: Tx, services: Services) => Promise<unknown>)
+    | undefined;
+  readonly respond: ((value: unknown, exchange: Exchange) => Promise<Response> | Response) | undefined;
+}
+
+type Method = 'get' | 'post' | 'patch' | 'delete';
+type MediaType = 'text/event-stream' | 'text/plain';
+
+/**
+ * - `anyone`: also without credentials
+ * - `entity`: entity tokens, and keys that may read or write, as the method needs
+ * - `key`: keys that may read or write, as the method needs
+ * - `admin`: keys that may do everything
+ */
+export type Access = 'anyone' | 'entity' | 'key' | 'admin';
+
+interface Input<P, Q, B> {
+  readonly caller: Caller;
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+}
+
+/** What answers that are more than JSON need to know. */
+export interface Exchange {
+  readonly request: Request;
+  readonly caller: Caller;
+  /** Cuts the connection, where there is one. */
+  readonly disconnect: (() => void) | undefined;
+}
+
+interface Definition<Path extends string, Q, B, A> {
+  readonly method: Method;
+  readonly path: Path;
+  readonly summary: string;
+  readonly access: Access;
+  readonly query?: z.ZodType<Q>;
+  readonly body?: z.ZodType<B>;
+  /** Default 200. */
+  readonly status?: 200 | 201;
+  readonly answer: z.ZodType | MediaType;
+  readonly refusals?: readonly ApiStatus[];
+  /** Runs in one transaction, perhaps more than once: no effects but through it. */
+  readonly handle?: (input: Input<PathParams<Path>, Q, B>, tx: Tx, services: Services) => Promise<A>;
+  /** Makes the answer of what was handled, once that is durable. Default: JSON. */
+  readonly respond?: (value: A, exchange: Exchange) => Promise<Response> | Response;
+}
+
+type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? { readonly [K in Name]: string } & PathParams<Rest>
+  : unknown;
+
+/** Checks a definition against its own parts, and forgets them: endpoints of all kinds lie in one list. */
+export function endpoint<const Path extends string, Q = undefined, B = undefined, A = unknown>(
+  definition: Definition<Path, Q, B, A>,
+): Endpoint {
+  const { query, body, status = 200, refusals = [], handle, respond } = definition;
+  return { ...definition, query, body, status, refusals, handle, respond } as Endpoint;
+}

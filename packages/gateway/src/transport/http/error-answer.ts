@@ -1,0 +1,39 @@
+import type { Logger } from '@lastcall/core';
+import { z } from 'zod';
+import { ApiError } from '../../domain/api-error.ts';
+import { StoreUnavailable } from '../../ports/store/store-error.ts';
+
+/** What every refusal and failure looks like. */
+export interface ErrorBody {
+  readonly error: { readonly code: string; readonly message: string; readonly details?: unknown };
+}
+
+export const errorBodySchema: z.ZodType<ErrorBody> = z
+  .object({
+    error: z.object({
+      code: z.string().meta({ description: 'Stable, and meant for programs: docs/errors.md lists them all.' }),
+      message: z.string().meta({ description: 'What was expected, what came, what to do.' }),
+      details: z.unknown().optional(),
+    }),
+  })
+  .meta({ id: 'Error' });
+
+/** Any error as an answer. What nobody expected is logged, and tells the client nothing but the request's id. */
+export function errorAnswer(error: unknown, { requestId, logger }: { requestId: string; logger: Logger }): Response {
+  if (error instanceof ApiError) return toResponse(error);
+  if (error instanceof StoreUnavailable)
+    return toResponse(new ApiError(503, error.code, error.message, { retryAfter: 2 }));
+  logger.error('A request failed.', { requestId, error });
+  const message = `Something went wrong that should not. The log has it under request ${requestId}.`;
+  return Response.json({ error: { code: 'internal', message, details: { requestId } } }, { status: 500 });
+}
+
+function toResponse({ status, code, message, details, retryAfter }: ApiError): Response {
+  const body: ErrorBody = { error: { code, message, ...(details === undefined ? {} : { details }) } };
+  const headers = {
+    ...(retryAfter === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfter)) }),
+    ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    ...(status === 405 ? { allow: String((details as { allow?: unknown } | undefined)?.allow ?? '') } : {}),
+  };
+  return Response.json(body, { status, headers });
+}

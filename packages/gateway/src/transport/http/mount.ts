@@ -1,0 +1,109 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Context, Hono } from 'hono';
+import { z } from 'zod';
+import { ApiError, notFound } from '../../domain/api-error.ts';
+import { isId } from '../../domain/entities/plain-text.ts';
+import type { Services } from '../../ports/services.ts';
+import { assertMay, authenticate, type Caller, credentialsOf } from './authenticate.ts';
+import { markEventStream } from './connections.ts';
+import type { Endpoint, Exchange } from './endpoint.ts';
+import { parseBody, readBody } from './read-body.ts';
+import { readQuery, validate } from './validate.ts';
+
+export interface MountOptions {
+  readonly services: Services;
+  readonly tokenSecret: Uint8Array;
+}
+
+/** What the server gives beside the request; nothing where the app is called in memory. */
+export interface AppEnv {
+  Bindings: Partial<HttpBindings>;
+  Variables: { requestId: string; route: string };
+}
+
+/** Serves the endpoints, and answers 405 where a path is theirs and the method is not. */
+export function mount(app: Hono<AppEnv>, endpoints: readonly Endpoint[], options: MountOptions): void {
+  for (const one of endpoints) {
+    app.on(one.method.toUpperCase(), [routePath(one)], async (c) => {
+      c.set('route', one.path);
+      return await perform(one, c, options);
+    });
+  }
+  for (const [path, own] of Map.groupBy(endpoints, routePath)) {
+    const allow = own.map(({ method }) => method.toUpperCase()).join(', ');
+    app.all(path, (c) => {
+      throw methodNotAllowed(c.req.raw.method, allow);
+    });
+  }
+}
+
+function routePath({ path }: Endpoint): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
+/** Parse, authorize, one transaction, answer. */
+async function perform(one: Endpoint, c: Context<AppEnv>, { services, tokenSecret }: MountOptions): Promise<Response> {
+  const request = c.req.raw;
+  // A stream has no end whose headers could be told.
+  if (request.method === 'HEAD' && one.answer === 'text/event-stream') throw methodNotAllowed('HEAD', 'GET');
+  const disconnect = disconnectOf(c);
+  if (one.answer === 'text/event-stream' && c.env?.outgoing !== undefined) markEventStream(c.env.outgoing);
+  const { handle } = one;
+  if (handle === undefined) return await respond(one, undefined, { request, caller: NOBODY, disconnect });
+  const identify = await authenticate(tokenSecret, credentialsOf(request, one));
+  const readInput = await inputReader(one, request, services.limits.bodyBytes);
+  const { value, caller } = await services.store.transaction(
+    async (tx) => {
+      const caller = await identify(tx.db);
+      assertMay(caller, one);
+      const input = { caller, params: paramsOf(c), ...readInput() };
+      return { caller, value: await handle(input, tx, services) };
+    },
+    { isFirst: true },
+  );
+  return await respond(one, value, { request, caller, disconnect });
+}
+
+const NOBODY: Caller = { kind: 'nobody' };
+
+async function respond(one: Endpoint, value: unknown, exchange: Exchange): Promise<Response> {
+  return (await one.respond?.(value, exchange)) ?? Response.json(value, { status: one.status });
+}
+
+/** There is nothing under an id that no database can hold. */
+function paramsOf(c: Context<AppEnv>): Readonly<Record<string, string>> {
+  const params = c.req.param() as Record<string, string>;
+  for (const [name, id] of Object.entries(params)) if (!isId(id)) throw notFound(name, id.slice(0, 100));
+  return params;
+}
+
+/**
+ * Reads the bytes now, since nothing may be waited for in a transaction, and leaves complaints about them for after the check of who
+ * is asking.
+ */
+async function inputReader(
+  { method, query, body }: Endpoint,
+  request: Request,
+  mostBytes: number,
+): Promise<() => { query: unknown; body: unknown }> {
+  const bytes = method === 'get' ? undefined : await readBody(request, mostBytes);
+  const contentType = request.headers.get('content-type');
+  return () => ({
+    query: validate(query ?? NOTHING, readQuery(new URL(request.url)), 'The query'),
+    body: validate(body ?? NOTHING, bytes === undefined ? undefined : parseBody(bytes, contentType)),
+  });
+}
+
+/** Of endpoints that take none. */
+const NOTHING = z.strictObject({}).optional();
+
+function disconnectOf(c: Context<AppEnv>): (() => void) | undefined {
+  const outgoing = c.env?.outgoing;
+  return outgoing === undefined ? undefined : () => void outgoing.destroy();
+}
+
+function methodNotAllowed(method: string, allow: string): ApiError {
+  return new ApiError(405, 'method_not_allowed', `${method} is not possible here: use ${allow}.`, {
+    details: { allow },
+  });
+}

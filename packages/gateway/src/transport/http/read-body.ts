@@ -1,0 +1,98 @@
+import { ApiError } from '../../domain/api-error.ts';
+
+/**
+ * The body's bytes, unless they are more than is taken: then the rest is not read. Undefined where there is none.
+ */
+export async function readBody(request: Request, mostBytes: number): Promise<Uint8Array | undefined> {
+  const announced = Number(request.headers.get('content-length') ?? 0);
+  if (announced > mostBytes) throw tooLarge(mostBytes);
+  if (request.body === null) return undefined;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  // Leaving the loop cancels the body.
+  for await (const chunk of request.body as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength;
+    if (size > mostBytes) throw tooLarge(mostBytes);
+    chunks.push(chunk);
+  }
+  return size === 0 ? undefined : Buffer.concat(chunks, size);
+}
+
+/** JSON text as a value that is safe to walk, to store and to send on. */
+export function parseBody(bytes: Uint8Array, contentType: string | null): unknown {
+  if (!/^application\/json\s*(;|$)/i.test(contentType ?? ''))
+    throw new ApiError(415, 'unsupported_media_type', 'The body must be sent as Content-Type: application/json.');
+  const text = decode(bytes);
+  assertShallow(text);
+  const value = parse(text);
+  assertSound(value, '');
+  return value;
+}
+
+function tooLarge(mostBytes: number): ApiError {
+  return new ApiError(413, 'body_too_large', `The body must be ${mostBytes} bytes or less.`, {
+    details: { limit: mostBytes },
+  });
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch (cause) {
+    throw new ApiError(400, 'invalid_utf8', 'The body is not UTF-8 text.', { cause });
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    // Its message repeats what was sent.
+    throw new ApiError(400, 'invalid_json', 'The body is not JSON.', { cause });
+  }
+}
+
+const DEEPEST = 64;
+
+/** Before it is parsed: whatever walks the value afterwards may do so by recursion. */
+function assertShallow(text: string): void {
+  let depth = 0;
+  let inString = false;
+  for (let index = 0; index < text.length; index++) {
+    const character = text.charCodeAt(index);
+    if (inString) {
+      if (character === BACKSLASH) index++;
+      else if (character === QUOTE) inString = false;
+    } else if (character === QUOTE) inString = true;
+    else if (character === BRACE_OPEN || character === BRACKET_OPEN) {
+      if (++depth > DEEPEST)
+        throw new ApiError(400, 'too_deep', `The body must be nested ${DEEPEST} levels or less.`, {
+          details: { limit: DEEPEST },
+        });
+    } else if (character === BRACE_CLOSE || character === BRACKET_CLOSE) depth--;
+  }
+}
+
+const [QUOTE, BACKSLASH, BRACE_OPEN, BRACE_CLOSE, BRACKET_OPEN, BRACKET_CLOSE] = [34, 92, 123, 125, 91, 93];
+
+/** Refuses what JSON can say and we could only keep as something else. */
+function assertSound(value: unknown, path: string): void {
+  if (typeof value === 'number' && !isExact(value))
+    throw unsound(path, 'is a number too large to be kept exactly: send it as text.');
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, one] of Object.entries(value)) {
+    const at = Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
+    if (key === '__proto__') throw unsound(at, 'is a name that is not taken: choose another.');
+    assertSound(one, at);
+  }
+}
+
+function isExact(value: number): boolean {
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+}
+
+function unsound(path: string, message: string): ApiError {
+  return new ApiError(422, 'invalid_request', `${path === '' ? 'The body' : path} ${message}`, { details: { path } });
+}

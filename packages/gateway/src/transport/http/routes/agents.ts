@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import { agentConfigSchema } from '../../../config/agent-config.ts';
+import { findAgent, getAgent, listAgents } from '../../../domain/agents/agent.ts';
+import type { IsKnownTool } from '../../../domain/agents/check-agent-config.ts';
+import { createAgent } from '../../../domain/agents/create-agent.ts';
+import { deleteAgent } from '../../../domain/agents/delete-agent.ts';
+import { pauseAgent, resumeAgent } from '../../../domain/agents/pause-agent.ts';
+import { updateAgent } from '../../../domain/agents/update-agent.ts';
+import { listInbox } from '../../../domain/inbox/list-inbox.ts';
+import { pushServiceEvent } from '../../../domain/inbox/push-service-event.ts';
+import { redrive } from '../../../domain/inbox/redrive.ts';
+import { type Endpoint, endpoint } from '../endpoint.ts';
+import { idField, metadataField, pageFields, pageOf } from '../fields.ts';
+
+const statusSchema = z.enum(['active', 'paused', 'invalid', 'deleted']);
+
+const agentSchema = z
+  .strictObject({
+    id: z.string(),
+    entityId: z.string(),
+    name: z.string(),
+    status: statusSchema,
+    config: z.record(z.string(), z.unknown()),
+    configVersion: z.int(),
+    activeSpaceId: z.string().optional(),
+    lastError: z.unknown().optional(),
+    createdAt: z.int(),
+    updatedAt: z.int(),
+  })
+  .meta({ id: 'Agent' });
+
+const inboxStatusSchema = z.enum(['pending', 'claimed', 'done', 'dead', 'withheld']);
+
+const inboxItemSchema = z
+  .strictObject({
+    eventId: z.string(),
+    agentId: z.string(),
+    type: z.enum(['space_message', 'tool_result', 'plan', 'service']),
+    status: inboxStatusSchema,
+    priority: z.int(),
+    attempts: z.int(),
+    event: z.unknown(),
+    availableAt: z.int(),
+    runId: z.string().optional(),
+    error: z.unknown().optional(),
+    createdAt: z.int(),
+  })
+  .meta({ id: 'InboxItem' });
+
+/** The configuration's own schema is applied where agents are made, for every way in; here it is shown. */
+const configJsonSchema = z.toJSONSchema(agentConfigSchema, { io: 'input', unrepresentable: 'any' });
+const spaceIds = z.array(idField).max(200).optional();
+
+const newAgentSchema = z.looseObject({ spaceIds, metadata: metadataField.optional() }).meta({
+  description: 'The configuration of the agent, and the spaces it is in from the start.',
+  properties: {
+    ...configJsonSchema.properties,
+    spaceIds: { type: 'array', items: { type: 'string' }, maxItems: 200 },
+    metadata: { type: 'object', additionalProperties: {} },
+  },
+  required: configJsonSchema.required,
+  additionalProperties: false,
+});
+
+const agentUpdateSchema = z.record(z.string(), z.unknown()).meta({
+  description: 'The fields of the configuration that change; null takes one away.',
+  properties: configJsonSchema.properties,
+});
+
+/** `isKnownTool`: whether a tool that a configuration names is there. Default: the cycle finds out. */
+export function agentEndpoints(isKnownTool?: IsKnownTool): readonly Endpoint[] {
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/agents',
+      summary: 'All agents.',
+      access: 'key',
+      query: z.strictObject({ ...pageFields, status: statusSchema.optional() }),
+      answer: pageOf(agentSchema),
+      handle: ({ query }, tx) => listAgents(tx.db, query),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/agents',
+      summary: 'Creates an agent.',
+      access: 'key',
+      body: newAgentSchema,
+      status: 201,
+      answer: agentSchema,
+      refusals: [404],
+      handle: ({ body: { spaceIds, metadata, ...config } }, tx, services) =>
+        createAgent(services, tx, { config, spaceIds, metadata, isKnownTool }),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/agents/{id}',
+      summary: 'One of them.',
+      access: 'key',
+      answer: agentSchema,
+      handle: ({ params }, tx) => getAgent(tx.db, params.id),
+    }),
+    endpoint({
+      method: 'patch',
+      path: '/api/agents/{id}',
+      summary: 'Changes the configuration, from the next cycle on.',
+      access: 'key',
+      body: agentUpdateSchema,
+      answer: agentSchema,
+      handle: ({ params, body }, tx, services) =>
+        updateAgent(services, tx, { agentId: params.id, config: body, isKnownTool }),
+    }),
+    endpoint({
+      method: 'delete',
+      path: '/api/agents/{id}',
+      summary: 'Ends an agent: its open calls are cancelled, and what it said stays.',
+      access: 'key',
+      answer: z.strictObject({ id: z.string(), status: z.literal('deleted') }),
+      async handle({ params }, tx, services) {
+        await deleteAgent(services, tx, params.id);
+        return { id: params.id, status: 'deleted' };
+      },
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/agents/{id}/pause',
+      summary: 'Lets the cycle that runs finish, and begins no other; events wait.',
+      access: 'key',
+      answer: agentSchema,
+      handle: ({ params }, tx, services) => pauseAgent(services, tx, params.id),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/agents/{id}/resume',
+      summary: 'Goes on, with what waited.',
+      access: 'key',
+      answer: agentSchema,
+      handle: ({ params }, tx, services) => resumeAgent(services, tx, params.id),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/agents/{id}/events',
+      summary: 'Tells an agent of something that happened elsewhere. The same eventId again is the same event.',
+      access: 'key',
+      body: z.strictObject({
+        source: z.string(),
+        name: z.string(),
+        data: z.unknown().optional(),
+        eventId: z.string().optional(),
+      }),
+      status: 201,
+      answer: z.strictObject({ eventId: z.string(), duplicate: z.boolean() }),
+      refusals: [429],
+      handle: ({ params, body }, tx, services) => pushServiceEvent(services, tx, { ...body, agentId: params.id }),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/agents/{id}/inbox',
+      summary: 'The events of an agent, the newest first: those that wait, and what became of the others.',
+      access: 'key',
+      query: z.strictObject({ ...pageFields, status: inboxStatusSchema.optional() }),
+      answer: pageOf(inboxItemSchema),
+      async handle({ params, query }, tx) {
+        await findAgent(tx.db, params.id);
+        return await listInbox(tx.db, { ...query, agentId: params.id });
+      },
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/agents/{id}/inbox/redrive',
+      summary: 'Puts events that are dead or withheld back into the inbox: those named, or all.',
+      access: 'key',
+      body: z.strictObject({ eventIds: z.array(idField).max(1_000).optional() }).optional(),
+      answer: z.strictObject({ eventIds: z.array(z.string()) }),
+      async handle({ params, body }, tx, services) {
+        return { eventIds: await redrive(services, tx, { agentId: params.id, eventIds: body?.eventIds }) };
+      },
+    }),
+  ];
+}

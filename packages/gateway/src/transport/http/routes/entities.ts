@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { notFound } from '../../../domain/api-error.ts';
+import { createEntity, getEntity, listEntities } from '../../../domain/entities/entity.ts';
+import { signToken } from '../../../domain/keys/tokens.ts';
+import { type Endpoint, endpoint } from '../endpoint.ts';
+import { idField, metadataField, pageFields, pageOf } from '../fields.ts';
+
+const entitySchema = z
+  .strictObject({
+    id: z.string(),
+    kind: z.enum(['human', 'agent', 'service']),
+    externalId: z.string().optional(),
+    displayName: z.string(),
+    metadata: metadataField,
+    createdAt: z.int(),
+    deletedAt: z.int().optional(),
+  })
+  .meta({ id: 'Entity' });
+
+export function entityEndpoints(tokenSecret: Uint8Array): readonly Endpoint[] {
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/entities',
+      summary: 'Who is there.',
+      access: 'key',
+      query: z.strictObject({
+        ...pageFields,
+        kind: z.enum(['human', 'agent', 'service']).optional(),
+        externalId: idField.optional(),
+      }),
+      answer: pageOf(entitySchema),
+      handle: ({ query }, tx) => listEntities(tx.db, query),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/entities',
+      summary: 'Creates a person or a service. The same externalId again gives the one that has it.',
+      access: 'key',
+      body: z.strictObject({
+        kind: z.enum(['human', 'service']),
+        displayName: z.string(),
+        externalId: z.string().optional(),
+        metadata: metadataField.optional(),
+      }),
+      status: 201,
+      answer: entitySchema,
+      refusals: [409],
+      handle: ({ body }, tx, services) => createEntity(services, tx, body),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/entities/{id}',
+      summary: 'One of them.',
+      access: 'key',
+      answer: entitySchema,
+      handle: ({ params }, tx) => getEntity(tx.db, params.id),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/entities/{id}/token',
+      summary: 'A token with which the entity acts for itself, for an hour or up to a day.',
+      access: 'key',
+      body: z.strictObject({ expiresInSeconds: z.int().min(1).max(86_400).optional() }).optional(),
+      status: 201,
+      answer: z.strictObject({ token: z.string(), entityId: z.string(), expiresAt: z.int() }),
+      async handle({ params, body }, tx) {
+        const entity = await getEntity(tx.db, params.id);
+        if (entity.deletedAt !== undefined) throw notFound('entity', params.id);
+        return { entityId: entity.id, expiresInSeconds: body?.expiresInSeconds };
+      },
+      async respond({ entityId, expiresInSeconds }) {
+        const token = await signToken(tokenSecret, { entityId, expiresInSeconds });
+        return Response.json({ ...token, entityId }, { status: 201 });
+      },
+    }),
+  ];
+}

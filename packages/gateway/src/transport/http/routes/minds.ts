@@ -1,0 +1,92 @@
+import { Transcript } from '@lastcall/core';
+import type { Kysely } from 'kysely';
+import { z } from 'zod';
+import { findAgent } from '../../../domain/agents/agent.ts';
+import { loadConsciousness } from '../../../domain/consciousness/load-consciousness.ts';
+import { readable } from '../../../domain/consciousness/readable-frames.ts';
+import { listGoals } from '../../../domain/notes/goals.ts';
+import { listMemories } from '../../../domain/notes/memories.ts';
+import { listPlans } from '../../../domain/plans/plans.ts';
+import type { Tables } from '../../../ports/store/tables.ts';
+import { type Endpoint, endpoint } from '../endpoint.ts';
+import { pageOf } from '../fields.ts';
+
+const times = { createdAt: z.int(), updatedAt: z.int() };
+
+const goalSchema = z
+  .strictObject({ key: z.string(), description: z.string(), status: z.string(), priority: z.int(), ...times })
+  .meta({ id: 'Goal' });
+
+const memorySchema = z.strictObject({ key: z.string(), value: z.unknown(), ...times }).meta({ id: 'Memory' });
+
+const planSchema = z
+  .strictObject({
+    id: z.string(),
+    key: z.string(),
+    name: z.string(),
+    instruction: z.string(),
+    cron: z.string().optional().meta({ description: 'Of a plan that comes again and again, with its time zone.' }),
+    timeZone: z.string().optional(),
+    at: z.int().optional().meta({ description: 'Of a plan that comes once.' }),
+    misfire: z.enum(['once', 'skip']),
+    nextAt: z.int().optional().meta({ description: 'Left out once it has fired for the last time.' }),
+    lastAt: z.int().optional(),
+    ...times,
+  })
+  .meta({ id: 'Plan' });
+
+/** What an agent has in mind. Its number is bounded by the agent's own limits: one page holds it. */
+export const mindEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/api/agents/{id}/consciousness',
+    summary: 'What the next cycle will begin with: the messages a model would get, and how many rows they are made of.',
+    access: 'key',
+    answer: z.strictObject({ messages: z.array(z.unknown()), entries: z.array(z.unknown()), nextSeq: z.int() }),
+    async handle({ params }, tx) {
+      const { tag } = await findAgent(tx.db, params.id);
+      const { entries, nextSeq } = await loadConsciousness(tx.db, params.id);
+      const transcript = new Transcript(entries);
+      return {
+        messages: readable(transcript.view(), tag),
+        entries: readable(transcript.toJSON().entries, tag),
+        nextSeq,
+      };
+    },
+  }),
+  keptBy({
+    kind: 'goals',
+    summary: 'The goals of an agent, the most important first.',
+    item: goalSchema,
+    list: listGoals,
+  }),
+  keptBy({
+    kind: 'memories',
+    summary: 'The memories of an agent, the oldest first.',
+    item: memorySchema,
+    list: listMemories,
+  }),
+  keptBy({ kind: 'plans', summary: 'The plans of an agent, the nearest first.', item: planSchema, list: listPlans }),
+];
+
+interface Kept {
+  readonly kind: 'goals' | 'memories' | 'plans';
+  readonly summary: string;
+  readonly item: z.ZodType;
+  readonly list: (db: Kysely<Tables>, agentId: string) => Promise<readonly unknown[]>;
+}
+
+/** A list of what an agent keeps. */
+function keptBy({ kind, summary, item, list }: Kept): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: `/api/agents/{id}/${kind}`,
+    summary,
+    access: 'key',
+    answer: pageOf(item),
+    async handle({ params }, tx) {
+      await findAgent(tx.db, params.id);
+      return { items: await list(tx.db, params.id) };
+    },
+  });
+}

@@ -1,0 +1,88 @@
+import type { Answer } from '@lastcall/core';
+import { z } from 'zod';
+import { invalid } from '../../../domain/entities/invalid.ts';
+import { type AnsweredCall, answerCall } from '../../../domain/pending/answer-call.ts';
+import { listPending } from '../../../domain/pending/list-pending.ts';
+import { type Endpoint, endpoint } from '../endpoint.ts';
+import { idField, pageFields, pageOf } from '../fields.ts';
+
+const statusSchema = z.enum(['pending', 'resolved', 'expired', 'cancelled']);
+
+const pendingSchema = z
+  .strictObject({
+    callId: z.string(),
+    runId: z.string(),
+    agentId: z.string(),
+    spaceId: z.string().optional(),
+    toolName: z.string(),
+    kind: z.enum(['result', 'approval']),
+    input: z.unknown(),
+    display: z.unknown().optional(),
+    answeredBy: z.unknown().optional(),
+    resultSchema: z.unknown().optional(),
+    status: statusSchema,
+    answer: z.unknown().optional(),
+    resolvedBy: z.string().optional(),
+    lateAnswers: z.array(z.unknown()).optional(),
+    expiresAt: z.int().optional(),
+    createdAt: z.int(),
+    resolvedAt: z.int().optional(),
+  })
+  .meta({ id: 'PendingCall' });
+
+const callId = idField;
+const present = z.unknown().refine((value) => value !== undefined, { error: 'is missing.' });
+
+const answerSchema = z
+  .union([
+    z.strictObject({ callId, result: present }),
+    z.strictObject({ callId, error: z.string() }),
+    z.strictObject({ callId, approve: z.literal(true), input: z.unknown().optional() }),
+    z.strictObject({ callId, deny: z.string() }),
+  ])
+  .meta({ description: 'Exactly one of `result`, `error`, `approve` and `deny`.' });
+
+export const pendingEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/api/pending',
+    summary: 'What waits for whom; with a token, what its entity may answer.',
+    access: 'entity',
+    query: z.strictObject({
+      ...pageFields,
+      agentId: idField.optional(),
+      status: statusSchema.optional().meta({
+        description: 'Default pending. Others are for secret keys, e.g. to read the answers that came too late.',
+      }),
+    }),
+    answer: pageOf(pendingSchema),
+    async handle({ caller, query }, tx) {
+      if (caller.kind !== 'entity') return await listPending(tx.db, query);
+      if ((query.status ?? 'pending') !== 'pending')
+        throw invalid('status', 'must be left out, or be "pending": the others are for secret keys.');
+      return await listPending(tx.db, { ...query, entityId: caller.entityId });
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/api/runs/{runId}/tool-results',
+    summary: 'Answers a pending call. The first answer wins; the same one again is answered the same way.',
+    access: 'entity',
+    body: answerSchema,
+    answer: z.strictObject({ callId: z.string(), duplicate: z.boolean() }),
+    refusals: [409, 410],
+    async handle({ caller, params, body: { callId, ...answer } }, tx, services) {
+      const by: AnsweredCall['by'] =
+        caller.kind === 'entity'
+          ? { entityId: caller.entityId }
+          : { key: true, ...(caller.kind === 'key' ? { keyId: caller.keyId } : {}) };
+      const answered = { runId: params.runId, callId, answer: answer as Answer, by };
+      return { callId, verdict: await answerCall(services, tx, answered) };
+    },
+    // A late answer is kept: only after that is durable it is refused.
+    respond({ callId, verdict }) {
+      if (verdict.status === 'late') throw verdict.error;
+      return Response.json({ callId, duplicate: verdict.status === 'duplicate' });
+    },
+  }),
+];

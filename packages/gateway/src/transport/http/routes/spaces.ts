@@ -1,0 +1,202 @@
+import { z } from 'zod';
+import { ApiError } from '../../../domain/api-error.ts';
+import { invalid } from '../../../domain/entities/invalid.ts';
+import { listMessages } from '../../../domain/spaces/list-messages.ts';
+import { addMember, listMembers, removeMember, requireMember } from '../../../domain/spaces/membership.ts';
+import { postMessage } from '../../../domain/spaces/post-message.ts';
+import { createSpace, getSpace, listSpaces } from '../../../domain/spaces/space.ts';
+import type { Tx } from '../../../ports/store/store.ts';
+import type { Caller } from '../authenticate.ts';
+import { type Endpoint, endpoint } from '../endpoint.ts';
+import { idField, metadataField, numberInQuery, pageFields, pageOf } from '../fields.ts';
+
+const spaceSchema = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    metadata: metadataField,
+    createdAt: z.int(),
+  })
+  .meta({ id: 'Space' });
+
+const memberSchema = z
+  .strictObject({
+    spaceId: z.string(),
+    entityId: z.string(),
+    kind: z.enum(['human', 'agent', 'service']),
+    displayName: z.string(),
+    role: z.string(),
+    joinedAt: z.int(),
+  })
+  .meta({ id: 'Member' });
+
+const messageSchema = z
+  .strictObject({
+    id: z.string(),
+    spaceId: z.string(),
+    seq: z.int(),
+    entityId: z.string(),
+    kind: z.enum(['text', 'tool']),
+    text: z.string(),
+    replyTo: z.string().optional(),
+    status: z.enum(['running', 'complete', 'error', 'requires_action', 'expired', 'cancelled']),
+    metadata: metadataField,
+    runId: z.string().optional(),
+    callId: z.string().optional(),
+    createdAt: z.int(),
+    updatedAt: z.int(),
+  })
+  .meta({ id: 'Message' });
+
+const memberFields = { entityId: idField, role: z.string().optional() };
+const seqInQuery = numberInQuery({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional();
+
+export const spaceEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/api/spaces',
+    summary: 'All spaces; with a token, those its entity is in.',
+    access: 'entity',
+    query: z.strictObject({ ...pageFields, entityId: idField.optional() }),
+    answer: pageOf(spaceSchema),
+    handle: ({ caller, query }, tx) =>
+      listSpaces(tx.db, { ...query, entityId: onBehalf(caller, query.entityId) ?? query.entityId }),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/api/spaces',
+    summary: 'Creates a space, with its first members.',
+    access: 'key',
+    body: z.strictObject({
+      name: z.string(),
+      description: z.string().optional(),
+      metadata: metadataField.optional(),
+      members: z.array(z.strictObject(memberFields)).max(200).optional(),
+    }),
+    status: 201,
+    answer: spaceSchema,
+    refusals: [404],
+    handle: ({ body }, tx, services) => createSpace(services, tx, body),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/api/spaces/{id}',
+    summary: 'One of them.',
+    access: 'entity',
+    answer: spaceSchema,
+    handle: ({ caller, params }, tx) =>
+      readAs(caller, tx, { spaceId: params.id, read: () => getSpace(tx.db, params.id) }),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/api/spaces/{id}/members',
+    summary: 'Who is in a space.',
+    access: 'entity',
+    query: z.strictObject({ ...pageFields }),
+    answer: pageOf(memberSchema),
+    handle: ({ caller, params: { id: spaceId }, query }, tx) =>
+      readAs(caller, tx, { spaceId, read: () => listMembers(tx.db, { ...query, spaceId }) }),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/api/spaces/{id}/members',
+    summary: 'Makes an entity a member, or changes its role.',
+    access: 'key',
+    body: z.strictObject(memberFields),
+    status: 201,
+    answer: memberSchema,
+    handle: ({ params, body }, tx, services) => addMember(services, tx, { ...body, spaceId: params.id }),
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/api/spaces/{id}/members',
+    summary: 'Ends a membership, named in the query or in the body. Streams of the entity on this space end.',
+    access: 'key',
+    query: z.strictObject({ entityId: idField.optional() }),
+    body: z.strictObject({ entityId: idField }).optional(),
+    answer: z.strictObject({ spaceId: z.string(), entityId: z.string() }),
+    async handle({ params, query, body }, tx, services) {
+      const entityId = body?.entityId ?? query.entityId;
+      if (entityId === undefined || (query.entityId ?? entityId) !== entityId)
+        throw invalid('entityId', 'must be given once, in the query or in the body.');
+      await removeMember(services, tx, { spaceId: params.id, entityId });
+      return { spaceId: params.id, entityId };
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/api/spaces/{id}/messages',
+    summary: 'What was said, in order: the newest, those before one, or those after one.',
+    access: 'entity',
+    query: z.strictObject({ before: seqInQuery, after: seqInQuery, limit: pageFields.limit }),
+    answer: z.strictObject({ items: z.array(messageSchema), hasMore: z.boolean() }),
+    handle: ({ caller, params: { id: spaceId }, query }, tx) =>
+      readAs(caller, tx, { spaceId, read: () => listMessages(tx.db, { ...query, spaceId }) }),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/api/spaces/{id}/messages',
+    summary: 'Says something, as the entity of the token, or for one with a secret key.',
+    access: 'entity',
+    body: z.strictObject({
+      text: z.string(),
+      entityId: idField.optional().meta({ description: 'On whose behalf: needed with a secret key.' }),
+      replyTo: idField.optional(),
+      clientMessageId: z.string().optional().meta({ description: 'The same one again is the same message.' }),
+      metadata: metadataField.optional(),
+    }),
+    status: 201,
+    answer: messageSchema.extend({ duplicate: z.literal(true).optional() }),
+    refusals: [429],
+    async handle({ caller, params, body }, tx, services) {
+      const entityId = onBehalf(caller, body.entityId);
+      if (entityId === undefined) throw invalid('entityId', 'is missing: with a secret key, say on whose behalf.');
+      const said = { ...body, entityId, spaceId: params.id };
+      const { message, duplicate } = await postMessage(services, tx, said).catch((error: unknown) =>
+        explainAbsence(error, tx, caller, said),
+      );
+      return { ...message, ...(duplicate ? { duplicate } : {}) };
+    },
+  }),
+];
+
+/** A token acts for its entity alone. */
+function onBehalf(caller: Caller, entityId: string | undefined): string | undefined {
+  if (caller.kind !== 'entity') return entityId;
+  if (entityId !== undefined && entityId !== caller.entityId)
+    throw invalid('entityId', 'must be left out, or be that of the token.');
+  return caller.entityId;
+}
+
+/** A key may know of the space: it is told that the one it speaks for is not in it. */
+async function explainAbsence(
+  error: unknown,
+  tx: Tx,
+  caller: Caller,
+  { spaceId, entityId }: { readonly spaceId: string; readonly entityId: string },
+): Promise<never> {
+  if (caller.kind !== 'key' || !(error instanceof ApiError) || error.status !== 404) throw error;
+  await getSpace(tx.db, spaceId);
+  throw new ApiError(404, 'not_found', `"${entityId}" is no member of this space.`, { details: { path: 'entityId' } });
+}
+
+/**
+ * What is read of a space, for whoever may see it. They are asked for after it: what was read was there before, while they were in
+ * the space. Asked for first, they could be taken out in between, and read what was said after it.
+ */
+async function readAs<T>(
+  caller: Caller,
+  tx: Tx,
+  { spaceId, read }: { readonly spaceId: string; readonly read: () => Promise<T> },
+): Promise<T> {
+  const found = await read();
+  await assertMaySee(tx, spaceId, caller);
+  return found;
+}
+
+/** Who is no member is not told that there is such a space. */
+export async function assertMaySee(tx: Pick<Tx, 'db'>, spaceId: string, caller: Caller): Promise<void> {
+  if (caller.kind === 'entity') await requireMember(tx.db, spaceId, caller.entityId);
+  else await getSpace(tx.db, spaceId);
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { ApiError } from '../../../domain/api-error.ts';
+import type { Services } from '../../../ports/services.ts';
+import { StoreUnavailable } from '../../../ports/store/store-error.ts';
+import type { Metrics } from '../../../telemetry/metrics.ts';
+import { type Endpoint, endpoint } from '../endpoint.ts';
+
+export interface SystemOptions {
+  readonly services: Services;
+  readonly metrics: Metrics;
+  readonly stopping: AbortSignal;
+  readonly document: () => unknown;
+}
+
+/** For those who run the gateway. None of it tells anything of what is in it, so none of it asks who is there. */
+export function systemEndpoints({ services, metrics, stopping, document }: SystemOptions): readonly Endpoint[] {
+  return [
+    endpoint({
+      method: 'get',
+      path: '/health',
+      summary: 'The process is up.',
+      access: 'anyone',
+      answer: z.strictObject({ status: z.literal('ok') }),
+      respond: () => Response.json({ status: 'ok' }),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/ready',
+      summary: 'The gateway takes requests: its database answers, and it is not about to stop.',
+      access: 'anyone',
+      answer: z.strictObject({ status: z.literal('ready') }),
+      refusals: [503],
+      async respond() {
+        if (stopping.aborted) throw new ApiError(503, 'stopping', 'The gateway is stopping.', { retryAfter: 1 });
+        await services.store.ping().catch((error: unknown) => {
+          throw new StoreUnavailable(error);
+        });
+        return Response.json({ status: 'ready' });
+      },
+    }),
+    endpoint({
+      method: 'get',
+      path: '/metrics',
+      summary: 'Figures for Prometheus.',
+      access: 'anyone',
+      answer: 'text/plain',
+      respond: async () => new Response(await metrics.render(), { headers: { 'content-type': metrics.contentType } }),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/openapi.json',
+      summary: 'This API, as a document.',
+      access: 'anyone',
+      answer: z.record(z.string(), z.unknown()),
+      respond: () => Response.json(document()),
+    }),
+  ];
+}

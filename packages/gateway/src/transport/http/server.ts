@@ -1,0 +1,73 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import type { Logger } from '@lastcall/core';
+import { ApiError } from '../../domain/api-error.ts';
+import { newId } from '../../domain/new-id.ts';
+import type { App } from './app.ts';
+import { Connections } from './connections.ts';
+import { errorAnswer } from './error-answer.ts';
+
+export interface ListenOptions {
+  /** Default 4100; 0 takes any free one. */
+  readonly port?: number;
+  /** Default loopback: whoever wants to be reached from outside says so. */
+  readonly host?: string;
+  readonly logger: Logger;
+}
+
+/** An app at an address. */
+export interface HttpServer {
+  readonly url: string;
+  /**
+   * Takes no more requests, closes connections on which none is under way, and resolves once those under way are answered; after
+   * `graceMs` they are cut.
+   */
+  close(options?: { graceMs?: number }): Promise<void>;
+}
+
+export async function listen(
+  app: App,
+  { port = 4100, host = '127.0.0.1', logger }: ListenOptions,
+): Promise<HttpServer> {
+  const errorHandler = (error: unknown): Response => errorAnswer(toApiError(error), { requestId: newId(), logger });
+  const server = createServer(getRequestListener(app.fetch, { errorHandler, overrideGlobalObjects: false }));
+  const connections = new Connections(server);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject).listen(port, host, resolve);
+  await promise;
+  server.off('error', reject);
+  return { url: urlOf(server, host), close: (options) => close(server, connections, options) };
+}
+
+/** What the server itself cannot make a request of, e.g. a Host header that is none. */
+function toApiError(error: unknown): unknown {
+  return error instanceof Error && error.name === 'RequestError'
+    ? new ApiError(400, 'bad_request', 'This is not a request that can be read: check its URL and Host header.')
+    : error;
+}
+
+function urlOf(server: Server, host: string): string {
+  const { port, family, address } = server.address() as AddressInfo;
+  // Who listens everywhere is reached on loopback.
+  const shown = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : host;
+  return `http://${family === 'IPv6' && shown.includes(':') ? `[${shown}]` : shown}:${port}`;
+}
+
+/** A stream that was ended needs no longer than this to say so, unless its client takes nothing. */
+const STREAM_END_MS = 1_000;
+
+async function close(
+  server: Server,
+  connections: Connections,
+  { graceMs = 5_000 }: { graceMs?: number } = {},
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  connections.closeIdle();
+  const cutStreams = setTimeout(() => connections.cutEventStreams(), Math.min(STREAM_END_MS, graceMs));
+  const cutAll = setTimeout(() => server.closeAllConnections(), graceMs);
+  await promise;
+  clearTimeout(cutStreams);
+  clearTimeout(cutAll);
+}
