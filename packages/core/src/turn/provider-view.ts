@@ -2,7 +2,7 @@ import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-
 import type { Outcome } from '../results/outcome.ts';
 
 /** A call as it is shown under our own id. */
-export interface SourceCall {
+interface SourceCall {
   readonly call: { readonly providerCallId?: string };
   readonly step: { readonly reply: { readonly provider?: string } };
   readonly outcome: Outcome | undefined;
