@@ -1,31 +1,24 @@
 // The public door of @lastcall/machines.
 
-export { type Charter, type CharterDefinition, charter } from './charter.ts';
-export type { AnyCommand, CommandDefinition } from './command.ts';
-export { describeMachine } from './describe-machine.ts';
-export { deserializeMachine, type RestoreOptions } from './deserialize-machine.ts';
+export { type Charter, type CharterDefinition, charter } from './charter/charter.ts';
+export type { AnyCommand, CommandDefinition } from './charter/command.ts';
 export {
-  CharterError,
-  MachineError,
-  type MachineErrorCode,
-  RunFailed,
-  StateError,
-  StoredMachineError,
-} from './errors.ts';
-export type { MachineEntry, Origin, TreeEntry } from './log.ts';
-export { createMachine, type Machine, type MachineOptions } from './machine.ts';
-export type { RunMachineOptions } from './machine-options.ts';
-export type { LeafReport, MachineStep, YieldReason } from './machine-step.ts';
-export type { MachineMessage } from './message.ts';
-export { type AnyNode, type CommandMaker, type Node, type NodeDefinition, node, type TransitionMaker } from './node.ts';
-export { type Pack, type PackDefinition, pack } from './pack.ts';
-export type { Plain, PlainObject } from './plain.ts';
-export type { CommandOptions } from './run-command.ts';
-export { type MachineResult, runMachine, runMachineToCompletion } from './run-machine.ts';
-export { type MachineJson, serializeMachine } from './serialize-machine.ts';
-export { type StateContext, type StateToolDefinition, type StateToolMaker, stateTool } from './state-context.ts';
-export type { StateSchema } from './state-schema.ts';
-export type { Suspension } from './suspension.ts';
+  type AnyNode,
+  type CommandMaker,
+  type Node,
+  type NodeDefinition,
+  node,
+  type TransitionMaker,
+} from './charter/node.ts';
+export { type Pack, type PackDefinition, pack } from './charter/pack.ts';
+export type { Plain, PlainObject } from './charter/plain.ts';
+export {
+  type StateContext,
+  type StateToolDefinition,
+  type StateToolMaker,
+  stateTool,
+} from './charter/state-context.ts';
+export type { StateSchema } from './charter/state-schema.ts';
 export {
   type AnyTransition,
   cede,
@@ -38,6 +31,31 @@ export {
   type Transition,
   type TransitionDefinition,
   to,
-} from './transition.ts';
-export type { Instance, Phase, Tree, Wait } from './tree.ts';
-export type { InferredCommand, InferredTransition, Made, WrittenCommand, WrittenTransition } from './written-forms.ts';
+} from './charter/transition.ts';
+export type {
+  InferredCommand,
+  InferredTransition,
+  Made,
+  WrittenCommand,
+  WrittenTransition,
+} from './charter/written-forms.ts';
+export {
+  CharterError,
+  MachineError,
+  type MachineErrorCode,
+  RunFailed,
+  StateError,
+  StoredMachineError,
+} from './errors.ts';
+export { createMachine, type Machine, type MachineOptions } from './machine.ts';
+export { describeMachine } from './run/describe-machine.ts';
+export type { RunMachineOptions } from './run/machine-options.ts';
+export type { LeafReport, MachineStep, YieldReason } from './run/machine-step.ts';
+export type { CommandOptions } from './run/run-command.ts';
+export { type MachineResult, runMachine, runMachineToCompletion } from './run/run-machine.ts';
+export { deserializeMachine, type RestoreOptions } from './stored/deserialize-machine.ts';
+export { type MachineJson, serializeMachine } from './stored/serialize-machine.ts';
+export type { MachineEntry, Origin, TreeEntry } from './tree/log.ts';
+export type { MachineMessage } from './tree/message.ts';
+export type { Suspension } from './tree/suspension.ts';
+export type { Instance, Phase, Tree, Wait } from './tree/tree.ts';

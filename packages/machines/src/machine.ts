@@ -1,15 +1,15 @@
 import type { SessionOptions } from '@lastcall/core';
-import { type Charter, CompiledCharter } from './charter.ts';
+import { type Charter, CompiledCharter } from './charter/charter.ts';
+import type { KnownRoot, RootState } from './charter/target-types.ts';
+import type { NodeRef } from './charter/transition.ts';
 import { CharterError } from './errors.ts';
-import { LiveMachine } from './live-machine.ts';
-import type { MachineEntry } from './log.ts';
-import type { MachineMessage } from './message.ts';
-import type { CommandOptions } from './run-command.ts';
-import type { Suspension } from './suspension.ts';
-import type { KnownRoot, RootState } from './target-types.ts';
-import type { NodeRef } from './transition.ts';
-import { stateFor } from './transition-tool.ts';
-import { type Instance, ROOT, type Tree } from './tree.ts';
+import { LiveMachine } from './run/live-machine.ts';
+import type { CommandOptions } from './run/run-command.ts';
+import { stateFor } from './run/transition-tool.ts';
+import type { MachineEntry } from './tree/log.ts';
+import type { MachineMessage } from './tree/message.ts';
+import type { Suspension } from './tree/suspension.ts';
+import { type Instance, ROOT, type Tree } from './tree/tree.ts';
 
 /** An agent as a tree of states. It does something when `runMachine` runs it. */
 export interface Machine {

@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
-import { AbortRelay } from '../../src/abort-relay.ts';
 import { charter, createMachine, node, runMachineToCompletion, spawn } from '../../src/index.ts';
+import { AbortRelay } from '../../src/run/abort-relay.ts';
 
 test('however many follow, the source has one listener, and none in the end', () => {
   const source = new AbortController();

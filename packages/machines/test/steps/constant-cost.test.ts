@@ -15,7 +15,7 @@ import {
   spawn,
   suspend,
 } from '../../src/index.ts';
-import { LiveMachine } from '../../src/live-machine.ts';
+import { LiveMachine } from '../../src/run/live-machine.ts';
 import type { Script } from '../kit.ts';
 
 const look = tool({ description: 'L.', inputSchema: z.object({}), execute: () => 'seen' });

@@ -1,10 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { applyEvent } from '../../src/apply-event.ts';
-import { LeafIndex } from '../../src/leaf-index.ts';
-import { Ledger } from '../../src/ledger.ts';
-import { toPlain } from '../../src/plain.ts';
-import { chainOf, findInstance, type Instance, inTreeOrder, type Tree, walk, withInstance } from '../../src/tree.ts';
-import type { Seed, TreeEvent } from '../../src/tree-event.ts';
+import { toPlain } from '../../src/charter/plain.ts';
+import { applyEvent } from '../../src/tree/apply-event.ts';
+import { LeafIndex } from '../../src/tree/leaf-index.ts';
+import { Ledger } from '../../src/tree/ledger.ts';
+import {
+  chainOf,
+  findInstance,
+  type Instance,
+  inTreeOrder,
+  type Tree,
+  walk,
+  withInstance,
+} from '../../src/tree/tree.ts';
+import type { Seed, TreeEvent } from '../../src/tree/tree-event.ts';
 
 const leaf: Instance = {
   id: 'root',

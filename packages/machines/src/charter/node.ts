@@ -1,0 +1,149 @@
+import type { JsonSchemaObject, ToolSet } from '@lastcall/core';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { CharterError } from '../errors.ts';
+import type { AnyCommand } from './command.ts';
+import type { Pack } from './pack.ts';
+import type { ParsedBy, StateOf, WrittenFor } from './schema-types.ts';
+import { type StateToolMaker, stateTool } from './state-context.ts';
+import type { LeadsOf } from './target-types.ts';
+import type { AnyTransition, NodeRef, Transition } from './transition.ts';
+import type {
+  InferredCommand,
+  InferredTransition,
+  KnownOptions,
+  Made,
+  WrittenCommand,
+  WrittenTransition,
+} from './written-forms.ts';
+
+/**
+ * A state of an agent: what it is told, what it knows, what it can do and where it can go.
+ *
+ * `S` is its state. The others are inferred: `Q` is the state's schema, `I` has the fields of the initial state, `X` and
+ * `Y` are the schemas of transitions and commands, `T` and `C` what stands there.
+ */
+export interface NodeDefinition<S, Q = unknown, I = unknown, X = AnySchemas, T = unknown, Y = AnySchemas, C = unknown> {
+  /** If given, it must equal the key in the charter. Of a node that stands inline it is the name. */
+  name?: string;
+  /** As a function it is asked at each step. A text is followed by the state as JSON, where there is state. */
+  instructions: string | ((state: Readonly<StateOf<S, Q>>) => string);
+  /** The shape of its state: an object of fields. Without it the node has none. */
+  state?: Q & (StandardSchemaV1<unknown, S> | JsonSchemaObject);
+  /** Default: what the schema makes of `{}`. */
+  initialState?: StateOf<S, Q> & {
+    [K in keyof I]: K extends keyof StateOf<S, Q> ? unknown : 'The state has no such field';
+  };
+  /**
+   * Which fields of its state the model may write, with the built-in tool `updateState`: all (`true`), none (`false`) or
+   * those in the list. Default `true`, where there is state. Tools, handlers and commands write by `ctx.updateState`
+   * and are not held to it.
+   */
+  updateState?: boolean | readonly (keyof StateOf<S, Q> & string)[];
+  /** A tool set, or a function that is given a maker of tools whose `ctx.state` is typed. */
+  tools?: ToolSet | ((tool: StateToolMaker<StateOf<S, Q>>) => ToolSet);
+  /** By name. A node in the place of a definition is a transition to it, without arguments; a function is a handler. */
+  transitions?:
+    | (T &
+        KnownOptions<NoInfer<T>, keyof InferredTransition<S, Q> | keyof Node> & {
+          readonly [K in keyof X]: WrittenTransition<StateOf<S, Q>, X[K]>;
+        })
+    | ((transition: TransitionMaker<StateOf<S, Q>>) => { readonly [name: string]: WrittenTransition<StateOf<S, Q>> });
+  /** Packs it uses, or their names. Workers have none. */
+  packs?: readonly (Pack<never> | string)[] | readonly (Pack | string)[];
+  /** By name. A function in the place of a definition is what it executes. */
+  commands?:
+    | (C &
+        KnownOptions<NoInfer<C>, keyof InferredCommand<S, Q>> & {
+          readonly [K in keyof Y]: WrittenCommand<StateOf<S, Q>, Y[K]>;
+        })
+    | ((command: CommandMaker<StateOf<S, Q>>) => { readonly [name: string]: WrittenCommand<StateOf<S, Q>> });
+  /** Its instances never talk with the user: they work beside whoever does, and cede what they come to. */
+  worker?: boolean;
+}
+
+/** Nothing is known of the schemas. */
+type AnySchemas = Record<string, unknown>;
+
+/** Infers the input of a transition from its schema. */
+export type TransitionMaker<S> = <const Q = unknown, const R extends Transition = Transition>(
+  definition: InferredTransition<S, Q, R>,
+) => Made<R>;
+
+/** Infers the input of a command from its schema. */
+export type CommandMaker<S> = <const Q = unknown, O = unknown>(definition: InferredCommand<S, Q, O>) => Made<O>;
+
+/** A node whose state's type does not matter here. */
+export interface AnyNode {
+  readonly [NODE]: true;
+  readonly name: string | undefined;
+  readonly instructions: string | ((state: never) => string);
+  readonly state: unknown;
+  readonly initialState: unknown;
+  readonly updateState: boolean | readonly string[] | undefined;
+  readonly tools: ToolSet;
+  readonly transitions: { readonly [name: string]: AnyTransition | AnyTransition['handler'] | NodeRef };
+  readonly packs: readonly (Pack | string)[];
+  readonly commands: { readonly [name: string]: AnyCommand | AnyCommand['execute'] };
+  readonly worker: boolean;
+}
+
+/**
+ * A defined node. `W` is the state as it may be given (fields with a default may be missing), `L` where its
+ * transitions and commands lead, `I` its initial state's fields: a charter's type is held to them.
+ */
+export interface Node<S = Record<string, unknown>, W = unknown, L = unknown, I = unknown> extends AnyNode {
+  readonly initialState: S | undefined;
+  readonly [TYPES]?: { readonly written: W; readonly leads: L; readonly initial: I };
+}
+
+declare const TYPES: unique symbol;
+
+/** What stands there, also where a function of a maker gives it. */
+type Given<T> = T extends (maker: never) => infer R ? R : T;
+
+const NODE: unique symbol = Symbol.for('lastcall.node') as never;
+
+/**
+ * Defines a node. The charter checks it when it is built.
+ *
+ * `transitions` and `commands` may be given as functions of a maker, which infers the types of inputs from their schemas.
+ */
+export function node<
+  S = Record<string, never>,
+  const Q = unknown,
+  const I = undefined,
+  const X = AnySchemas,
+  const T = unknown,
+  const Y = AnySchemas,
+  const C = unknown,
+>(
+  definition: NodeDefinition<S, Q, I, X, T, Y, C>,
+): Node<ParsedBy<Q, S>, WrittenFor<Q, S>, LeadsOf<Given<T>> & LeadsOf<Given<C>>, I> {
+  if (typeof definition !== 'object' || definition === null)
+    throw new CharterError('node', 'must be given a definition: node({ instructions, … }).');
+  const { tools = {}, transitions = {}, commands = {}, packs = [] } = definition;
+  return Object.freeze({
+    [NODE]: true as const,
+    name: definition.name,
+    instructions: definition.instructions as AnyNode['instructions'],
+    state: definition.state,
+    initialState: definition.initialState as ParsedBy<Q, S> | undefined,
+    updateState: definition.updateState,
+    tools: typeof tools === 'function' ? tools(stateTool()) : tools,
+    transitions: (typeof transitions === 'function'
+      ? transitions(asItIs as never)
+      : transitions) as AnyNode['transitions'],
+    packs: packs as AnyNode['packs'],
+    commands: (typeof commands === 'function' ? commands(asItIs as never) : commands) as AnyNode['commands'],
+    worker: definition.worker ?? false,
+  });
+}
+
+export function isNode(value: unknown): value is AnyNode {
+  return typeof value === 'object' && value !== null && (value as Partial<AnyNode>)[NODE] === true;
+}
+
+/** The makers are for the types: a definition is its own value. */
+function asItIs<D, A>(definition: D): A {
+  return definition as unknown as A;
+}

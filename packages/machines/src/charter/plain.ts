@@ -1,0 +1,94 @@
+import { StateError } from '../errors.ts';
+import { decisionKind, misplaced } from './decision-mark.ts';
+
+/** What JSON can hold, frozen in depth. All state of a machine is this, so that whatever was stored can be restored. */
+export type Plain = null | boolean | number | string | readonly Plain[] | PlainObject;
+
+export interface PlainObject {
+  readonly [key: string]: Plain;
+}
+
+// Far deeper than what people keep as state, far shallower than the stack. It ends a cycle too.
+const DEEPEST = 200;
+
+// What was made here is plain already: the cost of a patch follows what changed.
+const made = new WeakSet<object>();
+
+/** A frozen copy. Refuses what JSON would lose, naming where it is; fields that are undefined are left out. */
+export function toPlain(value: unknown, path: string, depth: number = 0): Plain {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'number':
+      if (!Number.isFinite(value)) throw notPlain(path, String(value));
+      // JSON has no -0: adding 0 makes it the 0 that would be read back.
+      return value + 0;
+    case 'object':
+      return value === null ? null : toPlainContainer(value, path, depth);
+    default:
+      throw notPlain(path, value === undefined ? 'undefined' : `a ${typeof value}`);
+  }
+}
+
+/** The value where it is plain, null where it is not: for what is shown, and kept whole elsewhere. */
+export function toPlainOrNull(value: unknown): Plain {
+  try {
+    return toPlain(value, '');
+  } catch {
+    return null;
+  }
+}
+
+export function isPlainObject(value: unknown): value is PlainObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** Whether two plain values say the same. */
+export function samePlain(one: Plain | undefined, other: Plain | undefined): boolean {
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const [left, right] = [one as PlainObject, other as PlainObject];
+  const keys = Object.keys(left);
+  return (
+    keys.length === Object.keys(right).length &&
+    keys.every((key) => Object.hasOwn(right, key) && samePlain(left[key], right[key]))
+  );
+}
+
+function toPlainContainer(value: object, path: string, depth: number): Plain {
+  if (made.has(value)) return value as Plain;
+  if (depth >= DEEPEST) throw new StateError(path, `is nested more than ${DEEPEST} levels deep, or holds itself.`);
+  if (!Array.isArray(value) && !isPlainObject(value)) throw notPlain(path, describe(value));
+  const copy = Array.isArray(value)
+    ? value.map((item, index) => toPlain(item, `${path}[${index}]`, depth + 1))
+    : plainFields(value, path, depth);
+  made.add(copy);
+  return Object.freeze(copy) as Plain;
+}
+
+function plainFields(value: PlainObject, path: string, depth: number): PlainObject {
+  const kind = decisionKind(value);
+  if (kind !== undefined) throw misplaced(kind, `${path} is`);
+  const copy: Record<string, Plain> = {};
+  for (const key of Object.keys(value)) {
+    const field: unknown = value[key];
+    if (field === undefined) continue;
+    const plain = toPlain(field, path === '' ? key : `${path}.${key}`, depth + 1);
+    // Defined and not assigned: a field named "__proto__" is one like any other.
+    Object.defineProperty(copy, key, { value: plain, enumerable: true, writable: true, configurable: true });
+  }
+  return copy;
+}
+
+function notPlain(path: string, what: string): StateError {
+  return new StateError(path, `must be plain data (what JSON can hold), and it is ${what}.`);
+}
+
+function describe(value: object): string {
+  const name: unknown = value.constructor?.name;
+  return typeof name === 'string' && name !== '' ? `a ${name}` : 'an object with a prototype of its own';
+}

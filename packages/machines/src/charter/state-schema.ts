@@ -1,0 +1,171 @@
+import { type JsonSchemaObject, jsonSchema } from '@lastcall/core';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { StateError } from '../errors.ts';
+import { isPlainObject, type Plain, type PlainObject, samePlain, toPlain } from './plain.ts';
+
+/** A schema of state: a Standard Schema (zod, valibot, arktype, …) that validates at once, or a JSON Schema. */
+export type StateSchema<S> = StandardSchemaV1<unknown, S> | JsonSchemaObject;
+
+/** Which fields of a state change, and to what. */
+export interface FieldPatch {
+  readonly set: PlainObject;
+  readonly unset: readonly string[];
+}
+
+const NOTHING: PlainObject = toPlain({}, '') as PlainObject;
+
+/** The state as its schema has it: checked, defaults filled in, plain and frozen. Throws a StateError that names the path. */
+export function parseState(schema: unknown, value: unknown, path: string): PlainObject {
+  if (schema === undefined) return parseNothing(value, path);
+  const result = standardOf(schema, path).validate(value);
+  if (result instanceof Promise) {
+    result.catch(() => {});
+    throw new StateError(path, 'its schema validates asynchronously, and state is checked at once.');
+  }
+  const { issues } = result;
+  if (issues !== undefined && issues !== null) throw refused(issues, path);
+  const { value: parsed } = result as { value: unknown };
+  if (!isPlainObject(parsed)) throw new StateError(path, 'state must be an object of fields.');
+  return toPlain(parsed, path) as PlainObject;
+}
+
+/**
+ * State that nobody has held before. Refuses a schema that would not take back what it gave, because state is held to it
+ * again with each patch, and when it is restored.
+ */
+export function firstState(schema: unknown, value: unknown, path: string): PlainObject {
+  const state = parseState(schema, value, path);
+  if (!samePlain(state, parsedAgain(schema, state, path)))
+    throw new StateError(
+      path,
+      'its schema changes what it has made, and state must stay as it is: transform it elsewhere.',
+    );
+  return state;
+}
+
+function parsedAgain(schema: unknown, state: PlainObject, path: string): PlainObject | undefined {
+  try {
+    return parseState(schema, state, path);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The state after a patch, and which fields it writes. A field that is `undefined` is taken away. Throws, with nothing
+ * changed, where the whole would not fit the schema any more, or the schema knows no such field.
+ */
+export function patchState(
+  schema: unknown,
+  state: PlainObject,
+  patch: unknown,
+  path: string,
+): { readonly state: PlainObject; readonly fields: FieldPatch } {
+  if (!isPlainObject(patch)) throw new StateError(path, 'a patch must be an object of fields.');
+  const written = Object.keys(patch);
+  const merged = mergeFields(state, {
+    set: toPlain(patch, path) as PlainObject,
+    unset: written.filter((key) => (patch[key] as unknown) === undefined),
+  });
+  const next = parseState(schema, merged, path);
+  const unknown = written.find((key) => (patch[key] as unknown) !== undefined && !Object.hasOwn(next, key));
+  if (unknown !== undefined) throw new StateError(path, `has no field ${JSON.stringify(unknown)}.`);
+  return { state: next, fields: fieldsWritten(state, next, written) };
+}
+
+/** The state with a patch in it, unchecked. */
+export function mergeFields(state: PlainObject, { set, unset }: FieldPatch): PlainObject {
+  const merged: Record<string, Plain> = { ...state };
+  for (const key of Object.keys(set))
+    Object.defineProperty(merged, key, { value: set[key], enumerable: true, writable: true, configurable: true });
+  for (const key of unset) delete merged[key];
+  return toPlain(merged, '') as PlainObject;
+}
+
+export function namesOf({ set, unset }: FieldPatch): readonly string[] {
+  return [...Object.keys(set), ...unset];
+}
+
+/** Reads a schema as it was given. Throws where it is none. */
+function standardOf(schema: unknown, path: string): StandardSchemaV1.Props {
+  const own = ((schema ?? {}) as { '~standard'?: Partial<StandardSchemaV1.Props> })['~standard'];
+  if (typeof own?.validate === 'function') return own as StandardSchemaV1.Props;
+  if (!isPlainObject(schema)) throw new StateError(path, 'must be a Standard Schema (zod, …) or a JSON Schema.');
+  const known = documents.get(schema);
+  if (known !== undefined) return known;
+  const standard = jsonSchema(schema)['~standard'] as StandardSchemaV1.Props;
+  documents.set(schema, standard);
+  return standard;
+}
+
+/**
+ * Refuses what could never hold state: a schema of something else than an object, and an object of schemas or of examples,
+ * which is a JSON Schema without a single keyword and would let everything pass.
+ */
+export function checkStateSchema(schema: unknown, path: string): void {
+  standardOf(schema, path);
+  const document = stateDocument(schema);
+  if (document?.type !== undefined && ![document.type].flat().includes('object'))
+    throw new StateError(
+      path,
+      `must be a schema of an object of fields, not of type ${JSON.stringify(document.type)}.`,
+    );
+  const isBare = isPlainObject(schema) && !('~standard' in schema);
+  if (isBare && Object.keys(schema).length > 0 && !KEYWORDS.some((keyword) => keyword in schema))
+    throw new StateError(path, "must be a schema: z.object({ … }), or a JSON Schema with type: 'object'.");
+}
+
+// One of these is in every JSON Schema that says something of an object.
+const KEYWORDS: readonly string[] = [
+  'type',
+  'properties',
+  'additionalProperties',
+  '$ref',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'enum',
+  '$schema',
+  'required',
+];
+
+/** The JSON Schema of a state, where its library makes one. */
+export function stateDocument(schema: unknown): PlainObject | undefined {
+  const standard = standardOf(schema, 'state') as { jsonSchema?: { input?: (options: object) => unknown } };
+  try {
+    const document: unknown = standard.jsonSchema?.input?.({ target: 'draft-2020-12' });
+    return isPlainObject(document) ? document : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const documents = new WeakMap<object, StandardSchemaV1.Props>();
+
+function parseNothing(value: unknown, path: string): PlainObject {
+  if (isPlainObject(value) && Object.keys(value).length === 0) return NOTHING;
+  throw new StateError(path, 'there is no state here: give the node a state schema.');
+}
+
+/** What a schema does on its own (a default, a transform) is written too; what stayed is not, so that others may write it. */
+function fieldsWritten(before: PlainObject, after: PlainObject, written: readonly string[]): FieldPatch {
+  const set: Record<string, Plain> = {};
+  for (const key of Object.keys(after)) {
+    if (written.includes(key) || !samePlain(before[key], after[key]))
+      Object.defineProperty(set, key, { value: after[key], enumerable: true, writable: true, configurable: true });
+  }
+  const gone = [...new Set([...Object.keys(before), ...written])].filter((key) => !Object.hasOwn(after, key));
+  return { set: toPlain(set, '') as PlainObject, unset: gone };
+}
+
+function refused(issues: unknown, path: string): StateError {
+  const [first, ...rest] = Array.isArray(issues) ? (issues as readonly StandardSchemaV1.Issue[]) : [];
+  if (first === undefined) return new StateError(path, 'does not fit its schema.');
+  const others = rest.map((issue) => `; ${pathOf(issue, path)}: ${String(issue?.message)}`);
+  return new StateError(pathOf(first, path), `${String(first?.message)}${others.join('')}`);
+}
+
+function pathOf(issue: StandardSchemaV1.Issue | null | undefined, base: string): string {
+  const keys = (issue?.path ?? []).map((part) => (typeof part === 'object' && part !== null ? part.key : part));
+  return [base, ...keys.map(String)].join('.');
+}

@@ -1,0 +1,122 @@
+import type { Stop, TurnResult } from '@lastcall/core';
+import type { Instance } from '../tree/tree.ts';
+import type { TreeEvent } from '../tree/tree-event.ts';
+import type { LeafReport, YieldReason } from './machine-step.ts';
+import { isCut, isTransitionIn, type LeafOutcome } from './run-leaf.ts';
+
+/** What a leaf's end means for the tree and for the run. */
+export interface Conclusion {
+  readonly report: LeafReport;
+  readonly events: readonly TreeEvent[];
+  readonly response?: string;
+  readonly output?: unknown;
+  readonly error?: unknown;
+  /** The run cannot go on by itself. */
+  readonly fatal: boolean;
+}
+
+/** Decides what a leaf's end means. `now` is the leaf in the tree as its calls left it; undefined where it is gone. */
+export function concludeLeaf(outcome: LeafOutcome, now: Instance | undefined): Conclusion {
+  const { end } = outcome;
+  if (end.kind === 'failed') return failed(outcome, end.error);
+  const stop = stopOf(outcome, end.result);
+  switch (stop.reason) {
+    case 'end_turn':
+      return ended(outcome, end.result, stop, phased(now, 'idle'));
+    case 'transition':
+      return moved(outcome, stop, phased(now, 'ready'));
+    case 'suspended':
+      return goOn(outcome, stop, 'suspend', phased(now, 'suspended'));
+    case 'max_steps':
+      return goOn(outcome, stop, 'tool_use', phased(now, 'ready'));
+    case 'length':
+    case 'content_filter':
+      return unsaid(outcome, stop, phased(now, 'idle'));
+    default:
+      return stopped(outcome, stop, phased(now, stillWaits(now) ? 'suspended' : 'ready'));
+  }
+}
+
+/** What the leaf does from now on. Most go on as before, and then nothing is changed. */
+function phased(now: Instance | undefined, phase: 'ready' | 'idle' | 'suspended'): readonly TreeEvent[] {
+  if (now === undefined || now.phase.kind === 'ceded' || now.phase.kind === phase) return [];
+  return [{ kind: 'phased', id: now.id, phase }];
+}
+
+function stillWaits(now: Instance | undefined): boolean {
+  return now?.phase.kind === 'suspended' && now.waits.length > 0;
+}
+
+/** What core would have said had it gone on itself, and not been asked for one step. */
+function stopOf(outcome: LeafOutcome, { stop, pending }: TurnResult): Stop {
+  if (stop.reason === 'max_steps') return stopOfStep(outcome) ?? stop;
+  // A transition outranks a terminal tool, also one that waits.
+  const isHeld = pending.some(
+    ({ callId, toolName }) => isTransitionIn(outcome.tools, toolName) && isOfStep(outcome, callId),
+  );
+  return stop.reason === 'end_turn' && isHeld ? { reason: 'suspended' } : stop;
+}
+
+/** The reply that was asked for again, shorter, was cut off too; or calls were refused for the budget, and more would be. */
+function stopOfStep(outcome: LeafOutcome): Stop | undefined {
+  const { spent: dimension, wasCut, thread } = outcome;
+  if (wasCut && isCut(thread)) return { reason: 'length' };
+  return dimension !== undefined && wasRefusedByBudget(outcome) ? { reason: 'budget', dimension } : undefined;
+}
+
+function wasRefusedByBudget({ thread, from }: LeafOutcome): boolean {
+  return thread.transcript.entries.slice(from).some((entry) => {
+    const outcome = entry.kind === 'settled' ? entry.settlement.outcome : undefined;
+    return outcome?.status === 'error' && outcome.code === 'budget';
+  });
+}
+
+function ended(outcome: LeafOutcome, result: TurnResult, stop: Stop, phase: readonly TreeEvent[]): Conclusion {
+  const { leaf } = outcome;
+  const { response, output } = result;
+  if (leaf.worker) return goOn(outcome, stop, 'cede', [{ kind: 'ceded', id: leaf.id, content: response }]);
+  return { ...goOn(outcome, stop, 'end_turn', phase), response, ...(output === undefined ? {} : { output }) };
+}
+
+/** The call itself changed the tree. One that somebody answered changed nothing: its result is there, to be read. */
+function moved(outcome: LeafOutcome, stop: Stop, phase: readonly TreeEvent[]): Conclusion {
+  const kinds = new Set(outcome.changes.map(({ kind }) => kind));
+  const changed: YieldReason = kinds.has('moved') || kinds.has('spawned') ? 'transition' : 'tool_use';
+  return goOn(outcome, stop, kinds.has('ceded') ? 'cede' : changed, phase);
+}
+
+/** Nothing that could be passed on was said. */
+function unsaid(outcome: LeafOutcome, stop: Stop, phase: readonly TreeEvent[]): Conclusion {
+  const { leaf } = outcome;
+  if (leaf.worker) return goOn(outcome, stop, 'cede', [failure(leaf, `its reply could not be used (${stop.reason})`)]);
+  return { ...goOn(outcome, stop, 'error', phase), fatal: true };
+}
+
+/** By the host, a deadline or a budget: the run is over, and the next one goes on from here. */
+function stopped(outcome: LeafOutcome, stop: Stop, phase: readonly TreeEvent[]): Conclusion {
+  return { ...goOn(outcome, stop, 'error', phase), fatal: true };
+}
+
+/** A worker that fails is done, and its parent hears of it: it must not hold up the turn. A primary is asked again by the next run. */
+function failed(outcome: LeafOutcome, error: unknown): Conclusion {
+  const { leaf } = outcome;
+  const stop: Stop = { reason: 'error', error };
+  if (!leaf.worker) return { ...goOn(outcome, stop, 'error', []), error, fatal: true };
+  const message = error instanceof Error ? error.message : String(error);
+  return { ...goOn(outcome, stop, 'cede', [failure(leaf, message)]), error };
+}
+
+function failure({ id }: Instance, message: string): TreeEvent {
+  return { kind: 'ceded', id, content: `It failed: ${message}` };
+}
+
+function goOn({ leaf }: LeafOutcome, stop: Stop, yieldReason: YieldReason, events: readonly TreeEvent[]): Conclusion {
+  const { id: instanceId, node, worker } = leaf;
+  return { report: { instanceId, node, worker, yieldReason, stop }, events, fatal: false };
+}
+
+function isOfStep({ thread, from }: LeafOutcome, callId: string): boolean {
+  return thread.transcript.entries
+    .slice(from)
+    .some((entry) => entry.kind === 'pending' && entry.settlement.callId === callId);
+}

@@ -1,0 +1,58 @@
+import type { AiSdkTool, AnyTool, ToolSet } from '@lastcall/core';
+import type { CompiledCharter } from '../charter/charter.ts';
+import type { CompiledNode } from '../charter/compiled-node.ts';
+import { TRANSITION_PREFIX, UPDATE_STATE } from '../charter/tool-names.ts';
+import { bindTool, type Scope } from './bind-tool.ts';
+import { transitionTool } from './transition-tool.ts';
+import { updateStateTool } from './update-state-tool.ts';
+
+const sets = new WeakMap<CompiledCharter, Map<string, ToolSet>>();
+
+/**
+ * The tools of a leaf: its node's, its packs', its ancestors', the charter's. Of a name that is there twice the nearest
+ * counts. The same chain of nodes gets the same set each time, so that core describes it once.
+ */
+export function leafTools(charter: CompiledCharter, chain: readonly string[], worker: boolean): ToolSet {
+  const known = sets.get(charter) ?? new Map<string, ToolSet>();
+  sets.set(charter, known);
+  const key = JSON.stringify([worker, ...chain]);
+  const set = known.get(key) ?? gather(charter, chain, worker);
+  known.set(key, set);
+  return set;
+}
+
+function gather(charter: CompiledCharter, chain: readonly string[], worker: boolean): ToolSet {
+  const [leaf, ...ancestors] = chain.map((name) => charter.node(name));
+  const set: Record<string, AnyTool | AiSdkTool> = {};
+  const add = (tools: ToolSet, scope: Scope): void => {
+    for (const [name, tool] of Object.entries(tools)) if (!Object.hasOwn(set, name)) set[name] = bindTool(tool, scope);
+  };
+  if (leaf === undefined) return set;
+  add(leaf.tools, { kind: 'own' });
+  // A node that works for a worker is one, whatever it lists.
+  if (!worker) for (const pack of leaf.packs) add(pack.tools, { kind: 'pack', pack });
+  ancestors.forEach((ancestor, distance) => {
+    add(ancestor.tools, { kind: 'ancestor', distance });
+  });
+  add(charter.tools, { kind: 'charter' });
+  const transitions = transitionsOf(charter, leaf);
+  if (leaf.writable !== 'nothing') set[UPDATE_STATE] = updateStateTool(leaf);
+  for (const [name, tool] of transitions) set[`${TRANSITION_PREFIX}${name}`] = tool;
+  return withPlainNames(set, transitions);
+}
+
+/** The charter's, and the node's own, which outrank them. */
+function transitionsOf(charter: CompiledCharter, leaf: CompiledNode): ReadonlyMap<string, AnyTool> {
+  const named = new Map([...charter.transitions, ...leaf.transitions]);
+  return new Map([...named].map(([name, transition]) => [name, transitionTool(transition)]));
+}
+
+/**
+ * Models are told of `transition_refund`, and often call `refund`, as their instructions speak of it: it is found too,
+ * where no tool has the name. Not enumerable: only what is listed is advertised.
+ */
+function withPlainNames(set: ToolSet, transitions: ReadonlyMap<string, AnyTool>): ToolSet {
+  for (const [name, value] of transitions)
+    if (!Object.hasOwn(set, name)) Object.defineProperty(set, name, { value, enumerable: false });
+  return set;
+}

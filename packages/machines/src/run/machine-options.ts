@@ -1,0 +1,89 @@
+import type {
+  BatchOptions,
+  Budget,
+  BudgetLimits,
+  Clock,
+  Logger,
+  Middleware,
+  NewId,
+  Policy,
+  TurnEvent,
+  TurnOptions,
+} from '@lastcall/core';
+import { OptionsError } from '@lastcall/core';
+import type { Origin } from '../tree/log.ts';
+import type { MachineMessage } from '../tree/message.ts';
+
+type Model = TurnOptions['model'];
+
+export interface RunMachineOptions {
+  /** The model of all leaves, or the model of a leaf. */
+  model: Model | ((leaf: Origin & { readonly worker: boolean }) => Model);
+  /** What is said to the machine before it runs. */
+  input?: MachineMessage | readonly MachineMessage[];
+  /** How many steps this run may take. Default 50. */
+  maxSteps?: number;
+  /** Milliseconds since the epoch. */
+  deadline?: number;
+  /** For the whole run, all leaves together. */
+  budget?: Budget | BudgetLimits;
+  signal?: AbortSignal;
+  batch?: BatchOptions;
+  middleware?: readonly Middleware[];
+  policies?: readonly Policy[];
+  /** Is told what the leaves do as it happens: core's events, with the instance they belong to. */
+  onEvent?: (event: TurnEvent & Origin) => void;
+  clock?: Clock;
+  newId?: NewId;
+  logger?: Logger;
+  modelRetries?: number;
+  modelSettings?: TurnOptions['modelSettings'];
+}
+
+export const DEFAULT_MAX_STEPS = 50;
+
+/** Refuses what could not work before anything runs. The rest core refuses, naming the field. */
+export function checkRunOptions(options: RunMachineOptions): void {
+  if (typeof options !== 'object' || options === null) throw new OptionsError('options', 'must be an object.');
+  const { model, maxSteps, signal, deadline } = options;
+  if (typeof model !== 'function' && (typeof model !== 'object' || model === null))
+    throw new OptionsError('model', 'must be an AI SDK language model, or a function of the leaf that gives one.');
+  if (maxSteps !== undefined && !(Number.isInteger(maxSteps) && maxSteps >= 1))
+    throw new OptionsError('maxSteps', `must be a whole number of 1 or more, not ${String(maxSteps)}.`);
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw new OptionsError('signal', 'must be an AbortSignal.');
+  if (deadline !== undefined && !Number.isFinite(deadline))
+    throw new OptionsError('deadline', `must be a time in milliseconds, not ${String(deadline)}.`);
+  for (const [name, { isRight, expected }] of Object.entries(SHAPES)) {
+    const value: unknown = options[name as keyof RunMachineOptions];
+    if (value !== undefined && !isRight(value)) throw new OptionsError(name, expected);
+  }
+}
+
+interface Shape {
+  readonly isRight: (value: unknown) => boolean;
+  readonly expected: string;
+}
+
+const anObject: Shape = {
+  isRight: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  expected: 'must be an object.',
+};
+const aFunction: Shape = { isRight: (value) => typeof value === 'function', expected: 'must be a function.' };
+const anArray: Shape = { isRight: Array.isArray, expected: 'must be an array.' };
+
+// Core would refuse most of them too, but only when the first leaf runs, and then the run has begun.
+const SHAPES: Readonly<Partial<Record<keyof RunMachineOptions, Shape>>> = {
+  batch: anObject,
+  middleware: anArray,
+  policies: anArray,
+  onEvent: aFunction,
+  clock: anObject,
+  newId: aFunction,
+  logger: anObject,
+  modelSettings: anObject,
+  modelRetries: {
+    isRight: (value) => Number.isInteger(value) && (value as number) >= 0,
+    expected: 'must be a whole number of 0 or more.',
+  },
+};

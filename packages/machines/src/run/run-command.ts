@@ -1,0 +1,144 @@
+import { type AnyTool, type Clock, createSession, dispatchCall, type Settlement, tool } from '@lastcall/core';
+import type { AnyCommand } from '../charter/command.ts';
+import { toPlainOrNull } from '../charter/plain.ts';
+import { isTransition } from '../charter/transition.ts';
+import { unknownCommand } from '../charter/unknown-name.ts';
+import { MachineError } from '../errors.ts';
+import { chainOf, type Instance } from '../tree/tree.ts';
+import type { TreeEvent } from '../tree/tree-event.ts';
+import { base, viewSlice } from '../tree/view.ts';
+import { bindTool } from './bind-tool.ts';
+import type { LiveMachine } from './live-machine.ts';
+import { claimFor, viewFor } from './seat.ts';
+import { decide } from './transition-tool.ts';
+import { open } from './workplace.ts';
+
+export interface CommandOptions {
+  /** Whose command. Default: the nearest that has one of this name, from the primary up to the root. */
+  instanceId?: string;
+  signal?: AbortSignal;
+  clock?: Clock;
+}
+
+// Each is somebody of its own to the ledger.
+let started = 0;
+
+/** One after another, beside a step; what changes the tree itself waits for the step to end. */
+export async function runCommand(
+  machine: LiveMachine,
+  name: string,
+  input: unknown,
+  options: CommandOptions,
+): Promise<unknown> {
+  const leave = await machine.commands.enter();
+  try {
+    return await perform(machine, name, input, options);
+  } finally {
+    leave();
+  }
+}
+
+async function perform(machine: LiveMachine, name: string, input: unknown, options: CommandOptions): Promise<unknown> {
+  const { instance, command } = find(machine, name, options.instanceId);
+  const by = `command ${++started}`;
+  try {
+    const { settlement, events } = await dispatch(machine, { instance, command, name, by }, input, options);
+    const { outcome } = settlement;
+    if (outcome.status !== 'ok')
+      throw new MachineError(
+        'command',
+        `Command "${name}": ${outcome.status === 'error' ? outcome.message : outcome.text}`,
+      );
+    await commit(machine, events, by);
+    const { id: instanceId, node } = instance;
+    machine.log.happened({ kind: 'command', instanceId, node, name, input: toPlainOrNull(settlement.input) });
+    return outcome.value;
+  } finally {
+    machine.ledger.release(by);
+  }
+}
+
+interface Called {
+  readonly instance: Instance;
+  readonly command: AnyCommand;
+  readonly name: string;
+  readonly by: string;
+}
+
+/** Through core's pipeline: the input is checked, and what a failed command wrote is gone. */
+async function dispatch(
+  machine: LiveMachine,
+  { instance, command, name, by }: Called,
+  input: unknown,
+  { signal, clock }: CommandOptions,
+): Promise<{ settlement: Settlement; events: readonly TreeEvent[] }> {
+  const session = createSession({ slices: [viewSlice] });
+  const view = viewFor(machine, instance);
+  const began = machine.ledger.now;
+  open(view.seat, {
+    charter: machine.charter,
+    tree: () => machine.tree,
+    claim: (events) => claimFor(machine, by, began, events),
+    suspended: false,
+    canSuspend: false,
+  });
+  base(session, view);
+  const made = toTool(command, name, machine.charter.node(instance.node).path);
+  // What is wrong with its input is said of it by its name, where that can be a tool's.
+  const toolName = /^(?!__proto__$)[\w-]{1,64}$/.test(name) ? name : 'command';
+  const settlement = await dispatchCall({
+    tools: { [toolName]: made },
+    call: { toolName, input },
+    session,
+    ...(signal === undefined ? {} : { signal }),
+    ...(clock === undefined ? {} : { clock }),
+  });
+  return { settlement, events: session.read(viewSlice).events };
+}
+
+function toTool(command: AnyCommand, name: string, path: string): AnyTool {
+  const { execute, timeoutMs, inputSchema } = command;
+  const made = tool({
+    description: 'A command.',
+    inputSchema: inputSchema as never,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    execute: async (input, ctx) => {
+      const returned = await execute(input as never, ctx as never);
+      return isTransition(returned) ? decide(returned, ctx, `${path}.commands.${name}`) : returned;
+    },
+  });
+  return bindTool(made, { kind: 'own' });
+}
+
+/** Patches at once; whatever changes who is in the tree when no leaf is at work, because one might be the very one. */
+async function commit(machine: LiveMachine, events: readonly TreeEvent[], by: string): Promise<void> {
+  if (events.every(({ kind }) => kind === 'patched')) {
+    commitNow(machine, events, by);
+    return;
+  }
+  const leave = await machine.steps.enter();
+  try {
+    commitNow(machine, events, by);
+    machine.takeOutCeded();
+  } finally {
+    leave();
+  }
+}
+
+function commitNow(machine: LiveMachine, events: readonly TreeEvent[], by: string): void {
+  const entries = machine.apply(...events);
+  machine.ledger.commit(by, events);
+  for (const entry of entries) machine.log.happened(entry);
+}
+
+function find(machine: LiveMachine, name: string, instanceId?: string): { instance: Instance; command: AnyCommand } {
+  const { tree, charter } = machine;
+  const chain = chainOf(tree, instanceId ?? tree.speaker);
+  if (chain.length === 0) throw new MachineError('command', `There is no instance "${instanceId}".`);
+  for (const instance of instanceId === undefined ? chain : chain.slice(0, 1)) {
+    const command = charter.node(instance.node).commands.get(name);
+    if (command !== undefined) return { instance, command };
+  }
+  const known = chain.flatMap(({ node }) => [...charter.node(node).commands.keys()]);
+  throw new MachineError('command', unknownCommand(name, known));
+}

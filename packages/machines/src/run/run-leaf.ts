@@ -1,0 +1,197 @@
+import {
+  type Answer,
+  type AnyTool,
+  type Budget,
+  type Journal,
+  runTurn,
+  type ToolSet,
+  type TurnEvent,
+  type TurnOptions,
+  type TurnResult,
+} from '@lastcall/core';
+import type { TreeEntry } from '../tree/log.ts';
+import { userMessage } from '../tree/message.ts';
+import type { Thread } from '../tree/thread.ts';
+import { chainOf, type Instance, parentId } from '../tree/tree.ts';
+import { base, changesIn } from '../tree/view.ts';
+import type { AbortRelay } from './abort-relay.ts';
+import { leafInstructions } from './leaf-instructions.ts';
+import { leafTools } from './leaf-tools.ts';
+import { type LiveMachine, originOf, pendingIn } from './live-machine.ts';
+import type { RunMachineOptions } from './machine-options.ts';
+import { claimFor, viewFor } from './seat.ts';
+import { waitsAfter } from './wait.ts';
+import { open, type Workplace } from './workplace.ts';
+
+/** What a leaf came to: core's result, or the error its turn left with. */
+export interface LeafOutcome {
+  readonly leaf: Instance;
+  readonly thread: Thread;
+  /** Where in its thread the step began. */
+  readonly from: number;
+  /** Whether its reply before this step was cut off too. */
+  readonly wasCut: boolean;
+  readonly changes: readonly TreeEntry[];
+  /** What it could call. */
+  readonly tools: ToolSet;
+  /** What of the run's budget is used up. */
+  readonly spent: ReturnType<Budget['exhausted']>;
+  readonly end:
+    | { readonly kind: 'turn'; readonly result: TurnResult }
+    | { readonly kind: 'failed'; readonly error: unknown };
+}
+
+/** What all leaves of a run share. */
+export interface LeafRunOptions extends RunMachineOptions {
+  readonly sharedBudget: Budget | undefined;
+  readonly runSignal: AbortSignal;
+  readonly relay: AbortRelay;
+}
+
+/** One step of one leaf: one step of a core turn on its thread. Never rejects. */
+export async function runLeaf(machine: LiveMachine, leaf: Instance, options: LeafRunOptions): Promise<LeafOutcome> {
+  const thread = machine.threadOf(leaf);
+  const answers = answersFor(leaf, thread);
+  const changes: TreeEntry[] = [];
+  machine.underway.set(leaf.id, changes);
+  const wasCut = isCut(thread);
+  const from = thread.logged;
+  const { signal, leave } = options.relay.follow();
+  let tools: ToolSet = {};
+  const outcome = { leaf, thread, from, wasCut, changes };
+  try {
+    begin(machine, leaf, thread, answers);
+    tools = toolsOf(machine, leaf);
+    const result = await runTurn(turnOptions(machine, leaf, { thread, answers, changes, tools, signal }, options));
+    return { ...outcome, tools, spent: options.sharedBudget?.exhausted(), end: { kind: 'turn', result } };
+  } catch (error) {
+    return { ...outcome, tools, spent: undefined, end: { kind: 'failed', error } };
+  } finally {
+    leave();
+  }
+}
+
+type Answers = Readonly<Record<string, Answer>>;
+
+/** A turn that is under way, or waits for what has come now, goes on; any other step is a turn of its own. */
+function begin(machine: LiveMachine, leaf: Instance, thread: Thread, answers: Answers): void {
+  const { transcript } = thread;
+  if (thread.isEmpty) transcript.push({ kind: 'message', message: userMessage(opening(machine, leaf)) });
+  // One that is suspended and waits for nothing any more has nothing to go on with: its calls ended without it.
+  const waits = leaf.phase.kind === 'suspended' && leaf.waits.length > 0;
+  const goesOn = thread.inFlight || thread.isMidTurn || waits;
+  if (!goesOn && Object.keys(answers).length === 0) transcript.push({ kind: 'turn' });
+}
+
+/**
+ * A conversation begins with something said, because providers refuse a request without it: a worker's with who asked for
+ * it, and the user's, where a command made somebody talk before the user did, with just that.
+ */
+function opening({ tree }: LiveMachine, { id, worker }: Instance): string {
+  if (!worker) return 'Begin. The user has said nothing yet: the first word is yours.';
+  const parent = chainOf(tree, parentId(id) ?? '')[0];
+  return `Begin. You work for "${parent?.node}" (${parent?.id}): what you come to is handed to it.`;
+}
+
+/** Answers that their calls still wait for: one may have expired meanwhile. */
+function answersFor({ waits }: Instance, thread: Thread): Answers {
+  const answered = waits.filter(
+    ({ callId, answer }) => answer !== undefined && pendingIn(thread, callId) !== undefined,
+  );
+  return Object.fromEntries(answered.map(({ callId, answer }) => [callId, answer as Answer]));
+}
+
+function toolsOf({ charter, tree }: LiveMachine, { id, worker }: Instance): ToolSet {
+  const chain = chainOf(tree, id).map(({ node }) => node);
+  return leafTools(charter, chain, worker);
+}
+
+interface AtWork {
+  readonly thread: Thread;
+  readonly answers: Answers;
+  readonly tools: ToolSet;
+  readonly signal: AbortSignal;
+  readonly changes: TreeEntry[];
+}
+
+function turnOptions(
+  machine: LiveMachine,
+  leaf: Instance,
+  work: AtWork,
+  options: LeafRunOptions,
+): TurnOptions<ToolSet> {
+  const { charter, tree } = machine;
+  const origin = originOf(leaf);
+  const began = machine.ledger.now;
+  const view = viewFor(machine, leaf);
+  const workplace: Workplace = {
+    charter,
+    tree: () => machine.tree,
+    claim: (events) => claimFor(machine, leaf.id, began, events),
+    suspended: leaf.waits.some(({ answer, toolName }) => answer === undefined && isTransitionIn(work.tools, toolName)),
+    canSuspend: true,
+  };
+  open(view.seat, workplace);
+  base(work.thread.session, view);
+  const { model, onEvent, sharedBudget } = options;
+  return {
+    ...passedOn(options),
+    model: typeof model === 'function' ? model({ ...origin, worker: leaf.worker }) : model,
+    instructions: leafInstructions(charter, tree, leaf),
+    tools: work.tools,
+    session: work.thread.session,
+    transcript: work.thread.transcript,
+    answers: work.answers,
+    maxSteps: 1,
+    // Going back would undo the session, and not the tree.
+    rewind: { max: 0 },
+    // A transition applies to the state that its whole batch left, and its result says what happened.
+    batch: { ...options.batch, transitions: 'last' },
+    journal: journalOf(machine, leaf.id, work, workplace),
+    signal: work.signal,
+    ...(sharedBudget === undefined ? {} : { budget: sharedBudget }),
+    ...(onEvent === undefined ? {} : { onEvent: (event: TurnEvent) => onEvent({ ...event, ...origin }) }),
+  };
+}
+
+const PASSED_ON = [
+  'deadline',
+  'middleware',
+  'policies',
+  'clock',
+  'newId',
+  'logger',
+  'modelRetries',
+  'modelSettings',
+] as const satisfies readonly (keyof RunMachineOptions & keyof TurnOptions)[];
+
+function passedOn(options: RunMachineOptions): Pick<TurnOptions, (typeof PASSED_ON)[number]> {
+  const given = PASSED_ON.filter((key) => options[key] !== undefined);
+  return Object.fromEntries(given.map((key) => [key, options[key]]));
+}
+
+/** The end of a call and what it changed in the tree come to be known at once: stored at any point, the two agree. */
+function journalOf(machine: LiveMachine, by: string, { changes, tools }: AtWork, workplace: Workplace): Journal {
+  return {
+    append() {},
+    settle(entry, { events }) {
+      if (entry.kind === 'pending' && isTransitionIn(tools, entry.settlement.toolName)) workplace.suspended = true;
+      const changed = changesIn(events);
+      machine.ledger.release(by);
+      const waits = waitsAfter(machine, by, entry);
+      if (changed.length + waits.length > 0) changes.push(...machine.apply(...changed, ...waits));
+      if (changed.length > 0) machine.ledger.commit(by, changed);
+    },
+  };
+}
+
+export function isTransitionIn(tools: ToolSet, toolName: string): boolean {
+  const called = Object.hasOwn(tools, toolName) ? (tools[toolName] as Partial<AnyTool>) : undefined;
+  return called?.transition === true;
+}
+
+/** Whether the last thing in the thread is that a reply was too long. */
+export function isCut({ transcript }: Thread): boolean {
+  const last = transcript.entries.findLast(({ kind }) => kind !== 'stop' && kind !== 'turn');
+  return last?.kind === 'nudge' && last.why === 'length';
+}

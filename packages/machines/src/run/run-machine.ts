@@ -1,0 +1,237 @@
+import { type Budget, type BudgetLimits, type Clock, createBudget } from '@lastcall/core';
+import type { Machine } from '../machine.ts';
+import { type MachineMessage, toQueued } from '../tree/message.ts';
+import type { Suspension } from '../tree/suspension.ts';
+import { ownerOf } from '../tree/thread.ts';
+import { findInstance, inTreeOrder } from '../tree/tree.ts';
+import { AbortRelay } from './abort-relay.ts';
+import { toldStep, whyFailed, withoutAnswer } from './failed-run.ts';
+import { LiveMachine } from './live-machine.ts';
+import { checkRunOptions, DEFAULT_MAX_STEPS, type RunMachineOptions } from './machine-options.ts';
+import type { MachineStep, YieldReason } from './machine-step.ts';
+import type { LeafRunOptions } from './run-leaf.ts';
+import { emptyStep, finishStored, runStep } from './run-step.ts';
+
+/**
+ * Runs a machine step by step until there is nothing left to do: the primary has answered and no worker is at work, or
+ * somebody is waited for, or the steps are used up. A second run of the same machine waits for the first.
+ *
+ * Leaving the loop between two steps leaves the machine ready to be stored or run again. `return()` in the middle of a
+ * step aborts it, as the `signal` does.
+ */
+export function runMachine(machine: Machine, options: RunMachineOptions): AsyncIterableIterator<MachineStep> {
+  checkRunOptions(options);
+  messagesOf(options.input).forEach(toQueued);
+  const live = LiveMachine.of(machine);
+  const left = new AbortController();
+  const steps = run(live, options, left.signal);
+  const iterator: AsyncIterableIterator<MachineStep> = {
+    next: () => steps.next(),
+    return: () => {
+      left.abort();
+      return steps.return(undefined);
+    },
+    [Symbol.asyncIterator]: () => iterator,
+  };
+  return iterator;
+}
+
+async function* run(
+  machine: LiveMachine,
+  options: RunMachineOptions,
+  left: AbortSignal,
+): AsyncGenerator<MachineStep, undefined> {
+  const given = shared(options, left);
+  try {
+    yield* runAlone(machine, options, given);
+  } finally {
+    given.relay.end();
+  }
+  return undefined;
+}
+
+async function* runAlone(
+  machine: LiveMachine,
+  options: RunMachineOptions,
+  given: LeafRunOptions,
+): AsyncGenerator<MachineStep> {
+  const leave = await enter(machine, given.runSignal);
+  if (leave === undefined) {
+    yield toldStep(unbegun(machine, given.runSignal.reason), given.runSignal);
+    return;
+  }
+  try {
+    for (const message of messagesOf(options.input)) machine.enqueue(message);
+    yield* steps(machine, given, options.maxSteps ?? DEFAULT_MAX_STEPS);
+  } finally {
+    leave();
+  }
+}
+
+/** Waits for the run before. Undefined where the signal came first: the place in the line is given up. */
+async function enter(machine: LiveMachine, signal: AbortSignal): Promise<(() => void) | undefined> {
+  if (machine.runs.isFree) return await machine.runs.enter();
+  const entering = machine.runs.enter();
+  const entered = await unlessAborted(signal, entering);
+  if (entered === undefined) void entering.then((leave) => leave());
+  return entered;
+}
+
+/** What the promise gives; undefined where the signal aborts first. */
+async function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
+  const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
+  const giveUp = (): void => resolve(undefined);
+  signal.addEventListener('abort', giveUp, { once: true });
+  if (signal.aborted) giveUp();
+  const first = await Promise.race([promise, aborted]);
+  signal.removeEventListener('abort', giveUp);
+  return first;
+}
+
+/** It never had the machine to itself, so it did nothing and tells nothing of what others do. */
+function unbegun({ suspended }: LiveMachine, error: unknown): MachineStep {
+  const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+  return { yieldReason: 'error', done: true, settlements: [], entries: [], leaves: [], suspended, error, usage };
+}
+
+async function* steps(machine: LiveMachine, options: LeafRunOptions, maxSteps: number): AsyncGenerator<MachineStep> {
+  let last: MachineStep | undefined;
+  for (let count = 0; ; count++) {
+    const ids = await nextLeaves(machine, options);
+    if (ids === undefined) {
+      const aborted = { ...emptyStep(machine, 'error'), error: options.runSignal.reason, done: true };
+      yield toldStep(aborted, options.runSignal);
+      return;
+    }
+    const end = ids.length === 0 ? restingReason(machine) : limitReached(options, count >= maxSteps);
+    if (end !== undefined) {
+      // The last step said already that it was the last: another says only what happened since.
+      const news = machine.log.items.length > machine.log.told;
+      if (last?.done !== true || news) yield toldStep({ ...emptyStep(machine, end), done: true }, options.runSignal);
+      return;
+    }
+    const { fatal, ...step } = await runStep(machine, ids, options);
+    last = toldStep({ ...step, done: fatal || isDone(machine, options) }, options.runSignal);
+    yield last;
+    if (fatal) return;
+  }
+}
+
+/**
+ * Who acts in the next step, once commands have run and what was said has been put where it is heard. Undefined where the
+ * signal did not let a command end: one may take for ever.
+ */
+async function nextLeaves(machine: LiveMachine, options: LeafRunOptions): Promise<readonly string[] | undefined> {
+  const { commands } = machine;
+  while (!commands.isFree) {
+    const ended = await unlessAborted(
+      options.runSignal,
+      commands.whenFree().then(() => true),
+    );
+    if (ended === undefined) return undefined;
+  }
+  deliver(machine);
+  const ids = activeLeaves(machine, options);
+  if (ids.length > 0 || machine.index.ceded.size === 0) return ids;
+  finishStored(machine);
+  return activeLeaves(machine, options);
+}
+
+function activeLeaves(machine: LiveMachine, { clock }: LeafRunOptions): readonly string[] {
+  const { index, tree, leftovers } = machine;
+  const ids = index.active(tree, () => timeOf(clock));
+  if (leftovers.size === 0) return ids;
+  const midTurn = [...leftovers].filter(({ isMidTurn }) => isMidTurn).map((thread) => ownerOf(thread, tree));
+  // Also one that is no leaf any more: it was stored when a call had made it a parent, and others still had no end. Those
+  // below it wait for its end, because what it still does may take them away.
+  const parents = midTurn.filter((id) => (findInstance(tree, id)?.children.length ?? 0) > 0);
+  const isFree = (id: string): boolean => !parents.some((parent) => id.startsWith(`${parent}.`));
+  return [...new Set([...ids, ...midTurn])].filter(isFree).sort(inTreeOrder);
+}
+
+function limitReached({ deadline, clock }: LeafRunOptions, stepsSpent: boolean): 'max_steps' | 'error' | undefined {
+  if (stepsSpent) return 'max_steps';
+  return deadline !== undefined && timeOf(clock) >= deadline ? 'error' : undefined;
+}
+
+/** Whether the step just made was the last, unless something is said meanwhile. Those who wait are told of by a step of its own. */
+function isDone(machine: LiveMachine, options: LeafRunOptions): boolean {
+  const isQuiet = activeLeaves(machine, options).length === 0 && machine.index.suspended.size === 0;
+  return isQuiet && machine.tree.queue.length === 0 && machine.commands.isFree;
+}
+
+function restingReason({ index }: LiveMachine): 'awaiting_resume' | 'end_turn' {
+  return index.suspended.size > 0 ? 'awaiting_resume' : 'end_turn';
+}
+
+/** Puts what was said into the conversation, after the reply in progress: never between a call and its result. */
+function deliver(machine: LiveMachine): void {
+  const { tree } = machine;
+  const speaker = findInstance(tree, tree.speaker);
+  if (speaker === undefined || tree.queue.length === 0 || speaker.phase.kind === 'suspended') return;
+  const thread = machine.threadOf(speaker);
+  if (thread.inFlight || thread.isMidBatch) return;
+  for (const { message } of tree.queue) thread.transcript.push({ kind: 'message', message });
+  machine.log.takeIn(thread, { instanceId: speaker.id, node: speaker.node });
+  machine.apply({ kind: 'delivered', count: tree.queue.length });
+}
+
+function messagesOf(input: RunMachineOptions['input']): readonly MachineMessage[] {
+  if (input === undefined) return [];
+  return Array.isArray(input) ? (input as readonly MachineMessage[]) : [input as MachineMessage];
+}
+
+/** One budget and one signal for all steps of the run. */
+function shared(options: RunMachineOptions, left: AbortSignal): LeafRunOptions {
+  const { budget, signal } = options;
+  const runSignal = signal === undefined ? left : AbortSignal.any([signal, left]);
+  return {
+    ...options,
+    sharedBudget: budget === undefined ? undefined : toBudget(budget),
+    runSignal,
+    relay: new AbortRelay(runSignal),
+  };
+}
+
+function toBudget(budget: Budget | BudgetLimits): Budget {
+  return typeof budget === 'object' && budget !== null && 'exhausted' in budget ? budget : createBudget(budget);
+}
+
+function timeOf(clock: Clock | undefined): number {
+  return clock?.now() ?? Date.now();
+}
+
+/** What a run came to. */
+export interface MachineResult {
+  /**
+   * What the primary said last; empty where it said nothing. With `yieldReason: 'error'` reading it throws RunFailed,
+   * whose cause is `error`: a failed run must not pass for one that said nothing.
+   */
+  readonly response: string;
+  /** The value of the terminal tool that gave it. Throws as `response` does. */
+  readonly output: unknown;
+  /** The last step's. */
+  readonly yieldReason: YieldReason;
+  readonly steps: readonly MachineStep[];
+  readonly suspended: readonly Suspension[];
+  /** Why the run could not go on, with `yieldReason: 'error'`: what was thrown, or a RunFailed that says it. */
+  readonly error?: unknown;
+}
+
+/**
+ * Runs a machine until there is nothing left to do, and gives what it came to. Rejects only for options that cannot work;
+ * of a run that failed, reading `response` throws.
+ */
+export async function runMachineToCompletion(machine: Machine, options: RunMachineOptions): Promise<MachineResult> {
+  const steps: MachineStep[] = [];
+  for await (const step of runMachine(machine, options)) steps.push(step);
+  const last = steps.at(-1);
+  const { suspended } = machine;
+  if (last?.yieldReason === 'error') {
+    const failed = { yieldReason: last.yieldReason, steps, suspended, error: last.error };
+    return withoutAnswer(failed, whyFailed(last).message);
+  }
+  const spoke = steps.findLast(({ response }) => response !== undefined);
+  const yieldReason = last?.yieldReason ?? 'end_turn';
+  return { response: spoke?.response ?? '', output: spoke?.output, yieldReason, steps, suspended };
+}

@@ -1,0 +1,63 @@
+import type { PlainObject } from '../charter/plain.ts';
+import { mergeFields, parseState } from '../charter/state-schema.ts';
+import { StateError } from '../errors.ts';
+import { chainOf, findInstance, type Instance } from '../tree/tree.ts';
+import type { Target, TreeEvent } from '../tree/tree-event.ts';
+import type { View } from '../tree/view.ts';
+import type { LiveMachine } from './live-machine.ts';
+
+/** What whoever acts for the instance begins with. */
+export function viewFor({ tree, charter }: LiveMachine, { id, node, state, worker }: Instance): View {
+  const [, ...ancestors] = chainOf(tree, id);
+  const names = worker ? [] : charter.node(node).packs.map(({ name }) => name);
+  return {
+    seat: Object.freeze({ instanceId: id, node }),
+    state,
+    packs: Object.fromEntries(names.map((name) => [name, tree.packs[name] ?? {}])),
+    ancestors: ancestors.map((ancestor) => ancestor.state),
+    events: [],
+  };
+}
+
+/** Why what a call wrote cannot be committed beside what others wrote since it began reading; undefined where it can. */
+export function claimFor(
+  machine: LiveMachine,
+  by: string,
+  began: number,
+  events: readonly TreeEvent[],
+): string | undefined {
+  const taken = machine.ledger.claim(by, began, events);
+  if (taken !== undefined) return `"${taken.field}" was changed by somebody else in the meantime. Nothing was written.`;
+  const problem = problemOf(machine, events);
+  if (problem === undefined) return undefined;
+  machine.ledger.release(by);
+  return `Together with what somebody else changed in the meantime it does not fit: ${problem} Nothing was written.`;
+}
+
+/** Fields that fit one by one may not fit together: the schema is asked about the state as it would be. */
+function problemOf(machine: LiveMachine, events: readonly TreeEvent[]): string | undefined {
+  const states = new Map<string, { target: Target; state: PlainObject }>();
+  for (const event of events) {
+    if (event.kind !== 'patched') continue;
+    const key = JSON.stringify(event.target);
+    const state = states.get(key)?.state ?? stateOf(machine, event.target);
+    if (state !== undefined) states.set(key, { target: event.target, state: mergeFields(state, event) });
+  }
+  try {
+    for (const { target, state } of states.values()) parseState(schemaOf(machine, target), state, 'state');
+    return undefined;
+  } catch (error) {
+    if (error instanceof StateError) return error.message;
+    throw error;
+  }
+}
+
+function stateOf({ tree }: LiveMachine, target: Target): PlainObject | undefined {
+  return target.kind === 'pack' ? tree.packs[target.name] : findInstance(tree, target.id)?.state;
+}
+
+function schemaOf({ charter, tree }: LiveMachine, target: Target): unknown {
+  if (target.kind === 'pack') return charter.packs.get(target.name)?.state;
+  const instance = findInstance(tree, target.id);
+  return instance === undefined ? undefined : charter.node(instance.node).definition.state;
+}

@@ -1,0 +1,130 @@
+import { type AnyTool, fail, ok, pending, type ToolContext, type ToolResult, tool } from '@lastcall/core';
+import type { CompiledCharter } from '../charter/charter.ts';
+import { NO_INPUT } from '../charter/compile-charter.ts';
+import type { CompiledNode, CompiledTransition } from '../charter/compiled-node.ts';
+import { misplaced } from '../charter/decision-mark.ts';
+import { firstFew } from '../charter/first-few.ts';
+import { nounFor } from '../charter/noun-for.ts';
+import type { PlainObject, toPlain } from '../charter/plain.ts';
+import { firstState } from '../charter/state-schema.ts';
+import { isTransition, type Transition } from '../charter/transition.ts';
+import { MachineError } from '../errors.ts';
+import { applyEvent, toContent } from '../tree/apply-event.ts';
+import { findInstance } from '../tree/tree.ts';
+import type { Seed, TreeEvent } from '../tree/tree-event.ts';
+import { dispatchChange } from '../tree/view.ts';
+import { bindTool } from './bind-tool.ts';
+import { viewOf, type Workplace, workplaceOf } from './workplace.ts';
+
+/** The tool by which a model takes a transition. */
+export function transitionTool({ definition, path }: CompiledTransition): AnyTool {
+  const { handler, description, inputSchema = NO_INPUT, effects = 'session', approval, timeoutMs } = definition;
+  const made = tool({
+    description,
+    inputSchema: inputSchema as never,
+    effects,
+    transition: true,
+    ...(approval === undefined || approval === false ? {} : { approval: asksOnce(approval) }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    execute: async (input, ctx) => {
+      const workplace = workplaceOf(ctx);
+      if (workplace.suspended) return fail(ALREADY, { code: 'transition_already_called' });
+      return decide(await handler(input as never, ctx as never), ctx, path);
+    },
+  });
+  return bindTool(made, { kind: 'own' });
+}
+
+/** Where another of the reply waits already, nobody is asked: the call fails, as a second transition does. */
+function asksOnce(approval: NonNullable<CompiledTransition['definition']['approval']>) {
+  return (input: unknown, ctx: ToolContext): boolean | Promise<boolean> =>
+    !workplaceOf(ctx).suspended &&
+    (approval === true || (approval !== false && approval(input as never, ctx as never)));
+}
+
+const ALREADY = 'A transition of this reply waits already. Only the first counts.';
+
+/** What a handler decided becomes part of what its call changes, if it fits the tree; its result says what happened. */
+export function decide(decision: unknown, ctx: ToolContext, path: string): ToolResult {
+  if (!isTransition(decision))
+    throw new MachineError(
+      'transition',
+      `A handler must return to(), spawn(), cede() or suspend() itself, and it returned ${nounFor(decision)}.`,
+    );
+  const workplace = workplaceOf(ctx);
+  if (decision.kind === 'suspend') return wait(decision, workplace);
+  const { instanceId } = viewOf(ctx).seat;
+  const event = toEvent(decision, instanceId, workplace, path);
+  // Whatever the tree has against it is found now, while the call can still fail.
+  const { tree } = applyEvent(workplace.tree(), event);
+  dispatchChange(ctx.session, event);
+  const born =
+    event.kind === 'spawned' ? (findInstance(tree, instanceId)?.children.slice(-event.children.length) ?? []) : [];
+  const value = { kind: decision.kind, ...(born.length === 0 ? {} : { children: born.map(({ id }) => id) }) };
+  return ok(value, describe(event, born), { excludeValueFromContext: true });
+}
+
+function wait({ reason, expiresInMs }: Extract<Transition, { kind: 'suspend' }>, workplace: Workplace): ToolResult {
+  if (!workplace.canSuspend) throw misplaced('suspend', 'Only a transition can suspend. A command returned');
+  const display = { suspend: toContent(reason) };
+  const waiting = pending({ display, ...(expiresInMs === undefined ? {} : { expiresInMs }) });
+  workplace.suspended = true;
+  return waiting;
+}
+
+function toEvent(
+  decision: Exclude<Transition, { kind: 'suspend' }>,
+  id: string,
+  { charter, tree, canSuspend: isCall }: Workplace,
+  path: string,
+): TreeEvent {
+  switch (decision.kind) {
+    case 'to': {
+      const node = charter.resolve(decision.node, path);
+      const instance = findInstance(tree(), id);
+      if (node.worker && instance?.worker !== true)
+        throw new MachineError(
+          'transition',
+          `"${node.name}" is a worker: spawn it. Who talks with the user cannot become one.`,
+        );
+      const moved = { kind: 'moved', id, node: node.name, state: stateFor(node, decision.state) } as const;
+      return isCall ? moved : { ...moved, byCommand: true };
+    }
+    case 'spawn':
+      return { kind: 'spawned', id, children: decision.children.map((child) => toSeed(charter, child, path)) };
+    case 'cede':
+      return { kind: 'ceded', id, content: toContent(decision.content) };
+  }
+}
+
+function toSeed(charter: CompiledCharter, child: { node: unknown; state: unknown }, path: string): Seed {
+  const node = charter.resolve(child.node, path);
+  return { node: node.name, state: stateFor(node, child.state), worker: node.worker };
+}
+
+/** The state that an instance of the node begins with. Throws where there is none that fits. */
+export function stateFor(node: CompiledNode, given: unknown): PlainObject {
+  if (given === undefined && node.initialState !== undefined) return node.initialState;
+  return firstState(node.definition.state, given ?? {}, `the state of "${node.name}"`);
+}
+
+function describe(event: TreeEvent, born: readonly { readonly id: string; readonly node: string }[]): string {
+  switch (event.kind) {
+    case 'moved':
+      return `Went on to "${event.node}".`;
+    case 'spawned':
+      return `Started ${firstFew(born.map(({ id, node }) => `"${node}" (${id})`))}.`;
+    default:
+      return 'Handed over.';
+  }
+}
+
+/** Plain, because it is stored with the tree. */
+export function reasonOf(display: unknown): ReturnType<typeof toPlain> {
+  const suspended = typeof display === 'object' && display !== null && 'suspend' in display;
+  try {
+    return toContent(suspended ? (display as { suspend: unknown }).suspend : display);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,86 @@
+import {
+  Session,
+  type SessionJson,
+  type SessionOptions,
+  type Settlement,
+  StoredTranscriptError,
+  Transcript,
+} from '@lastcall/core';
+import { StoredMachineError } from '../errors.ts';
+import { openCalls } from '../tree/open-calls.ts';
+import { Thread } from '../tree/thread.ts';
+import { findInstance, parentId, type Tree } from '../tree/tree.ts';
+import { count, held, record } from './stored-fields.ts';
+
+/** A thread as it was stored, and the calls in it that have no end yet. */
+export interface RestoredThread {
+  readonly thread: Thread;
+  readonly open: ReadonlyMap<string, Settlement>;
+  readonly path: string;
+}
+
+export function restoreThreads(
+  given: unknown,
+  sessionOptions: (id: string) => SessionOptions,
+): ReadonlyMap<string, RestoredThread> {
+  const threads = new Map<string, RestoredThread>();
+  for (const [id, stored] of Object.entries(record(given, 'threads'))) {
+    const path = `threads.${id}`;
+    if (!/^root(\.[1-9]\d{0,8})*$/.test(id)) throw new StoredMachineError(path, 'is no id of an instance.');
+    threads.set(id, restoreThread(id, stored, path, sessionOptions));
+  }
+  return threads;
+}
+
+function restoreThread(
+  id: string,
+  given: unknown,
+  path: string,
+  sessionOptions: (id: string) => SessionOptions,
+): RestoredThread {
+  const stored = record(given, path);
+  const transcript = restoreTranscript(stored.transcript, `${path}.transcript`);
+  const sessionJson = stored.session === undefined ? undefined : restoreSession(stored.session, `${path}.session`);
+  const thread = new Thread({ id, transcript, sessionJson, sessionOptions: () => sessionOptions(id) });
+  thread.logged = count(stored.logged, transcript.entries.length, `${path}.logged`);
+  thread.inFlight = thread.logged < transcript.entries.length;
+  held(`${path}.session`, () => thread.storedSession());
+  return { thread, open: openCalls(transcript.entries), path };
+}
+
+export function restoreTranscript(given: unknown, path: string): Transcript {
+  try {
+    return Transcript.fromJSON(given as never);
+  } catch (cause) {
+    if (!(cause instanceof StoredTranscriptError)) throw cause;
+    throw new StoredMachineError(`${path}.${cause.path}`, cause.problem, { cause });
+  }
+}
+
+/** What no option is needed for: whoever acts on the thread needs it, and finding out then would be too late. */
+function restoreSession(given: unknown, path: string): SessionJson {
+  const { version, slices } = record(given, path);
+  const { 'lastcall.succeeded': own } = record(slices, `${path}.slices`);
+  const json = { version, slices: own === undefined ? {} : { 'lastcall.succeeded': own } };
+  held(path, () => Session.fromJSON(json as SessionJson));
+  return given as SessionJson;
+}
+
+/** What was said and asked for by those who are no more has an end, because nobody could bring it about. */
+export function assertThreadsFit(tree: Tree, threads: ReadonlyMap<string, RestoredThread>): void {
+  for (const [id, { thread, open, path }] of threads) {
+    assertBorn(tree, id, path);
+    if (id === tree.root.id || findInstance(tree, id)?.worker === true) continue;
+    const [callId] = open.keys();
+    if (callId !== undefined)
+      throw new StoredMachineError(`${path}.transcript`, `call "${callId}" has no end, and its instance is gone.`);
+    if (thread.inFlight) throw new StoredMachineError(`${path}.logged`, 'must be all of it: its instance is gone.');
+  }
+}
+
+/** An id that could be given again would let somebody new go on with a conversation of somebody who is gone. */
+function assertBorn(tree: Tree, id: string, path: string): void {
+  const parent = findInstance(tree, parentId(id) ?? '');
+  if (parent === undefined || Number(id.slice(parent.id.length + 1)) <= parent.born) return;
+  throw new StoredMachineError(path, `"${parent.id}" never had such a child.`);
+}

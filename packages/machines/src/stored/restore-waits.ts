@@ -1,0 +1,67 @@
+import type { Answer, Settlement } from '@lastcall/core';
+import { StoredMachineError } from '../errors.ts';
+import { waitOf } from '../run/wait.ts';
+import { MAIN } from '../tree/thread.ts';
+import type { Instance, Wait } from '../tree/tree.ts';
+import type { RestoredThread } from './restore-threads.ts';
+import { list, plain, record, text } from './stored-fields.ts';
+
+/**
+ * Brings waits and calls together. What a call waits for is said by its thread, so that the two cannot differ: of a stored
+ * wait only the call and the answer count. Each call that waits belongs to one instance, which can be resumed.
+ */
+export class StoredWaits {
+  readonly #threads: ReadonlyMap<string, RestoredThread>;
+  readonly #claimed = new Set<Settlement>();
+
+  constructor(threads: ReadonlyMap<string, RestoredThread>) {
+    this.#threads = threads;
+  }
+
+  restore(given: unknown, { id, worker }: Pick<Instance, 'id' | 'worker'>, path: string): readonly Wait[] {
+    const open = this.#threads.get(worker ? id : MAIN)?.open;
+    return list(given, path).map((one, index) => {
+      const at = `${path}[${index}]`;
+      const stored = record(one, at);
+      const { callId, answer } = stored;
+      const call = open?.get(text(callId, `${at}.callId`));
+      if (call?.outcome.status !== 'pending')
+        throw new StoredMachineError(`${at}.callId`, `no call ${JSON.stringify(callId)} waits for an answer.`);
+      if (this.#claimed.has(call))
+        throw new StoredMachineError(`${at}.callId`, `call "${call.callId}" is waited for twice.`);
+      this.#claimed.add(call);
+      const wait = waitOf(call);
+      for (const field of ['toolName', 'kind'] as const)
+        if (stored[field] !== wait[field])
+          throw new StoredMachineError(`${at}.${field}`, `must be "${wait[field]}", as the call has it.`);
+      return Object.freeze(
+        answer === undefined ? wait : { ...wait, answer: restoreAnswer(answer, wait, `${at}.answer`) },
+      );
+    });
+  }
+
+  /** Nobody could answer a call that no instance waits for. */
+  assertAllClaimed(): void {
+    for (const { open, path } of this.#threads.values()) {
+      for (const call of open.values()) {
+        if (call.outcome.status !== 'pending' || this.#claimed.has(call)) continue;
+        throw new StoredMachineError(
+          `${path}.transcript`,
+          `call "${call.callId}" waits, and no instance waits for it.`,
+        );
+      }
+    }
+  }
+}
+
+/** As `machine.resume` would have kept it. */
+function restoreAnswer(given: unknown, { kind }: Wait, path: string): Answer {
+  const answer = record(plain(given, path), path);
+  const keys = Object.keys(answer).join();
+  if (kind === 'result' && keys === 'result') return answer as Answer;
+  if (kind === 'approval' && answer.approve === true && (keys === 'approve' || keys === 'approve,input'))
+    return answer as Answer;
+  if (kind === 'approval' && typeof answer.deny === 'string' && keys === 'deny') return answer as Answer;
+  const expected = kind === 'result' ? '{ result }' : '{ approve: true, input? } or { deny: reason }';
+  throw new StoredMachineError(path, `must be ${expected}.`);
+}

@@ -1,0 +1,53 @@
+import { type SessionJson, Transcript, type TranscriptJson } from '@lastcall/core';
+import type { Machine } from '../machine.ts';
+import { LiveMachine } from '../run/live-machine.ts';
+import type { LogItem } from '../tree/log.ts';
+import type { Thread } from '../tree/thread.ts';
+import type { Tree } from '../tree/tree.ts';
+
+/** A machine as plain data. */
+export interface MachineJson {
+  /** Of this format. */
+  readonly version: 1;
+  readonly tree: TreeJson;
+  readonly threads: { readonly [id: string]: ThreadJson };
+  readonly log: readonly LogItem[];
+  readonly told: number;
+}
+
+/** The queue as a transcript of messages, because those may hold more than JSON does, and transcripts know how to keep it. */
+interface TreeJson extends Pick<Tree, 'root' | 'packs'> {
+  readonly queue: TranscriptJson;
+  readonly silent: readonly boolean[];
+}
+
+interface ThreadJson {
+  readonly transcript: TranscriptJson;
+  readonly session?: SessionJson;
+  readonly logged: number;
+}
+
+/**
+ * All of a machine as plain data: tree, states, conversations, what waits and what is queued. Also in the middle of a step:
+ * what had been settled by then is settled, and the rest is done by the next run.
+ */
+export function serializeMachine(machine: Machine): MachineJson {
+  const live = LiveMachine.of(machine);
+  const { root, packs, queue } = live.tree;
+  const messages = new Transcript(queue.map(({ message }) => ({ kind: 'message', message })));
+  const changes = [...live.underway.values()].flat();
+  return {
+    version: 1,
+    tree: { root, packs, queue: messages.toJSON(), silent: queue.map(({ silent }) => silent) },
+    threads: Object.fromEntries([...live.threads].map(([id, thread]) => [id, toThreadJson(thread)])),
+    log: [...live.log.items, ...changes.map((happened) => ({ happened }))],
+    told: live.log.told,
+  };
+}
+
+function toThreadJson(thread: Thread): ThreadJson {
+  const { transcript, logged } = thread;
+  const session = thread.storedSession();
+  const json = { transcript: transcript.toJSON(), logged };
+  return session === undefined ? json : { ...json, session };
+}

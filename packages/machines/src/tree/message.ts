@@ -1,0 +1,43 @@
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import { MachineError } from '../errors.ts';
+import type { QueuedMessage } from './tree.ts';
+
+/** Something said to a machine: a text by the user, or a message with its role. A silent one is heard and not answered. */
+export type MachineMessage =
+  | string
+  | ((
+      | Exclude<LanguageModelV4Message, { role: 'tool' }>
+      | { readonly role: 'user' | 'system' | 'assistant'; readonly content: string }
+    ) & { readonly silent?: boolean });
+
+const ROLES: readonly string[] = ['user', 'system', 'assistant'];
+
+/** The message as it waits in the queue. Refuses what no model could be shown. */
+export function toQueued(message: MachineMessage): QueuedMessage {
+  if (typeof message === 'string') return { message: userMessage(message), silent: false };
+  if (typeof message !== 'object' || message === null || !ROLES.includes(message.role))
+    throw new MachineError('message', `A message is a text or has a role: ${ROLES.join(', ')}.`);
+  const { silent = false, ...said } = message;
+  if (typeof silent !== 'boolean') throw new MachineError('message', 'silent must be true or false.');
+  return { message: toModelMessage(said as SaidMessage), silent };
+}
+
+export function userMessage(text: string): LanguageModelV4Message {
+  return { role: 'user', content: [{ type: 'text', text }] };
+}
+
+type SaidMessage = Exclude<LanguageModelV4Message, { role: 'tool' }> | { role: 'user' | 'assistant'; content: string };
+
+function toModelMessage(said: SaidMessage): LanguageModelV4Message {
+  const { role, content } = said;
+  if (typeof content === 'string') {
+    if (role === 'system') return said as LanguageModelV4Message;
+    return { ...said, content: [{ type: 'text', text: content }] } as LanguageModelV4Message;
+  }
+  if (role === 'system' || !Array.isArray(content))
+    throw new MachineError('message', 'A message has a content: a text or an array of parts.');
+  // A call that nobody asked for, or a result of none, would make every later request invalid.
+  if (content.some((part: { type?: unknown }) => part?.type === 'tool-call' || part?.type === 'tool-result'))
+    throw new MachineError('message', "A message cannot hold tool calls or results: those are the machine's own.");
+  return said as LanguageModelV4Message;
+}

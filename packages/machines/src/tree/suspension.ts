@@ -1,0 +1,56 @@
+import type { Answer } from '@lastcall/core';
+import { isPlainObject, type Plain, toPlain } from '../charter/plain.ts';
+import { MachineError } from '../errors.ts';
+import type { LeafIndex } from './leaf-index.ts';
+import { findInstance, inTreeOrder, type Tree } from './tree.ts';
+
+/** A call that waits for `machine.resume(id, payload)`. */
+export interface Suspension {
+  readonly id: string;
+  readonly instanceId: string;
+  readonly node: string;
+  readonly callId: string;
+  readonly toolName: string;
+  /** Whether the payload is the call's result, or the leave to run it: `true`, `{ approve: true, input? }`, `{ deny: reason }`. */
+  readonly kind: 'result' | 'approval';
+  readonly input: Plain;
+  /** What `suspend(reason)`, or the tool, said it waits for; null where it said nothing. */
+  readonly reason: Plain;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt?: number;
+}
+
+/** What waits and has no answer yet, in tree order. */
+export function listSuspensions(tree: Tree, { waiting }: LeafIndex): readonly Suspension[] {
+  return [...waiting].sort(inTreeOrder).flatMap((instanceId) => suspensionsOf(tree, instanceId));
+}
+
+/** What waits under an id, looked up where the id says: thousands may wait, and be answered one by one. */
+export function findSuspension(tree: Tree, index: LeafIndex, id: unknown): Suspension | undefined {
+  if (typeof id !== 'string') return undefined;
+  const [instanceId = ''] = id.split(':', 1);
+  const named = suspensionsOf(tree, instanceId).find((one) => one.id === id);
+  // The id of the call alone says it too.
+  return named ?? listSuspensions(tree, index).find(({ callId }) => callId === id);
+}
+
+function suspensionsOf(tree: Tree, instanceId: string): readonly Suspension[] {
+  const { node, waits } = findInstance(tree, instanceId) ?? { node: '', waits: [] };
+  return waits
+    .filter(({ answer }) => answer === undefined)
+    .map((wait): Suspension => ({ ...wait, id: `${instanceId}:${wait.callId}`, instanceId, node }));
+}
+
+/** The payload as core takes it. Plain, because it may wait in a stored machine. */
+export function toAnswer({ id, kind }: Suspension, payload: unknown): Answer {
+  const plain = payload === undefined ? null : toPlain(payload, 'payload');
+  if (kind === 'result') return { result: plain };
+  if (plain === true) return { approve: true };
+  if (isPlainObject(plain) && plain.approve === true)
+    return 'input' in plain ? { approve: true, input: plain.input } : { approve: true };
+  if (isPlainObject(plain) && typeof plain.deny === 'string') return { deny: plain.deny };
+  throw new MachineError(
+    'machine',
+    `"${id}" waits to be allowed: resume it with true, { approve: true, input? } or { deny: reason }.`,
+  );
+}

@@ -1,0 +1,71 @@
+import { type Session, type Slice, slice } from '@lastcall/core';
+import type { PlainObject } from '../charter/plain.ts';
+import { mergeFields } from '../charter/state-schema.ts';
+import type { TreeEvent } from './tree-event.ts';
+
+/**
+ * What the calls of one instance see of the tree: its state when the step began and their own writes since. It is a slice
+ * of the session that core gives to the calls, so that a call's writes are its draft's: kept if it succeeds, and gone if not.
+ */
+export interface View {
+  /** The same object for the whole step: what only the running machine knows is found by it. */
+  readonly seat: Seat;
+  readonly state: PlainObject;
+  readonly packs: { readonly [name: string]: PlainObject };
+  /** From the parent up to the root. */
+  readonly ancestors: readonly PlainObject[];
+  /** What the calls changed, in order. */
+  readonly events: readonly TreeEvent[];
+}
+
+/** Who acts. */
+export interface Seat {
+  readonly instanceId: string;
+  readonly node: string;
+}
+
+interface Based {
+  readonly type: 'lastcall.machine.based';
+  readonly view: View;
+}
+
+interface Changed {
+  readonly type: 'lastcall.machine.changed';
+  readonly event: TreeEvent;
+}
+
+const NOBODY: View = { seat: { instanceId: '', node: '' }, state: {}, packs: {}, ancestors: [], events: [] };
+
+export const viewSlice: Slice<View> = slice<View>('lastcall.machine', {
+  initial: NOBODY,
+  on: {
+    'lastcall.machine.based': (_old, { view }: Based) => view,
+    'lastcall.machine.changed': (view, { event }: Changed) => follow(view, event),
+  },
+});
+
+/** What a step starts from. */
+export function base(session: Session, view: View): void {
+  session.dispatch({ type: 'lastcall.machine.based', view } satisfies Based);
+}
+
+/** Part of what the call changes, if it succeeds. */
+export function dispatchChange(session: Session, event: TreeEvent): void {
+  session.dispatch({ type: 'lastcall.machine.changed', event } satisfies Changed);
+}
+
+/** Of all that a call changed, what concerns the tree. */
+export function changesIn(events: readonly { readonly type: string }[]): readonly TreeEvent[] {
+  return events
+    .filter((event): event is Changed => event.type === 'lastcall.machine.changed')
+    .map(({ event }) => event);
+}
+
+function follow(view: View, event: TreeEvent): View {
+  const events = [...view.events, event];
+  if (event.kind !== 'patched') return { ...view, events };
+  const { target } = event;
+  if (target.kind === 'instance') return { ...view, events, state: mergeFields(view.state, event) };
+  const state = mergeFields(view.packs[target.name] ?? {}, event);
+  return { ...view, events, packs: { ...view.packs, [target.name]: state } };
+}
