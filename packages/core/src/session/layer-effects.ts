@@ -1,14 +1,14 @@
 import { RestoreFailed, StaleCallError } from '../errors.ts';
 import { type FileTransaction, openFileTransaction } from '../files/file-transaction.ts';
 import type { Filesystem } from '../files/filesystem.ts';
-import type { Ground } from './ground.ts';
 import { ResourceScope } from './resource-scope.ts';
+import type { SharedState } from './shared-state.ts';
 
 type Undos = readonly (() => Promise<void>)[];
 
 /** What a layer's files and resources need to know of the layer. */
 export interface EffectsOptions {
-  readonly ground: Ground;
+  readonly shared: SharedState;
   readonly readOnly: boolean;
   readonly below: { readonly filesystem: Filesystem; readonly scope: ResourceScope };
   readonly guard: ((filesystem: Filesystem) => Filesystem) | undefined;
@@ -38,9 +38,9 @@ export class LayerEffects {
   }
 
   get scope(): ResourceScope {
-    const { below, readOnly, ground, isOpen } = this.#options;
+    const { below, readOnly, shared, isOpen } = this.#options;
     if (this.#scope === undefined && !isOpen()) throw new StaleCallError('A resource was asked for');
-    const { logger, clock } = ground;
+    const { logger, clock } = shared;
     const filesystem = (): Filesystem => this.filesystem;
     this.#scope ??= new ResourceScope({ below: below.scope, readOnly, filesystem, logger, clock });
     return this.#scope;

@@ -11,7 +11,6 @@ import type { Filesystem } from '../files/filesystem.ts';
 import type { Logger } from '../logger.ts';
 import type { Settlement } from '../results/outcome.ts';
 import { CallLock } from './call-lock.ts';
-import { createGround, type Ground } from './ground.ts';
 import { LayerEffects } from './layer-effects.ts';
 import { LayersAbove } from './layers-above.ts';
 import type { AnyResource, Resources } from './resource.ts';
@@ -19,6 +18,7 @@ import { ResourceScope } from './resource-scope.ts';
 import { emptyRoot, type Root, readSlice, reduceRoot, rollBack, slotNamed, withSlice, withSlicesOf } from './root.ts';
 import type { Session, Snapshot } from './session.ts';
 import { rootToJson, type SessionJson } from './session-json.ts';
+import { createSharedState, type SharedState } from './shared-state.ts';
 import type { AnySlice, SessionEvent, Slice } from './slice.ts';
 import { rootOf, takeSnapshot } from './snapshots.ts';
 import { succeededTools } from './succeeded-tools.ts';
@@ -38,7 +38,7 @@ export class SessionLayer implements Session {
   root: Root;
   /** What makes the call fail even where its tool caught the error: a reducer that threw, a write from a read-only tool. */
   breach: { readonly error: unknown } | undefined;
-  readonly #ground: Ground;
+  readonly #shared: SharedState;
   readonly #below: SessionLayer | undefined;
   readonly #readOnly: boolean;
   /** The root below when the layer was opened. */
@@ -59,11 +59,11 @@ export class SessionLayer implements Session {
   #scope: ResourceScope | undefined;
 
   private constructor(
-    ground: Ground,
+    shared: SharedState,
     root: Root,
     above?: { below: SessionLayer; readOnly: boolean; guard: FilesystemGuard | undefined },
   ) {
-    this.#ground = ground;
+    this.#shared = shared;
     this.root = root;
     this.#opened = root;
     this.#below = above?.below;
@@ -76,9 +76,9 @@ export class SessionLayer implements Session {
     clock: Clock;
     filesystem: (resources: ResourceScope) => Filesystem;
   }): SessionLayer {
-    const ground = createGround({ ...options, filesystem: () => options.filesystem(scope) });
-    const scope = new ResourceScope({ logger: ground.logger, clock: ground.clock });
-    const layer = new SessionLayer(ground, withSlice(emptyRoot, succeededTools));
+    const shared = createSharedState({ ...options, filesystem: () => options.filesystem(scope) });
+    const scope = new ResourceScope({ logger: shared.logger, clock: shared.clock });
+    const layer = new SessionLayer(shared, withSlice(emptyRoot, succeededTools));
     layer.#scope = scope;
     return layer;
   }
@@ -93,14 +93,14 @@ export class SessionLayer implements Session {
     if (named === undefined || parents === undefined)
       return named === undefined && parents === undefined ? undefined : SessionLayer.of((named ?? parents) as Session);
     const [own, outer] = [SessionLayer.of(named), SessionLayer.of(parents)];
-    return own.#ground === outer.#ground ? outer : own;
+    return own.#shared === outer.#shared ? outer : own;
   }
 
   /** Opens a layer for a call. `guard` wraps its file system. */
   open(options: { readOnly: boolean; guard?: FilesystemGuard | undefined }): SessionLayer {
     // Nothing that a call without effects makes may write either.
     const readOnly = options.readOnly || this.#readOnly;
-    const layer = new SessionLayer(this.#ground, this.root, { below: this, readOnly, guard: options.guard });
+    const layer = new SessionLayer(this.#shared, this.root, { below: this, readOnly, guard: options.guard });
     this.#above ??= new LayersAbove(this.#below === undefined ? 'session' : 'draft');
     this.#above.add(layer, !readOnly);
     return layer;
@@ -108,18 +108,18 @@ export class SessionLayer implements Session {
 
   /** Throws where something could not be put back. */
   assertUnpoisoned(): void {
-    const { poison } = this.#ground;
+    const { poison } = this.#shared;
     if (poison === undefined) return;
     throw new RestoreFailed(`The session is poisoned and refuses further calls: ${poison.message}`, { cause: poison });
   }
 
   get isPoisoned(): boolean {
-    return this.#ground.poison !== undefined;
+    return this.#shared.poison !== undefined;
   }
 
   /** Something could not be put back: the session refuses further calls. */
   poison(error: RestoreFailed | JournalStalled): void {
-    this.#ground.poison ??= error;
+    this.#shared.poison ??= error;
   }
 
   /** Throws where the session may not be used: poisoned, disposed of, or the draft of a call that has ended. */
@@ -149,7 +149,7 @@ export class SessionLayer implements Session {
   }
 
   get logger(): Logger {
-    return this.#ground.logger;
+    return this.#shared.logger;
   }
 
   read<S>(slice: Slice<S>): S {
@@ -197,15 +197,15 @@ export class SessionLayer implements Session {
   }
 
   subscribe(type: string, listener: (event: never) => void): () => void {
-    return this.#ground.subscribers.add(type, listener);
+    return this.#shared.subscribers.add(type, listener);
   }
 
   snapshot(): Snapshot {
-    return takeSnapshot(this.root, this.#ground);
+    return takeSnapshot(this.root, this.#shared);
   }
 
   restore(snapshot: Snapshot): void {
-    const root = rootOf(snapshot, this.#ground);
+    const root = rootOf(snapshot, this.#shared);
     this.#assertWritable('A snapshot was restored');
     this.root = rollBack(root, this.root);
   }
@@ -227,7 +227,7 @@ export class SessionLayer implements Session {
   }
 
   get filesystem(): Filesystem {
-    return this.#below === undefined ? this.#ground.baseFilesystem() : this.#ownEffects().filesystem;
+    return this.#below === undefined ? this.#shared.baseFilesystem() : this.#ownEffects().filesystem;
   }
 
   async dispose(): Promise<void> {
@@ -260,7 +260,7 @@ export class SessionLayer implements Session {
       try {
         this.#reduce(event, 'log');
       } catch (error) {
-        this.#ground.logger.error(`A log slice could not record the end of "${event.toolName}".`, error);
+        this.#shared.logger.error(`A log slice could not record the end of "${event.toolName}".`, error);
       }
     });
   }
@@ -272,7 +272,7 @@ export class SessionLayer implements Session {
 
   /** Tells whoever wants to know of calls. */
   tellEnd(settlement: Settlement): void {
-    const { subscribers } = this.#ground;
+    const { subscribers } = this.#shared;
     if (subscribers.has('ToolInvoked')) subscribers.tell(toToolInvoked(settlement));
   }
 
@@ -385,7 +385,7 @@ export class SessionLayer implements Session {
     const guard = this.#guard;
     const below = this.#below as SessionLayer;
     this.#effects ??= new LayerEffects({
-      ground: this.#ground,
+      shared: this.#shared,
       readOnly: this.#readOnly,
       below,
       guard: guard === undefined ? undefined : (filesystem) => guard(filesystem, this),
@@ -401,7 +401,7 @@ export class SessionLayer implements Session {
   }
 
   #remember(event: SessionEvent): void {
-    if (this.#below === undefined) this.#ground.subscribers.tell(event);
+    if (this.#below === undefined) this.#shared.subscribers.tell(event);
     else {
       this.#events ??= [];
       this.#events.push(event);

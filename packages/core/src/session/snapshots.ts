@@ -1,19 +1,19 @@
 import { SessionError } from '../errors.ts';
-import type { Ground } from './ground.ts';
 import type { Root } from './root.ts';
 import type { Snapshot } from './session.ts';
+import type { SharedState } from './shared-state.ts';
 
-const saved = new WeakMap<Snapshot, { readonly root: Root; readonly ground: Ground }>();
+const saved = new WeakMap<Snapshot, { readonly root: Root; readonly shared: SharedState }>();
 
 /** Keeps a reference to the root: nothing is copied, whatever its size. */
-export function takeSnapshot(root: Root, ground: Ground): Snapshot {
+export function takeSnapshot(root: Root, shared: SharedState): Snapshot {
   const snapshot: Snapshot = Object.freeze({ kind: 'session-snapshot' });
-  saved.set(snapshot, { root, ground });
+  saved.set(snapshot, { root, shared });
   return snapshot;
 }
 
-export function rootOf(snapshot: Snapshot, ground: Ground): Root {
+export function rootOf(snapshot: Snapshot, shared: SharedState): Root {
   const known = saved.get(snapshot);
-  if (known?.ground === ground) return known.root;
+  if (known?.shared === shared) return known.root;
   throw new SessionError('restore() takes a snapshot that this very session made.');
 }

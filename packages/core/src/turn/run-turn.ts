@@ -86,14 +86,14 @@ async function runAlone(turn: Turn): Promise<TurnResult> {
   }
   if (begun) await settleBefore(turn);
   await begin(turn, begun);
-  const drive = new Drive(turn);
+  const loop = new TurnLoop(turn);
   try {
-    const stop = await drive.toStop();
+    const stop = await loop.toStop();
     await record(turn, { kind: 'stop', stop });
     turn.emit?.({ type: 'turn.end', stop });
     return toTurnResult(turn, stop);
   } finally {
-    drive.release();
+    loop.release();
   }
 }
 
@@ -131,7 +131,7 @@ function isOfContract(error: unknown): error is MaxInvocationsExceeded | MaxCons
 }
 
 /** The loop. It performs what the pure files decide. */
-class Drive {
+class TurnLoop {
   readonly #turn: Turn;
 
   constructor(turn: Turn) {

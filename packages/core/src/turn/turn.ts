@@ -150,9 +150,9 @@ export function isNew(options: TurnOptions): boolean {
 /** Writes down what happened: durable first, then known. Only a promise is waited for, whatever else a journal gives back. */
 export function record(turn: Turn, ...entries: readonly Entry[]): void | Promise<void> {
   const written = turn.options.journal?.append(entries);
-  if (!isPromise(written)) return know(turn, entries);
+  if (!isPromise(written)) return appendEntries(turn, entries);
   const what = `"${entries.map(({ kind }) => kind).join('", "')}"`;
-  return writtenInTime(turn, written, what).then(() => know(turn, entries));
+  return writtenInTime(turn, written, what).then(() => appendEntries(turn, entries));
 }
 
 /** Writes down the end of a call with what it changed: both or neither. */
@@ -162,9 +162,11 @@ export function recordSettled(
   events: readonly SessionEvent[],
 ): void | Promise<void> {
   const written = turn.options.journal?.settle(entry, { events });
-  if (!isPromise(written)) return know(turn, [entry]);
+  if (!isPromise(written)) return appendEntries(turn, [entry]);
   const { callId, toolName } = entry.settlement;
-  return writtenInTime(turn, written, `the end of "${toolName}" (call ${callId})`).then(() => know(turn, [entry]));
+  return writtenInTime(turn, written, `the end of "${toolName}" (call ${callId})`).then(() =>
+    appendEntries(turn, [entry]),
+  );
 }
 
 /** Settles a call that did not run. */
@@ -187,7 +189,7 @@ export async function settleUnrun(
   return settlement;
 }
 
-function know(turn: Turn, entries: readonly Entry[]): void {
+function appendEntries(turn: Turn, entries: readonly Entry[]): void {
   for (const entry of entries) turn.transcript.push(entry);
 }
 

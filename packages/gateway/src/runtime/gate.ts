@@ -42,18 +42,18 @@ export class Gate {
   }
 
   /** Resolves when the thread has a place, which it gives back with `leave`. */
-  enter(threadId: string, { isFirst }: { isFirst: boolean }): Promise<void> {
-    return this.#wait(threadId, { entering: true, isFirst });
+  enter(threadId: string, { isUrgent }: { isUrgent: boolean }): Promise<void> {
+    return this.#wait(threadId, { entering: true, isUrgent });
   }
 
   leave(): void {
     this.#places++;
-    this.#letGo();
+    this.#releaseThread();
   }
 
   /** Resolves when a thread that is inside is to go on. */
-  goOn(threadId: string, { isFirst }: { isFirst: boolean }): Promise<void> {
-    return this.#wait(threadId, { entering: false, isFirst });
+  goOn(threadId: string, { isUrgent }: { isUrgent: boolean }): Promise<void> {
+    return this.#wait(threadId, { entering: false, isUrgent });
   }
 
   /** Somebody waits for it now, where it is in line. */
@@ -62,7 +62,7 @@ export class Gate {
     if (waiting === undefined) return;
     this.#others.delete(threadId);
     this.#first.set(threadId, waiting);
-    this.#letGo();
+    this.#releaseThread();
   }
 
   isWaiting(threadId: string): boolean {
@@ -79,14 +79,14 @@ export class Gate {
     clearTimeout(this.#timer);
   }
 
-  #wait(threadId: string, { entering, isFirst }: { entering: boolean; isFirst: boolean }): Promise<void> {
+  #wait(threadId: string, { entering, isUrgent }: { entering: boolean; isUrgent: boolean }): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    (isFirst ? this.#first : this.#others).set(threadId, { entering, go: resolve });
-    this.#letGo();
+    (isUrgent ? this.#first : this.#others).set(threadId, { entering, go: resolve });
+    this.#releaseThread();
     return promise;
   }
 
-  #letGo(): void {
+  #releaseThread(): void {
     for (let isGone = true; isGone; ) {
       // Those that are waited for may never end, and the places may be few.
       const isTheirTurn = this.#ahead >= MOST_AHEAD && this.#others.size > 0 && this.#places <= 1;
@@ -109,7 +109,7 @@ export class Gate {
   #look(): void {
     this.#timer = undefined;
     this.#allowance = AT_ONCE;
-    this.#letGo();
+    this.#releaseThread();
   }
 
   /** The first of the line that can: whoever is inside needs no place. */

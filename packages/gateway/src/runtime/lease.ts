@@ -130,11 +130,14 @@ async function renewSome(
       .where('id', 'in', threadIds)
       .returning(['id', 'epoch'])
       .execute();
-  return await store.transaction(renew, { isFirst: true });
+  return await store.transaction(renew, { isUrgent: true });
 }
 
 /** Lets go, if it is still held; and wakes somebody else, because there may be more to do. */
-export async function letGo({ store, engine }: Pick<Services, 'store' | 'engine'>, lease: Lease): Promise<void> {
+export async function releaseThread(
+  { store, engine }: Pick<Services, 'store' | 'engine'>,
+  lease: Lease,
+): Promise<void> {
   await fenced(store, lease, async (tx) => {
     release(tx, lease);
     await engine.enqueue(tx, lease.threadId);
@@ -143,7 +146,7 @@ export async function letGo({ store, engine }: Pick<Services, 'store' | 'engine'
 
 /** Lets go, in a transaction that holds the fence. */
 export function release(tx: Tx, { threadId }: Lease): void {
-  tx.leave(free(tx.db, { threadId }));
+  tx.send(free(tx.db, { threadId }));
 }
 
 const free = statement((db, { threadId }: { threadId: string }) =>
@@ -186,7 +189,7 @@ export async function fenced<T>(
   work: (tx: Tx, held: HeldThread) => Promise<T>,
 ): Promise<T> {
   return await store.transaction((tx) => {
-    tx.leave(assertHeld(tx, lease));
+    tx.send(assertHeld(tx, lease));
     return work(tx, heldBy(tx, lease));
   });
 }

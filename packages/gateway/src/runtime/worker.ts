@@ -9,14 +9,14 @@ import { StoreUnavailable } from '../ports/store/store-error.ts';
 import { inSpan } from '../telemetry/spans.ts';
 import type { Cycle } from './cycle/cycle.ts';
 import { CycleInterrupted } from './cycle/cycle-interrupted.ts';
-import { Minds } from './cycle/minds.ts';
+import { nextCycle, takeThread } from './cycle/next-cycle.ts';
 import type { Registry } from './cycle/registry.ts';
+import { type CycleAbort, runCycle } from './cycle/run-cycle.ts';
 import { StagedWriteRefused } from './cycle/staged-write-refused.ts';
-import { takeThread, takeUp } from './cycle/take-up.ts';
-import { type CycleAbort, think } from './cycle/think.ts';
+import { TranscriptCache } from './cycle/transcript-cache.ts';
 import { findSleepers } from './find-sleepers.ts';
 import { Gate } from './gate.ts';
-import { type Lease, LeaseLost, letGo, renewLeases } from './lease.ts';
+import { type Lease, LeaseLost, releaseThread, renewLeases } from './lease.ts';
 
 /** A thread that this worker holds. */
 interface Hold {
@@ -31,7 +31,7 @@ interface Hold {
   /** It was woken while it was held: the holder looks again after it lets go. */
   again: boolean;
   /** Somebody waits for that. */
-  isFirst: boolean;
+  isUrgent: boolean;
   /** It is not known whether its last transaction was made, and with it perhaps the thread let go. */
   isInDoubt: boolean;
   readonly done: Promise<void>;
@@ -40,7 +40,7 @@ interface Hold {
 /** A thread that is about to be taken. */
 interface Waking {
   again: boolean;
-  isFirst: boolean;
+  isUrgent: boolean;
   readonly done: Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export class Worker {
   readonly #holds = new Map<string, Hold>();
   readonly #waking = new Map<string, Waking>();
   readonly #gate: Gate;
-  readonly #minds = new Minds();
+  readonly #transcriptCache = new TranscriptCache();
   readonly #timers: NodeJS.Timeout[] = [];
   #isStopping = false;
 
@@ -87,17 +87,17 @@ export class Worker {
     await wakeSleepers();
   }
 
-  /** Resolves once the thread is taken or left. `isFirst`: somebody waits for it. */
-  async wake(threadId: string, { isFirst = false }: { isFirst?: boolean } = {}): Promise<void> {
+  /** Resolves once the thread is taken or left. `isUrgent`: somebody waits for it. */
+  async wake(threadId: string, { isUrgent = false }: { isUrgent?: boolean } = {}): Promise<void> {
     const held = this.#holds.get(threadId) ?? this.#waking.get(threadId);
     if (held !== undefined) {
       held.again = true;
-      held.isFirst ||= isFirst;
-      if (isFirst) this.#gate.hurry(threadId);
+      held.isUrgent ||= isUrgent;
+      if (isUrgent) this.#gate.hurry(threadId);
     }
     if (held !== undefined || this.#isStopping) return;
     const { promise: done, resolve } = Promise.withResolvers<void>();
-    const waking: Waking = { again: false, isFirst, done };
+    const waking: Waking = { again: false, isUrgent, done };
     this.#waking.set(threadId, waking);
     await this.#tryTake(threadId, waking);
     this.#waking.delete(threadId);
@@ -108,18 +108,18 @@ export class Worker {
     if (taken === undefined) await this.wake(threadId, waking);
     else {
       taken.again = true;
-      taken.isFirst ||= waking.isFirst;
+      taken.isUrgent ||= waking.isUrgent;
     }
   }
 
   async #tryTake(threadId: string, waking: Waking): Promise<void> {
     await this.#gate.enter(threadId, waking);
     try {
-      const { isFirst } = waking;
+      const { isUrgent } = waking;
       waking.again = false;
       // From here on somebody else waits for it.
-      waking.isFirst = false;
-      if (this.#isStopping || !(await this.#take(threadId, isFirst))) this.#gate.leave();
+      waking.isUrgent = false;
+      if (this.#isStopping || !(await this.#take(threadId, isUrgent))) this.#gate.leave();
     } catch (error) {
       this.#gate.leave();
       if (!(error instanceof StoreUnavailable))
@@ -151,10 +151,10 @@ export class Worker {
     return this.#holds.size;
   }
 
-  async #take(threadId: string, isFirst: boolean): Promise<boolean> {
+  async #take(threadId: string, isUrgent: boolean): Promise<boolean> {
     const owner = this.#owner;
-    const minds = this.#minds;
-    const taken = await takeThread(this.#services, this.#registry, threadId, { owner, isFirst, minds });
+    const transcriptCache = this.#transcriptCache;
+    const taken = await takeThread(this.#services, this.#registry, threadId, { owner, isUrgent, transcriptCache });
     if (taken === undefined) return false;
     const { promise: done, resolve } = Promise.withResolvers<void>();
     const hold: Hold = {
@@ -164,7 +164,7 @@ export class Worker {
       isCancelled: false,
       running: undefined,
       again: false,
-      isFirst: false,
+      isUrgent: false,
       isInDoubt: false,
       done,
     };
@@ -193,19 +193,19 @@ export class Worker {
       hold.first = undefined;
       if (first === undefined && !this.#isStopping) await this.#gate.goOn(hold.lease.threadId, hold);
       if (this.#isStopping) {
-        await letGo(this.#services, hold.lease);
+        await releaseThread(this.#services, hold.lease);
         return false;
       }
       if (first === undefined) {
         hold.again = false;
-        hold.isFirst = false;
+        hold.isUrgent = false;
       }
-      const cycle = first ?? (await this.#takeUp(hold));
+      const cycle = first ?? (await this.#nextCycle(hold));
       if (cycle === undefined) return false;
-      this.#minds.forget(hold.lease.threadId);
-      await this.#think(hold, cycle);
-      if (cycle.isWhole) this.#minds.keep(cycle);
-      return !cycle.isFree;
+      this.#transcriptCache.forget(hold.lease.threadId);
+      await this.#runCycle(hold, cycle);
+      if (cycle.endPersisted) this.#transcriptCache.keep(cycle);
+      return !cycle.leaseReleased;
     } catch (error) {
       // The run goes on from what the store has, or ends there if it was cancelled.
       if (GO_ON.some((kind) => error instanceof kind)) return true;
@@ -219,15 +219,18 @@ export class Worker {
     }
   }
 
-  async #takeUp(hold: Hold): Promise<Cycle | undefined> {
+  async #nextCycle(hold: Hold): Promise<Cycle | undefined> {
     const { leaseMs } = this.#services.limits;
     const regain = hold.isInDoubt ? { owner: this.#owner, leaseMs } : undefined;
-    const cycle = await takeUp(this.#services, this.#registry, hold.lease, { minds: this.#minds, regain });
+    const cycle = await nextCycle(this.#services, this.#registry, hold.lease, {
+      transcriptCache: this.#transcriptCache,
+      regain,
+    });
     hold.isInDoubt = false;
     return cycle;
   }
 
-  async #think(hold: Hold, cycle: Cycle): Promise<void> {
+  async #runCycle(hold: Hold, cycle: Cycle): Promise<void> {
     const controller = new AbortController();
     hold.abort = controller;
     hold.isCancelled = cycle.isCancelRequested;
@@ -248,7 +251,7 @@ export class Worker {
       };
       const attributes = { 'gen_ai.agent.id': cycle.agent.id, 'gen_ai.agent.name': cycle.agent.name };
       await inSpan({ operation: 'invoke_agent', of: cycle.agent.name, attributes }, () =>
-        think(this.#services, this.#registry, cycle, abort),
+        runCycle(this.#services, this.#registry, cycle, abort),
       );
     } finally {
       hold.running = undefined;

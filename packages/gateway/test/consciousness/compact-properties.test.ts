@@ -7,7 +7,7 @@ import { readProgress } from '../../../core/src/turn/progress.ts';
 import { compact } from '../../src/domain/consciousness/compact.ts';
 import { estimateEntries } from '../../src/domain/consciousness/estimate-tokens.ts';
 import { fromCompactionPayload, toCompactionPayload } from '../../src/domain/consciousness/transcript-row.ts';
-import { answersFor, anyCycle, think, tools } from './transcripts.ts';
+import { answersFor, anyCycle, runCycles, tools } from './transcripts.ts';
 
 const tag = 'k3y';
 const cycles = fc.array(anyCycle, { minLength: 1, maxLength: 5 });
@@ -27,7 +27,7 @@ const inputs = { cycles, share: fc.double({ min: 0.02, max: 1.1, noNaN: true }),
 test('[G14] a compacted transcript is valid, within its budget, and loses no call that waits', async () => {
   await fc.assert(
     fc.asyncProperty(fc.record(inputs), async ({ cycles, share, summarise }) => {
-      const entries = await think(cycles);
+      const entries = await runCycles(cycles);
       const waits = waitingOf(entries);
       const whole = estimateEntries(entries);
       const budgetTokens = Math.ceil(whole * share) + 60 + TOKENS_OF_A_WAIT * waits.size;
@@ -50,7 +50,7 @@ test('[G14] a compacted transcript is valid, within its budget, and loses no cal
 test('[G14] the newest cycle stays whole if it fits beside a summary', async () => {
   await fc.assert(
     fc.asyncProperty(fc.record(inputs), async ({ cycles, summarise }) => {
-      const entries = await think(cycles);
+      const entries = await runCycles(cycles);
       const newest = entries.slice(entries.findLastIndex(({ kind }) => kind === 'turn'));
       const budgetTokens = Math.ceil((estimateEntries(newest) + 2_000 * waitingOf(entries).size) / 0.9) + 1;
       const compaction = await compact({ entries, budgetTokens, tag, summarise });
@@ -63,7 +63,7 @@ test('[G14] the newest cycle stays whole if it fits beside a summary', async () 
 test('[G14] every call that waits can be answered after a compaction', async () => {
   await fc.assert(
     fc.asyncProperty(fc.record(inputs), async ({ cycles, share, summarise }) => {
-      const entries = await think(cycles);
+      const entries = await runCycles(cycles);
       const answers = answersFor(entries);
       const budgetTokens =
         Math.ceil(estimateEntries(entries) * share) + 60 + TOKENS_OF_A_WAIT * Object.keys(answers).length;
@@ -91,7 +91,7 @@ test('[G14] facts of a summary survive the next compaction, whoever makes it', a
   await fc.assert(
     fc.asyncProperty(cycles, cycles, summaries, async (before, after, summarise) => {
       const facts = ['The customer is called Ada.', 'She wants "two" rooms <by the sea>.'];
-      const first = await think(before);
+      const first = await runCycles(before);
       const waits = waitingOf(first).size;
       const compaction = await compact({
         entries: first,
@@ -100,7 +100,7 @@ test('[G14] facts of a summary survive the next compaction, whoever makes it', a
         summarise: async () => facts.join('\n'),
       });
       fc.pre(compaction?.summary === facts.join('\n'));
-      const entries = await think(after, compaction?.carried, 'second ');
+      const entries = await runCycles(after, compaction?.carried, 'second ');
       const budgetTokens = 4_000 + TOKENS_OF_A_WAIT * waitingOf(entries).size;
       const second = await compact({ entries, budgetTokens, tag, summarise });
       fc.pre(second !== undefined);

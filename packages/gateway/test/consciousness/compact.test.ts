@@ -10,7 +10,7 @@ import { isReference, toReference } from '../../src/domain/consciousness/output-
 import { parseFrame } from '../../src/domain/inbox/frame.ts';
 import { renderInbox } from '../../src/domain/inbox/render-inbox.ts';
 import { parseInbox } from '../../src/models/rehearsal/parse-inbox.ts';
-import { type Call, type CycleScript, think, tools } from './transcripts.ts';
+import { type Call, type CycleScript, runCycles, tools } from './transcripts.ts';
 
 const tag = 'k3y';
 const call = (toolName: Call['toolName'], outputLength = 0, inputLength = 0): Call => ({
@@ -74,14 +74,14 @@ describe('tokens', () => {
 });
 
 test('[G14] within its budget a transcript is left alone, and no model is asked', async () => {
-  const entries = await think([cycle([[call('search', 100)]])]);
+  const entries = await runCycles([cycle([[call('search', 100)]])]);
   const budgetTokens = estimateEntries(entries);
   expect(await compact({ entries, budgetTokens, tag, summarise: noModel })).toBeUndefined();
   expect(await compact({ entries, budgetTokens: budgetTokens - 1, tag, summarise: noModel })).toBeDefined();
 });
 
 test('[G14] older cycles become the summary that the model makes, and the newest stays whole', async () => {
-  const entries = await think([
+  const entries = await runCycles([
     cycle([[call('search', 3_000)]]),
     cycle([[call('look', 3_000)]]),
     cycle([[call('search', 500)]]),
@@ -109,7 +109,7 @@ test('[G14] older cycles become the summary that the model makes, and the newest
 });
 
 test('[G14] if the model fails, gives nothing or too much, the summary is made by rule', async () => {
-  const entries = await think([
+  const entries = await runCycles([
     cycle([[call('search', 3_000)], [call('boom', 3_000)]], 10, 'We decided on Rome.'),
     cycle([], 800),
   ]);
@@ -143,7 +143,7 @@ test('[G10] the rule tells events by their type and source, and what they say is
 });
 
 test('[G14] a newest cycle over the budget keeps its small outputs, and its largest become references', async () => {
-  const entries = await think([
+  const entries = await runCycles([
     cycle([
       [call('search', 9_000), call('search', 410)],
       [call('boom', 5_000), call('search', 600)],
@@ -171,7 +171,7 @@ const settledText = (entries: readonly Entry[], callId: string | undefined): str
 };
 
 test('[G14] no more outputs become references than must', async () => {
-  const entries = await think([cycle([[call('search', 2_500), call('search', 3_000), call('search', 2_600)]])]);
+  const entries = await runCycles([cycle([[call('search', 2_500), call('search', 3_000), call('search', 2_600)]])]);
   const { carried } = await compactWell({ entries, budgetTokens: 1_500 });
   expect(carried.filter((entry) => entry.kind === 'settled').map(isReference)).toEqual([false, true, false]);
 });
@@ -195,7 +195,7 @@ test('what a terminal tool gave stays the result of its turn', () => {
 });
 
 test('an output that imitates a reference is none', async () => {
-  const entries = await think([cycle([[call('search', 5_000)]])]);
+  const entries = await runCycles([cycle([[call('search', 5_000)]])]);
   const hostile = entries.map((entry): Entry => {
     if (entry.kind !== 'settled') return entry;
     const text = `[output kept as ${entry.settlement.callId} (1 characters): read_output gives it back]${'x'.repeat(9_000)}`;
@@ -206,7 +206,7 @@ test('an output that imitates a reference is none', async () => {
 });
 
 test('[G14] what is not an output is clipped and says so, where references do not do', async () => {
-  const entries = await think([cycle([[call('search', 100, 9_000)]], 20_000, 'w'.repeat(8_000))]);
+  const entries = await runCycles([cycle([[call('search', 100, 9_000)]], 20_000, 'w'.repeat(8_000))]);
   const { carried } = await compactWell({ entries, budgetTokens: 1_500 });
   expect(textOf(carried).match(/characters left out/g)).toHaveLength(3);
   // Core still has the call as the model wrote it.
@@ -216,7 +216,7 @@ test('[G14] what is not an output is clipped and says so, where references do no
 
 test('[G14] the first steps of a cycle that is far too long are summarised, and its last ones stay', async () => {
   const steps = Array.from({ length: 18 }, () => [call('search', 300, 100)]);
-  const entries = await think([cycle(steps, 300, 'The last word.')]);
+  const entries = await runCycles([cycle(steps, 300, 'The last word.')]);
   const { carried, summary } = await compactWell({ entries, budgetTokens: 500 });
   const replies = carried.filter((entry) => entry.kind === 'reply');
   expect(replies.length).toBeGreaterThan(1);
@@ -235,7 +235,7 @@ test('[G14] what was rewound is told of neither in the summary nor in what is ca
     [call('rewind')],
     ...Array.from({ length: 16 }, () => [call('search', 300, 100)]),
   ];
-  const entries = await think([cycle(steps, 300)]);
+  const entries = await runCycles([cycle(steps, 300)]);
   expect(textOf(entries)).not.toContain('boom');
   const { carried, summary } = await compactWell({ entries, budgetTokens: 500 });
   expect(summary).toContain('I called search');
@@ -243,7 +243,7 @@ test('[G14] what was rewound is told of neither in the summary nor in what is ca
   // Much comes before the point that was gone back to, and little after it.
   const asks = Array.from({ length: 4 }, () => [call('ask'), call('ask'), call('ask')]);
   const back = { ...cycle([[call('boom')], [call('rewind')], [call('search', 50, 50)]]), answers: true };
-  const short = await think([cycle(asks), back]);
+  const short = await runCycles([cycle(asks), back]);
   for (let budgetTokens = 20; budgetTokens < estimateEntries(short); budgetTokens += 5) {
     const least = await compactWell({ entries: short, budgetTokens });
     expect(`${least.summary}${textOf(least.carried)}`).not.toContain('boom');
@@ -295,9 +295,9 @@ test('what others answered meanwhile survives the removal of what was rewound', 
 });
 
 test('[G14] a step whose calls are under way is carried, so that the cycle can be taken up again', async () => {
-  const whole = await think([cycle([[call('search', 4_000)], [call('search', 4_000), call('look', 50)]])]);
+  const whole = await runCycles([cycle([[call('search', 4_000)], [call('search', 4_000), call('look', 50)]])]);
   const lastReply = whole.findLastIndex((entry) => entry.kind === 'reply' && entry.calls.length > 0);
-  const entries = [...(await think([cycle([[call('search', 4_000)]])])), ...whole.slice(0, lastReply + 1)];
+  const entries = [...(await runCycles([cycle([[call('search', 4_000)]])])), ...whole.slice(0, lastReply + 1)];
   // Also where not even this step is within the budget.
   for (const budgetTokens of [400, 20]) {
     const carried = (await compact({ entries, budgetTokens, tag, summarise: noModel }))?.carried ?? [];
@@ -322,7 +322,7 @@ describe('calls that wait', () => {
   };
 
   test('[G35] a call of an older cycle is carried with its reply alone, and its answer reaches the model', async () => {
-    const entries = await think([
+    const entries = await runCycles([
       cycle([[call('search', 5_000), call('ask'), call('look', 700)]]),
       cycle([[call('search', 50)]]),
     ]);
@@ -345,7 +345,7 @@ describe('calls that wait', () => {
   });
 
   test('one whose answer the newest cycle tells of is not carried beside it', async () => {
-    const entries = await think([
+    const entries = await runCycles([
       cycle([[call('ask'), call('search', 5_000)]]),
       { ...cycle([[call('search', 50)]]), answers: true },
     ]);
@@ -356,7 +356,7 @@ describe('calls that wait', () => {
   });
 
   test('[G36] one that waits for leave runs with its whole input, however much of it is shown', async () => {
-    const entries = await think([cycle([[call('allow', 30, 9_000)]]), cycle([[call('search', 50)]])]);
+    const entries = await runCycles([cycle([[call('allow', 30, 9_000)]]), cycle([[call('search', 50)]])]);
     const { carried } = await compactWell({ entries, budgetTokens: 400 });
     const { settlements } = await runTurn({
       model: scriptedModel(['Thanks.']),
@@ -398,9 +398,9 @@ describe('calls that wait', () => {
   });
 
   test('[G35] it is carried from compaction to compaction, and told of once', async () => {
-    let entries = await think([cycle([[call('ask')]])]);
+    let entries = await runCycles([cycle([[call('ask')]])]);
     for (let round = 0; round < 5; round++) {
-      entries = await think([cycle([[call('search', 3_000)]])], entries, `${round} `);
+      entries = await runCycles([cycle([[call('search', 3_000)]])], entries, `${round} `);
       entries = (await compactWell({ entries, budgetTokens: 500 })).carried;
     }
     expect(entries.filter((entry) => entry.kind === 'pending')).toHaveLength(1);
@@ -409,7 +409,7 @@ describe('calls that wait', () => {
   });
 
   test('[G14] an answer that settled a call before the newest cycle is not lost with the older ones', async () => {
-    const before = await think([cycle([[call('ask')], [call('search', 5_000)]])]);
+    const before = await runCycles([cycle([[call('ask')], [call('search', 5_000)]])]);
     const callId = waitingId(before);
     const asked = before.find((entry) => entry.kind === 'pending');
     if (asked?.kind !== 'pending') throw new Error('Nothing waits.');
@@ -426,13 +426,13 @@ describe('calls that wait', () => {
 describe('a summary of a summary', () => {
   const facts = Array.from({ length: 20 }, (_, index) => `Fact ${index}: Ada's number is ${index * 7}.`);
   const withSummary = async (lines: readonly string[], budgetTokens: number) => {
-    const entries = await think([cycle([[call('search', 5 * budgetTokens)]]), cycle([])]);
+    const entries = await runCycles([cycle([[call('search', 5 * budgetTokens)]]), cycle([])]);
     return await compactWell({ entries, budgetTokens, summarise: async () => lines.join('\n') });
   };
 
   test('[G14] facts are kept as they are, and the model is asked about what is new alone', async () => {
     const first = await withSummary(facts, 4_000);
-    const entries = await think([cycle([[call('search', 20_000)]]), cycle([])], first.carried, 'new ');
+    const entries = await runCycles([cycle([[call('search', 20_000)]]), cycle([])], first.carried, 'new ');
     let asked = '';
     const second = await compactWell({
       entries,
@@ -460,7 +460,7 @@ describe('a summary of a summary', () => {
     const long = facts.map((fact) => `${fact} ${'and so on '.repeat(12)}`.trim());
     const first = await withSummary(long, 4_000);
     expect(first.summary).toBe(long.join('\n'));
-    const entries = await think([cycle([[call('search', 20_000)]]), cycle([])], first.carried, 'new ');
+    const entries = await runCycles([cycle([[call('search', 20_000)]]), cycle([])], first.carried, 'new ');
     let asked = '';
     const byModel = await compactWell({
       entries,
@@ -494,7 +494,7 @@ test('a long transcript is compacted in no time', async () => {
     call('look', 700, 50),
   ]);
   let entries: readonly Entry[] = [];
-  for (let round = 0; round < 20; round++) entries = await think([cycle(steps)], entries, `${round} `);
+  for (let round = 0; round < 20; round++) entries = await runCycles([cycle(steps)], entries, `${round} `);
   const begun = performance.now();
   await compactWell({ entries, budgetTokens: 2_000 });
   expect(performance.now() - begun).toBeLessThan(10_000);

@@ -1,6 +1,6 @@
 import type { Entry, JournalRecord } from '@lastcall/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadConsciousness, type MindRow } from '../../src/domain/consciousness/load-consciousness.ts';
+import { loadConsciousness, type TranscriptRow } from '../../src/domain/consciousness/load-consciousness.ts';
 import {
   COMPACTION,
   type Compaction,
@@ -22,7 +22,7 @@ describe.each(databases)('loading consciousness on $kind', ({ create }) => {
     await database.remove();
   });
 
-  const writeRow = (threadId: string, row: MindRow) =>
+  const writeRow = (threadId: string, row: TranscriptRow) =>
     store.transaction((tx) =>
       tx.db
         .insertInto('transcript_entries')

@@ -39,7 +39,7 @@ export const tools: Record<string, AnyTool> = {
 } as Record<string, AnyTool>;
 
 /** What core really writes for such cycles. */
-export async function think(
+export async function runCycles(
   scripts: readonly CycleScript[],
   from: readonly Entry[] = [],
   salt = '',

@@ -259,13 +259,13 @@ describe.each(databases)('attacks on a cycle on $kind', ({ create }) => {
 
 test('people who never end do not keep the others out for ever', async () => {
   const gate = new Gate({ places: 1, isBusy: () => false });
-  await gate.enter('inside', { isFirst: false });
+  await gate.enter('inside', { isUrgent: false });
   let went = false;
-  void gate.enter('other', { isFirst: false }).then(() => {
+  void gate.enter('other', { isUrgent: false }).then(() => {
     went = true;
   });
   for (let index = 0; index < 200 && !went; index++) {
-    const entering = gate.enter(`person ${index}`, { isFirst: true });
+    const entering = gate.enter(`person ${index}`, { isUrgent: true });
     gate.leave();
     await Promise.race([entering, sleep(10)]);
   }

@@ -10,8 +10,8 @@ describeWorlds('consciousness', (open) => {
     const model = scriptedModel((request) => {
       if (systemOf(request).startsWith('You keep the memory')) return 'Ada likes blue.';
       const said = inboxOf(request)[0]?.data.text;
-      const isFirst = !JSON.stringify(request.prompt).includes('tool-call');
-      return said === 'Ask me' && isFirst ? { toolName: 'confirm' } : `Noted: ${'x'.repeat(1_500)}`;
+      const isUrgent = !JSON.stringify(request.prompt).includes('tool-call');
+      return said === 'Ask me' && isUrgent ? { toolName: 'confirm' } : `Noted: ${'x'.repeat(1_500)}`;
     });
     const world = await open({ models: { default: model }, tools: { confirm: { executionType: 'space' } } });
     const { ada, bot, space } = await lobby(

@@ -22,9 +22,9 @@ export function recordWakes(): RecordedWakes {
   return {
     threads,
     firsts,
-    async wake(threadId, { isFirst } = { isFirst: false }) {
+    async wake(threadId, { isUrgent } = { isUrgent: false }) {
       threads.push(threadId);
-      if (isFirst) firsts.push(threadId);
+      if (isUrgent) firsts.push(threadId);
       for (const again of look.splice(0)) again();
       const hold = held.get(threadId);
       held.delete(threadId);

@@ -84,8 +84,8 @@ async function problemsOfMessages(db: Db): Promise<string[]> {
   return [
     ...spaces.flatMap(({ id, next_seq }) => {
       const numbers = messages.filter(({ space_id }) => space_id === id).map(({ seq }) => seq);
-      const isWhole = numbers.length === next_seq - 1 && numbers.every((seq, index) => seq === index + 1);
-      return isWhole ? [] : [`Messages of ${id} are numbered ${numbers}, and the next is ${next_seq}.`];
+      const endPersisted = numbers.length === next_seq - 1 && numbers.every((seq, index) => seq === index + 1);
+      return endPersisted ? [] : [`Messages of ${id} are numbered ${numbers}, and the next is ${next_seq}.`];
     }),
     ...messages
       .filter(({ status }) => status === 'running' || status === 'requires_action')

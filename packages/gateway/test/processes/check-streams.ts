@@ -8,8 +8,8 @@ export async function problemsOfStreams(db: Kysely<Tables>): Promise<string[]> {
   const events = await db.selectFrom('stream_events').selectAll().orderBy('seq').execute();
   return channels.flatMap(({ id, next_seq }) => {
     const own = events.filter(({ channel }) => channel === id);
-    const isWhole = own.length === next_seq - 1 && own.every(({ seq }, index) => seq === index + 1);
-    const problems = isWhole ? [] : [`Events of ${id} are numbered ${own.map(({ seq }) => seq)}.`];
+    const endPersisted = own.length === next_seq - 1 && own.every(({ seq }, index) => seq === index + 1);
+    const problems = endPersisted ? [] : [`Events of ${id} are numbered ${own.map(({ seq }) => seq)}.`];
     return id.startsWith('space:') ? [...problems, ...problemsOfSpace(own)] : problems;
   });
 }

@@ -47,7 +47,7 @@ export async function startLoopbackModel({ decide, onTool }: ModelOptions): Prom
   const overlaps: string[] = [];
   const open = new Map<ServerResponse, { gateway: string; agent?: string }>();
 
-  async function think(gateway: string, body: ChatBody, response: ServerResponse): Promise<void> {
+  async function answerModel(gateway: string, body: ChatBody, response: ServerResponse): Promise<void> {
     const request = readRequest(gateway, body);
     requests.push(request);
     if (request.problem !== undefined) problems.push(`${request.agent}: ${request.problem}`);
@@ -63,7 +63,7 @@ export async function startLoopbackModel({ decide, onTool }: ModelOptions): Prom
     const body: unknown = JSON.parse(await textOf(request));
     open.set(response, { gateway });
     response.on('close', () => open.delete(response));
-    if (request.url !== '/tool') return await think(gateway, body as ChatBody, response);
+    if (request.url !== '/tool') return await answerModel(gateway, body as ChatBody, response);
     await onTool?.({ ...(body as ToolReport), gateway });
     response.end('{}');
   }

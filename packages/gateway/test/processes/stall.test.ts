@@ -20,8 +20,8 @@ describe('a gateway on postgres stalls past its lease', () => {
       kind: 'postgres',
       leaseMs: LEASE_MS,
       async decide(request) {
-        const isFirst = request.agent === 'Anna' && !hasStalled;
-        if (!isFirst) return doDuties(request);
+        const isUrgent = request.agent === 'Anna' && !hasStalled;
+        if (!isUrgent) return doDuties(request);
         hasStalled = true;
         asked.resolve(request.gateway);
         await late.promise;

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { emit } from '../../src/domain/streams/emit.ts';
+import { pipeline } from '../../src/ports/store/pipeline.ts';
 import { statement } from '../../src/ports/store/statement.ts';
 import type { Store } from '../../src/ports/store/store.ts';
-import { together } from '../../src/ports/store/together.ts';
 import { type Database, databases } from '../support/stores.ts';
 
 const of = (kind: string) => databases.filter((one) => one.kind === kind);
@@ -52,7 +52,7 @@ describe.each(of('postgres'))('attacks on the store on $kind', ({ create }) => {
     });
     const writing = store.transaction(async (tx) => {
       await tx.db.insertInto('settings').values(row('half')).execute();
-      tx.leave(write(tx.db, row('other half')));
+      tx.send(write(tx.db, row('other half')));
     });
     const outcome = await writing.then(
       () => 'resolved',
@@ -77,9 +77,7 @@ describe.each(of('postgres'))('attacks on the store on $kind', ({ create }) => {
     const failing = (code: string) =>
       store.transaction(async (tx) => {
         await tx.db.insertInto('settings').values(row('x')).execute();
-        tx.leave(
-          sql`do ${sql.raw(`$$ begin raise exception 'full' using errcode = '${code}'; end $$`)}`.execute(tx.db),
-        );
+        tx.send(sql`do ${sql.raw(`$$ begin raise exception 'full' using errcode = '${code}'; end $$`)}`.execute(tx.db));
       });
     await expect(failing('53100')).rejects.toMatchObject({ name: 'StoreUnavailable', inDoubt: false });
   });
@@ -131,9 +129,9 @@ describe.each(databases)('attacks on the store on $kind', ({ create }) => {
       await tx.db.insertInto('settings').values(row('x')).execute();
       const leaving = async () => {
         await tx.db.selectFrom('settings').select('key').execute();
-        tx.leave(tx.db.insertInto('settings').values(row('x')).execute());
+        tx.send(tx.db.insertInto('settings').values(row('x')).execute());
       };
-      tx.leave(leaving());
+      tx.send(leaving());
     });
     await expect(told).rejects.toThrow();
   });
@@ -147,13 +145,13 @@ describe.each(of('sqlite'))('attacks on the store on $kind', ({ create }) => {
     const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(store.db);
     await sql`pragma max_page_count = ${sql.lit(rows[0]?.page_count ?? 0)}`.execute(store.db);
     const writing = store.transaction(async (tx) => {
-      tx.leave(
+      tx.send(
         tx.db
           .insertInto('settings')
           .values(row('big', 'x'.repeat(1_000_000)))
           .execute(),
       );
-      tx.leave(tx.db.updateTable('settings').set({ value: '1' }).where('key', '=', 'count').execute());
+      tx.send(tx.db.updateTable('settings').set({ value: '1' }).where('key', '=', 'count').execute());
     });
     await expect(writing).rejects.toThrow('full');
     expect(await store.db.selectFrom('settings').selectAll().execute()).toEqual([row('count', '0')]);
@@ -164,7 +162,7 @@ describe.each(of('sqlite'))('attacks on the store on $kind', ({ create }) => {
     const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(store.db);
     await sql`pragma max_page_count = ${sql.lit(rows[0]?.page_count ?? 0)}`.execute(store.db);
     const writing = store.transaction((tx) =>
-      together(
+      pipeline(
         tx.db
           .insertInto('settings')
           .values(row('big', 'x'.repeat(1_000_000)))

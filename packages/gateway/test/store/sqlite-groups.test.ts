@@ -71,8 +71,8 @@ test('transactions that stand in line are committed together', async () => {
 
 test('those who are waited for go ahead of others, and never keep them waiting for ever', async () => {
   const went: string[] = [];
-  const add = (name: string, isFirst: boolean): Promise<void> =>
-    store.transaction(async () => void went.push(name), { isFirst });
+  const add = (name: string, isUrgent: boolean): Promise<void> =>
+    store.transaction(async () => void went.push(name), { isUrgent });
   const others = Array.from({ length: 5 }, (_, index) => add(`other ${index}`, false));
   const firsts = Array.from({ length: 20 }, (_, index) => add(`first ${index}`, true));
   await Promise.all([...others, ...firsts]);

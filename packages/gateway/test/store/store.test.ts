@@ -102,8 +102,8 @@ describe.each(databases)('the store on $kind', ({ create }) => {
     const told: string[] = [];
     const failing = store.transaction(async (tx) => {
       tx.afterCommit(() => told.push('told'));
-      tx.leave(tx.db.insertInto('settings').values(setting('kept')).execute());
-      tx.leave(tx.db.insertInto('settings').values(setting('after')).execute());
+      tx.send(tx.db.insertInto('settings').values(setting('kept')).execute());
+      tx.send(tx.db.insertInto('settings').values(setting('after')).execute());
     });
     await expect(failing).rejects.toThrow(/unique|duplicate/i);
     expect(await store.db.selectFrom('settings').select('key').where('key', '=', 'after').execute()).toEqual([]);

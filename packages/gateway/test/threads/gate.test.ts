@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Gate } from '../../src/runtime/gate.ts';
 
-const first = { isFirst: true };
-const other = { isFirst: false };
+const first = { isUrgent: true };
+const other = { isUrgent: false };
 
 /** Who went, in order. */
 function follow(gate: Gate) {

@@ -7,7 +7,7 @@ import { patchState } from '../charter/state-schema.ts';
 import { StateError } from '../errors.ts';
 import type { Target } from '../tree/tree-event.ts';
 import { dispatchChange, type View } from '../tree/view.ts';
-import { viewOf, workplaceOf } from './workplace.ts';
+import { viewOf, workplaceOf } from './machine-context.ts';
 
 /** Whose state a tool sees, and whether it may change it. */
 export type Scope =
@@ -49,13 +49,13 @@ interface Grant {
 
 /** The same context with the state in it: a context belongs to one run of one call, so nobody else sees it. */
 function withState(ctx: ToolContext, grant: Grant): StateContext {
-  const { seat } = viewOf(ctx);
+  const { actor } = viewOf(ctx);
   const { scope } = grant;
   return Object.defineProperties(ctx, {
     state: { enumerable: true, configurable: true, get: () => stateIn(viewOf(ctx), scope) },
     updateState: own((patch: unknown) => updateState(ctx, grant, patch)),
-    instanceId: own(seat.instanceId),
-    nodeName: own(seat.node),
+    instanceId: own(actor.instanceId),
+    nodeName: own(actor.node),
     pack: own((pack: Pack | string) => packIn(viewOf(ctx), pack)),
   }) as StateContext;
 }
@@ -81,7 +81,7 @@ function packIn(view: View, pack: Pack | string): PlainObject {
   if (typeof name !== 'string') throw new StateError('packs', 'ctx.pack() takes a pack or its name.');
   const state = Object.hasOwn(view.packs, name) ? view.packs[name] : undefined;
   if (state === undefined)
-    throw new StateError(`packs.${name}`, `"${view.seat.node}" does not use this pack: list it in the node's packs.`);
+    throw new StateError(`packs.${name}`, `"${view.actor.node}" does not use this pack: list it in the node's packs.`);
   return state;
 }
 
@@ -100,8 +100,8 @@ function updateState(ctx: ToolContext, { scope, isReader }: Grant, patch: unknow
 function targetOf(ctx: ToolContext, view: View, scope: Scope): { target: Target; schema: unknown } {
   switch (scope.kind) {
     case 'own': {
-      const { definition } = workplaceOf(ctx).charter.node(view.seat.node);
-      return { target: { kind: 'instance', id: view.seat.instanceId }, schema: definition.state };
+      const { definition } = workplaceOf(ctx).charter.node(view.actor.node);
+      return { target: { kind: 'instance', id: view.actor.instanceId }, schema: definition.state };
     }
     case 'pack':
       return { target: { kind: 'pack', name: scope.pack.name }, schema: scope.pack.state };

@@ -7,11 +7,11 @@ import { MachineError } from '../errors.ts';
 import { chainOf, type Instance } from '../tree/tree.ts';
 import type { TreeEvent } from '../tree/tree-event.ts';
 import { base, viewSlice } from '../tree/view.ts';
+import { claimFor, viewFor } from './actor.ts';
 import { bindTool } from './bind-tool.ts';
 import type { LiveMachine } from './live-machine.ts';
-import { claimFor, viewFor } from './seat.ts';
+import { open } from './machine-context.ts';
 import { decide } from './transition-tool.ts';
-import { open } from './workplace.ts';
 
 export interface CommandOptions {
   /** Whose command. Default: the nearest that has one of this name, from the primary up to the root. */
@@ -75,7 +75,7 @@ async function dispatch(
   const session = createSession({ slices: [viewSlice] });
   const view = viewFor(machine, instance);
   const began = machine.ledger.now;
-  open(view.seat, {
+  open(view.actor, {
     charter: machine.charter,
     tree: () => machine.tree,
     claim: (events) => claimFor(machine, by, began, events),

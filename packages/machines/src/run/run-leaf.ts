@@ -15,13 +15,13 @@ import type { Thread } from '../tree/thread.ts';
 import { chainOf, type Instance, parentId } from '../tree/tree.ts';
 import { base, changesIn } from '../tree/view.ts';
 import type { AbortRelay } from './abort-relay.ts';
+import { claimFor, viewFor } from './actor.ts';
 import { leafInstructions } from './leaf-instructions.ts';
 import { leafTools } from './leaf-tools.ts';
 import { type LiveMachine, originOf, pendingIn } from './live-machine.ts';
+import { type MachineContext, open } from './machine-context.ts';
 import type { RunMachineOptions } from './machine-options.ts';
-import { claimFor, viewFor } from './seat.ts';
 import { waitsAfter } from './wait.ts';
-import { open, type Workplace } from './workplace.ts';
 
 /** What a leaf came to: core's result, or the error its turn left with. */
 export interface LeafOutcome {
@@ -124,14 +124,14 @@ function turnOptions(
   const origin = originOf(leaf);
   const began = machine.ledger.now;
   const view = viewFor(machine, leaf);
-  const workplace: Workplace = {
+  const machineContext: MachineContext = {
     charter,
     tree: () => machine.tree,
     claim: (events) => claimFor(machine, leaf.id, began, events),
     suspended: leaf.waits.some(({ answer, toolName }) => answer === undefined && isTransitionIn(work.tools, toolName)),
     canSuspend: true,
   };
-  open(view.seat, workplace);
+  open(view.actor, machineContext);
   base(work.thread.session, view);
   const { model, onEvent, sharedBudget } = options;
   return {
@@ -147,7 +147,7 @@ function turnOptions(
     rewind: { max: 0 },
     // A transition applies to the state that its whole batch left, and its result says what happened.
     batch: { ...options.batch, transitions: 'last' },
-    journal: journalOf(machine, leaf.id, work, workplace),
+    journal: journalOf(machine, leaf.id, work, machineContext),
     signal: work.signal,
     ...(sharedBudget === undefined ? {} : { budget: sharedBudget }),
     ...(onEvent === undefined ? {} : { onEvent: (event: TurnEvent) => onEvent({ ...event, ...origin }) }),
@@ -171,11 +171,16 @@ function passedOn(options: RunMachineOptions): Pick<TurnOptions, (typeof PASSED_
 }
 
 /** The end of a call and what it changed in the tree come to be known at once: stored at any point, the two agree. */
-function journalOf(machine: LiveMachine, by: string, { changes, tools }: AtWork, workplace: Workplace): Journal {
+function journalOf(
+  machine: LiveMachine,
+  by: string,
+  { changes, tools }: AtWork,
+  machineContext: MachineContext,
+): Journal {
   return {
     append() {},
     settle(entry, { events }) {
-      if (entry.kind === 'pending' && isTransitionIn(tools, entry.settlement.toolName)) workplace.suspended = true;
+      if (entry.kind === 'pending' && isTransitionIn(tools, entry.settlement.toolName)) machineContext.suspended = true;
       const changed = changesIn(events);
       machine.ledger.release(by);
       const waits = waitsAfter(machine, by, entry);

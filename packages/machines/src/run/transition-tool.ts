@@ -14,7 +14,7 @@ import { findInstance } from '../tree/tree.ts';
 import type { Seed, TreeEvent } from '../tree/tree-event.ts';
 import { dispatchChange } from '../tree/view.ts';
 import { bindTool } from './bind-tool.ts';
-import { viewOf, type Workplace, workplaceOf } from './workplace.ts';
+import { type MachineContext, viewOf, workplaceOf } from './machine-context.ts';
 
 /** The tool by which a model takes a transition. */
 export function transitionTool({ definition, path }: CompiledTransition): AnyTool {
@@ -27,8 +27,8 @@ export function transitionTool({ definition, path }: CompiledTransition): AnyToo
     ...(approval === undefined || approval === false ? {} : { approval: asksOnce(approval) }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     execute: async (input, ctx) => {
-      const workplace = workplaceOf(ctx);
-      if (workplace.suspended) return fail(ALREADY, { code: 'transition_already_called' });
+      const machineContext = workplaceOf(ctx);
+      if (machineContext.suspended) return fail(ALREADY, { code: 'transition_already_called' });
       return decide(await handler(input as never, ctx as never), ctx, path);
     },
   });
@@ -51,12 +51,12 @@ export function decide(decision: unknown, ctx: ToolContext, path: string): ToolR
       'transition',
       `A handler must return to(), spawn(), cede() or suspend() itself, and it returned ${nounFor(decision)}.`,
     );
-  const workplace = workplaceOf(ctx);
-  if (decision.kind === 'suspend') return wait(decision, workplace);
-  const { instanceId } = viewOf(ctx).seat;
-  const event = toEvent(decision, instanceId, workplace, path);
+  const machineContext = workplaceOf(ctx);
+  if (decision.kind === 'suspend') return wait(decision, machineContext);
+  const { instanceId } = viewOf(ctx).actor;
+  const event = toEvent(decision, instanceId, machineContext, path);
   // Whatever the tree has against it is found now, while the call can still fail.
-  const { tree } = applyEvent(workplace.tree(), event);
+  const { tree } = applyEvent(machineContext.tree(), event);
   dispatchChange(ctx.session, event);
   const born =
     event.kind === 'spawned' ? (findInstance(tree, instanceId)?.children.slice(-event.children.length) ?? []) : [];
@@ -64,18 +64,21 @@ export function decide(decision: unknown, ctx: ToolContext, path: string): ToolR
   return ok(value, describe(event, born), { excludeValueFromContext: true });
 }
 
-function wait({ reason, expiresInMs }: Extract<Transition, { kind: 'suspend' }>, workplace: Workplace): ToolResult {
-  if (!workplace.canSuspend) throw misplaced('suspend', 'Only a transition can suspend. A command returned');
+function wait(
+  { reason, expiresInMs }: Extract<Transition, { kind: 'suspend' }>,
+  machineContext: MachineContext,
+): ToolResult {
+  if (!machineContext.canSuspend) throw misplaced('suspend', 'Only a transition can suspend. A command returned');
   const display = { suspend: toContent(reason) };
   const waiting = pending({ display, ...(expiresInMs === undefined ? {} : { expiresInMs }) });
-  workplace.suspended = true;
+  machineContext.suspended = true;
   return waiting;
 }
 
 function toEvent(
   decision: Exclude<Transition, { kind: 'suspend' }>,
   id: string,
-  { charter, tree, canSuspend: isCall }: Workplace,
+  { charter, tree, canSuspend: isCall }: MachineContext,
   path: string,
 ): TreeEvent {
   switch (decision.kind) {

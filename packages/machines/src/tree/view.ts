@@ -9,7 +9,7 @@ import type { TreeEvent } from './tree-event.ts';
  */
 export interface View {
   /** The same object for the whole step: what only the running machine knows is found by it. */
-  readonly seat: Seat;
+  readonly actor: Actor;
   readonly state: PlainObject;
   readonly packs: { readonly [name: string]: PlainObject };
   /** From the parent up to the root. */
@@ -19,7 +19,7 @@ export interface View {
 }
 
 /** Who acts. */
-export interface Seat {
+export interface Actor {
   readonly instanceId: string;
   readonly node: string;
 }
@@ -34,7 +34,7 @@ interface Changed {
   readonly event: TreeEvent;
 }
 
-const NOBODY: View = { seat: { instanceId: '', node: '' }, state: {}, packs: {}, ancestors: [], events: [] };
+const NOBODY: View = { actor: { instanceId: '', node: '' }, state: {}, packs: {}, ancestors: [], events: [] };
 
 export const viewSlice: Slice<View> = slice<View>('lastcall.machine', {
   initial: NOBODY,

@@ -3,8 +3,8 @@ import type { AgentConfig } from '../../config/agent-config.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { AgentRow, AgentStatus, Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
+import { isId } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
-import { isId } from '../entities/plain-text.ts';
 
 /** An entity that thinks. */
 export interface Agent {

@@ -1,7 +1,7 @@
 import { type AgentConfig, agentConfigSchema } from '../../config/agent-config.ts';
 import { type ConfigProblem, check } from '../../config/config-problem.ts';
 import { ApiError } from '../api-error.ts';
-import { plainText } from '../entities/plain-text.ts';
+import { plainText } from '../entities/column-text.ts';
 
 /** Whether a tool of that name or id is registered. Default: every one is taken to be, and the cycle finds out. */
 export type IsKnownTool = (nameOrId: string) => boolean;

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../../ports/store/store.ts';
 import type { AgentRow } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
-import { isId } from '../entities/plain-text.ts';
+import { isId } from '../entities/column-text.ts';
 
 /**
  * Why the row of an agent is locked:

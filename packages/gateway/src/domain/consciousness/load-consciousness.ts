@@ -23,18 +23,18 @@ export interface StoredRecord extends JournalRecord {
 
 /** Reads from the last compaction on: what came before stays in the store and is not read again. */
 export async function loadConsciousness(db: Kysely<Tables>, threadId: string): Promise<Consciousness> {
-  return toConsciousness(await loadRows(db, threadId));
+  return toConsciousness(await loadTranscriptRows(db, threadId));
 }
 
 /** A row of a transcript as it is written. */
-export type MindRow = Pick<TranscriptEntryRow, 'seq' | 'kind' | 'payload'>;
+export type TranscriptRow = Pick<TranscriptEntryRow, 'seq' | 'kind' | 'payload'>;
 
 /** What there is to be read of a mind. */
-export async function loadRows(db: Kysely<Tables>, threadId: string): Promise<readonly MindRow[]> {
+export async function loadTranscriptRows(db: Kysely<Tables>, threadId: string): Promise<readonly TranscriptRow[]> {
   return await fromLastCompaction(db, { threadId });
 }
 
-export function toConsciousness(rows: readonly MindRow[]): Consciousness {
+export function toConsciousness(rows: readonly TranscriptRow[]): Consciousness {
   const [first] = rows;
   const compaction = first?.kind === COMPACTION ? fromCompactionPayload(first.payload) : undefined;
   const own = compaction === undefined ? rows : rows.slice(1);

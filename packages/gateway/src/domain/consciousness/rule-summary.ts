@@ -1,13 +1,13 @@
 import { parseFrame } from '../inbox/frame.ts';
 import type { InboxLine } from '../inbox/render-inbox.ts';
 import { clip } from './clip.ts';
-import type { Happening } from './happening.ts';
+import type { HistoryItem } from './history-item.ts';
 
 const LONGEST_TEXT = 400;
 const LONGEST_INPUT = 200;
 
 /** What happened in one line each, by rule: who said what, which tools were called, and what they gave. */
-export function summariseByRule(happenings: readonly Happening[], tag: string): readonly string[] {
+export function summariseByRule(happenings: readonly HistoryItem[], tag: string): readonly string[] {
   return happenings.flatMap((happening) => {
     if ('called' in happening) return [ofCall(happening)];
     const inbox = happening.said === 'user' ? parseFrame(happening.text, 'inbox', tag) : undefined;
@@ -18,7 +18,7 @@ export function summariseByRule(happenings: readonly Happening[], tag: string): 
 
 const SPEAKERS = { system: 'I was told', user: 'I was told', assistant: 'I said' } as const;
 
-function ofCall({ called, input, result }: Extract<Happening, { called: string }>): string {
+function ofCall({ called, input, result }: Extract<HistoryItem, { called: string }>): string {
   return `I called ${called} ${clip(JSON.stringify(input) ?? '', LONGEST_INPUT)}: ${gist(result, LONGEST_TEXT)}`;
 }
 

@@ -2,7 +2,7 @@ import type { Entry } from '@lastcall/core';
 import { renderFrame } from '../inbox/frame.ts';
 import { toCharacters, toTokens } from './estimate-tokens.ts';
 import { fitLines } from './fit-lines.ts';
-import { type Happening, happeningsOf } from './happening.ts';
+import { type HistoryItem, historyItems } from './history-item.ts';
 import { summariseByRule } from './rule-summary.ts';
 import { readSummary, summaryLength } from './summary-frame.ts';
 
@@ -28,7 +28,7 @@ export async function summariseCycles(options: SummaryOptions): Promise<readonly
   const { entries, isCarried, tag, budgetTokens } = options;
   const earlier = entries.flatMap((entry) => readSummary(entry, tag) ?? []);
   const rest = entries.filter((entry) => readSummary(entry, tag) === undefined);
-  const happenings = happeningsOf(rest, isCarried);
+  const happenings = historyItems(rest, isCarried);
   const room = toCharacters(budgetTokens);
   const fits = (lines: readonly string[]): boolean => summaryLength(lines, tag) <= room;
   if (happenings.length === 0) return fitLines(earlier, fits);
@@ -41,14 +41,14 @@ export async function summariseCycles(options: SummaryOptions): Promise<readonly
   return byRule({ earlier, happenings, tag, room });
 }
 
-function toHappening(line: string): Happening {
+function toHappening(line: string): HistoryItem {
   return { said: 'assistant', text: line };
 }
 
 /** Empty where there is no answer to be had. */
 async function ask(
   { tag, readTokens, summarise }: SummaryOptions,
-  happenings: readonly Happening[],
+  happenings: readonly HistoryItem[],
   budgetTokens: number,
 ): Promise<readonly string[]> {
   const render = (lines: readonly string[]): string => renderFrame({ name: 'transcript', tag, lines });
@@ -71,7 +71,7 @@ async function ask(
 
 interface ByRule {
   readonly earlier: readonly string[];
-  readonly happenings: readonly Happening[];
+  readonly happenings: readonly HistoryItem[];
   readonly tag: string;
   readonly room: number;
 }

@@ -5,10 +5,10 @@ import type { Tx } from '../../ports/store/store.ts';
 import type { EntityKind, EntityRow, Tables } from '../../ports/store/tables.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { newId } from '../new-id.ts';
+import { isId, plainText } from './column-text.ts';
 import { invalid } from './invalid.ts';
 import { type Metadata, toMetadata } from './metadata.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from './page.ts';
-import { isId, plainText } from './plain-text.ts';
 
 /** Who is there: a person, an agent, or a service. */
 export interface Entity {

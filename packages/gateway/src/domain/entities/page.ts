@@ -1,5 +1,5 @@
+import { isId } from './column-text.ts';
 import { invalid } from './invalid.ts';
-import { isId } from './plain-text.ts';
 
 /** A part of a list. `next` is the cursor of the part after it; without it, this is the last one. */
 export interface Page<T> {

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import { fromJson } from '../../ports/store/json.ts';
 import type { InboxEventRow, InboxEventType, InboxStatus, Tables } from '../../ports/store/tables.ts';
+import { isId } from '../entities/column-text.ts';
 import { numberCursor, type Page, type PageOptions, pageLimit, toPage } from '../entities/page.ts';
-import { isId } from '../entities/plain-text.ts';
 import type { InboxEvent } from './inbox-event.ts';
 
 /** An event of an agent's inbox, as operators see it. */

@@ -1,8 +1,8 @@
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { lockAgent } from '../agents/lock-agent.ts';
+import { isId } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
-import { isId } from '../entities/plain-text.ts';
 
 export interface Redrive {
   readonly agentId: string;

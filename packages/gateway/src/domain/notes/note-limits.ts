@@ -4,8 +4,8 @@ import { type Limits, limitsOf } from '../../config/agent-limits.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 import { ApiError, notFound } from '../api-error.ts';
+import { isId } from '../entities/column-text.ts';
 import { tooLarge } from '../entities/invalid.ts';
-import { isId } from '../entities/plain-text.ts';
 
 /** How many goals, memories and plans the agent may keep, and how long each may be, as it is configured now. */
 export async function noteLimits(db: Kysely<Tables>, agentId: string): Promise<Limits> {

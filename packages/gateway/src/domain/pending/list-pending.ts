@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { PendingCallRow, PendingStatus, Tables } from '../../ports/store/tables.ts';
+import { isId } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
-import { isId } from '../entities/plain-text.ts';
 import { rightOf } from './may-answer.ts';
 import { type PendingCall, toPendingCall } from './pending-call.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError, notFound } from '../api-error.ts';
-import { isId } from '../entities/plain-text.ts';
+import { isId } from '../entities/column-text.ts';
 import type { PendingCall } from './pending-call.ts';
 
 /** Who answers: an entity, or whoever holds a secret key (its id is recorded). */

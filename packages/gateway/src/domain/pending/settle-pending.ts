@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { PendingCallRow } from '../../ports/store/tables.ts';
-import { isId } from '../entities/plain-text.ts';
+import { isId } from '../entities/column-text.ts';
 import type { ToolResultOutcome } from '../inbox/inbox-event.ts';
 import { pushEvent } from '../inbox/push-event.ts';
 import type { PendingCall } from './pending-call.ts';

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { fromJson } from '../../ports/store/json.ts';
 import type { CallRow, Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
-import { isId } from '../entities/plain-text.ts';
+import { isId } from '../entities/column-text.ts';
 import { getRun } from './run.ts';
 
 /** A call of a run, with all that is kept of its output: also what was too large to be shown. */

@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely';
 import { fromJson } from '../../ports/store/json.ts';
 import type { RunRow, RunStatus, Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
+import { isId } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
-import { isId } from '../entities/plain-text.ts';
 
 /** One waking of a thread: what it took, and how it ended. */
 export interface Run {

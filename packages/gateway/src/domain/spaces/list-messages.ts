@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../ports/store/tables.ts';
+import { isId } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
 import { pageLimit } from '../entities/page.ts';
-import { isId } from '../entities/plain-text.ts';
 import { type Message, toMessage } from './message.ts';
 
 export interface MessageFilter {

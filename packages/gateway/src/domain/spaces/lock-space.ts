@@ -4,7 +4,7 @@ import { statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { SpaceRow } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
-import { isId } from '../entities/plain-text.ts';
+import { isId } from '../entities/column-text.ts';
 
 /**
  * The space's row, which nobody else changes until the commit. Whoever posts to a space, joins or leaves it begins here: messages

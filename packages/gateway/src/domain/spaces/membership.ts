@@ -5,8 +5,8 @@ import { statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { EntityKind, EntityRow, MembershipRow, Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
+import { isId, plainText } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
-import { isId, plainText } from '../entities/plain-text.ts';
 import { emit, spaceChannel } from '../streams/emit.ts';
 import { lockSpace } from './lock-space.ts';
 

@@ -1,14 +1,14 @@
 import type { Kysely } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
+import { pipeline } from '../../ports/store/pipeline.ts';
 import { statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { EntityRow, MessageRow, Tables } from '../../ports/store/tables.ts';
-import { together } from '../../ports/store/together.ts';
 import { notFound } from '../api-error.ts';
+import { isId, plainText } from '../entities/column-text.ts';
 import { invalid, tooLarge } from '../entities/invalid.ts';
 import { type Metadata, toMetadata } from '../entities/metadata.ts';
-import { isId, plainText } from '../entities/plain-text.ts';
 import { emit, spaceChannel } from '../streams/emit.ts';
 import { appendMessage } from './append-message.ts';
 import { lockSpace } from './lock-space.ts';
@@ -41,7 +41,7 @@ export interface PostedMessage {
 /** Writes a message and tells every other agent of the space, in one transaction. */
 export async function postMessage(services: Services, tx: Tx, given: NewMessage): Promise<PostedMessage> {
   const { spaceId, entityId } = given;
-  const [space, , before, sender, listeners] = await together(
+  const [space, , before, sender, listeners] = await pipeline(
     lockSpace(tx, spaceId),
     requireMember(tx.db, spaceId, entityId),
     findPosted(tx, given),

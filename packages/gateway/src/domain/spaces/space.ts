@@ -4,9 +4,9 @@ import { fromJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { SpaceRow, Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
+import { isId, plainText } from '../entities/column-text.ts';
 import { type Metadata, toMetadata } from '../entities/metadata.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
-import { isId, plainText } from '../entities/plain-text.ts';
 import { newId } from '../new-id.ts';
 import { addMember, type NewMember } from './membership.ts';
 

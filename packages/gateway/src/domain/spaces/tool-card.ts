@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
 import { fromJson, toJson } from '../../ports/store/json.ts';
+import { pipeline } from '../../ports/store/pipeline.ts';
 import { statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { MessageRow, MessageStatus } from '../../ports/store/tables.ts';
-import { together } from '../../ports/store/together.ts';
 import { ApiError } from '../api-error.ts';
 import { emit, spaceChannel } from '../streams/emit.ts';
 import { appendMessage } from './append-message.ts';
@@ -31,7 +31,7 @@ type OpenStatus = 'running' | 'requires_action';
 /** Shows a call in a space. It wakes nobody. The call's card again is the same card. */
 export async function openCard(services: Services, tx: Tx, given: NewCard): Promise<Message> {
   const { spaceId, entityId, callId, toolName, input, status } = given;
-  const [space, , known] = await together(
+  const [space, , known] = await pipeline(
     lockSpace(tx, spaceId),
     requireMember(tx.db, spaceId, entityId),
     lockCard(tx, callId),
@@ -87,7 +87,7 @@ export async function updateCard(
     ...(output === undefined ? {} : { output }),
   });
   const changed = { status, metadata, updated_at: tx.now() };
-  tx.leave(changeCard(tx.db, { id: card.id, ...changed }));
+  tx.send(changeCard(tx.db, { id: card.id, ...changed }));
   tell(services, tx, { ...card, ...changed });
   return toMessage({ ...card, ...changed });
 }

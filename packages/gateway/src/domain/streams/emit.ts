@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/json.ts';
+import { pipeline } from '../../ports/store/pipeline.ts';
 import { statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { together } from '../../ports/store/together.ts';
 
 interface Emitted {
   readonly channel: string;
@@ -40,7 +40,7 @@ export function emit({ bus }: Pick<Services, 'bus'>, tx: Tx, given: Emitted): vo
     const writing = write(tx, events).then((all) => {
       written = all;
     });
-    tx.leave(writing);
+    tx.send(writing);
     tx.afterCommit(() => bus.publish(written));
   });
 }
@@ -54,7 +54,7 @@ async function write(tx: Tx, events: readonly Written[]): Promise<StreamEvent[]>
   const byChannel = Map.groupBy(events, ({ channel }) => channel);
   const channels = [...byChannel.keys()].sort();
   const writeOne = tx.dialect === 'postgres' ? writeAtOnce : writeInTwo;
-  const numbered = await together(
+  const numbered = await pipeline(
     ...channels.map((channel) => writeOne(tx, { channel, at, events: (byChannel.get(channel) ?? []).map(toRow) })),
   );
   return channels.flatMap((channel, index) => {
@@ -119,13 +119,13 @@ const numberAndInsert = statement(
 
 /** The same where a statement cannot do both. */
 async function writeInTwo(tx: Tx, { channel, at, events }: Batch): Promise<Numbered> {
-  const [[drawn], [revoked]] = await together(
+  const [[drawn], [revoked]] = await pipeline(
     draw(tx.db, { channel, count: events.length }),
     countRevocations(tx.db, {}),
   );
   const first = (drawn?.next_seq ?? Number.NaN) - events.length;
   const revocations = (revoked?.next_seq ?? 1) - 1;
-  await together(
+  await pipeline(
     ...events.map(({ type, payload }, place) =>
       insertEvent(tx.db, { channel, seq: first + place, type, payload, at, revocations }),
     ),

@@ -135,12 +135,12 @@ function another(value: unknown, index: number, schema: unknown): unknown {
   return typeof value === 'string' && index > 0 ? `${value}${index}` : value;
 }
 
-function toNumber(schema: Schema, isWhole: boolean): number {
+function toNumber(schema: Schema, endPersisted: boolean): number {
   const above = numberOf(schema.exclusiveMinimum, Number.NEGATIVE_INFINITY);
   const below = numberOf(schema.exclusiveMaximum, Number.POSITIVE_INFINITY);
-  const least = Math.max(numberOf(schema.minimum, Number.NEGATIVE_INFINITY), isWhole ? above + 1 : above);
-  const most = Math.min(numberOf(schema.maximum, Number.POSITIVE_INFINITY), isWhole ? below - 1 : below);
-  const step = numberOf(schema.multipleOf, isWhole ? 1 : 0);
+  const least = Math.max(numberOf(schema.minimum, Number.NEGATIVE_INFINITY), endPersisted ? above + 1 : above);
+  const most = Math.min(numberOf(schema.maximum, Number.POSITIVE_INFINITY), endPersisted ? below - 1 : below);
+  const step = numberOf(schema.multipleOf, endPersisted ? 1 : 0);
   const near = Math.min(Math.max(1, least), most);
   const whole = step > 0 ? Math.ceil(near / step) * step : near;
   const value = whole > most && step > 0 ? Math.floor(most / step) * step : whole;

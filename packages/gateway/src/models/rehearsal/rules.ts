@@ -37,7 +37,7 @@ function* takeUpAll(scene: Scene, events: readonly InboxEvent[]): Script {
     // First of all: what it does for somebody is shown where they are.
     const isThere = isForIt(event) && target !== undefined && (target === place || (yield* enter(scene, target)));
     if (isThere) place = target;
-    const told = yield* takeUp(scene, event);
+    const told = yield* nextCycle(scene, event);
     if (told === undefined || !isThere || !isOffered(scene, 'send_message')) continue;
     yield { toolName: 'send_message', input: { text: hasConfessed ? told : `${CONFESSION} ${told}` } };
     hasConfessed = true;
@@ -56,7 +56,7 @@ function* enter(scene: Scene, spaceId: string): Script<boolean> {
 }
 
 /** Does what an event is about, and gives what is to be said of it. */
-function* takeUp(scene: Scene, event: InboxEvent): Script<string | undefined> {
+function* nextCycle(scene: Scene, event: InboxEvent): Script<string | undefined> {
   switch (event.type) {
     case 'space_message':
       return isForIt(event) ? yield* follow(scene, event.text) : undefined;

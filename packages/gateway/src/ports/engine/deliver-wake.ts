@@ -4,11 +4,11 @@ import type { Wake } from './engine.ts';
 /** Resolves also where the wake fails: the sweep finds the thread again. */
 export async function deliverWake(
   wake: Wake,
-  { threadId, isFirst }: { readonly threadId: string; readonly isFirst: boolean },
+  { threadId, isUrgent }: { readonly threadId: string; readonly isUrgent: boolean },
   logger: Logger | undefined,
 ): Promise<void> {
   try {
-    await wake(threadId, { isFirst });
+    await wake(threadId, { isUrgent });
   } catch (error) {
     logger?.error(`Waking thread ${threadId} failed. The sweep will try again.`, error);
   }

@@ -16,4 +16,4 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
-export type Wake = (threadId: string, options?: { readonly isFirst: boolean }) => Promise<void>;
+export type Wake = (threadId: string, options?: { readonly isUrgent: boolean }) => Promise<void>;

@@ -23,7 +23,7 @@ export async function createGraphileEngine({ url, concurrency = 10, logger }: Gr
       // Whoever is waited for need not go by way of the queue: the job is for when this gateway dies, or has no place.
       if (at === 'first')
         tx.afterCommit(() => {
-          if (own !== undefined) void deliverWake(own, { threadId, isFirst: true }, logger);
+          if (own !== undefined) void deliverWake(own, { threadId, isUrgent: true }, logger);
         });
     },
     async start(wake) {
@@ -67,7 +67,7 @@ async function perform(
   const timer = setTimeout(resolve, PATIENCE_MS);
   const onStop = (): void => reject(new Error('The gateway stops.'));
   stopping.addEventListener('abort', onStop);
-  void deliverWake(wake, { threadId, isFirst: first }, logger).then(resolve);
+  void deliverWake(wake, { threadId, isUrgent: first }, logger).then(resolve);
   try {
     await promise;
   } finally {

@@ -6,15 +6,15 @@ import { WakeTimes } from './wake-times.ts';
 /** For one gateway by itself. Nothing of it survives the process: the sweep finds what was to be woken. */
 export function createInProcessEngine({ logger }: { logger?: Logger } = {}): Engine {
   /** Threads to be woken at once: one wake stands for all that were asked for before it. */
-  const waiting = new Map<string, { readonly threadId: string; readonly isFirst: boolean }>();
+  const waiting = new Map<string, { readonly threadId: string; readonly isUrgent: boolean }>();
   const later = new WakeTimes();
   let wake: Wake | undefined;
   let delivery: NodeJS.Immediate | undefined;
   let timer: NodeJS.Timeout | undefined;
   let timerAt = Number.POSITIVE_INFINITY;
 
-  function add(threadId: string, isFirst = false): void {
-    waiting.set(threadId, { threadId, isFirst: isFirst || waiting.get(threadId)?.isFirst === true });
+  function add(threadId: string, isUrgent = false): void {
+    waiting.set(threadId, { threadId, isUrgent: isUrgent || waiting.get(threadId)?.isUrgent === true });
     if (wake !== undefined) delivery ??= setImmediate(deliver);
   }
 
@@ -54,7 +54,7 @@ export function createInProcessEngine({ logger }: { logger?: Logger } = {}): Eng
     },
     async start(given) {
       wake = given;
-      for (const { threadId, isFirst } of waiting.values()) add(threadId, isFirst);
+      for (const { threadId, isUrgent } of waiting.values()) add(threadId, isUrgent);
       setTimer();
     },
     async stop() {

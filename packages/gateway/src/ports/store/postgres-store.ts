@@ -1,6 +1,6 @@
 import { type DatabaseConnection, type Driver, Kysely, sql } from 'kysely';
 import { Pool, type PoolConfig, types } from 'pg';
-import { boundTo } from './bound-to.ts';
+import { kyselyOn } from './kysely-on.ts';
 import { migrate } from './migrate.ts';
 import { guarded, PipelinedDriver, postgresDialect } from './postgres-driver.ts';
 import { codeOf } from './postgres-error.ts';
@@ -22,11 +22,11 @@ export async function openPostgresStore({ url, connections = 20 }: PostgresOptio
   const dialect = postgresDialect(driver);
   const db = new Kysely<Tables>({ dialect });
   const clock = new DatabaseClock();
-  const on = boundTo(db, { dialect, driver });
+  const on = kyselyOn(db, { dialect, driver });
   const source: TransactionSource = {
     dialect: 'postgres',
     now: () => clock.now(),
-    failsWhole: true,
+    abortsOnError: true,
     open: () => begin(driver, on),
   };
   try {

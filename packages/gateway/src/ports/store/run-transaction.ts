@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { AbortedTransactionError, type DatabaseConnection, type Kysely } from 'kysely';
-import { isAftermath } from './aftermath.ts';
+import { isFollowUpError } from './follow-up-error.ts';
 import type { Dialect, TransactionOptions, Tx } from './store.ts';
 import { StoreMisuse } from './store-error.ts';
 import type { Tables } from './tables.ts';
@@ -24,9 +24,9 @@ export interface TransactionSource {
    * Whether a statement that fails leaves nothing to commit. Then the commit is sent along with the last statements, without waiting
    * for their answers.
    */
-  readonly failsWhole: boolean;
+  readonly abortsOnError: boolean;
   /** Waits for its turn, and begins. */
-  open(options: { isFirst: boolean }): Promise<BegunTransaction>;
+  open(options: { isUrgent: boolean }): Promise<BegunTransaction>;
 }
 
 /** A transaction of a database. Either `commit` or `rollback` comes once, or `rollback` after a `commit` that rejected; `close` at last. */
@@ -45,10 +45,10 @@ export interface BegunTransaction {
 export async function runTransaction<T>(
   source: TransactionSource,
   work: (tx: Tx) => Promise<T>,
-  { onDoubt, isFirst = false }: TransactionOptions & { onDoubt?: () => void } = {},
+  { onDoubt, isUrgent = false }: TransactionOptions & { onDoubt?: () => void } = {},
 ): Promise<T> {
   assertOutsideTransaction();
-  const begun = await source.open({ isFirst });
+  const begun = await source.open({ isUrgent });
   const inside = { open: true };
   try {
     const tx = new OpenTransaction(source, begun);
@@ -67,15 +67,15 @@ class OpenTransaction implements Tx {
   readonly dialect: Dialect;
   readonly db: Kysely<Tables>;
   readonly now: () => number;
-  readonly #failsWhole: boolean;
+  readonly #abortsOnError: boolean;
   readonly #begun: BegunTransaction;
   readonly #before: (() => void | Promise<void>)[] = [];
   readonly #after: (() => void)[] = [];
   readonly #left: Promise<Failure | undefined>[] = [];
   #isOver = false;
 
-  constructor({ dialect, now, failsWhole }: TransactionSource, begun: BegunTransaction) {
-    this.#failsWhole = failsWhole;
+  constructor({ dialect, now, abortsOnError }: TransactionSource, begun: BegunTransaction) {
+    this.#abortsOnError = abortsOnError;
     this.#begun = begun;
     this.dialect = dialect;
     this.now = now;
@@ -83,10 +83,10 @@ class OpenTransaction implements Tx {
       executeQuery: (query) => (this.#isOver ? Promise.reject(over()) : begun.connection.executeQuery(query)),
       streamQuery: (...given) => begun.connection.streamQuery(...given),
     });
-    if (begun.begun !== undefined) this.leave(begun.begun);
+    if (begun.begun !== undefined) this.send(begun.begun);
   }
 
-  leave(statement: Promise<unknown>): void {
+  send(statement: Promise<unknown>): void {
     const end = statement.then(nothing, toFailure);
     if (this.#isOver) throw over();
     this.#left.push(end);
@@ -108,7 +108,7 @@ class OpenTransaction implements Tx {
     try {
       const value = await work(this);
       for (const last of this.#before) await last();
-      if (!this.#failsWhole) throwFirst(await this.#ends());
+      if (!this.#abortsOnError) throwFirst(await this.#ends());
       await this.#commit(onDoubt);
       return value;
     } catch (error) {
@@ -150,7 +150,7 @@ const toFailure = (error: unknown): Failure => ({ error });
 /** The first that says what went wrong. */
 function firstOf(failures: readonly (Failure | undefined)[]): Failure | undefined {
   const failed = failures.filter((one) => one !== undefined);
-  return failed.find(({ error }) => !isAftermath(error)) ?? failed[0];
+  return failed.find(({ error }) => !isFollowUpError(error)) ?? failed[0];
 }
 
 function throwFirst(failures: readonly (Failure | undefined)[]): void {

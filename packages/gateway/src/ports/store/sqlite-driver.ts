@@ -65,14 +65,14 @@ export class SqliteDriver implements Driver {
 
   async acquireConnection(): Promise<DatabaseConnection> {
     assertOutsideTransaction();
-    await this.turn({ isMember: false, isFirst: true });
+    await this.turn({ isMember: false, isUrgent: true });
     return this.connection;
   }
 
   /** `isMember`: of a group of transactions that are committed together. */
-  turn({ isMember, isFirst }: { isMember: boolean; isFirst: boolean }): Promise<void> {
+  turn({ isMember, isUrgent }: { isMember: boolean; isUrgent: boolean }): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    (isFirst ? this.#first : this.#others).push({ isMember, go: resolve });
+    (isUrgent ? this.#first : this.#others).push({ isMember, go: resolve });
     if (!this.#isLent) {
       this.#isLent = true;
       this.pass();

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
-import { boundTo } from './bound-to.ts';
+import { kyselyOn } from './kysely-on.ts';
 import { migrate } from './migrate.ts';
 import { makePrivateDatabase, makePrivateFolder } from './private-folder.ts';
 import { runTransaction, type TransactionSource } from './run-transaction.ts';
@@ -30,11 +30,11 @@ export async function openSqliteStore({ home, synchronous = 'FULL', sliceMs }: S
   const db = new Kysely<Tables>({ dialect });
   await migrate(db, 'sqlite');
   await releaseAllLeases(db);
-  const transactions = new SqliteTransactions(database, driver, boundTo(db, { dialect, driver }));
+  const transactions = new SqliteTransactions(database, driver, kyselyOn(db, { dialect, driver }));
   const source: TransactionSource = {
     dialect: 'sqlite',
     now: Date.now,
-    failsWhole: false,
+    abortsOnError: false,
     open: (options) => transactions.open(options),
   };
   return {

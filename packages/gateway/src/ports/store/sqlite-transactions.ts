@@ -39,8 +39,8 @@ export class SqliteTransactions {
     };
   }
 
-  async open({ isFirst }: { isFirst: boolean }): Promise<BegunTransaction> {
-    await this.#driver.turn({ isMember: true, isFirst });
+  async open({ isUrgent }: { isUrgent: boolean }): Promise<BegunTransaction> {
+    await this.#driver.turn({ isMember: true, isUrgent });
     try {
       this.#begin();
     } catch (error) {

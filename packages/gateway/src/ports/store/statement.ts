@@ -1,5 +1,5 @@
 import { type Compilable, type CompiledQuery, type Kysely, PostgresAdapter, type RawBuilder } from 'kysely';
-import { connectionOf } from './bound-to.ts';
+import { connectionOf } from './kysely-on.ts';
 import type { Dialect } from './store.ts';
 import type { Tables } from './tables.ts';
 

@@ -25,7 +25,7 @@ export interface Store {
 
 export interface TransactionOptions {
   /** Somebody waits for it: it goes ahead of those that nobody does, where they stand in line. */
-  readonly isFirst?: boolean;
+  readonly isUrgent?: boolean;
 }
 
 export type Dialect = 'sqlite' | 'postgres';
@@ -38,7 +38,7 @@ export interface Tx {
   /** The database's clock, in milliseconds: gateways' own clocks may differ. */
   now(): number;
   /** A statement whose answer nobody waits for but the commit, which fails if it does. */
-  leave(statement: Promise<unknown>): void;
+  send(statement: Promise<unknown>): void;
   /** Last work of the transaction, e.g. numbering the events it leaves. */
   beforeCommit(work: () => void | Promise<void>): void;
   /** What the world may learn once it is durable. Must not throw. */

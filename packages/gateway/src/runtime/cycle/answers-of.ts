@@ -2,7 +2,7 @@ import type { Answer } from '@lastcall/core';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { EventRow } from './look.ts';
+import type { EventRow } from './read-thread.ts';
 
 /**
  * Decisions are answers for core, which then runs the tool or does not; plain results need no more than to be told. An event that

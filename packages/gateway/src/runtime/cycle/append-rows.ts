@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { MindRow } from '../../domain/consciousness/load-consciousness.ts';
+import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import { StaleTranscript } from '../../domain/consciousness/stale-transcript.ts';
 import { violatesConstraint } from '../../ports/store/constraint-error.ts';
 import { statement } from '../../ports/store/statement.ts';
@@ -19,8 +19,8 @@ export interface RowPlace {
 export function appendRows(
   { tx, lease: { threadId } }: HeldThread,
   { runId, seq }: RowPlace,
-  rows: readonly Omit<MindRow, 'seq'>[],
-): readonly MindRow[] {
+  rows: readonly Omit<TranscriptRow, 'seq'>[],
+): readonly TranscriptRow[] {
   if (rows.length === 0) return [];
   const place = { threadId, runId, now: tx.now() };
   const refuse = (error: unknown): never => {
@@ -28,10 +28,10 @@ export function appendRows(
   };
   if (tx.dialect === 'sqlite')
     for (const [index, row] of rows.entries())
-      tx.leave(insertOne(tx.db, { ...place, ...row, before: seq + index - 1 }).catch(refuse));
+      tx.send(insertOne(tx.db, { ...place, ...row, before: seq + index - 1 }).catch(refuse));
   else {
     const [kinds, payloads] = [rows.map(({ kind }) => kind), rows.map(({ payload }) => payload)];
-    tx.leave(insertAll(tx.db, { ...place, before: seq - 1, kinds, payloads }).catch(refuse));
+    tx.send(insertAll(tx.db, { ...place, before: seq - 1, kinds, payloads }).catch(refuse));
   }
   return rows.map((row, index) => ({ seq: seq + index, ...row }));
 }
@@ -44,7 +44,7 @@ interface Place {
   readonly before: number;
 }
 
-interface OneRow extends Place, Omit<MindRow, 'seq'> {}
+interface OneRow extends Place, Omit<TranscriptRow, 'seq'> {}
 
 const insertOne = statement(
   (_db, { threadId, before, runId, kind, payload, now }: OneRow) => sql`

@@ -1,5 +1,5 @@
 import type { Entry, JournalRecord } from '@lastcall/core';
-import { asPlainText } from '../../domain/entities/plain-text.ts';
+import { asPlainText } from '../../domain/entities/column-text.ts';
 import { insertRow } from '../../ports/store/insert-row.ts';
 import { toJson } from '../../ports/store/json.ts';
 import { type Statement, statement } from '../../ports/store/statement.ts';
@@ -15,11 +15,11 @@ export function writeCalls(tx: Tx, runId: string, records: readonly JournalRecor
   for (const { entry } of records) {
     if (entry.kind !== 'reply') continue;
     for (const row of toCallRows(entry, { runId, now, started })) {
-      tx.leave(insertCall(tx.db, row));
+      tx.send(insertCall(tx.db, row));
       started.delete(row.id);
     }
   }
-  for (const callId of started) tx.leave(startCall(tx.db, { callId }));
+  for (const callId of started) tx.send(startCall(tx.db, { callId }));
 }
 
 function toCallRows(

@@ -33,15 +33,15 @@ export async function closeRun(services: Services, tx: Tx, cycle: Cycle, end: Ru
   const now = tx.now();
   const { status } = end;
   const values = { runId, status, stop: toJson(plainStop(end.stop)), usage: toJson(end.usage ?? null), now };
-  tx.leave(status === 'cancelled' ? endCancelled(tx.db, values) : endUncancelled(tx.db, values));
+  tx.send(status === 'cancelled' ? endCancelled(tx.db, values) : endUncancelled(tx.db, values));
   tx.afterCommit(() => {
     cycle.endedAs = status;
   });
   if (status === 'failed') await tellFailed(services, tx, cycle, await giveBack(services, tx, cycle, end));
-  else tx.leave(finishEvents(tx.db, { runId }));
-  if (cycle.activeIn !== null) {
+  else tx.send(finishEvents(tx.db, { runId }));
+  if (cycle.announcedSpaceId !== null) {
     const payload = { runId, entityId: agent.entityId };
-    emit(services, tx, { channel: spaceChannel(cycle.activeIn), type: 'agent.inactive', payload });
+    emit(services, tx, { channel: spaceChannel(cycle.announcedSpaceId), type: 'agent.inactive', payload });
   }
   const payload = { runId, status, stop: plainStop(end.stop) };
   emit(services, tx, { channel: runChannel(runId), type: 'run.end', payload });

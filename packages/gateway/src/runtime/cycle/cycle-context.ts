@@ -24,19 +24,19 @@ export interface CycleContext {
   stage(ctx: ToolContext, write: StagedWrite): void;
 }
 
-export interface ThinkingContext extends CycleContext {
+export interface RunningCycle extends CycleContext {
   readonly cycle: Cycle;
 }
 
-const contexts = new AsyncLocalStorage<ThinkingContext>();
+const contexts = new AsyncLocalStorage<RunningCycle>();
 
 /** Tools are made once for all cycles: which one a call is in, it finds by what it was started from. */
-export function inCycle<T>(context: ThinkingContext, work: () => T): T {
+export function runInCycle<T>(context: RunningCycle, work: () => T): T {
   return contexts.run(context, work);
 }
 
 /** To be asked when a call begins. */
-export function thisCycle(): ThinkingContext {
+export function currentCycle(): RunningCycle {
   const context = contexts.getStore();
   if (context === undefined) throw new LastcallError('no_cycle', 'This tool runs only in the cycle of an agent.');
   return context;

@@ -9,22 +9,21 @@ import {
   type Usage,
 } from '@lastcall/core';
 import { ApiError } from '../../domain/api-error.ts';
-import type { MindRow } from '../../domain/consciousness/load-consciousness.ts';
+import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import { openPending } from '../../domain/pending/open-pending.ts';
 import { assertNotCancelled, RunCancelled } from '../../domain/runs/run-cancelled.ts';
 import { openCardIfIn, updateCard } from '../../domain/spaces/tool-card.ts';
 import { emit, runChannel } from '../../domain/streams/emit.ts';
 import type { Services } from '../../ports/services.ts';
 import { asJson, fromJson, toJson } from '../../ports/store/json.ts';
-import { patiently } from '../../ports/store/patiently.ts';
+import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Json, MessageStatus } from '../../ports/store/tables.ts';
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
 import { fenced, releaseIfIdle } from '../lease.ts';
-import { endBegun } from './begun-calls.ts';
 import { endCall, writeCalls } from './call-rows.ts';
 import { closeRun } from './close-run.ts';
-import { isOverBudget } from './compact-mind.ts';
+import { isOverBudget } from './compact-consciousness.ts';
 import type { Cycle } from './cycle.ts';
 import type { StagedWrite } from './cycle-context.ts';
 import type { CycleTool } from './cycle-tools.ts';
@@ -33,6 +32,7 @@ import type { LiveCalls } from './live-calls.ts';
 import type { OutputLimit } from './output-limit.ts';
 import { StagedWriteRefused } from './staged-write-refused.ts';
 import type { Staging } from './staging.ts';
+import { endUnendedCall } from './unended-calls.ts';
 import { writtenInput } from './written-input.ts';
 
 type EndEntry = Parameters<Journal['settle']>[0];
@@ -190,7 +190,7 @@ export class CycleJournal implements Journal {
     // A copy: more may come while this is written.
     const waiting = [...this.#held];
     const all = [...waiting, ...records.map(toPrepared)];
-    let rows: readonly MindRow[] = [];
+    let rows: readonly TranscriptRow[] = [];
     const write = (): Promise<void> =>
       fenced(services.store, cycle.lease, async (tx, held) => {
         live.drain(tx);
@@ -204,7 +204,7 @@ export class CycleJournal implements Journal {
         await work(tx);
       });
     // As long as the thread is surely ours: what a tool did need not be in doubt because the store was away for a moment.
-    await patiently(write, { forMs: services.limits.leaseMs, signal });
+    await retryWhileUnavailable(write, { forMs: services.limits.leaseMs, signal });
     this.#held = this.#held.slice(waiting.length);
     cycle.nextSeq += all.length;
     cycle.rows.push(...rows);
@@ -224,7 +224,7 @@ export class CycleJournal implements Journal {
     const usage = usageOf(cycle.transcript.entries);
     await closeRun(services, tx, cycle, { status, stop, usage });
     tx.afterCommit(() => {
-      cycle.isWhole = true;
+      cycle.endPersisted = true;
     });
     if (!isOverBudget(cycle)) this.#rest(tx);
   }
@@ -232,13 +232,13 @@ export class CycleJournal implements Journal {
   /** Where nothing more is to be done the thread is let go along with the run's end, and nobody has to look for more. */
   #rest(tx: Tx): void {
     const { cycle } = this.#parts;
-    let isFree = false;
+    let leaseReleased = false;
     const resting = releaseIfIdle(tx, cycle.lease).then((released) => {
-      isFree = released;
+      leaseReleased = released;
     });
-    tx.leave(resting);
+    tx.send(resting);
     tx.afterCommit(() => {
-      cycle.isFree = isFree;
+      cycle.leaseReleased = leaseReleased;
     });
   }
 
@@ -263,12 +263,12 @@ export class CycleJournal implements Journal {
     const ended = isPending
       ? ({ status: 'pending', settledAt: null } as const)
       : ({ status: 'settled', settledAt: tx.now() } as const);
-    tx.leave(endCall(tx.db, { callId, outcome: kept, ...ended }));
+    tx.send(endCall(tx.db, { callId, outcome: kept, ...ended }));
     const isWritten = outcome.status === 'ok' || isPending;
     const writes = isWritten ? staging.of(callId) : [];
     // Sent ahead of what is written, which waits for answers anyway: nothing lands after a cancel was accepted.
     const checking = isPending || writes.length > 0 ? assertNotCancelled(tx, cycle.runId) : undefined;
-    if (checking !== undefined) tx.leave(checking);
+    if (checking !== undefined) tx.send(checking);
     await applyStaged(tx, writes);
     await checking;
     if (isPending) await this.#wait(tx, settlement);
@@ -310,7 +310,7 @@ export class CycleJournal implements Journal {
       (await openCardIfIn(services, tx, { ...card, status, ...(shownIn === undefined ? { written } : {}) }));
     // The agent was taken out of the space: operators still see the call.
     if (asked === undefined && shownIn !== undefined)
-      endBegun(services, tx, { callId, kind: 'tool', spaceId }, 'The agent is no longer in the space.');
+      endUnendedCall(services, tx, { callId, kind: 'tool', spaceId }, 'The agent is no longer in the space.');
     tx.afterCommit(() => {
       live.forget(callId);
       cycle.cards.add(callId);

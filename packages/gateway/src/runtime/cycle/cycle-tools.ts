@@ -24,7 +24,7 @@ import { memoryTools } from '../tools/memory-tools.ts';
 import { planTools } from '../tools/plan-tools.ts';
 import { readOutputTool } from '../tools/read-output.ts';
 import { spaceTools } from '../tools/space-tools.ts';
-import { thisCycle } from './cycle-context.ts';
+import { currentCycle } from './cycle-context.ts';
 import type { Registry } from './registry.ts';
 
 /** What the gateway knows of an agent's tool beyond how it runs. */
@@ -80,13 +80,13 @@ function builtIn({ messageCharacters }: BuiltInLimits): ToolSet {
   const known = builtIns.get(messageCharacters);
   if (known !== undefined) return known;
   const tools = mergeToolSets(
-    spaceTools(thisCycle, { messageCharacters }),
-    goalTools(thisCycle),
-    memoryTools(thisCycle),
-    planTools(thisCycle),
+    spaceTools(currentCycle, { messageCharacters }),
+    goalTools(currentCycle),
+    memoryTools(currentCycle),
+    planTools(currentCycle),
     {
       read_output: readOutputTool(() => {
-        const { read, cycle } = thisCycle();
+        const { read, cycle } = currentCycle();
         return { read, threadId: cycle.lease.threadId };
       }),
     },
@@ -138,7 +138,7 @@ function ask(config: ToolConfig): { tool: AnyTool; effects: 'session' } {
     description: config.description,
     inputSchema: config.inputSchema,
     execute: (_input: unknown, ctx: ToolContext) => {
-      if (isVisible(config) && thisCycle().cycle.activeSpaceId === null)
+      if (isVisible(config) && currentCycle().cycle.activeSpaceId === null)
         return fail('You are in no space, so nobody could answer. Enter one with enter_space first.', {
           code: 'no_active_space',
         });

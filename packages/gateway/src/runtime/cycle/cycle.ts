@@ -2,9 +2,9 @@ import type { Answer, Transcript } from '@lastcall/core';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { Limits } from '../../config/agent-limits.ts';
 import type { Situation } from '../../domain/agents/describe-agent.ts';
-import type { MindRow, StoredRecord } from '../../domain/consciousness/load-consciousness.ts';
+import type { StoredRecord, TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import type { Lease } from '../lease.ts';
-import type { SessionState } from './compact-mind.ts';
+import type { SessionState } from './compact-consciousness.ts';
 import type { CycleAgent } from './cycle-context.ts';
 
 /** One waking of an agent, under way: what it was given, and how far it has come. */
@@ -12,12 +12,12 @@ export interface Cycle {
   readonly lease: Lease;
   readonly runId: string;
   readonly number: number;
-  readonly agent: ThinkingAgent;
+  readonly agent: ConfiguredAgent;
   readonly transcript: Transcript;
   /** What was written since the last compaction, to bring the session to where it was. */
   readonly records: readonly StoredRecord[];
   /** What was in mind before the cycle and what was written since, as it was written. */
-  readonly rows: MindRow[];
+  readonly rows: TranscriptRow[];
   /** The session as it was at some row of the transcript. */
   readonly state: SessionState | undefined;
   /** Where the agent was and what it kept when the cycle was taken up. */
@@ -35,16 +35,16 @@ export interface Cycle {
   /** Calls that have a card. */
   readonly cards: Set<string>;
   /** Where `agent.active` was shown. */
-  activeIn: string | null;
+  announcedSpaceId: string | null;
   /** The thread was let go when the run ended: there was nothing more to do. */
-  isFree: boolean;
+  leaseReleased: boolean;
   /** How the run ended, once that is durable. */
   endedAs?: 'completed' | 'failed' | 'cancelled';
   /** The end of the run is the last that was written: what was written is the whole of it. */
-  isWhole: boolean;
+  endPersisted: boolean;
 }
 
-export interface ThinkingAgent extends CycleAgent {
+export interface ConfiguredAgent extends CycleAgent {
   readonly tag: string;
   readonly config: AgentConfig;
   readonly limits: Limits;

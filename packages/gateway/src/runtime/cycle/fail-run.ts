@@ -8,11 +8,11 @@ import type { CallRow } from '../../ports/store/tables.ts';
 import { hideTag } from '../../telemetry/hide-tag.ts';
 import { createRedact, type Redact } from '../../telemetry/redact.ts';
 import { fenced, type HeldThread } from '../lease.ts';
-import { begunCalls, endBegun } from './begun-calls.ts';
 import { closeRun, type RunEnd } from './close-run.ts';
 import type { Cycle } from './cycle.ts';
 import { toCycleFailure } from './cycle-failure.ts';
 import { insertEntries, toPrepared } from './insert-entries.ts';
+import { endUnendedCall, unendedCalls } from './unended-calls.ts';
 
 /** Ends a run that cannot go on. Its calls have ends all the same, and its events are tried again where that may help. */
 export async function failRun(
@@ -77,8 +77,8 @@ async function settleOpen(services: Services, tx: Tx, cycle: Cycle, reason: stri
     const settlement = { callId: id, toolName, input: fromJson(input), outcome, startedAt: now, endedAt: now };
     entries.push({ kind: 'settled', settlement });
   }
-  for (const begun of await begunCalls(tx.db, cycle))
-    if (!carded.has(begun.callId)) endBegun(services, tx, begun, 'The cycle failed.');
+  for (const begun of await unendedCalls(tx.db, cycle))
+    if (!carded.has(begun.callId)) endUnendedCall(services, tx, begun, 'The cycle failed.');
   return entries;
 }
 

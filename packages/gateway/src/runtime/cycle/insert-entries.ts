@@ -1,5 +1,5 @@
 import type { JournalRecord } from '@lastcall/core';
-import type { MindRow } from '../../domain/consciousness/load-consciousness.ts';
+import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import { toEntryPayload } from '../../domain/consciousness/transcript-row.ts';
 import type { HeldThread } from '../lease.ts';
 import { appendRows, type RowPlace } from './append-rows.ts';
@@ -19,7 +19,7 @@ export function insertEntries(
   held: HeldThread,
   place: RowPlace,
   records: readonly PreparedRecord[],
-): readonly MindRow[] {
+): readonly TranscriptRow[] {
   return appendRows(
     held,
     place,

@@ -6,7 +6,7 @@ import { memoriesOf } from '../../domain/notes/memories.ts';
 import { toMemory } from '../../domain/notes/memory.ts';
 import { type Plan, toPlan } from '../../domain/plans/plan.ts';
 import { plansOf } from '../../domain/plans/plans.ts';
-import { bundle } from '../../ports/store/bundle.ts';
+import { batchReads } from '../../ports/store/batch-reads.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 
 /** More spaces than that are for `enter_space` to know. */
@@ -33,7 +33,7 @@ interface OfAgent {
   readonly agentId: string;
 }
 
-const readSituation = bundle<OfAgent>()({
+const readSituation = batchReads<OfAgent>()({
   own: (db, { agentId }) =>
     db.selectFrom('agents').select(['entity_id', 'name', 'active_space_id']).where('id', '=', agentId),
   spaces: (db, { agentId }) =>

@@ -2,13 +2,13 @@ import type { AgentConfig } from '../../config/agent-config.ts';
 import { limitsOf } from '../../config/agent-limits.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { AgentRow } from '../../ports/store/tables.ts';
-import type { ThinkingAgent } from './cycle.ts';
+import type { ConfiguredAgent } from './cycle.ts';
 import type { Registry } from './registry.ts';
 
 export function readAgent(
   { id, entity_id: entityId, name, tag, config: json }: Pick<AgentRow, 'id' | 'entity_id' | 'name' | 'tag' | 'config'>,
   agentLimits: Registry['agentLimits'],
-): ThinkingAgent {
+): ConfiguredAgent {
   const config = readConfig(json);
   return { id, entityId, name, tag, config, limits: limitsOf(config.limits, agentLimits) };
 }

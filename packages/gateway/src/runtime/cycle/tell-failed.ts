@@ -26,14 +26,14 @@ export async function tellFailed(services: Services, tx: Tx, cycle: Cycle, faile
 /** Where the agent was shown at work, and where what it worked on came from, as long as it is in there. */
 async function concernedSpaces(
   tx: Tx,
-  { agent, activeIn }: Cycle,
+  { agent, announcedSpaceId }: Cycle,
   events: readonly InboxEvent[],
 ): Promise<Set<string>> {
   const asked = events.flatMap((event) => (event.type === 'space_message' ? [event.spaceId] : []));
   const callIds = events.flatMap((event) => (event.type === 'tool_result' ? [event.callId] : []));
   const from = [...new Set([...asked, ...(await spacesOfCalls(tx, callIds))])];
   const concerned = new Set(await joined(tx, agent.entityId, from));
-  if (activeIn !== null) concerned.add(activeIn);
+  if (announcedSpaceId !== null) concerned.add(announcedSpaceId);
   return concerned;
 }
 

@@ -11,7 +11,7 @@ import { emit, spaceChannel } from '../../domain/streams/emit.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 import type { Cycle } from '../cycle/cycle.ts';
-import type { CycleContext, ThinkingContext } from '../cycle/cycle-context.ts';
+import type { CycleContext, RunningCycle } from '../cycle/cycle-context.ts';
 
 const spaceSchema = z.strictObject({ spaceId: z.string().min(1).max(200) });
 const pageSchema = z.strictObject({
@@ -38,7 +38,7 @@ export function spaceTools(here: Here, { messageCharacters }: { messageCharacter
   };
 }
 
-type Here = () => ThinkingContext;
+type Here = () => RunningCycle;
 
 function enterSpace(here: Here): Tool<{ spaceId: string }> {
   return tool({
@@ -63,20 +63,21 @@ function enterSpace(here: Here): Tool<{ spaceId: string }> {
 }
 
 async function moveTo(services: CycleContext['services'], tx: Tx, cycle: Cycle, spaceId: string): Promise<void> {
-  const { runId, agent, activeIn } = cycle;
+  const { runId, agent, announcedSpaceId } = cycle;
   // A removal waits for this or is seen by it: otherwise it could leave a space active that the agent is no longer in.
   await lockSpace(tx, spaceId);
   await requireMember(tx.db, spaceId, agent.entityId);
   await tx.db.updateTable('agents').set({ active_space_id: spaceId }).where('id', '=', agent.id).execute();
-  if (activeIn !== spaceId) {
+  if (announcedSpaceId !== spaceId) {
     const payload = { runId, entityId: agent.entityId };
     await tx.db.updateTable('runs').set({ active_in: spaceId }).where('id', '=', runId).execute();
-    if (activeIn !== null) emit(services, tx, { channel: spaceChannel(activeIn), type: 'agent.inactive', payload });
+    if (announcedSpaceId !== null)
+      emit(services, tx, { channel: spaceChannel(announcedSpaceId), type: 'agent.inactive', payload });
     emit(services, tx, { channel: spaceChannel(spaceId), type: 'agent.active', payload });
   }
   tx.afterCommit(() => {
     cycle.activeSpaceId = spaceId;
-    cycle.activeIn = spaceId;
+    cycle.announcedSpaceId = spaceId;
   });
 }
 

@@ -12,10 +12,10 @@ import type { Endpoint } from './endpoint.ts';
 import { errorAnswer } from './error-answer.ts';
 import { type AppEnv, mount } from './mount.ts';
 import { openApiDocument } from './openapi.ts';
+import { agentStateEndpoints } from './routes/agent-state.ts';
 import { agentEndpoints } from './routes/agents.ts';
 import { entityEndpoints } from './routes/entities.ts';
 import { keyEndpoints } from './routes/keys.ts';
-import { mindEndpoints } from './routes/minds.ts';
 import { pendingEndpoints } from './routes/pending.ts';
 import { runEndpoints } from './routes/runs.ts';
 import { spaceEndpoints } from './routes/spaces.ts';
@@ -55,7 +55,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...entityEndpoints(tokenSecret),
     ...spaceEndpoints,
     ...agentEndpoints(options.isKnownTool),
-    ...mindEndpoints,
+    ...agentStateEndpoints,
     ...runEndpoints,
     ...pendingEndpoints,
     ...keyEndpoints,

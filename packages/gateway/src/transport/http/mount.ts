@@ -2,7 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { ApiError, notFound } from '../../domain/api-error.ts';
-import { isId } from '../../domain/entities/plain-text.ts';
+import { isId } from '../../domain/entities/column-text.ts';
 import type { Services } from '../../ports/services.ts';
 import { assertMay, authenticate, type Caller, credentialsOf } from './authenticate.ts';
 import { markEventStream } from './connections.ts';
@@ -59,7 +59,7 @@ async function perform(one: Endpoint, c: Context<AppEnv>, { services, tokenSecre
       const input = { caller, params: paramsOf(c), ...readInput() };
       return { caller, value: await handle(input, tx, services) };
     },
-    { isFirst: true },
+    { isUrgent: true },
   );
   return await respond(one, value, { request, caller, disconnect });
 }

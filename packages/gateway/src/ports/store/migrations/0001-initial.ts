@@ -9,7 +9,7 @@ export function initial(dialect: Dialect): Migration {
   return {
     async up(db: Kysely<unknown>) {
       const table = (name: string): Table => db.schema.createTable(name) as Table;
-      for (const create of [people, spaces, threads, runs, pending, minds, streams, keys]) {
+      for (const create of [people, spaces, threads, runs, pending, transcriptCache, streams, keys]) {
         for (const made of create(table, dialect)) await made.execute();
       }
       for (const [name, on, columns, unique] of INDEXES) {
@@ -180,7 +180,7 @@ const pending: Create = (table) => [
     .addColumn('resolved_at', 'bigint') as Table,
 ];
 
-const minds: Create = (table) => [
+const transcriptCache: Create = (table) => [
   table('goals')
     .addColumn('agent_id', 'text', needed)
     .addColumn('key', 'text', needed)

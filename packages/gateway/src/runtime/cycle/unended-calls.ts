@@ -7,7 +7,7 @@ import type { Tables } from '../../ports/store/tables.ts';
 import type { Cycle } from './cycle.ts';
 
 /** A call that a space was shown the start of, and no end. */
-export interface BegunCall {
+export interface UnendedCall {
   readonly callId: string;
   readonly kind: 'message' | 'tool';
   readonly spaceId: string;
@@ -16,14 +16,14 @@ export interface BegunCall {
 }
 
 /** From what the spaces' channels kept: begun in this run, and not ended. */
-export async function begunCalls(db: Kysely<Tables>, { runId, agent }: Cycle): Promise<BegunCall[]> {
+export async function unendedCalls(db: Kysely<Tables>, { runId, agent }: Cycle): Promise<UnendedCall[]> {
   const run = await db.selectFrom('runs').select('created_at').where('id', '=', runId).executeTakeFirstOrThrow();
   const spaces = await db
     .selectFrom('memberships')
     .select('space_id')
     .where('entity_id', '=', agent.entityId)
     .execute();
-  const begun = new Map<string, BegunCall>();
+  const begun = new Map<string, UnendedCall>();
   for (const { space_id: spaceId } of spaces) {
     const events = await db
       .selectFrom('stream_events')
@@ -38,10 +38,10 @@ export async function begunCalls(db: Kysely<Tables>, { runId, agent }: Cycle): P
 }
 
 /** Tells the space that what it was shown will never be more. */
-export function endBegun(
+export function endUnendedCall(
   services: Services,
   tx: Tx,
-  { callId, kind, spaceId }: Omit<BegunCall, 'given'>,
+  { callId, kind, spaceId }: Omit<UnendedCall, 'given'>,
   reason: string,
 ): void {
   emit(services, tx, {
@@ -53,7 +53,7 @@ export function endBegun(
 }
 
 function follow(
-  begun: Map<string, BegunCall>,
+  begun: Map<string, UnendedCall>,
   { type, spaceId, runId, payload }: { type: string; spaceId: string; runId: string; payload: Record<string, unknown> },
 ): void {
   const callId = String(payload.callId ?? payload.streamId);

@@ -2,17 +2,17 @@ import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Situation } from '../../domain/agents/describe-agent.ts';
 import {
   type Consciousness,
-  loadRows,
-  type MindRow,
+  loadTranscriptRows,
+  type TranscriptRow,
   toConsciousness,
 } from '../../domain/consciousness/load-consciousness.ts';
 import { IS_WAITING } from '../../domain/inbox/waiting.ts';
-import { bundle } from '../../ports/store/bundle.ts';
+import { batchReads } from '../../ports/store/batch-reads.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
+import { pipeline } from '../../ports/store/pipeline.ts';
 import { dialectOf } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { AgentRow, InboxEventRow, RunRow, Tables, ThreadRow } from '../../ports/store/tables.ts';
-import { together } from '../../ports/store/together.ts';
 import type { HeldThread } from '../lease.ts';
 import { loadSituation } from './load-situation.ts';
 
@@ -20,7 +20,7 @@ export type EventRow = Selectable<InboxEventRow>;
 export type ThreadedAgent = Omit<AgentRow, 'last_error' | 'created_at' | 'updated_at'> & Pick<ThreadRow, 'state'>;
 
 /** Whether there is something to do for a thread. */
-export interface Found {
+export interface ThreadRows {
   readonly row: ThreadedAgent | undefined;
   /** The run that somebody left. */
   readonly open: RunRow | undefined;
@@ -29,8 +29,8 @@ export interface Found {
   readonly lastCycle: number;
 }
 
-export async function look({ tx, lease: { threadId } }: HeldThread): Promise<Found> {
-  const { agents, open, events, last } = await lookAtOnce(tx.db, { threadId, now: tx.now() });
+export async function readThread({ tx, lease: { threadId } }: HeldThread): Promise<ThreadRows> {
+  const { agents, open, events, last } = await readThreadRows(tx.db, { threadId, now: tx.now() });
   return { row: agents[0], open: open[0], events, lastCycle: last[0]?.cycle_no ?? 0 };
 }
 
@@ -38,20 +38,20 @@ export async function look({ tx, lease: { threadId } }: HeldThread): Promise<Fou
 export const FIRST_LOOK = 50;
 
 /** What it takes to begin a cycle. */
-export interface Recalled {
-  readonly mind: Consciousness;
-  readonly rows: readonly MindRow[];
+export interface ThreadContext {
+  readonly consciousness: Consciousness;
+  readonly rows: readonly TranscriptRow[];
   readonly situation: Situation;
 }
 
-/** `known`: the rows of the mind, where they need not be asked for. */
-export async function recall(
+/** `known`: the rows of the consciousness, where they need not be asked for. */
+export async function loadContext(
   { tx, lease: { threadId } }: HeldThread,
-  known: readonly MindRow[] | undefined,
-): Promise<Recalled> {
-  const remembering = known === undefined ? loadRows(tx.db, threadId) : Promise.resolve(known);
-  const [rows, situation] = await together(remembering, loadSituation(tx.db, threadId));
-  return { mind: toConsciousness(rows), rows, situation };
+  known: readonly TranscriptRow[] | undefined,
+): Promise<ThreadContext> {
+  const remembering = known === undefined ? loadTranscriptRows(tx.db, threadId) : Promise.resolve(known);
+  const [rows, situation] = await pipeline(remembering, loadSituation(tx.db, threadId));
+  return { consciousness: toConsciousness(rows), rows, situation };
 }
 
 /** As many as that, for an agent that takes more than the first look shows. */
@@ -81,7 +81,7 @@ interface OfThread {
   readonly now: number;
 }
 
-const lookAtOnce = bundle<OfThread>()({
+const readThreadRows = batchReads<OfThread>()({
   agents: (db, { threadId }) =>
     db
       .selectFrom('agents')

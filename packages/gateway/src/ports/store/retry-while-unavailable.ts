@@ -7,7 +7,7 @@ const FIRST_WAIT_MS = 50;
  * Tries again while the store is away, up to a time. Only where nothing was written: what may have been must not be written twice.
  * The work runs as often as it is tried.
  */
-export async function patiently<T>(
+export async function retryWhileUnavailable<T>(
   work: () => Promise<T>,
   { forMs, signal }: { forMs: number; signal: AbortSignal },
 ): Promise<T> {

@@ -2,6 +2,6 @@
 const CODES: ReadonlySet<unknown> = new Set(['25P02', '26000', 'undone']);
 
 /** Whether an error only tells that another came before it. */
-export function isAftermath(error: unknown): boolean {
+export function isFollowUpError(error: unknown): boolean {
   return CODES.has((error as { code?: unknown } | null)?.code);
 }

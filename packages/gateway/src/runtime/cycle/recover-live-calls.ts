@@ -1,15 +1,15 @@
 import type { Services } from '../../ports/services.ts';
-import { begunCalls, endBegun } from './begun-calls.ts';
 import type { Cycle } from './cycle.ts';
 import type { CycleJournal } from './cycle-journal.ts';
 import type { LiveCalls } from './live-calls.ts';
+import { endUnendedCall, unendedCalls } from './unended-calls.ts';
 import { writtenInput } from './written-input.ts';
 
 /**
  * What a dead worker had begun to show of this run. Calls that it got to ask for end when they are settled; those of a reply that
  * never came whole are asked for again under new ids, and end here.
  */
-export async function adoptShown(
+export async function recoverLiveCalls(
   services: Services,
   cycle: Cycle,
   { live, journal }: { live: LiveCalls; journal: CycleJournal },
@@ -20,12 +20,12 @@ export async function adoptShown(
     ),
   );
   for (const { callId } of await cardsOf(services, cycle)) if (callId !== null) cycle.cards.add(callId);
-  const begun = await begunCalls(services.store.db, cycle);
+  const begun = await unendedCalls(services.store.db, cycle);
   const lost = begun.filter(({ callId }) => !asked.has(callId));
   for (const one of begun) if (asked.has(one.callId)) live.adopt(one);
   if (lost.length === 0) return;
   await journal.perform(async (tx) => {
-    for (const one of lost) endBegun(services, tx, one, 'The worker died while it was written.');
+    for (const one of lost) endUnendedCall(services, tx, one, 'The worker died while it was written.');
   });
 }
 
@@ -33,7 +33,7 @@ export async function adoptShown(
  * Calls that somebody allowed to run. Their cards are in the space where they were asked for, wherever the agent is now, and were
  * told to have started when the leave was given.
  */
-export async function adoptApproved({ store }: Services, cycle: Cycle, live: LiveCalls): Promise<void> {
+export async function recoverApprovedCalls({ store }: Services, cycle: Cycle, live: LiveCalls): Promise<void> {
   const callIds = Object.keys(cycle.answers);
   if (callIds.length === 0) return;
   const cards = await store.db

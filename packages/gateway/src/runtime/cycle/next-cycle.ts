@@ -1,5 +1,5 @@
 import { type Entry, Transcript } from '@lastcall/core';
-import type { MindRow } from '../../domain/consciousness/load-consciousness.ts';
+import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { renderInbox, type WaitingEvent } from '../../domain/inbox/render-inbox.ts';
 import { newId } from '../../domain/new-id.ts';
@@ -7,30 +7,30 @@ import { emit, runChannel, spaceChannel } from '../../domain/streams/emit.ts';
 import type { Services } from '../../ports/services.ts';
 import { insertRow } from '../../ports/store/insert-row.ts';
 import { fromJson, toJson } from '../../ports/store/json.ts';
+import { pipeline } from '../../ports/store/pipeline.ts';
 import { statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { RunRow } from '../../ports/store/tables.ts';
-import { together } from '../../ports/store/together.ts';
 import { type Claimant, claimThread, fenced, type HeldThread, type Lease, regainThread, release } from '../lease.ts';
 import { answersOf } from './answers-of.ts';
-import type { SessionState } from './compact-mind.ts';
-import type { Cycle, ThinkingAgent } from './cycle.ts';
+import type { SessionState } from './compact-consciousness.ts';
+import type { ConfiguredAgent, Cycle } from './cycle.ts';
 import { endAsFailed } from './fail-run.ts';
 import { insertEntries, toPrepared } from './insert-entries.ts';
+import { readAgent } from './read-agent.ts';
 import {
   type EventRow,
   FIRST_LOOK,
-  type Found,
-  look,
-  type Recalled,
-  recall,
+  loadContext,
+  readThread,
+  type ThreadContext,
   type ThreadedAgent,
+  type ThreadRows,
   waitingEvents,
-} from './look.ts';
-import type { Minds } from './minds.ts';
-import { readAgent } from './read-agent.ts';
+} from './read-thread.ts';
 import type { Registry } from './registry.ts';
 import { settledByEvents } from './settled-by-events.ts';
+import type { TranscriptCache } from './transcript-cache.ts';
 
 /** A thread that was free, and is held now; with what there is to think. */
 export interface Taken {
@@ -46,7 +46,7 @@ export async function takeThread(
   services: Services,
   registry: Registry,
   threadId: string,
-  { owner, isFirst, minds }: { owner: string; isFirst: boolean; minds: Minds },
+  { owner, isUrgent, transcriptCache }: { owner: string; isUrgent: boolean; transcriptCache: TranscriptCache },
 ): Promise<Taken | undefined> {
   const claimant = { owner, leaseMs: services.limits.leaseMs };
   const take = async (tx: Tx): Promise<Taken | undefined> => {
@@ -54,22 +54,25 @@ export async function takeThread(
     if (held === undefined) return undefined;
     const { lease } = held;
     // Who is woken has something to do, as a rule: what that takes is asked for along with whether it is so.
-    const [found, recalled] = await together(look(held), recall(held, minds.of(lease, { isNew: true })));
-    const cycle = await next(services, held, registry, { found, recall: async () => recalled });
+    const [found, context] = await pipeline(
+      readThread(held),
+      loadContext(held, transcriptCache.of(lease, { isNew: true })),
+    );
+    const cycle = await next(services, held, registry, { found, recall: async () => context });
     if (cycle !== undefined) return { lease, cycle };
     release(tx, lease);
-    tx.afterCommit(() => minds.renew(lease));
+    tx.afterCommit(() => transcriptCache.renew(lease));
     return undefined;
   };
-  return await orForget(minds, threadId, () => services.store.transaction(take, { isFirst }));
+  return await orForget(transcriptCache, threadId, () => services.store.transaction(take, { isUrgent }));
 }
 
 /** Where it is not known what was written, what was in mind is not known either. */
-async function orForget<T>(minds: Minds, threadId: string, work: () => Promise<T>): Promise<T> {
+async function orForget<T>(transcriptCache: TranscriptCache, threadId: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    minds.forget(threadId);
+    transcriptCache.forget(threadId);
     throw error;
   }
 }
@@ -80,27 +83,30 @@ async function orForget<T>(minds: Minds, threadId: string, work: () => Promise<T
  * one transaction, so that whoever dies after it leaves a run to be taken up, and whoever dies before it leaves events that wait.
  * `regain`: it is not known whether the thread was let go.
  */
-export async function takeUp(
+export async function nextCycle(
   services: Services,
   registry: Registry,
   lease: Lease,
-  { minds, regain }: { minds: Minds; regain?: Claimant | undefined },
+  { transcriptCache, regain }: { transcriptCache: TranscriptCache; regain?: Claimant | undefined },
 ): Promise<Cycle | undefined> {
-  const known = minds.of(lease, { isNew: false });
+  const known = transcriptCache.of(lease, { isNew: false });
   const take = async (tx: Tx, held: HeldThread): Promise<Cycle | undefined> => {
     if (regain !== undefined) await regainThread(tx, lease, regain);
-    const cycle = await next(services, held, registry, { found: await look(held), recall: () => recall(held, known) });
+    const cycle = await next(services, held, registry, {
+      found: await readThread(held),
+      recall: () => loadContext(held, known),
+    });
     // In the transaction that found nothing: an event that is written meanwhile wakes somebody who then finds the thread free.
     if (cycle === undefined) release(tx, lease);
     return cycle;
   };
-  return await orForget(minds, lease.threadId, () => fenced(services.store, lease, take));
+  return await orForget(transcriptCache, lease.threadId, () => fenced(services.store, lease, take));
 }
 
 interface Next {
-  readonly found: Found;
+  readonly found: ThreadRows;
   /** Called where there is something to do. */
-  readonly recall: () => Promise<Recalled>;
+  readonly recall: () => Promise<ThreadContext>;
 }
 
 async function next(
@@ -113,7 +119,7 @@ async function next(
   const agent = readAgent(row, agentLimits);
   const isResting = row.status !== 'active' || events.length === 0;
   if (open === undefined && isResting) return undefined;
-  const taking = { held, agent, row, recalled: await recall() };
+  const taking = { held, agent, row, context: await recall() };
   if (open !== undefined) return await takeOver(services, { ...taking, open });
   const most = agent.limits.eventsPerCycle;
   const isAll = events.length < FIRST_LOOK || most <= FIRST_LOOK;
@@ -123,9 +129,9 @@ async function next(
 
 interface Taking {
   readonly held: HeldThread;
-  readonly agent: ThinkingAgent;
+  readonly agent: ConfiguredAgent;
   readonly row: ThreadedAgent;
-  readonly recalled: Recalled;
+  readonly context: ThreadContext;
 }
 
 /** A run that several workers died of, one after the other and without getting on, would kill the next one too. */
@@ -133,19 +139,19 @@ const MOST_TAKEOVERS = 20;
 
 async function takeOver(
   services: Services,
-  { held, agent, row, recalled, open }: Taking & { open: RunRow },
+  { held, agent, row, context, open }: Taking & { open: RunRow },
 ): Promise<Cycle | undefined> {
   const { tx, lease } = held;
-  const { mind } = recalled;
+  const { consciousness } = context;
   const events = await eventsOf(tx, open.id);
-  const attempts = mind.nextSeq > open.taken_seq ? 1 : open.attempts + 1;
+  const attempts = consciousness.nextSeq > open.taken_seq ? 1 : open.attempts + 1;
   await tx.db
     .updateTable('runs')
-    .set({ epoch: lease.epoch, attempts, taken_seq: mind.nextSeq })
+    .set({ epoch: lease.epoch, attempts, taken_seq: consciousness.nextSeq })
     .where('id', '=', open.id)
     .execute();
   const cycle = toCycle(
-    { held, agent, row, recalled },
+    { held, agent, row, context },
     {
       run: open,
       entries: [],
@@ -160,15 +166,15 @@ async function takeOver(
   return undefined;
 }
 
-interface Beginning extends Taking, Pick<Registry, 'metrics'>, Pick<Found, 'events' | 'lastCycle'> {}
+interface Beginning extends Taking, Pick<Registry, 'metrics'>, Pick<ThreadRows, 'events' | 'lastCycle'> {}
 
 async function begin(
   services: Services,
-  { held, agent, row, recalled, metrics, events, lastCycle }: Beginning,
+  { held, agent, row, context, metrics, events, lastCycle }: Beginning,
 ): Promise<Cycle> {
   const { tx, lease } = held;
-  const { mind } = recalled;
-  const run = toRun({ lease, row, events, nextSeq: mind.nextSeq, number: lastCycle + 1, now: tx.now() });
+  const { consciousness } = context;
+  const run = toRun({ lease, row, events, nextSeq: consciousness.nextSeq, number: lastCycle + 1, now: tx.now() });
   const waiting = events.map(toWaiting);
   tx.afterCommit(() => {
     for (const { at } of waiting) metrics?.inboxLag((run.created_at - at) / 1_000);
@@ -179,9 +185,9 @@ async function begin(
     { kind: 'turn' },
     { kind: 'message', message: { role: 'user', content: [{ type: 'text', text }] } },
   ];
-  const place = { runId: run.id, seq: mind.nextSeq };
-  tx.leave(insertRun(tx.db, run));
-  for (const { id } of events) tx.leave(claimEvent(tx.db, { id, runId: run.id }));
+  const place = { runId: run.id, seq: consciousness.nextSeq };
+  tx.send(insertRun(tx.db, run));
+  for (const { id } of events) tx.send(claimEvent(tx.db, { id, runId: run.id }));
   const written = insertEntries(
     held,
     place,
@@ -193,7 +199,7 @@ async function begin(
     emit(services, tx, { channel: spaceChannel(run.active_in), type: 'agent.active', payload });
   }
   const answers = await answersOf(tx, events);
-  return toCycle({ held, agent, row, recalled }, { run, entries, written, answers, isTakenOver: false });
+  return toCycle({ held, agent, row, context }, { run, entries, written, answers, isTakenOver: false });
 }
 
 const insertRun = insertRow('runs');
@@ -205,7 +211,7 @@ const claimEvent = statement((db, { id, runId }: { id: number; runId: string }) 
     .where('id', '=', id),
 );
 
-interface NewRun extends Pick<Taking, 'row'>, Pick<Found, 'events'> {
+interface NewRun extends Pick<Taking, 'row'>, Pick<ThreadRows, 'events'> {
   readonly lease: Lease;
   readonly nextSeq: number;
   readonly number: number;
@@ -243,11 +249,11 @@ function toWaiting({ event_id, created_at, attempts, payload }: EventRow): Waiti
 interface Started extends Pick<Cycle, 'answers' | 'isTakenOver'> {
   readonly run: RunRow;
   readonly entries: readonly Entry[];
-  readonly written: readonly MindRow[];
+  readonly written: readonly TranscriptRow[];
 }
 
 function toCycle(
-  { held: { lease }, agent, row, recalled: { mind, rows, situation } }: Taking,
+  { held: { lease }, agent, row, context: { consciousness, rows, situation } }: Taking,
   { run, entries, written, ...rest }: Started,
 ): Cycle {
   return {
@@ -255,18 +261,18 @@ function toCycle(
     runId: run.id,
     number: run.cycle_no,
     agent,
-    transcript: new Transcript([...mind.entries, ...entries]),
-    records: mind.records,
+    transcript: new Transcript([...consciousness.entries, ...entries]),
+    records: consciousness.records,
     rows: [...rows, ...written],
     situation,
     state: row.state === null ? undefined : fromJson<SessionState>(row.state),
     ...rest,
-    nextSeq: mind.nextSeq + entries.length,
+    nextSeq: consciousness.nextSeq + entries.length,
     activeSpaceId: row.active_space_id,
     cards: new Set(),
     isCancelRequested: run.cancel_requested_at !== null,
-    activeIn: run.active_in,
-    isFree: false,
-    isWhole: false,
+    announcedSpaceId: run.active_in,
+    leaseReleased: false,
+    endPersisted: false,
   };
 }

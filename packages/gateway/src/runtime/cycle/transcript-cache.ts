@@ -1,4 +1,4 @@
-import type { MindRow } from '../../domain/consciousness/load-consciousness.ts';
+import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import type { Lease } from '../lease.ts';
 import type { Cycle } from './cycle.ts';
 
@@ -6,7 +6,7 @@ import type { Cycle } from './cycle.ts';
 interface Kept {
   readonly epoch: number;
   /** As they were written, and read anew each time: nobody can change what happened. */
-  readonly rows: readonly MindRow[];
+  readonly rows: readonly TranscriptRow[];
   readonly characters: number;
 }
 
@@ -14,17 +14,17 @@ interface Kept {
 const MOST_CHARACTERS = 4_000_000;
 
 /**
- * Minds of threads that were held a moment ago: they need not be asked for again. Only whoever holds a thread writes its transcript,
+ * TranscriptCache of threads that were held a moment ago: they need not be asked for again. Only whoever holds a thread writes its transcript,
  * and every claim raises its epoch: a mind is as it was as long as nobody else had the thread since.
  */
-export class Minds {
+export class TranscriptCache {
   /** Those used last are last. */
   readonly #kept = new Map<string, Kept>();
   readonly #most: number;
   #characters = 0;
 
-  constructor({ mostCharacters = MOST_CHARACTERS }: { mostCharacters?: number } = {}) {
-    this.#most = mostCharacters;
+  constructor({ maxCharacters = MOST_CHARACTERS }: { maxCharacters?: number } = {}) {
+    this.#most = maxCharacters;
   }
 
   /** After a cycle that wrote its end: what it leaves to the next one. */
@@ -34,7 +34,7 @@ export class Minds {
   }
 
   /** Undefined: it is not known any more, or somebody else held the thread meanwhile. */
-  of({ threadId, epoch }: Lease, { isNew }: { isNew: boolean }): readonly MindRow[] | undefined {
+  of({ threadId, epoch }: Lease, { isNew }: { isNew: boolean }): readonly TranscriptRow[] | undefined {
     const kept = this.#kept.get(threadId);
     if (kept === undefined) return undefined;
     if (kept.epoch === (isNew ? epoch - 1 : epoch)) return kept.rows;

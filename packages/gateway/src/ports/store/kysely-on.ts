@@ -5,7 +5,7 @@ import type { Tables } from './tables.ts';
  * Statements of one transaction, each sent as soon as it is asked for. In Kysely's own transactions each waits for the answer to the
  * one before, so that nothing could travel together.
  */
-export function boundTo(
+export function kyselyOn(
   db: Kysely<Tables>,
   { dialect, driver }: { dialect: Dialect; driver: Driver },
 ): (connection: DatabaseConnection) => Kysely<Tables> {

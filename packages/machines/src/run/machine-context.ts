@@ -3,10 +3,10 @@ import type { CompiledCharter } from '../charter/charter.ts';
 import { MachineError } from '../errors.ts';
 import type { Tree } from '../tree/tree.ts';
 import type { TreeEvent } from '../tree/tree-event.ts';
-import { type Seat, type View, viewSlice } from '../tree/view.ts';
+import { type Actor, type View, viewSlice } from '../tree/view.ts';
 
 /** What only the running machine knows of whoever acts: the tree as it is now, and who else writes. */
-export interface Workplace {
+export interface MachineContext {
   readonly charter: CompiledCharter;
   /** The tree now, what others committed included. */
   tree(): Tree;
@@ -18,18 +18,18 @@ export interface Workplace {
   readonly canSuspend: boolean;
 }
 
-const workplaces = new WeakMap<Seat, Workplace>();
+const machineContexts = new WeakMap<Actor, MachineContext>();
 
-export function open(seat: Seat, workplace: Workplace): void {
-  workplaces.set(seat, workplace);
+export function open(actor: Actor, machineContext: MachineContext): void {
+  machineContexts.set(actor, machineContext);
 }
 
 export function viewOf(ctx: ToolContext): View {
   return ctx.session.read(viewSlice);
 }
 
-export function workplaceOf(ctx: ToolContext): Workplace {
-  const found = workplaces.get(viewOf(ctx).seat);
+export function workplaceOf(ctx: ToolContext): MachineContext {
+  const found = machineContexts.get(viewOf(ctx).actor);
   if (found === undefined)
     throw new MachineError('machine', `"${ctx.toolName}" belongs to a machine and runs only in one.`);
   return found;

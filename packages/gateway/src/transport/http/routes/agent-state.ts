@@ -36,7 +36,7 @@ const planSchema = z
   .meta({ id: 'Plan' });
 
 /** What an agent has in mind. Its number is bounded by the agent's own limits: one page holds it. */
-export const mindEndpoints: readonly Endpoint[] = [
+export const agentStateEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/api/agents/{id}/consciousness',

@@ -1,10 +1,10 @@
-import { isAftermath } from './aftermath.ts';
+import { isFollowUpError } from './follow-up-error.ts';
 
 /**
  * Statements that do not need each other's results, sent in one go: with a database over the wire they share a round trip. All have
  * ended before it resolves or rejects: one that was still under way after a rollback would run outside the transaction.
  */
-export async function together<T extends readonly unknown[]>(
+export async function pipeline<T extends readonly unknown[]>(
   ...statements: { readonly [K in keyof T]: Promise<T[K]> }
 ): Promise<T> {
   // The first in time: after it a transaction refuses all others, and what those say tells nothing.
@@ -12,7 +12,7 @@ export async function together<T extends readonly unknown[]>(
   const values = await Promise.all(
     statements.map((one: Promise<unknown>) =>
       one.catch((error: unknown) => {
-        if (failed === undefined || isAftermath(failed.error)) failed = { error };
+        if (failed === undefined || isFollowUpError(failed.error)) failed = { error };
       }),
     ),
   );

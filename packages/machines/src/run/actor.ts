@@ -11,7 +11,7 @@ export function viewFor({ tree, charter }: LiveMachine, { id, node, state, worke
   const [, ...ancestors] = chainOf(tree, id);
   const names = worker ? [] : charter.node(node).packs.map(({ name }) => name);
   return {
-    seat: Object.freeze({ instanceId: id, node }),
+    actor: Object.freeze({ instanceId: id, node }),
     state,
     packs: Object.fromEntries(names.map((name) => [name, tree.packs[name] ?? {}])),
     ancestors: ancestors.map((ancestor) => ancestor.state),

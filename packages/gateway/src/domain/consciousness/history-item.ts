@@ -5,17 +5,20 @@ type AssistantPart = Extract<Message, { role: 'assistant' }>['content'][number];
 type ToolPart = Extract<Message, { role: 'tool' }>['content'][number];
 
 /** Something that a summary may tell of. */
-export type Happening =
+export type HistoryItem =
   | { readonly said: 'system' | 'user' | 'assistant'; readonly text: string }
   | { readonly called: string; readonly input: unknown; readonly result: string };
 
 /** What happened, as the model was shown it: what was rewound or gave way to newer results is no part of it. */
-export function happeningsOf(entries: readonly Entry[], isLeftOut: (callId: string) => boolean): readonly Happening[] {
+export function historyItems(
+  entries: readonly Entry[],
+  isLeftOut: (callId: string) => boolean,
+): readonly HistoryItem[] {
   const messages = new Transcript(entries).view();
   const results = new Map(
     messages.flatMap((message) => (message.role === 'tool' ? message.content.flatMap(toResult) : [])),
   );
-  return messages.flatMap((message) => toHappenings(message, { results, isLeftOut }));
+  return messages.flatMap((message) => toHistoryItems(message, { results, isLeftOut }));
 }
 
 interface Around {
@@ -23,7 +26,7 @@ interface Around {
   readonly isLeftOut: (callId: string) => boolean;
 }
 
-function toHappenings(message: Message, around: Around): readonly Happening[] {
+function toHistoryItems(message: Message, around: Around): readonly HistoryItem[] {
   switch (message.role) {
     case 'system':
       return [{ said: 'system', text: message.content }];
@@ -36,7 +39,7 @@ function toHappenings(message: Message, around: Around): readonly Happening[] {
   }
 }
 
-function ofAssistant(part: AssistantPart, { results, isLeftOut }: Around): readonly Happening[] {
+function ofAssistant(part: AssistantPart, { results, isLeftOut }: Around): readonly HistoryItem[] {
   switch (part.type) {
     case 'text':
       return part.text.trim() === '' ? [] : [{ said: 'assistant', text: part.text }];

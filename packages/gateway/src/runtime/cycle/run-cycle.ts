@@ -21,16 +21,15 @@ import { StaleTranscript } from '../../domain/consciousness/stale-transcript.ts'
 import { newId } from '../../domain/new-id.ts';
 import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
 import type { Services } from '../../ports/services.ts';
-import { patiently } from '../../ports/store/patiently.ts';
+import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
 import { countEvent, traceCycle } from '../../telemetry/observe-cycle.ts';
 import { withoutTag } from '../../telemetry/without-tag.ts';
 import { LeaseLost } from '../lease.ts';
-import { adoptApproved, adoptShown } from './adopt-shown.ts';
-import { compactMind } from './compact-mind.ts';
+import { compactConsciousness } from './compact-consciousness.ts';
 import type { Cycle } from './cycle.ts';
-import { type CycleContext, inCycle, type ThinkingContext } from './cycle-context.ts';
+import { type CycleContext, type RunningCycle, runInCycle } from './cycle-context.ts';
 import { CycleInterrupted } from './cycle-interrupted.ts';
 import { CycleJournal } from './cycle-journal.ts';
 import { cycleTools } from './cycle-tools.ts';
@@ -39,6 +38,7 @@ import { guardModel } from './guard-model.ts';
 import { LiveCalls } from './live-calls.ts';
 import { loadSituation } from './load-situation.ts';
 import { createOutputLimit } from './output-limit.ts';
+import { recoverApprovedCalls, recoverLiveCalls } from './recover-live-calls.ts';
 import type { Registry } from './registry.ts';
 import { showCards } from './show-cards.ts';
 import { StagedWriteRefused } from './staged-write-refused.ts';
@@ -58,7 +58,7 @@ export interface CycleAbort {
  * failed, and its events are tried again. Rejects only where the run stays open: the lease is lost, the store is away, the gateway
  * stops, the world changed under a call, or a cancel was accepted before a call's write could land.
  */
-export async function think(services: Services, registry: Registry, cycle: Cycle, abort: CycleAbort): Promise<void> {
+export async function runCycle(services: Services, registry: Registry, cycle: Cycle, abort: CycleAbort): Promise<void> {
   const ending: Ending = { stop: async () => {} };
   let prepared: Prepared | undefined;
   const startedAt = performance.now();
@@ -69,9 +69,9 @@ export async function think(services: Services, registry: Registry, cycle: Cycle
   try {
     prepared = await prepare(services, registry, cycle, abort, ending);
     const { turn, context } = prepared;
-    await inCycle(context, () => runTurn(turn));
+    await runInCycle(context, () => runTurn(turn));
     count();
-    await settleDown(services, cycle, prepared, abort);
+    await compactAfterRun(services, cycle, prepared, abort);
   } catch (error) {
     if (staysOpen(error)) throw error;
     // A provider may say what it was asked.
@@ -81,7 +81,7 @@ export async function think(services: Services, registry: Registry, cycle: Cycle
     await failRun(services, cycle, error, registry.redact);
     count();
     // What it failed of may be how much it carries: then all later ones would fail of it too.
-    if (prepared !== undefined) await settleFailed(services, cycle, prepared, abort);
+    if (prepared !== undefined) await compactAfterFailure(services, cycle, prepared, abort);
   } finally {
     await ending.stop();
   }
@@ -93,23 +93,28 @@ interface Ending {
 }
 
 /** From what the store has, whatever the turn knew when it failed. */
-async function settleFailed(services: Services, cycle: Cycle, { model }: Prepared, abort: CycleAbort): Promise<void> {
-  const mind = await services.store.transaction((tx) => loadConsciousness(tx.db, cycle.lease.threadId));
-  const { entries, records, nextSeq } = mind;
+async function compactAfterFailure(
+  services: Services,
+  cycle: Cycle,
+  { model }: Prepared,
+  abort: CycleAbort,
+): Promise<void> {
+  const consciousness = await services.store.transaction((tx) => loadConsciousness(tx.db, cycle.lease.threadId));
+  const { entries, records, nextSeq } = consciousness;
   const left: Cycle = { ...cycle, transcript: new Transcript(entries), records, nextSeq };
-  await settleDown(services, left, { model, session: restoreSession(left) }, abort);
+  await compactAfterRun(services, left, { model, session: restoreSession(left) }, abort);
 }
 
 /** The run is over: what goes wrong from here on is no failure of it, and the next cycle tries again. */
-async function settleDown(
+async function compactAfterRun(
   services: Services,
   cycle: Cycle,
   { model, session }: Pick<Prepared, 'model' | 'session'>,
   abort: CycleAbort,
 ): Promise<void> {
-  if (cycle.isFree) return;
+  if (cycle.leaseReleased) return;
   try {
-    await compactMind(services, cycle, { model, session, signal: abort.signal });
+    await compactConsciousness(services, cycle, { model, session, signal: abort.signal });
   } catch (error) {
     if (staysOpen(error)) throw error;
     const told = hideTagIn(error, cycle.agent.tag);
@@ -137,7 +142,7 @@ interface Prepared {
   readonly turn: TurnOptions;
   readonly model: LanguageModelV4;
   readonly session: Session;
-  readonly context: ThinkingContext;
+  readonly context: RunningCycle;
 }
 
 async function prepare(
@@ -181,8 +186,8 @@ async function prepare(
     flusher.stop();
     await journal.close();
   };
-  await adoptApproved(services, cycle, live);
-  if (cycle.isTakenOver) await adoptShown(services, cycle, { live, journal });
+  await recoverApprovedCalls(services, cycle, live);
+  if (cycle.isTakenOver) await recoverLiveCalls(services, cycle, { live, journal });
   const session = restoreSession(cycle);
   const logger = withoutTag(services.logger, tag);
   const instructions = renderInstructions({ instructions: config.instructions, tag });
@@ -215,7 +220,7 @@ async function prepare(
     newId,
     logger,
   };
-  const context: ThinkingContext = {
+  const context: RunningCycle = {
     services,
     cycle,
     runId: cycle.runId,
@@ -230,7 +235,7 @@ async function prepare(
 function storeReader({ store, limits }: Services, { signal, interrupt }: CycleAbort): CycleContext['read'] {
   return async (work) => {
     try {
-      return await patiently(() => work(store.db), { forMs: limits.leaseMs, signal });
+      return await retryWhileUnavailable(() => work(store.db), { forMs: limits.leaseMs, signal });
     } catch (error) {
       if (error instanceof StoreUnavailable) interrupt(error);
       throw error;

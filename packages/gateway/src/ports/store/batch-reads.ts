@@ -1,13 +1,13 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import { pipeline } from './pipeline.ts';
 import { dialectOf, statement } from './statement.ts';
 import type { Tables } from './tables.ts';
-import { together } from './together.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: which tables it reads is its own affair.
 type Build<Values, Row> = (db: Kysely<Tables>, given: Values) => SelectQueryBuilder<any, any, Row>;
 
 /** What each of several readings found, by name. */
-export type Bundle<Values, Rows> = (
+export type BatchReads<Values, Rows> = (
   db: Kysely<Tables>,
   values: Values,
 ) => Promise<{ readonly [Name in keyof Rows]: readonly Rows[Name][] }>;
@@ -16,15 +16,17 @@ export type Bundle<Values, Rows> = (
  * Several readings of a few small rows at once. A database over the wire is asked for all of them in one statement, because there each
  * costs more on its way than where it is answered; the embedded one for each by itself. See statement.ts for what holds for each.
  */
-export function bundle<Values extends object>(): <Rows extends object>(
+export function batchReads<Values extends object>(): <Rows extends object>(
   builds: Builds<Values, Rows>,
-) => Bundle<Values, Rows> {
-  return (builds) => bundleOf(builds);
+) => BatchReads<Values, Rows> {
+  return (builds) => batchReadsOf(builds);
 }
 
 type Builds<Values, Rows> = { readonly [Name in keyof Rows]: Build<Values, Rows[Name]> };
 
-function bundleOf<Values extends object, Rows extends object>(builds: Builds<Values, Rows>): Bundle<Values, Rows> {
+function batchReadsOf<Values extends object, Rows extends object>(
+  builds: Builds<Values, Rows>,
+): BatchReads<Values, Rows> {
   const names = Object.keys(builds) as (keyof Rows)[];
   const each = names.map((name) => statement<Values, unknown>((db, given) => builds[name](db, given)));
   const all = allAtOnce(names.map((name) => builds[name]));
@@ -34,7 +36,7 @@ function bundleOf<Values extends object, Rows extends object>(builds: Builds<Val
   };
 
   function eachByItself(db: Kysely<Tables>, values: Values): Promise<readonly unknown[][]> {
-    return together(...each.map((one) => one(db, values)));
+    return pipeline(...each.map((one) => one(db, values)));
   }
 }
 

@@ -20,7 +20,7 @@ export function isOverBudget({ agent, transcript }: Cycle): boolean {
 }
 
 /** What the next cycle starts from, where it would be more than the agent may carry: after the cycle, when nobody waits for it. */
-export async function compactMind(
+export async function compactConsciousness(
   services: Services,
   cycle: Cycle,
   { model, session, signal }: { model: LanguageModelV4; session: Session; signal: AbortSignal },
@@ -34,7 +34,7 @@ export async function compactMind(
   });
   if (compaction === undefined) return;
   // From here on it is another.
-  cycle.isWhole = false;
+  cycle.endPersisted = false;
   const { threadId } = lease;
   const seq = cycle.nextSeq;
   const state: SessionState = { seq, session: session.toJSON() };

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { together } from '../../src/ports/store/together.ts';
+import { pipeline } from '../../src/ports/store/pipeline.ts';
 
 const failing = (code: string): Promise<never> => Promise.reject(Object.assign(new Error(code), { code }));
 
 test('statements sent together give their results in order', async () => {
-  expect(await together(Promise.resolve(1), Promise.resolve('two'))).toEqual([1, 'two']);
+  expect(await pipeline(Promise.resolve(1), Promise.resolve('two'))).toEqual([1, 'two']);
 });
 
 test('all have ended before a failure is told, and it is the first, of which the others failed', async () => {
   const slow = Promise.withResolvers<void>();
   let isTold = false;
-  const telling = together(
+  const telling = pipeline(
     slow.promise.then(() => failing('25P02')),
     failing('40P01'),
   ).catch((error: unknown) => {

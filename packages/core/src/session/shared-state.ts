@@ -5,7 +5,7 @@ import type { Logger } from '../logger.ts';
 import { Subscribers } from './subscribers.ts';
 
 /** What all layers of one session share. */
-export interface Ground {
+export interface SharedState {
   readonly subscribers: Subscribers;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -14,7 +14,11 @@ export interface Ground {
   poison: RestoreFailed | JournalStalled | undefined;
 }
 
-export function createGround(options: { logger: Logger; clock: Clock; filesystem: () => Filesystem }): Ground {
+export function createSharedState(options: {
+  logger: Logger;
+  clock: Clock;
+  filesystem: () => Filesystem;
+}): SharedState {
   const logger = quietly(options.logger);
   let base: Filesystem | undefined;
   return {

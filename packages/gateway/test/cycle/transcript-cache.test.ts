@@ -1,0 +1,110 @@
+import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { checkTools } from '../../src/config/registered-tool.ts';
+import { loadTranscriptRows } from '../../src/domain/consciousness/load-consciousness.ts';
+import type { Cycle } from '../../src/runtime/cycle/cycle.ts';
+import { takeThread } from '../../src/runtime/cycle/next-cycle.ts';
+import { runCycle } from '../../src/runtime/cycle/run-cycle.ts';
+import { TranscriptCache } from '../../src/runtime/cycle/transcript-cache.ts';
+import { lobby } from '../support/lobby.ts';
+import { type Database, databases } from '../support/stores.ts';
+import { openWorld } from '../support/world.ts';
+
+const row = { seq: 1, kind: 'turn', payload: '{"entry":{"kind":"turn"}}' };
+const cycleOf = (threadId: string, epoch: number): Pick<Cycle, 'lease' | 'rows'> => ({
+  lease: { threadId, epoch },
+  rows: [row],
+});
+
+test('a mind is known as long as nobody else had the thread', () => {
+  const transcriptCache = new TranscriptCache();
+  transcriptCache.keep(cycleOf('a', 5));
+  expect(transcriptCache.of({ threadId: 'a', epoch: 5 }, { isNew: false })).toEqual([row]);
+  expect(transcriptCache.of({ threadId: 'a', epoch: 6 }, { isNew: true })).toEqual([row]);
+  transcriptCache.renew({ threadId: 'a', epoch: 6 });
+  expect(transcriptCache.of({ threadId: 'a', epoch: 7 }, { isNew: true })).toEqual([row]);
+  // Somebody had it in epoch 7.
+  expect(transcriptCache.of({ threadId: 'a', epoch: 8 }, { isNew: true })).toBeUndefined();
+  expect(transcriptCache.of({ threadId: 'a', epoch: 7 }, { isNew: true })).toBeUndefined();
+});
+
+test('those used longest ago are forgotten where they are too much together', () => {
+  const transcriptCache = new TranscriptCache({ maxCharacters: 4 * row.payload.length });
+  const isKept = (threadId: string): boolean =>
+    transcriptCache.of({ threadId, epoch: 1 }, { isNew: false }) !== undefined;
+  for (const name of ['a', 'b', 'c', 'd']) transcriptCache.keep(cycleOf(name, 1));
+  transcriptCache.renew({ threadId: 'a', epoch: 1 });
+  transcriptCache.keep(cycleOf('e', 1));
+  expect(['a', 'b', 'c', 'd', 'e'].map(isKept)).toEqual([true, false, true, true, true]);
+  // One that would take the place of most others is not kept.
+  transcriptCache.keep({ lease: { threadId: 'f', epoch: 1 }, rows: [row, row] });
+  expect(isKept('f')).toBe(false);
+});
+
+describe.each(databases)('transcriptCache on $kind', ({ create }) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await create();
+  });
+  afterAll(() => database.remove());
+
+  test('[G13] what is kept of a cycle is what the store gives', async () => {
+    const given = { list: [1, undefined, new Date(0)], nested: { none: undefined, 'a"b': '<x>' } };
+    const add = tool({ description: 'Gives.', inputSchema: z.object({}), execute: () => given });
+    const model = scriptedModel((_request, invocation) => (invocation % 2 === 1 ? [{ toolName: 'add' }] : 'Done.'));
+    const world = await openWorld({ database, models: { default: model } });
+    const { ada, bot, space } = await lobby(world, { tools: ['add'] });
+    const tools = checkTools({ add: { tool: add, visible: false } }, ['tools']);
+    if (!tools.ok) throw new Error('The tools are wrong.');
+    const registry = { tools: tools.value, model: () => model, agentLimits: {} };
+    const transcriptCache = new TranscriptCache();
+    for (let count = 1; count <= 3; count++) {
+      await world.say(space, ada, `Message ${count}`);
+      const taken = await takeThread(world.services, registry, bot, { owner: 'me', isUrgent: false, transcriptCache });
+      if (taken === undefined) throw new Error('There was nothing to do.');
+      const signal = new AbortController().signal;
+      await runCycle(world.services, registry, taken.cycle, { signal, isCancelled: () => false, interrupt() {} });
+      expect(taken.cycle).toMatchObject({ endPersisted: true, leaseReleased: true, number: count });
+      transcriptCache.keep(taken.cycle);
+      // A tool that still changes what it gave changes nothing that happened.
+      given.list.push(count);
+      const stored = await loadTranscriptRows(world.store.db, bot);
+      expect(transcriptCache.of(taken.lease, { isNew: false })).toEqual(stored.map((row) => ({ ...row })));
+      expect(stored.length).toBeGreaterThanOrEqual(5 * count);
+    }
+    await world.stop();
+  });
+});
+
+describe.each(databases.filter(({ kind }) => kind === 'postgres'))(
+  'transcriptCache of several gateways',
+  ({ create }) => {
+    test('[G13] two gateways that take turns with a thread forget nothing of it', async () => {
+      const database = await create();
+      const heard: string[] = [];
+      const model = scriptedModel(({ prompt }) => {
+        heard.push(JSON.stringify(prompt));
+        return 'Done.';
+      });
+      const worlds = [
+        await openWorld({ database, models: { default: model } }),
+        await openWorld({ database, models: { default: model } }),
+      ] as const;
+      const { ada, space } = await lobby(worlds[0]);
+      for (const world of worlds) await world.start();
+      const texts = Array.from({ length: 12 }, (_, index) => `This is number ${index}.`);
+      for (const [index, text] of texts.entries()) {
+        // Each is woken by its own engine: some messages in a row by one, then by the other.
+        const world = worlds[Math.floor(index / 2) % 2 === 0 ? 0 : 1];
+        await world.say(space, ada, text);
+        await world.idle();
+      }
+      const last = heard.at(-1) ?? '';
+      expect(texts.filter((text) => last.split(text).length !== 2)).toEqual([]);
+      for (const world of worlds) await world.stop();
+      await database.remove();
+    });
+  },
+);
