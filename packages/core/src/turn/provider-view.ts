@@ -1,31 +1,40 @@
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
-import type { Outcome, Settlement } from '../results/outcome.ts';
+import type { Settlement } from '../results/outcome.ts';
 import { lateAnswerMessage } from './late-answer.ts';
 
-/** A call as it is shown under our own id. */
+/** A reply and its calls that are shown under ids of ours, in order. */
+export interface SourceStep {
+  readonly reply: { readonly provider?: string };
+  /** Where its message stands; that of its results follows. */
+  readonly assistantAt: number;
+  readonly shown: readonly SourceCall[];
+}
+
 export interface SourceCall {
-  readonly call: { readonly providerCallId?: string };
-  readonly step: { readonly reply: { readonly provider?: string } };
-  readonly outcome: Outcome | undefined;
-  /** Its result gave way to a newer one. */
-  readonly isCondensed: boolean;
+  readonly call: { readonly callId: string; readonly providerCallId?: string };
+  /** Its result holds words of ours, which may name calls. */
+  readonly isToldByUs: boolean;
+  /** How the id that its provider gave it is used in what the provider is shown. Kept here: every call has one. */
+  theirs: IdUse | undefined;
+}
+
+/** An id that a provider or a host gave: how many calls of the request it could stand for, and where the first stands. */
+export interface IdUse {
+  readonly id: string;
+  count: number;
+  /** Undefined where it is no call that could be shown under another id. */
+  readonly first: { readonly step: SourceStep; readonly callId: string; readonly part: number } | undefined;
 }
 
 /** What must be known of the messages to give them other ids. */
 export interface MessageSource {
+  /** Those with calls, in order. */
+  readonly steps: readonly SourceStep[];
   callNamed(callId: string): SourceCall | undefined;
+  /** Whether the id may be one of ours: a quick no, where a look-up would cost more. */
+  mayBeOurs(id: string): boolean;
   /** The answer that a message tells of, where it tells of one. */
   lateAnswerIn(message: LanguageModelV4Message): Settlement | undefined;
-}
-
-/** An id that a provider or a host gave: how many calls of the request it could stand for, and where the first stands. */
-interface Use {
-  readonly id: string;
-  count: number;
-  /** By our id; undefined where it is no call of ours. */
-  readonly callId: string | undefined;
-  readonly at: number;
-  readonly part: number;
 }
 
 /**
@@ -36,25 +45,22 @@ interface Use {
 export class ProviderView {
   readonly provider: string;
   readonly #source: MessageSource;
-  readonly #given: LanguageModelV4Message[] = [];
+  #given: readonly LanguageModelV4Message[] = [];
   readonly #shown: LanguageModelV4Message[] = [];
-  readonly #changed: number[] = [];
-  readonly #uses = new Map<string, Use>();
-  /** What the provider called its own calls. */
-  readonly #theirs = new Map<string, Use>();
-  /** Calls whose results hold words of ours. */
-  readonly #told = new Set<string>();
+  readonly #changed: SourceStep[] = [];
+  readonly #uses = new Map<string, IdUse>();
   /** Where late answers are told, by call. */
   readonly #late = new Map<string, { readonly at: number; readonly answer: Settlement }>();
+  #nextStep = 0;
 
   constructor(provider: string, source: MessageSource) {
     this.provider = provider;
     this.#source = source;
   }
 
-  /** The results at that place are shown otherwise from now on. */
-  changed(at: number): void {
-    if (at < this.#given.length) this.#changed.push(at);
+  /** The results of a step are shown otherwise from now on. */
+  changed(step: SourceStep): void {
+    if (step.assistantAt + 1 < this.#shown.length) this.#changed.push(step);
   }
 
   /**
@@ -62,120 +68,118 @@ export class ProviderView {
    * was told of; where more than that happened, another view is needed.
    */
   update(messages: readonly LanguageModelV4Message[]): LanguageModelV4Message[] {
-    const before = this.#given.length;
-    for (let at = before; at < messages.length; at++) this.#count(messages[at] as LanguageModelV4Message, at);
-    for (const at of this.#changed) this.#show(messages[at] as LanguageModelV4Message, at);
-    for (let at = before; at < messages.length; at++) this.#show(messages[at] as LanguageModelV4Message, at);
+    this.#given = messages;
+    for (let at = this.#shown.length; at < messages.length; at++) this.#add(messages[at] as LanguageModelV4Message, at);
+    for (const step of this.#changed) this.#showResults(step);
     this.#changed.length = 0;
     return this.#shown.slice();
   }
 
+  #add(message: LanguageModelV4Message, at: number): void {
+    this.#shown[at] = message;
+    if (message.role === 'assistant') {
+      const step = this.#stepAt(at);
+      this.#count(message, step);
+      if (step !== undefined) this.#shown[at] = this.#showCalls(message, step);
+    } else if (message.role === 'tool') {
+      const step = this.#source.steps[this.#nextStep - 1];
+      if (step?.assistantAt === at - 1) this.#showResults(step);
+    } else if (message.role === 'user') this.#addLateAnswer(message, at);
+  }
+
+  #stepAt(at: number): SourceStep | undefined {
+    const step = this.#source.steps[this.#nextStep];
+    if (step?.assistantAt !== at) return undefined;
+    this.#nextStep++;
+    return step;
+  }
+
   /** Counts the ids of a message, before anything of it is shown: a later part may repeat the id of an earlier one. */
-  #count(message: LanguageModelV4Message, at: number): void {
-    if (message.role !== 'assistant') return;
-    for (let index = 0; index < message.content.length; index++) {
-      const part = message.content[index] as AssistantPart;
-      if (part.type === 'tool-call') this.#countCall(part.toolCallId, at, index);
+  #count({ content }: AssistantMessage, step: SourceStep | undefined): void {
+    let next = 0;
+    for (let part = 0; part < content.length; part++) {
+      const one = content[part] as AssistantPart;
+      if (one.type !== 'tool-call') continue;
+      const shown = step?.shown[next];
+      if (step === undefined || shown?.call.callId !== one.toolCallId) {
+        this.#use(one.toolCallId, undefined);
+        continue;
+      }
+      next++;
+      this.#countCall(shown, step, part);
     }
   }
 
-  #countCall(callId: string, at: number, part: number): void {
-    const known = this.#source.callNamed(callId);
+  #countCall(shown: SourceCall, step: SourceStep, part: number): void {
+    const { callId, providerCallId: theirs } = shown.call;
     // One of ours only counts where somebody else's is the same.
-    if (known === undefined || this.#uses.has(callId)) this.#use(callId, undefined, at, part);
-    const theirs = known?.step.reply.provider === this.provider ? known.call.providerCallId : undefined;
-    if (theirs === undefined || theirs === callId) return;
-    this.#theirs.set(callId, this.#use(theirs, callId, at, part));
-    if (this.#source.callNamed(theirs) !== undefined) this.#use(theirs, undefined, at, part);
+    if (this.#uses.has(callId)) this.#use(callId, undefined);
+    const isTheirs = theirs !== undefined && theirs !== callId && step.reply.provider === this.provider;
+    shown.theirs = isTheirs ? this.#use(theirs, { step, callId, part }) : undefined;
+    if (isTheirs && this.#source.mayBeOurs(theirs) && this.#source.callNamed(theirs) !== undefined)
+      this.#use(theirs, undefined);
   }
 
-  #use(id: string, callId: string | undefined, at: number, part: number): Use {
+  #use(id: string, first: IdUse['first']): IdUse {
     const known = this.#uses.get(id);
     if (known === undefined) {
-      const first: Use = { id, count: 1, callId, at, part };
-      this.#uses.set(id, first);
-      return first;
+      const use: IdUse = { id, count: 1, first };
+      this.#uses.set(id, use);
+      return use;
     }
-    if (++known.count === 2 && known.callId !== undefined) this.#showUnderOurs(known.callId, known);
+    if (++known.count === 2) this.#takeBack(known);
     return known;
   }
 
-  /** Takes an id back that is not unique any more. What was shown long ago is not read again for it. */
-  #showUnderOurs(callId: string, { at, part }: Use): void {
-    const message = this.#shown[at];
-    if (message?.role !== 'assistant') return;
-    const content = message.content.map((one, index) => (index === part ? { ...one, toolCallId: callId } : one));
-    this.#shown[at] = { ...message, content: content as typeof message.content };
-    const results = this.#given[at + 1];
-    if (results?.role === 'tool') this.#shown[at + 1] = this.#showResults(results);
+  /** An id is not unique any more: its call is shown under ours. What was shown long ago is not read again for it. */
+  #takeBack({ first }: IdUse): void {
+    if (first === undefined) return;
+    const { step, callId, part } = first;
+    const { assistantAt: at } = step;
+    const calls = this.#shown[at];
+    // In the message that is being counted nothing is shown under it yet.
+    if (at + 1 >= this.#shown.length || calls?.role !== 'assistant') return;
+    const content = calls.content.slice();
+    content[part] = { ...(content[part] as ToolCallPart), toolCallId: callId };
+    this.#shown[at] = { role: 'assistant', content };
+    this.#showResults(step);
     const late = this.#late.get(callId);
     if (late !== undefined) this.#shown[late.at] = lateAnswerMessage(late.answer, callId);
   }
 
-  #idOf(callId: string): string {
-    const use = this.#theirs.get(callId);
-    return use?.count === 1 ? use.id : callId;
-  }
-
-  #show(message: LanguageModelV4Message, at: number): void {
-    this.#given[at] = message;
-    this.#shown[at] = this.#toShown(message, at);
-  }
-
-  #toShown(message: LanguageModelV4Message, at: number): LanguageModelV4Message {
-    switch (message.role) {
-      case 'assistant':
-        return this.#showCalls(message);
-      case 'tool':
-        for (const part of message.content) if (part.type === 'tool-result') this.#learn(part.toolCallId);
-        return this.#showResults(message);
-      case 'user':
-        return this.#showLateAnswer(message, at);
-      default:
-        return message;
-    }
-  }
-
-  #learn(callId: string): void {
-    const known = this.#source.callNamed(callId);
-    if (known?.outcome !== undefined && !known.isCondensed && known.outcome.status !== 'ok') this.#told.add(callId);
-    else if (this.#told.size > 0) this.#told.delete(callId);
-  }
-
-  #showLateAnswer(message: LanguageModelV4Message, at: number): LanguageModelV4Message {
-    const answer = this.#source.lateAnswerIn(message);
-    if (answer === undefined) return message;
-    this.#late.set(answer.callId, { at, answer });
-    return lateAnswerMessage(answer, this.#idOf(answer.callId));
-  }
-
-  /** Only messages made of a reply have calls that are shown otherwise. Field by field: a spread costs several times that. */
-  #showCalls(message: AssistantMessage): AssistantMessage {
-    let isSame = true;
+  /** Field by field: every call comes here, and a spread costs several times that. */
+  #showCalls(message: AssistantMessage, { shown: calls }: SourceStep): AssistantMessage {
+    let next = 0;
     const content = message.content.map((part) => {
-      if (part.type !== 'tool-call') return part;
-      const toolCallId = this.#idOf(part.toolCallId);
-      if (toolCallId === part.toolCallId) return part;
-      isSame = false;
+      const call = calls[next];
+      if (part.type !== 'tool-call' || call?.call.callId !== part.toolCallId) return part;
+      next++;
+      if (call.theirs?.count !== 1) return part;
       const { type, toolName, input, providerOptions } = part;
-      const shown: AssistantPart = { type, toolCallId, toolName, input };
+      const shown: ToolCallPart = { type, toolCallId: call.theirs.id, toolName, input };
       return providerOptions === undefined ? shown : { ...shown, providerOptions };
     });
-    return isSame ? message : { role: 'assistant', content };
+    return { role: 'assistant', content };
   }
 
-  #showResults(message: ToolMessage): ToolMessage {
-    let isSame = true;
-    const content = message.content.map((part) => {
-      if (part.type !== 'tool-result') return part;
-      const { type, toolCallId: callId, toolName, output } = part;
-      const toolCallId = this.#idOf(callId);
-      const isTold = this.#told.size > 0 && this.#told.has(callId);
-      if (toolCallId === callId && !isTold) return part;
-      isSame = false;
-      return { type, toolCallId, toolName, output: isTold ? this.#retell(output) : output };
+  #showResults({ shown: calls, assistantAt }: SourceStep): void {
+    const message = this.#given[assistantAt + 1];
+    if (message?.role !== 'tool') return;
+    const content = message.content.map((part, index) => {
+      const call = calls[index];
+      if (part.type !== 'tool-result' || call === undefined) return part;
+      const { type, toolCallId, toolName, output } = part;
+      const told = call.isToldByUs ? this.#retell(output) : output;
+      return { type, toolCallId: idOf(call, toolCallId), toolName, output: told };
     });
-    return isSame ? message : { role: 'tool', content };
+    this.#shown[assistantAt + 1] = { role: 'tool', content };
+  }
+
+  #addLateAnswer(message: LanguageModelV4Message, at: number): void {
+    const answer = this.#source.lateAnswerIn(message);
+    if (answer === undefined) return;
+    this.#late.set(answer.callId, { at, answer });
+    this.#shown[at] = lateAnswerMessage(answer, this.#nameOf(answer.callId));
   }
 
   /** Texts of ours say "call <id>": what they point to must be found under that id in the same request. */
@@ -183,11 +187,19 @@ export class ProviderView {
     if (output.type !== 'text' && output.type !== 'error-text') return output;
     return {
       ...output,
-      value: output.value.replace(/\bcall ([\w-]+)/g, (_said, id: string) => `call ${this.#idOf(id)}`),
+      value: output.value.replace(/\bcall ([\w-]+)/g, (_said, id: string) => `call ${this.#nameOf(id)}`),
     };
   }
+
+  #nameOf(callId: string): string {
+    return idOf(this.#source.callNamed(callId), callId);
+  }
+}
+
+function idOf(call: SourceCall | undefined, ours: string): string {
+  return call?.theirs?.count === 1 ? call.theirs.id : ours;
 }
 
 type AssistantMessage = Extract<LanguageModelV4Message, { role: 'assistant' }>;
 type AssistantPart = AssistantMessage['content'][number];
-type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>;
+type ToolCallPart = Extract<AssistantPart, { type: 'tool-call' }>;
