@@ -23,7 +23,9 @@ export interface IdUse {
   readonly id: string;
   count: number;
   /** Undefined where it is no call that could be shown under another id. */
-  readonly first: { readonly step: SourceStep; readonly callId: string; readonly part: number } | undefined;
+  readonly step: SourceStep | undefined;
+  readonly callId: string;
+  readonly part: number;
 }
 
 /** What must be known of the messages to give them other ids. */
@@ -49,6 +51,8 @@ export class ProviderView {
   readonly #shown: LanguageModelV4Message[] = [];
   readonly #changed: SourceStep[] = [];
   readonly #uses = new Map<string, IdUse>();
+  /** How long the ids in it are. */
+  readonly #lengths: boolean[] = [];
   /** Where late answers are told, by call. */
   readonly #late = new Map<string, { readonly at: number; readonly answer: Settlement }>();
   #nextStep = 0;
@@ -102,7 +106,7 @@ export class ProviderView {
       if (one.type !== 'tool-call') continue;
       const shown = step?.shown[next];
       if (step === undefined || shown?.call.callId !== one.toolCallId) {
-        this.#use(one.toolCallId, undefined);
+        this.#use(one.toolCallId, undefined, one.toolCallId, part);
         continue;
       }
       next++;
@@ -112,19 +116,20 @@ export class ProviderView {
 
   #countCall(shown: SourceCall, step: SourceStep, part: number): void {
     const { callId, providerCallId: theirs } = shown.call;
-    // One of ours only counts where somebody else's is the same.
-    if (this.#uses.has(callId)) this.#use(callId, undefined);
+    // One of ours only counts where somebody else's is the same. To look up a text that was just made costs its length.
+    if (this.#lengths[callId.length] === true && this.#uses.has(callId)) this.#use(callId, undefined, callId, part);
     const isTheirs = theirs !== undefined && theirs !== callId && step.reply.provider === this.provider;
-    shown.theirs = isTheirs ? this.#use(theirs, { step, callId, part }) : undefined;
+    shown.theirs = isTheirs ? this.#use(theirs, step, callId, part) : undefined;
     if (isTheirs && this.#source.mayBeOurs(theirs) && this.#source.callNamed(theirs) !== undefined)
-      this.#use(theirs, undefined);
+      this.#use(theirs, undefined, theirs, part);
   }
 
-  #use(id: string, first: IdUse['first']): IdUse {
+  #use(id: string, step: SourceStep | undefined, callId: string, part: number): IdUse {
     const known = this.#uses.get(id);
     if (known === undefined) {
-      const use: IdUse = { id, count: 1, first };
+      const use: IdUse = { id, count: 1, step, callId, part };
       this.#uses.set(id, use);
+      this.#lengths[id.length] = true;
       return use;
     }
     if (++known.count === 2) this.#takeBack(known);
@@ -132,9 +137,8 @@ export class ProviderView {
   }
 
   /** An id is not unique any more: its call is shown under ours. What was shown long ago is not read again for it. */
-  #takeBack({ first }: IdUse): void {
-    if (first === undefined) return;
-    const { step, callId, part } = first;
+  #takeBack({ step, callId, part }: IdUse): void {
+    if (step === undefined) return;
     const { assistantAt: at } = step;
     const calls = this.#shown[at];
     // In the message that is being counted nothing is shown under it yet.
@@ -147,31 +151,35 @@ export class ProviderView {
     if (late !== undefined) this.#shown[late.at] = lateAnswerMessage(late.answer, callId);
   }
 
-  /** Field by field: every call comes here, and a spread costs several times that. */
+  /** Field by field and without a function for each part: every call comes here. */
   #showCalls(message: AssistantMessage, { shown: calls }: SourceStep): AssistantMessage {
+    const content = message.content.slice();
     let next = 0;
-    const content = message.content.map((part) => {
+    for (let index = 0; index < content.length; index++) {
+      const part = content[index] as AssistantPart;
       const call = calls[next];
-      if (part.type !== 'tool-call' || call?.call.callId !== part.toolCallId) return part;
+      if (part.type !== 'tool-call' || call?.call.callId !== part.toolCallId) continue;
       next++;
-      if (call.theirs?.count !== 1) return part;
+      if (call.theirs?.count !== 1) continue;
       const { type, toolName, input, providerOptions } = part;
       const shown: ToolCallPart = { type, toolCallId: call.theirs.id, toolName, input };
-      return providerOptions === undefined ? shown : { ...shown, providerOptions };
-    });
+      content[index] = providerOptions === undefined ? shown : { ...shown, providerOptions };
+    }
     return { role: 'assistant', content };
   }
 
   #showResults({ shown: calls, assistantAt }: SourceStep): void {
     const message = this.#given[assistantAt + 1];
     if (message?.role !== 'tool') return;
-    const content = message.content.map((part, index) => {
+    const content = message.content.slice();
+    for (let index = 0; index < content.length; index++) {
+      const part = content[index] as ToolPart;
       const call = calls[index];
-      if (part.type !== 'tool-result' || call === undefined) return part;
+      if (part.type !== 'tool-result' || call === undefined) continue;
       const { type, toolCallId, toolName, output } = part;
       const told = call.isToldByUs ? this.#retell(output) : output;
-      return { type, toolCallId: idOf(call, toolCallId), toolName, output: told };
-    });
+      content[index] = { type, toolCallId: idOf(call, toolCallId), toolName, output: told };
+    }
     this.#shown[assistantAt + 1] = { role: 'tool', content };
   }
 
@@ -203,3 +211,4 @@ function idOf(call: SourceCall | undefined, ours: string): string {
 type AssistantMessage = Extract<LanguageModelV4Message, { role: 'assistant' }>;
 type AssistantPart = AssistantMessage['content'][number];
 type ToolCallPart = Extract<AssistantPart, { type: 'tool-call' }>;
+type ToolPart = Extract<LanguageModelV4Message, { role: 'tool' }>['content'][number];
