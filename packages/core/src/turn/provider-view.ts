@@ -33,6 +33,8 @@ export interface MessageSource {
   /** Those with calls, in order. */
   readonly steps: readonly SourceStep[];
   callNamed(callId: string): SourceCall | undefined;
+  /** The result of a call, under that id. */
+  resultOf(call: SourceCall, toolCallId: string): LanguageModelV4ToolResultPart;
   /** Whether the id may be one of ours: a quick no, where a look-up would cost more. */
   mayBeOurs(id: string): boolean;
   /** The answer that a message tells of, where it tells of one. */
@@ -47,9 +49,8 @@ export interface MessageSource {
 export class ProviderView {
   readonly provider: string;
   readonly #source: MessageSource;
-  #given: readonly LanguageModelV4Message[] = [];
   readonly #shown: LanguageModelV4Message[] = [];
-  readonly #changed: SourceStep[] = [];
+  readonly #changed = new Set<SourceStep>();
   readonly #uses = new Map<string, IdUse>();
   /** How long the ids in it are. */
   readonly #lengths: boolean[] = [];
@@ -64,7 +65,7 @@ export class ProviderView {
 
   /** The results of a step are shown otherwise from now on. */
   changed(step: SourceStep): void {
-    if (step.assistantAt + 1 < this.#shown.length) this.#changed.push(step);
+    if (step.assistantAt + 1 < this.#shown.length) this.#changed.add(step);
   }
 
   /**
@@ -72,10 +73,11 @@ export class ProviderView {
    * was told of; where more than that happened, another view is needed.
    */
   update(messages: readonly LanguageModelV4Message[]): LanguageModelV4Message[] {
-    this.#given = messages;
     for (let at = this.#shown.length; at < messages.length; at++) this.#add(messages[at] as LanguageModelV4Message, at);
-    for (const step of this.#changed) this.#showResults(step);
-    this.#changed.length = 0;
+    if (this.#changed.size > 0) {
+      for (const step of this.#changed) this.#showResults(step);
+      this.#changed.clear();
+    }
     return this.#shown.slice();
   }
 
@@ -137,7 +139,7 @@ export class ProviderView {
   }
 
   /** An id is not unique any more: its call is shown under ours. What was shown long ago is not read again for it. */
-  #takeBack({ step, callId, part }: IdUse): void {
+  #takeBack({ id, step, callId, part }: IdUse): void {
     if (step === undefined) return;
     const { assistantAt: at } = step;
     const calls = this.#shown[at];
@@ -146,7 +148,7 @@ export class ProviderView {
     const content = calls.content.slice();
     content[part] = { ...(content[part] as ToolCallPart), toolCallId: callId };
     this.#shown[at] = { role: 'assistant', content };
-    this.#showResults(step);
+    this.#renameResult(step, id, callId);
     const late = this.#late.get(callId);
     if (late !== undefined) this.#shown[late.at] = lateAnswerMessage(late.answer, callId);
   }
@@ -169,17 +171,26 @@ export class ProviderView {
   }
 
   #showResults({ shown: calls, assistantAt }: SourceStep): void {
-    const message = this.#given[assistantAt + 1];
-    if (message?.role !== 'tool') return;
-    const content = message.content.slice();
-    for (let index = 0; index < content.length; index++) {
-      const part = content[index] as ToolPart;
+    const content: ToolPart[] = [];
+    for (const call of calls) content.push(this.#showResult(call, idOf(call, call.call.callId)));
+    this.#shown[assistantAt + 1] = { role: 'tool', content };
+  }
+
+  #showResult(call: SourceCall, toolCallId: string): LanguageModelV4ToolResultPart {
+    const part = this.#source.resultOf(call, toolCallId);
+    return call.isToldByUs ? { ...part, output: this.#retell(part.output) } : part;
+  }
+
+  #renameResult({ shown: calls, assistantAt }: SourceStep, id: string, callId: string): void {
+    const results = this.#shown[assistantAt + 1];
+    if (results?.role !== 'tool') return;
+    const content = results.content.map((part, index) => {
+      if (part.type !== 'tool-result') return part;
+      const toolCallId = part.toolCallId === id ? callId : part.toolCallId;
       const call = calls[index];
-      if (part.type !== 'tool-result' || call === undefined) continue;
-      const { type, toolCallId, toolName, output } = part;
-      const told = call.isToldByUs ? this.#retell(output) : output;
-      content[index] = { type, toolCallId: idOf(call, toolCallId), toolName, output: told };
-    }
+      // What is said of one call may name another.
+      return call?.isToldByUs === true ? this.#showResult(call, toolCallId) : { ...part, toolCallId };
+    });
     this.#shown[assistantAt + 1] = { role: 'tool', content };
   }
 

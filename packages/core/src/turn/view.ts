@@ -75,11 +75,11 @@ export class View {
 
   /** The same as a provider gets them: with the ids that it gave its own calls, wherever they are unique. */
   messagesFor(provider: string): LanguageModelV4Message[] {
-    this.#showResults();
     if (this.#forProvider?.provider !== provider)
       this.#forProvider = new ProviderView(provider, {
         steps: this.#steps,
         callNamed: (callId) => this.#find(callId),
+        resultOf: (call, toolCallId) => toResultPart(call as ShownCall, toolCallId),
         mayBeOurs: ({ length }) => this.#idLengths[length] === true,
         lateAnswerIn: (message) => this.#late?.get(message),
       });
@@ -236,7 +236,9 @@ export class View {
   }
 
   #refresh(step: Step): void {
-    if (step.isStale || step.shown.length === 0) return;
+    if (step.shown.length === 0) return;
+    this.#forProvider?.changed(step);
+    if (step.isStale) return;
     step.isStale = true;
     this.#stale.push(step);
   }
@@ -244,8 +246,7 @@ export class View {
   #showResults(): void {
     for (const step of this.#stale) {
       step.isStale = false;
-      this.#forProvider?.changed(step);
-      this.#messages[step.assistantAt + 1] = { role: 'tool', content: step.shown.map(toResultPart) };
+      this.#messages[step.assistantAt + 1] = { role: 'tool', content: step.shown.map((shown) => toResultPart(shown)) };
     }
     this.#stale.length = 0;
   }
@@ -256,9 +257,12 @@ function isAfter(one: ShownCall, other: ShownCall): boolean {
   return one.place > other.place;
 }
 
-function toResultPart({ call, outcome, isCondensed }: ShownCall): LanguageModelV4ToolResultPart {
+function toResultPart(
+  { call, outcome, isCondensed }: ShownCall,
+  toolCallId: string = call.callId,
+): LanguageModelV4ToolResultPart {
   const output = isCondensed ? { type: 'text' as const, value: CONDENSED } : toOutput(outcome);
-  return { type: 'tool-result', toolCallId: call.callId, toolName: call.toolName, output };
+  return { type: 'tool-result', toolCallId, toolName: call.toolName, output };
 }
 
 function toOutput(outcome: Outcome | undefined): LanguageModelV4ToolResultPart['output'] {
