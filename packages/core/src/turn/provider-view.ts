@@ -1,28 +1,40 @@
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
-import type { Outcome } from '../results/outcome.ts';
 
-/** A call as it is shown under our own id. */
-interface SourceCall {
-  readonly call: { readonly providerCallId?: string };
-  readonly step: { readonly reply: { readonly provider?: string } };
-  readonly outcome: Outcome | undefined;
-  /** Its result gave way to a newer one. */
-  readonly isCondensed: boolean;
+/** A reply and its calls that are shown under ids of ours, in order. */
+export interface SourceStep {
+  readonly reply: { readonly provider?: string };
+  /** Where its message stands; that of its results follows. */
+  readonly assistantAt: number;
+  readonly shown: readonly SourceCall[];
+}
+
+export interface SourceCall {
+  readonly call: { readonly callId: string; readonly providerCallId?: string };
+  /** Its result holds words of ours, which may name other calls of its reply. */
+  readonly isToldByUs: boolean;
+  /** How the id that its provider gave it is used in what the provider is shown. Kept here: every call has one. */
+  theirs: IdUse | undefined;
+}
+
+/** An id that a provider or a host gave: how many calls of the request it could stand for, and where the first stands. */
+export interface IdUse {
+  readonly id: string;
+  count: number;
+  /** Undefined where it is no call that could be shown under another id. */
+  readonly step: SourceStep | undefined;
+  readonly callId: string;
+  readonly part: number;
 }
 
 /** What must be known of the messages to give them other ids. */
 export interface MessageSource {
+  /** Those with calls, in order. */
+  readonly steps: readonly SourceStep[];
   callNamed(callId: string): SourceCall | undefined;
-}
-
-/** An id that a provider or a host gave: how many calls of the request it could stand for, and where the first stands. */
-interface Use {
-  readonly id: string;
-  count: number;
-  /** By our id; undefined where it is no call of ours. */
-  readonly callId: string | undefined;
-  readonly at: number;
-  readonly part: number;
+  /** The result of a call, under that id. */
+  resultOf(call: SourceCall, toolCallId: string): LanguageModelV4ToolResultPart;
+  /** Whether the id may be one of ours: a quick no, where a look-up would cost more. */
+  mayBeOurs(id: string): boolean;
 }
 
 /**
@@ -33,23 +45,21 @@ interface Use {
 export class ProviderView {
   readonly provider: string;
   readonly #source: MessageSource;
-  readonly #given: LanguageModelV4Message[] = [];
   readonly #shown: LanguageModelV4Message[] = [];
-  readonly #changed: number[] = [];
-  readonly #uses = new Map<string, Use>();
-  /** What the provider called its own calls. */
-  readonly #theirs = new Map<string, Use>();
-  /** Calls whose results hold words of ours. */
-  readonly #told = new Set<string>();
+  readonly #changed = new Set<SourceStep>();
+  readonly #uses = new Map<string, IdUse>();
+  /** How long the ids in it are. */
+  readonly #lengths: boolean[] = [];
+  #nextStep = 0;
 
   constructor(provider: string, source: MessageSource) {
     this.provider = provider;
     this.#source = source;
   }
 
-  /** The results at that place are shown otherwise from now on. */
-  changed(at: number): void {
-    if (at < this.#given.length) this.#changed.push(at);
+  /** The results of a step are shown otherwise from now on. */
+  changed(step: SourceStep): void {
+    if (step.assistantAt + 1 < this.#shown.length) this.#changed.add(step);
   }
 
   /**
@@ -57,109 +67,123 @@ export class ProviderView {
    * was told of; where more than that happened, another view is needed.
    */
   update(messages: readonly LanguageModelV4Message[]): LanguageModelV4Message[] {
-    const before = this.#given.length;
-    for (let at = before; at < messages.length; at++) this.#count(messages[at] as LanguageModelV4Message, at);
-    for (const at of this.#changed) this.#show(messages[at] as LanguageModelV4Message, at);
-    for (let at = before; at < messages.length; at++) this.#show(messages[at] as LanguageModelV4Message, at);
-    this.#changed.length = 0;
+    for (let at = this.#shown.length; at < messages.length; at++) this.#add(messages[at] as LanguageModelV4Message, at);
+    if (this.#changed.size > 0) {
+      for (const step of this.#changed) this.#showResults(step);
+      this.#changed.clear();
+    }
     return this.#shown.slice();
   }
 
-  /** Counts the ids of a message, before anything of it is shown: a later part may repeat the id of an earlier one. */
-  #count(message: LanguageModelV4Message, at: number): void {
-    if (message.role !== 'assistant') return;
-    for (let index = 0; index < message.content.length; index++) {
-      const part = message.content[index] as AssistantPart;
-      if (part.type === 'tool-call') this.#countCall(part.toolCallId, at, index);
+  #add(message: LanguageModelV4Message, at: number): void {
+    this.#shown[at] = message;
+    if (message.role === 'assistant') {
+      const step = this.#stepAt(at);
+      this.#count(message, step);
+      if (step !== undefined) this.#shown[at] = this.#showCalls(message, step);
+    } else if (message.role === 'tool') {
+      const step = this.#source.steps[this.#nextStep - 1];
+      if (step?.assistantAt === at - 1) this.#showResults(step);
     }
   }
 
-  #countCall(callId: string, at: number, part: number): void {
-    const known = this.#source.callNamed(callId);
-    // One of ours only counts where somebody else's is the same.
-    if (known === undefined || this.#uses.has(callId)) this.#use(callId, undefined, at, part);
-    const theirs = known?.step.reply.provider === this.provider ? known.call.providerCallId : undefined;
-    if (theirs === undefined || theirs === callId) return;
-    this.#theirs.set(callId, this.#use(theirs, callId, at, part));
-    if (this.#source.callNamed(theirs) !== undefined) this.#use(theirs, undefined, at, part);
+  #stepAt(at: number): SourceStep | undefined {
+    const step = this.#source.steps[this.#nextStep];
+    if (step?.assistantAt !== at) return undefined;
+    this.#nextStep++;
+    return step;
   }
 
-  #use(id: string, callId: string | undefined, at: number, part: number): Use {
+  /** Counts the ids of a message, before anything of it is shown: a later part may repeat the id of an earlier one. */
+  #count({ content }: AssistantMessage, step: SourceStep | undefined): void {
+    let next = 0;
+    for (let part = 0; part < content.length; part++) {
+      const one = content[part] as AssistantPart;
+      if (one.type !== 'tool-call') continue;
+      const shown = step?.shown[next];
+      if (step === undefined || shown?.call.callId !== one.toolCallId) {
+        this.#use(one.toolCallId, undefined, one.toolCallId, part);
+        continue;
+      }
+      next++;
+      this.#countCall(shown, step, part);
+    }
+  }
+
+  #countCall(shown: SourceCall, step: SourceStep, part: number): void {
+    const { callId, providerCallId: theirs } = shown.call;
+    // One of ours only counts where somebody else's is the same. To look up a text that was just made costs its length.
+    if (this.#lengths[callId.length] === true && this.#uses.has(callId)) this.#use(callId, undefined, callId, part);
+    const isTheirs = theirs !== undefined && theirs !== callId && step.reply.provider === this.provider;
+    shown.theirs = isTheirs ? this.#use(theirs, step, callId, part) : undefined;
+    if (isTheirs && this.#source.mayBeOurs(theirs) && this.#source.callNamed(theirs) !== undefined)
+      this.#use(theirs, undefined, theirs, part);
+  }
+
+  #use(id: string, step: SourceStep | undefined, callId: string, part: number): IdUse {
     const known = this.#uses.get(id);
     if (known === undefined) {
-      const first: Use = { id, count: 1, callId, at, part };
-      this.#uses.set(id, first);
-      return first;
+      const use: IdUse = { id, count: 1, step, callId, part };
+      this.#uses.set(id, use);
+      this.#lengths[id.length] = true;
+      return use;
     }
-    if (++known.count === 2 && known.callId !== undefined) this.#showUnderOurs(known.callId, known);
+    if (++known.count === 2) this.#takeBack(known);
     return known;
   }
 
-  /** Takes an id back that is not unique any more. What was shown long ago is not read again for it. */
-  #showUnderOurs(callId: string, { at, part }: Use): void {
-    const message = this.#shown[at];
-    if (message?.role !== 'assistant') return;
-    const content = message.content.map((one, index) => (index === part ? { ...one, toolCallId: callId } : one));
-    this.#shown[at] = { ...message, content: content as typeof message.content };
-    const results = this.#given[at + 1];
-    if (results?.role === 'tool') this.#shown[at + 1] = this.#showResults(results);
+  /** An id is not unique any more: its call is shown under ours. What was shown long ago is not read again for it. */
+  #takeBack({ id, step, callId, part }: IdUse): void {
+    if (step === undefined) return;
+    const { assistantAt: at } = step;
+    const calls = this.#shown[at];
+    // In the message that is being counted nothing is shown under it yet.
+    if (at + 1 >= this.#shown.length || calls?.role !== 'assistant') return;
+    const content = calls.content.slice();
+    content[part] = { ...(content[part] as ToolCallPart), toolCallId: callId };
+    this.#shown[at] = { role: 'assistant', content };
+    this.#renameResult(step, id, callId);
   }
 
-  #idOf(callId: string): string {
-    const use = this.#theirs.get(callId);
-    return use?.count === 1 ? use.id : callId;
-  }
-
-  #show(message: LanguageModelV4Message, at: number): void {
-    this.#given[at] = message;
-    this.#shown[at] = this.#toShown(message);
-  }
-
-  #toShown(message: LanguageModelV4Message): LanguageModelV4Message {
-    switch (message.role) {
-      case 'assistant':
-        return this.#showCalls(message);
-      case 'tool':
-        for (const part of message.content) if (part.type === 'tool-result') this.#learn(part.toolCallId);
-        return this.#showResults(message);
-      default:
-        return message;
-    }
-  }
-
-  #learn(callId: string): void {
-    const known = this.#source.callNamed(callId);
-    if (known?.outcome !== undefined && !known.isCondensed && isToldByUs(known.outcome)) this.#told.add(callId);
-    else if (this.#told.size > 0) this.#told.delete(callId);
-  }
-
-  /** Only messages made of a reply have calls that are shown otherwise. Field by field: a spread costs several times that. */
-  #showCalls(message: AssistantMessage): AssistantMessage {
-    let isSame = true;
-    const content = message.content.map((part) => {
-      if (part.type !== 'tool-call') return part;
-      const toolCallId = this.#idOf(part.toolCallId);
-      if (toolCallId === part.toolCallId) return part;
-      isSame = false;
+  /** Field by field and without a function for each part: every call comes here. */
+  #showCalls(message: AssistantMessage, { shown: calls }: SourceStep): AssistantMessage {
+    const content = message.content.slice();
+    let next = 0;
+    for (let index = 0; index < content.length; index++) {
+      const part = content[index] as AssistantPart;
+      const call = calls[next];
+      if (part.type !== 'tool-call' || call?.call.callId !== part.toolCallId) continue;
+      next++;
+      if (call.theirs?.count !== 1) continue;
       const { type, toolName, input, providerOptions } = part;
-      const shown: AssistantPart = { type, toolCallId, toolName, input };
-      return providerOptions === undefined ? shown : { ...shown, providerOptions };
-    });
-    return isSame ? message : { role: 'assistant', content };
+      const shown: ToolCallPart = { type, toolCallId: call.theirs.id, toolName, input };
+      content[index] = providerOptions === undefined ? shown : { ...shown, providerOptions };
+    }
+    return { role: 'assistant', content };
   }
 
-  #showResults(message: ToolMessage): ToolMessage {
-    let isSame = true;
-    const content = message.content.map((part) => {
+  #showResults({ shown: calls, assistantAt }: SourceStep): void {
+    const content: ToolPart[] = [];
+    for (const call of calls) content.push(this.#showResult(call, idOf(call, call.call.callId)));
+    this.#shown[assistantAt + 1] = { role: 'tool', content };
+  }
+
+  #showResult(call: SourceCall, toolCallId: string): LanguageModelV4ToolResultPart {
+    const part = this.#source.resultOf(call, toolCallId);
+    return call.isToldByUs ? { ...part, output: this.#retell(part.output) } : part;
+  }
+
+  #renameResult({ shown: calls, assistantAt }: SourceStep, id: string, callId: string): void {
+    const results = this.#shown[assistantAt + 1];
+    if (results?.role !== 'tool') return;
+    const content = results.content.map((part, index) => {
       if (part.type !== 'tool-result') return part;
-      const { type, toolCallId: callId, toolName, output } = part;
-      const toolCallId = this.#idOf(callId);
-      const isTold = this.#told.size > 0 && this.#told.has(callId);
-      if (toolCallId === callId && !isTold) return part;
-      isSame = false;
-      return { type, toolCallId, toolName, output: isTold ? this.#retell(output) : output };
+      const toolCallId = part.toolCallId === id ? callId : part.toolCallId;
+      const call = calls[index];
+      // What is said of one call may name another.
+      return call?.isToldByUs === true ? this.#showResult(call, toolCallId) : { ...part, toolCallId };
     });
-    return isSame ? message : { role: 'tool', content };
+    this.#shown[assistantAt + 1] = { role: 'tool', content };
   }
 
   /** A call that was cancelled or skipped says "call <id>" of one beside it: that must be found in the same request. */
@@ -167,17 +191,20 @@ export class ProviderView {
     if (output.type !== 'text' && output.type !== 'error-text') return output;
     return {
       ...output,
-      value: output.value.replace(/\bcall ([\w-]+)/g, (_said, id: string) => `call ${this.#idOf(id)}`),
+      value: output.value.replace(/\bcall ([\w-]+)/g, (_said, id: string) => `call ${this.#nameOf(id)}`),
     };
   }
+
+  #nameOf(callId: string): string {
+    return idOf(this.#source.callNamed(callId), callId);
+  }
+}
+
+function idOf(call: SourceCall | undefined, ours: string): string {
+  return call?.theirs?.count === 1 ? call.theirs.id : ours;
 }
 
 type AssistantMessage = Extract<LanguageModelV4Message, { role: 'assistant' }>;
 type AssistantPart = AssistantMessage['content'][number];
-type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>;
-
-/** The result holds words of ours, which may name other calls of its reply. */
-function isToldByUs({ status }: Outcome): boolean {
-  // What waits is named by our id for good: its answer, its card and whoever answers name it so.
-  return status !== 'ok' && status !== 'pending';
-}
+type ToolCallPart = Extract<AssistantPart, { type: 'tool-call' }>;
+type ToolPart = Extract<LanguageModelV4Message, { role: 'tool' }>['content'][number];

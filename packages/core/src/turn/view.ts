@@ -3,7 +3,7 @@ import type { Outcome } from '../results/outcome.ts';
 import type { Entry, ReplyEntry, RequestedCall } from './entry.ts';
 import { lateAnswerMessage } from './late-answer.ts';
 import { userMessage } from './message.ts';
-import { ProviderView } from './provider-view.ts';
+import { type IdUse, ProviderView } from './provider-view.ts';
 
 /** A reply and the results of its calls. */
 interface Step {
@@ -22,6 +22,8 @@ interface ShownCall {
   /** In the order of the reply's calls. */
   readonly place: number;
   outcome: Outcome | undefined;
+  isToldByUs: boolean;
+  theirs: IdUse | undefined;
   /** Its result gave way to a newer one. */
   isCondensed: boolean;
 }
@@ -54,6 +56,10 @@ export class View {
   #byId: Map<string, ShownCall> | undefined;
   /** Which of them is to get its result next, if they come in order. */
   #next = 0;
+  /** Those with calls that are shown. */
+  #steps: Step[] = [];
+  /** How long our ids are: what is of another length is none of them. */
+  readonly #idLengths: boolean[] = [];
   #last: Step | undefined;
   #stale: Step[] = [];
   #checkpoint: Mark | undefined;
@@ -67,10 +73,12 @@ export class View {
 
   /** The same as a provider gets them: with the ids that it gave its own calls, wherever they are unique. */
   messagesFor(provider: string): LanguageModelV4Message[] {
-    this.#showResults();
     if (this.#forProvider?.provider !== provider)
       this.#forProvider = new ProviderView(provider, {
+        steps: this.#steps,
         callNamed: (callId) => this.#find(callId),
+        resultOf: (call, toolCallId) => toResultPart(call as ShownCall, toolCallId),
+        mayBeOurs: ({ length }) => this.#idLengths[length] === true,
       });
     return this.#forProvider.update(this.#messages);
   }
@@ -125,12 +133,24 @@ export class View {
     this.#last = step;
     // Providers refuse a message without content.
     if (reply.content.length > 0) this.#messages.push({ role: 'assistant', content: reply.content });
-    if (step.shown.length > 0) this.#messages.push(NO_RESULTS);
+    if (step.shown.length > 0) {
+      this.#messages.push(NO_RESULTS);
+      this.#steps.push(step);
+    }
     this.#refresh(step);
   }
 
   #addCall(call: RequestedCall, step: Step, place: number): ShownCall {
-    const shown: ShownCall = { call, step, place, outcome: undefined, isCondensed: false };
+    const shown: ShownCall = {
+      call,
+      step,
+      place,
+      outcome: undefined,
+      isToldByUs: false,
+      theirs: undefined,
+      isCondensed: false,
+    };
+    this.#idLengths[call.callId.length] = true;
     this.#calls.push(shown);
     this.#byId?.set(call.callId, shown);
     return shown;
@@ -153,6 +173,8 @@ export class View {
     const shown = this.#take(callId);
     if (shown === undefined) return;
     shown.outcome = outcome;
+    // What waits is named by our id for good: its answer, its card and whoever answers name it so.
+    shown.isToldByUs = outcome.status !== 'ok' && outcome.status !== 'pending';
     this.#refresh(shown.step);
     if (slot !== undefined && outcome.status === 'ok') this.#takeSlot(slot, shown);
   }
@@ -193,6 +215,7 @@ export class View {
     this.#forProvider = undefined;
     this.#messages.length = mark.length;
     this.#stale = this.#stale.filter(({ assistantAt }) => assistantAt < mark.length);
+    this.#steps = this.#steps.filter(({ assistantAt }) => assistantAt < mark.length);
     this.#calls = this.#calls.filter(({ step }) => step.assistantAt < mark.length);
     this.#byId = undefined;
     this.#slots = new Map(mark.slots);
@@ -204,7 +227,9 @@ export class View {
   }
 
   #refresh(step: Step): void {
-    if (step.isStale || step.shown.length === 0) return;
+    if (step.shown.length === 0) return;
+    this.#forProvider?.changed(step);
+    if (step.isStale) return;
     step.isStale = true;
     this.#stale.push(step);
   }
@@ -212,8 +237,7 @@ export class View {
   #showResults(): void {
     for (const step of this.#stale) {
       step.isStale = false;
-      this.#forProvider?.changed(step.assistantAt + 1);
-      this.#messages[step.assistantAt + 1] = { role: 'tool', content: step.shown.map(toResultPart) };
+      this.#messages[step.assistantAt + 1] = { role: 'tool', content: step.shown.map((shown) => toResultPart(shown)) };
     }
     this.#stale.length = 0;
   }
@@ -224,9 +248,12 @@ function isAfter(one: ShownCall, other: ShownCall): boolean {
   return one.place > other.place;
 }
 
-function toResultPart({ call, outcome, isCondensed }: ShownCall): LanguageModelV4ToolResultPart {
+function toResultPart(
+  { call, outcome, isCondensed }: ShownCall,
+  toolCallId: string = call.callId,
+): LanguageModelV4ToolResultPart {
   const output = isCondensed ? { type: 'text' as const, value: CONDENSED } : toOutput(outcome);
-  return { type: 'tool-result', toolCallId: call.callId, toolName: call.toolName, output };
+  return { type: 'tool-result', toolCallId, toolName: call.toolName, output };
 }
 
 function toOutput(outcome: Outcome | undefined): LanguageModelV4ToolResultPart['output'] {
