@@ -1,9 +1,9 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Logger } from '@lastcall/core';
-import { gatewayLimitsOf } from './config/agent-limits.ts';
+import { resolveGatewayLimits } from './config/agent-limits.ts';
 import { checkConfig } from './config/check-config.ts';
 import type { Config, ConfigInput } from './config/config.ts';
-import type { Limits } from './config/limits.ts';
+import type { GatewayLimits } from './config/limits.ts';
 import { readEnv } from './config/read-env.ts';
 import { findTool } from './config/registered-tool.ts';
 import { type Settings, settingsOf } from './config/settings.ts';
@@ -28,7 +28,7 @@ interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly logger?: Logger | undefined;
   /** How one gateway works, for tests and benchmarks: leases, sweeps, bounds. */
-  readonly tuning?: Partial<Limits> | undefined;
+  readonly tuning?: Partial<GatewayLimits> | undefined;
   /** How hard the embedded store writes. Default FULL: it survives a power cut. */
   readonly synchronous?: 'FULL' | 'NORMAL' | undefined;
 }
@@ -118,7 +118,7 @@ async function start(starting: Starting): Promise<Running> {
   const opened = await openServices({
     settings,
     logger,
-    limits: limitsOf(starting),
+    limits: gatewayLimits(starting),
     synchronous: starting.synchronous,
   });
   const { services } = opened;
@@ -164,8 +164,8 @@ function models({ config, settings, env }: Starting): (name: string | undefined)
 }
 
 /** What all agents get counts where the gateway itself decides: how long an inbox may be, and when agents stop talking. */
-function limitsOf({ config, settings, tuning }: Starting): Limits {
+function gatewayLimits({ config, settings, tuning }: Starting): GatewayLimits {
   const { hopLimit: hops, inboxLength } = config.limits.agent ?? {};
   const ofAgents = { ...(hops === undefined ? {} : { hops }), ...(inboxLength === undefined ? {} : { inboxLength }) };
-  return { ...gatewayLimitsOf(config.limits, settings.leaseMs), ...ofAgents, ...tuning };
+  return { ...resolveGatewayLimits(config.limits, settings.leaseMs), ...ofAgents, ...tuning };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type LimitsInput, limitsSchema } from './agent-limits.ts';
+import { type AgentLimitsInput, agentLimitsSchema } from './agent-limits.ts';
 import { type MiddlewareConfig, middlewareSchema } from './middleware-config.ts';
 import { type ToolConfig, type ToolConfigInput, toolConfigSchema } from './tool-config.ts';
 
@@ -15,7 +15,7 @@ export interface AgentConfig {
   readonly tools?: readonly (string | ToolConfig)[] | undefined;
   readonly batch?: BatchConfig | undefined;
   readonly terminating?: TerminatingConfig | undefined;
-  readonly limits?: LimitsInput | undefined;
+  readonly limits?: AgentLimitsInput | undefined;
   readonly middleware?: readonly MiddlewareConfig[] | undefined;
 }
 
@@ -87,7 +87,7 @@ export const agentConfigSchema: z.ZodType<AgentConfig> = z
     mcpServers: noServers.optional(),
     batch: batchSchema.optional(),
     terminating: terminatingSchema.optional(),
-    limits: limitsSchema.optional(),
+    limits: agentLimitsSchema.optional(),
     middleware: z.array(middlewareSchema).max(50).optional(),
     machine: z
       .unknown()

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { DEFAULT_LIMITS as DEFAULT_GATEWAY_LIMITS, type Limits as GatewayLimits } from './limits.ts';
+import { DEFAULT_GATEWAY_LIMITS, type GatewayLimits } from './limits.ts';
 
 /** What one agent may use. */
-export interface Limits {
+export interface AgentLimits {
   /** Model replies in a cycle. */
   readonly maxSteps: number;
   /** Tokens in and out, in a cycle. */
@@ -25,7 +25,7 @@ export interface Limits {
   readonly noteLength: number;
 }
 
-export const DEFAULT_LIMITS: Limits = {
+export const DEFAULT_AGENT_LIMITS: AgentLimits = {
   maxSteps: 50,
   tokensPerCycle: 400_000,
   consciousnessTokens: 32_000,
@@ -41,12 +41,14 @@ export const DEFAULT_LIMITS: Limits = {
   noteLength: 4_000,
 };
 
-type Given<T> = { readonly [K in keyof T]?: T[K] | undefined };
+type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
-export type LimitsInput = Given<Limits>;
+export type AgentLimitsInput = Optional<AgentLimits>;
 
 /** The gateway's own limits, and under `agent` what its agents get where they say nothing themselves. The lease is a setting. */
-export type GatewayLimitsInput = Given<Omit<GatewayLimits, 'leaseMs'>> & { readonly agent?: LimitsInput | undefined };
+export type GatewayLimitsInput = Optional<Omit<GatewayLimits, 'leaseMs'>> & {
+  readonly agent?: AgentLimitsInput | undefined;
+};
 
 const count = z.int().min(1).max(1_000_000_000).optional();
 // Nothing that waits longer than a day is a cycle.
@@ -54,7 +56,7 @@ const cycleTime = z.int().min(1).max(86_400_000).optional();
 // Zero means none: no goals, no answer to another agent.
 const countOrNone = z.int().min(0).max(1_000_000).optional();
 
-export const limitsSchema: z.ZodType<LimitsInput> = z.strictObject({
+export const agentLimitsSchema: z.ZodType<AgentLimitsInput> = z.strictObject({
   maxSteps: count,
   tokensPerCycle: count,
   consciousnessTokens: count,
@@ -76,21 +78,21 @@ export const gatewayLimitsSchema: z.ZodType<GatewayLimitsInput> = z.strictObject
     keyof typeof gatewayLimits,
     typeof count
   >),
-  agent: limitsSchema.optional(),
+  agent: agentLimitsSchema.optional(),
 });
 
 /** The first of them that says something, limit by limit. */
-export function limitsOf(...given: readonly (LimitsInput | undefined)[]): Limits {
-  return firstGiven(DEFAULT_LIMITS, given);
+export function resolveAgentLimits(...sources: readonly (AgentLimitsInput | undefined)[]): AgentLimits {
+  return firstDefined(DEFAULT_AGENT_LIMITS, sources);
 }
 
-export function gatewayLimitsOf(given: GatewayLimitsInput, leaseMs: number): GatewayLimits {
-  return firstGiven(DEFAULT_GATEWAY_LIMITS, [{ ...given, leaseMs }]);
+export function resolveGatewayLimits(sources: GatewayLimitsInput, leaseMs: number): GatewayLimits {
+  return firstDefined(DEFAULT_GATEWAY_LIMITS, [{ ...sources, leaseMs }]);
 }
 
-function firstGiven<T extends object>(defaults: T, given: readonly (Given<T> | undefined)[]): T {
+function firstDefined<T extends object>(defaults: T, sources: readonly (Optional<T> | undefined)[]): T {
   const keys = Object.keys(defaults) as (keyof T)[];
   return Object.fromEntries(
-    keys.map((key) => [key, given.find((one) => one?.[key] !== undefined)?.[key] ?? defaults[key]]),
+    keys.map((key) => [key, sources.find((one) => one?.[key] !== undefined)?.[key] ?? defaults[key]]),
   ) as T;
 }

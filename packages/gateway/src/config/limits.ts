@@ -1,5 +1,5 @@
 /** What one gateway allows. Everything has a bound, and an error that says it. */
-export interface Limits {
+export interface GatewayLimits {
   /** How long a thread is held without a sign of life. */
   readonly leaseMs: number;
   /** How often what was lost or is due is looked for. */
@@ -31,7 +31,7 @@ export interface Limits {
   readonly graceMs: number;
 }
 
-export const DEFAULT_LIMITS: Limits = {
+export const DEFAULT_GATEWAY_LIMITS: GatewayLimits = {
   leaseMs: 10_000,
   sweepMs: 1_000,
   cycles: 500,
