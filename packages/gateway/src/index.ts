@@ -1,4 +1,4 @@
-// The public door of @lastcall/gateway.
+// The public exports of @lastcall/gateway.
 
 export type { AgentConfig, AgentConfigInput } from './config/agent-config.ts';
 export { type ConfigInput, defineConfig } from './config/config.ts';

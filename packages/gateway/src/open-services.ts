@@ -22,7 +22,7 @@ interface Opening {
   readonly synchronous: 'FULL' | 'NORMAL' | undefined;
 }
 
-/** The three ports: embedded, or on one PostgreSQL database that several gateways share. */
+/** Opens store, engine and bus: embedded, or on a PostgreSQL database that several gateways share. */
 export async function openServices(opening: Opening): Promise<OpenedServices> {
   const { settings, logger, limits } = opening;
   const ports =

@@ -261,7 +261,7 @@ export class Worker {
         interrupt: (reason) => controller.abort(reason),
       };
       const attributes = { 'gen_ai.agent.id': cycle.agent.id, 'gen_ai.agent.name': cycle.agent.name };
-      await inSpan({ operation: 'invoke_agent', of: cycle.agent.name, attributes }, () =>
+      await inSpan({ operation: 'invoke_agent', subject: cycle.agent.name, attributes }, () =>
         runCycle(this.#services, this.#registry, cycle, abort),
       );
     } finally {

@@ -14,7 +14,7 @@ import type { Database, databases } from '../support/stores.ts';
 
 interface RecordedWake {
   readonly threadId: string;
-  readonly at?: number | 'first';
+  readonly at?: number | 'urgent';
 }
 
 /** A gateway's parts without its workers: what would be woken and told is noted. */
