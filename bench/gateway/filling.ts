@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS } from '../../packages/gateway/src/config/limits.ts';
+import { DEFAULT_GATEWAY_LIMITS } from '../../packages/gateway/src/config/limits.ts';
 import { createAgent } from '../../packages/gateway/src/domain/agents/create-agent.ts';
 import { createEntity } from '../../packages/gateway/src/domain/entities/entity.ts';
 import { addMember } from '../../packages/gateway/src/domain/spaces/membership.ts';
@@ -28,7 +28,7 @@ export interface Room {
 export function fillingOf(store: Store, engine: Engine): Filling {
   const quiet = (): void => {};
   const logger = { debug: quiet, info: quiet, warn: console.warn, error: console.error };
-  const services: Services = { store, engine, bus: createInProcessBus(), logger, limits: DEFAULT_LIMITS };
+  const services: Services = { store, engine, bus: createInProcessBus(), logger, limits: DEFAULT_GATEWAY_LIMITS };
   return {
     store,
     agents: (count, config) =>

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { tool } from '@lastcall/core';
-import { createGateway, type Limits } from '@lastcall/gateway';
+import { createGateway, type GatewayLimits } from '@lastcall/gateway';
 import { z } from 'zod';
 import { task } from '../overhead/contender.ts';
 import { countingModel } from '../overhead/counting-model.ts';
@@ -12,7 +12,7 @@ export interface GatewaySpec {
   readonly settings: { readonly home: string } | { readonly databaseUrl: string };
   readonly secretKey: string;
   readonly synchronous?: 'FULL' | 'NORMAL';
-  readonly tuning?: Partial<Limits>;
+  readonly tuning?: Partial<GatewayLimits>;
   /** Of its one tool. A terminal one ends a cycle with its first call. */
   readonly tool: { readonly terminal: boolean; readonly visible: boolean };
   /** Tool steps in a cycle, where the tool is not terminal. */

@@ -2,7 +2,10 @@ import { tool } from '@lastcall/core';
 import { z } from 'zod';
 import { type ConfigInput, defineConfig } from './config/config.ts';
 
-/** What a gateway starts with where nobody configured anything: one agent, one person, one space, and tools of each kind. */
+/**
+ * The configuration of a gateway without a configuration file: one agent, one person, one space, and tools of each
+ * kind.
+ */
 export function demoConfig(): ConfigInput {
   return defineConfig({
     agents: [

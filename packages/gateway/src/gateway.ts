@@ -1,12 +1,12 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Logger } from '@lastcall/core';
-import { gatewayLimitsOf } from './config/agent-limits.ts';
+import { resolveGatewayLimits } from './config/agent-limits.ts';
 import { checkConfig } from './config/check-config.ts';
 import type { Config, ConfigInput } from './config/config.ts';
-import type { Limits } from './config/limits.ts';
+import type { GatewayLimits } from './config/limits.ts';
 import { readEnv } from './config/read-env.ts';
 import { findTool } from './config/registered-tool.ts';
-import { type Settings, settingsOf } from './config/settings.ts';
+import { resolveSettings, type Settings } from './config/settings.ts';
 import { ensureFirstKey } from './domain/keys/first-key.ts';
 import { tokenSecret } from './domain/keys/tokens.ts';
 import { sweepsOf } from './domain/sweep.ts';
@@ -17,7 +17,7 @@ import { Worker } from './runtime/worker.ts';
 import { seed } from './seed.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { createMetrics } from './telemetry/metrics.ts';
-import { createRedact, type Redact, secretsOf } from './telemetry/redact.ts';
+import { createRedact, type Redact, secretValues } from './telemetry/redact.ts';
 import { type App, createApp } from './transport/http/app.ts';
 import { type HttpServer, listen } from './transport/http/server.ts';
 
@@ -27,48 +27,51 @@ interface RunOptions {
   /** Default: the environment of the process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly logger?: Logger | undefined;
-  /** How one gateway works, for tests and benchmarks: leases, sweeps, bounds. */
-  readonly tuning?: Partial<Limits> | undefined;
-  /** How hard the embedded store writes. Default FULL: it survives a power cut. */
+  /** Limits that override all others, for tests and benchmarks. */
+  readonly tuning?: Partial<GatewayLimits> | undefined;
+  /** SQLite's `synchronous` setting. Default FULL, which survives a power cut. */
   readonly synchronous?: 'FULL' | 'NORMAL' | undefined;
 }
 
-/** A gateway: agents that sleep, wake, think one cycle and lose nothing, behind HTTP. */
+/** Runs agents and serves the HTTP API. */
 export interface Gateway {
   /** Answers a request without a socket, once the gateway has started. */
   fetch(request: Request): Promise<Response>;
   /** Opens the store, wakes the agents and listens. */
   start(): Promise<void>;
-  /** Takes no more, lets cycles finish in their grace time, and leaves the rest to be taken up. */
+  /**
+   * Accepts nothing new, lets cycles finish in the grace time, and leaves the rest for the next start or another
+   * gateway.
+   */
   stop(): Promise<void>;
-  /** Where it listens. Throws before it has started. */
+  /** The URL it listens on. Throws before the gateway has started. */
   readonly url: string;
-  /** The key that the very first start made: to be shown once. */
+  /** The key that the very first start created. It is shown only once. */
   readonly firstKey: string | undefined;
 }
 
-/** Checks the configuration at once: what cannot work is refused here, with its path. */
+/** Creates a gateway. The configuration is checked at once: one that cannot work is refused here, with its path. */
 export function createGateway(options: GatewayOptions = {}): Gateway {
-  const { env, logger, tuning, synchronous, ...given } = options;
-  return gatewayOf(checkConfig(given), { env, logger, tuning, synchronous });
+  const { env, logger, tuning, synchronous, ...configInput } = options;
+  return createCheckedGateway(checkConfig(configInput), { env, logger, tuning, synchronous });
 }
 
-/** Of a configuration that was checked when it was loaded: what that gives is no longer what a user may write. */
-export function gatewayOf(config: Config, options: RunOptions = {}): Gateway {
+/** Creates a gateway from a checked configuration, which is no longer in the form that a user writes. */
+export function createCheckedGateway(config: Config, options: RunOptions = {}): Gateway {
   const { env = process.env, logger, tuning, synchronous } = options;
-  const settings = settingsOf(readEnv(env), config);
-  const redact = createRedact(secretsOf(env, { secretKey: settings.secretKey, secrets: config.secrets }));
+  const settings = resolveSettings(readEnv(env), config);
+  const redact = createRedact(secretValues(env, { secretKey: settings.secretKey, secrets: config.secrets }));
   const log = logger ?? createLogger({ level: settings.logLevel, redact });
-  // Kept before anything is awaited: whoever starts or stops it meanwhile finds it.
+  // Set before anything is awaited, so that a concurrent start or stop finds it.
   let starting: Promise<Running> | undefined;
   let running: Running | undefined;
-  const isRunning = (): Running => {
+  const requireRunning = (): Running => {
     if (running === undefined) throw new Error('The gateway has not started: await gateway.start() first.');
     return running;
   };
   return {
     async fetch(request) {
-      return await isRunning().app.fetch(request);
+      return await requireRunning().app.fetch(request);
     },
     async start() {
       starting ??= start({ config, settings, logger: log, redact, tuning, synchronous, env });
@@ -85,15 +88,15 @@ export function gatewayOf(config: Config, options: RunOptions = {}): Gateway {
       const stopping = starting;
       starting = undefined;
       running = undefined;
-      // A start that fails has closed what it opened.
+      // A failed start has closed what it opened.
       const started = await stopping?.catch(() => undefined);
       await started?.stop();
     },
     get url() {
-      return isRunning().server.url;
+      return requireRunning().server.url;
     },
     get firstKey() {
-      return isRunning().firstKey;
+      return requireRunning().firstKey;
     },
   };
 }
@@ -118,7 +121,7 @@ async function start(starting: Starting): Promise<Running> {
   const opened = await openServices({
     settings,
     logger,
-    limits: limitsOf(starting),
+    limits: gatewayLimits(starting),
     synchronous: starting.synchronous,
   });
   const { services } = opened;
@@ -149,7 +152,7 @@ async function start(starting: Starting): Promise<Running> {
   }
 }
 
-/** Requests end first, cycles next, and the store last: whoever writes finds it open. */
+/** Stops requests and cycles first and the store last, so that everything that still writes finds it open. */
 async function stop(
   { app, server, worker, close }: { app: App; server: HttpServer; worker: Worker; close: () => Promise<void> },
   { limits }: Services,
@@ -163,9 +166,12 @@ function models({ config, settings, env }: Starting): (name: string | undefined)
   return modelFinder({ model: settings.model, modelUrl: settings.modelUrl, models: config.models, env });
 }
 
-/** What all agents get counts where the gateway itself decides: how long an inbox may be, and when agents stop talking. */
-function limitsOf({ config, settings, tuning }: Starting): Limits {
+/** The agents' defaults for inbox length and hop limit also apply where the gateway itself decides. */
+function gatewayLimits({ config, settings, tuning }: Starting): GatewayLimits {
   const { hopLimit: hops, inboxLength } = config.limits.agent ?? {};
-  const ofAgents = { ...(hops === undefined ? {} : { hops }), ...(inboxLength === undefined ? {} : { inboxLength }) };
-  return { ...gatewayLimitsOf(config.limits, settings.leaseMs), ...ofAgents, ...tuning };
+  const fromAgentDefaults = {
+    ...(hops === undefined ? {} : { hops }),
+    ...(inboxLength === undefined ? {} : { inboxLength }),
+  };
+  return { ...resolveGatewayLimits(config.limits, settings.leaseMs), ...fromAgentDefaults, ...tuning };
 }

@@ -1,9 +1,9 @@
-// The public door of @lastcall/gateway.
+// The public exports of @lastcall/gateway.
 
 export type { AgentConfig, AgentConfigInput } from './config/agent-config.ts';
 export { type ConfigInput, defineConfig } from './config/config.ts';
 export { ConfigError } from './config/config-error.ts';
-export type { Limits } from './config/limits.ts';
+export type { GatewayLimits } from './config/limits.ts';
 export type { TypescriptSettings } from './config/registered-tool.ts';
 export type { ToolConfig, ToolConfigInput } from './config/tool-config.ts';
 export { createGateway, type Gateway, type GatewayOptions } from './gateway.ts';

@@ -1,18 +1,18 @@
 import { LastcallError } from '@lastcall/core';
 import { loadConfig } from './config/load-config.ts';
 import { demoConfig } from './demo.ts';
-import { createGateway, type Gateway, gatewayOf } from './gateway.ts';
+import { createCheckedGateway, createGateway, type Gateway } from './gateway.ts';
 import { logProcess } from './telemetry/log-process.ts';
 import { createLogger } from './telemetry/logger.ts';
-import { createRedact, secretsOf } from './telemetry/redact.ts';
+import { createRedact, secretValues } from './telemetry/redact.ts';
 
-const redact = createRedact(secretsOf(process.env, { secretKey: undefined, secrets: [] }));
+const redact = createRedact(secretValues(process.env, { secretKey: undefined, secrets: [] }));
 
-/** `npm start`: the gateway of this folder, until it is told to stop. */
+/** `npm start`: runs the gateway of this folder until it is told to stop. */
 async function main(): Promise<void> {
   logProcess(createLogger({ redact }));
   const { file, config } = await loadConfig(process.cwd());
-  const gateway = file === undefined ? createGateway(demoConfig()) : gatewayOf(config);
+  const gateway = file === undefined ? createGateway(demoConfig()) : createCheckedGateway(config);
   await gateway.start();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(gateway));
   print(`Lastcall listens on ${gateway.url} (API: ${gateway.url}/openapi.json).`);
@@ -36,7 +36,7 @@ function print(line: string): void {
 try {
   await main();
 } catch (error) {
-  // What we refuse ourselves says what to do; a stack would bury it.
+  // Our own errors say what to do. A stack would hide that.
   const reason = error instanceof LastcallError ? error.message : String((error as Error)?.stack ?? error);
   process.stderr.write(`${redact(reason)}\n`);
   process.exit(1);

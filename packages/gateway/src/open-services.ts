@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from '@lastcall/core';
-import type { Limits } from './config/limits.ts';
+import type { GatewayLimits } from './config/limits.ts';
 import type { Settings } from './config/settings.ts';
 import { createInProcessBus } from './ports/bus/in-process-bus.ts';
 import { createPostgresBus } from './ports/bus/postgres-bus.ts';
@@ -18,11 +18,11 @@ export interface OpenedServices {
 interface Opening {
   readonly settings: Settings;
   readonly logger: Logger;
-  readonly limits: Limits;
+  readonly limits: GatewayLimits;
   readonly synchronous: 'FULL' | 'NORMAL' | undefined;
 }
 
-/** The three ports: embedded, or on one PostgreSQL database that several gateways share. */
+/** Opens store, engine and bus: embedded, or on a PostgreSQL database that several gateways share. */
 export async function openServices(opening: Opening): Promise<OpenedServices> {
   const { settings, logger, limits } = opening;
   const ports =

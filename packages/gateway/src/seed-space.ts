@@ -7,27 +7,27 @@ import type { Services } from './ports/services.ts';
 import type { Tx } from './ports/store/store.ts';
 import type { Seeded } from './seed.ts';
 
-/** One start's look at the configuration. */
+/** What one run of the seed works with. */
 export interface Seeding {
   readonly services: Services;
   readonly tx: Tx;
   readonly seeded: Seeded;
-  /** For the log, once it is durable. */
-  readonly say: (line: string) => void;
+  /** Adds a line to the log, once the transaction is committed. */
+  readonly log: (line: string) => void;
 }
 
-/** Somebody who is in the space, or was. */
-interface Known {
+/** A member of the space, or a former one. */
+interface KnownMember {
   readonly entityId: string;
   readonly name: string;
   readonly kind: string;
   readonly role: string;
-  readonly isIn: boolean;
+  readonly isMember: boolean;
 }
 
-/** The space is there, and so is everybody whom the file names. */
+/** Creates the space if it is missing, and adds every member that the file names. */
 export async function seedSpace(seeding: Seeding, space: SpaceSeed): Promise<void> {
-  const { services, tx, seeded, say } = seeding;
+  const { services, tx, seeded, log } = seeding;
   const { name, description } = space;
   const id = seeded.spaces[name];
   const isNew = id === undefined;
@@ -35,24 +35,33 @@ export async function seedSpace(seeding: Seeding, space: SpaceSeed): Promise<voi
   seeded.spaces[name] = spaceId;
   if (!isNew) {
     await lockSpace(tx, spaceId);
-    await describe(seeding, spaceId, space);
+    await updateDescription(seeding, spaceId, space);
   }
-  const place: Place = { spaceId, name, known: await knownIn(tx, spaceId), say: isNew ? () => {} : say };
+  const seededSpace: SeededSpace = {
+    spaceId,
+    name,
+    known: await knownMembers(tx, spaceId),
+    log: isNew ? () => {} : log,
+  };
   const named = new Set<string>();
   for (const agent of space.agents ?? [])
-    named.add(await seedMember(seeding, place, { name: agent, entityId: seeded.agents[agent] ?? '' }));
-  for (const person of space.people ?? []) named.add(await seedPerson(seeding, place, person));
-  sayOthers(place, named);
+    named.add(await seedMember(seeding, seededSpace, { name: agent, entityId: seeded.agents[agent] ?? '' }));
+  for (const person of space.people ?? []) named.add(await seedPerson(seeding, seededSpace, person));
+  logOtherMembers(seededSpace, named);
 }
 
-interface Place {
+interface SeededSpace {
   readonly spaceId: string;
   readonly name: string;
-  readonly known: readonly Known[];
-  readonly say: (line: string) => void;
+  readonly known: readonly KnownMember[];
+  readonly log: (line: string) => void;
 }
 
-async function describe({ tx, say }: Seeding, spaceId: string, { name, description }: SpaceSeed): Promise<void> {
+async function updateDescription(
+  { tx, log }: Seeding,
+  spaceId: string,
+  { name, description }: SpaceSeed,
+): Promise<void> {
   if (description === undefined) return;
   const changed = await tx.db
     .updateTable('spaces')
@@ -61,10 +70,10 @@ async function describe({ tx, say }: Seeding, spaceId: string, { name, descripti
     .where('description', '!=', description)
     .returning('id')
     .execute();
-  if (changed.length > 0) say(`Changed the description of the space ${quote(name)} to what the configuration says.`);
+  if (changed.length > 0) log(`Changed the description of the space ${quote(name)} to what the configuration says.`);
 }
 
-async function knownIn(tx: Tx, spaceId: string): Promise<Known[]> {
+async function knownMembers(tx: Tx, spaceId: string): Promise<KnownMember[]> {
   const rows = await tx.db
     .selectFrom('memberships')
     .innerJoin('entities', 'entities.id', 'memberships.entity_id')
@@ -75,19 +84,23 @@ async function knownIn(tx: Tx, spaceId: string): Promise<Known[]> {
     .execute();
   return rows.map(({ entity_id: entityId, display_name: name, kind, role, left_at }) => ({
     ...{ entityId, name, kind, role },
-    isIn: left_at === null,
+    isMember: left_at === null,
   }));
 }
 
-/** Without an id of another system a person is known by the name, within the space. */
-async function seedPerson(seeding: Seeding, place: Place, { name, externalId, role }: PersonSeed): Promise<string> {
+/** A person without an id of another system is found by name within the space. */
+async function seedPerson(
+  seeding: Seeding,
+  seededSpace: SeededSpace,
+  { name, externalId, role }: PersonSeed,
+): Promise<string> {
   const { services, tx } = seeding;
-  const namesake = place.known.find((one) => one.kind === 'human' && one.name === name);
+  const namesake = seededSpace.known.find((one) => one.kind === 'human' && one.name === name);
   const entityId =
     externalId === undefined && namesake !== undefined
       ? namesake.entityId
       : (await createEntity(services, tx, { kind: 'human', displayName: name, externalId })).id;
-  return await seedMember(seeding, place, { name, entityId, role });
+  return await seedMember(seeding, seededSpace, { name, entityId, role });
 }
 
 interface NamedMember {
@@ -98,34 +111,34 @@ interface NamedMember {
 
 async function seedMember(
   { services, tx }: Seeding,
-  place: Place,
+  seededSpace: SeededSpace,
   { name, entityId, role }: NamedMember,
 ): Promise<string> {
-  const { spaceId, known, say } = place;
-  const there = known.find((one) => one.entityId === entityId && one.isIn);
-  if (there !== undefined && (role ?? there.role) === there.role) return entityId;
+  const { spaceId, known, log } = seededSpace;
+  const member = known.find((one) => one.entityId === entityId && one.isMember);
+  if (member !== undefined && (role ?? member.role) === member.role) return entityId;
   await addMember(services, tx, { spaceId, entityId, role });
-  const where = `the space ${quote(place.name)}`;
-  say(
-    there === undefined
+  const where = `the space ${quote(seededSpace.name)}`;
+  log(
+    member === undefined
       ? `Added ${quote(name)} to ${where}, as the configuration says.`
-      : `Changed the role of ${quote(name)} in ${where} from ${quote(there.role)} to ${quote(role ?? '')}, as the configuration says.`,
+      : `Changed the role of ${quote(name)} in ${where} from ${quote(member.role)} to ${quote(role ?? '')}, as the configuration says.`,
   );
   return entityId;
 }
 
-/** Where people come over HTTP there may be thousands. */
-const MOST_SAID = 20;
+/** A space that people join over HTTP may have thousands of members, so only this many are logged one by one. */
+const MAX_LOGGED = 20;
 
-function sayOthers({ name, known, say }: Place, named: ReadonlySet<string>): void {
-  const others = known.filter(({ entityId, isIn }) => isIn && !named.has(entityId));
+function logOtherMembers({ name, known, log }: SeededSpace, named: ReadonlySet<string>): void {
+  const others = known.filter(({ entityId, isMember }) => isMember && !named.has(entityId));
   const where = `The space ${quote(name)} has`;
-  for (const other of others.slice(0, MOST_SAID))
-    say(
+  for (const other of others.slice(0, MAX_LOGGED))
+    log(
       `${where} a member that the configuration does not name: ${quote(other.name)} (${other.entityId}). It is kept.`,
     );
-  const more = others.length - MOST_SAID;
-  if (more > 0) say(`${where} ${more} more members that the configuration does not name. They are kept.`);
+  const more = others.length - MAX_LOGGED;
+  if (more > 0) log(`${where} ${more} more members that the configuration does not name. They are kept.`);
 }
 
 const quote = (text: string): string => JSON.stringify(text);

@@ -9,19 +9,19 @@ import type { Tx } from './ports/store/store.ts';
 import { type Seeding, seedSpace } from './seed-space.ts';
 
 /**
- * Brings the store up to the configuration file: what the file says is so after each start, and what it does not name is kept and
- * said. One transaction behind one row, so that of two gateways that start at once the second finds everything done.
+ * Makes the store match the configuration file. What the file does not name is kept, and logged. It is one transaction
+ * that locks one row: if two gateways start at once, the second finds everything done.
  */
 export async function seed(services: Services, { agents, spaces, tools }: Config): Promise<void> {
-  const said = await services.store.transaction(async (tx) => {
+  const logLines = await services.store.transaction(async (tx) => {
     const lines: string[] = [];
     if (agents.length === 0 && spaces.length === 0 && !(await wasSeeded(tx))) return lines;
     const seeded = await lockSeed(tx);
-    const seeding: Seeding = { services, tx, seeded, say: (line) => void lines.push(line) };
+    const seeding: Seeding = { services, tx, seeded, log: (line) => void lines.push(line) };
     const isKnownTool = (name: string): boolean => findTool(tools, name) !== undefined;
     for (const config of agents) await seedAgent(seeding, config, isKnownTool);
-    for (const space of inOrderOfLocks(spaces, seeded)) await seedSpace(seeding, space);
-    await sayDropped(seeding, { agents, spaces });
+    for (const space of inLockOrder(spaces, seeded)) await seedSpace(seeding, space);
+    await logDropped(seeding, { agents, spaces });
     await tx.db
       .updateTable('settings')
       .set({ value: toJson(seeded) })
@@ -29,10 +29,10 @@ export async function seed(services: Services, { agents, spaces, tools }: Config
       .execute();
     return lines;
   });
-  for (const line of said) services.logger.info(line);
+  for (const line of logLines) services.logger.info(line);
 }
 
-/** What the configuration file made, by its names there. */
+/** The ids of what the configuration file created, by name. */
 export interface Seeded {
   readonly agents: Record<string, string>;
   readonly spaces: Record<string, string>;
@@ -49,24 +49,27 @@ async function lockSeed(tx: Tx): Promise<Seeded> {
   const row = await tx.db
     .insertInto('settings')
     .values({ key: KEY, value: toJson(none) })
-    // An update that changes nothing takes the row's lock.
+    // An update that changes nothing locks the row.
     .onConflict((conflict) => conflict.column('key').doUpdateSet((eb) => ({ value: eb.ref('settings.value') })))
     .returning('value')
     .executeTakeFirstOrThrow();
   return fromJson<Seeded>(row.value);
 }
 
-/** Whoever locks several spaces does so in the order of their ids: see lockSpace. New ones, which nobody else knows of, come last. */
-function inOrderOfLocks(spaces: Config['spaces'], { spaces: ids }: Seeded): Config['spaces'] {
-  const [known, made] = [
+/**
+ * Existing spaces are locked in the order of their ids, like everywhere (see lockSpace), so that no two transactions
+ * wait for each other. New ones, which nobody else knows of, come last.
+ */
+function inLockOrder(spaces: Config['spaces'], { spaces: ids }: Seeded): Config['spaces'] {
+  const [known, added] = [
     spaces.filter(({ name }) => ids[name] !== undefined),
     spaces.filter(({ name }) => ids[name] === undefined),
   ];
-  return [...known.toSorted((one, other) => ((ids[one.name] ?? '') < (ids[other.name] ?? '') ? -1 : 1)), ...made];
+  return [...known.toSorted((one, other) => ((ids[one.name] ?? '') < (ids[other.name] ?? '') ? -1 : 1)), ...added];
 }
 
 async function seedAgent(
-  { services, tx, seeded, say }: Seeding,
+  { services, tx, seeded, log }: Seeding,
   config: AgentConfig,
   isKnownTool: (name: string) => boolean,
 ): Promise<void> {
@@ -74,14 +77,14 @@ async function seedAgent(
   if (known === undefined) {
     seeded.agents[config.name] = (await createAgent(services, tx, { config, isKnownTool })).id;
   } else if (known.config !== toJson(config)) {
-    // What the file says no more is taken away.
-    const gone = Object.keys(fromJson<object>(known.config)).map((field) => [field, null] as const);
+    // Fields that the file no longer sets are removed.
+    const cleared = Object.keys(fromJson<object>(known.config)).map((field) => [field, null] as const);
     await updateAgent(services, tx, {
       agentId: known.id,
-      config: { ...Object.fromEntries(gone), ...config },
+      config: { ...Object.fromEntries(cleared), ...config },
       isKnownTool,
     });
-    say(`Changed the agent ${JSON.stringify(config.name)} to what the configuration says.`);
+    log(`Changed the agent ${JSON.stringify(config.name)} to what the configuration says.`);
   }
 }
 
@@ -91,15 +94,15 @@ async function findAgent(tx: Tx, id: string | undefined): Promise<{ id: string; 
   return await agent.where('status', '!=', 'deleted').executeTakeFirst();
 }
 
-/** Of what an earlier file made. What was made over HTTP was never the file's. */
-async function sayDropped(
-  { tx, seeded, say }: Seeding,
+/** Logs what an earlier file created and this one no longer names. What was created over HTTP is not concerned. */
+async function logDropped(
+  { tx, seeded, log }: Seeding,
   { agents, spaces }: Pick<Config, 'agents' | 'spaces'>,
 ): Promise<void> {
   const kept = 'is no longer in the configuration. It is kept.';
   for (const [name, id] of Object.entries(seeded.agents))
     if (!agents.some((agent) => agent.name === name) && (await findAgent(tx, id)) !== undefined)
-      say(`The agent ${JSON.stringify(name)} (${id}) ${kept}`);
+      log(`The agent ${JSON.stringify(name)} (${id}) ${kept}`);
   for (const [name, id] of Object.entries(seeded.spaces))
-    if (!spaces.some((space) => space.name === name)) say(`The space ${JSON.stringify(name)} (${id}) ${kept}`);
+    if (!spaces.some((space) => space.name === name)) log(`The space ${JSON.stringify(name)} (${id}) ${kept}`);
 }

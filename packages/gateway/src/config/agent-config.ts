@@ -1,25 +1,25 @@
 import { z } from 'zod';
-import { type LimitsInput, limitsSchema } from './agent-limits.ts';
+import { type AgentLimitsInput, agentLimitsSchema } from './agent-limits.ts';
 import { type MiddlewareConfig, middlewareSchema } from './middleware-config.ts';
 import { type ToolConfig, type ToolConfigInput, toolConfigSchema } from './tool-config.ts';
 
-/** An agent as data: what is stored, versioned, and applied from the next cycle. */
+/** An agent's configuration as data. It is stored with a version, and a change applies from the next cycle on. */
 export interface AgentConfig {
   readonly name: string;
   readonly description?: string | undefined;
-  /** `provider/model`, the name of a model of the configuration, or `rehearsal`. Default: the gateway's. */
+  /** `provider/model`, the name of a configured model, or `rehearsal`. Default: the gateway's model. */
   readonly model?: string | undefined;
-  /** The operator's own words: the only text of the system role that the gateway did not write. */
+  /** The operator's instructions. They are the only part of the system text that the gateway did not write. */
   readonly instructions: string;
-  /** Names or ids of registered tools, and tools of this agent alone. */
+  /** Names or ids of registered tools, or definitions of tools that only this agent has. */
   readonly tools?: readonly (string | ToolConfig)[] | undefined;
   readonly batch?: BatchConfig | undefined;
   readonly terminating?: TerminatingConfig | undefined;
-  readonly limits?: LimitsInput | undefined;
+  readonly limits?: AgentLimitsInput | undefined;
   readonly middleware?: readonly MiddlewareConfig[] | undefined;
 }
 
-/** An agent as it is written. */
+/** An agent's configuration as a user writes it. */
 export type AgentConfigInput = Omit<AgentConfig, 'tools'> & {
   readonly tools?: readonly (string | ToolConfigInput)[] | undefined;
   readonly mcp?: { readonly servers?: readonly unknown[] | undefined } | undefined;
@@ -66,7 +66,7 @@ export const agentNameSchema: z.ZodType<string> = z
   .regex(/\S/, { error: 'must not be empty.' })
   .regex(/^\P{Cc}*$/u, { error: 'must not contain line breaks or other control characters.' });
 
-/** Refuses unknown fields, and what comes with a later version, each with its path. */
+/** Refuses unknown fields and fields of later versions, each with its path. */
 export const agentConfigSchema: z.ZodType<AgentConfig> = z
   .strictObject({
     name: agentNameSchema,
@@ -87,7 +87,7 @@ export const agentConfigSchema: z.ZodType<AgentConfig> = z
     mcpServers: noServers.optional(),
     batch: batchSchema.optional(),
     terminating: terminatingSchema.optional(),
-    limits: limitsSchema.optional(),
+    limits: agentLimitsSchema.optional(),
     middleware: z.array(middlewareSchema).max(50).optional(),
     machine: z
       .unknown()

@@ -1,35 +1,35 @@
 import { z } from 'zod';
-import { DEFAULT_LIMITS as DEFAULT_GATEWAY_LIMITS, type Limits as GatewayLimits } from './limits.ts';
+import { DEFAULT_GATEWAY_LIMITS, type GatewayLimits } from './limits.ts';
 
-/** What one agent may use. */
-export interface Limits {
-  /** Model replies in a cycle. */
+/** The limits of one agent. */
+export interface AgentLimits {
+  /** The number of model replies in a cycle. */
   readonly maxSteps: number;
-  /** Tokens in and out, in a cycle. */
+  /** The number of input and output tokens in a cycle. */
   readonly tokensPerCycle: number;
-  /** What the agent carries over from cycle to cycle before it is compacted. */
+  /** The size of the consciousness above which it is compacted. */
   readonly consciousnessTokens: number;
   readonly cycleTimeoutMs: number;
-  /** Events taken as one batch. */
+  /** The number of events that one cycle takes. */
   readonly eventsPerCycle: number;
-  /** Events that may wait; the next one is refused. */
+  /** The number of events that may wait. The next one is refused. */
   readonly inboxLength: number;
-  /** How often a cycle is tried before its events are dead. */
+  /** The number of attempts after which the events of a failing cycle are dead. */
   readonly maxAttempts: number;
-  /** Messages between agents without a human one. */
+  /** The number of agents' messages in a row, without one by a person, after which no agent is woken. */
   readonly hopLimit: number;
   readonly maxGoals: number;
   readonly maxMemories: number;
   readonly maxPlans: number;
-  /** Characters of a goal, a memory or a plan's instruction. */
+  /** The number of characters of a goal, a memory or a plan's instruction. */
   readonly noteLength: number;
 }
 
-export const DEFAULT_LIMITS: Limits = {
+export const DEFAULT_AGENT_LIMITS: AgentLimits = {
   maxSteps: 50,
   tokensPerCycle: 400_000,
   consciousnessTokens: 32_000,
-  // A model that thinks long and calls a few slow tools stays well below.
+  // A model that reasons for long and calls a few slow tools stays well below this.
   cycleTimeoutMs: 600_000,
   eventsPerCycle: 50,
   inboxLength: 10_000,
@@ -41,20 +41,25 @@ export const DEFAULT_LIMITS: Limits = {
   noteLength: 4_000,
 };
 
-type Given<T> = { readonly [K in keyof T]?: T[K] | undefined };
+type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
-export type LimitsInput = Given<Limits>;
+export type AgentLimitsInput = Optional<AgentLimits>;
 
-/** The gateway's own limits, and under `agent` what its agents get where they say nothing themselves. The lease is a setting. */
-export type GatewayLimitsInput = Given<Omit<GatewayLimits, 'leaseMs'>> & { readonly agent?: LimitsInput | undefined };
+/**
+ * The gateway's own limits, and under `agent` the defaults for its agents. `leaseMs` is missing because it is a
+ * setting.
+ */
+export type GatewayLimitsInput = Optional<Omit<GatewayLimits, 'leaseMs'>> & {
+  readonly agent?: AgentLimitsInput | undefined;
+};
 
 const count = z.int().min(1).max(1_000_000_000).optional();
-// Nothing that waits longer than a day is a cycle.
+// A cycle that runs for longer than a day is a mistake.
 const cycleTime = z.int().min(1).max(86_400_000).optional();
-// Zero means none: no goals, no answer to another agent.
+// Zero means none: no goals, or no answer to another agent.
 const countOrNone = z.int().min(0).max(1_000_000).optional();
 
-export const limitsSchema: z.ZodType<LimitsInput> = z.strictObject({
+export const agentLimitsSchema: z.ZodType<AgentLimitsInput> = z.strictObject({
   maxSteps: count,
   tokensPerCycle: count,
   consciousnessTokens: count,
@@ -76,21 +81,21 @@ export const gatewayLimitsSchema: z.ZodType<GatewayLimitsInput> = z.strictObject
     keyof typeof gatewayLimits,
     typeof count
   >),
-  agent: limitsSchema.optional(),
+  agent: agentLimitsSchema.optional(),
 });
 
-/** The first of them that says something, limit by limit. */
-export function limitsOf(...given: readonly (LimitsInput | undefined)[]): Limits {
-  return firstGiven(DEFAULT_LIMITS, given);
+/** Takes each limit from the first source that sets it. */
+export function resolveAgentLimits(...sources: readonly (AgentLimitsInput | undefined)[]): AgentLimits {
+  return firstDefined(DEFAULT_AGENT_LIMITS, sources);
 }
 
-export function gatewayLimitsOf(given: GatewayLimitsInput, leaseMs: number): GatewayLimits {
-  return firstGiven(DEFAULT_GATEWAY_LIMITS, [{ ...given, leaseMs }]);
+export function resolveGatewayLimits(sources: GatewayLimitsInput, leaseMs: number): GatewayLimits {
+  return firstDefined(DEFAULT_GATEWAY_LIMITS, [{ ...sources, leaseMs }]);
 }
 
-function firstGiven<T extends object>(defaults: T, given: readonly (Given<T> | undefined)[]): T {
+function firstDefined<T extends object>(defaults: T, sources: readonly (Optional<T> | undefined)[]): T {
   const keys = Object.keys(defaults) as (keyof T)[];
   return Object.fromEntries(
-    keys.map((key) => [key, given.find((one) => one?.[key] !== undefined)?.[key] ?? defaults[key]]),
+    keys.map((key) => [key, sources.find((one) => one?.[key] !== undefined)?.[key] ?? defaults[key]]),
   ) as T;
 }

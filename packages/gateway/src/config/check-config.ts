@@ -10,9 +10,9 @@ import { checkTools, type RegisteredTools } from './registered-tool.ts';
 import { settingSchemas } from './settings.ts';
 import { type SpaceSeed, spaceSeedSchema } from './space-seed.ts';
 
-/** The configuration with everything that was left out filled in, or a ConfigError that tells every problem at once. */
+/** Returns the configuration with its defaults filled in, or throws a ConfigError that lists every problem at once. */
 export function checkConfig(value: unknown, file: string = 'lastcall.config.ts'): Config {
-  const wrong = wrongWhole(value);
+  const wrong = wholeFileProblem(value);
   if (wrong !== undefined) throw new ConfigError(file, [{ path: '', message: wrong }]);
   const { tools = {}, ...data } = value as { readonly tools?: unknown };
   const checkedData = check(configSchema, data);
@@ -28,8 +28,8 @@ export function checkConfig(value: unknown, file: string = 'lastcall.config.ts')
   return config;
 }
 
-// An object of any class has no unknown fields, so it would pass for an empty configuration.
-function wrongWhole(value: unknown): string | undefined {
+// Without this check, an instance of a class would pass for an empty configuration, because it has no unknown fields.
+function wholeFileProblem(value: unknown): string | undefined {
   const fix = 'Write: export default defineConfig({ … }).';
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return `must export a configuration, not ${Array.isArray(value) ? 'an array' : value === null ? 'null' : typeof value}. ${fix}`;
@@ -92,7 +92,7 @@ function agentProblems(agents: readonly AgentConfig[], tools: RegisteredTools): 
 
 function spaceProblems({ spaces, agents }: Config): readonly ConfigProblem[] {
   const names = agents.map(({ name }) => name);
-  const strangers = (space: SpaceSeed, index: number): readonly ConfigProblem[] =>
+  const unknownAgents = (space: SpaceSeed, index: number): readonly ConfigProblem[] =>
     (space.agents ?? []).flatMap((name, at) =>
       names.includes(name)
         ? []
@@ -103,7 +103,7 @@ function spaceProblems({ spaces, agents }: Config): readonly ConfigProblem[] {
             },
           ],
     );
-  return [...repeatedNames('spaces', spaces), ...spaces.flatMap(strangers)];
+  return [...repeatedNames('spaces', spaces), ...spaces.flatMap(unknownAgents)];
 }
 
 function repeatedNames(field: string, all: readonly { readonly name: string }[]): readonly ConfigProblem[] {

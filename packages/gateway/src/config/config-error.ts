@@ -1,12 +1,14 @@
 import { LastcallError } from '@lastcall/core';
 import type { ConfigProblem } from './config-problem.ts';
 
-/** A configuration that cannot work, refused before anything starts. Names the file, the path in it, and what to do. */
+/**
+ * A configuration that cannot work, refused before anything starts. It names the file, the path in it, and what to do.
+ */
 export class ConfigError extends LastcallError {
   override readonly name: string = 'ConfigError';
-  /** The file, or `environment`. */
+  /** The file's name, or `environment`. */
   readonly file: string;
-  /** Where the first problem is: `agents[0].tools[1].name`; empty where it is the whole file. */
+  /** The path of the first problem, e.g. `agents[0].tools[1].name`. It is empty if the whole file is wrong. */
   readonly path: string;
   readonly problems: readonly ConfigProblem[];
 

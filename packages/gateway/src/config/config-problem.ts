@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** What is wrong, and where. `message` reads on from the path: `must be …, not …. Do this.` */
+/** What is wrong, and where. `message` continues the path: `must be …, not …. Do this.` */
 export interface ConfigProblem {
   readonly path: string;
   readonly message: string;
@@ -10,14 +10,14 @@ export type Checked<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
-/** Parses with messages that say what was expected, what came, and where. `base` is where the value stands. */
+/** Parses a value. The messages say what was expected, what came, and where. `base` is the path of the value. */
 export function check<T>(schema: z.ZodType<T>, value: unknown, base: readonly PropertyKey[] = []): Checked<T> {
   const result = schema.safeParse(value, { error: explain });
   if (result.success) return { ok: true, value: result.data };
   return { ok: false, problems: result.error.issues.flatMap((issue) => problemsOf(issue, base)) };
 }
 
-/** `['agents', 0, 'odd key']` → `agents[0]["odd key"]`. */
+/** Formats a path: `['agents', 0, 'odd key']` becomes `agents[0]["odd key"]`. */
 export function formatPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, key) => {
     if (typeof key === 'number') return `${text}[${key}]`;
@@ -31,16 +31,16 @@ function problemsOf(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): read
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({ path: formatPath([...path, key]), message: UNKNOWN_FIELD }));
   if (issue.code === 'invalid_union') {
-    const meant = meantAlternative(issue.errors);
-    if (meant !== undefined) return meant.flatMap((one) => problemsOf(one, path));
+    const closest = closestAlternative(issue.errors);
+    if (closest !== undefined) return closest.flatMap((one) => problemsOf(one, path));
   }
   return [{ path: formatPath(path), message: issue.message }];
 }
 
 const UNKNOWN_FIELD = 'is unknown. Remove it, or correct its name.';
 
-/** The one alternative that was meant, and is wrong only inside: what it says helps more than "fits none". */
-function meantAlternative(errors: readonly z.core.$ZodIssue[][]): readonly z.core.$ZodIssue[] | undefined {
+/** Finds the one alternative of a union that the user closest. Its problems help more than "fits none of the forms". */
+function closestAlternative(errors: readonly z.core.$ZodIssue[][]): readonly z.core.$ZodIssue[] | undefined {
   const sameType = errors.filter((issues) => !failsAsWhole(issues, ['invalid_type', 'invalid_value']));
   const close =
     sameType.length > 1 ? sameType.filter((issues) => !failsAsWhole(issues, ['unrecognized_keys'])) : sameType;
@@ -51,7 +51,7 @@ function failsAsWhole(issues: readonly z.core.$ZodIssue[], codes: readonly strin
   return issues.some(({ code, path }) => path.length === 0 && codes.includes(code));
 }
 
-/** Undefined leaves it to the words of the schema, or to zod's. */
+/** Returns undefined if the schema's own message, or zod's, is to be used. */
 function explain(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -59,7 +59,7 @@ function explain(issue: z.core.$ZodRawIssue): string | undefined {
         ? `is missing: it must be ${article(issue.expected)}.`
         : `must be ${article(issue.expected)}, not ${typeName(issue.input)}.`;
     case 'invalid_value':
-      return `must be ${oneOf(issue.values as readonly unknown[])}, not ${short(issue.input)}.`;
+      return `must be ${oneOf(issue.values as readonly unknown[])}, not ${describeValue(issue.input)}.`;
     case 'too_small':
       return `must be ${String(issue.minimum)} or more${unitOf(issue.origin)}.`;
     case 'too_big':
@@ -96,7 +96,7 @@ function typeName(value: unknown): string {
   return Array.isArray(value) ? 'an array' : article(typeof value);
 }
 
-// What was written may be a secret in the wrong place: texts are shown only where a few words are expected.
-function short(value: unknown): string {
+// The value may be a secret in the wrong place, so only short texts are repeated.
+function describeValue(value: unknown): string {
   return typeof value === 'string' && value.length <= 40 ? JSON.stringify(value) : typeName(value);
 }

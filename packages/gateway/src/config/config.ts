@@ -3,22 +3,22 @@ import type { Plugin } from '@lastcall/core';
 import type { AgentConfig, AgentConfigInput } from './agent-config.ts';
 import type { GatewayLimitsInput } from './agent-limits.ts';
 import type { RegisteredTools, ToolEntries } from './registered-tool.ts';
-import type { GivenSettings } from './settings.ts';
+import type { SettingsInput } from './settings.ts';
 import type { SpaceSeed } from './space-seed.ts';
 
-/** What `lastcall.config.ts` exports. Everything may be left out. */
-export interface ConfigInput extends GivenSettings {
-  /** At each start made where they are missing, and changed where the file says otherwise. */
+/** What `lastcall.config.ts` exports. Every field is optional. */
+export interface ConfigInput extends SettingsInput {
+  /** Agents that exist after each start: missing ones are created, changed ones updated. */
   readonly agents?: readonly AgentConfigInput[] | undefined;
   readonly tools?: ToolEntries | undefined;
-  /** At each start made where they are missing, with who is in them. */
+  /** Spaces that exist after each start, with their members. */
   readonly spaces?: readonly SpaceSeed[] | undefined;
   readonly plugins?: readonly Plugin[] | undefined;
-  /** Models of your own, by the name that agents call them. */
+  /** Your own models, by the name that agents use. */
   readonly models?: Readonly<Record<string, LanguageModelV4>> | undefined;
-  /** Names of the environment variables that tools may use. */
+  /** The names of the environment variables that tools may read. */
   readonly secrets?: readonly string[] | undefined;
-  /** Hosts that tools may reach although they are private. */
+  /** Private hosts that tools may reach. */
   readonly egress?: { readonly allow?: readonly string[] | undefined } | undefined;
   readonly limits?: GatewayLimitsInput | undefined;
   /** Origins of web pages that may use the API. */
@@ -26,7 +26,7 @@ export interface ConfigInput extends GivenSettings {
 }
 
 /** A checked configuration. */
-export interface Config extends GivenSettings {
+export interface Config extends SettingsInput {
   readonly agents: readonly AgentConfig[];
   readonly tools: RegisteredTools;
   readonly spaces: readonly SpaceSeed[];
@@ -38,7 +38,7 @@ export interface Config extends GivenSettings {
   readonly corsOrigins: readonly string[];
 }
 
-/** Gives a configuration its type, and nothing else: it is checked when it is loaded. */
+/** Gives a configuration its type. It is checked when it is loaded, not here. */
 export function defineConfig(config: ConfigInput): ConfigInput {
   return config;
 }

@@ -1,37 +1,40 @@
-/** What one gateway allows. Everything has a bound, and an error that says it. */
-export interface Limits {
-  /** How long a thread is held without a sign of life. */
+/** The limits of one gateway. Everything has a limit, and an error that names it. */
+export interface GatewayLimits {
+  /** How long a worker holds a thread without renewing its lease. */
   readonly leaseMs: number;
-  /** How often what was lost or is due is looked for. */
+  /** How often the gateway looks for lost wakes and due work. */
   readonly sweepMs: number;
-  /** Cycles under way at once. */
+  /** The number of cycles that run at once. */
   readonly cycles: number;
-  /** Events that may wait for one agent. */
+  /** The number of events that may wait for one agent. */
   readonly inboxLength: number;
-  /** Before the second try of a failed cycle; doubled for each further one. */
+  /** The delay before a failed cycle is tried again. It doubles with each attempt. */
   readonly retryMs: number;
-  /** Messages by agents without one by a person in between. */
+  /** The number of agents' messages in a row, without one by a person, after which no agent is woken. */
   readonly hops: number;
   readonly bodyBytes: number;
   readonly messageCharacters: number;
   readonly resultBytes: number;
-  /** What is shown of a tool's output. The rest is cut off, and read back by reference. */
+  /** How much of a tool's output is shown. The rest is cut off and can be read back by reference. */
   readonly outputBytes: number;
-  /** What is kept of a tool's output to be read back. */
+  /** How much of a tool's output is stored to be read back. */
   readonly keptOutputBytes: number;
-  /** Streams open at once. */
+  /** The number of streams that are open at once. */
   readonly connections: number;
-  /** Events that may wait in memory for one reader of a stream. What is more is read from the database. */
+  /**
+   * The number of events that wait in memory for one reader of a stream. A reader further behind reads from the
+   * database.
+   */
   readonly streamBacklog: number;
-  /** How long a reader of a stream may take nothing of what is handed to it before it is disconnected. */
+  /** How long a reader of a stream may accept nothing before it is disconnected. */
   readonly streamStallMs: number;
-  /** How long what a stream said is kept for those who missed it. */
+  /** How long the events of a stream are kept for readers that reconnect. */
   readonly streamWindowMs: number;
-  /** How long cycles may go on after a stop was asked for. */
+  /** How long cycles may continue after a stop was requested. */
   readonly graceMs: number;
 }
 
-export const DEFAULT_LIMITS: Limits = {
+export const DEFAULT_GATEWAY_LIMITS: GatewayLimits = {
   leaseMs: 10_000,
   sweepMs: 1_000,
   cycles: 500,

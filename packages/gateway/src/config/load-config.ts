@@ -6,15 +6,15 @@ import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 
 export interface LoadedConfig {
-  /** The file it came from; undefined where there is none, and the configuration is empty. */
+  /** The file it came from. Undefined if there is none and the configuration is empty. */
   readonly file: string | undefined;
   readonly config: Config;
 }
 
-// The first that is there counts: a compiled file often lies beside its source.
+// The first file that exists counts: a compiled file often lies beside its source.
 const NAMES = ['lastcall.config.ts', 'lastcall.config.js', 'lastcall.config.mjs'];
 
-/** The configuration of a directory. Throws a ConfigError where its file cannot be loaded or used. */
+/** Loads the configuration of a directory. Throws a ConfigError if the file cannot be loaded or used. */
 export async function loadConfig(directory: string): Promise<LoadedConfig> {
   const file = await findConfig(directory);
   if (file === undefined) return { file, config: checkConfig({}) };
@@ -36,7 +36,7 @@ async function isThere(file: string): Promise<boolean> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return false;
-    // It is there and cannot be read: importing it will say why.
+    // The file exists but cannot be read. Importing it will say why.
     return true;
   }
 }

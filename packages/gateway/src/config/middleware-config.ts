@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A shipped middleware, by name or with its settings; the first in a list is the outermost. */
+/** A built-in middleware, by name or with its settings. The first of a list is the outermost. */
 export type MiddlewareConfig =
   | 'log'
   | { readonly retry: { readonly attempts: number; readonly backoffMs?: number | undefined } }

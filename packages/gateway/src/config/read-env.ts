@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { ConfigError } from './config-error.ts';
 import { type ConfigProblem, check } from './config-problem.ts';
-import { type GivenSettings, type Settings, settingSchemas } from './settings.ts';
+import { type Settings, type SettingsInput, settingSchemas } from './settings.ts';
 
 const VARIABLES: readonly (readonly [variable: string, setting: keyof Settings])[] = [
   ['PORT', 'port'],
@@ -17,8 +17,11 @@ const VARIABLES: readonly (readonly [variable: string, setting: keyof Settings])
 
 const NUMBERS: ReadonlySet<keyof Settings> = new Set(['port', 'leaseMs']);
 
-/** The settings that the environment says. An empty variable says nothing. Throws a ConfigError that names the variable. */
-export function readEnv(env: Readonly<Record<string, string | undefined>>): GivenSettings {
+/**
+ * Reads the settings that the environment sets. An empty variable counts as unset. Throws a ConfigError that names the
+ * variable.
+ */
+export function readEnv(env: Readonly<Record<string, string | undefined>>): SettingsInput {
   const settings: Record<string, unknown> = {};
   const problems: ConfigProblem[] = [];
   for (const [variable, setting] of VARIABLES) {
@@ -31,15 +34,15 @@ export function readEnv(env: Readonly<Record<string, string | undefined>>): Give
   }
   problems.push(...modelUrlProblems(settings));
   if (problems.length > 0) throw new ConfigError('environment', problems);
-  return settings as GivenSettings;
+  return settings as SettingsInput;
 }
 
-// Digits only: Number() would also take "0x10", "1e3" and " 80 ".
+// Only digits are accepted: Number() would also take "0x10", "1e3" and " 80 ".
 function toNumber(text: string): number {
   return /^\d+$/.test(text) ? Number(text) : Number.NaN;
 }
 
-function modelUrlProblems({ model, modelUrl }: GivenSettings): readonly ConfigProblem[] {
+function modelUrlProblems({ model, modelUrl }: SettingsInput): readonly ConfigProblem[] {
   if (model?.startsWith('openai-compatible/') !== true || modelUrl !== undefined) return [];
   return [
     { path: 'LASTCALL_MODEL_URL', message: 'is missing: an openai-compatible model needs the URL of its server.' },

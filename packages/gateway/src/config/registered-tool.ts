@@ -13,7 +13,7 @@ import {
   toolConfigSchema,
 } from './tool-config.ts';
 
-/** A tool of the configuration file, ready to be given to agents. `isVisible` takes either kind. */
+/** A tool of the configuration file, ready to be given to agents. `isVisible` takes both kinds. */
 export type RegisteredTool = TypescriptTool | (ToolConfig & { readonly kind: 'configured' });
 
 interface TypescriptTool extends TypescriptSettings {
@@ -24,8 +24,8 @@ interface TypescriptTool extends TypescriptSettings {
 }
 
 /**
- * What can be said of a tool written in TypeScript. It runs on the gateway, so it is of the `gateway` kind, and its calls
- * are visible unless `visible: false` or `executionType: 'internal'` says otherwise.
+ * The settings of a tool that is written in TypeScript. It runs on the gateway, so its kind is `gateway`, and its calls
+ * are visible unless `visible: false` or `executionType: 'internal'` is set.
  */
 export interface TypescriptSettings {
   readonly executionType?: 'gateway' | 'internal' | undefined;
@@ -33,7 +33,7 @@ export interface TypescriptSettings {
   readonly display?: ToolDisplay | undefined;
   /** Who may approve its calls. */
   readonly answerers?: Answerers | undefined;
-  /** How long its calls wait to be approved. */
+  /** How long its calls wait for approval. */
   readonly expiresInMs?: number | undefined;
 }
 
@@ -61,7 +61,7 @@ const settingsSchema = z.strictObject({
   expiresInMs: expiresInMsSchema.optional(),
 });
 
-/** `base` is where the tools stand in the configuration. */
+/** `base` is the path of the tools in the configuration. */
 export function checkTools(entries: unknown, base: readonly PropertyKey[]): Checked<RegisteredTools> {
   if (!isObject(entries))
     return oneProblem(base, 'must be an object of tools by name, or a list of tool configurations.');
@@ -94,7 +94,7 @@ function checkEntry(name: string, entry: unknown, path: readonly PropertyKey[]):
   if (!isObject(entry))
     return oneProblem(path, 'must be a tool: tool({ … }), { tool, visible } or a tool configuration.');
   if ('tool' in entry) return checkTypescript(name, entry, path, [...path, 'tool']);
-  // Tools of core and of the AI SDK have neither: they say what they do in code.
+  // Tools of core and of the AI SDK have neither field: their code says what they do.
   if (!('executionType' in entry || 'execution' in entry)) return checkTypescript(name, { tool: entry }, path, path);
   return 'name' in entry && entry.name !== undefined && entry.name !== name
     ? oneProblem([...path, 'name'], `must equal its key "${name}". Leave it out.`)
@@ -142,7 +142,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** The tool of that name, or else of that id. */
+/** Finds a tool by its name, or else by its id. */
 export function findTool(tools: RegisteredTools, nameOrId: string): RegisteredTool | undefined {
   return Object.hasOwn(tools, nameOrId)
     ? tools[nameOrId]

@@ -12,14 +12,17 @@ export const BUILT_IN_TOOL_NAMES: readonly string[] = [
   'get_plans',
 ];
 
-// An agent whose outputs were moved out of its consciousness reads them back with it.
+// `read_output` reads outputs back that were moved out of the consciousness.
 const RESERVED: ReadonlySet<string> = new Set([...BUILT_IN_TOOL_NAMES, 'read_output']);
 
 export function isReservedToolName(name: string): boolean {
   return RESERVED.has(name);
 }
 
-/** What is wrong with a tool's name, or undefined. The rules of core's tool sets, and that built-in tools stay what they are. */
+/**
+ * Returns what is wrong with a tool's name, or undefined: the rules of core's tool sets apply, and built-in names are
+ * reserved.
+ */
 export function toolNameProblem(name: string): string | undefined {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) return 'must be 1–64 characters of A–Z, a–z, 0–9, "_" and "-".';
   if (/^\d+$/.test(name)) return 'must not be digits alone.';

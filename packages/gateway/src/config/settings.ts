@@ -1,33 +1,33 @@
 import { z } from 'zod';
 
-/** Where and how a gateway runs. The environment outranks the configuration file, and that the defaults. */
+/** Where and how a gateway runs. The environment overrides the configuration file, which overrides the defaults. */
 export interface Settings {
-  /** 0 takes any free one. */
+  /** Port 0 means any free port. */
   readonly port: number;
   readonly host: string;
-  /** Where the embedded store keeps its file. */
+  /** The directory of the embedded store's file. */
   readonly home: string;
-  /** PostgreSQL. Without it the store is embedded. */
+  /** A PostgreSQL URL. Without it the embedded store is used. */
   readonly databaseUrl: string | undefined;
-  /** The first secret key. Without it the first start makes one and prints it, once. */
+  /** The first secret key. Without it the first start creates one and prints it once. */
   readonly secretKey: string | undefined;
-  /** Of agents that name none: `provider/model`, one of the configured models, or `rehearsal`. */
+  /** The model of agents that name none: `provider/model`, the name of a configured model, or `rehearsal`. */
   readonly model: string | undefined;
-  /** Where `openai-compatible/<model>` is. */
+  /** The base URL of `openai-compatible/<model>`. */
   readonly modelUrl: string | undefined;
-  /** How long a worker that is silent keeps its threads. */
+  /** How long a worker holds its threads without renewing their leases. */
   readonly leaseMs: number;
   readonly logLevel: LogLevel;
 }
 
-/** Those that somebody said. */
-export type GivenSettings = { readonly [K in keyof Settings]?: Settings[K] | undefined };
+/** The settings that a user has set. */
+export type SettingsInput = { readonly [K in keyof Settings]?: Settings[K] | undefined };
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
 export const DEFAULT_SETTINGS: Settings = {
   port: 4100,
-  // Loopback: whoever wants to be reached from outside says so.
+  // Only loopback by default: listening to the outside must be a decision.
   host: '127.0.0.1',
   home: '.lastcall',
   databaseUrl: undefined,
@@ -42,7 +42,7 @@ export const DEFAULT_SETTINGS: Settings = {
 const PORT = 'must be a whole number from 0 to 65535, e.g. 4100.';
 const LEASE = 'must be a whole number of milliseconds from 100 to 600000, e.g. 10000.';
 
-/** The messages never repeat a value: a URL and a key are secrets. */
+/** The messages never repeat a value, because a URL and a key are secrets. */
 export const settingSchemas: { readonly [K in keyof Settings]: z.ZodType<Exclude<Settings[K], undefined>> } = {
   port: z.int({ error: PORT }).min(0, { error: PORT }).max(65_535, { error: PORT }),
   host: z
@@ -66,11 +66,11 @@ export const settingSchemas: { readonly [K in keyof Settings]: z.ZodType<Exclude
   }),
 };
 
-/** The first that says something, setting by setting. */
-export function settingsOf(...given: readonly GivenSettings[]): Settings {
+/** Takes each setting from the first source that sets it. */
+export function resolveSettings(...sources: readonly SettingsInput[]): Settings {
   const keys = Object.keys(DEFAULT_SETTINGS) as (keyof Settings)[];
   const pick = (key: keyof Settings): unknown =>
-    given.find((one) => one[key] !== undefined)?.[key] ?? DEFAULT_SETTINGS[key];
+    sources.find((one) => one[key] !== undefined)?.[key] ?? DEFAULT_SETTINGS[key];
   return Object.fromEntries(keys.map((key) => [key, pick(key)])) as unknown as Settings;
 }
 

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { agentNameSchema } from './agent-config.ts';
 
-/** A space that is there after each start, with who is in it. Others may be in it, too. */
+/** A space that exists after each start, with these members. It may have others too. */
 export interface SpaceSeed {
   readonly name: string;
   readonly description?: string | undefined;
-  /** Names of agents of the same configuration. */
+  /** The names of agents of the same configuration. */
   readonly agents?: readonly string[] | undefined;
   readonly people?: readonly PersonSeed[] | undefined;
 }
 
 export interface PersonSeed {
   readonly name: string;
-  /** The id that your own system has for the person. Without one the person is known by the name, within the space. */
+  /** The id that your own system has for the person. Without one, the person is found by name within the space. */
   readonly externalId?: string | undefined;
   readonly role?: string | undefined;
 }

@@ -4,14 +4,14 @@ import { toolNameProblem } from './reserved-tool-names.ts';
 import { type ToolExecution, toolProblems } from './tool-rules.ts';
 import type { ExecutionType } from './visibility.ts';
 
-/** A tool as data: what the registry holds, and what an agent's configuration may hold inline. */
+/** A tool as data. The registry holds it, or an agent's configuration inline. */
 export interface ToolConfig {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonSchemaObject;
   readonly outputSchema?: JsonSchemaObject | undefined;
   readonly executionType: ExecutionType;
-  /** Whether its calls are messages of the active space. Ask `isVisible`. */
+  /** Whether its calls are messages of the active space. Use `isVisible` to read it. */
   readonly visible?: boolean | undefined;
   readonly execution?: ToolExecution | undefined;
   readonly display?: ToolDisplay | undefined;
@@ -19,18 +19,20 @@ export interface ToolConfig {
   readonly effects?: 'none' | 'session' | 'external' | undefined;
   readonly idempotent?: boolean | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Each call waits for somebody to approve it. */
+  /** Each call waits until somebody approves it. */
   readonly approval?: boolean | undefined;
   readonly keepLatest?: string | undefined;
-  /** How long a pending call waits for its answer. Without it: for ever. */
+  /** How long a pending call waits for its answer. Without it, it waits for ever. */
   readonly expiresInMs?: number | undefined;
-  /** Who may answer a pending call. Default: every member of the space its card is in. */
+  /** Who may answer a pending call. Default: every member of the space that its card is in. */
   readonly answerers?: Answerers | undefined;
-  /** What an answer must be. Default: any JSON. */
+  /** The schema of an answer. Default: any JSON. */
   readonly resultSchema?: JsonSchemaObject | undefined;
 }
 
-/** A tool as it is written: the description defaults to the name, the input schema to an object without properties. */
+/**
+ * A tool as a user writes it: the description defaults to the name, the input schema to an object without properties.
+ */
 export type ToolConfigInput = Omit<ToolConfig, 'description' | 'inputSchema'> &
   Partial<Pick<ToolConfig, 'description' | 'inputSchema'>>;
 
@@ -39,7 +41,7 @@ export interface ToolDisplay {
   readonly customUI: string;
 }
 
-/** By the ids of entities or by the roles of members: either is enough. */
+/** Entities by id, or members by role: one match is enough. */
 export interface Answerers {
   readonly entities?: readonly string[] | undefined;
   readonly roles?: readonly string[] | undefined;
@@ -58,7 +60,7 @@ export const answerersSchema: z.ZodType<Answerers> = z
     error: 'must name somebody: with nobody named, nobody could answer. Leave it out to let every member answer.',
   });
 
-// Ten years: the time it runs out must still be a date.
+// Ten years at most: the expiry time must still be a valid date.
 export const expiresInMsSchema: z.ZodType<number> = z.int().min(1).max(315_576_000_000);
 
 const toolNameSchema: z.ZodType<string> = z.string().superRefine((name, ctx) => {
@@ -97,7 +99,7 @@ export const toolConfigSchema: z.ZodType<ToolConfig> = z
     return config;
   });
 
-/** Some write the display inside `execution`: it means the same there. */
+/** Accepts a display that is written inside `execution`. It means the same there. */
 function liftDisplay(
   outer: ToolDisplay | undefined,
   inner: unknown,

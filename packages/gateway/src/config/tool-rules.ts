@@ -2,7 +2,7 @@ import { type JsonSchemaObject, jsonSchema, LastcallError, ToolDefinitionError, 
 import type { ToolConfig } from './tool-config.ts';
 import { hasUrl, isInteractive } from './visibility.ts';
 
-/** How a tool runs. In this version: `{ value }`, the answer of an `internal` tool that always says the same. */
+/** How a tool runs. In this version only `{ value }`: an `internal` tool that always returns this value. */
 export interface ToolExecution {
   readonly value?: unknown;
   readonly url?: unknown;
@@ -15,7 +15,7 @@ export interface ToolProblem {
   readonly message: string;
 }
 
-/** What of a well-formed tool could not work when it is called. */
+/** Finds what would fail when a well-formed tool is called. */
 export function toolProblems(config: ToolConfig): readonly ToolProblem[] {
   return [
     ...executionProblems(config),
@@ -85,7 +85,7 @@ function staticProblems(execution: ToolExecution | undefined): readonly ToolProb
   ];
 }
 
-// The bound also ends a value that contains itself.
+// The depth limit also stops at a value that contains itself.
 function isJson(value: unknown, depth: number = 0): boolean {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
   if (typeof value === 'number') return Number.isFinite(value);
@@ -110,7 +110,10 @@ function visibilityProblems({ executionType, visible }: ToolConfig): readonly To
   ];
 }
 
-/** Settings of a pending call mean nothing, or something else than was meant, on a tool whose calls never wait so. */
+/**
+ * Refuses settings of pending calls on a tool whose calls are never pending: they would do nothing, or not what was
+ * meant.
+ */
 function pendingProblems(config: ToolConfig): readonly ToolProblem[] {
   const waits = isInteractive(config);
   const problems: ToolProblem[] = [];
@@ -131,7 +134,7 @@ function pendingProblems(config: ToolConfig): readonly ToolProblem[] {
   return problems;
 }
 
-/** Core's own rules for a tool, told at the path they concern. */
+/** Applies core's own rules for a tool, and reports them at the path they concern. */
 function definitionProblems({ description, inputSchema, outputSchema }: ToolConfig): readonly ToolProblem[] {
   try {
     tool({ description, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }) });

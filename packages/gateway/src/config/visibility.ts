@@ -1,9 +1,9 @@
-/** Where a tool runs: on the gateway, with a service, with a person in a space, or on the gateway and never shown. */
+/** Where a tool runs: on the gateway, in a service, with a person in a space, or on the gateway and never shown. */
 export type ExecutionType = 'gateway' | 'external' | 'space' | 'internal';
 
 /**
- * Whether a tool's calls are messages of the active space. Default: `gateway`, `external` and `space` are; `visible`
- * overrides it; `internal` never is, whatever `visible` says.
+ * True if a tool's calls are messages of the active space. By default those of `gateway`, `external` and `space` tools
+ * are; `visible` overrides that; those of `internal` tools never are, whatever `visible` says.
  */
 export function isVisible(tool: {
   readonly executionType: ExecutionType;
@@ -12,7 +12,7 @@ export function isVisible(tool: {
   return tool.executionType !== 'internal' && (tool.visible ?? true);
 }
 
-/** Whether its calls are answered by somebody else, later: `space` tools, and `external` ones without a URL. */
+/** True if somebody else answers the tool's calls later: `space` tools, and `external` ones without a URL. */
 export function isInteractive(tool: {
   readonly executionType: ExecutionType;
   readonly execution?: { readonly url?: unknown; readonly webhookUrl?: unknown } | undefined;

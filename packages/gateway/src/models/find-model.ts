@@ -3,22 +3,25 @@ import { LastcallError } from '@lastcall/core';
 import { rehearsalModel } from './rehearsal/rehearsal-model.ts';
 
 export interface ModelOptions {
-  /** Of agents that name none. Without it: that of the provider whose key is in the environment, or the rehearsal. */
+  /**
+   * The model of agents that name none. Without it, that of the provider whose key is in the environment, or the
+   * rehearsal.
+   */
   readonly model: string | undefined;
-  /** Where `openai-compatible/<model>` is. */
+  /** The base URL of `openai-compatible/<model>`. */
   readonly modelUrl: string | undefined;
-  /** Models of the configuration file, by name. */
+  /** The models of the configuration file, by name. */
   readonly models: Readonly<Record<string, LanguageModelV4>>;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** How to get at the models of a provider. Its package is loaded when a model of it is asked for. */
+/** How to create a provider's models. Its package is loaded when one of its models is first used. */
 interface Provider {
   readonly module: string;
   readonly create: string;
   readonly key: string;
-  /** What is used where only a key is given. */
-  readonly usual: string;
+  /** The model that is used if only a key is set. */
+  readonly defaultModel: string;
 }
 
 const PROVIDERS: Readonly<Record<string, Provider>> = {
@@ -26,34 +29,34 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
     module: '@ai-sdk/anthropic',
     create: 'createAnthropic',
     key: 'ANTHROPIC_API_KEY',
-    usual: 'claude-sonnet-4-5',
+    defaultModel: 'claude-sonnet-4-5',
   },
-  openai: { module: '@ai-sdk/openai', create: 'createOpenAI', key: 'OPENAI_API_KEY', usual: 'gpt-5' },
+  openai: { module: '@ai-sdk/openai', create: 'createOpenAI', key: 'OPENAI_API_KEY', defaultModel: 'gpt-5' },
   google: {
     module: '@ai-sdk/google',
     create: 'createGoogleGenerativeAI',
     key: 'GOOGLE_GENERATIVE_AI_API_KEY',
-    usual: 'gemini-2.5-pro',
+    defaultModel: 'gemini-2.5-pro',
   },
 };
 
-/** Finds models by name, each once. */
+/** Finds models by name and creates each only once. */
 export function modelFinder(options: ModelOptions): (name: string | undefined) => Promise<LanguageModelV4> {
   const found = new Map<string, Promise<LanguageModelV4>>();
-  return (name = usualModel(options)) => {
+  return (name = defaultModelName(options)) => {
     const known = found.get(name) ?? findModel(name, options);
     found.set(name, known);
-    // A package that is installed later is found later.
+    // A failure is not remembered: the package may be installed later.
     known.catch(() => found.delete(name));
     return known;
   };
 }
 
-/** What agents speak with that name no model. */
-function usualModel({ model, env }: ModelOptions): string {
+/** The model of agents that name none. */
+function defaultModelName({ model, env }: ModelOptions): string {
   if (model !== undefined) return model;
   const keyed = Object.entries(PROVIDERS).find(([, { key }]) => env[key] !== undefined && env[key] !== '');
-  return keyed === undefined ? 'rehearsal' : `${keyed[0]}/${keyed[1].usual}`;
+  return keyed === undefined ? 'rehearsal' : `${keyed[0]}/${keyed[1].defaultModel}`;
 }
 
 async function findModel(name: string, { models, modelUrl, env }: ModelOptions): Promise<LanguageModelV4> {
@@ -61,7 +64,7 @@ async function findModel(name: string, { models, modelUrl, env }: ModelOptions):
   if (name === 'rehearsal') return rehearsalModel();
   const [provider = '', ...rest] = name.split('/');
   const model = rest.join('/');
-  if (provider === 'openai-compatible' && model !== '') return await compatible(model, { modelUrl, env });
+  if (provider === 'openai-compatible' && model !== '') return await openAiCompatible(model, { modelUrl, env });
   const known = Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined;
   if (known === undefined || model === '') throw unknownModel(name);
   if ((env[known.key] ?? '') === '')
@@ -72,7 +75,7 @@ async function findModel(name: string, { models, modelUrl, env }: ModelOptions):
   return create({ apiKey: env[known.key] })(model);
 }
 
-async function compatible(
+async function openAiCompatible(
   model: string,
   { modelUrl, env }: Pick<ModelOptions, 'modelUrl' | 'env'>,
 ): Promise<LanguageModelV4> {

@@ -1,5 +1,5 @@
 import type { Logger } from '@lastcall/core';
-import type { Limits } from '../config/limits.ts';
+import type { GatewayLimits } from '../config/limits.ts';
 import type { Bus } from './bus/bus.ts';
 import type { Engine } from './engine/engine.ts';
 import type { Store } from './store/store.ts';
@@ -10,5 +10,5 @@ export interface Services {
   readonly engine: Engine;
   readonly bus: Bus;
   readonly logger: Logger;
-  readonly limits: Limits;
+  readonly limits: GatewayLimits;
 }

@@ -5,17 +5,17 @@ import type { Services } from '../ports/services.ts';
 import { statement } from '../ports/store/statement.ts';
 import type { Store, Tx } from '../ports/store/store.ts';
 
-/** A thread held by one worker. Whoever holds an older epoch of it writes nothing any more. */
+/** A thread held by one worker. A worker that holds an older epoch of the thread cannot write any more. */
 export interface Lease {
   readonly threadId: string;
   readonly epoch: number;
 }
 
 /**
- * A thread that a transaction has locked: by its claim, which has answered, or by the fence, which is ahead of everything else on the
- * connection and undoes the whole transaction where it fails. Whatever is read of a thread to go on with it takes one of these, so
- * that it cannot be read before the lock: on PostgreSQL such a read would miss what a stalled worker commits while the claim waits
- * for it. Made by this file only.
+ * A thread that a transaction has locked: by its claim, which has answered, or by the fence, which is the first
+ * statement on the connection and undoes the whole transaction if it fails. Every read that prepares work on a thread
+ * takes a HeldThread, so that it cannot run before the lock: on PostgreSQL such a read would miss what a stalled worker
+ * commits while the claim waits for it. Only this file creates one.
  */
 export interface HeldThread {
   readonly tx: Tx;
@@ -29,7 +29,7 @@ function heldBy(tx: Tx, lease: Lease): HeldThread {
   return { tx, lease } as HeldThread;
 }
 
-/** The thread was taken over: whatever this worker still does is void. */
+/** Another worker took the thread over. Everything that this worker still tries to write is refused. */
 export class LeaseLost extends LastcallError {
   override readonly name: string = 'LeaseLost';
 
@@ -38,13 +38,13 @@ export class LeaseLost extends LastcallError {
   }
 }
 
-/** Who holds threads, and for how long without a sign of life. */
+/** The worker that claims threads, and how long its lease lasts without being renewed. */
 export interface Claimant {
   readonly owner: string;
   readonly leaseMs: number;
 }
 
-/** Takes the thread if nobody holds it. */
+/** Claims the thread if nobody holds it. */
 export async function claimThread(tx: Tx, threadId: string, claimant: Claimant): Promise<HeldThread | undefined> {
   return (await tryClaim(tx, threadId, claimant)) ?? (await claimAfterChange(tx, threadId, claimant));
 }
@@ -56,25 +56,29 @@ async function tryClaim(tx: Tx, threadId: string, { owner, leaseMs }: Claimant):
 }
 
 /**
- * Once more, when whoever is changing the row is done: somebody may be about to let it go, upon an inbox in which what we were woken
- * for was not yet. A claim by itself does not wait for that: it sees a thread that is held.
+ * Tries again after whoever is changing the row has committed. That may be a worker that releases the thread because it
+ * did not see the event we were woken for. A plain claim would not wait for it: it would see a thread that is still
+ * held.
  */
 async function claimAfterChange(tx: Tx, threadId: string, claimant: Claimant): Promise<HeldThread | undefined> {
   if (tx.dialect === 'sqlite') return undefined;
-  await awaitChange(tx.db, { threadId });
+  await lockThreadRow(tx.db, { threadId });
   return await tryClaim(tx, threadId, claimant);
 }
 
-/** Takes a thread once more that may have been let go: whoever does not know whether its last transaction was made. */
-export async function regainThread(tx: Tx, { threadId, epoch }: Lease, { owner, leaseMs }: Claimant): Promise<void> {
-  const regained = await tx.db
+/**
+ * Claims a thread again under the same epoch. For a worker that does not know whether its last transaction, which may
+ * have released the thread, was committed.
+ */
+export async function reclaimThread(tx: Tx, { threadId, epoch }: Lease, { owner, leaseMs }: Claimant): Promise<void> {
+  const reclaimed = await tx.db
     .updateTable('threads')
     .set({ lease_owner: owner, lease_until: tx.now() + leaseMs })
     .where('id', '=', threadId)
     .where('epoch', '=', epoch)
     .returning('id')
     .execute();
-  if (regained.length === 0) throw new LeaseLost(threadId);
+  if (reclaimed.length === 0) throw new LeaseLost(threadId);
 }
 
 interface Claim {
@@ -93,32 +97,35 @@ const claim = statement((db, { threadId, owner, now, until }: Claim) =>
     .returning('epoch'),
 );
 
-/** Waits for whoever is changing the row. */
-const awaitChange = statement((db, { threadId }: { threadId: string }) =>
+/** Waits until whoever is changing the row has committed. */
+const lockThreadRow = statement((db, { threadId }: { threadId: string }) =>
   db.selectFrom('threads').select('id').where('id', '=', threadId).modifyEnd(sql`for no key update`),
 );
 
 /**
- * A sign of life for the threads that the owner works on. Gives the epochs it still holds, by thread. Only for those that it knows
- * of: what it holds without knowing, because it never heard of the commit of its claim, has to run out.
+ * Renews the leases of the threads that the owner works on, and returns the epochs it still holds, by thread. Only
+ * threads that the owner knows of are renewed: a claim whose commit was never confirmed must run out.
  */
 export async function renewLeases(
   store: Store,
   { owner, leaseMs, threadIds }: { owner: string; leaseMs: number; threadIds: readonly string[] },
 ): Promise<ReadonlyMap<string, number>> {
   const held = new Map<string, number>();
-  for (let at = 0; at < threadIds.length; at += RENEWED_AT_ONCE) {
-    const some = threadIds.slice(at, at + RENEWED_AT_ONCE);
-    for (const { id, epoch } of await renewSome(store, { owner, leaseMs, threadIds: some })) held.set(id, epoch);
+  for (let at = 0; at < threadIds.length; at += RENEWALS_PER_TRANSACTION) {
+    const batch = threadIds.slice(at, at + RENEWALS_PER_TRANSACTION);
+    for (const { id, epoch } of await renewBatch(store, { owner, leaseMs, threadIds: batch })) held.set(id, epoch);
   }
   return held;
 }
 
-/** What is renewed stays locked until the commit, and whoever works on it waits. */
-const RENEWED_AT_ONCE = 100;
+/**
+ * Renewed rows stay locked until the commit, and whoever works on those threads waits. Small transactions keep that
+ * wait short.
+ */
+const RENEWALS_PER_TRANSACTION = 100;
 
-/** Ahead of others: a gateway that has much to do must not lose its threads by it. */
-async function renewSome(
+/** The transaction is urgent: a busy gateway must not lose its threads because renewals waited in line. */
+async function renewBatch(
   store: Store,
   { owner, leaseMs, threadIds }: { owner: string; leaseMs: number; threadIds: readonly string[] },
 ): Promise<readonly { id: string; epoch: number }[]> {
@@ -133,7 +140,7 @@ async function renewSome(
   return await store.transaction(renew, { isUrgent: true });
 }
 
-/** Lets go, if it is still held; and wakes somebody else, because there may be more to do. */
+/** Releases the thread, if it is still held, and wakes another worker, because there may be more to do. */
 export async function releaseThread(
   { store, engine }: Pick<Services, 'store' | 'engine'>,
   lease: Lease,
@@ -144,21 +151,24 @@ export async function releaseThread(
   });
 }
 
-/** Lets go, in a transaction that holds the fence. */
+/** Releases the thread. The transaction must hold the fence. */
 export function release(tx: Tx, { threadId }: Lease): void {
-  tx.send(free(tx.db, { threadId }));
+  tx.send(clearLease(tx.db, { threadId }));
 }
 
-const free = statement((db, { threadId }: { threadId: string }) =>
+const clearLease = statement((db, { threadId }: { threadId: string }) =>
   db.updateTable('threads').set({ lease_owner: null, lease_until: 0 }).where('id', '=', threadId),
 );
 
-/** Lets go unless something waits, in a transaction that holds the fence. What is written meanwhile wakes somebody after it. */
+/**
+ * Releases the thread unless an event waits. The transaction must hold the fence. An event that is written at the same
+ * time wakes a worker after the commit.
+ */
 export async function releaseIfIdle(tx: Tx, { threadId }: Lease): Promise<boolean> {
-  return (await freeIfIdle(tx.db, { threadId, now: tx.now() })).length > 0;
+  return (await clearLeaseIfIdle(tx.db, { threadId, now: tx.now() })).length > 0;
 }
 
-const freeIfIdle = statement((db, { threadId, now }: { threadId: string; now: number }) =>
+const clearLeaseIfIdle = statement((db, { threadId, now }: { threadId: string; now: number }) =>
   db
     .updateTable('threads')
     .set({ lease_owner: null, lease_until: 0 })
@@ -178,10 +188,10 @@ const freeIfIdle = statement((db, { threadId, now }: { threadId: string; now: nu
 );
 
 /**
- * A transaction of whoever holds the lease, and of nobody else. Its first act locks the thread's row for share: a takeover waits
- * for its commit, and after a takeover it finds another epoch. A condition in its updates alone would not do: under READ
- * COMMITTED the takeover could commit between the check and the write. What follows does not wait for the answer, and is undone if
- * that is no.
+ * Runs a transaction that only the holder of the lease can commit. Its first statement locks the thread's row for
+ * share: a takeover waits for our commit, and after a takeover the fence finds another epoch. A condition in the
+ * updates alone would not be enough: under READ COMMITTED the takeover could commit between the check and the write.
+ * The statements that follow do not wait for the fence's answer; they are undone if it fails.
  */
 export async function fenced<T>(
   store: Store,
@@ -201,7 +211,10 @@ async function assertHeld(tx: Tx, { threadId, epoch }: Lease): Promise<void> {
   if (found?.held !== 1) throw new LeaseLost(threadId);
 }
 
-/** PostgreSQL has the commit before we have the answer: there it is the statement itself that must fail. */
+/**
+ * On PostgreSQL the commit is sent before the answer to this statement is read, so the statement itself must fail: it
+ * divides by zero.
+ */
 const fence = statement((db, { threadId, epoch }: Lease, dialect) => {
   const row = db
     .selectFrom('threads')

@@ -7,57 +7,57 @@ import { runChannel } from '../domain/streams/emit.ts';
 import type { Services } from '../ports/services.ts';
 import { StoreUnavailable } from '../ports/store/store-error.ts';
 import { inSpan } from '../telemetry/spans.ts';
+import { AdmissionQueue } from './admission-queue.ts';
 import type { Cycle } from './cycle/cycle.ts';
 import { CycleInterrupted } from './cycle/cycle-interrupted.ts';
-import { nextCycle, takeThread } from './cycle/next-cycle.ts';
+import { claimNextCycle, nextCycle } from './cycle/next-cycle.ts';
 import type { Registry } from './cycle/registry.ts';
 import { type CycleAbort, runCycle } from './cycle/run-cycle.ts';
 import { StagedWriteRefused } from './cycle/staged-write-refused.ts';
 import { TranscriptCache } from './cycle/transcript-cache.ts';
-import { findSleepers } from './find-sleepers.ts';
-import { Gate } from './gate.ts';
+import { findRunnableThreads } from './find-runnable-threads.ts';
 import { type Lease, LeaseLost, releaseThread, renewLeases } from './lease.ts';
 
 /** A thread that this worker holds. */
-interface Hold {
+interface ActiveThread {
   readonly lease: Lease;
-  /** What was found when it was taken, until it is thought about. */
-  first: Cycle | undefined;
-  /** Ends the cycle under way. */
+  /** The cycle that was claimed together with the thread, until it runs. */
+  claimedCycle: Cycle | undefined;
+  /** Ends the running cycle. */
   abort: AbortController;
   isCancelled: boolean;
-  /** The run under way, if one is, and how to end it for whoever asked for that. */
+  /** The running run, if there is one, and how to cancel it. */
   running: { readonly runId: string; readonly cancel: () => void } | undefined;
-  /** It was woken while it was held: the holder looks again after it lets go. */
-  again: boolean;
-  /** Somebody waits for that. */
+  /** The thread was woken while it was held: the worker looks for work again after releasing it. */
+  wokenAgain: boolean;
+  /** A person waits for that work. */
   isUrgent: boolean;
-  /** It is not known whether its last transaction was made, and with it perhaps the thread let go. */
-  isInDoubt: boolean;
+  /** It is unknown whether the last transaction was committed. It may have released the thread. */
+  isCommitUnknown: boolean;
   readonly done: Promise<void>;
 }
 
-/** A thread that is about to be taken. */
-interface Waking {
-  again: boolean;
+/** A thread that is about to be claimed. */
+interface PendingWake {
+  wokenAgain: boolean;
   isUrgent: boolean;
   readonly done: Promise<void>;
 }
 
-/** What says nothing of the thread, which is still held. */
-const GO_ON = [StagedWriteRefused, StaleTranscript, CycleInterrupted, RunCancelled];
+/** Errors after which the thread is still held, so the worker continues with it. */
+const THREAD_STAYS_HELD = [StagedWriteRefused, StaleTranscript, CycleInterrupted, RunCancelled];
 
 /**
- * Thinks for whichever threads are woken, one cycle at a time each, many threads side by side. Wakes may come twice or never: the
- * thread's row decides who holds it, and the sweep finds what sleeps although it has work.
+ * Runs cycles for the threads that are woken: one cycle at a time per thread, many threads side by side. A wake may
+ * come twice or get lost: the thread's row decides who holds it, and the sweep finds threads whose wake was lost.
  */
 export class Worker {
   readonly #services: Services;
   readonly #registry: Registry;
   readonly #owner: string = `${hostname()}:${process.pid}:${randomUUID()}`;
-  readonly #holds = new Map<string, Hold>();
-  readonly #waking = new Map<string, Waking>();
-  readonly #gate: Gate;
+  readonly #active = new Map<string, ActiveThread>();
+  readonly #pendingWakes = new Map<string, PendingWake>();
+  readonly #admission: AdmissionQueue;
   readonly #transcriptCache = new TranscriptCache();
   readonly #timers: NodeJS.Timeout[] = [];
   #isStopping = false;
@@ -66,214 +66,226 @@ export class Worker {
     this.#services = services;
     this.#registry = registry;
     const { store, limits } = services;
-    this.#gate = new Gate({ places: limits.cycles, isBusy: () => store.isBusy });
+    this.#admission = new AdmissionQueue({ slots: limits.cycles, isBusy: () => store.isBusy });
   }
 
-  /** What is swept is swept side by side: none of it waits for what takes long or fails, and least of all those who sleep. */
+  /**
+   * Every sweep runs on its own timer, so that none waits for another one that is slow or fails. Above all the one that
+   * wakes lost threads.
+   */
   async start({ sweeps }: { sweeps: readonly (() => Promise<unknown>)[] }): Promise<void> {
     const { leaseMs, sweepMs } = this.#services.limits;
-    // Twice missed, a sign of life is still in time.
-    this.#every(Math.floor(leaseMs / 3), () => this.#beat());
-    for (const sweep of sweeps) this.#every(sweepMs, sweep);
-    const wakeSleepers = this.#every(sweepMs, async () => {
-      for (const threadId of await findSleepers(this.#services.store)) void this.wake(threadId);
+    // Two renewals may be missed before the lease runs out.
+    this.#repeat(Math.floor(leaseMs / 3), () => this.#renewLeases());
+    for (const sweep of sweeps) this.#repeat(sweepMs, sweep);
+    const wakeRunnable = this.#repeat(sweepMs, async () => {
+      for (const threadId of await findRunnableThreads(this.#services.store)) void this.wake(threadId);
     });
     await this.#services.engine.start(async (threadId, options) => {
       const woken = this.wake(threadId, options);
-      // The sweep finds it if this gateway dies before its turn comes: the engine has others to deliver meanwhile.
-      if (!this.#gate.isWaiting(threadId)) await woken;
+      // The engine's job ends while the thread is still queued, so that the engine can deliver others. The sweep finds
+      // the thread if this gateway dies before it is admitted.
+      if (!this.#admission.isQueued(threadId)) await woken;
     });
-    // What a dead gateway left does not wait for the first sweep.
-    await wakeSleepers();
+    // Threads that a dead gateway left should not wait for the first sweep.
+    await wakeRunnable();
   }
 
-  /** Resolves once the thread is taken or left. `isUrgent`: somebody waits for it. */
+  /** Resolves once the thread is claimed or there is nothing to claim. `isUrgent`: a person waits for it. */
   async wake(threadId: string, { isUrgent = false }: { isUrgent?: boolean } = {}): Promise<void> {
-    const held = this.#holds.get(threadId) ?? this.#waking.get(threadId);
-    if (held !== undefined) {
-      held.again = true;
-      held.isUrgent ||= isUrgent;
-      if (isUrgent) this.#gate.hurry(threadId);
+    const known = this.#active.get(threadId) ?? this.#pendingWakes.get(threadId);
+    if (known !== undefined) {
+      known.wokenAgain = true;
+      known.isUrgent ||= isUrgent;
+      if (isUrgent) this.#admission.prioritize(threadId);
     }
-    if (held !== undefined || this.#isStopping) return;
+    if (known !== undefined || this.#isStopping) return;
     const { promise: done, resolve } = Promise.withResolvers<void>();
-    const waking: Waking = { again: false, isUrgent, done };
-    this.#waking.set(threadId, waking);
-    await this.#tryTake(threadId, waking);
-    this.#waking.delete(threadId);
+    const pendingWake: PendingWake = { wokenAgain: false, isUrgent, done };
+    this.#pendingWakes.set(threadId, pendingWake);
+    await this.#claimWhenAdmitted(threadId, pendingWake);
+    this.#pendingWakes.delete(threadId);
     resolve();
-    const taken = this.#holds.get(threadId);
-    if (!waking.again) return;
-    // What it was woken for meanwhile may be newer than what was looked at.
-    if (taken === undefined) await this.wake(threadId, waking);
+    const claimed = this.#active.get(threadId);
+    if (!pendingWake.wokenAgain) return;
+    // The wake may be for something newer than what the claim has read.
+    if (claimed === undefined) await this.wake(threadId, pendingWake);
     else {
-      taken.again = true;
-      taken.isUrgent ||= waking.isUrgent;
+      claimed.wokenAgain = true;
+      claimed.isUrgent ||= pendingWake.isUrgent;
     }
   }
 
-  async #tryTake(threadId: string, waking: Waking): Promise<void> {
-    await this.#gate.enter(threadId, waking);
+  async #claimWhenAdmitted(threadId: string, pendingWake: PendingWake): Promise<void> {
+    await this.#admission.acquire(threadId, pendingWake);
     try {
-      const { isUrgent } = waking;
-      waking.again = false;
-      // From here on somebody else waits for it.
-      waking.isUrgent = false;
-      if (this.#isStopping || !(await this.#take(threadId, isUrgent))) this.#gate.leave();
+      const { isUrgent } = pendingWake;
+      pendingWake.wokenAgain = false;
+      // The urgency of this wake is used up. A later wake sets it again.
+      pendingWake.isUrgent = false;
+      if (this.#isStopping || !(await this.#claim(threadId, isUrgent))) this.#admission.release();
     } catch (error) {
-      this.#gate.leave();
+      this.#admission.release();
       if (!(error instanceof StoreUnavailable))
-        this.#services.logger.error(`Thread ${threadId} could not be taken.`, error);
+        this.#services.logger.error(`Thread ${threadId} could not be claimed.`, error);
     }
   }
 
-  /** Takes no more, lets cycles finish in the grace time, and leaves the rest to be taken up by others. */
+  /** Claims no more threads, lets cycles finish in the grace time, and leaves the rest to other workers. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     for (const timer of this.#timers.slice(1)) clearInterval(timer);
     await this.#services.engine.stop();
-    this.#gate.open();
-    const all = Promise.allSettled([...this.#holds.values()].map(({ done }) => done));
+    this.#admission.admitAll();
+    const all = Promise.allSettled([...this.#active.values()].map(({ done }) => done));
     const grace = Promise.withResolvers<void>();
     const timer = setTimeout(grace.resolve, this.#services.limits.graceMs);
     await Promise.race([all, grace.promise]);
     clearTimeout(timer);
-    for (const { abort } of this.#holds.values()) abort.abort(new CycleInterrupted());
+    for (const { abort } of this.#active.values()) abort.abort(new CycleInterrupted());
     await all;
-    // Those that were about to be taken when the stop came are let go too: others need not wait for their leases.
-    await Promise.allSettled([...this.#waking.values()].map(({ done }) => done));
-    await Promise.allSettled([...this.#holds.values()].map(({ done }) => done));
+    // Threads that were being claimed when the stop came are released too, so that other workers need not wait for
+    // their leases to run out.
+    await Promise.allSettled([...this.#pendingWakes.values()].map(({ done }) => done));
+    await Promise.allSettled([...this.#active.values()].map(({ done }) => done));
     for (const one of this.#timers) clearInterval(one);
   }
 
-  /** Cycles under way. */
+  /** The number of threads that this worker holds. */
   get busy(): number {
-    return this.#holds.size;
+    return this.#active.size;
   }
 
-  async #take(threadId: string, isUrgent: boolean): Promise<boolean> {
+  async #claim(threadId: string, isUrgent: boolean): Promise<boolean> {
     const owner = this.#owner;
     const transcriptCache = this.#transcriptCache;
-    const taken = await takeThread(this.#services, this.#registry, threadId, { owner, isUrgent, transcriptCache });
-    if (taken === undefined) return false;
+    const claimed = await claimNextCycle(this.#services, this.#registry, threadId, {
+      owner,
+      isUrgent,
+      transcriptCache,
+    });
+    if (claimed === undefined) return false;
     const { promise: done, resolve } = Promise.withResolvers<void>();
-    const hold: Hold = {
-      lease: taken.lease,
-      first: taken.cycle,
+    const thread: ActiveThread = {
+      lease: claimed.lease,
+      claimedCycle: claimed.cycle,
       abort: new AbortController(),
       isCancelled: false,
       running: undefined,
-      again: false,
+      wokenAgain: false,
       isUrgent: false,
-      isInDoubt: false,
+      isCommitUnknown: false,
       done,
     };
-    this.#holds.set(threadId, hold);
-    void this.#hold(hold).finally(resolve);
+    this.#active.set(threadId, thread);
+    void this.#runThread(thread).finally(resolve);
     return true;
   }
 
-  async #hold(hold: Hold): Promise<void> {
-    const { threadId } = hold.lease;
+  async #runThread(thread: ActiveThread): Promise<void> {
+    const { threadId } = thread.lease;
     try {
-      while (await this.#next(hold));
+      while (await this.#runNext(thread));
     } catch (error) {
-      if (!(error instanceof LeaseLost)) this.#services.logger.error(`Thread ${threadId} was let go.`, error);
+      if (!(error instanceof LeaseLost))
+        this.#services.logger.error(`Thread ${threadId} was released after an error.`, error);
     } finally {
-      this.#holds.delete(threadId);
-      this.#gate.leave();
+      this.#active.delete(threadId);
+      this.#admission.release();
     }
-    if (hold.again) await this.wake(threadId, hold);
+    if (thread.wokenAgain) await this.wake(threadId, thread);
   }
 
-  /** Whether there may be more to do. */
-  async #next(hold: Hold): Promise<boolean> {
+  /** Returns true if there may be more to do. */
+  async #runNext(thread: ActiveThread): Promise<boolean> {
     try {
-      const { first } = hold;
-      hold.first = undefined;
-      if (first === undefined && !this.#isStopping) await this.#gate.goOn(hold.lease.threadId, hold);
+      const { claimedCycle } = thread;
+      thread.claimedCycle = undefined;
+      if (claimedCycle === undefined && !this.#isStopping)
+        await this.#admission.nextTurn(thread.lease.threadId, thread);
       if (this.#isStopping) {
-        await releaseThread(this.#services, hold.lease);
+        await releaseThread(this.#services, thread.lease);
         return false;
       }
-      if (first === undefined) {
-        hold.again = false;
-        hold.isUrgent = false;
+      if (claimedCycle === undefined) {
+        thread.wokenAgain = false;
+        thread.isUrgent = false;
       }
-      const cycle = first ?? (await this.#nextCycle(hold));
+      const cycle = claimedCycle ?? (await this.#nextCycle(thread));
       if (cycle === undefined) return false;
-      this.#transcriptCache.forget(hold.lease.threadId);
-      await this.#runCycle(hold, cycle);
-      if (cycle.endPersisted) this.#transcriptCache.keep(cycle);
+      this.#transcriptCache.forget(thread.lease.threadId);
+      await this.#runCycle(thread, cycle);
+      if (cycle.endPersisted) this.#transcriptCache.put(cycle);
       return !cycle.leaseReleased;
     } catch (error) {
-      // The run goes on from what the store has, or ends there if it was cancelled.
-      if (GO_ON.some((kind) => error instanceof kind)) return true;
+      // The run continues from what is stored, or ends there if it was cancelled.
+      if (THREAD_STAYS_HELD.some((kind) => error instanceof kind)) return true;
       if (!(error instanceof StoreUnavailable)) throw error;
-      hold.isInDoubt ||= error.inDoubt;
-      // The thread cannot be let go now: whoever finds its lease run out takes it.
+      thread.isCommitUnknown ||= error.inDoubt;
+      // The thread cannot be released now. Another worker takes it when its lease has run out.
       if (this.#isStopping) return false;
-      // Nothing is lost: what was not written is done again, once the store is back and if the thread is still ours.
+      // Nothing is lost: what was not written is done again once the store is back, if the thread is still ours.
       await this.#pause();
       return true;
     }
   }
 
-  async #nextCycle(hold: Hold): Promise<Cycle | undefined> {
+  async #nextCycle(thread: ActiveThread): Promise<Cycle | undefined> {
     const { leaseMs } = this.#services.limits;
-    const regain = hold.isInDoubt ? { owner: this.#owner, leaseMs } : undefined;
-    const cycle = await nextCycle(this.#services, this.#registry, hold.lease, {
+    const reclaim = thread.isCommitUnknown ? { owner: this.#owner, leaseMs } : undefined;
+    const cycle = await nextCycle(this.#services, this.#registry, thread.lease, {
       transcriptCache: this.#transcriptCache,
-      regain,
+      reclaim,
     });
-    hold.isInDoubt = false;
+    thread.isCommitUnknown = false;
     return cycle;
   }
 
-  async #runCycle(hold: Hold, cycle: Cycle): Promise<void> {
+  async #runCycle(thread: ActiveThread, cycle: Cycle): Promise<void> {
     const controller = new AbortController();
-    hold.abort = controller;
-    hold.isCancelled = cycle.isCancelRequested;
+    thread.abort = controller;
+    thread.isCancelled = cycle.isCancelRequested;
     const cancel = (): void => {
-      hold.isCancelled = true;
+      thread.isCancelled = true;
       controller.abort(new Error('The run was cancelled.'));
     };
-    if (hold.isCancelled) cancel();
-    hold.running = { runId: cycle.runId, cancel };
+    if (thread.isCancelled) cancel();
+    thread.running = { runId: cycle.runId, cancel };
     const unsubscribe = this.#services.bus.subscribe(runChannel(cycle.runId), ({ event }) => {
       if (event?.type === 'run.cancelling') cancel();
     });
     try {
       const abort: CycleAbort = {
         signal: controller.signal,
-        isCancelled: () => hold.isCancelled,
+        isCancelled: () => thread.isCancelled,
         interrupt: (reason) => controller.abort(reason),
       };
       const attributes = { 'gen_ai.agent.id': cycle.agent.id, 'gen_ai.agent.name': cycle.agent.name };
-      await inSpan({ operation: 'invoke_agent', of: cycle.agent.name, attributes }, () =>
+      await inSpan({ operation: 'invoke_agent', subject: cycle.agent.name, attributes }, () =>
         runCycle(this.#services, this.#registry, cycle, abort),
       );
     } finally {
-      hold.running = undefined;
+      thread.running = undefined;
       unsubscribe();
     }
   }
 
-  async #beat(): Promise<void> {
-    if (this.#holds.size === 0) return;
+  async #renewLeases(): Promise<void> {
+    if (this.#active.size === 0) return;
     const { store, limits } = this.#services;
-    // Those of now: a thread that is taken while this is written is not among what it gives.
-    const holds = [...this.#holds.values()];
-    const threadIds = holds.map(({ lease }) => lease.threadId);
+    // Taken before the renewal: a thread that is claimed meanwhile is not in its answer, and must not look like a lost
+    // one.
+    const threads = [...this.#active.values()];
+    const threadIds = threads.map(({ lease }) => lease.threadId);
     const held = await renewLeases(store, { owner: this.#owner, leaseMs: limits.leaseMs, threadIds });
-    for (const { lease, abort } of holds)
+    for (const { lease, abort } of threads)
       if (held.get(lease.threadId) !== lease.epoch) abort.abort(new LeaseLost(lease.threadId));
-    await this.#lookForCancels(holds);
+    await this.#checkCancelRequests(threads);
   }
 
-  /** Notices get lost, or come before anybody listens: that somebody asked for a run's end is in its row too. */
-  async #lookForCancels(holds: readonly Hold[]): Promise<void> {
-    const running = holds.flatMap((hold) => hold.running ?? []);
+  /** A notice of a cancel can get lost or come before anybody listens. The request is also in the run's row. */
+  async #checkCancelRequests(threads: readonly ActiveThread[]): Promise<void> {
+    const running = threads.flatMap((thread) => thread.running ?? []);
     const asked = await this.#services.store.transaction((tx) =>
       cancelRequested(
         tx.db,
@@ -289,8 +301,11 @@ export class Worker {
     await promise;
   }
 
-  /** Never twice at once, and never the end of the process. Gives what does it once more, at once. */
-  #every(ms: number, work: () => Promise<unknown>): () => Promise<void> {
+  /**
+   * Repeats the work, never twice at the same time, and never crashes the process. Returns a function that runs it once
+   * more at once.
+   */
+  #repeat(ms: number, work: () => Promise<unknown>): () => Promise<void> {
     let isRunning = false;
     const tick = async (): Promise<void> => {
       if (isRunning) return;
@@ -298,7 +313,7 @@ export class Worker {
       try {
         await work();
       } catch (error) {
-        if (!(error instanceof StoreUnavailable)) this.#services.logger.error('Work of the background failed.', error);
+        if (!(error instanceof StoreUnavailable)) this.#services.logger.error('A background task failed.', error);
       } finally {
         isRunning = false;
       }

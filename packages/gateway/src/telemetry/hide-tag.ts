@@ -1,31 +1,36 @@
-/** What stands in the place of an agent's frame id in everything that is not a frame of ours. A name of a tool may hold it too. */
+/**
+ * Replaces an agent's frame tag in everything that is not one of our own frames. It must be valid in a tool's name too.
+ */
 const HIDDEN = 'hidden';
 
-/** The text without the id, however it is written: a frame that somebody copied or guessed is none any more. */
+/** Replaces the frame tag in any spelling, so that a copied or guessed frame is no longer one. */
 export function hideTag(text: string, tag: string): string {
   return text.replace(tagPattern(tag), HIDDEN);
 }
 
-/** The same in every text of a value, in the names of its fields and in errors. The value itself, where nothing is to be hidden. */
+/**
+ * Replaces the tag in every text of a value, in field names and in errors. Returns the same value if nothing was
+ * replaced.
+ */
 export function hideTagIn<T>(value: T, tag: string): T {
   return hide(value, tagPattern(tag)) as T;
 }
 
-/** Ids are letters and digits. Some models take no notice of case. */
+/** Tags are letters and digits, so they need no escaping. The case is ignored, because some models ignore it. */
 export function tagPattern(tag: string): RegExp {
   const known = patterns.get(tag) ?? new RegExp(tag, 'gi');
-  if (patterns.size >= MOST_PATTERNS) patterns.clear();
+  if (patterns.size >= MAX_PATTERNS) patterns.clear();
   patterns.set(tag, known);
   return known;
 }
 
 const patterns = new Map<string, RegExp>();
-const MOST_PATTERNS = 1_000;
+const MAX_PATTERNS = 1_000;
 
-// Of an agent's making, with the names of our frames before it: for what knows no agent, such as a log.
+// Matches any agent's tag behind the names of our frames. For places that know no agent, such as a log.
 const FRAME_ID = /\b(inbox|situation|summary|transcript)-[0-9a-f]{24}\b/gi;
 
-/** A text without the ids of any agent's frames. */
+/** Replaces the tags of all agents' frames. */
 export function hideFrameIds(text: string): string {
   return text.replace(FRAME_ID, `$1-${HIDDEN}`);
 }
@@ -49,17 +54,17 @@ function hideFields(fields: Readonly<Record<string, unknown>>, tag: RegExp): Rea
   return isSame ? fields : Object.fromEntries(hidden);
 }
 
-/** A copy, as far as a log reads it: whoever threw it may still use theirs. */
+/** Copies what a log reads of the error, because whoever threw it may still use it. */
 function hideInError(error: Error, tag: RegExp): Error {
   const { name, message, stack, cause, code } = error as Error & { code?: unknown };
-  const shown = { name, message, stack, cause, code };
-  const hidden = hideFields(shown, tag) as typeof shown;
-  if (hidden === shown) return error;
+  const visible = { name, message, stack, cause, code };
+  const hidden = hideFields(visible, tag) as typeof visible;
+  if (hidden === visible) return error;
   const { message: text, cause: why, ...rest } = hidden;
   return Object.assign(new Error(text, why === undefined ? {} : { cause: why }), rest);
 }
 
-/** Addresses, bytes and what else has a class of its own are no texts. */
+/** URLs, bytes and other class instances hold no text to replace. */
 function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -3,15 +3,16 @@ import { Writable } from 'node:stream';
 import type { Logger } from '@lastcall/core';
 
 /**
- * What a process says beside its log becomes lines of the log: the console, which the queue and tools of others write to, Node's
- * warnings, and an error that nobody handled, of which the process dies. Whoever reads the output finds one JSON object a line.
+ * Turns everything that a process prints beside its log into lines of the log: the console, which the queue and
+ * third-party tools write to, Node's warnings, and the unhandled error that ends the process. So the output is one JSON
+ * object per line.
  */
 export function logProcess(logger: Logger): void {
   globalThis.console = new Console({
     stdout: toLog((text) => logger.info(text)),
     stderr: toLog((text) => logger.warn(text)),
   });
-  // Node's own listener prints them as they are.
+  // Node's own listener would print them as plain text.
   process.removeAllListeners('warning').on('warning', (warning) => logger.warn('Node warns.', warning));
   process.on('uncaughtException', (error) => {
     logger.error('The gateway ends: an error was not handled.', error);
@@ -19,7 +20,7 @@ export function logProcess(logger: Logger): void {
   });
 }
 
-/** The console writes each of its messages at once, however many lines it has. */
+/** The console writes each message in one piece, however many lines it has. */
 function toLog(log: (text: string) => void): Writable {
   return new Writable({
     decodeStrings: false,

@@ -8,11 +8,14 @@ export interface LoggerOptions {
   readonly level?: LogLevel;
   /** Default: standard output. */
   readonly destination?: DestinationStream;
-  /** Default: strikes out what has the form of a secret. */
+  /** Default: removes everything that looks like a secret. */
   readonly redact?: Redact;
 }
 
-/** One JSON object a line. What is known to carry a secret is struck out, wherever it stands in the details. */
+/**
+ * Writes one JSON object per line. Fields that are known to carry secrets are removed, wherever they are in the
+ * details.
+ */
 export function createLogger({ level = 'info', destination, redact = createRedact() }: LoggerOptions = {}): Logger {
   const sink = pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
@@ -32,7 +35,7 @@ const REDACTED = '[redacted]';
 const DEEPEST = 6;
 const WIDEST = 100;
 
-/** Plain data of bounded depth and width: whatever is logged, logging it neither fails nor fills the disk. */
+/** Converts a value to plain data of bounded depth and width, so that logging neither fails nor fills the disk. */
 function toLoggable(value: unknown, redact: Redact, depth = 0): unknown {
   if (typeof value === 'string') return redact(value).slice(0, 10_000);
   if (typeof value === 'bigint') return String(value);

@@ -1,22 +1,22 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** What one gateway counts, in a registry of its own: two gateways in one process never mix. */
+/** The metrics of one gateway, in a registry of its own: two gateways in one process must not mix. */
 export interface Metrics {
-  /** The text that `/metrics` answers with. */
+  /** Returns the text of `/metrics`. */
   render(): Promise<string>;
   readonly contentType: string;
   httpRequest(request: { method: string; route: string; status: number; seconds: number }): void;
-  /** A cycle ended. */
+  /** Counts a cycle that ended. */
   cycle(ended: { status: 'completed' | 'failed' | 'cancelled'; seconds: number }): void;
-  /** A call of a tool settled. Names of tools are configuration, so their number is bounded. */
+  /** Counts a settled tool call. Tool names are configuration, so their number is bounded. */
   call(settled: { tool: string; outcome: CallOutcome; seconds: number }): void;
-  /** Tokens that a model took and gave. */
+  /** Counts the tokens that a model read and wrote. */
   tokens(used: { model: string; input: number; output: number }): void;
-  /** How long an event waited before a cycle took it. */
+  /** Records how long an event waited before a cycle took it. */
   inboxLag(seconds: number): void;
   streamOpened(): void;
   streamClosed(why: StreamEnd): void;
-  /** A figure that is asked for when somebody looks, e.g. cycles under way. */
+  /** Adds a value that is read when the metrics are rendered, e.g. the number of running cycles. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
 }
 

@@ -1,18 +1,20 @@
 import { hideFrameIds } from './hide-tag.ts';
 
-/** Gives a text without the secrets in it. */
+/** Returns the text without its secrets. */
 export type Redact = (text: string) => string;
 
 const REDACTED = '[redacted]';
-// Keys, tokens and the password of a URL, wherever they stand: a log outlives the request it tells of.
+// Matches keys, tokens and passwords in URLs: a log outlives the request it is about.
 const SECRET_TEXT = /\blc_sk_[\w-]{8,}|\beyJ[\w-]+\.[\w-]+\.[\w-]*|\bBearer\s+\S+|(?<=:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g;
-/** What is shorter is a word that stands in many texts, and no secret. */
-const SHORTEST = 8;
+/** A shorter value is a word that occurs in many texts, and not a secret. */
+const MIN_SECRET_LENGTH = 8;
 
-/** Strikes out secrets and the ids of agents' frames by their form, and those of this process by their value. */
+/** Removes secrets and frame tags that are recognised by their form, and this process's secrets by their value. */
 export function createRedact(secrets: readonly string[] = []): Redact {
-  // The longest first: one may be the beginning of another.
-  const values = secrets.filter(({ length }) => length >= SHORTEST).sort((one, other) => other.length - one.length);
+  // The longest comes first, because one secret may be the beginning of another.
+  const values = secrets
+    .filter(({ length }) => length >= MIN_SECRET_LENGTH)
+    .sort((one, other) => other.length - one.length);
   return (text) => {
     let safe = hideFrameIds(text.replace(SECRET_TEXT, REDACTED));
     for (const value of values) safe = safe.replaceAll(value, REDACTED);
@@ -22,8 +24,8 @@ export function createRedact(secrets: readonly string[] = []): Redact {
 
 const SECRET_NAME = /(_KEY|_TOKEN|_SECRET|_PASSWORD)$/;
 
-/** Values of the environment that are secrets: those that the configuration names, and those whose names say so. */
-export function secretsOf(
+/** The environment's values that are secrets: those that the configuration names, and those whose names suggest it. */
+export function secretValues(
   env: Readonly<Record<string, string | undefined>>,
   { secretKey, secrets }: { readonly secretKey: string | undefined; readonly secrets: readonly string[] },
 ): string[] {

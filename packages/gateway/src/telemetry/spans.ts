@@ -10,28 +10,28 @@ import {
 } from '@opentelemetry/api';
 import { hideFrameIds } from './hide-tag.ts';
 
-/** The operations of the GenAI conventions that a gateway performs. */
+/** The operations of OpenTelemetry's GenAI conventions that a gateway performs. */
 type Operation = 'invoke_agent' | 'chat' | 'execute_tool';
 
 export interface SpanSubject {
   readonly operation: Operation;
-  /** The agent, the model or the tool: part of the span's name. */
-  readonly of: string;
-  /** Further attributes, e.g. `gen_ai.request.model`. Never texts of people, models or tools. */
+  /** The name of the agent, the model or the tool. It is part of the span's name. */
+  readonly subject: string;
+  /** Further attributes, e.g. `gen_ai.request.model`. They never hold texts of people, models or tools. */
   readonly attributes?: Attributes;
 }
 
 /**
- * Runs `work` in a span named by the GenAI conventions, `chat gpt-x`. It ends with the work; what the work throws is recorded and
- * thrown on. Without an OpenTelemetry SDK in the process it costs next to nothing.
+ * Runs `work` in a span named by the GenAI conventions, e.g. `chat gpt-x`. The span ends with the work; an error is
+ * recorded and thrown on. Without an OpenTelemetry SDK in the process this costs next to nothing.
  */
 export async function inSpan<T>(
-  { operation, of, attributes = {} }: SpanSubject,
+  { operation, subject, attributes = {} }: SpanSubject,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
-  if (!isTraced()) return await work(NOBODYS);
+  if (!isTraced()) return await work(NO_OP_SPAN);
   const options = { kind: KIND[operation], attributes: { 'gen_ai.operation.name': operation, ...attributes } };
-  return await tracer().startActiveSpan(`${operation} ${of}`, options, async (span) => {
+  return await tracer().startActiveSpan(`${operation} ${subject}`, options, async (span) => {
     try {
       return await work(span);
     } catch (error) {
@@ -43,19 +43,19 @@ export async function inSpan<T>(
   });
 }
 
-/** Whether an OpenTelemetry SDK is in the process: where none is, tracers only stand for those of one that may come. */
+/** True if the process has an OpenTelemetry SDK. Without one, tracers are proxies for an SDK that may come later. */
 export function isTraced(): boolean {
   return !(tracer() instanceof ProxyTracer);
 }
 
-/** Takes everything and keeps nothing. */
-const NOBODYS: Span = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
+/** A span that records nothing. */
+const NO_OP_SPAN: Span = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 
 function tracer(): Tracer {
   return trace.getTracer('@lastcall/gateway');
 }
 
-/** Of one call of a model. */
+/** The token usage of one model call. */
 export function usageAttributes(usage: { readonly inputTokens?: number; readonly outputTokens?: number }): Attributes {
   return {
     ...(usage.inputTokens === undefined ? {} : { 'gen_ai.usage.input_tokens': usage.inputTokens }),
@@ -63,7 +63,7 @@ export function usageAttributes(usage: { readonly inputTokens?: number; readonly
   };
 }
 
-// A model and a tool are reached over a boundary of the process, an agent is not.
+// A model is reached over the network; an agent and a tool run in this process.
 const KIND: Readonly<Record<Operation, SpanKind>> = {
   invoke_agent: SpanKind.INTERNAL,
   chat: SpanKind.CLIENT,

@@ -1,7 +1,7 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi';
 import { describe, expect, test } from 'vitest';
 import { agentConfigSchema } from '../../src/config/agent-config.ts';
-import { DEFAULT_LIMITS, gatewayLimitsOf, limitsOf } from '../../src/config/agent-limits.ts';
+import { DEFAULT_AGENT_LIMITS, resolveAgentLimits, resolveGatewayLimits } from '../../src/config/agent-limits.ts';
 import { check } from '../../src/config/config-problem.ts';
 
 const agent = { name: 'Concierge', instructions: 'Help.' };
@@ -114,11 +114,11 @@ describe('an agent as data', () => {
   });
 
   test('[G5] limits default one by one; the agent outranks the gateway', () => {
-    expect(limitsOf()).toEqual(DEFAULT_LIMITS);
-    expect(DEFAULT_LIMITS.hopLimit).toBe(8);
-    const limits = limitsOf({ maxSteps: 3, maxGoals: undefined }, { maxSteps: 9, maxGoals: 0 });
-    expect(limits).toEqual({ ...DEFAULT_LIMITS, maxSteps: 3, maxGoals: 0 });
-    expect(gatewayLimitsOf({ bodyBytes: 5, agent: { maxSteps: 3 } }, 700)).toMatchObject({
+    expect(resolveAgentLimits()).toEqual(DEFAULT_AGENT_LIMITS);
+    expect(DEFAULT_AGENT_LIMITS.hopLimit).toBe(8);
+    const limits = resolveAgentLimits({ maxSteps: 3, maxGoals: undefined }, { maxSteps: 9, maxGoals: 0 });
+    expect(limits).toEqual({ ...DEFAULT_AGENT_LIMITS, maxSteps: 3, maxGoals: 0 });
+    expect(resolveGatewayLimits({ bodyBytes: 5, agent: { maxSteps: 3 } }, 700)).toMatchObject({
       bodyBytes: 5,
       leaseMs: 700,
     });

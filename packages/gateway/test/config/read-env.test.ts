@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { readEnv } from '../../src/config/read-env.ts';
-import { DEFAULT_SETTINGS, settingsOf } from '../../src/config/settings.ts';
+import { DEFAULT_SETTINGS, resolveSettings } from '../../src/config/settings.ts';
 
 describe('the environment', () => {
   test('what is set is read', () => {
@@ -63,11 +63,11 @@ describe('the environment', () => {
   });
 
   test('[G55] without a word the gateway listens on loopback only', () => {
-    expect(settingsOf({}, {})).toEqual(DEFAULT_SETTINGS);
+    expect(resolveSettings({}, {})).toEqual(DEFAULT_SETTINGS);
     expect(DEFAULT_SETTINGS).toMatchObject({ host: '127.0.0.1', port: 4100, leaseMs: 10_000 });
   });
 
   test('the first that says something counts', () => {
-    expect(settingsOf({ port: 0 }, { port: 5, host: 'a' })).toMatchObject({ port: 0, host: 'a' });
+    expect(resolveSettings({ port: 0 }, { port: 5, host: 'a' })).toMatchObject({ port: 0, host: 'a' });
   });
 });

@@ -7,7 +7,7 @@ import { pushEvent } from '../../src/domain/inbox/push-event.ts';
 import { removeMember } from '../../src/domain/spaces/membership.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
-import { Gate } from '../../src/runtime/gate.ts';
+import { AdmissionQueue } from '../../src/runtime/admission-queue.ts';
 import { lobby } from '../support/lobby.ts';
 import { isFirstStep, resultsOf, textsOf } from '../support/requests.ts';
 import { type Database, databases } from '../support/stores.ts';
@@ -257,16 +257,16 @@ describe.each(databases)('attacks on a cycle on $kind', ({ create }) => {
   });
 });
 
-test('people who never end do not keep the others out for ever', async () => {
-  const gate = new Gate({ places: 1, isBusy: () => false });
-  await gate.enter('inside', { isUrgent: false });
+test('an endless stream of urgent threads does not keep the others out for ever', async () => {
+  const queue = new AdmissionQueue({ slots: 1, isBusy: () => false });
+  await queue.acquire('inside', { isUrgent: false });
   let went = false;
-  void gate.enter('other', { isUrgent: false }).then(() => {
+  void queue.acquire('other', { isUrgent: false }).then(() => {
     went = true;
   });
   for (let index = 0; index < 200 && !went; index++) {
-    const entering = gate.enter(`person ${index}`, { isUrgent: true });
-    gate.leave();
+    const entering = queue.acquire(`person ${index}`, { isUrgent: true });
+    queue.release();
     await Promise.race([entering, sleep(10)]);
   }
   expect(went).toBe(true);

@@ -2,7 +2,7 @@ import { fail, reply, tool } from '@lastcall/core';
 import { type ScriptedCall, scriptedModel } from '@lastcall/core/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { DEFAULT_LIMITS, type Limits } from '../../src/config/limits.ts';
+import { DEFAULT_GATEWAY_LIMITS, type GatewayLimits } from '../../src/config/limits.ts';
 import { runChannel, spaceChannel } from '../../src/domain/streams/emit.ts';
 import { openApi } from '../http/api.ts';
 import { lobby } from '../support/lobby.ts';
@@ -42,7 +42,7 @@ describe.each(databases)('an output over its limit on $kind', ({ create }) => {
   async function open(
     model: ReturnType<typeof caller>['model'],
     tools: Parameters<typeof openWorld>[0]['tools'] = {},
-    limits: Partial<Limits> = {},
+    limits: Partial<GatewayLimits> = {},
   ): Promise<World> {
     world = await openWorld({
       database,
@@ -240,7 +240,7 @@ describe.each(databases)('an output over its limit on $kind', ({ create }) => {
     const tools = Object.fromEntries(
       Object.entries(sizes).map(([name, size]) => [name, { tool: giving(() => 'x'.repeat(size)), visible: false }]),
     );
-    const one = await open(model, tools, DEFAULT_LIMITS);
+    const one = await open(model, tools, DEFAULT_GATEWAY_LIMITS);
     const { ada, space } = await lobby(one, { tools: Object.keys(tools) });
     asked.push([{ toolName: 'kept' }, { toolName: 'dropped' }]);
     await one.say(space, ada, 'Go');

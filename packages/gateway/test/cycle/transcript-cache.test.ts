@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { checkTools } from '../../src/config/registered-tool.ts';
 import { loadTranscriptRows } from '../../src/domain/consciousness/load-consciousness.ts';
 import type { Cycle } from '../../src/runtime/cycle/cycle.ts';
-import { takeThread } from '../../src/runtime/cycle/next-cycle.ts';
+import { claimNextCycle } from '../../src/runtime/cycle/next-cycle.ts';
 import { runCycle } from '../../src/runtime/cycle/run-cycle.ts';
 import { TranscriptCache } from '../../src/runtime/cycle/transcript-cache.ts';
 import { lobby } from '../support/lobby.ts';
@@ -20,26 +20,26 @@ const cycleOf = (threadId: string, epoch: number): Pick<Cycle, 'lease' | 'rows'>
 
 test('a mind is known as long as nobody else had the thread', () => {
   const transcriptCache = new TranscriptCache();
-  transcriptCache.keep(cycleOf('a', 5));
-  expect(transcriptCache.of({ threadId: 'a', epoch: 5 }, { isNew: false })).toEqual([row]);
-  expect(transcriptCache.of({ threadId: 'a', epoch: 6 }, { isNew: true })).toEqual([row]);
-  transcriptCache.renew({ threadId: 'a', epoch: 6 });
-  expect(transcriptCache.of({ threadId: 'a', epoch: 7 }, { isNew: true })).toEqual([row]);
+  transcriptCache.put(cycleOf('a', 5));
+  expect(transcriptCache.get({ threadId: 'a', epoch: 5 }, { isNewClaim: false })).toEqual([row]);
+  expect(transcriptCache.get({ threadId: 'a', epoch: 6 }, { isNewClaim: true })).toEqual([row]);
+  transcriptCache.updateEpoch({ threadId: 'a', epoch: 6 });
+  expect(transcriptCache.get({ threadId: 'a', epoch: 7 }, { isNewClaim: true })).toEqual([row]);
   // Somebody had it in epoch 7.
-  expect(transcriptCache.of({ threadId: 'a', epoch: 8 }, { isNew: true })).toBeUndefined();
-  expect(transcriptCache.of({ threadId: 'a', epoch: 7 }, { isNew: true })).toBeUndefined();
+  expect(transcriptCache.get({ threadId: 'a', epoch: 8 }, { isNewClaim: true })).toBeUndefined();
+  expect(transcriptCache.get({ threadId: 'a', epoch: 7 }, { isNewClaim: true })).toBeUndefined();
 });
 
 test('those used longest ago are forgotten where they are too much together', () => {
   const transcriptCache = new TranscriptCache({ maxCharacters: 4 * row.payload.length });
   const isKept = (threadId: string): boolean =>
-    transcriptCache.of({ threadId, epoch: 1 }, { isNew: false }) !== undefined;
-  for (const name of ['a', 'b', 'c', 'd']) transcriptCache.keep(cycleOf(name, 1));
-  transcriptCache.renew({ threadId: 'a', epoch: 1 });
-  transcriptCache.keep(cycleOf('e', 1));
+    transcriptCache.get({ threadId, epoch: 1 }, { isNewClaim: false }) !== undefined;
+  for (const name of ['a', 'b', 'c', 'd']) transcriptCache.put(cycleOf(name, 1));
+  transcriptCache.updateEpoch({ threadId: 'a', epoch: 1 });
+  transcriptCache.put(cycleOf('e', 1));
   expect(['a', 'b', 'c', 'd', 'e'].map(isKept)).toEqual([true, false, true, true, true]);
   // One that would take the place of most others is not kept.
-  transcriptCache.keep({ lease: { threadId: 'f', epoch: 1 }, rows: [row, row] });
+  transcriptCache.put({ lease: { threadId: 'f', epoch: 1 }, rows: [row, row] });
   expect(isKept('f')).toBe(false);
 });
 
@@ -62,16 +62,20 @@ describe.each(databases)('transcriptCache on $kind', ({ create }) => {
     const transcriptCache = new TranscriptCache();
     for (let count = 1; count <= 3; count++) {
       await world.say(space, ada, `Message ${count}`);
-      const taken = await takeThread(world.services, registry, bot, { owner: 'me', isUrgent: false, transcriptCache });
+      const taken = await claimNextCycle(world.services, registry, bot, {
+        owner: 'me',
+        isUrgent: false,
+        transcriptCache,
+      });
       if (taken === undefined) throw new Error('There was nothing to do.');
       const signal = new AbortController().signal;
       await runCycle(world.services, registry, taken.cycle, { signal, isCancelled: () => false, interrupt() {} });
       expect(taken.cycle).toMatchObject({ endPersisted: true, leaseReleased: true, number: count });
-      transcriptCache.keep(taken.cycle);
+      transcriptCache.put(taken.cycle);
       // A tool that still changes what it gave changes nothing that happened.
       given.list.push(count);
       const stored = await loadTranscriptRows(world.store.db, bot);
-      expect(transcriptCache.of(taken.lease, { isNew: false })).toEqual(stored.map((row) => ({ ...row })));
+      expect(transcriptCache.get(taken.lease, { isNewClaim: false })).toEqual(stored.map((row) => ({ ...row })));
       expect(stored.length).toBeGreaterThanOrEqual(5 * count);
     }
     await world.stop();

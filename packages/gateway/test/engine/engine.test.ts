@@ -25,7 +25,7 @@ describe.each(databases)('the engine for $kind', ({ create }) => {
     await database.remove();
   });
 
-  const enqueue = (threadId: string, at?: number | 'first') =>
+  const enqueue = (threadId: string, at?: number | 'urgent') =>
     store.transaction((tx) => engine.enqueue(tx, threadId, at));
 
   test('a thread is woken once its transaction is durable', async () => {
@@ -73,14 +73,14 @@ describe.each(databases)('the engine for $kind', ({ create }) => {
   });
 
   test('whoever is waited for is told to be, whatever else wakes the thread', async () => {
-    await enqueue('a', 'first');
+    await enqueue('a', 'urgent');
     await enqueue('a');
     await enqueue('b');
     const wakes = recordWakes();
     await engine.start(wakes.wake);
     await Promise.all([wakes.of('a'), wakes.of('b')]);
     await expect.poll(() => wakes.firsts).toEqual(['a']);
-    await enqueue('b', 'first');
+    await enqueue('b', 'urgent');
     await expect.poll(() => wakes.firsts.includes('b')).toBe(true);
   });
 

@@ -108,7 +108,7 @@ test('[G56] a wake that is waited for is not behind a thousand others', async ()
   await store.transaction(async (tx) => {
     for (let index = 0; index < 1_000; index++) await asked.enqueue(tx, `thread ${index}`);
   });
-  await store.transaction((tx) => asked.enqueue(tx, 'waited for', 'first'));
+  await store.transaction((tx) => asked.enqueue(tx, 'waited for', 'urgent'));
   const wakes = recordWakes();
   // Another than the one that was asked, which would wake it by itself.
   await other.start(wakes.wake);

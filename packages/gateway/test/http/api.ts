@@ -1,5 +1,5 @@
 import { jsonSchema, type Logger } from '@lastcall/core';
-import { DEFAULT_LIMITS, type Limits } from '../../src/config/limits.ts';
+import { DEFAULT_GATEWAY_LIMITS, type GatewayLimits } from '../../src/config/limits.ts';
 import { createKey } from '../../src/domain/keys/api-key.ts';
 import type { Scope } from '../../src/domain/keys/scope.ts';
 import { signToken, tokenSecret } from '../../src/domain/keys/tokens.ts';
@@ -45,7 +45,7 @@ interface Answer {
 }
 
 export interface ApiOptions extends Partial<Omit<AppOptions, 'tokenSecret'>> {
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<GatewayLimits>;
   /** For a second gateway on the same database, where the database takes one. */
   readonly services?: Partial<Services>;
 }
@@ -60,7 +60,7 @@ export async function openApi(
     engine: createInProcessEngine(),
     bus: createInProcessBus(),
     logger: recorder(logs),
-    limits: { ...DEFAULT_LIMITS, ...limits },
+    limits: { ...DEFAULT_GATEWAY_LIMITS, ...limits },
     ...given,
     store,
   };

@@ -1,6 +1,6 @@
 import { dispatchCall } from '@lastcall/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RunningCycle } from '../../src/runtime/cycle/cycle-context.ts';
+import type { SpaceToolContext } from '../../src/runtime/tools/built-in-context.ts';
 import { spaceTools } from '../../src/runtime/tools/space-tools.ts';
 import { holdLock, overlapping } from '../support/held-lock.ts';
 import type { Database } from '../support/stores.ts';
@@ -51,8 +51,8 @@ describe.each(overlapping)('reading a space while one is taken out of it on $kin
     const { services } = api;
     const read = async (spaceId: string, entityId: string): Promise<string> => {
       const agent = { id: entityId, entityId, name: 'Bob' };
-      const read: RunningCycle['read'] = (work) => work(services.store.db);
-      const context = { services, agent, read } as unknown as RunningCycle;
+      const read: SpaceToolContext['read'] = (work) => work(services.store.db);
+      const context = { services, agent, read } as unknown as SpaceToolContext;
       const tools = spaceTools(() => context, { messageCharacters: 100 });
       const call = { toolName: 'read_messages', input: { spaceId } };
       const { outcome } = await dispatchCall({ tools, call });

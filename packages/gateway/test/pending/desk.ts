@@ -1,4 +1,4 @@
-import type { Limits } from '../../src/config/limits.ts';
+import type { GatewayLimits } from '../../src/config/limits.ts';
 import { newId } from '../../src/domain/new-id.ts';
 import { type OpenedPending, openPending } from '../../src/domain/pending/open-pending.ts';
 import { type PendingCall, toPendingCall } from '../../src/domain/pending/pending-call.ts';
@@ -31,7 +31,7 @@ export interface Desk {
 
 export async function createDesk(
   create: (typeof databases)[number]['create'],
-  limits: Partial<Limits> = {},
+  limits: Partial<GatewayLimits> = {},
 ): Promise<Desk> {
   const world = await createWorld(create, limits);
   const { services } = world;

@@ -1,6 +1,6 @@
 import type { ToolContext } from '@lastcall/core';
 import type { AgentConfigInput } from '../../src/config/agent-config.ts';
-import { DEFAULT_LIMITS, type Limits } from '../../src/config/limits.ts';
+import { DEFAULT_GATEWAY_LIMITS, type GatewayLimits } from '../../src/config/limits.ts';
 import type { InboxEvent } from '../../src/domain/inbox/inbox-event.ts';
 import { newId } from '../../src/domain/new-id.ts';
 import type { Bus, StreamEvent } from '../../src/ports/bus/bus.ts';
@@ -9,12 +9,12 @@ import type { Services } from '../../src/ports/services.ts';
 import { fromJson, toJson } from '../../src/ports/store/json.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import type { AgentStatus, EntityKind, Tables } from '../../src/ports/store/tables.ts';
-import type { CycleContext, StagedWrite } from '../../src/runtime/cycle/cycle-context.ts';
+import type { BuiltInContext, StagedWrite } from '../../src/runtime/tools/built-in-context.ts';
 import type { Database, databases } from '../support/stores.ts';
 
 interface RecordedWake {
   readonly threadId: string;
-  readonly at?: number | 'first';
+  readonly at?: number | 'urgent';
 }
 
 /** A gateway's parts without its workers: what would be woken and told is noted. */
@@ -35,7 +35,7 @@ export interface World {
 
 export async function createWorld(
   create: (typeof databases)[number]['create'],
-  limits: Partial<Limits> = {},
+  limits: Partial<GatewayLimits> = {},
 ): Promise<World> {
   const database = await create();
   const stores: Store[] = [];
@@ -49,7 +49,7 @@ export async function createWorld(
       engine: recordingEngine(wakes),
       bus: recordingBus(published),
       logger: { debug() {}, info() {}, warn() {}, error() {} },
-      limits: { ...DEFAULT_LIMITS, ...limits },
+      limits: { ...DEFAULT_GATEWAY_LIMITS, ...limits },
     };
   };
   const services = await open();
@@ -138,7 +138,7 @@ function recordingBus(published: StreamEvent[]): Bus {
 export function cycleOf(
   services: Services,
   agentId: string,
-): { cycle: CycleContext; staged: StagedWrite[]; settle(): Promise<void> } {
+): { cycle: BuiltInContext; staged: StagedWrite[]; settle(): Promise<void> } {
   const staged: StagedWrite[] = [];
   return {
     staged,

@@ -39,7 +39,7 @@ test('[G43] every line of a gateway is one JSON object, or the text of its start
     return rows.length > 0;
   });
   way.proxy.cut();
-  await until('it is noticed', () => gateway.printed.out.includes('The workers of the queue cannot be started yet.'));
+  await until('it is noticed', () => gateway.printed.out.includes('The queue workers cannot be started yet.'));
   expect((await request(gateway.url, '/ready')).status).toBe(503);
   await client.query('select pg_advisory_unlock(1)');
   await client.query('drop function wait cascade');
@@ -56,7 +56,7 @@ test('[G43] every line of a gateway is one JSON object, or the text of its start
   expect(linesOf(gateway).filter((line) => !isJson(line))).toEqual([
     expect.stringMatching(/^Lastcall listens on http/),
   ]);
-  expect(gateway.printed.out).toContain('The queue says: Failed to complete jobs');
+  expect(gateway.printed.out).toContain('Queue: Failed to complete jobs');
   for (const text of ['loaded, { with:', 'in two\\nlines', 'an odd thing']) expect(gateway.printed.out).toContain(text);
 });
 

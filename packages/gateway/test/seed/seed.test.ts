@@ -2,7 +2,7 @@ import type { Logger } from '@lastcall/core';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkConfig } from '../../src/config/check-config.ts';
 import type { ConfigInput } from '../../src/config/config.ts';
-import { DEFAULT_LIMITS } from '../../src/config/limits.ts';
+import { DEFAULT_GATEWAY_LIMITS } from '../../src/config/limits.ts';
 import { deleteAgent } from '../../src/domain/agents/delete-agent.ts';
 import { updateAgent } from '../../src/domain/agents/update-agent.ts';
 import { createEntity } from '../../src/domain/entities/entity.ts';
@@ -44,7 +44,7 @@ describe.each(databases)('the configuration at a start, on $kind', ({ kind, crea
       engine: createInProcessEngine(),
       bus: createInProcessBus(),
       logger,
-      limits: DEFAULT_LIMITS,
+      limits: DEFAULT_GATEWAY_LIMITS,
     };
   }
 

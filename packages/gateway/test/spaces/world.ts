@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DEFAULT_LIMITS, type Limits } from '../../src/config/limits.ts';
+import { DEFAULT_GATEWAY_LIMITS, type GatewayLimits } from '../../src/config/limits.ts';
 import type { Agent } from '../../src/domain/agents/agent.ts';
 import { createAgent } from '../../src/domain/agents/create-agent.ts';
 import { createEntity, type Entity } from '../../src/domain/entities/entity.ts';
@@ -21,7 +21,7 @@ export interface World {
   readonly warnings: unknown[];
   in<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** The same world with other limits. */
-  with(limits: Partial<Limits>): World;
+  with(limits: Partial<GatewayLimits>): World;
   person(name?: string): Promise<Entity>;
   agent(name?: string, config?: object): Promise<Agent>;
   space(...members: readonly { readonly id: string }[]): Promise<Space>;
@@ -39,7 +39,7 @@ export async function openWorld(database: Database): Promise<World> {
   const ignore = (): void => {};
   const services: Services = {
     store,
-    limits: DEFAULT_LIMITS,
+    limits: DEFAULT_GATEWAY_LIMITS,
     logger: { debug: ignore, info: ignore, error: ignore, warn: (_message, details) => void warnings.push(details) },
     engine: {
       enqueue: async (tx, threadId, at) =>

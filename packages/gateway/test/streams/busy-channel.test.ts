@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DEFAULT_LIMITS } from '../../src/config/limits.ts';
+import { DEFAULT_GATEWAY_LIMITS } from '../../src/config/limits.ts';
 import { emit } from '../../src/domain/streams/emit.ts';
 import { readStream, type StreamReader } from '../../src/domain/streams/read-stream.ts';
 import type { Bus } from '../../src/ports/bus/bus.ts';
@@ -18,7 +18,7 @@ const READERS = 120;
 const WRITERS = 4;
 const TIMES = 40;
 const EVENTS = WRITERS * TIMES * 2;
-const limits = DEFAULT_LIMITS;
+const limits = DEFAULT_GATEWAY_LIMITS;
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 let database: Database;

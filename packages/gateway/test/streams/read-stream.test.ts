@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { KyselyPlugin } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DEFAULT_LIMITS } from '../../src/config/limits.ts';
+import { DEFAULT_GATEWAY_LIMITS } from '../../src/config/limits.ts';
 import { emit } from '../../src/domain/streams/emit.ts';
 import { readStream, type StreamReader } from '../../src/domain/streams/read-stream.ts';
 import { sweepStreams } from '../../src/domain/streams/sweep-streams.ts';
@@ -23,7 +23,7 @@ describe.each(databases)('reading a channel on $kind', ({ create }) => {
   });
 
   const bus = createInProcessBus();
-  const limits = DEFAULT_LIMITS;
+  const limits = DEFAULT_GATEWAY_LIMITS;
   const logger = { debug() {}, info() {}, warn() {}, error() {} };
   let channels = 0;
   const newChannel = (): string => `test:${++channels}`;

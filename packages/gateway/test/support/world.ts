@@ -1,7 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Logger } from '@lastcall/core';
-import type { LimitsInput } from '../../src/config/agent-limits.ts';
-import { DEFAULT_LIMITS, type Limits } from '../../src/config/limits.ts';
+import type { AgentLimitsInput } from '../../src/config/agent-limits.ts';
+import { DEFAULT_GATEWAY_LIMITS, type GatewayLimits } from '../../src/config/limits.ts';
 import { checkTools, type ToolEntries } from '../../src/config/registered-tool.ts';
 import { createAgent } from '../../src/domain/agents/create-agent.ts';
 import { createEntity } from '../../src/domain/entities/entity.ts';
@@ -43,8 +43,8 @@ export interface WorldOptions {
   /** By name; agents that name none get `default`. */
   readonly models: Readonly<Record<string, LanguageModelV4>>;
   readonly tools?: ToolEntries;
-  readonly limits?: Partial<Limits>;
-  readonly agentLimits?: LimitsInput;
+  readonly limits?: Partial<GatewayLimits>;
+  readonly agentLimits?: AgentLimitsInput;
 }
 
 export async function openWorld(options: WorldOptions): Promise<World> {
@@ -55,7 +55,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     engine: createInProcessEngine(),
     bus: createInProcessBus(),
     logger: recorder(logs),
-    limits: { ...DEFAULT_LIMITS, sweepMs: 100, retryMs: 20, graceMs: 5_000, ...options.limits },
+    limits: { ...DEFAULT_GATEWAY_LIMITS, sweepMs: 100, retryMs: 20, graceMs: 5_000, ...options.limits },
   };
   const tools = checkTools(options.tools ?? {}, ['tools']);
   if (!tools.ok) throw new Error(JSON.stringify(tools.problems));

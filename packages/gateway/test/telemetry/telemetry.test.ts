@@ -101,7 +101,7 @@ describe('spans', () => {
 
   test('have the names and attributes of the GenAI conventions, and end with their work', async () => {
     const value = await inSpan(
-      { operation: 'chat', of: 'gpt-x', attributes: { 'gen_ai.request.model': 'gpt-x' } },
+      { operation: 'chat', subject: 'gpt-x', attributes: { 'gen_ai.request.model': 'gpt-x' } },
       async (span) => {
         expect(exporter.getFinishedSpans()).toEqual([]);
         span.setAttributes(usageAttributes({ inputTokens: 5, outputTokens: 2 }));
@@ -122,14 +122,14 @@ describe('spans', () => {
 
   test('[G63] carry no frame of an agent', async () => {
     const error = new Error('bad prompt: <inbox-b003c4e5f60718293a4b5c6d>');
-    await expect(inSpan({ operation: 'chat', of: 'gpt-x' }, () => Promise.reject(error))).rejects.toBe(error);
+    await expect(inSpan({ operation: 'chat', subject: 'gpt-x' }, () => Promise.reject(error))).rejects.toBe(error);
     expect(exporter.getFinishedSpans()[0]?.status.message).toBe('bad prompt: <inbox-hidden>');
     exporter.reset();
   });
 
   test('tell of what was thrown, and throw it on', async () => {
     const error = new ApiError(409, 'taken', 'It is taken.');
-    await expect(inSpan({ operation: 'execute_tool', of: 'pay' }, () => Promise.reject(error))).rejects.toBe(error);
+    await expect(inSpan({ operation: 'execute_tool', subject: 'pay' }, () => Promise.reject(error))).rejects.toBe(error);
     const [span] = exporter.getFinishedSpans();
     expect(span).toMatchObject({ name: 'execute_tool pay', status: { code: 2, message: 'It is taken.' } });
     expect(span?.attributes).toMatchObject({ 'error.type': 'taken' });

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { AgentConfig } from '../../config/agent-config.ts';
-import type { Limits } from '../../config/limits.ts';
+import type { GatewayLimits } from '../../config/limits.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { AgentRow, Tables } from '../../ports/store/tables.ts';
@@ -9,7 +9,10 @@ import { ApiError } from '../api-error.ts';
 import { IS_WAITING } from './waiting.ts';
 
 /** How many events may wait for the agent: as it is configured, or as the gateway allows. */
-export function inboxLimit({ config }: Pick<AgentRow, 'config'>, { inboxLength }: Pick<Limits, 'inboxLength'>): number {
+export function inboxLimit(
+  { config }: Pick<AgentRow, 'config'>,
+  { inboxLength }: Pick<GatewayLimits, 'inboxLength'>,
+): number {
   return fromJson<AgentConfig>(config).limits?.inboxLength ?? inboxLength;
 }
 

@@ -1,5 +1,5 @@
 import type { Kysely, SelectQueryBuilder } from 'kysely';
-import type { Limits } from '../../config/agent-limits.ts';
+import type { AgentLimits } from '../../config/agent-limits.ts';
 import type { Services } from '../../ports/services.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
 import { toJson } from '../../ports/store/json.ts';
@@ -51,7 +51,7 @@ export async function prepareGoals(
   db: Kysely<Tables>,
   agentId: string,
   goals: readonly GoalInput[],
-  given?: Limits,
+  given?: AgentLimits,
 ): Promise<KeyedGoal[]> {
   const limits = given ?? (await noteLimits(db, agentId));
   const known = await keysOf(db, agentId);

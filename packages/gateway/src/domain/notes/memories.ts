@@ -1,5 +1,5 @@
 import type { Kysely, SelectQueryBuilder } from 'kysely';
-import type { Limits } from '../../config/agent-limits.ts';
+import type { AgentLimits } from '../../config/agent-limits.ts';
 import type { Services } from '../../ports/services.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
 import { toJson } from '../../ports/store/json.ts';
@@ -48,7 +48,7 @@ export async function prepareMemories(
   db: Kysely<Tables>,
   agentId: string,
   memories: readonly MemoryInput[],
-  given?: Limits,
+  given?: AgentLimits,
 ): Promise<MemoryInput[]> {
   const limits = given ?? (await noteLimits(db, agentId));
   const known = await keysOf(db, agentId);

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { AgentConfig } from '../../config/agent-config.ts';
-import { type Limits, limitsOf } from '../../config/agent-limits.ts';
+import { type AgentLimits, resolveAgentLimits } from '../../config/agent-limits.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 import { ApiError, notFound } from '../api-error.ts';
@@ -8,12 +8,12 @@ import { isId } from '../entities/column-text.ts';
 import { tooLarge } from '../entities/invalid.ts';
 
 /** How many goals, memories and plans the agent may keep, and how long each may be, as it is configured now. */
-export async function noteLimits(db: Kysely<Tables>, agentId: string): Promise<Limits> {
+export async function noteLimits(db: Kysely<Tables>, agentId: string): Promise<AgentLimits> {
   const agent = isId(agentId)
     ? await db.selectFrom('agents').select('config').where('id', '=', agentId).executeTakeFirst()
     : undefined;
   if (agent === undefined) throw notFound('agent', agentId);
-  return limitsOf(fromJson<Partial<AgentConfig>>(agent.config).limits);
+  return resolveAgentLimits(fromJson<Partial<AgentConfig>>(agent.config).limits);
 }
 
 /** `kept` are there already; `added` are new. */

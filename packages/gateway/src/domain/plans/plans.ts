@@ -1,5 +1,5 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
-import type { Limits } from '../../config/agent-limits.ts';
+import type { AgentLimits } from '../../config/agent-limits.ts';
 import type { Services } from '../../ports/services.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
 import { toJson } from '../../ports/store/json.ts';
@@ -62,7 +62,7 @@ export async function preparePlans(
   agentId: string,
   plans: readonly PlanInput[],
   now: number,
-  given?: Limits,
+  given?: AgentLimits,
 ): Promise<PreparedPlan[]> {
   const limits = given ?? (await noteLimits(db, agentId));
   const known = await knownPlans(db, agentId);

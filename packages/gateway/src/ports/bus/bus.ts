@@ -1,13 +1,14 @@
 /**
- * Ephemeral fan-out of stream events, between gateways too. Events are durable before they get here (see streams/emit.ts): a lost
- * notice delays a reader until the next one, and loses nothing.
+ * Broadcasts stream events to the readers of all gateways. It stores nothing: events are durable before they get here
+ * (see domain/streams/emit.ts), so a lost notice delays a reader until the next one, and loses nothing.
  */
 export interface Bus {
-  /** Never throws and never waits. Subscribers of this process are told before it returns. */
+  /** Never throws and never waits. Subscribers of this process are called before it returns. */
   publish(events: readonly StreamEvent[]): void;
   /**
-   * Notices of one channel, mostly in the order of their `seq`: of two transactions that end in the same moment the later may be
-   * told of first, and a notice may come twice. A reader that finds a gap reads the store. Gives what ends the subscription.
+   * Calls the listener with the notices of one channel, mostly in the order of their `seq`: of two transactions that
+   * commit at the same moment the later may come first, and a notice may come twice. A reader that finds a gap reads
+   * the store. Returns a function that ends the subscription.
    */
   subscribe(channel: string, listener: (notice: StreamNotice) => void): () => void;
   start(): Promise<void>;
@@ -17,19 +18,19 @@ export interface Bus {
 /** One event of a stream: a row of `stream_events`. */
 export interface StreamEvent {
   readonly channel: string;
-  /** 1, 2, 3 … within the channel, without gaps. */
+  /** Counts 1, 2, 3 … within the channel, without gaps. */
   readonly seq: number;
   readonly type: string;
   readonly payload: unknown;
   readonly at: number;
-  /** How many keys had been revoked when it was said: see streams/revocations.ts. */
+  /** How many keys had been revoked when the event was written: see domain/streams/revocations.ts. */
   readonly revocations: number;
 }
 
-/** That there is something to read: with it, or by reference where it was too large or too much to travel. */
+/** Says that there is something to read. The event comes with it, unless there was too much to send. */
 export interface StreamNotice {
   readonly channel: string;
-  /** The store has events at least up to this one. 0: some may have been missed, look. */
+  /** The store has events at least up to this one. 0 means that some may have been missed, so the reader must look. */
   readonly seq: number;
   readonly event?: StreamEvent;
 }

@@ -1,19 +1,22 @@
 import type { StreamEvent, StreamNotice } from './bus.ts';
 import { toNotice } from './subscribers.ts';
 
-/** Between one sending and the next. What comes after a pause goes at once. */
+/** The pause between two batches. A notice that comes after the pause is sent at once. */
 const PAUSE_MS = 20;
-/** After a sending that failed, unless a new connection comes first. */
+/** The pause after a failed batch, unless a new connection comes first. */
 const RETRY_MS = 1_000;
-/** What may wait as it is. Beyond it one reference a channel stands for all that is there to read. */
-const MOST_WAITING = 1_000;
+/** How many notices wait with their events. Above it they are replaced by one reference per channel. */
+const MAX_WAITING = 1_000;
 
-/** Gathers what is to be told to other gateways, and sends it in batches. While it cannot be sent it waits, and stays small. */
+/**
+ * Collects notices for the other gateways and sends them in batches. While they cannot be sent they wait, in bounded
+ * memory.
+ */
 export class Outbox {
   readonly #send: (notices: readonly StreamNotice[]) => Promise<void>;
   #waiting: StreamNotice[] = [];
-  #most = MOST_WAITING;
-  #state: 'closed' | 'idle' | 'sending' | 'resting' = 'closed';
+  #maxWaiting = MAX_WAITING;
+  #state: 'closed' | 'idle' | 'sending' | 'paused' = 'closed';
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> = Promise.resolve();
 
@@ -23,11 +26,11 @@ export class Outbox {
 
   add(events: readonly StreamEvent[]): void {
     for (const event of events) this.#waiting.push(toNotice(event));
-    if (this.#waiting.length > this.#most) this.#shrink();
+    if (this.#waiting.length > this.#maxWaiting) this.#shrink();
     this.#flush();
   }
 
-  /** There is a connection to send on. */
+  /** Called when there is a connection to send on. */
   open(): void {
     if (this.#state === 'sending') return;
     clearTimeout(this.#timer);
@@ -47,7 +50,7 @@ export class Outbox {
   #flush(): void {
     if (this.#state !== 'idle' || this.#waiting.length === 0) return;
     this.#state = 'sending';
-    this.#sending = this.#sendBatch().then((sent) => this.#rest(sent ? PAUSE_MS : RETRY_MS));
+    this.#sending = this.#sendBatch().then((sent) => this.#pause(sent ? PAUSE_MS : RETRY_MS));
   }
 
   async #sendBatch(): Promise<boolean> {
@@ -55,18 +58,18 @@ export class Outbox {
     this.#waiting = [];
     try {
       await this.#send(batch);
-      this.#most = MOST_WAITING;
+      this.#maxWaiting = MAX_WAITING;
       return true;
     } catch {
-      // It may have been sent or not: once more is harmless, never is not.
+      // The batch may have been sent or not. Sending it twice is harmless; losing it is not.
       this.#waiting = [...batch, ...this.#waiting];
       return false;
     }
   }
 
-  #rest(ms: number): void {
+  #pause(ms: number): void {
     if (this.#state !== 'sending') return;
-    this.#state = 'resting';
+    this.#state = 'paused';
     this.#timer = setTimeout(() => this.open(), ms);
   }
 
@@ -74,7 +77,7 @@ export class Outbox {
     const highest = new Map<string, number>();
     for (const { channel, seq } of this.#waiting) highest.set(channel, Math.max(seq, highest.get(channel) ?? 0));
     this.#waiting = [...highest].map(([channel, seq]) => ({ channel, seq }));
-    // Not at every event, where there are many channels.
-    this.#most = Math.max(MOST_WAITING, 2 * this.#waiting.length);
+    // With many channels the limit grows, so that the queue is not shrunk again at every event.
+    this.#maxWaiting = Math.max(MAX_WAITING, 2 * this.#waiting.length);
   }
 }

@@ -1,14 +1,14 @@
 import type { StreamNotice } from './bus.ts';
 
-/** PostgreSQL refuses a payload of 8,000 bytes. */
-const MOST_BYTES = 7_999;
+/** PostgreSQL refuses payloads of 8,000 bytes or more. */
+const MAX_BYTES = 7_999;
 
-/** Notices as payloads of NOTIFY, as few as there must be. What is too large for one goes by reference. */
+/** Packs notices into as few NOTIFY payloads as possible. An event that is too large for one is sent as a reference. */
 export function packNotices(from: string, notices: readonly StreamNotice[]): string[] {
   const packets: string[] = [];
   const open = `{"from":${JSON.stringify(from)},"notices":[`;
   const close = ']}';
-  const room = MOST_BYTES - bytesOf(open) - bytesOf(close);
+  const room = MAX_BYTES - bytesOf(open) - bytesOf(close);
   let items: string[] = [];
   let used = 0;
   const seal = (): void => {
@@ -19,7 +19,7 @@ export function packNotices(from: string, notices: readonly StreamNotice[]): str
   for (const notice of notices) {
     const item = toItem(notice, room);
     const size = bytesOf(item) + 1;
-    // Not even a reference fits: its readers look when the next notice comes.
+    // Not even the reference fits. The readers look when the next notice comes.
     if (size > room) continue;
     if (used + size > room) seal();
     items.push(item);
@@ -34,8 +34,8 @@ function toItem(notice: StreamNotice, room: number): string {
   const reference = JSON.stringify({ channel, seq });
   if (notice.event === undefined) return reference;
   const { type, payload, at, revocations } = notice.event;
-  const whole = JSON.stringify({ channel, seq, event: { type, payload: payload ?? null, at, revocations } });
-  return bytesOf(whole) < room ? whole : reference;
+  const complete = JSON.stringify({ channel, seq, event: { type, payload: payload ?? null, at, revocations } });
+  return bytesOf(complete) < room ? complete : reference;
 }
 
 interface Packet {
@@ -43,11 +43,13 @@ interface Packet {
   readonly notices: readonly StreamNotice[];
 }
 
-/** Undefined for what `packNotices` did not make: whoever has the database may notify. */
+/**
+ * Returns undefined for a payload that `packNotices` did not make: anybody with access to the database can send one.
+ */
 export function unpackNotices(packet: string): Packet | undefined {
   const parsed = parse(packet);
   if (typeof parsed?.from !== 'string' || !Array.isArray(parsed.notices)) return undefined;
-  return { from: parsed.from, notices: parsed.notices.filter(isNotice).map(withWholeEvent) };
+  return { from: parsed.from, notices: parsed.notices.filter(isNotice).map(withFullEvent) };
 }
 
 function parse(packet: string): Partial<Packet> | undefined {
@@ -64,7 +66,7 @@ function isNotice(value: unknown): value is StreamNotice {
   return typeof channel === 'string' && typeof seq === 'number' && (event === undefined || typeof event === 'object');
 }
 
-function withWholeEvent({ channel, seq, event }: StreamNotice): StreamNotice {
+function withFullEvent({ channel, seq, event }: StreamNotice): StreamNotice {
   return event === undefined || event === null ? { channel, seq } : { channel, seq, event: { ...event, channel, seq } };
 }
 

@@ -3,7 +3,7 @@ import type { StreamEvent, StreamNotice } from './bus.ts';
 
 type Listener = (notice: StreamNotice) => void;
 
-/** Who listens to what, in this process. */
+/** The subscriptions of this process. */
 export class Subscribers {
   readonly #byChannel = new Map<string, Set<{ readonly listener: Listener }>>();
   readonly #logger: Logger | undefined;
@@ -17,7 +17,8 @@ export class Subscribers {
   }
 
   add(channel: string, listener: Listener): () => void {
-    // In an object of its own: the same function may subscribe twice, and each ends by itself.
+    // Wrapped in an object of its own, because the same function may subscribe twice, and each subscription ends by
+    // itself.
     const subscription = { listener };
     const known = this.#byChannel.get(channel);
     if (known === undefined) this.#byChannel.set(channel, new Set([subscription]));
@@ -25,11 +26,11 @@ export class Subscribers {
     return () => this.#remove(channel, subscription);
   }
 
-  tell(notice: StreamNotice): void {
+  notify(notice: StreamNotice): void {
     const subscriptions = this.#byChannel.get(notice.channel);
-    // A copy: those who come while it is told have subscribed to what follows.
+    // A copy, because a subscription that is added during the loop starts with the next notice.
     for (const subscription of [...(subscriptions ?? [])])
-      if (subscriptions?.has(subscription) === true) this.#tellOne(subscription.listener, notice);
+      if (subscriptions?.has(subscription) === true) this.#notifyOne(subscription.listener, notice);
   }
 
   #remove(channel: string, subscription: { readonly listener: Listener }): void {
@@ -38,11 +39,11 @@ export class Subscribers {
     if (known?.size === 0) this.#byChannel.delete(channel);
   }
 
-  #tellOne(listener: Listener, notice: StreamNotice): void {
+  #notifyOne(listener: Listener, notice: StreamNotice): void {
     try {
       listener(notice);
     } catch (error) {
-      this.#logger?.error(`A listener to ${notice.channel} threw. The others were told.`, error);
+      this.#logger?.error(`A listener to ${notice.channel} threw. The others were called.`, error);
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Logger } from '@lastcall/core';
 import type { Wake } from './engine.ts';
 
-/** Resolves also where the wake fails: the sweep finds the thread again. */
+/** Resolves even if the wake fails: the sweep finds the thread again. */
 export async function deliverWake(
   wake: Wake,
   { threadId, isUrgent }: { readonly threadId: string; readonly isUrgent: boolean },

@@ -1,18 +1,21 @@
 import type { Tx } from '../store/store.ts';
 
 /**
- * Delivers wakes. It may lose one or deliver it twice: what makes a thread single-minded is its row (see threads/lease.ts), and
- * the sweep finds what was lost (see threads/sweep.ts).
+ * Delivers wakes. It may lose one or deliver it twice: the thread's row ensures that one worker holds it (see
+ * runtime/lease.ts), and the sweep finds what was lost (see runtime/find-runnable-threads.ts).
  */
 export interface Engine {
   /**
-   * Wakes the thread once the transaction is durable, on whichever gateway is free: not before an instant, where one is given, or
-   * ahead of others, where somebody waits for it.
+   * Wakes the thread on any free gateway once the transaction is committed: at the given time, or before all others if
+   * a person waits for it ('urgent').
    */
-  enqueue(tx: Tx, threadId: string, at?: number | 'first'): Promise<void>;
-  /** From here on wakes are delivered. `wake` resolves once the thread is taken, left or in line: not when its work is done. */
+  enqueue(tx: Tx, threadId: string, at?: number | 'urgent'): Promise<void>;
+  /**
+   * Starts to deliver wakes. `wake` resolves once the thread is claimed, left alone or queued, not when its work is
+   * done.
+   */
   start(wake: Wake): Promise<void>;
-  /** Delivers no more. What was enqueued stays for others, or for the next start. */
+  /** Stops delivering. Wakes that are left stay for other gateways or for the next start. */
   stop(): Promise<void>;
 }
 

@@ -7,27 +7,30 @@ import { addWakeJob, SCHEMA, type WakePayload } from './wake-jobs.ts';
 
 export interface GraphileOptions {
   readonly url: string;
-  /** Wakes under way at once: one takes a few milliseconds. Default 10. */
+  /** How many wakes are delivered at once. Each takes a few milliseconds. Default 10. */
   readonly concurrency?: number;
   readonly logger?: Logger;
 }
 
-/** For gateways that share a PostgreSQL database: wakes are jobs in it, written by the transaction that is the reason to wake. */
+/**
+ * The engine of gateways that share a PostgreSQL database: wakes are jobs in it, written by the transaction that causes
+ * them.
+ */
 export async function createGraphileEngine({ url, concurrency = 10, logger }: GraphileOptions): Promise<Engine> {
   await prepare(url, logger);
   let workers: Workers | undefined;
-  let own: Wake | undefined;
+  let localWake: Wake | undefined;
   return {
     async enqueue(tx, threadId, at) {
       addWakeJob(tx, threadId, at);
-      // Whoever is waited for need not go by way of the queue: the job is for when this gateway dies, or has no place.
-      if (at === 'first')
+      // An urgent wake does not wait for the queue. The job is for the case that this gateway dies or has no free slot.
+      if (at === 'urgent')
         tx.afterCommit(() => {
-          if (own !== undefined) void deliverWake(own, { threadId, isUrgent: true }, logger);
+          if (localWake !== undefined) void deliverWake(localWake, { threadId, isUrgent: true }, logger);
         });
     },
     async start(wake) {
-      own = wake;
+      localWake = wake;
       workers = await runWorkers({
         url,
         concurrency,
@@ -36,14 +39,14 @@ export async function createGraphileEngine({ url, concurrency = 10, logger }: Gr
       });
     },
     async stop() {
-      own = undefined;
+      localWake = undefined;
       await workers?.stop();
       workers = undefined;
     },
   };
 }
 
-/** Jobs can be added from here on. */
+/** Creates the queue's tables. Jobs can be added after that. */
 async function prepare(url: string, logger: Logger | undefined): Promise<void> {
   const pool = createWorkerPool(url, 1);
   try {
@@ -53,10 +56,16 @@ async function prepare(url: string, logger: Logger | undefined): Promise<void> {
   }
 }
 
-/** A wake takes milliseconds. One that takes longer goes on, but keeps no place that others need. */
-const PATIENCE_MS = 1_000;
+/**
+ * A wake takes milliseconds. After this time its job ends, so that a slow one does not block others; the wake itself
+ * continues.
+ */
+const MAX_JOB_MS = 1_000;
 
-/** Rejects if the worker stops meanwhile: whether the thread was taken is not known, and the job stays for another. */
+/**
+ * Rejects if the worker stops first: it is then unknown whether the thread was claimed, and the job stays for another
+ * worker.
+ */
 async function perform(
   wake: Wake,
   { threadId, first = false }: WakePayload,
@@ -64,7 +73,7 @@ async function perform(
   logger: Logger | undefined,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, PATIENCE_MS);
+  const timer = setTimeout(resolve, MAX_JOB_MS);
   const onStop = (): void => reject(new Error('The gateway stops.'));
   stopping.addEventListener('abort', onStop);
   void deliverWake(wake, { threadId, isUrgent: first }, logger).then(resolve);

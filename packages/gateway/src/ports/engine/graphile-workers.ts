@@ -5,9 +5,9 @@ import type { Pool, PoolClient } from 'pg';
 import { createPool } from '../store/postgres-store.ts';
 import { SCHEMA, TASK, type WakePayload } from './wake-jobs.ts';
 
-/** Workers of the queue that go on until they are stopped, whatever happens to the database. */
+/** The queue's workers. They keep running until they are stopped, whatever happens to the database. */
 export interface Workers {
-  /** Does not wait for what is being performed. */
+  /** Does not wait for running jobs. */
   stop(): Promise<void>;
 }
 
@@ -23,10 +23,10 @@ export async function runWorkers(options: WorkersOptions): Promise<Workers> {
   let running = await launch(options, stopping.signal);
   const supervised = supervise();
 
-  /** Workers end by themselves when they cannot say that a job is done: others take their place. */
+  /** A worker ends by itself when it cannot mark a job as done. New workers replace the old ones. */
   async function supervise(): Promise<void> {
     for (;;) {
-      await Promise.race([running.runner.promise.catch(() => {}), running.cut]);
+      await Promise.race([running.runner.promise.catch(() => {}), running.broken]);
       if (stopping.signal.aborted) {
         await running.runner.promise.catch(() => {});
         return await close(running.pool);
@@ -34,7 +34,7 @@ export async function runWorkers(options: WorkersOptions): Promise<Workers> {
       running.runner.stop().catch(() => {});
       await close(running.pool);
       if (stopping.signal.aborted) return;
-      options.logger?.warn('The workers of the queue have ended. Others are started.');
+      options.logger?.warn('The queue workers stopped and are restarted.');
       const next = await relaunch(options, stopping.signal);
       if (next === undefined) return;
       running = next;
@@ -44,7 +44,7 @@ export async function runWorkers(options: WorkersOptions): Promise<Workers> {
   return {
     async stop() {
       stopping.abort();
-      // It rejects where they have ended by themselves.
+      // It rejects if the workers have ended by themselves.
       running.runner.stop().catch(() => {});
       await Promise.race([supervised, sleep(STOP_MS, undefined, { ref: false })]);
     },
@@ -55,31 +55,32 @@ interface Running {
   readonly runner: Runner;
   readonly pool: Pool;
   /**
-   * The connection that listens broke, or a worker ended and the others are shutting down: connections beside it broke too, and
-   * workers that were using one may wait for ever, and the shutdown with them.
+   * Resolves when the listening connection broke, or when a worker ended and the others shut down. Other connections
+   * have probably broken too: workers that used one may wait for ever, and the shutdown with them.
    */
-  readonly cut: Promise<void>;
+  readonly broken: Promise<void>;
 }
 
-/** What an unreachable database may hold a stop up for. */
+/** How long an unreachable database may delay a stop. */
 const STOP_MS = 2_000;
 const FIRST_RETRY_MS = 100;
-const LAST_RETRY_MS = 2_000;
+const MAX_RETRY_MS = 2_000;
 
 async function relaunch(options: WorkersOptions, stopping: AbortSignal): Promise<Running | undefined> {
-  for (let delay = FIRST_RETRY_MS; ; delay = Math.min(delay * 2, LAST_RETRY_MS)) {
+  for (let delay = FIRST_RETRY_MS; ; delay = Math.min(delay * 2, MAX_RETRY_MS)) {
     try {
       await sleep(delay, undefined, { signal: stopping });
       return await launch(options, stopping);
     } catch (error) {
       if (stopping.aborted) return undefined;
-      options.logger?.warn('The workers of the queue cannot be started yet.', error);
+      options.logger?.warn('The queue workers cannot be started yet.', error);
     }
   }
 }
 
 async function launch(options: WorkersOptions, stopping: AbortSignal): Promise<Running> {
-  // One for each, and one that listens: with fewer they wait for each other after all were cut.
+  // One connection for each worker, and one that listens. With fewer, workers wait for each other after all connections
+  // broke.
   const pool = createWorkerPool(options.url, options.concurrency + 1);
   try {
     const runner = await run({
@@ -89,17 +90,18 @@ async function launch(options: WorkersOptions, stopping: AbortSignal): Promise<R
       parsedCronItems: [],
       concurrency: options.concurrency,
       noHandleSignals: true,
-      // A notice wakes a worker at once; this is for delayed jobs, and for when notices are lost.
+      // A notice wakes a worker at once. Polling is for delayed jobs, and for lost notices.
       pollInterval: 1_000,
-      // Without it the promise of a job's completion is nobody's, and the database's end would be the process's.
+      // With batching, nobody would handle the rejection of a job's completion, and a lost database would end the
+      // process.
       preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
       logger: toWorkerLogger(options.logger),
     });
     if (stopping.aborted) runner.stop().catch(() => {});
-    const { promise: cut, resolve } = Promise.withResolvers<void>();
+    const { promise: broken, resolve } = Promise.withResolvers<void>();
     runner.events.once('pool:listen:error', () => resolve());
     runner.events.once('pool:gracefulShutdown', () => resolve());
-    return { runner, pool, cut };
+    return { runner, pool, broken };
   } catch (error) {
     await close(pool);
     throw error;
@@ -111,8 +113,8 @@ export function createWorkerPool(url: string, connections: number): Pool {
 }
 
 /**
- * Hides the code of a failed connection: for some codes, such as that of a database that is starting, workers would wait for
- * seconds to minutes. Without one they look again at their next poll.
+ * Hides the code of a failed connection: for some codes, such as that of a database that is starting, workers would
+ * wait for seconds to minutes. Without a code they try again at their next poll.
  */
 function failFast(pool: Pool): Pool {
   const connect = pool.connect.bind(pool);
@@ -128,15 +130,15 @@ function failFast(pool: Pool): Pool {
   return pool;
 }
 
-/** A connection that hangs holds nobody up: the process drops it in the end. */
+/** Does not wait for a connection that hangs: it ends with the process. */
 async function close(pool: Pool): Promise<void> {
   const closing = pool.end().catch(() => {});
   await Promise.race([closing, sleep(STOP_MS, undefined, { ref: false })]);
 }
 
-/** Workers have much to say that is no news. */
+/** Logs only the queue's warnings and errors; its other messages are noise. */
 export function toWorkerLogger(logger: Logger | undefined): WorkerLogger {
   return new WorkerLogger(() => (level, message) => {
-    if (level === 'error' || level === 'warning') logger?.warn(`The queue says: ${message}`);
+    if (level === 'error' || level === 'warning') logger?.warn(`Queue: ${message}`);
   });
 }

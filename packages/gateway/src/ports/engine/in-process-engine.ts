@@ -3,9 +3,12 @@ import { deliverWake } from './deliver-wake.ts';
 import type { Engine, Wake } from './engine.ts';
 import { WakeTimes } from './wake-times.ts';
 
-/** For one gateway by itself. Nothing of it survives the process: the sweep finds what was to be woken. */
+/**
+ * The engine of a gateway that does not share its database. Nothing survives the process: after a restart the sweep
+ * finds the threads.
+ */
 export function createInProcessEngine({ logger }: { logger?: Logger } = {}): Engine {
-  /** Threads to be woken at once: one wake stands for all that were asked for before it. */
+  /** Threads to wake now. One wake stands for all that were requested before it. */
   const waiting = new Map<string, { readonly threadId: string; readonly isUrgent: boolean }>();
   const later = new WakeTimes();
   let wake: Wake | undefined;
@@ -25,13 +28,13 @@ export function createInProcessEngine({ logger }: { logger?: Logger } = {}): Eng
     for (const thread of threads) if (wake !== undefined) void deliverWake(wake, thread, logger);
   }
 
-  /** One timer, for the nearest instant, however many wakes there are. */
+  /** Sets one timer for the nearest time, however many wakes there are. */
   function setTimer(): void {
     const nearest = later.nearest ?? Number.POSITIVE_INFINITY;
     if (wake === undefined || nearest >= timerAt) return;
     clearTimeout(timer);
     timerAt = nearest;
-    timer = setTimeout(onTimer, Math.min(Math.max(nearest - Date.now(), 0), FARTHEST_MS));
+    timer = setTimeout(onTimer, Math.min(Math.max(nearest - Date.now(), 0), MAX_TIMER_MS));
   }
 
   function onTimer(): void {
@@ -43,17 +46,17 @@ export function createInProcessEngine({ logger }: { logger?: Logger } = {}): Eng
   return {
     async enqueue(tx, threadId, at) {
       tx.afterCommit(() => {
-        if (at === undefined || at === 'first') return add(threadId, at === 'first');
+        if (at === undefined || at === 'urgent') return add(threadId, at === 'urgent');
         const wait = at - Date.now();
         if (wait <= 0) return add(threadId);
-        // What is far is found by the sweep when it is due: those who sleep until then cost no memory.
-        if (wait > FARTHEST_MS) return;
+        // The sweep finds later wakes when they are due, so sleeping agents cost no memory.
+        if (wait > MAX_TIMER_MS) return;
         later.add({ at, threadId });
         setTimer();
       });
     },
-    async start(given) {
-      wake = given;
+    async start(newWake) {
+      wake = newWake;
       for (const { threadId, isUrgent } of waiting.values()) add(threadId, isUrgent);
       setTimer();
     },
@@ -67,4 +70,4 @@ export function createInProcessEngine({ logger }: { logger?: Logger } = {}): Eng
   };
 }
 
-const FARTHEST_MS = 60_000;
+const MAX_TIMER_MS = 60_000;

@@ -2,65 +2,66 @@ import { sql } from 'kysely';
 import { statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
 
-/** The queue's own schema and the name of its one task. */
+/** The queue's own schema, and the name of its one task. */
 export const SCHEMA = 'graphile_worker';
 export const TASK = 'wake';
 
-/** A job of the queue. Of those with one key there is one, until a worker takes it. */
+/** A job of the queue. There is one job per key, until a worker takes it. */
 interface WakeJob {
   readonly key: string;
   readonly threadId: string;
   readonly at: number | null;
-  /** Whether it is taken ahead of others. */
-  readonly first: boolean;
+  /** True if the job is taken before others. */
+  readonly isUrgent: boolean;
 }
 
-/** What a job tells whoever performs it. */
+/** What a job carries. */
 export interface WakePayload {
   readonly threadId: string;
   readonly first?: boolean;
 }
 
-const added = new WeakMap<Tx, Map<string, WakeJob>>();
+const jobsOfTransaction = new WeakMap<Tx, Map<string, WakeJob>>();
 
 /**
- * Adds the job at the end of the transaction, with the others of it. A delayed wake has a key of its own, so that it neither
- * puts an immediate one off nor gives way to it; so has one that is ahead of others, so that no later one puts it back.
+ * Adds the job at the end of the transaction, together with its others. Delayed wakes have keys of their own, so that
+ * they neither postpone an immediate wake nor are replaced by it. So have urgent ones, so that no later wake removes
+ * the urgency.
  */
-export function addWakeJob(tx: Tx, threadId: string, at: number | 'first' | undefined): void {
-  const first = at === 'first';
-  const key = at === undefined ? `thread:${threadId}` : `thread:${threadId}@${at}`;
-  const job = { key, threadId, at: first || at === undefined ? null : at, first };
-  const jobs = added.get(tx);
+export function addWakeJob(tx: Tx, threadId: string, at: number | 'urgent' | undefined): void {
+  const isUrgent = at === 'urgent';
+  const key = at === undefined ? `thread:${threadId}` : `thread:${threadId}@${isUrgent ? 'first' : at}`;
+  const job = { key, threadId, at: isUrgent || at === undefined ? null : at, isUrgent };
+  const jobs = jobsOfTransaction.get(tx);
   if (jobs !== undefined) {
     jobs.set(key, job);
     return;
   }
-  added.set(tx, new Map([[key, job]]));
-  // At the end of the end, after stream events were numbered: with one order of locks no two transactions wait for each other.
+  jobsOfTransaction.set(tx, new Map([[key, job]]));
+  // Runs after the stream events were numbered: with one order of locks no two transactions wait for each other.
   tx.beforeCommit(async () => tx.beforeCommit(() => writeJobs(tx)));
 }
 
 async function writeJobs(tx: Tx): Promise<void> {
-  const jobs = [...(added.get(tx)?.values() ?? [])];
-  added.delete(tx);
+  const jobs = [...(jobsOfTransaction.get(tx)?.values() ?? [])];
+  jobsOfTransaction.delete(tx);
   let missing = jobs.sort((one, other) => (one.key < other.key ? -1 : 1));
-  for (let tries = 0; missing.length > 0 && tries < TRIES; tries++) {
+  for (let tries = 0; missing.length > 0 && tries < MAX_TRIES; tries++) {
     const keys = await addJobs(tx, missing);
     missing = missing.filter(({ key }) => keys.has(key));
   }
 }
 
 /**
- * Gives the keys that were not added: a worker took the job of that key in the same moment. It may have looked before this
- * transaction is seen, so another job is needed, and the next try makes one.
+ * Returns the keys that were not added, because a worker took the job of that key at the same moment. It may have read
+ * before this transaction is visible, so another job is needed, and the next attempt adds one.
  */
 async function addJobs(tx: Tx, jobs: readonly WakeJob[]): Promise<ReadonlySet<string>> {
   const rows = await addAll(tx.db, {
     keys: jobs.map(({ key }) => key),
     threads: jobs.map(({ threadId }) => threadId),
     times: jobs.map(({ at }) => at),
-    firsts: jobs.map(({ first }) => first),
+    urgent: jobs.map(({ isUrgent }) => isUrgent),
   });
   return new Set(rows.map(({ key }) => key));
 }
@@ -69,22 +70,22 @@ interface JobValues {
   readonly keys: readonly string[];
   readonly threads: readonly string[];
   readonly times: readonly (number | null)[];
-  readonly firsts: readonly boolean[];
+  readonly urgent: readonly boolean[];
 }
 
 const addAll = statement(
-  (_db, { keys, threads, times, firsts }: JobValues) => sql<{ key: string }>`
-    select asked.key
-    from unnest(${keys}::text[], ${threads}::text[], ${times}::bigint[], ${firsts}::boolean[])
-      as asked (key, thread, at, first)
+  (_db, { keys, threads, times, urgent }: JobValues) => sql<{ key: string }>`
+    select requested.key
+    from unnest(${keys}::text[], ${threads}::text[], ${times}::bigint[], ${urgent}::boolean[])
+      as requested (key, thread, at, urgent)
     cross join lateral ${sql.id(SCHEMA, 'add_job')}(
       identifier => ${TASK}::text,
-      payload => json_build_object('threadId', asked.thread, 'first', asked.first),
-      run_at => to_timestamp(asked.at / 1000.0),
-      job_key => asked.key,
-      priority => case when asked.first then -10 else 0 end
+      payload => json_build_object('threadId', requested.thread, 'first', requested.urgent),
+      run_at => to_timestamp(requested.at / 1000.0),
+      job_key => requested.key,
+      priority => case when requested.urgent then -10 else 0 end
     ) as job
     where job.id is null`,
 );
 
-const TRIES = 5;
+const MAX_TRIES = 5;

@@ -1,10 +1,10 @@
-/** A thread and when it is to be woken, in milliseconds since the epoch. */
+/** A thread and the time to wake it, in milliseconds since the epoch. */
 export interface WakeTime {
   readonly at: number;
   readonly threadId: string;
 }
 
-/** Wakes of the future, the nearest first: a binary heap, so that many of them cost little to keep and to add. */
+/** Future wakes in a binary heap, the nearest first, so that many of them are cheap to keep and to add. */
 export class WakeTimes {
   readonly #heap: WakeTime[] = [];
 
@@ -23,7 +23,7 @@ export class WakeTimes {
     }
   }
 
-  /** Takes away what is due, the earliest first. */
+  /** Removes and returns the threads that are due, the earliest first. */
   takeDue(now: number): string[] {
     const due: string[] = [];
     for (let first = this.#heap[0]; first !== undefined && first.at <= now; first = this.#heap[0]) {

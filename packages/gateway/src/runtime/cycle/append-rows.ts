@@ -5,46 +5,49 @@ import { violatesConstraint } from '../../ports/store/constraint-error.ts';
 import { statement } from '../../ports/store/statement.ts';
 import type { HeldThread } from '../lease.ts';
 
-/** By which run rows are written; `seq` is the first one's. */
-export interface RowPlace {
+/** The run that writes the rows, and the number of the first row. */
+export interface RowPosition {
   readonly runId: string;
   readonly seq: number;
 }
 
 /**
- * Writes rows at the end of a thread's transcript, with the transaction's other statements. Gives them with their numbers. If the
- * transcript does not end right before `seq`, its writer knows another transcript than the one that is stored: the database refuses
- * the first row, the transaction fails with `StaleTranscript`, and nothing of it remains.
+ * Appends rows to a thread's transcript and returns them with their numbers. The statements are sent without waiting
+ * for the answers. If the stored transcript does not end right before `seq`, the writer's copy is stale: the database
+ * refuses the first row, the transaction fails with `StaleTranscript`, and nothing of it remains.
  */
 export function appendRows(
   { tx, lease: { threadId } }: HeldThread,
-  { runId, seq }: RowPlace,
+  { runId, seq }: RowPosition,
   rows: readonly Omit<TranscriptRow, 'seq'>[],
 ): readonly TranscriptRow[] {
   if (rows.length === 0) return [];
-  const place = { threadId, runId, now: tx.now() };
+  const values = { threadId, runId, now: tx.now() };
   const refuse = (error: unknown): never => {
     throw violatesConstraint(error) ? new StaleTranscript(threadId, { cause: error }) : error;
   };
   if (tx.dialect === 'sqlite')
     for (const [index, row] of rows.entries())
-      tx.send(insertOne(tx.db, { ...place, ...row, before: seq + index - 1 }).catch(refuse));
+      tx.send(insertOne(tx.db, { ...values, ...row, before: seq + index - 1 }).catch(refuse));
   else {
     const [kinds, payloads] = [rows.map(({ kind }) => kind), rows.map(({ payload }) => payload)];
-    tx.send(insertAll(tx.db, { ...place, before: seq - 1, kinds, payloads }).catch(refuse));
+    tx.send(insertAll(tx.db, { ...values, before: seq - 1, kinds, payloads }).catch(refuse));
   }
   return rows.map((row, index) => ({ seq: seq + index, ...row }));
 }
 
-interface Place {
+interface RowValues {
   readonly threadId: string;
   readonly runId: string;
   readonly now: number;
-  /** The number of the last row that the writer knows. Where another is the last, the new row gets no number, and none may lack one. */
+  /**
+   * The number of the last row that the writer knows. If the last stored row is another one, the new row gets null as
+   * its number, which the table refuses.
+   */
   readonly before: number;
 }
 
-interface OneRow extends Place, Omit<TranscriptRow, 'seq'> {}
+interface OneRow extends RowValues, Omit<TranscriptRow, 'seq'> {}
 
 const insertOne = statement(
   (_db, { threadId, before, runId, kind, payload, now }: OneRow) => sql`
@@ -53,17 +56,17 @@ const insertOne = statement(
     from (select coalesce(max(seq), 0) as seq from transcript_entries where thread_id = ${threadId}) as last`,
 );
 
-interface AllRows extends Place {
+interface AllRows extends RowValues {
   readonly kinds: readonly string[];
   readonly payloads: readonly string[];
 }
 
-/** One statement for all of them, because each that is sent by itself costs more than it does. */
+/** One statement inserts all rows, because sending a statement costs more than running it. */
 const insertAll = statement(
   (_db, { threadId, runId, now, before, kinds, payloads }: AllRows) => sql`
     insert into transcript_entries (thread_id, seq, run_id, kind, payload, created_at)
-    select ${threadId}, case when last.seq = ${before}::bigint then last.seq + given.place end, ${runId}, given.kind,
-      given.payload, ${now}::bigint
-    from unnest(${kinds}::text[], ${payloads}::text[]) with ordinality as given(kind, payload, place),
+    select ${threadId}, case when last.seq = ${before}::bigint then last.seq + new_row.position end, ${runId}, new_row.kind,
+      new_row.payload, ${now}::bigint
+    from unnest(${kinds}::text[], ${payloads}::text[]) with ordinality as new_row(kind, payload, position),
       (select coalesce(max(seq), 0) as seq from transcript_entries where thread_id = ${threadId}) as last`,
 );

@@ -8,7 +8,7 @@ import type { CallRow } from '../../ports/store/tables.ts';
 
 type ReplyEntry = Extract<Entry, { kind: 'reply' }>;
 
-/** What the entries mean for the calls. */
+/** Inserts the calls of new replies and marks calls as started, as the journal's entries say. */
 export function writeCalls(tx: Tx, runId: string, records: readonly JournalRecord[]): void {
   const now = tx.now();
   const started = new Set(records.flatMap(({ entry }) => (entry.kind === 'started' ? [entry.callId] : [])));

@@ -9,41 +9,42 @@ import { fromJson, toJson } from '../../ports/store/json.ts';
 import { statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { RunRow } from '../../ports/store/tables.ts';
+import { announceFailure, type FailedAttempt } from './announce-failure.ts';
 import type { Cycle } from './cycle.ts';
 import { CYCLE_FAILED } from './cycle-failure.ts';
-import { type FailedAttempt, tellFailed } from './tell-failed.ts';
 
 /** How a run ends. */
 export interface RunEnd {
   readonly status: 'completed' | 'failed' | 'cancelled';
   readonly stop: Stop | { readonly reason: 'error'; readonly error: string };
   readonly usage?: unknown;
-  /** Whether the events of a failed run are tried again, as long as they may. Default true. */
+  /** Whether the events of a failed run are tried again, up to the agent's number of attempts. Default true. */
   readonly retry?: boolean;
-  /** What the people in a space may know of a failure. */
+  /** What the people in a space may read about a failure. */
   readonly text?: string;
 }
 
 /**
- * Ends a run: its events are done, or wait for another try, or are dead; and whoever watched sees why, and the agent rest. Where a cancel was
- * accepted, no other end is written than `cancelled`: the transaction fails with RunCancelled.
+ * Ends a run: its events are done, wait for another attempt, or are dead; the run's stream gets the reason, and the
+ * space sees the agent become inactive. If a cancel was accepted, only `cancelled` can be written: any other end fails
+ * the transaction with RunCancelled.
  */
 export async function closeRun(services: Services, tx: Tx, cycle: Cycle, end: RunEnd): Promise<void> {
   const { runId, agent } = cycle;
   const now = tx.now();
   const { status } = end;
-  const values = { runId, status, stop: toJson(plainStop(end.stop)), usage: toJson(end.usage ?? null), now };
+  const values = { runId, status, stop: toJson(toStopJson(end.stop)), usage: toJson(end.usage ?? null), now };
   tx.send(status === 'cancelled' ? endCancelled(tx.db, values) : endUncancelled(tx.db, values));
   tx.afterCommit(() => {
     cycle.endedAs = status;
   });
-  if (status === 'failed') await tellFailed(services, tx, cycle, await giveBack(services, tx, cycle, end));
+  if (status === 'failed') await announceFailure(services, tx, cycle, await returnEvents(services, tx, cycle, end));
   else tx.send(finishEvents(tx.db, { runId }));
   if (cycle.announcedSpaceId !== null) {
     const payload = { runId, entityId: agent.entityId };
     emit(services, tx, { channel: spaceChannel(cycle.announcedSpaceId), type: 'agent.inactive', payload });
   }
-  const payload = { runId, status, stop: plainStop(end.stop) };
+  const payload = { runId, status, stop: toStopJson(end.stop) };
   emit(services, tx, { channel: runChannel(runId), type: 'run.end', payload });
 }
 
@@ -63,8 +64,8 @@ async function endUncancelled(db: Tx['db'], values: EndedRun): Promise<void> {
 }
 
 /**
- * The mark of a cancel is looked at by the statement that has the row, and the statement itself fails where it is there: a run needs
- * a status. PostgreSQL has the commit before we have the answer, so we could not tell it then.
+ * The statement that locks the row also checks for a cancel request. If there is one, the status becomes null and the
+ * table refuses it. The statement itself must fail, because on PostgreSQL the commit is sent before its answer is read.
  */
 const endIfUncancelled = statement((db, { runId, status, stop, usage, now }: EndedRun) =>
   db
@@ -79,22 +80,25 @@ const endIfUncancelled = statement((db, { runId, status, stop, usage, now }: End
     .where('id', '=', runId),
 );
 
-/** As PostgreSQL (23502) and SQLite say it. */
+/** Recognises the refused null on PostgreSQL (23502) and on SQLite. */
 function isStatusMissing(error: unknown): boolean {
   const { code, table, column, message } = (error ?? {}) as Readonly<Record<string, unknown>>;
   if (code === '23502') return table === 'runs' && column === 'status';
   return typeof message === 'string' && message.includes('NOT NULL constraint failed: runs.status');
 }
 
-/** Those of an agent that was deleted meanwhile are dead, and stay so. */
+/** Only claimed events become done. If the agent was deleted meanwhile, its events are dead and stay so. */
 const finishEvents = statement((db, { runId }: { runId: string }) =>
   db.updateTable('inbox_events').set({ status: 'done' }).where('run_id', '=', runId).where('status', '=', 'claimed'),
 );
 
-/** The events of a failed run wait twice as long before each further try; after the last they are dead, until redriven. */
-async function giveBack(services: Services, tx: Tx, { runId, agent }: Cycle, end: RunEnd): Promise<FailedAttempt> {
+/**
+ * Returns the events of a failed run to the inbox. The delay doubles with each attempt; after the last attempt they are
+ * dead, until an operator redrives them.
+ */
+async function returnEvents(services: Services, tx: Tx, { runId, agent }: Cycle, end: RunEnd): Promise<FailedAttempt> {
   const { engine, limits } = services;
-  const error = toJson(plainStop(end.stop));
+  const error = toJson(toStopJson(end.stop));
   const events = await tx.db
     .selectFrom('inbox_events')
     .select(['id', 'attempts', 'payload'])
@@ -110,7 +114,7 @@ async function giveBack(services: Services, tx: Tx, { runId, agent }: Cycle, end
       .set(isLast ? { status: 'dead', error } : { status: 'pending', available_at: at, error })
       .where('id', '=', id)
       .execute();
-    if (isLast) await endApproved(services, tx, fromJson(payload));
+    if (isLast) await failApprovedCard(services, tx, fromJson(payload));
     else {
       retries.push(at);
       await engine.enqueue(tx, agent.id, at);
@@ -125,15 +129,18 @@ async function giveBack(services: Services, tx: Tx, { runId, agent }: Cycle, end
   };
 }
 
-/** A call that was allowed to run, and whose agent cannot go on: its card says so, and does not run for ever. */
-async function endApproved(services: Services, tx: Tx, event: InboxEvent): Promise<void> {
+/**
+ * Ends the card of a call that was approved but whose agent cannot continue. Without this the card would show it as
+ * running for ever.
+ */
+async function failApprovedCard(services: Services, tx: Tx, event: InboxEvent): Promise<void> {
   if (event.type !== 'tool_result' || event.outcome.status !== 'approved') return;
   const output = 'It was approved, and the agent failed before it ran. It runs if an operator redrives it.';
   await updateCard(services, tx, event.callId, { status: 'error', output });
 }
 
-/** What is thrown is no JSON: its message is what operators read. */
-function plainStop(stop: RunEnd['stop']): object {
+/** A thrown error is not JSON, so its message is stored for operators to read. */
+function toStopJson(stop: RunEnd['stop']): object {
   if (stop.reason !== 'error') return stop;
   const { error } = stop;
   return { reason: 'error', error: error instanceof Error ? error.message : String(error) };

@@ -8,18 +8,21 @@ import { fenced } from '../lease.ts';
 import type { Cycle } from './cycle.ts';
 import { writeCompaction } from './write-compaction.ts';
 
-/** The latest snapshot of a session, and the row of the transcript it was taken after. */
+/** The latest snapshot of a session, and the number of the transcript row it was taken after. */
 export interface SessionState {
   readonly seq: number;
   readonly session: unknown;
 }
 
-/** Whether the agent carries more than it may: then its mind is compacted before it rests. */
+/** True if the transcript is larger than the agent's budget. Then it is compacted before the thread is released. */
 export function isOverBudget({ agent, transcript }: Cycle): boolean {
   return estimateEntries(transcript.entries) > agent.limits.consciousnessTokens;
 }
 
-/** What the next cycle starts from, where it would be more than the agent may carry: after the cycle, when nobody waits for it. */
+/**
+ * Shortens what the next cycle starts from, if it is over the agent's budget. This runs after the cycle, when nobody
+ * waits for it.
+ */
 export async function compactConsciousness(
   services: Services,
   cycle: Cycle,
@@ -33,7 +36,7 @@ export async function compactConsciousness(
     summarise: (text, budgetTokens) => summarise(model, { text, budgetTokens, signal }),
   });
   if (compaction === undefined) return;
-  // From here on it is another.
+  // The cached rows no longer match the stored transcript.
   cycle.endPersisted = false;
   const { threadId } = lease;
   const seq = cycle.nextSeq;

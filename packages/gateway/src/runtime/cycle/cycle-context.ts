@@ -1,53 +1,23 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { LastcallError, type ToolContext } from '@lastcall/core';
-import type { Kysely } from 'kysely';
-import type { Limits } from '../../config/agent-limits.ts';
-import type { Services } from '../../ports/services.ts';
-import type { Tx } from '../../ports/store/store.ts';
-import type { Tables } from '../../ports/store/tables.ts';
+import { LastcallError } from '@lastcall/core';
+import type { SpaceToolContext } from '../tools/built-in-context.ts';
 import type { Cycle } from './cycle.ts';
 
-/** What a tool of the gateway's own knows of the cycle it runs in. */
-export interface CycleContext {
-  readonly services: Services;
-  readonly runId: string;
-  readonly agent: CycleAgent;
-  /**
-   * Reads the store, and waits for it while it is away: that is our failure, not the tool's, and no model is told of it. If the store
-   * stays away for longer than the lease lasts, the cycle is interrupted, and goes on once the store is back.
-   */
-  read<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
-  /**
-   * A write to the store that is applied in the transaction that settles the call, if the call succeeds: no transaction is open
-   * while a tool runs, and nothing of a failed call remains. It may run more than once and must not do anything but write.
-   */
-  stage(ctx: ToolContext, write: StagedWrite): void;
-}
-
-export interface RunningCycle extends CycleContext {
+/** The cycle that a tool call runs in. */
+export interface CycleContext extends SpaceToolContext {
   readonly cycle: Cycle;
 }
 
-const contexts = new AsyncLocalStorage<RunningCycle>();
+const contexts = new AsyncLocalStorage<CycleContext>();
 
-/** Tools are made once for all cycles: which one a call is in, it finds by what it was started from. */
-export function runInCycle<T>(context: RunningCycle, work: () => T): T {
+/** Runs `work` in the cycle. Tools are made once for all cycles, so a call finds its own cycle by asynchronous context. */
+export function runInCycle<T>(context: CycleContext, work: () => T): T {
   return contexts.run(context, work);
 }
 
-/** To be asked when a call begins. */
-export function currentCycle(): RunningCycle {
+/** The cycle of the running call. Call it at the start of `execute`, before the asynchronous context can be lost. */
+export function currentCycle(): CycleContext {
   const context = contexts.getStore();
   if (context === undefined) throw new LastcallError('no_cycle', 'This tool runs only in the cycle of an agent.');
   return context;
-}
-
-export type StagedWrite = (tx: Tx) => Promise<void>;
-
-export interface CycleAgent {
-  readonly id: string;
-  readonly entityId: string;
-  readonly name: string;
-  /** What it may use; where it is not said, as it is configured. */
-  readonly limits?: Limits;
 }

@@ -1,8 +1,9 @@
 import { LastcallError } from '@lastcall/core';
 
 /**
- * This gateway stops before the cycle has ended. The run stays open exactly as it was last written, as if the process had been
- * killed: whoever takes it over settles what was under way, runs what may run again, and goes on with the rest.
+ * The gateway stops before the cycle has ended. The run stays open exactly as it was last written, as if the process
+ * had been killed: the worker that takes it over settles what was running, repeats what may run again, and continues
+ * with the rest.
  */
 export class CycleInterrupted extends LastcallError {
   override readonly name: string = 'CycleInterrupted';

@@ -21,128 +21,135 @@ import type { Tx } from '../../ports/store/store.ts';
 import type { Json, MessageStatus } from '../../ports/store/tables.ts';
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
 import { fenced, releaseIfIdle } from '../lease.ts';
+import type { StagedWrite } from '../tools/built-in-context.ts';
 import { endCall, writeCalls } from './call-rows.ts';
 import { closeRun } from './close-run.ts';
 import { isOverBudget } from './compact-consciousness.ts';
 import type { Cycle } from './cycle.ts';
-import type { StagedWrite } from './cycle-context.ts';
 import type { CycleTool } from './cycle-tools.ts';
-import { insertEntries, type PreparedRecord, toPrepared } from './insert-entries.ts';
+import { insertEntries, type SerializedRecord, serializeRecord } from './insert-entries.ts';
 import type { LiveCalls } from './live-calls.ts';
 import type { OutputLimit } from './output-limit.ts';
+import { rawInput } from './raw-input.ts';
 import { StagedWriteRefused } from './staged-write-refused.ts';
-import type { Staging } from './staging.ts';
+import type { StagedWrites } from './staged-writes.ts';
 import { endUnendedCall } from './unended-calls.ts';
-import { writtenInput } from './written-input.ts';
 
 type EndEntry = Parameters<Journal['settle']>[0];
 
-/** What waits to be written, and what else its transaction does. */
-interface Held extends PreparedRecord {
+/** A record that waits to be written, and what else its transaction must do. */
+interface BufferedRecord extends SerializedRecord {
   readonly end?: (tx: Tx) => Promise<void>;
 }
 
-export interface JournalParts {
+export interface CycleJournalOptions {
   readonly services: Services;
   readonly cycle: Cycle;
   readonly live: LiveCalls;
-  readonly staging: Staging;
-  /** What is over the limit of an output. */
+  readonly stagedWrites: StagedWrites;
+  /** Keeps outputs within their limit, and knows what was cut off. */
   readonly outputs: OutputLimit;
   readonly toolNamed: (name: string) => CycleTool | undefined;
   /**
-   * Whether somebody asked for the run's end: then what an abort cuts off is settled, and the run ends. Any other abort is this
-   * gateway's own, and nothing is written after it: that a call was cut off says nothing of what it did, so the run stays as it is,
-   * and whoever takes it over treats the call as one that a killed process left.
+   * True if somebody asked to cancel the run: then calls that the abort cut off are settled, and the run ends. Any
+   * other abort is this gateway's own, and nothing is written after it: a call that was cut off may still have had its
+   * effect, so the run stays as it is, and the worker that takes it over treats the call like one that a killed process
+   * left.
    */
   readonly isCancelled: () => boolean;
-  /** Aborted, it waits for nothing. */
+  /** When this is aborted, the journal stops waiting for the store. */
   readonly signal: AbortSignal;
-  /** A call changed what the agent keeps. */
+  /** Called after a call changed what the agent keeps (goals, memories, plans, its space). */
   readonly onStaged: () => Promise<void>;
 }
 
 /**
- * The cycle's journal on the store. Every transaction is fenced by the thread's epoch: a worker that lost its lease writes nothing.
- * The end of a call, what the call wrote to our own tables, its card and what readers of the space see are one transaction.
+ * Stores the journal of a cycle. Every transaction is fenced by the thread's epoch, so a worker that lost its lease
+ * writes nothing. The end of a call, what the call wrote to our own tables, its card and what readers of the space see
+ * are one transaction.
  */
 export class CycleJournal implements Journal {
-  readonly #parts: JournalParts;
-  // One after the other, because calls that run side by side end side by side, and rows are numbered.
+  readonly #options: CycleJournalOptions;
+  // Writes happen one after the other: parallel calls end in parallel, and the rows are numbered.
   #last: Promise<unknown> = Promise.resolve();
   /**
-   * What nothing was done upon yet: a reply, the end of a call. It is written with what is done next, in one transaction, or as soon
-   * as there is something to be waited for: the model, or a tool. Nothing has an effect before what led to it is durable.
+   * Records that nothing depends on yet: a reply, or the end of a call. They are written together with the next record
+   * in one transaction, or as soon as the turn waits for the model or a tool. Nothing takes effect before the records
+   * that led to it are durable.
    */
-  #held: Held[] = [];
+  #buffer: BufferedRecord[] = [];
   #isFlushing = false;
-  /** What could not be written. Nothing more is: the run is taken up anew from what the store has. */
-  #broken: { readonly error: unknown } | undefined;
+  /** Set when a write failed. Nothing is written after that: the run resumes from what is stored. */
+  #failure: { readonly error: unknown } | undefined;
   #isClosed = false;
 
-  constructor(parts: JournalParts) {
-    this.#parts = parts;
+  constructor(options: CycleJournalOptions) {
+    this.#options = options;
   }
 
   async append(entries: readonly Entry[]): Promise<void> {
     this.#assertOpen();
-    for (const entry of entries) this.#hear(entry);
+    for (const entry of entries) this.#onEntry(entry);
     const records = entries.map((entry) => ({ entry }));
-    if (entries.every(({ kind }) => kind === 'reply')) return await this.#hold(records.map(toPrepared));
+    if (entries.every(({ kind }) => kind === 'reply')) return await this.#bufferRecords(records.map(serializeRecord));
     const last = entries.at(-1);
     if (last?.kind === 'stop') await this.#writeStop(records, last.stop);
     else await this.#write(records, async () => {});
   }
 
-  async settle(given: EndEntry, staged: Staged): Promise<void> {
+  async settle(endEntry: EndEntry, staged: Staged): Promise<void> {
     this.#assertOpen();
-    const entry = storable(given);
+    const entry = storable(endEntry);
     this.#showEnd(entry.settlement);
-    const { outputs, cycle } = this.#parts;
-    // As of now, like all that is told of the end: a tool may change what it gave before it is written.
-    const kept = toJson(hideTagIn(storableOutcome(outputs.wholeOf(given.settlement.outcome)), cycle.agent.tag));
-    await this.#settle(entry.settlement, { entry: withoutExpiry(entry), staged }, kept);
+    const { outputs, cycle } = this.#options;
+    // Serialized now, like everything that is shown of the end: the tool may change its result before it is written.
+    const outcomeJson = toJson(
+      hideTagIn(storableOutcome(outputs.fullOutcome(endEntry.settlement.outcome)), cycle.agent.tag),
+    );
+    await this.#settleCall(entry.settlement, { entry: withoutExpiry(entry), staged }, outcomeJson);
   }
 
-  /** A transaction of the cycle that writes no entry. */
-  async perform(work: (tx: Tx) => Promise<void>): Promise<void> {
+  /** Runs a transaction of the cycle that writes no entry of its own. */
+  async transaction(work: (tx: Tx) => Promise<void>): Promise<void> {
     this.#assertOpen();
     await this.#write([], work);
   }
 
-  /** The run has ended: nothing is written any more. Resolves when what was asked for before is. */
+  /** Closes the journal: later writes are refused. Resolves when the earlier ones are done. */
   async close(): Promise<void> {
-    // What happened has happened, also where the turn failed right after it.
-    if (this.#held.length > 0 && !this.#isClosed) this.#flush();
+    // Buffered records are facts, also if the turn failed right after them.
+    if (this.#buffer.length > 0 && !this.#isClosed) this.#flush();
     this.#isClosed = true;
     await this.#last;
   }
 
-  async #settle(settlement: Settlement, record: JournalRecord, kept: Json): Promise<void> {
-    const { staging, onStaged } = this.#parts;
+  async #settleCall(settlement: Settlement, record: JournalRecord, outcomeJson: Json): Promise<void> {
+    const { stagedWrites, onStaged } = this.#options;
     const { callId, outcome } = settlement;
-    const isStaged = staging.of(callId).length > 0;
-    const told = asOfNow(settlement, this.#parts.cycle.agent.tag);
-    const end = (tx: Tx): Promise<void> => this.#end(tx, told, kept);
-    // What it wrote to our own tables may be refused, and what waits for others is theirs to see.
-    if (!isStaged && outcome.status !== 'pending') return await this.#hold([{ ...toPrepared(record), end }]);
-    // A refusal must not undo the end of another call.
-    if (this.#held.length > 0) this.#flush();
+    const isStaged = stagedWrites.get(callId).length > 0;
+    const snapshot = snapshotForReaders(settlement, this.#options.cycle.agent.tag);
+    const end = (tx: Tx): Promise<void> => this.#writeCallEnd(tx, snapshot, outcomeJson);
+    // Only a plain end is buffered. A staged write may be refused, and a pending call must be visible to those who
+    // answer it.
+    if (!isStaged && outcome.status !== 'pending')
+      return await this.#bufferRecords([{ ...serializeRecord(record), end }]);
+    // The buffer is written first, so that a refusal does not undo the end of another call.
+    if (this.#buffer.length > 0) this.#flush();
     await this.#write([record], end);
     if (isStaged) await onStaged();
-    staging.forget(callId);
+    stagedWrites.forget(callId);
   }
 
-  /** Throws where nothing is written any more. */
+  /** Throws if nothing may be written any more. */
   #assertOpen(): void {
-    const { signal, isCancelled } = this.#parts;
-    if (this.#isClosed) throw ended();
+    const { signal, isCancelled } = this.#options;
+    if (this.#isClosed) throw runEnded();
     if (signal.aborted && !isCancelled()) throw signal.reason;
   }
 
-  #hold(held: readonly Held[]): Promise<void> {
-    if (this.#broken !== undefined) return Promise.reject(this.#broken.error);
-    this.#held.push(...held);
+  #bufferRecords(records: readonly BufferedRecord[]): Promise<void> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure.error);
+    this.#buffer.push(...records);
     if (!this.#isFlushing) {
       this.#isFlushing = true;
       process.nextTick(() => this.#flush());
@@ -153,19 +160,19 @@ export class CycleJournal implements Journal {
   #flush(): void {
     this.#isFlushing = false;
     if (this.#isClosed) return;
-    // Whoever writes next hears of a failure.
-    this.#inLine(async () => {
-      if (this.#held.length > 0) await this.#writeNow([], async () => {});
+    // The next write throws this failure.
+    this.#serialize(async () => {
+      if (this.#buffer.length > 0) await this.#writeNow([], async () => {});
     }).catch(() => {});
   }
 
   #write(records: readonly JournalRecord[], work: (tx: Tx) => Promise<void>): Promise<void> {
-    return this.#inLine(() => this.#writeNow(records, work));
+    return this.#serialize(() => this.#writeNow(records, work));
   }
 
-  /** Where a cancel was accepted while the last step was under way, that is how the run ends. */
+  /** If a cancel was accepted during the last step, the run ends as cancelled. */
   #writeStop(records: readonly JournalRecord[], stop: Stop): Promise<void> {
-    return this.#inLine(async () => {
+    return this.#serialize(async () => {
       try {
         await this.#writeNow(records, (tx) => this.#stop(tx, stop));
       } catch (error) {
@@ -176,24 +183,24 @@ export class CycleJournal implements Journal {
     });
   }
 
-  #inLine(write: () => Promise<void>): Promise<void> {
+  #serialize(write: () => Promise<void>): Promise<void> {
     const written = this.#last.then(write);
     this.#last = written.catch((error: unknown) => {
-      this.#broken ??= { error };
+      this.#failure ??= { error };
     });
     return written;
   }
 
   async #writeNow(records: readonly JournalRecord[], work: (tx: Tx) => Promise<void>): Promise<void> {
-    if (this.#broken !== undefined) throw this.#broken.error;
-    const { services, cycle, live, signal } = this.#parts;
-    // A copy: more may come while this is written.
-    const waiting = [...this.#held];
-    const all = [...waiting, ...records.map(toPrepared)];
+    if (this.#failure !== undefined) throw this.#failure.error;
+    const { services, cycle, live, signal } = this.#options;
+    // A copy, because more records may come while this is written.
+    const waiting = [...this.#buffer];
+    const all = [...waiting, ...records.map(serializeRecord)];
     let rows: readonly TranscriptRow[] = [];
     const write = (): Promise<void> =>
       fenced(services.store, cycle.lease, async (tx, held) => {
-        live.drain(tx);
+        live.emitQueued(tx);
         rows = insertEntries(held, { runId: cycle.runId, seq: cycle.nextSeq }, all);
         writeCalls(
           tx,
@@ -203,16 +210,17 @@ export class CycleJournal implements Journal {
         for (const { end } of waiting) await end?.(tx);
         await work(tx);
       });
-    // As long as the thread is surely ours: what a tool did need not be in doubt because the store was away for a moment.
+    // Retries for as long as the lease surely lasts, so that a short outage of the store does not leave the outcome of
+    // a call in doubt.
     await retryWhileUnavailable(write, { forMs: services.limits.leaseMs, signal });
-    this.#held = this.#held.slice(waiting.length);
+    this.#buffer = this.#buffer.slice(waiting.length);
     cycle.nextSeq += all.length;
     cycle.rows.push(...rows);
   }
 
-  #hear(entry: Entry): void {
-    if (entry.kind === 'reply') this.#parts.live.keepOnly(entry.calls);
-    if (entry.kind === 'stop') this.#parts.live.cancelAll('The cycle ended.');
+  #onEntry(entry: Entry): void {
+    if (entry.kind === 'reply') this.#options.live.cancelUnrequested(entry.calls);
+    if (entry.kind === 'stop') this.#options.live.cancelAll('The cycle ended.');
   }
 
   async #stop(tx: Tx, stop: Stop): Promise<void> {
@@ -220,72 +228,79 @@ export class CycleJournal implements Journal {
   }
 
   async #close(tx: Tx, status: 'completed' | 'cancelled', stop: Stop): Promise<void> {
-    const { services, cycle } = this.#parts;
+    const { services, cycle } = this.#options;
     const usage = usageOf(cycle.transcript.entries);
     await closeRun(services, tx, cycle, { status, stop, usage });
     tx.afterCommit(() => {
       cycle.endPersisted = true;
     });
-    if (!isOverBudget(cycle)) this.#rest(tx);
+    if (!isOverBudget(cycle)) this.#releaseIfIdle(tx);
   }
 
-  /** Where nothing more is to be done the thread is let go along with the run's end, and nobody has to look for more. */
-  #rest(tx: Tx): void {
-    const { cycle } = this.#parts;
+  /**
+   * Releases the thread together with the end of the run if no event waits, so that no other transaction has to look
+   * for more.
+   */
+  #releaseIfIdle(tx: Tx): void {
+    const { cycle } = this.#options;
     let leaseReleased = false;
-    const resting = releaseIfIdle(tx, cycle.lease).then((released) => {
+    const releasing = releaseIfIdle(tx, cycle.lease).then((released) => {
       leaseReleased = released;
     });
-    tx.send(resting);
+    tx.send(releasing);
     tx.afterCommit(() => {
       cycle.leaseReleased = leaseReleased;
     });
   }
 
-  /** What the space sees of the end beyond the card. Before the transaction, which may run more than once. */
+  /**
+   * Queues what the space sees of the end, besides the card. This happens before the transaction, which may run more
+   * than once.
+   */
   #showEnd({ callId, toolName, input, outcome }: Settlement): void {
-    const { live, cycle } = this.#parts;
+    const { live, cycle } = this.#options;
     if (toolName === 'send_message' && outcome.status === 'ok') {
       const { spaceId } = outcome.value as { spaceId: string };
       const { text, replyTo } = input as { text: string; replyTo?: string };
       live.completeText(callId, { spaceId, text, replyTo });
     } else if (outcome.status !== 'pending') {
-      // Shown while it was written, and it never got as far as a card.
+      // A call that was shown while the model wrote it, but never got a card, is cancelled.
       if (cycle.cards.has(callId)) live.forget(callId);
       else live.cancel(callId, outcome.text);
     }
   }
 
-  async #end(tx: Tx, settlement: Settlement, kept: Json): Promise<void> {
-    const { services, cycle, staging } = this.#parts;
+  async #writeCallEnd(tx: Tx, settlement: Settlement, outcomeJson: Json): Promise<void> {
+    const { services, cycle, stagedWrites } = this.#options;
     const { callId, toolName, input, outcome } = settlement;
     const isPending = outcome.status === 'pending';
     const ended = isPending
       ? ({ status: 'pending', settledAt: null } as const)
       : ({ status: 'settled', settledAt: tx.now() } as const);
-    tx.send(endCall(tx.db, { callId, outcome: kept, ...ended }));
-    const isWritten = outcome.status === 'ok' || isPending;
-    const writes = isWritten ? staging.of(callId) : [];
-    // Sent ahead of what is written, which waits for answers anyway: nothing lands after a cancel was accepted.
+    tx.send(endCall(tx.db, { callId, outcome: outcomeJson, ...ended }));
+    const appliesWrites = outcome.status === 'ok' || isPending;
+    const writes = appliesWrites ? stagedWrites.get(callId) : [];
+    // Sent before the writes, which wait for answers anyway. It guarantees that nothing is written after a cancel was
+    // accepted.
     const checking = isPending || writes.length > 0 ? assertNotCancelled(tx, cycle.runId) : undefined;
     if (checking !== undefined) tx.send(checking);
     await applyStaged(tx, writes);
     await checking;
-    if (isPending) await this.#wait(tx, settlement);
+    if (isPending) await this.#writePendingCall(tx, settlement);
     else if (cycle.cards.has(callId))
       await updateCard(services, tx, callId, { status: CARD_STATUS[outcome.status], output: outputOf(outcome) });
     const payload = hideTagIn({ callId, toolName, input, outcome }, cycle.agent.tag);
     emit(services, tx, { channel: runChannel(cycle.runId), type: END_TYPES[outcome.status], payload });
   }
 
-  /** Somebody else will answer: what waits for them, and the card that asks them. */
-  async #wait(tx: Tx, { callId, toolName, input, outcome }: Settlement): Promise<void> {
+  /** Stores a call that somebody else will answer, and opens the card that asks them. */
+  async #writePendingCall(tx: Tx, { callId, toolName, input, outcome }: Settlement): Promise<void> {
     if (outcome.status !== 'pending') return;
-    const { services, cycle, live, toolNamed } = this.#parts;
+    const { services, cycle, live, toolNamed } = this.#options;
     const tool = toolNamed(toolName);
-    const shownIn = live.spaceOf(callId);
-    // What nobody sees is for operators to answer, and for those it names.
-    const spaceId = tool?.isVisible === true ? (shownIn ?? cycle.activeSpaceId) : null;
+    const shownSpaceId = live.spaceOf(callId);
+    // A call that no space sees is answered by operators and by those whom the tool names.
+    const spaceId = tool?.isVisible === true ? (shownSpaceId ?? cycle.activeSpaceId) : null;
     await openPending(services, tx, {
       callId,
       agentId: cycle.agent.id,
@@ -304,12 +319,16 @@ export class CycleJournal implements Journal {
     const { runId, agent } = cycle;
     const card = { spaceId, entityId: agent.entityId, runId, callId, toolName, input };
     const status = 'requires_action';
-    const written = writtenInput(cycle.transcript, callId);
+    const rawText = rawInput(cycle.transcript, callId);
     const asked =
       (await updateCard(services, tx, callId, { status })) ??
-      (await openCardIfIn(services, tx, { ...card, status, ...(shownIn === undefined ? { written } : {}) }));
-    // The agent was taken out of the space: operators still see the call.
-    if (asked === undefined && shownIn !== undefined)
+      (await openCardIfIn(services, tx, {
+        ...card,
+        status,
+        ...(shownSpaceId === undefined ? { written: rawText } : {}),
+      }));
+    // The agent was removed from the space. Operators still see the call.
+    if (asked === undefined && shownSpaceId !== undefined)
       endUnendedCall(services, tx, { callId, kind: 'tool', spaceId }, 'The agent is no longer in the space.');
     tx.afterCommit(() => {
       live.forget(callId);
@@ -346,15 +365,15 @@ const END_TYPES: Readonly<Record<Settlement['outcome']['status'], string>> = {
   pending: 'tool-call.pending',
 };
 
-function ended(): LastcallError {
+function runEnded(): LastcallError {
   return new LastcallError('run_ended', 'The run has ended.');
 }
 
-/** Of the last turn. */
+/** Adds up the usage of the last turn. */
 function usageOf(entries: readonly Entry[]): Usage {
-  const begun = entries.findLastIndex(({ kind }) => kind === 'turn');
+  const turnIndex = entries.findLastIndex(({ kind }) => kind === 'turn');
   const sum = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-  for (const entry of entries.slice(begun)) {
+  for (const entry of entries.slice(turnIndex)) {
     if (entry.kind !== 'reply') continue;
     sum.inputTokens += entry.usage.inputTokens;
     sum.outputTokens += entry.usage.outputTokens;
@@ -363,26 +382,32 @@ function usageOf(entries: readonly Entry[]): Usage {
   return sum;
 }
 
-/** A tool may change what it gave before it is written. What it gave is shown to others: the agent's frame is not for them. */
-function asOfNow(settlement: Settlement, tag: string): Settlement {
+/**
+ * Copies the settlement, because the tool may change its result before it is written, and hides the agent's frame tag
+ * from the people who read it.
+ */
+function snapshotForReaders(settlement: Settlement, tag: string): Settlement {
   const { input, outcome } = fromJson<Pick<Settlement, 'input' | 'outcome'>>(
     toJson({ input: settlement.input, outcome: settlement.outcome }),
   );
   return { ...settlement, input, outcome: hideTagIn(outcome, tag) };
 }
 
-/** What a tool gave has happened, whatever it is: a value that no table holds must not undo the call. */
+/**
+ * Makes the settlement storable. The tool has run, whatever it returned: a value that cannot be stored must not undo
+ * the call.
+ */
 function storable(entry: EndEntry): EndEntry {
   const { input, outcome } = entry.settlement;
-  const told = { ...entry.settlement, input: asJson(input), outcome: storableOutcome(outcome) };
-  return { ...entry, settlement: told } as EndEntry;
+  const settlement = { ...entry.settlement, input: asJson(input), outcome: storableOutcome(outcome) };
+  return { ...entry, settlement } as EndEntry;
 }
 
 function storableOutcome(outcome: Settlement['outcome']): Settlement['outcome'] {
   return outcome.status === 'ok' ? { ...outcome, value: asJson(outcome.value) } : outcome;
 }
 
-/** When a call expires is decided in one place, by its row: a worker's clock has no say in it. */
+/** Removes the expiry time. It is decided in one place, by the pending call's row, and not by a worker's clock. */
 function withoutExpiry(entry: EndEntry): EndEntry {
   const { outcome } = entry.settlement;
   if (outcome.status !== 'pending' || outcome.expiresAt === undefined) return entry;

@@ -14,7 +14,7 @@ import {
   tool,
 } from '@lastcall/core';
 import type { AgentConfig } from '../../config/agent-config.ts';
-import type { Limits } from '../../config/limits.ts';
+import type { GatewayLimits } from '../../config/limits.ts';
 import { findTool, type RegisteredTool } from '../../config/registered-tool.ts';
 import type { Answerers, ToolConfig, ToolDisplay } from '../../config/tool-config.ts';
 import { isInteractive, isVisible } from '../../config/visibility.ts';
@@ -27,7 +27,7 @@ import { spaceTools } from '../tools/space-tools.ts';
 import { currentCycle } from './cycle-context.ts';
 import type { Registry } from './registry.ts';
 
-/** What the gateway knows of an agent's tool beyond how it runs. */
+/** What the gateway knows of an agent's tool besides how to run it. */
 export interface CycleTool {
   readonly name: string;
   readonly isVisible: boolean;
@@ -35,49 +35,49 @@ export interface CycleTool {
   readonly answerers?: Answerers | undefined;
   readonly resultSchema?: JsonSchemaObject | undefined;
   readonly expiresInMs?: number | undefined;
-  /** As the model is told it. */
+  /** The input schema as it is advertised to the model. */
   inputSchema(): Promise<JsonSchemaObject | undefined>;
 }
 
 export interface CycleTools {
   readonly tools: ToolSet;
-  /** Whether a space sees calls of any of them as cards. */
+  /** True if a space sees the calls of any of these tools as cards. */
   readonly isAnyVisible: boolean;
-  /** Undefined for built-in tools, which are never visible, and for unknown ones. */
+  /** Returns undefined for built-in tools, which are never visible, and for unknown names. */
   named(name: string): CycleTool | undefined;
 }
 
 /**
- * An agent's tools: the built-in ones, which cannot be overridden, and those its configuration names. Made once for a configuration,
- * because to check them and to work out what their schemas mean takes longer than a cycle.
+ * An agent's tools: the built-in ones, which cannot be overridden, and those its configuration names. They are made
+ * once for a configuration, because checking them and compiling their schemas takes longer than a cycle.
  */
 export function cycleTools(registry: Registry, config: AgentConfig, limits: BuiltInLimits): CycleTools {
-  const known = made.get(registry) ?? new WeakMap<AgentConfig, CycleTools>();
-  made.set(registry, known);
+  const known = toolsByRegistry.get(registry) ?? new WeakMap<AgentConfig, CycleTools>();
+  toolsByRegistry.set(registry, known);
   const tools = known.get(config) ?? makeTools(registry, config, limits);
   known.set(config, tools);
   return tools;
 }
 
-const made = new WeakMap<Registry, WeakMap<AgentConfig, CycleTools>>();
+const toolsByRegistry = new WeakMap<Registry, WeakMap<AgentConfig, CycleTools>>();
 
 function makeTools(registry: Registry, config: AgentConfig, limits: BuiltInLimits): CycleTools {
-  const registered = (config.tools ?? []).map((given) => resolve(given, registry));
+  const registered = (config.tools ?? []).map((reference) => findRegistered(reference, registry));
   const own = Object.fromEntries(registered.map((one) => [one.name, toTool(one)]));
   const known = new Map(registered.map((one) => [one.name, toCycleTool(one, own)]));
   return {
-    tools: mergeToolSets(builtIn(limits), own),
+    tools: mergeToolSets(builtInTools(limits), own),
     isAnyVisible: [...known.values()].some((one) => one.isVisible),
     named: (name) => known.get(name),
   };
 }
 
-type BuiltInLimits = Pick<Limits, 'messageCharacters'>;
+type BuiltInLimits = Pick<GatewayLimits, 'messageCharacters'>;
 
-const builtIns = new Map<number, ToolSet>();
+const builtInsByLimit = new Map<number, ToolSet>();
 
-function builtIn({ messageCharacters }: BuiltInLimits): ToolSet {
-  const known = builtIns.get(messageCharacters);
+function builtInTools({ messageCharacters }: BuiltInLimits): ToolSet {
+  const known = builtInsByLimit.get(messageCharacters);
   if (known !== undefined) return known;
   const tools = mergeToolSets(
     spaceTools(currentCycle, { messageCharacters }),
@@ -91,15 +91,15 @@ function builtIn({ messageCharacters }: BuiltInLimits): ToolSet {
       }),
     },
   );
-  builtIns.set(messageCharacters, tools);
+  builtInsByLimit.set(messageCharacters, tools);
   return tools;
 }
 
-function resolve(given: string | ToolConfig, { tools }: Registry): RegisteredTool {
-  if (typeof given !== 'string') return { ...given, kind: 'configured' };
-  const found = findTool(tools, given);
+function findRegistered(reference: string | ToolConfig, { tools }: Registry): RegisteredTool {
+  if (typeof reference !== 'string') return { ...reference, kind: 'configured' };
+  const found = findTool(tools, reference);
   if (found !== undefined) return found;
-  const message = `The agent's configuration names the tool "${given}", and this gateway has none of that name or id.`;
+  const message = `The agent's configuration names the tool "${reference}", and this gateway has none of that name or id.`;
   throw new LastcallError('unknown_tool', message);
 }
 
@@ -114,26 +114,26 @@ function toCycleTool(one: RegisteredTool, tools: ToolSet): CycleTool {
     expiresInMs,
     resultSchema,
     async inputSchema() {
-      const [told] = await advertise(filterToolSet(tools, 'include', [name]), {
+      const [advertised] = await advertise(filterToolSet(tools, 'include', [name]), {
         session: createSession(),
         pendingAnswered: true,
       });
-      return told?.type === 'function' ? (told.inputSchema as JsonSchemaObject) : undefined;
+      return advertised?.type === 'function' ? (advertised.inputSchema as JsonSchemaObject) : undefined;
     },
   };
 }
 
 function toTool(one: RegisteredTool): ToolSet[string] {
   if (one.kind === 'typescript') return one.tool;
-  const run = isInteractive(one) ? ask(one) : tell(one);
+  const run = isInteractive(one) ? interactiveTool(one) : fixedValueTool(one);
   const { terminal, idempotent, timeoutMs, approval, keepLatest } = one;
   const settings = { terminal, idempotent, timeoutMs, approval, keepLatest, effects: one.effects ?? run.effects };
   const set = { [one.name]: run.tool };
   return configureTools(set, { [one.name]: defined(settings) })[one.name] as AnyTool;
 }
 
-/** Answered by somebody else: nothing happens here but to ask, so that it may run again after a crash. */
-function ask(config: ToolConfig): { tool: AnyTool; effects: 'session' } {
+/** A tool that somebody else answers. Its own code only asks, so it may run again after a crash. */
+function interactiveTool(config: ToolConfig): { tool: AnyTool; effects: 'session' } {
   const made = tool({
     description: config.description,
     inputSchema: config.inputSchema,
@@ -149,12 +149,12 @@ function ask(config: ToolConfig): { tool: AnyTool; effects: 'session' } {
   return { tool: made, effects: 'session' };
 }
 
-/** It may be read again long after the answer came: it says how things were when it was written. */
+/** The model may read this long after the answer came, so it says that it describes the time of writing. */
 const PENDING_NOTE =
   'Pending when this was written. Its outcome comes later, as a tool_result event that names this call.';
 
-/** A fixed value. */
-function tell(config: ToolConfig): { tool: AnyTool; effects: 'none' } {
+/** A tool that returns a fixed value. */
+function fixedValueTool(config: ToolConfig): { tool: AnyTool; effects: 'none' } {
   const { value } = (config.execution ?? {}) as { value?: unknown };
   const made = tool({ description: config.description, inputSchema: config.inputSchema, execute: () => value });
   return { tool: made, effects: 'none' };

@@ -1,51 +1,51 @@
 import type { Answer, Transcript } from '@lastcall/core';
 import type { AgentConfig } from '../../config/agent-config.ts';
-import type { Limits } from '../../config/agent-limits.ts';
+import type { AgentLimits } from '../../config/agent-limits.ts';
 import type { Situation } from '../../domain/agents/describe-agent.ts';
 import type { StoredRecord, TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import type { Lease } from '../lease.ts';
+import type { BuiltInAgent } from '../tools/built-in-context.ts';
 import type { SessionState } from './compact-consciousness.ts';
-import type { CycleAgent } from './cycle-context.ts';
 
-/** One waking of an agent, under way: what it was given, and how far it has come. */
+/** One cycle of an agent while it runs: what it started with, and how far it has come. */
 export interface Cycle {
   readonly lease: Lease;
   readonly runId: string;
   readonly number: number;
   readonly agent: ConfiguredAgent;
   readonly transcript: Transcript;
-  /** What was written since the last compaction, to bring the session to where it was. */
+  /** What was written since the last compaction. Replaying it restores the session. */
   readonly records: readonly StoredRecord[];
-  /** What was in mind before the cycle and what was written since, as it was written. */
+  /** The transcript rows that the cycle started with and those it has written since. */
   readonly rows: TranscriptRow[];
-  /** The session as it was at some row of the transcript. */
+  /** A snapshot of the session, taken at some row of the transcript. */
   readonly state: SessionState | undefined;
-  /** Where the agent was and what it kept when the cycle was taken up. */
+  /** The agent's space, goals, memories and plans when the cycle started. */
   readonly situation: Situation;
-  /** Decisions on calls of earlier cycles that came with this one's events. */
+  /** Approvals and denials for calls of earlier cycles, which came with this cycle's events. */
   readonly answers: Readonly<Record<string, Answer>>;
-  /** A dead worker had begun it. */
+  /** True if another worker started the run and died. */
   readonly isTakenOver: boolean;
-  /** Somebody asked for its end before it was taken over. */
+  /** True if a cancel was requested before this worker took the run over. */
   readonly isCancelRequested: boolean;
-  /** Of the next row of the transcript. */
+  /** The number of the next transcript row. */
   nextSeq: number;
-  /** Where visible calls and messages go. */
+  /** The space that visible calls and messages go to. */
   activeSpaceId: string | null;
-  /** Calls that have a card. */
+  /** The ids of the calls that have a card. */
   readonly cards: Set<string>;
-  /** Where `agent.active` was shown. */
+  /** The space that was told `agent.active`. */
   announcedSpaceId: string | null;
-  /** The thread was let go when the run ended: there was nothing more to do. */
+  /** True if the thread was released together with the end of the run, because there was nothing more to do. */
   leaseReleased: boolean;
-  /** How the run ended, once that is durable. */
+  /** How the run ended. Set once that is durable. */
   endedAs?: 'completed' | 'failed' | 'cancelled';
-  /** The end of the run is the last that was written: what was written is the whole of it. */
+  /** True if the end of the run was the last write, so that `rows` is the complete transcript. */
   endPersisted: boolean;
 }
 
-export interface ConfiguredAgent extends CycleAgent {
+export interface ConfiguredAgent extends BuiltInAgent {
   readonly tag: string;
   readonly config: AgentConfig;
-  readonly limits: Limits;
+  readonly limits: AgentLimits;
 }

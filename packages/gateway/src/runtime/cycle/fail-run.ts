@@ -11,26 +11,28 @@ import { fenced, type HeldThread } from '../lease.ts';
 import { closeRun, type RunEnd } from './close-run.ts';
 import type { Cycle } from './cycle.ts';
 import { toCycleFailure } from './cycle-failure.ts';
-import { insertEntries, toPrepared } from './insert-entries.ts';
+import { insertEntries, serializeRecord } from './insert-entries.ts';
 import { endUnendedCall, unendedCalls } from './unended-calls.ts';
 
-/** Ends a run that cannot go on. Its calls have ends all the same, and its events are tried again where that may help. */
+/**
+ * Ends a run that cannot continue. Its calls are settled all the same, and its events are tried again if that may help.
+ */
 export async function failRun(
   services: Services,
   cycle: Cycle,
   error: unknown,
   redact: Redact = createRedact(),
 ): Promise<void> {
-  // A provider may say what it was asked.
+  // A provider's error may quote the prompt, and with it the frame tag.
   const failure = toCycleFailure(error, (text) => hideTag(redact(text), cycle.agent.tag));
-  await fenced(services.store, cycle.lease, (_tx, held) => endAsFailed(services, held, cycle, failure));
+  await fenced(services.store, cycle.lease, (_tx, held) => closeFailedRun(services, held, cycle, failure));
 }
 
 /**
- * Whatever was open has an end in the same transaction: its calls, their cards, and what was shown of a reply that never came. Whoever
- * was told that the run is cancelled was told the truth, also where it failed meanwhile.
+ * Ends everything that is open in one transaction: calls, their cards, and what was shown of an incomplete reply. If a
+ * cancel was accepted, the run ends as cancelled although it failed: that is what the caller was told.
  */
-export async function endAsFailed(
+export async function closeFailedRun(
   services: Services,
   held: HeldThread,
   cycle: Cycle,
@@ -38,18 +40,18 @@ export async function endAsFailed(
 ): Promise<void> {
   const { tx } = held;
   const isCancelled = await isCancelAccepted(tx, cycle.runId);
-  const open = await settleOpen(services, tx, cycle, isCancelled ? 'the run was cancelled' : message);
+  const open = await settleOpenCalls(services, tx, cycle, isCancelled ? 'the run was cancelled' : message);
   const stop = isCancelled ? ({ reason: 'aborted' } as const) : ({ reason: 'error', error: message } as const);
   const entries: Entry[] = [...open, { kind: 'stop', stop }];
   insertEntries(
     held,
     { runId: cycle.runId, seq: await nextSeq(held) },
-    entries.map((entry) => toPrepared({ entry })),
+    entries.map((entry) => serializeRecord({ entry })),
   );
   await closeRun(services, tx, cycle, { status: isCancelled ? 'cancelled' : 'failed', stop, ...how });
 }
 
-/** What the failed turn knew last may be behind what was written last. */
+/** Reads the last row's number, because the failed turn may not know of the last write. */
 async function nextSeq({ tx, lease }: HeldThread): Promise<number> {
   const last = await tx.db
     .selectFrom('transcript_entries')
@@ -61,24 +63,24 @@ async function nextSeq({ tx, lease }: HeldThread): Promise<number> {
   return (last?.seq ?? 0) + 1;
 }
 
-async function settleOpen(services: Services, tx: Tx, cycle: Cycle, reason: string): Promise<Entry[]> {
+async function settleOpenCalls(services: Services, tx: Tx, cycle: Cycle, reason: string): Promise<Entry[]> {
   const entries: Entry[] = [];
-  const carded = new Set<string>();
+  const callsWithCard = new Set<string>();
   for (const { id, tool_name: toolName, input, status } of await openCalls(tx, cycle)) {
     const now = tx.now();
-    const outcome = endOf(status === 'started', reason);
+    const outcome = outcomeOf(status === 'started', reason);
     await tx.db
       .updateTable('calls')
       .set({ status: 'settled', outcome: toJson(outcome), settled_at: now })
       .where('id', '=', id)
       .execute();
     const card = { status: outcome.status === 'error' ? 'error' : 'cancelled', output: outcome.text } as const;
-    if ((await updateCard(services, tx, id, card)) !== undefined) carded.add(id);
+    if ((await updateCard(services, tx, id, card)) !== undefined) callsWithCard.add(id);
     const settlement = { callId: id, toolName, input: fromJson(input), outcome, startedAt: now, endedAt: now };
     entries.push({ kind: 'settled', settlement });
   }
-  for (const begun of await unendedCalls(tx.db, cycle))
-    if (!carded.has(begun.callId)) endUnendedCall(services, tx, begun, 'The cycle failed.');
+  for (const unended of await unendedCalls(tx.db, cycle))
+    if (!callsWithCard.has(unended.callId)) endUnendedCall(services, tx, unended, 'The cycle failed.');
   return entries;
 }
 
@@ -93,7 +95,7 @@ async function openCalls(tx: Tx, { runId }: Cycle): Promise<CallRow[]> {
     .execute();
 }
 
-function endOf(isStarted: boolean, reason: string): Settlement['outcome'] {
+function outcomeOf(isStarted: boolean, reason: string): Settlement['outcome'] {
   if (!isStarted) return { status: 'cancelled', reason, text: `Cancelled: the cycle failed (${reason}).` };
   const message = `The cycle failed while the call ran (${reason}): whether it took effect is unknown.`;
   return { status: 'error', code: 'unknown_outcome', message, text: message };

@@ -5,18 +5,18 @@ type Prompt = LanguageModelV4CallOptions['prompt'];
 type Part = Exclude<LanguageModelV4Message['content'], string>[number];
 
 export interface FrameGuard {
-  /** The agent's own unguessable id. */
+  /** The agent's unguessable frame tag. */
   readonly tag: string;
-  /** The system text that tells the model of the frames. */
+  /** The system text that explains the frames to the model. */
   readonly instructions: string;
-  /** Whether a user's text is a frame that the gateway itself wrote, from its first character to its last. */
+  /** True if a user's text is a complete frame that the gateway itself wrote. */
   readonly isFrame: (text: string) => boolean;
 }
 
 /**
- * The model, asked so that nothing but our own frames has the frame's id. This is the one place that all requests of a cycle come
- * through, so whatever way a text took (a tool's output, the late answer to a call, a reason, what the model itself wrote), it
- * adds no event, also when it knows the frame.
+ * Wraps the model so that only our own frames carry the frame tag. All requests of a cycle pass through here, so no
+ * text (a tool's output, a late answer, a reason, something the model wrote) can forge an event, even if its author
+ * knows the tag.
  */
 export function guardModel(model: LanguageModelV4, guard: FrameGuard): LanguageModelV4 {
   const guarded = (options: LanguageModelV4CallOptions): LanguageModelV4CallOptions => ({
@@ -24,7 +24,7 @@ export function guardModel(model: LanguageModelV4, guard: FrameGuard): LanguageM
     prompt: guardPrompt(options.prompt, guard),
   });
   return {
-    // Core looks at it to know how to ask: a model of the version before stays one.
+    // Core checks the version to know how to call the model, so an older model must keep its version.
     specificationVersion: model.specificationVersion,
     provider: model.provider,
     modelId: model.modelId,
@@ -48,7 +48,7 @@ function guardMessage(message: LanguageModelV4Message, guard: FrameGuard): Langu
   return { ...message, content } as LanguageModelV4Message;
 }
 
-/** Thoughts are signed by their provider, who refuses them when they were changed; they are the model's own, and nobody else's. */
+/** Reasoning is left as it is: providers sign it and refuse changed reasoning, and nobody but the model writes it. */
 function guardPart(part: Part, tag: string): Part {
   if (part.type === 'reasoning' || part.type === 'reasoning-file') return part;
   if (part.type !== 'tool-result' || part.output.type !== 'content') return hideTagIn(part, tag);
@@ -56,7 +56,7 @@ function guardPart(part: Part, tag: string): Part {
   return { ...hideTagIn(part, tag), output: { ...part.output, value } };
 }
 
-/** A file that is a text is read as one, whatever its bytes are written in. */
+/** A model reads a text file as text, so the tag is hidden in the decoded bytes too. */
 function hideInFile<P extends { readonly type: string }>(part: P, tag: string): P {
   const { mediaType, data } = part as { mediaType?: unknown; data?: unknown };
   if (typeof mediaType !== 'string' || !TEXTUAL.test(mediaType)) return part;

@@ -2,23 +2,26 @@ import type { JournalRecord } from '@lastcall/core';
 import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import { toEntryPayload } from '../../domain/consciousness/transcript-row.ts';
 import type { HeldThread } from '../lease.ts';
-import { appendRows, type RowPlace } from './append-rows.ts';
+import { appendRows, type RowPosition } from './append-rows.ts';
 
-/** A record, and the text that is written of it: as it was when it happened. */
-export interface PreparedRecord {
+/** A record and its JSON, serialized when it happened. */
+export interface SerializedRecord {
   readonly record: JournalRecord;
   readonly payload: string;
 }
 
-export function toPrepared(record: JournalRecord): PreparedRecord {
+export function serializeRecord(record: JournalRecord): SerializedRecord {
   return { record, payload: toEntryPayload(record) };
 }
 
-/** Writes entries at the end of a thread's transcript, with the transaction's other statements. Gives the rows. */
+/**
+ * Appends entries to a thread's transcript and returns the rows. The statements are sent without waiting for the
+ * answers.
+ */
 export function insertEntries(
   held: HeldThread,
-  place: RowPlace,
-  records: readonly PreparedRecord[],
+  place: RowPosition,
+  records: readonly SerializedRecord[],
 ): readonly TranscriptRow[] {
   return appendRows(
     held,

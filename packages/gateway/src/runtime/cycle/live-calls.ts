@@ -11,49 +11,52 @@ import { createTextField, type TextField } from './text-field.ts';
 interface LiveCall {
   readonly callId: string;
   readonly kind: 'message' | 'tool';
-  /** Bound when it became visible: entering another space later does not move it. */
+  /** Fixed when the call became visible: entering another space later does not move it. */
   readonly spaceId: string;
   readonly field: TextField | undefined;
-  /** What was shown of a message's text, or of a tool's input. */
-  given: string;
+  /** What was shown so far of a message's text or of a tool's input. */
+  shownText: string;
 }
 
-interface Shown {
+interface QueuedEvent {
   readonly spaceId: string;
   readonly type: string;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Shows calls as they are written, in the space the agent is in. What is shown is kept here until the next transaction of the
- * cycle takes it along, so that it costs no transaction of its own while the model is quick, and one now and then while it is not.
+ * Shows calls in the agent's space while the model writes them. The events are queued here until the next transaction
+ * of the cycle writes them, so a fast model costs no extra transactions and a slow one only a few.
  */
 export class LiveCalls {
   readonly #cycle: Cycle;
   readonly #services: Services;
   readonly #isVisible: (toolName: string) => boolean;
-  readonly #onShown: () => void;
+  readonly #onQueued: () => void;
   readonly #live = new Map<string, LiveCall>();
-  #shown: Shown[] = [];
-  /** An earlier call of the reply enters another space: later ones are shown once it is known where they go. */
-  #mayMove = false;
+  #queue: QueuedEvent[] = [];
+  /**
+   * True after a call of `enter_space` in the same reply: later calls are shown once it is known which space they go
+   * to.
+   */
+  #isSpaceUndecided = false;
 
   constructor(
     services: Services,
     cycle: Cycle,
-    { isVisible, onShown }: { isVisible: (toolName: string) => boolean; onShown: () => void },
+    { isVisible, onQueued }: { isVisible: (toolName: string) => boolean; onQueued: () => void },
   ) {
     this.#services = services;
     this.#cycle = cycle;
     this.#isVisible = isVisible;
-    this.#onShown = onShown;
+    this.#onQueued = onQueued;
   }
 
-  hear(event: TurnEvent): void {
+  onEvent(event: TurnEvent): void {
     switch (event.type) {
       case 'step.start':
-        this.#mayMove = false;
-        // A reply that broke off is asked for again, under new ids.
+        this.#isSpaceUndecided = false;
+        // The reply was cut off and is requested again, with new ids.
         if (event.attempt > 1) this.cancelAll('The reply broke off.');
         return;
       case 'tool-input-start':
@@ -70,11 +73,11 @@ export class LiveCalls {
     }
   }
 
-  /** The calls that the reply came to ask for. What was shown of others never runs. */
-  keepOnly(calls: Extract<Entry, { kind: 'reply' }>['calls']): void {
-    const written = new Map(calls.map(({ callId, input }) => [callId, input]));
+  /** Cancels what was shown of calls that the complete reply does not contain: they never run. */
+  cancelUnrequested(calls: Extract<Entry, { kind: 'reply' }>['calls']): void {
+    const inputs = new Map(calls.map(({ callId, input }) => [callId, input]));
     for (const callId of [...this.#live.keys()]) {
-      const input = written.get(callId);
+      const input = inputs.get(callId);
       if (input === undefined) this.cancel(callId, 'It was not asked for.');
       else this.showInput(callId, input);
     }
@@ -84,102 +87,103 @@ export class LiveCalls {
     for (const callId of [...this.#live.keys()]) this.cancel(callId, reason);
   }
 
-  /** Shown, and it never runs, or ran and failed as a message. */
+  /** Ends a shown call that never runs, or a message that was not sent. */
   cancel(callId: string, reason: string): void {
     const live = this.#live.get(callId);
     if (live === undefined) return;
     this.#live.delete(callId);
     const payload = live.kind === 'message' ? { streamId: callId, reason } : { callId, reason };
-    this.#show({
+    this.#enqueue({
       spaceId: live.spaceId,
       type: live.kind === 'message' ? 'message.cancelled' : 'tool-call.cancelled',
       payload,
     });
   }
 
-  /** Where a call is shown already, if it is. */
+  /** The space where the call is shown, if it is. */
   spaceOf(callId: string): string | undefined {
     return this.#live.get(callId)?.spaceId;
   }
 
-  /** Its end is shown by whoever settles it. */
+  /** Forgets a call whose end is shown by whoever settles it. */
   forget(callId: string): void {
     this.#live.delete(callId);
   }
 
-  /** Takes over what a dead worker had begun to show. */
-  adopt(call: Omit<LiveCall, 'field'>): void {
+  /** Restores a call that a dead worker had started to show. */
+  restore(call: Omit<LiveCall, 'field'>): void {
     this.#live.set(call.callId, { ...call, field: undefined });
   }
 
   /**
-   * Shows what is still missing of a visible call's input: all of it, where it was not shown while it was written. That is so after
-   * `enter_space`, of providers that give a call whole, and where another worker took over in between. With the transaction, if one
-   * is given; otherwise with the next one.
+   * Shows the rest of a visible call's input. That is all of it after `enter_space`, with providers that do not stream
+   * inputs, and after a takeover. The event goes into the given transaction, or into the next one.
    */
-  showInput(callId: string, written: string, tx?: Tx): void {
+  showInput(callId: string, rawInput: string, tx?: Tx): void {
     const live = this.#live.get(callId);
-    if (live?.kind !== 'tool' || !written.startsWith(live.given) || written === live.given) return;
-    const { spaceId, given } = live;
-    const delta = { type: 'tool-input-delta', payload: { callId, delta: written.slice(given.length) } };
-    const isDone = (): void => {
-      live.given = written;
+    if (live?.kind !== 'tool' || !rawInput.startsWith(live.shownText) || rawInput === live.shownText) return;
+    const { spaceId, shownText } = live;
+    const delta = { type: 'tool-input-delta', payload: { callId, delta: rawInput.slice(shownText.length) } };
+    const markShown = (): void => {
+      live.shownText = rawInput;
     };
     if (tx === undefined) {
-      this.#show({ spaceId, ...delta });
-      isDone();
+      this.#enqueue({ spaceId, ...delta });
+      markShown();
     } else {
       emit(this.#services, tx, { channel: spaceChannel(spaceId), ...delta });
-      tx.afterCommit(isDone);
+      tx.afterCommit(markShown);
     }
   }
 
-  /** Shows what is still missing of a message before it is complete: all of it, where nothing was shown yet. */
+  /** Shows the rest of a message before it is complete: all of it, if nothing was shown yet. */
   completeText(
     callId: string,
     { spaceId, text, replyTo }: { spaceId: string; text: string; replyTo: string | undefined },
   ): void {
     const live = this.#live.get(callId);
-    const isStart = live !== undefined && live.spaceId === spaceId && text.startsWith(live.given);
-    if (live !== undefined && !isStart) this.cancel(callId, 'It was sent otherwise than it was written.');
-    if (!isStart) this.#show({ spaceId, type: 'message.start', payload: this.#messageStart(callId, replyTo) });
-    const rest = isStart ? text.slice(live.given.length) : text;
-    if (rest !== '') this.#show({ spaceId, type: 'message.delta', payload: { streamId: callId, delta: rest } });
+    const isContinuation = live !== undefined && live.spaceId === spaceId && text.startsWith(live.shownText);
+    if (live !== undefined && !isContinuation)
+      this.cancel(callId, 'The message that was sent differs from the text shown before.');
+    if (!isContinuation)
+      this.#enqueue({ spaceId, type: 'message.start', payload: this.#messageStart(callId, replyTo) });
+    const rest = isContinuation ? text.slice(live.shownText.length) : text;
+    if (rest !== '') this.#enqueue({ spaceId, type: 'message.delta', payload: { streamId: callId, delta: rest } });
     this.forget(callId);
   }
 
-  /** Leaves what was shown since the last time to the transaction. */
-  drain(tx: Tx): void {
-    const shown = this.#shown.slice();
-    if (shown.length === 0) return;
-    for (const { spaceId, type, payload } of coalesce(shown))
+  /** Writes the queued events in the transaction. They leave the queue when it is committed. */
+  emitQueued(tx: Tx): void {
+    const events = this.#queue.slice();
+    if (events.length === 0) return;
+    for (const { spaceId, type, payload } of mergeDeltas(events))
       emit(this.#services, tx, { channel: spaceChannel(spaceId), type, payload });
     tx.afterCommit(() => {
-      this.#shown = this.#shown.slice(shown.length);
+      this.#queue = this.#queue.slice(events.length);
     });
   }
 
   #start(callId: string, toolName: string): void {
     const { activeSpaceId } = this.#cycle;
-    if (toolName === 'enter_space') this.#mayMove = true;
-    if (this.#mayMove || activeSpaceId === null) return;
+    if (toolName === 'enter_space') this.#isSpaceUndecided = true;
+    if (this.#isSpaceUndecided || activeSpaceId === null) return;
     if (toolName === 'send_message') {
       const field = createTextField('text');
-      this.#live.set(callId, { callId, kind: 'message', spaceId: activeSpaceId, field, given: '' });
-      this.#show({ spaceId: activeSpaceId, type: 'message.start', payload: this.#messageStart(callId, undefined) });
+      this.#live.set(callId, { callId, kind: 'message', spaceId: activeSpaceId, field, shownText: '' });
+      this.#enqueue({ spaceId: activeSpaceId, type: 'message.start', payload: this.#messageStart(callId, undefined) });
     } else if (this.#isVisible(toolName)) this.showStart(callId, toolName, activeSpaceId);
   }
 
-  /** A visible call that was not shown while it was written is shown when it starts. */
+  /** Shows the start of a visible call that was not shown while the model wrote it. */
   showStart(callId: string, toolName: string, spaceId: string): void {
     if (this.#live.has(callId)) return;
-    this.#live.set(callId, { callId, kind: 'tool', spaceId, field: undefined, given: '' });
+    this.#live.set(callId, { callId, kind: 'tool', spaceId, field: undefined, shownText: '' });
     const { runId, agent } = this.#cycle;
     const payload = { streamId: callId, callId, toolName, entityId: agent.entityId, runId };
-    this.#show({ spaceId, type: 'tool-call.start', payload });
+    this.#enqueue({ spaceId, type: 'tool-call.start', payload });
   }
 
-  #messageStart(callId: string, replyTo: string | undefined): Shown['payload'] {
+  #messageStart(callId: string, replyTo: string | undefined): QueuedEvent['payload'] {
     const { runId, agent } = this.#cycle;
     const reply = replyTo === undefined ? {} : { replyTo };
     return { streamId: callId, messageId: callId, entityId: agent.entityId, runId, ...reply };
@@ -189,46 +193,49 @@ export class LiveCalls {
     const live = this.#live.get(callId);
     if (live === undefined) return;
     if (live.kind === 'tool') {
-      live.given += delta;
-      this.#show({ spaceId: live.spaceId, type: 'tool-input-delta', payload: { callId, delta } });
+      live.shownText += delta;
+      this.#enqueue({ spaceId: live.spaceId, type: 'tool-input-delta', payload: { callId, delta } });
       return;
     }
     const added = live.field?.push(delta) ?? '';
     if (added === '') return;
-    live.given += added;
-    this.#show({ spaceId: live.spaceId, type: 'message.delta', payload: { streamId: callId, delta: added } });
+    live.shownText += added;
+    this.#enqueue({ spaceId: live.spaceId, type: 'message.delta', payload: { streamId: callId, delta: added } });
   }
 
   #progress(callId: string, value: unknown): void {
     const live = this.#live.get(callId);
     if (live?.kind !== 'tool') return;
-    // As it is now: the tool may change it before it is written.
+    // Serialized now, because the tool may change the value before it is written.
     const json = toJson(asJson(value));
-    const most = this.#services.limits.outputBytes;
-    const payload = { callId, value: Buffer.byteLength(json) > most ? cutForPeople(json, most) : fromJson(json) };
-    this.#show({ spaceId: live.spaceId, type: 'tool-call.progress', payload });
+    const maxBytes = this.#services.limits.outputBytes;
+    const payload = {
+      callId,
+      value: Buffer.byteLength(json) > maxBytes ? cutForPeople(json, maxBytes) : fromJson(json),
+    };
+    this.#enqueue({ spaceId: live.spaceId, type: 'tool-call.progress', payload });
   }
 
-  #show(shown: Shown): void {
-    this.#shown.push(shown);
-    this.#onShown();
+  #enqueue(event: QueuedEvent): void {
+    this.#queue.push(event);
+    this.#onQueued();
   }
 }
 
-/** Pieces of one stream that lie side by side become one. */
-function coalesce(shown: readonly Shown[]): Shown[] {
-  const whole: Shown[] = [];
-  for (const one of shown) {
-    const last = whole.at(-1);
-    if (last !== undefined && isContinued(last, one)) {
+/** Merges adjacent deltas of the same stream into one event. */
+function mergeDeltas(events: readonly QueuedEvent[]): QueuedEvent[] {
+  const merged: QueuedEvent[] = [];
+  for (const one of events) {
+    const last = merged.at(-1);
+    if (last !== undefined && isSameStream(last, one)) {
       const delta = `${String(last.payload.delta)}${String(one.payload.delta)}`;
-      whole[whole.length - 1] = { ...last, payload: { ...last.payload, delta } };
-    } else whole.push(one);
+      merged[merged.length - 1] = { ...last, payload: { ...last.payload, delta } };
+    } else merged.push(one);
   }
-  return whole;
+  return merged;
 }
 
-function isContinued(one: Shown, next: Shown): boolean {
+function isSameStream(one: QueuedEvent, next: QueuedEvent): boolean {
   if (!('delta' in one.payload) || one.type !== next.type || one.spaceId !== next.spaceId) return false;
   return one.payload.streamId === next.payload.streamId && one.payload.callId === next.payload.callId;
 }

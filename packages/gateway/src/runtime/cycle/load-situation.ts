@@ -9,10 +9,10 @@ import { plansOf } from '../../domain/plans/plans.ts';
 import { batchReads } from '../../ports/store/batch-reads.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 
-/** More spaces than that are for `enter_space` to know. */
-const MOST_SPACES = 50;
+/** An agent in more spaces than this learns of the others through `enter_space`. */
+const MAX_SPACES = 50;
 
-/** Where the agent is and what it keeps, as of now. */
+/** Reads the agent's spaces, goals, memories and plans as they are now. */
 export async function loadSituation(db: Kysely<Tables>, agentId: string): Promise<Situation> {
   const { own, spaces, goals, memories, plans } = await readSituation(db, { agentId });
   return {
@@ -21,7 +21,7 @@ export async function loadSituation(db: Kysely<Tables>, agentId: string): Promis
     spaces,
     goals: goals.map(toGoal).map(({ key, description, status, priority }) => ({ key, description, status, priority })),
     memories: memories.map(toMemory).map(({ key, value }) => ({ key, value })),
-    // Those that are over are of no use to it.
+    // Finished plans are left out: the agent cannot use them.
     plans: plans
       .map(toPlan)
       .filter(({ nextAt }) => nextAt !== undefined)
@@ -29,11 +29,11 @@ export async function loadSituation(db: Kysely<Tables>, agentId: string): Promis
   };
 }
 
-interface OfAgent {
+interface AgentParams {
   readonly agentId: string;
 }
 
-const readSituation = batchReads<OfAgent>()({
+const readSituation = batchReads<AgentParams>()({
   own: (db, { agentId }) =>
     db.selectFrom('agents').select(['entity_id', 'name', 'active_space_id']).where('id', '=', agentId),
   spaces: (db, { agentId }) =>
@@ -49,7 +49,7 @@ const readSituation = batchReads<OfAgent>()({
           .where('memberships.left_at', 'is', null),
       )
       .orderBy('id')
-      .limit(sql.lit(MOST_SPACES)),
+      .limit(sql.lit(MAX_SPACES)),
   goals: goalsOf,
   memories: memoriesOf,
   plans: plansOf,

@@ -11,16 +11,16 @@ import { pipeline } from '../../ports/store/pipeline.ts';
 import { statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { RunRow } from '../../ports/store/tables.ts';
-import { type Claimant, claimThread, fenced, type HeldThread, type Lease, regainThread, release } from '../lease.ts';
-import { answersOf } from './answers-of.ts';
+import { type Claimant, claimThread, fenced, type HeldThread, type Lease, reclaimThread, release } from '../lease.ts';
 import type { SessionState } from './compact-consciousness.ts';
 import type { ConfiguredAgent, Cycle } from './cycle.ts';
-import { endAsFailed } from './fail-run.ts';
-import { insertEntries, toPrepared } from './insert-entries.ts';
+import { closeFailedRun } from './fail-run.ts';
+import { insertEntries, serializeRecord } from './insert-entries.ts';
 import { readAgent } from './read-agent.ts';
+import { readDecisions } from './read-decisions.ts';
 import {
   type EventRow,
-  FIRST_LOOK,
+  FIRST_PAGE,
   loadContext,
   readThread,
   type ThreadContext,
@@ -29,46 +29,50 @@ import {
   waitingEvents,
 } from './read-thread.ts';
 import type { Registry } from './registry.ts';
-import { settledByEvents } from './settled-by-events.ts';
+import { settleFromEvents } from './settle-from-events.ts';
 import type { TranscriptCache } from './transcript-cache.ts';
 
-/** A thread that was free, and is held now; with what there is to think. */
-export interface Taken {
+/** A thread that was just claimed, and the cycle to run on it. */
+export interface ClaimedCycle {
   readonly lease: Lease;
   readonly cycle: Cycle;
 }
 
 /**
- * Takes a thread and what it is to think next, in one transaction. Undefined: somebody else holds it, or there is nothing to do; then
- * it is as free as it was.
+ * Claims a thread and its next cycle in one transaction. Returns undefined if another worker holds the thread or there
+ * is nothing to do; the thread is then as free as it was.
  */
-export async function takeThread(
+export async function claimNextCycle(
   services: Services,
   registry: Registry,
   threadId: string,
   { owner, isUrgent, transcriptCache }: { owner: string; isUrgent: boolean; transcriptCache: TranscriptCache },
-): Promise<Taken | undefined> {
+): Promise<ClaimedCycle | undefined> {
   const claimant = { owner, leaseMs: services.limits.leaseMs };
-  const take = async (tx: Tx): Promise<Taken | undefined> => {
+  const take = async (tx: Tx): Promise<ClaimedCycle | undefined> => {
     const held = await claimThread(tx, threadId, claimant);
     if (held === undefined) return undefined;
     const { lease } = held;
-    // Who is woken has something to do, as a rule: what that takes is asked for along with whether it is so.
+    // A woken thread usually has work, so the context is loaded in the same round trip that asks for the work.
     const [found, context] = await pipeline(
       readThread(held),
-      loadContext(held, transcriptCache.of(lease, { isNew: true })),
+      loadContext(held, transcriptCache.get(lease, { isNewClaim: true })),
     );
-    const cycle = await next(services, held, registry, { found, recall: async () => context });
+    const cycle = await findCycle(services, held, registry, { found, loadContext: async () => context });
     if (cycle !== undefined) return { lease, cycle };
     release(tx, lease);
-    tx.afterCommit(() => transcriptCache.renew(lease));
+    tx.afterCommit(() => transcriptCache.updateEpoch(lease));
     return undefined;
   };
-  return await orForget(transcriptCache, threadId, () => services.store.transaction(take, { isUrgent }));
+  return await forgetOnError(transcriptCache, threadId, () => services.store.transaction(take, { isUrgent }));
 }
 
-/** Where it is not known what was written, what was in mind is not known either. */
-async function orForget<T>(transcriptCache: TranscriptCache, threadId: string, work: () => Promise<T>): Promise<T> {
+/** Forgets the cached transcript if the transaction failed: then it is unknown what was written. */
+async function forgetOnError<T>(
+  transcriptCache: TranscriptCache,
+  threadId: string,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -78,72 +82,73 @@ async function orForget<T>(transcriptCache: TranscriptCache, threadId: string, w
 }
 
 /**
- * What the holder of a thread is to think next: the run that a dead worker left, or a new one upon what waits in the inbox.
- * Undefined: nothing, and the thread is let go. A new run, the events it takes and what the model will read of them are written in
- * one transaction, so that whoever dies after it leaves a run to be taken up, and whoever dies before it leaves events that wait.
- * `regain`: it is not known whether the thread was let go.
+ * Finds the next cycle of a held thread: the run that a dead worker left open, or a new run for the waiting events.
+ * Returns undefined, and releases the thread, if there is neither. A new run, its claimed events and the text that the
+ * model will read are written in one transaction: a crash after it leaves a run to take over, a crash before it leaves
+ * waiting events. `reclaim` is given if it is unknown whether the thread was released.
  */
 export async function nextCycle(
   services: Services,
   registry: Registry,
   lease: Lease,
-  { transcriptCache, regain }: { transcriptCache: TranscriptCache; regain?: Claimant | undefined },
+  { transcriptCache, reclaim }: { transcriptCache: TranscriptCache; reclaim?: Claimant | undefined },
 ): Promise<Cycle | undefined> {
-  const known = transcriptCache.of(lease, { isNew: false });
+  const known = transcriptCache.get(lease, { isNewClaim: false });
   const take = async (tx: Tx, held: HeldThread): Promise<Cycle | undefined> => {
-    if (regain !== undefined) await regainThread(tx, lease, regain);
-    const cycle = await next(services, held, registry, {
+    if (reclaim !== undefined) await reclaimThread(tx, lease, reclaim);
+    const cycle = await findCycle(services, held, registry, {
       found: await readThread(held),
-      recall: () => loadContext(held, known),
+      loadContext: () => loadContext(held, known),
     });
-    // In the transaction that found nothing: an event that is written meanwhile wakes somebody who then finds the thread free.
+    // Released in the transaction that found nothing: an event that is written meanwhile wakes a worker, which then
+    // finds the thread free.
     if (cycle === undefined) release(tx, lease);
     return cycle;
   };
-  return await orForget(transcriptCache, lease.threadId, () => fenced(services.store, lease, take));
+  return await forgetOnError(transcriptCache, lease.threadId, () => fenced(services.store, lease, take));
 }
 
-interface Next {
+interface CycleSource {
   readonly found: ThreadRows;
-  /** Called where there is something to do. */
-  readonly recall: () => Promise<ThreadContext>;
+  /** Called only if there is something to do. */
+  readonly loadContext: () => Promise<ThreadContext>;
 }
 
-async function next(
+async function findCycle(
   services: Services,
   held: HeldThread,
   { agentLimits, metrics }: Registry,
-  { found: { row, open, events, lastCycle }, recall }: Next,
+  { found: { row, open, events, lastCycle }, loadContext }: CycleSource,
 ): Promise<Cycle | undefined> {
   if (row === undefined) return undefined;
   const agent = readAgent(row, agentLimits);
-  const isResting = row.status !== 'active' || events.length === 0;
-  if (open === undefined && isResting) return undefined;
-  const taking = { held, agent, row, context: await recall() };
-  if (open !== undefined) return await takeOver(services, { ...taking, open });
-  const most = agent.limits.eventsPerCycle;
-  const isAll = events.length < FIRST_LOOK || most <= FIRST_LOOK;
-  const taken = isAll ? events.slice(0, most) : await waitingEvents(held.tx, agent.id, most);
-  return await begin(services, { ...taking, metrics, events: taken, lastCycle });
+  const isIdle = row.status !== 'active' || events.length === 0;
+  if (open === undefined && isIdle) return undefined;
+  const inputs = { held, agent, row, context: await loadContext() };
+  if (open !== undefined) return await takeOverRun(services, { ...inputs, open });
+  const maxEvents = agent.limits.eventsPerCycle;
+  const isFirstPageEnough = events.length < FIRST_PAGE || maxEvents <= FIRST_PAGE;
+  const taken = isFirstPageEnough ? events.slice(0, maxEvents) : await waitingEvents(held.tx, agent.id, maxEvents);
+  return await startRun(services, { ...inputs, metrics, events: taken, lastCycle });
 }
 
-interface Taking {
+interface CycleInputs {
   readonly held: HeldThread;
   readonly agent: ConfiguredAgent;
   readonly row: ThreadedAgent;
   readonly context: ThreadContext;
 }
 
-/** A run that several workers died of, one after the other and without getting on, would kill the next one too. */
-const MOST_TAKEOVERS = 20;
+/** A run that crashed this many workers in a row, without any progress, would crash the next one too. */
+const MAX_TAKEOVERS = 20;
 
-async function takeOver(
+async function takeOverRun(
   services: Services,
-  { held, agent, row, context, open }: Taking & { open: RunRow },
+  { held, agent, row, context, open }: CycleInputs & { open: RunRow },
 ): Promise<Cycle | undefined> {
   const { tx, lease } = held;
   const { consciousness } = context;
-  const events = await eventsOf(tx, open.id);
+  const events = await eventsOfRun(tx, open.id);
   const attempts = consciousness.nextSeq > open.taken_seq ? 1 : open.attempts + 1;
   await tx.db
     .updateTable('runs')
@@ -156,32 +161,32 @@ async function takeOver(
       run: open,
       entries: [],
       written: [],
-      answers: await answersOf(tx, events),
+      answers: await readDecisions(tx, events),
       isTakenOver: true,
     },
   );
-  if (attempts <= MOST_TAKEOVERS) return cycle;
-  const message = `${MOST_TAKEOVERS} workers died of this run without getting on.`;
-  await endAsFailed(services, held, cycle, { message, retry: false });
+  if (attempts <= MAX_TAKEOVERS) return cycle;
+  const message = `${MAX_TAKEOVERS} workers crashed on this run without making progress.`;
+  await closeFailedRun(services, held, cycle, { message, retry: false });
   return undefined;
 }
 
-interface Beginning extends Taking, Pick<Registry, 'metrics'>, Pick<ThreadRows, 'events' | 'lastCycle'> {}
+interface NewRunInputs extends CycleInputs, Pick<Registry, 'metrics'>, Pick<ThreadRows, 'events' | 'lastCycle'> {}
 
-async function begin(
+async function startRun(
   services: Services,
-  { held, agent, row, context, metrics, events, lastCycle }: Beginning,
+  { held, agent, row, context, metrics, events, lastCycle }: NewRunInputs,
 ): Promise<Cycle> {
   const { tx, lease } = held;
   const { consciousness } = context;
   const run = toRun({ lease, row, events, nextSeq: consciousness.nextSeq, number: lastCycle + 1, now: tx.now() });
-  const waiting = events.map(toWaiting);
+  const waiting = events.map(toWaitingEvent);
   tx.afterCommit(() => {
     for (const { at } of waiting) metrics?.inboxLag((run.created_at - at) / 1_000);
   });
   const text = renderInbox(waiting, { cycle: run.cycle_no, tag: agent.tag, now: run.created_at });
   const entries: Entry[] = [
-    ...(await settledByEvents(tx, waiting)),
+    ...(await settleFromEvents(tx, waiting)),
     { kind: 'turn' },
     { kind: 'message', message: { role: 'user', content: [{ type: 'text', text }] } },
   ];
@@ -191,14 +196,14 @@ async function begin(
   const written = insertEntries(
     held,
     place,
-    entries.map((entry) => toPrepared({ entry })),
+    entries.map((entry) => serializeRecord({ entry })),
   );
   emit(services, tx, { channel: runChannel(run.id), type: 'run.start', payload: { runId: run.id, agentId: agent.id } });
   if (run.active_in !== null) {
     const payload = { runId: run.id, entityId: agent.entityId };
     emit(services, tx, { channel: spaceChannel(run.active_in), type: 'agent.active', payload });
   }
-  const answers = await answersOf(tx, events);
+  const answers = await readDecisions(tx, events);
   return toCycle({ held, agent, row, context }, { run, entries, written, answers, isTakenOver: false });
 }
 
@@ -211,7 +216,7 @@ const claimEvent = statement((db, { id, runId }: { id: number; runId: string }) 
     .where('id', '=', id),
 );
 
-interface NewRun extends Pick<Taking, 'row'>, Pick<ThreadRows, 'events'> {
+interface NewRun extends Pick<CycleInputs, 'row'>, Pick<ThreadRows, 'events'> {
   readonly lease: Lease;
   readonly nextSeq: number;
   readonly number: number;
@@ -238,23 +243,23 @@ function toRun({ lease, row, events, nextSeq, number, now }: NewRun): RunRow {
   };
 }
 
-async function eventsOf(tx: Tx, runId: string): Promise<EventRow[]> {
+async function eventsOfRun(tx: Tx, runId: string): Promise<EventRow[]> {
   return await tx.db.selectFrom('inbox_events').selectAll().where('run_id', '=', runId).execute();
 }
 
-function toWaiting({ event_id, created_at, attempts, payload }: EventRow): WaitingEvent {
+function toWaitingEvent({ event_id, created_at, attempts, payload }: EventRow): WaitingEvent {
   return { eventId: event_id, at: created_at, attempt: attempts + 1, event: fromJson<InboxEvent>(payload) };
 }
 
-interface Started extends Pick<Cycle, 'answers' | 'isTakenOver'> {
+interface RunInputs extends Pick<Cycle, 'answers' | 'isTakenOver'> {
   readonly run: RunRow;
   readonly entries: readonly Entry[];
   readonly written: readonly TranscriptRow[];
 }
 
 function toCycle(
-  { held: { lease }, agent, row, context: { consciousness, rows, situation } }: Taking,
-  { run, entries, written, ...rest }: Started,
+  { held: { lease }, agent, row, context: { consciousness, rows, situation } }: CycleInputs,
+  { run, entries, written, ...rest }: RunInputs,
 ): Cycle {
   return {
     lease,

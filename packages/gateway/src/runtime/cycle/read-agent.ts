@@ -1,5 +1,5 @@
 import type { AgentConfig } from '../../config/agent-config.ts';
-import { limitsOf } from '../../config/agent-limits.ts';
+import { resolveAgentLimits } from '../../config/agent-limits.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { AgentRow } from '../../ports/store/tables.ts';
 import type { ConfiguredAgent } from './cycle.ts';
@@ -10,19 +10,19 @@ export function readAgent(
   agentLimits: Registry['agentLimits'],
 ): ConfiguredAgent {
   const config = readConfig(json);
-  return { id, entityId, name, tag, config, limits: limitsOf(config.limits, agentLimits) };
+  return { id, entityId, name, tag, config, limits: resolveAgentLimits(config.limits, agentLimits) };
 }
 
-// The same object for the same configuration: what its schemas mean is worked out once for each object.
+// The same JSON gives the same object, because tools and schemas are compiled once per object.
 const configs = new Map<string, AgentConfig>();
-const MOST_CONFIGS = 5_000;
+const MAX_CONFIGS = 5_000;
 
 function readConfig(json: string): AgentConfig {
   const known = configs.get(json);
   if (known !== undefined) return known;
-  // The oldest goes, so that one agent more does not make all of them read anew.
+  // Only the oldest is dropped, so that one more agent does not make all of them parse again.
   const [oldest] = configs.keys();
-  if (configs.size >= MOST_CONFIGS && oldest !== undefined) configs.delete(oldest);
+  if (configs.size >= MAX_CONFIGS && oldest !== undefined) configs.delete(oldest);
   const config = fromJson<AgentConfig>(json);
   configs.set(json, config);
   return config;

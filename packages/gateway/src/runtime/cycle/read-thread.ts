@@ -19,13 +19,13 @@ import { loadSituation } from './load-situation.ts';
 export type EventRow = Selectable<InboxEventRow>;
 export type ThreadedAgent = Omit<AgentRow, 'last_error' | 'created_at' | 'updated_at'> & Pick<ThreadRow, 'state'>;
 
-/** Whether there is something to do for a thread. */
+/** What shows whether a thread has something to do. */
 export interface ThreadRows {
   readonly row: ThreadedAgent | undefined;
-  /** The run that somebody left. */
+  /** A run that another worker left open. */
   readonly open: RunRow | undefined;
   readonly events: readonly EventRow[];
-  /** The number of the last cycle; 0 before the first. */
+  /** The number of the last cycle. It is 0 before the first. */
   readonly lastCycle: number;
 }
 
@@ -34,54 +34,58 @@ export async function readThread({ tx, lease: { threadId } }: HeldThread): Promi
   return { row: agents[0], open: open[0], events, lastCycle: last[0]?.cycle_no ?? 0 };
 }
 
-/** Before it is known how many the agent takes: more than most have. */
-export const FIRST_LOOK = 50;
+/** How many events are read before the agent's own limit is known. Most inboxes hold fewer. */
+export const FIRST_PAGE = 50;
 
-/** What it takes to begin a cycle. */
+/** What a cycle needs to start. */
 export interface ThreadContext {
   readonly consciousness: Consciousness;
   readonly rows: readonly TranscriptRow[];
   readonly situation: Situation;
 }
 
-/** `known`: the rows of the consciousness, where they need not be asked for. */
+/** `known` holds the transcript rows if they are cached. */
 export async function loadContext(
   { tx, lease: { threadId } }: HeldThread,
   known: readonly TranscriptRow[] | undefined,
 ): Promise<ThreadContext> {
-  const remembering = known === undefined ? loadTranscriptRows(tx.db, threadId) : Promise.resolve(known);
-  const [rows, situation] = await pipeline(remembering, loadSituation(tx.db, threadId));
+  const loadingRows = known === undefined ? loadTranscriptRows(tx.db, threadId) : Promise.resolve(known);
+  const [rows, situation] = await pipeline(loadingRows, loadSituation(tx.db, threadId));
   return { consciousness: toConsciousness(rows), rows, situation };
 }
 
-/** As many as that, for an agent that takes more than the first look shows. */
+/** Reads more events, for an agent whose limit is larger than the first page. */
 export async function waitingEvents(tx: Tx, agentId: string, limit: number): Promise<EventRow[]> {
-  return await waitingOf(tx.db, { agentId, now: tx.now() }).limit(limit).execute();
+  return await selectWaiting(tx.db, { agentId, now: tx.now() }).limit(limit).execute();
 }
 
-const waitingOf = (db: Kysely<Tables>, { agentId, now }: { agentId: string; now: number }) =>
+const selectWaiting = (db: Kysely<Tables>, { agentId, now }: { agentId: string; now: number }) =>
   db
     .selectFrom('inbox_events')
     .select(COLUMNS.inbox_events)
     .where('agent_id', '=', agentId)
     .where(IS_WAITING)
-    // With the plus it is no reason to look through what waits for all agents: SQLite would take the index of what is due.
-    .where(sql<number>`+available_at`, '<=', orLater(db, now))
+    // The plus keeps SQLite from using the index on `available_at`, which would search the waiting events of all
+    // agents.
+    .where(sql<number>`+available_at`, '<=', nowOrLater(db, now))
     .orderBy('priority')
     .orderBy('id');
 
-/** On its way a statement may wait for whoever has the thread: what came meanwhile is taken too. */
-function orLater(db: Kysely<Tables>, now: number): RawBuilder<number> {
+/**
+ * The statement may wait for the holder of the thread, so it takes the later of both times and finds the events that
+ * came meanwhile.
+ */
+function nowOrLater(db: Kysely<Tables>, now: number): RawBuilder<number> {
   if (dialectOf(db) === 'sqlite') return sql<number>`${now}`;
   return sql<number>`greatest(${now}::bigint, (extract(epoch from clock_timestamp()) * 1000)::bigint)`;
 }
 
-interface OfThread {
+interface ThreadParams {
   readonly threadId: string;
   readonly now: number;
 }
 
-const readThreadRows = batchReads<OfThread>()({
+const readThreadRows = batchReads<ThreadParams>()({
   agents: (db, { threadId }) =>
     db
       .selectFrom('agents')
@@ -98,6 +102,6 @@ const readThreadRows = batchReads<OfThread>()({
       .where('thread_id', '=', threadId)
       .orderBy('cycle_no', 'desc')
       .limit(sql.lit(1)),
-  // A limit that is a value would make SQLite plan anew each time.
-  events: (db, { threadId, now }) => waitingOf(db, { agentId: threadId, now }).limit(sql.lit(FIRST_LOOK)),
+  // The limit is a literal: with a parameter, SQLite would plan the query anew each time.
+  events: (db, { threadId, now }) => selectWaiting(db, { agentId: threadId, now }).limit(sql.lit(FIRST_PAGE)),
 });

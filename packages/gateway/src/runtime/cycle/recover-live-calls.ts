@@ -2,12 +2,12 @@ import type { Services } from '../../ports/services.ts';
 import type { Cycle } from './cycle.ts';
 import type { CycleJournal } from './cycle-journal.ts';
 import type { LiveCalls } from './live-calls.ts';
+import { rawInput } from './raw-input.ts';
 import { endUnendedCall, unendedCalls } from './unended-calls.ts';
-import { writtenInput } from './written-input.ts';
 
 /**
- * What a dead worker had begun to show of this run. Calls that it got to ask for end when they are settled; those of a reply that
- * never came whole are asked for again under new ids, and end here.
+ * Restores what a dead worker had started to show of this run. Calls of a complete reply end when they are settled.
+ * Calls of an incomplete reply are cancelled here, because the model is asked again and gives new ids.
  */
 export async function recoverLiveCalls(
   services: Services,
@@ -20,18 +20,18 @@ export async function recoverLiveCalls(
     ),
   );
   for (const { callId } of await cardsOf(services, cycle)) if (callId !== null) cycle.cards.add(callId);
-  const begun = await unendedCalls(services.store.db, cycle);
-  const lost = begun.filter(({ callId }) => !asked.has(callId));
-  for (const one of begun) if (asked.has(one.callId)) live.adopt(one);
+  const unended = await unendedCalls(services.store.db, cycle);
+  const lost = unended.filter(({ callId }) => !asked.has(callId));
+  for (const call of unended) if (asked.has(call.callId)) live.restore(call);
   if (lost.length === 0) return;
-  await journal.perform(async (tx) => {
-    for (const one of lost) endUnendedCall(services, tx, one, 'The worker died while it was written.');
+  await journal.transaction(async (tx) => {
+    for (const call of lost) endUnendedCall(services, tx, call, 'The worker died while it was written.');
   });
 }
 
 /**
- * Calls that somebody allowed to run. Their cards are in the space where they were asked for, wherever the agent is now, and were
- * told to have started when the leave was given.
+ * Restores the cards of approved calls. They are in the space where the approval was asked for, wherever the agent is
+ * now, and show the call as running since it was approved.
  */
 export async function recoverApprovedCalls({ store }: Services, cycle: Cycle, live: LiveCalls): Promise<void> {
   const callIds = Object.keys(cycle.answers);
@@ -45,12 +45,12 @@ export async function recoverApprovedCalls({ store }: Services, cycle: Cycle, li
   for (const { call_id: callId, space_id: spaceId } of cards) {
     if (callId === null) continue;
     cycle.cards.add(callId);
-    // Its input was shown when it was asked for.
-    live.adopt({ callId, kind: 'tool', spaceId, given: writtenInput(cycle.transcript, callId) });
+    // The input was shown when the approval was asked for.
+    live.restore({ callId, kind: 'tool', spaceId, shownText: rawInput(cycle.transcript, callId) });
   }
 }
 
-/** By way of the calls, which are found by their run; messages are not, and there are many more of them. */
+/** Finds the cards through the calls, which are indexed by run. Messages are not, and there are many more of them. */
 async function cardsOf({ store }: Services, { runId }: Cycle): Promise<{ callId: string | null }[]> {
   return await store.db
     .selectFrom('calls')

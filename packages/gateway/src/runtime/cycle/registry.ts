@@ -1,18 +1,18 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { LimitsInput } from '../../config/agent-limits.ts';
+import type { AgentLimitsInput } from '../../config/agent-limits.ts';
 import type { RegisteredTools } from '../../config/registered-tool.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Redact } from '../../telemetry/redact.ts';
 
-/** What a gateway's process brings that no database holds: code, and what is counted. */
+/** What the gateway's process provides and no database holds: tools, models, metrics. */
 export interface Registry {
   /** The tools that agents may name. */
   readonly tools: RegisteredTools;
-  /** The model of that name; without one, the gateway's own. Throws for one that cannot be had. */
+  /** Returns the model of that name, or the gateway's default without one. Throws if the model is not available. */
   model(name: string | undefined): LanguageModelV4 | Promise<LanguageModelV4>;
-  /** What agents may use, where they say nothing themselves. */
-  readonly agentLimits: LimitsInput;
+  /** The default limits of agents that set none of their own. */
+  readonly agentLimits: AgentLimitsInput;
   readonly metrics?: Metrics | undefined;
-  /** Takes the process's secrets out of what is stored: a provider may repeat the key that it refuses. */
+  /** Removes the process's secrets from what is stored: a provider may repeat the key that it refuses. */
   readonly redact?: Redact | undefined;
 }

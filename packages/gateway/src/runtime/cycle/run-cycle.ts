@@ -29,7 +29,7 @@ import { withoutTag } from '../../telemetry/without-tag.ts';
 import { LeaseLost } from '../lease.ts';
 import { compactConsciousness } from './compact-consciousness.ts';
 import type { Cycle } from './cycle.ts';
-import { type CycleContext, type RunningCycle, runInCycle } from './cycle-context.ts';
+import { type CycleContext, runInCycle } from './cycle-context.ts';
 import { CycleInterrupted } from './cycle-interrupted.ts';
 import { CycleJournal } from './cycle-journal.ts';
 import { cycleTools } from './cycle-tools.ts';
@@ -42,128 +42,132 @@ import { recoverApprovedCalls, recoverLiveCalls } from './recover-live-calls.ts'
 import type { Registry } from './registry.ts';
 import { showCards } from './show-cards.ts';
 import { StagedWriteRefused } from './staged-write-refused.ts';
-import { Staging } from './staging.ts';
+import { StagedWrites } from './staged-writes.ts';
 
-/** Ends a cycle early. */
+/** How a cycle is ended early. */
 export interface CycleAbort {
   readonly signal: AbortSignal;
-  /** Somebody asked for the run's end; otherwise this gateway cannot go on, and the run stays to be taken over. */
+  /**
+   * True if somebody asked to cancel the run. Otherwise this gateway cannot continue, and the run stays open for
+   * another worker.
+   */
   isCancelled(): boolean;
-  /** Aborts the cycle and leaves the run open. `think` then rejects with the reason. */
+  /** Aborts the cycle and leaves the run open. `runCycle` then rejects with the reason. */
   interrupt(reason: Error): void;
 }
 
 /**
- * One cycle: a turn of core upon the agent's consciousness, with a journal on the store. What goes wrong in it ends the run as
- * failed, and its events are tried again. Rejects only where the run stays open: the lease is lost, the store is away, the gateway
- * stops, the world changed under a call, or a cancel was accepted before a call's write could land.
+ * Runs one cycle: a turn of core on the agent's consciousness, with a journal on the store. If it fails, the run ends
+ * as failed and its events are tried again. It rejects only if the run stays open: the lease is lost, the store is
+ * unavailable, the gateway stops, a staged write was refused, or a cancel was accepted before a call's write.
  */
 export async function runCycle(services: Services, registry: Registry, cycle: Cycle, abort: CycleAbort): Promise<void> {
-  const ending: Ending = { stop: async () => {} };
-  let prepared: Prepared | undefined;
+  const cleanup: CycleCleanup = { stop: async () => {} };
+  let prepared: PreparedTurn | undefined;
   const startedAt = performance.now();
-  const count = (): void => {
+  const countCycle = (): void => {
     const { endedAs: status } = cycle;
     if (status !== undefined) registry.metrics?.cycle({ status, seconds: (performance.now() - startedAt) / 1_000 });
   };
   try {
-    prepared = await prepare(services, registry, cycle, abort, ending);
+    prepared = await prepareTurn(services, registry, cycle, abort, cleanup);
     const { turn, context } = prepared;
     await runInCycle(context, () => runTurn(turn));
-    count();
+    countCycle();
     await compactAfterRun(services, cycle, prepared, abort);
   } catch (error) {
-    if (staysOpen(error)) throw error;
-    // A provider may say what it was asked.
-    const told = hideTagIn(error, cycle.agent.tag);
-    services.logger.error(`Cycle ${cycle.number} of agent ${cycle.agent.id} failed.`, told);
-    await ending.stop();
+    if (leavesRunOpen(error)) throw error;
+    // A provider's error may quote the prompt, and with it the frame tag.
+    const safeError = hideTagIn(error, cycle.agent.tag);
+    services.logger.error(`Cycle ${cycle.number} of agent ${cycle.agent.id} failed.`, safeError);
+    await cleanup.stop();
     await failRun(services, cycle, error, registry.redact);
-    count();
-    // What it failed of may be how much it carries: then all later ones would fail of it too.
+    countCycle();
+    // The cycle may have failed because the transcript is too large. Without compaction all later cycles would fail
+    // too.
     if (prepared !== undefined) await compactAfterFailure(services, cycle, prepared, abort);
   } finally {
-    await ending.stop();
+    await cleanup.stop();
   }
 }
 
-/** Ends what a cycle does beside its turn: nothing of it is written after that. */
-interface Ending {
+/** Stops what a cycle does beside its turn. Nothing is written after that. */
+interface CycleCleanup {
   stop: () => Promise<void>;
 }
 
-/** From what the store has, whatever the turn knew when it failed. */
+/** Compacts what is stored, because the failed turn may not know of the last writes. */
 async function compactAfterFailure(
   services: Services,
   cycle: Cycle,
-  { model }: Prepared,
+  { model }: PreparedTurn,
   abort: CycleAbort,
 ): Promise<void> {
   const consciousness = await services.store.transaction((tx) => loadConsciousness(tx.db, cycle.lease.threadId));
   const { entries, records, nextSeq } = consciousness;
-  const left: Cycle = { ...cycle, transcript: new Transcript(entries), records, nextSeq };
-  await compactAfterRun(services, left, { model, session: restoreSession(left) }, abort);
+  const stored: Cycle = { ...cycle, transcript: new Transcript(entries), records, nextSeq };
+  await compactAfterRun(services, stored, { model, session: restoreSession(stored) }, abort);
 }
 
-/** The run is over: what goes wrong from here on is no failure of it, and the next cycle tries again. */
+/** The run is over, so an error here does not fail it. The next cycle tries again. */
 async function compactAfterRun(
   services: Services,
   cycle: Cycle,
-  { model, session }: Pick<Prepared, 'model' | 'session'>,
+  { model, session }: Pick<PreparedTurn, 'model' | 'session'>,
   abort: CycleAbort,
 ): Promise<void> {
   if (cycle.leaseReleased) return;
   try {
     await compactConsciousness(services, cycle, { model, session, signal: abort.signal });
   } catch (error) {
-    if (staysOpen(error)) throw error;
-    const told = hideTagIn(error, cycle.agent.tag);
-    services.logger.error(`The consciousness of agent ${cycle.agent.id} could not be compacted.`, told);
+    if (leavesRunOpen(error)) throw error;
+    const safeError = hideTagIn(error, cycle.agent.tag);
+    services.logger.error(`The consciousness of agent ${cycle.agent.id} could not be compacted.`, safeError);
   }
 }
 
-/** What says nothing of the cycle, which goes on from where the store has it. */
-const LEFT_OPEN = [
+/** Errors that leave the run open: it continues from what is stored. */
+const LEAVES_RUN_OPEN = [
   LeaseLost,
   StoreUnavailable,
   StagedWriteRefused,
   StaleTranscript,
   CycleInterrupted,
   RunCancelled,
-  // Whether the last write is in the store is not known: whoever takes the run over reads it there.
+  // It is unknown whether the last write is stored. Whoever takes the run over reads it there.
   JournalStalled,
 ];
 
-function staysOpen(error: unknown): boolean {
-  return LEFT_OPEN.some((kind) => error instanceof kind);
+function leavesRunOpen(error: unknown): boolean {
+  return LEAVES_RUN_OPEN.some((kind) => error instanceof kind);
 }
 
-interface Prepared {
+interface PreparedTurn {
   readonly turn: TurnOptions;
   readonly model: LanguageModelV4;
   readonly session: Session;
-  readonly context: RunningCycle;
+  readonly context: CycleContext;
 }
 
-async function prepare(
+async function prepareTurn(
   services: Services,
   registry: Registry,
   cycle: Cycle,
   abort: CycleAbort,
-  ending: Ending,
-): Promise<Prepared> {
+  cleanup: CycleCleanup,
+): Promise<PreparedTurn> {
   const { config, tag, limits } = cycle.agent;
-  const staging = new Staging();
-  const given = cycleTools(registry, config, services.limits);
-  const flusher = new Flusher(() => journal.perform(async () => {}), services);
+  const stagedWrites = new StagedWrites();
+  const agentTools = cycleTools(registry, config, services.limits);
+  const delayedFlush = new DelayedFlush(() => journal.transaction(async () => {}), services);
   const live = new LiveCalls(services, cycle, {
-    isVisible: (name) => given.named(name)?.isVisible === true,
-    onShown: () => flusher.soon(),
+    isVisible: (name) => agentTools.named(name)?.isVisible === true,
+    onQueued: () => delayedFlush.schedule(),
   });
   const outputs = createOutputLimit(services.limits);
   const frames = framesOf(cycle);
-  const showSituation = (given: Situation): string => {
-    const text = renderSituation(given, { tag });
+  const showSituation = (current: Situation): string => {
+    const text = renderSituation(current, { tag });
     frames.add(text);
     return text;
   };
@@ -173,17 +177,17 @@ async function prepare(
     services,
     cycle,
     live,
-    staging,
+    stagedWrites,
     outputs,
-    toolNamed: given.named,
+    toolNamed: agentTools.named,
     isCancelled: abort.isCancelled,
     signal: abort.signal,
     async onStaged() {
       situation = showSituation(await read((db) => loadSituation(db, cycle.agent.id)));
     },
   });
-  ending.stop = async () => {
-    flusher.stop();
+  cleanup.stop = async () => {
+    delayedFlush.stop();
     await journal.close();
   };
   await recoverApprovedCalls(services, cycle, live);
@@ -197,13 +201,13 @@ async function prepare(
     instructions,
     transcript: cycle.transcript,
     answers: cycle.answers,
-    tools: given.tools,
+    tools: agentTools.tools,
     session,
-    ...rulesOf(cycle),
+    ...turnRules(cycle),
     onPending: 'continue',
     observe: () => situation,
     onEvent(event) {
-      live.hear(event);
+      live.onEvent(event);
       if (registry.metrics !== undefined) countEvent(registry.metrics, event, { model: model.modelId });
     },
     maxSteps: limits.maxSteps,
@@ -213,25 +217,25 @@ async function prepare(
     middleware: [
       outputs.middleware,
       ...traceCycle(model.modelId),
-      ...(given.isAnyVisible ? [showCards(services, cycle, { journal, live, named: given.named })] : []),
+      ...(agentTools.isAnyVisible ? [showCards(services, cycle, { journal, live, named: agentTools.named })] : []),
       ...toMiddleware(config.middleware, logger),
     ],
     journal,
     newId,
     logger,
   };
-  const context: RunningCycle = {
+  const context: CycleContext = {
     services,
     cycle,
     runId: cycle.runId,
     agent: cycle.agent,
     read,
-    stage: (ctx, write) => staging.stage(ctx, write),
+    stage: (ctx, write) => stagedWrites.stage(ctx, write),
   };
   return { turn, model, session, context };
 }
 
-/** See `CycleContext.read`. */
+/** Implements `BuiltInContext.read`. */
 function storeReader({ store, limits }: Services, { signal, interrupt }: CycleAbort): CycleContext['read'] {
   return async (work) => {
     try {
@@ -244,8 +248,8 @@ function storeReader({ store, limits }: Services, { signal, interrupt }: CycleAb
 }
 
 /**
- * The texts that were put into the transcript from outside of any turn: inboxes and summaries, all of them frames. As they are when
- * the cycle begins, because a tool that changes the messages it is shown writes no inbox.
+ * The frames of the transcript: inboxes and summaries, which were written outside of any turn. They are collected when
+ * the cycle starts, because a tool that changes the messages it sees must not be able to add one.
  */
 function framesOf({ transcript }: Cycle): Set<string> {
   const texts = transcript.entries.flatMap((entry) =>
@@ -256,7 +260,7 @@ function framesOf({ transcript }: Cycle): Set<string> {
   return new Set(texts);
 }
 
-/** As the last cycle left it. */
+/** Restores the session as the last cycle left it. */
 function restoreSession({ state, records }: Cycle): Session {
   const session =
     state === undefined ? createSession() : Session.fromJSON(state.session as SessionJson, { slices: [] });
@@ -267,8 +271,8 @@ function restoreSession({ state, records }: Cycle): Session {
   return session;
 }
 
-function rulesOf({ agent: { config } }: Cycle): Pick<TurnOptions, 'batch' | 'terminating'> {
-  // It was read from JSON, so that no field is there and undefined.
+function turnRules({ agent: { config } }: Cycle): Pick<TurnOptions, 'batch' | 'terminating'> {
+  // The configuration was read from JSON, so no field is present and undefined.
   const { batch, terminating } = config as unknown as Pick<TurnOptions, 'batch' | 'terminating'>;
   return { ...(batch === undefined ? {} : { batch }), ...(terminating === undefined ? {} : { terminating }) };
 }
@@ -282,11 +286,11 @@ function toMiddleware(configs: readonly MiddlewareConfig[] = [], logger: Logger)
   });
 }
 
-/** At most twenty times a second, and not at all while the cycle's own transactions take along what is shown. */
+/** At most twenty flushes a second, and none while the cycle's own transactions write the queued events. */
 const FLUSH_MS = 50;
 
-/** Writes out what is shown of a reply that takes its time. */
-class Flusher {
+/** Writes the queued live events while a slow reply is still coming. */
+class DelayedFlush {
   readonly #flush: () => Promise<void>;
   readonly #services: Services;
   #timer: NodeJS.Timeout | undefined;
@@ -296,11 +300,14 @@ class Flusher {
     this.#services = services;
   }
 
-  soon(): void {
+  schedule(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#flush().catch((error: unknown) =>
-        this.#services.logger.debug('What was shown could not be written yet.', error),
+        this.#services.logger.debug(
+          'Live events could not be written yet; they are written with the next transaction.',
+          error,
+        ),
       );
     }, FLUSH_MS);
   }

@@ -5,9 +5,12 @@ import type { Cycle } from './cycle.ts';
 import type { CycleJournal } from './cycle-journal.ts';
 import type { CycleTool } from './cycle-tools.ts';
 import type { LiveCalls } from './live-calls.ts';
-import { writtenInput } from './written-input.ts';
+import { rawInput } from './raw-input.ts';
 
-/** A visible call is a message of the active space from its start on. Its end is shown by the journal, with the settlement. */
+/**
+ * Shows a visible call as a message of the active space when it starts. The journal shows its end together with the
+ * settlement.
+ */
 export function showCards(
   services: Services,
   cycle: Cycle,
@@ -22,24 +25,24 @@ export function showCards(
       services.logger.warn(
         `"${toolName}" is visible, and agent ${cycle.agent.id} is in no space: its call is shown to nobody.`,
       );
-      return unseen(await next());
+      return addUnseenNote(await next());
     },
   };
 
-  /** False: the agent was taken out of the space meanwhile, and is in none from here on. */
+  /** Returns false if the agent was removed from the space meanwhile. It then has no active space. */
   async function show(call: Pick<NewCard, 'spaceId' | 'callId' | 'toolName' | 'input'>): Promise<boolean> {
     const { spaceId, callId, toolName } = call;
     live.showStart(callId, toolName, spaceId);
     if (cycle.cards.has(callId)) return true;
     const { runId, agent } = cycle;
     let isShown = false;
-    // Before it is there: a call that is ended meanwhile has its end shown on the card, and nowhere else.
+    // Added before the card exists: if the call is ended meanwhile, its end must be shown on the card and nowhere else.
     cycle.cards.add(callId);
-    await journal.perform(async (tx) => {
+    await journal.transaction(async (tx) => {
       const card = { ...call, entityId: agent.entityId, runId, status: 'running' } as const;
       isShown = (await openCardIfIn(services, tx, card)) !== undefined;
-      // Not without the card: a space that the agent was taken out of does not learn what it wrote.
-      if (isShown) live.showInput(callId, writtenInput(cycle.transcript, callId), tx);
+      // Shown only with the card: a space that the agent was removed from must not learn what it wrote.
+      if (isShown) live.showInput(callId, rawInput(cycle.transcript, callId), tx);
     });
     if (isShown) return true;
     cycle.cards.delete(callId);
@@ -49,10 +52,10 @@ export function showCards(
   }
 }
 
-const UNSEEN = 'Nobody saw this: you are in no space. Enter one with enter_space first, if somebody should.';
+const UNSEEN_NOTE = 'Nobody saw this: you are in no space. Enter one with enter_space first, if somebody should.';
 
-/** The model learns that nothing was shown. Other results than a success say enough. */
-function unseen(result: unknown): unknown {
-  if (!isToolResult(result)) return ok(result, UNSEEN);
-  return result.status === 'ok' ? ok(result.value, `${result.message}\n${UNSEEN}`) : result;
+/** Tells the model that nothing was shown. Results other than a success need no note. */
+function addUnseenNote(result: unknown): unknown {
+  if (!isToolResult(result)) return ok(result, UNSEEN_NOTE);
+  return result.status === 'ok' ? ok(result.value, `${result.message}\n${UNSEEN_NOTE}`) : result;
 }

@@ -1,8 +1,8 @@
 import { LastcallError } from '@lastcall/core';
 
 /**
- * What a call wrote could no longer be written when it was settled, because the world had changed since it was checked. Nothing of
- * the call remains: whoever takes the run up again runs it again, and then it finds the world as it is.
+ * A staged write was refused when its call was settled, because something changed since the call checked it. Nothing of
+ * the call remains: when the run resumes, the call runs again and sees the change.
  */
 export class StagedWriteRefused extends LastcallError {
   override readonly name: string = 'StagedWriteRefused';

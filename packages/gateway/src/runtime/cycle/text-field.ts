@@ -1,15 +1,15 @@
-/** Reads one text out of JSON that is still being written. */
+/** Reads one string out of JSON that is still being written. */
 export interface TextField {
-  /** The next piece of the JSON, cut anywhere. Gives what it adds to the text, in whole characters. */
+  /** Takes the next piece of the JSON, cut anywhere. Returns what it adds to the string, in complete characters. */
   push(fragment: string): string;
-  /** Whether what was given is the text that the whole JSON came to hold. */
+  /** True if the string that was returned equals the one in the complete JSON. */
   end(finalText: unknown): boolean;
 }
 
 /**
- * A reader of the top-level string field `field`. What it gives adds up to `JSON.parse(whole)[field]`, with two
- * exceptions, which `end` tells: where the key comes twice, the first is given although the last counts; and where the
- * JSON turns out malformed, it stops there.
+ * Creates a reader of the top-level string field `field`. What it returns adds up to `JSON.parse(json)[field]`, with
+ * two exceptions, which `end` reports: if the key occurs twice, the first value is returned although the last one
+ * counts; and if the JSON is malformed, the reader stops there.
  */
 export function createTextField(field: string): TextField {
   return new TextFieldReader(field);
@@ -26,11 +26,11 @@ class TextFieldReader implements TextField {
   readonly #open: ('{' | '[')[] = [];
   #expected: Expected | 'broken' = 'value';
   #token: Token = NONE;
-  /** The last key: where a value of the top-level object starts, its own. */
+  /** The last key that was read. At the start of a value of the top-level object, it is that value's key. */
   #key = '';
-  /** What there is of an escape, from its backslash on. */
+  /** The part of an escape sequence that was read so far, from its backslash on. */
   #escape = '';
-  /** The first half of a pair, kept until the second is there. */
+  /** The first half of a surrogate pair, held back until the second half comes. */
   #half = '';
   #isGiven = false;
   #given = '';
@@ -85,7 +85,10 @@ class TextFieldReader implements TextField {
     else this.#break();
   }
 
-  /** Whether the string that starts here is the one to give. What was given once cannot be taken back. */
+  /**
+   * True if the string that starts here is the wanted one. Only the first is taken, because what was returned cannot be
+   * taken back.
+   */
   #startsText(): boolean {
     const isField = this.#open.length === 1 && this.#open[0] === '{' && this.#key === this.#field;
     if (!isField || this.#isGiven) return false;
@@ -142,7 +145,7 @@ class TextFieldReader implements TextField {
       return '';
     }
     this.#endValue(true);
-    // A half that stays alone is what JSON.parse gives too.
+    // JSON.parse too returns a half that has no partner.
     const alone = this.#half;
     this.#half = '';
     return alone;

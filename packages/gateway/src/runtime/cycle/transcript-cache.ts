@@ -2,63 +2,68 @@ import type { TranscriptRow } from '../../domain/consciousness/load-consciousnes
 import type { Lease } from '../lease.ts';
 import type { Cycle } from './cycle.ts';
 
-/** What was in a mind when its thread was held last. */
-interface Kept {
+/** The transcript of a thread when it was last held. */
+interface CachedTranscript {
   readonly epoch: number;
-  /** As they were written, and read anew each time: nobody can change what happened. */
+  /** The rows as they were written. They are parsed anew each time, so no reader can change the cached ones. */
   readonly rows: readonly TranscriptRow[];
   readonly characters: number;
 }
 
-/** All together. One that is a large part of it is not kept: it would take the place of all others. */
-const MOST_CHARACTERS = 4_000_000;
+/**
+ * The limit for all cached transcripts together. A single one above a quarter of it is not cached, because it would
+ * displace all others.
+ */
+const MAX_CHARACTERS = 4_000_000;
 
 /**
- * TranscriptCache of threads that were held a moment ago: they need not be asked for again. Only whoever holds a thread writes its transcript,
- * and every claim raises its epoch: a mind is as it was as long as nobody else had the thread since.
+ * Caches the transcripts of threads that were held recently, so that they need not be read again. Only the holder of a
+ * thread writes its transcript, and every claim raises the epoch: the cached rows are valid as long as nobody else
+ * claimed the thread since.
  */
 export class TranscriptCache {
-  /** Those used last are last. */
-  readonly #kept = new Map<string, Kept>();
-  readonly #most: number;
+  /** In order of use: the most recently used is last. */
+  readonly #cached = new Map<string, CachedTranscript>();
+  readonly #maxCharacters: number;
   #characters = 0;
 
-  constructor({ maxCharacters = MOST_CHARACTERS }: { maxCharacters?: number } = {}) {
-    this.#most = maxCharacters;
+  constructor({ maxCharacters = MAX_CHARACTERS }: { maxCharacters?: number } = {}) {
+    this.#maxCharacters = maxCharacters;
   }
 
-  /** After a cycle that wrote its end: what it leaves to the next one. */
-  keep({ lease, rows }: Pick<Cycle, 'lease' | 'rows'>): void {
+  /** Caches the rows of a cycle that stored its end. */
+  put({ lease, rows }: Pick<Cycle, 'lease' | 'rows'>): void {
     const characters = rows.reduce((sum, { payload }) => sum + payload.length, 0);
-    if (characters <= this.#most / 4) this.#set(lease.threadId, { epoch: lease.epoch, rows: [...rows], characters });
+    if (characters <= this.#maxCharacters / 4)
+      this.#set(lease.threadId, { epoch: lease.epoch, rows: [...rows], characters });
   }
 
-  /** Undefined: it is not known any more, or somebody else held the thread meanwhile. */
-  of({ threadId, epoch }: Lease, { isNew }: { isNew: boolean }): readonly TranscriptRow[] | undefined {
-    const kept = this.#kept.get(threadId);
-    if (kept === undefined) return undefined;
-    if (kept.epoch === (isNew ? epoch - 1 : epoch)) return kept.rows;
+  /** Returns undefined if nothing is cached or another worker held the thread meanwhile. */
+  get({ threadId, epoch }: Lease, { isNewClaim }: { isNewClaim: boolean }): readonly TranscriptRow[] | undefined {
+    const cached = this.#cached.get(threadId);
+    if (cached === undefined) return undefined;
+    if (cached.epoch === (isNewClaim ? epoch - 1 : epoch)) return cached.rows;
     this.forget(threadId);
     return undefined;
   }
 
-  /** The thread was held once more, and nothing was written. */
-  renew({ threadId, epoch }: Lease): void {
-    const kept = this.#kept.get(threadId);
-    if (kept !== undefined) this.#set(threadId, { ...kept, epoch });
+  /** The thread was claimed again and nothing was written. */
+  updateEpoch({ threadId, epoch }: Lease): void {
+    const cached = this.#cached.get(threadId);
+    if (cached !== undefined) this.#set(threadId, { ...cached, epoch });
   }
 
   forget(threadId: string): void {
-    this.#characters -= this.#kept.get(threadId)?.characters ?? 0;
-    this.#kept.delete(threadId);
+    this.#characters -= this.#cached.get(threadId)?.characters ?? 0;
+    this.#cached.delete(threadId);
   }
 
-  #set(threadId: string, kept: Kept): void {
+  #set(threadId: string, cached: CachedTranscript): void {
     this.forget(threadId);
-    this.#kept.set(threadId, kept);
-    this.#characters += kept.characters;
-    for (const oldest of this.#kept.keys()) {
-      if (this.#characters <= this.#most) return;
+    this.#cached.set(threadId, cached);
+    this.#characters += cached.characters;
+    for (const oldest of this.#cached.keys()) {
+      if (this.#characters <= this.#maxCharacters) return;
       this.forget(oldest);
     }
   }

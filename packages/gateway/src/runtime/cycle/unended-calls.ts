@@ -6,16 +6,16 @@ import type { Tx } from '../../ports/store/store.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 import type { Cycle } from './cycle.ts';
 
-/** A call that a space was shown the start of, and no end. */
+/** A call whose start was shown in a space, but not its end. */
 export interface UnendedCall {
   readonly callId: string;
   readonly kind: 'message' | 'tool';
   readonly spaceId: string;
-  /** What was shown of a message's text, or of a tool's input. */
-  given: string;
+  /** What was shown so far of a message's text or of a tool's input. */
+  shownText: string;
 }
 
-/** From what the spaces' channels kept: begun in this run, and not ended. */
+/** Finds the calls of this run that were shown and not ended, from the stored events of the spaces. */
 export async function unendedCalls(db: Kysely<Tables>, { runId, agent }: Cycle): Promise<UnendedCall[]> {
   const run = await db.selectFrom('runs').select('created_at').where('id', '=', runId).executeTakeFirstOrThrow();
   const spaces = await db
@@ -23,7 +23,7 @@ export async function unendedCalls(db: Kysely<Tables>, { runId, agent }: Cycle):
     .select('space_id')
     .where('entity_id', '=', agent.entityId)
     .execute();
-  const begun = new Map<string, UnendedCall>();
+  const unended = new Map<string, UnendedCall>();
   for (const { space_id: spaceId } of spaces) {
     const events = await db
       .selectFrom('stream_events')
@@ -32,16 +32,16 @@ export async function unendedCalls(db: Kysely<Tables>, { runId, agent }: Cycle):
       .where('created_at', '>=', run.created_at)
       .orderBy('seq')
       .execute();
-    for (const { type, payload } of events) follow(begun, { type, spaceId, runId, payload: fromJson(payload) });
+    for (const { type, payload } of events) trackEvent(unended, { type, spaceId, runId, payload: fromJson(payload) });
   }
-  return [...begun.values()];
+  return [...unended.values()];
 }
 
-/** Tells the space that what it was shown will never be more. */
+/** Tells the space that a shown call will not continue. */
 export function endUnendedCall(
   services: Services,
   tx: Tx,
-  { callId, kind, spaceId }: Omit<UnendedCall, 'given'>,
+  { callId, kind, spaceId }: Omit<UnendedCall, 'shownText'>,
   reason: string,
 ): void {
   emit(services, tx, {
@@ -52,8 +52,8 @@ export function endUnendedCall(
   });
 }
 
-function follow(
-  begun: Map<string, UnendedCall>,
+function trackEvent(
+  unended: Map<string, UnendedCall>,
   { type, spaceId, runId, payload }: { type: string; spaceId: string; runId: string; payload: Record<string, unknown> },
 ): void {
   const callId = String(payload.callId ?? payload.streamId);
@@ -61,12 +61,12 @@ function follow(
     case 'message.start':
     case 'tool-call.start':
       if (payload.runId === runId)
-        begun.set(callId, { callId, spaceId, kind: type === 'message.start' ? 'message' : 'tool', given: '' });
+        unended.set(callId, { callId, spaceId, kind: type === 'message.start' ? 'message' : 'tool', shownText: '' });
       return;
     case 'message.delta':
     case 'tool-input-delta': {
-      const known = begun.get(callId);
-      if (known !== undefined) known.given += String(payload.delta);
+      const known = unended.get(callId);
+      if (known !== undefined) known.shownText += String(payload.delta);
       return;
     }
     case 'message.complete':
@@ -76,7 +76,7 @@ function follow(
     case 'tool-call.cancelled':
     case 'tool-call.requires-action':
     case 'tool-call.expired':
-      begun.delete(callId);
+      unended.delete(callId);
       return;
     default:
       return;

@@ -3,12 +3,15 @@ import { z } from 'zod';
 import { goalInputSchema } from '../../domain/notes/goal.ts';
 import { assertGoals, prepareGoals, removeGoals, writeGoals } from '../../domain/notes/goals.ts';
 import { noteKeysSchema } from '../../domain/notes/note-key.ts';
-import type { CycleContext } from '../cycle/cycle-context.ts';
+import type { BuiltInContext } from './built-in-context.ts';
 
 const goalsSchema = z.strictObject({ goals: z.array(goalInputSchema).min(1).max(100) });
 
-/** An agent's goals. Writes are staged: they are in the transaction that settles the call, so running one again is right. */
-export function goalTools(here: () => CycleContext): ToolSet {
+/**
+ * The tools for an agent's goals. Writes are staged: they are part of the transaction that settles the call, so it is
+ * safe to run a call again.
+ */
+export function goalTools(currentContext: () => BuiltInContext): ToolSet {
   return {
     set_goals: tool({
       description:
@@ -16,7 +19,7 @@ export function goalTools(here: () => CycleContext): ToolSet {
       effects: 'session',
       inputSchema: goalsSchema,
       async execute({ goals }, ctx) {
-        const { agent, read, stage } = here();
+        const { agent, read, stage } = currentContext();
         const keyed = await read((db) => prepareGoals(db, agent.id, goals, agent.limits));
         stage(ctx, (tx) => writeGoals(tx, agent.id, keyed));
         return { keys: keyed.map(({ key }) => key) };
@@ -27,7 +30,7 @@ export function goalTools(here: () => CycleContext): ToolSet {
       effects: 'session',
       inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {
-        const { agent, read, stage } = here();
+        const { agent, read, stage } = currentContext();
         await read((db) => assertGoals(db, agent.id, keys));
         stage(ctx, (tx) => removeGoals(tx, agent.id, keys));
         return { deleted: keys };

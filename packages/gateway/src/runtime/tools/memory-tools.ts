@@ -3,12 +3,15 @@ import { z } from 'zod';
 import { assertMemories, prepareMemories, removeMemories, writeMemories } from '../../domain/notes/memories.ts';
 import { memoryInputSchema } from '../../domain/notes/memory.ts';
 import { noteKeysSchema } from '../../domain/notes/note-key.ts';
-import type { CycleContext } from '../cycle/cycle-context.ts';
+import type { BuiltInContext } from './built-in-context.ts';
 
 const memoriesSchema = z.strictObject({ memories: z.array(memoryInputSchema).min(1).max(100) });
 
-/** An agent's memories. Writes are staged: they are in the transaction that settles the call, so running one again is right. */
-export function memoryTools(here: () => CycleContext): ToolSet {
+/**
+ * The tools for an agent's memories. Writes are staged: they are part of the transaction that settles the call, so it
+ * is safe to run a call again.
+ */
+export function memoryTools(currentContext: () => BuiltInContext): ToolSet {
   return {
     set_memories: tool({
       description:
@@ -16,7 +19,7 @@ export function memoryTools(here: () => CycleContext): ToolSet {
       effects: 'session',
       inputSchema: memoriesSchema,
       async execute({ memories }, ctx) {
-        const { agent, read, stage } = here();
+        const { agent, read, stage } = currentContext();
         const prepared = await read((db) => prepareMemories(db, agent.id, memories, agent.limits));
         stage(ctx, (tx) => writeMemories(tx, agent.id, prepared));
         return { keys: prepared.map(({ key }) => key) };
@@ -27,7 +30,7 @@ export function memoryTools(here: () => CycleContext): ToolSet {
       effects: 'session',
       inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {
-        const { agent, read, stage } = here();
+        const { agent, read, stage } = currentContext();
         await read((db) => assertMemories(db, agent.id, keys));
         stage(ctx, (tx) => removeMemories(tx, agent.id, keys));
         return { deleted: keys };

@@ -3,13 +3,16 @@ import { z } from 'zod';
 import { noteKeysSchema } from '../../domain/notes/note-key.ts';
 import { type Plan, planInputSchema } from '../../domain/plans/plan.ts';
 import { assertPlans, listPlans, preparePlans, removePlans, writePlans } from '../../domain/plans/plans.ts';
-import type { CycleContext } from '../cycle/cycle-context.ts';
+import type { BuiltInContext } from './built-in-context.ts';
 
 const plansSchema = z.strictObject({ plans: z.array(planInputSchema).min(1).max(20) });
 const nothingSchema = z.strictObject({});
 
-/** An agent's plans. Writes are staged: they are in the transaction that settles the call, so running one again is right. */
-export function planTools(here: () => CycleContext): ToolSet {
+/**
+ * The tools for an agent's plans. Writes are staged: they are part of the transaction that settles the call, so it is
+ * safe to run a call again.
+ */
+export function planTools(currentContext: () => BuiltInContext): ToolSet {
   return {
     set_plans: tool({
       description:
@@ -17,7 +20,7 @@ export function planTools(here: () => CycleContext): ToolSet {
       effects: 'session',
       inputSchema: plansSchema,
       async execute({ plans }, ctx) {
-        const { services, agent, read, stage } = here();
+        const { services, agent, read, stage } = currentContext();
         const prepared = await read(async (db) => {
           const now = await services.store.transaction(async (tx) => tx.now());
           return await preparePlans(db, agent.id, plans, now, agent.limits);
@@ -31,7 +34,7 @@ export function planTools(here: () => CycleContext): ToolSet {
       effects: 'session',
       inputSchema: noteKeysSchema,
       async execute({ keys }, ctx) {
-        const { agent, read, stage } = here();
+        const { agent, read, stage } = currentContext();
         await read((db) => assertPlans(db, agent.id, keys));
         stage(ctx, (tx) => removePlans(tx, agent.id, keys));
         return { deleted: keys };
@@ -42,14 +45,14 @@ export function planTools(here: () => CycleContext): ToolSet {
       effects: 'none',
       inputSchema: nothingSchema,
       async execute() {
-        const { agent, read } = here();
+        const { agent, read } = currentContext();
         return { plans: (await read((db) => listPlans(db, agent.id))).map(toRead) };
       },
     }),
   };
 }
 
-/** As a model reads it: times as text, nothing it cannot use. */
+/** Converts a plan to what a model reads: times are text, and fields that a model cannot use are left out. */
 function toRead({ id: _id, at, nextAt, lastAt, createdAt: _created, updatedAt: _updated, ...plan }: Plan): object {
   const once = at === undefined ? {} : { at: toIso(at) };
   return { ...plan, ...once, nextAt: toIso(nextAt), lastAt: toIso(lastAt) };

@@ -6,7 +6,7 @@ import { fromJson } from '../../ports/store/json.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 
 const DEFAULT_LIMIT = 8_000;
-const MOST = 32_000;
+const MAX_LIMIT = 32_000;
 
 export interface ReadOutputInput {
   readonly ref: string;
@@ -17,23 +17,26 @@ export interface ReadOutputInput {
 const inputSchema = z.strictObject({
   ref: z.string().min(1).max(200),
   offset: z.int().min(0).optional(),
-  limit: z.int().min(1).max(MOST).optional(),
+  limit: z.int().min(1).max(MAX_LIMIT).optional(),
 });
 
-/** Whose outputs are read, and how. */
+/** The thread whose outputs may be read. */
 export interface ReadableThread {
   readonly threadId: string;
   read<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
 }
 
-/** Reads back what was cut off an output, or what compaction replaced by a reference. Of its own thread only: another agent's outputs are not found. */
-export function readOutputTool(here: () => ReadableThread): Tool<ReadOutputInput> {
+/**
+ * Reads back what was cut off an output, or what compaction replaced by a reference. It finds outputs of its own thread
+ * only, never those of another agent.
+ */
+export function readOutputTool(currentThread: () => ReadableThread): Tool<ReadOutputInput> {
   return tool({
     description: 'Read an earlier output that is kept as a reference. offset and limit count characters.',
     inputSchema,
     effects: 'none',
     async execute({ ref, offset = 0, limit = DEFAULT_LIMIT }) {
-      const { read, threadId } = here();
+      const { read, threadId } = currentThread();
       const text = await read((db) => outputOf(db, threadId, ref));
       if (text === undefined)
         return fail(`There is no output "${ref}". A reference stands where an output says that it is kept.`);
@@ -61,7 +64,7 @@ function pageOf(text: string, offset: number, limit: number): string {
   return end < text.length ? `${page}\n[${text.length - end} more characters: read on with offset ${end}]` : page;
 }
 
-/** Half of a surrogate pair is no text. */
+/** Moves the end behind a surrogate pair: half of a pair is not valid text. */
 function afterWholeCharacter(text: string, end: number): number {
   const last = text.charCodeAt(end - 1);
   return last >= 0xd800 && last <= 0xdbff && end < text.length ? end + 1 : end;

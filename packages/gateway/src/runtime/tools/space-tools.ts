@@ -10,8 +10,7 @@ import { getSpace, listSpaces } from '../../domain/spaces/space.ts';
 import { emit, spaceChannel } from '../../domain/streams/emit.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Tables } from '../../ports/store/tables.ts';
-import type { Cycle } from '../cycle/cycle.ts';
-import type { CycleContext, RunningCycle } from '../cycle/cycle-context.ts';
+import type { SpaceToolContext } from './built-in-context.ts';
 
 const spaceSchema = z.strictObject({ spaceId: z.string().min(1).max(200) });
 const pageSchema = z.strictObject({
@@ -26,45 +25,50 @@ function messageSchema(characters: number): z.ZodType<{ text: string; replyTo?: 
   });
 }
 
-/** How much of a space's history an agent reads when it enters. */
-const RECENT = 20;
+/** How many messages an agent reads when it enters a space. */
+const RECENT_MESSAGES = 20;
 
-/** The tools by which an agent moves, speaks and reads. The only ones that know of spaces. */
-export function spaceTools(here: Here, { messageCharacters }: { messageCharacters: number }): ToolSet {
+/** The tools for entering a space, sending messages and reading them. No other tools know of spaces. */
+export function spaceTools(
+  currentContext: CurrentContext,
+  { messageCharacters }: { messageCharacters: number },
+): ToolSet {
   return {
-    enter_space: enterSpace(here),
-    send_message: sendMessage(here, messageCharacters),
-    read_messages: readMessages(here),
+    enter_space: enterSpace(currentContext),
+    send_message: sendMessage(currentContext, messageCharacters),
+    read_messages: readMessages(currentContext),
   };
 }
 
-type Here = () => RunningCycle;
+type CurrentContext = () => SpaceToolContext;
 
-function enterSpace(here: Here): Tool<{ spaceId: string }> {
+function enterSpace(currentContext: CurrentContext): Tool<{ spaceId: string }> {
   return tool({
     description: 'Enter one of your spaces: it becomes your active space. Gives its recent messages and who is there.',
     inputSchema: spaceSchema,
     effects: 'session',
     async execute({ spaceId }, ctx) {
-      const { services, agent, cycle, read, stage } = here();
-      return await orFail(async () => {
+      const context = currentContext();
+      const { agent, read, stage } = context;
+      return await failOnApiError(async () => {
         const entered = await read(async (db) => {
           await requireMember(db, spaceId, agent.entityId);
           const { id, name, description } = await getSpace(db, spaceId);
           const { items: members } = await listMembers(db, { spaceId, limit: 100 });
-          const { items: messages } = await listMessages(db, { spaceId, limit: RECENT });
+          const { items: messages } = await listMessages(db, { spaceId, limit: RECENT_MESSAGES });
           return { spaceId: id, name, description, members, messages };
         });
-        stage(ctx, (tx) => moveTo(services, tx, cycle, spaceId));
+        stage(ctx, (tx) => moveTo(context, tx, spaceId));
         return entered;
       });
     },
   }) as Tool<{ spaceId: string }>;
 }
 
-async function moveTo(services: CycleContext['services'], tx: Tx, cycle: Cycle, spaceId: string): Promise<void> {
-  const { runId, agent, announcedSpaceId } = cycle;
-  // A removal waits for this or is seen by it: otherwise it could leave a space active that the agent is no longer in.
+async function moveTo({ services, runId, agent, cycle }: SpaceToolContext, tx: Tx, spaceId: string): Promise<void> {
+  const { announcedSpaceId } = cycle;
+  // The lock makes a removal of the member wait for us, or lets us see it. Without it, a space could stay active that
+  // the agent is no longer in.
   await lockSpace(tx, spaceId);
   await requireMember(tx.db, spaceId, agent.entityId);
   await tx.db.updateTable('agents').set({ active_space_id: spaceId }).where('id', '=', agent.id).execute();
@@ -81,19 +85,22 @@ async function moveTo(services: CycleContext['services'], tx: Tx, cycle: Cycle, 
   });
 }
 
-function sendMessage(here: Here, characters: number): Tool<{ text: string; replyTo?: string | undefined }> {
+function sendMessage(
+  currentContext: CurrentContext,
+  characters: number,
+): Tool<{ text: string; replyTo?: string | undefined }> {
   return tool({
     description: 'Send a message to your active space. replyTo is the id of a message in it.',
     inputSchema: messageSchema(characters),
     effects: 'session',
     async execute({ text, replyTo }, ctx: ToolContext) {
-      const { services, agent, runId, cycle, read, stage } = here();
+      const { services, agent, runId, cycle, read, stage } = currentContext();
       const spaceId = cycle.activeSpaceId;
       if (spaceId === null)
-        return fail(`You are in no space. ${await read((db) => available(db, agent.entityId))}`, {
+        return fail(`You are in no space. ${await read((db) => listEnterable(db, agent.entityId))}`, {
           code: 'no_active_space',
         });
-      return await orFail(async () => {
+      return await failOnApiError(async () => {
         await read(async (db) => {
           await requireMember(db, spaceId, agent.entityId);
           await assertPostable(services, db, { spaceId, text, replyTo });
@@ -108,36 +115,39 @@ function sendMessage(here: Here, characters: number): Tool<{ text: string; reply
   }) as Tool<{ text: string; replyTo?: string | undefined }>;
 }
 
-async function available(db: Kysely<Tables>, entityId: string): Promise<string> {
+async function listEnterable(db: Kysely<Tables>, entityId: string): Promise<string> {
   const { items } = await listSpaces(db, { entityId, limit: 50 });
   if (items.length === 0) return 'There is none you could enter: nobody has made you a member of one.';
   return `Enter one with enter_space first: ${items.map(({ id, name }) => `${id} (${JSON.stringify(name)})`).join(', ')}.`;
 }
 
-function readMessages(here: Here): Tool<{ spaceId: string; offset?: number | undefined; limit?: number | undefined }> {
+function readMessages(
+  currentContext: CurrentContext,
+): Tool<{ spaceId: string; offset?: number | undefined; limit?: number | undefined }> {
   return tool({
     description: 'Read messages of one of your spaces, newest first: offset skips that many of the newest.',
     inputSchema: pageSchema,
     effects: 'none',
-    async execute({ spaceId, offset = 0, limit = RECENT }) {
-      const { agent, read } = here();
+    async execute({ spaceId, offset = 0, limit = RECENT_MESSAGES }) {
+      const { agent, read } = currentContext();
       const readPage = async (db: Kysely<Tables>): Promise<object> => {
         await requireMember(db, spaceId, agent.entityId);
         const newest = await db.selectFrom('spaces').select('next_seq').where('id', '=', spaceId).executeTakeFirst();
-        // Numbers have no gaps: an offset from the newest is a number.
+        // Message numbers have no gaps, so an offset from the newest message is a number.
         const before = (newest?.next_seq ?? 1) - offset;
         const { items } = before <= 1 ? { items: [] } : await listMessages(db, { spaceId, before, limit });
-        // Again, after it was read: who is taken out of the space meanwhile reads nothing that was said after it.
+        // Checked again after reading: an agent that was removed meanwhile must not read what was said after its
+        // removal.
         await requireMember(db, spaceId, agent.entityId);
         return { spaceId, messages: items.toReversed() };
       };
-      return await orFail(() => read(readPage));
+      return await failOnApiError(() => read(readPage));
     },
   }) as Tool<{ spaceId: string; offset?: number | undefined; limit?: number | undefined }>;
 }
 
-/** What cannot be done is told to the model in the words of the API. */
-async function orFail<T>(work: () => Promise<T>): Promise<T | ReturnType<typeof fail>> {
+/** Turns an API error into a failed result, so that the model reads the API's message. */
+async function failOnApiError<T>(work: () => Promise<T>): Promise<T | ReturnType<typeof fail>> {
   try {
     return await work();
   } catch (error) {

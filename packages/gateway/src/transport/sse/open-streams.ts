@@ -1,4 +1,4 @@
-import type { Limits } from '../../config/limits.ts';
+import type { GatewayLimits } from '../../config/limits.ts';
 import { ApiError } from '../../domain/api-error.ts';
 import type { Metrics, StreamEnd } from '../../telemetry/metrics.ts';
 
@@ -11,7 +11,7 @@ export interface OpenStreams {
   stop(): void;
 }
 
-export function createOpenStreams(limits: Pick<Limits, 'connections'>, metrics: Metrics): OpenStreams {
+export function createOpenStreams(limits: Pick<GatewayLimits, 'connections'>, metrics: Metrics): OpenStreams {
   const open = new Set<() => void>();
   let stopped = false;
   return {

@@ -6,15 +6,15 @@ import type { Cycle } from './cycle.ts';
 
 export interface FailedAttempt {
   readonly text: string;
-  /** 1, 2, 3 … of the event that was tried most often. */
+  /** The attempt number (1, 2, 3 …) of the event that was tried most often. */
   readonly attempt: number;
-  /** When the next try comes; undefined where none does. */
+  /** The time of the next attempt. Undefined if there is none. */
   readonly retryAt: number | undefined;
   readonly events: readonly InboxEvent[];
 }
 
-/** Tells the people who wait for the agent that they wait for longer, or in vain. */
-export async function tellFailed(services: Services, tx: Tx, cycle: Cycle, failed: FailedAttempt): Promise<void> {
+/** Tells the people who wait for the agent that it failed, and whether it will try again. */
+export async function announceFailure(services: Services, tx: Tx, cycle: Cycle, failed: FailedAttempt): Promise<void> {
   const { attempt, retryAt } = failed;
   const text = `${failed.text} ${retryAt === undefined ? 'It does not try again by itself.' : 'It tries again.'}`;
   const when = retryAt === undefined ? {} : { retryAt };
@@ -23,7 +23,10 @@ export async function tellFailed(services: Services, tx: Tx, cycle: Cycle, faile
     emit(services, tx, { channel: spaceChannel(spaceId), type: 'agent.failed', payload });
 }
 
-/** Where the agent was shown at work, and where what it worked on came from, as long as it is in there. */
+/**
+ * The spaces where the agent was shown as active, and those that its events came from, as long as the agent is a
+ * member.
+ */
 async function concernedSpaces(
   tx: Tx,
   { agent, announcedSpaceId }: Cycle,
@@ -32,7 +35,7 @@ async function concernedSpaces(
   const asked = events.flatMap((event) => (event.type === 'space_message' ? [event.spaceId] : []));
   const callIds = events.flatMap((event) => (event.type === 'tool_result' ? [event.callId] : []));
   const from = [...new Set([...asked, ...(await spacesOfCalls(tx, callIds))])];
-  const concerned = new Set(await joined(tx, agent.entityId, from));
+  const concerned = new Set(await joinedSpaces(tx, agent.entityId, from));
   if (announcedSpaceId !== null) concerned.add(announcedSpaceId);
   return concerned;
 }
@@ -43,7 +46,7 @@ async function spacesOfCalls(tx: Tx, callIds: readonly string[]): Promise<string
   return (await calls.execute()).flatMap(({ space_id }) => space_id ?? []);
 }
 
-async function joined(tx: Tx, entityId: string, spaceIds: readonly string[]): Promise<string[]> {
+async function joinedSpaces(tx: Tx, entityId: string, spaceIds: readonly string[]): Promise<string[]> {
   if (spaceIds.length === 0) return [];
   const memberships = tx.db
     .selectFrom('memberships')

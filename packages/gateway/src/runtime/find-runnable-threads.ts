@@ -1,23 +1,23 @@
 import { IS_WAITING } from '../domain/inbox/waiting.ts';
 import type { Store } from '../ports/store/store.ts';
 
-/** At a time: the next sweep finds the rest. */
-const MOST = 1_000;
+/** One sweep finds at most this many threads of each kind. The next sweep finds the rest. */
+const MAX_FOUND = 1_000;
 
 /**
- * Threads that have work and nobody to do it: held by a worker that gives no sign of life, with events whose wake was lost or
- * whose time has come, or with a run that a worker left open when it stopped.
+ * Finds threads that have work and nobody to do it: the lease of their worker ran out, an event's wake was lost or its
+ * time has come, or a worker left a run open when it stopped.
  */
-export async function findSleepers(store: Store): Promise<readonly string[]> {
+export async function findRunnableThreads(store: Store): Promise<readonly string[]> {
   return await store.transaction(async (tx) => {
     const now = tx.now();
-    const left = await tx.db
+    const abandoned = await tx.db
       .selectFrom('threads')
       .select('id')
-      // Written so that the index is used: most threads are nobody's.
+      // The comparison is written this way so that the partial index is used: most threads have no owner.
       .where('lease_owner', '>', '')
       .where('lease_until', '<=', now)
-      .limit(MOST)
+      .limit(MAX_FOUND)
       .execute();
     const waiting = await tx.db
       .selectFrom('inbox_events')
@@ -29,7 +29,7 @@ export async function findSleepers(store: Store): Promise<readonly string[]> {
       .where('inbox_events.available_at', '<=', now)
       .where('agents.status', '=', 'active')
       .where('threads.lease_owner', 'is', null)
-      .limit(MOST)
+      .limit(MAX_FOUND)
       .execute();
     const open = await tx.db
       .selectFrom('runs')
@@ -37,8 +37,8 @@ export async function findSleepers(store: Store): Promise<readonly string[]> {
       .select('threads.id')
       .where('runs.status', '=', 'running')
       .where('threads.lease_owner', 'is', null)
-      .limit(MOST)
+      .limit(MAX_FOUND)
       .execute();
-    return [...new Set([...left, ...waiting, ...open].map(({ id }) => id))];
+    return [...new Set([...abandoned, ...waiting, ...open].map(({ id }) => id))];
   });
 }

@@ -1,7 +1,7 @@
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { setPlans } from '../../src/domain/plans/plans.ts';
-import { findSleepers } from '../../src/runtime/find-sleepers.ts';
+import { findRunnableThreads } from '../../src/runtime/find-runnable-threads.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 
@@ -22,6 +22,6 @@ describeWorlds('sleeping agents', (open) => {
     // Connections of the store have timers of their own, at most one each.
     expect(timers()).toBeLessThan(before + 20);
     expect(world.worker.busy).toBe(0);
-    expect(await findSleepers(world.store)).toEqual([]);
+    expect(await findRunnableThreads(world.store)).toEqual([]);
   });
 });

@@ -5,10 +5,11 @@ import { toJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 
 /**
- * Answers that came as events settle their calls here, where the events are taken: in the model's view the provisional result
- * gives way to the answer. Decisions do not: the tool is still to run, or to be refused, and core sees to that.
+ * Settles the calls whose answers came as events, in the transaction that claims the events: the model then sees the
+ * answer in place of the provisional result. Approvals and denials settle nothing here: core still has to run the tool
+ * or refuse it.
  */
-export async function settledByEvents(tx: Tx, events: readonly WaitingEvent[]): Promise<Entry[]> {
+export async function settleFromEvents(tx: Tx, events: readonly WaitingEvent[]): Promise<Entry[]> {
   const entries: Entry[] = [];
   for (const { event } of events) {
     if (event.type !== 'tool_result') continue;
@@ -26,7 +27,7 @@ export async function settledByEvents(tx: Tx, events: readonly WaitingEvent[]): 
   return entries;
 }
 
-/** An event that is tried again has settled its call the first time. */
+/** A retried event has settled its call the first time. */
 async function isOpen(tx: Tx, callId: string): Promise<boolean> {
   const call = await tx.db.selectFrom('calls').select('status').where('id', '=', callId).executeTakeFirst();
   return call?.status === 'pending';

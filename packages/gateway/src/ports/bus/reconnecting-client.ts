@@ -1,38 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 
-export interface KeptConnectionOptions {
+export interface ReconnectingClientOptions {
   readonly url: string;
-  /** Each time there is a connection. */
+  /** Called each time a connection is made. */
   readonly onConnect: (client: Client) => Promise<void>;
   readonly onNotification?: (payload: string) => void;
-  /** Hears why a connection broke. */
+  /** Called with the reason when a connection breaks. */
   readonly onBreak: (error: unknown) => void;
 }
 
 const FIRST_RETRY_MS = 50;
-const LAST_RETRY_MS = 2_000;
-/** A connection that died without a word is found out by this. */
-const PULSE_MS = 10_000;
-const PATIENCE_MS = 5_000;
+const MAX_RETRY_MS = 2_000;
+/** How often the connection is checked. Without the check, one that died silently would not be noticed. */
+const CHECK_MS = 10_000;
+const TIMEOUT_MS = 5_000;
 const END_MS = 1_000;
 
-/** A connection to PostgreSQL that is made anew whenever it breaks. */
-export class KeptConnection {
-  readonly #options: KeptConnectionOptions;
+/** A connection to PostgreSQL that is made again whenever it breaks. */
+export class ReconnectingClient {
+  readonly #options: ReconnectingClientOptions;
   readonly #ending = new AbortController();
   #client: Client | undefined;
-  #pulse: NodeJS.Timeout | undefined;
+  #checkTimer: NodeJS.Timeout | undefined;
 
-  constructor(options: KeptConnectionOptions) {
+  constructor(options: ReconnectingClientOptions) {
     this.#options = options;
   }
 
-  /** Rejects if there is no connection to begin with. */
+  /** Rejects if the first connection fails. */
   async start(): Promise<void> {
     await this.#connect();
-    this.#pulse = setInterval(() => this.#check(), PULSE_MS);
-    this.#pulse.unref();
+    this.#checkTimer = setInterval(() => this.#check(), CHECK_MS);
+    this.#checkTimer.unref();
   }
 
   /** Rejects while there is no connection. */
@@ -43,7 +43,7 @@ export class KeptConnection {
 
   async end(): Promise<void> {
     this.#ending.abort();
-    clearInterval(this.#pulse);
+    clearInterval(this.#checkTimer);
     const closing = this.#client?.end().catch(() => {});
     await Promise.race([closing, sleep(END_MS, undefined, { ref: false })]);
   }
@@ -53,28 +53,29 @@ export class KeptConnection {
     const client = new Client({
       connectionString: url,
       keepAlive: true,
-      connectionTimeoutMillis: PATIENCE_MS,
-      query_timeout: PATIENCE_MS,
+      connectionTimeoutMillis: TIMEOUT_MS,
+      query_timeout: TIMEOUT_MS,
     });
-    // What is wrong is heard from whoever waits for an answer; an error that nobody hears would end the process.
+    // Whoever waits for an answer gets the error. This listener is here because an unhandled 'error' event would end
+    // the process.
     client.on('error', () => {});
     if (onNotification !== undefined) client.on('notification', ({ payload = '' }) => onNotification(payload));
     try {
       await client.connect();
       this.#client = client;
       await onConnect(client);
-      // Whoever ended it meanwhile may not have seen this connection: nobody else would close it.
+      // `end` was called while connecting and may not have seen this connection, so nobody else would close it.
       if (this.#ending.signal.aborted) throw new Error('The connection was ended while it was made.');
     } catch (error) {
       this.#client = undefined;
       client.end().catch(() => {});
       throw error;
     }
-    client.on('error', (error) => this.#lose(client, error));
-    client.on('end', () => this.#lose(client, new Error('The connection ended.')));
+    client.on('error', (error) => this.#onLost(client, error));
+    client.on('end', () => this.#onLost(client, new Error('The connection ended.')));
   }
 
-  #lose(client: Client, error: unknown): void {
+  #onLost(client: Client, error: unknown): void {
     if (client !== this.#client || this.#ending.signal.aborted) return;
     this.#client = undefined;
     client.end().catch(() => {});
@@ -84,7 +85,7 @@ export class KeptConnection {
 
   async #reconnect(): Promise<void> {
     const { signal } = this.#ending;
-    for (let delay = FIRST_RETRY_MS; !signal.aborted; delay = Math.min(2 * delay, LAST_RETRY_MS)) {
+    for (let delay = FIRST_RETRY_MS; !signal.aborted; delay = Math.min(2 * delay, MAX_RETRY_MS)) {
       try {
         return await this.#connect();
       } catch {
@@ -95,6 +96,6 @@ export class KeptConnection {
 
   #check(): void {
     const client = this.#client;
-    client?.query('select 1').catch((error: unknown) => this.#lose(client, error));
+    client?.query('select 1').catch((error: unknown) => this.#onLost(client, error));
   }
 }
