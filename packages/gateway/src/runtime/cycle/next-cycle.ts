@@ -1,4 +1,4 @@
-import { type Entry, Transcript } from '@lastcall/core';
+import type { Entry } from '@lastcall/core';
 import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { renderInbox, type WaitingEvent } from '../../domain/inbox/render-inbox.ts';
@@ -11,13 +11,16 @@ import { pipeline } from '../../ports/store/pipeline.ts';
 import { statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { RunRow } from '../../ports/store/tables.ts';
+import { hideTag } from '../../telemetry/hide-tag.ts';
+import { createRedact, type Redact } from '../../telemetry/redact.ts';
 import { type Claimant, claimThread, fenced, type HeldThread, type Lease, regainThread, release } from '../lease.ts';
 import { answersOf } from './answers-of.ts';
-import type { SessionState } from './compact-consciousness.ts';
 import type { ConfiguredAgent, Cycle } from './cycle.ts';
+import { toHistoryFailure } from './cycle-failure.ts';
 import { endAsFailed } from './fail-run.ts';
 import { insertEntries, toPrepared } from './insert-entries.ts';
 import { readAgent } from './read-agent.ts';
+import { type Past, readPast } from './read-past.ts';
 import {
   type EventRow,
   FIRST_LOOK,
@@ -58,10 +61,16 @@ export async function takeThread(
       readThread(held),
       loadContext(held, transcriptCache.of(lease, { isNew: true })),
     );
-    const cycle = await next(services, held, registry, { found, recall: async () => context });
+    let isIdle = true;
+    const recall = async (): Promise<ThreadContext> => {
+      isIdle = false;
+      return context;
+    };
+    const cycle = await next(services, held, registry, { found, recall });
     if (cycle !== undefined) return { lease, cycle };
     release(tx, lease);
-    tx.afterCommit(() => transcriptCache.renew(lease));
+    // A run that was ended here has written to the transcript.
+    tx.afterCommit(() => (isIdle ? transcriptCache.renew(lease) : transcriptCache.forget(threadId)));
     return undefined;
   };
   return await orForget(transcriptCache, threadId, () => services.store.transaction(take, { isUrgent }));
@@ -112,19 +121,43 @@ interface Next {
 async function next(
   services: Services,
   held: HeldThread,
-  { agentLimits, metrics }: Registry,
+  { agentLimits, metrics, redact }: Registry,
   { found: { row, open, events, lastCycle }, recall }: Next,
 ): Promise<Cycle | undefined> {
   if (row === undefined) return undefined;
   const agent = readAgent(row, agentLimits);
   const isResting = row.status !== 'active' || events.length === 0;
   if (open === undefined && isResting) return undefined;
-  const taking = { held, agent, row, context: await recall() };
-  if (open !== undefined) return await takeOver(services, { ...taking, open });
+  const context = await recall();
+  const past = readPast(context.rows, row.state);
+  const taking = { held, agent, row, context, past };
   const most = agent.limits.eventsPerCycle;
   const isAll = events.length < FIRST_LOOK || most <= FIRST_LOOK;
-  const taken = isAll ? events.slice(0, most) : await waitingEvents(held.tx, agent.id, most);
-  return await begin(services, { ...taking, metrics, events: taken, lastCycle });
+  const cycle =
+    open === undefined
+      ? await begin(services, {
+          ...taking,
+          metrics,
+          events: isAll ? events.slice(0, most) : await waitingEvents(held.tx, agent.id, most),
+          lastCycle,
+        })
+      : await takeOver(services, { ...taking, open });
+  if (past.flaw === undefined || cycle === undefined) return cycle;
+  await endUnreadable(services, held, cycle, past.flaw, redact);
+  return undefined;
+}
+
+/** In the transaction that took the events, or the run: nobody can think upon a history that cannot be read. */
+async function endUnreadable(
+  services: Services,
+  held: HeldThread,
+  cycle: Cycle,
+  { error }: NonNullable<Past['flaw']>,
+  redact: Redact = createRedact(),
+): Promise<void> {
+  const failure = toHistoryFailure(error, (text) => hideTag(redact(text), cycle.agent.tag));
+  held.tx.afterCommit(() => services.logger.error(`Agent ${cycle.agent.id} cannot work. ${failure.message}`));
+  await endAsFailed(services, held, cycle, failure);
 }
 
 interface Taking {
@@ -132,6 +165,7 @@ interface Taking {
   readonly agent: ConfiguredAgent;
   readonly row: ThreadedAgent;
   readonly context: ThreadContext;
+  readonly past: Past;
 }
 
 /** A run that several workers died of, one after the other and without getting on, would kill the next one too. */
@@ -139,10 +173,11 @@ const MOST_TAKEOVERS = 20;
 
 async function takeOver(
   services: Services,
-  { held, agent, row, context, open }: Taking & { open: RunRow },
+  { open, ...taking }: Taking & { open: RunRow },
 ): Promise<Cycle | undefined> {
+  const { held, past } = taking;
   const { tx, lease } = held;
-  const { consciousness } = context;
+  const { consciousness } = past;
   const events = await eventsOf(tx, open.id);
   const attempts = consciousness.nextSeq > open.taken_seq ? 1 : open.attempts + 1;
   await tx.db
@@ -150,30 +185,20 @@ async function takeOver(
     .set({ epoch: lease.epoch, attempts, taken_seq: consciousness.nextSeq })
     .where('id', '=', open.id)
     .execute();
-  const cycle = toCycle(
-    { held, agent, row, context },
-    {
-      run: open,
-      entries: [],
-      written: [],
-      answers: await answersOf(tx, events),
-      isTakenOver: true,
-    },
-  );
+  const answers = await answersOf(tx, events);
+  const cycle = toCycle(taking, { run: open, entries: [], written: [], answers, isTakenOver: true });
   if (attempts <= MOST_TAKEOVERS) return cycle;
-  const message = `${MOST_TAKEOVERS} workers died of this run without getting on.`;
+  const message = `This run was taken over ${MOST_TAKEOVERS} times without getting on.`;
   await endAsFailed(services, held, cycle, { message, retry: false });
   return undefined;
 }
 
 interface Beginning extends Taking, Pick<Registry, 'metrics'>, Pick<ThreadRows, 'events' | 'lastCycle'> {}
 
-async function begin(
-  services: Services,
-  { held, agent, row, context, metrics, events, lastCycle }: Beginning,
-): Promise<Cycle> {
+async function begin(services: Services, { metrics, events, lastCycle, ...taking }: Beginning): Promise<Cycle> {
+  const { held, agent, row, past } = taking;
   const { tx, lease } = held;
-  const { consciousness } = context;
+  const { consciousness } = past;
   const run = toRun({ lease, row, events, nextSeq: consciousness.nextSeq, number: lastCycle + 1, now: tx.now() });
   const waiting = events.map(toWaiting);
   tx.afterCommit(() => {
@@ -199,7 +224,7 @@ async function begin(
     emit(services, tx, { channel: spaceChannel(run.active_in), type: 'agent.active', payload });
   }
   const answers = await answersOf(tx, events);
-  return toCycle({ held, agent, row, context }, { run, entries, written, answers, isTakenOver: false });
+  return toCycle(taking, { run, entries, written, answers, isTakenOver: false });
 }
 
 const insertRun = insertRow('runs');
@@ -253,19 +278,20 @@ interface Started extends Pick<Cycle, 'answers' | 'isTakenOver'> {
 }
 
 function toCycle(
-  { held: { lease }, agent, row, context: { consciousness, rows, situation } }: Taking,
+  { held: { lease }, agent, row, context: { rows, situation }, past: { consciousness, transcript, state } }: Taking,
   { run, entries, written, ...rest }: Started,
 ): Cycle {
+  transcript.push(...entries);
   return {
     lease,
     runId: run.id,
     number: run.cycle_no,
     agent,
-    transcript: new Transcript([...consciousness.entries, ...entries]),
+    transcript,
     records: consciousness.records,
     rows: [...rows, ...written],
     situation,
-    state: row.state === null ? undefined : fromJson<SessionState>(row.state),
+    state,
     ...rest,
     nextSeq: consciousness.nextSeq + entries.length,
     activeSpaceId: row.active_space_id,

@@ -1,11 +1,6 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Situation } from '../../domain/agents/describe-agent.ts';
-import {
-  type Consciousness,
-  loadTranscriptRows,
-  type TranscriptRow,
-  toConsciousness,
-} from '../../domain/consciousness/load-consciousness.ts';
+import { loadTranscriptRows, type TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import { IS_WAITING } from '../../domain/inbox/waiting.ts';
 import { batchReads } from '../../ports/store/batch-reads.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
@@ -39,7 +34,6 @@ export const FIRST_LOOK = 50;
 
 /** What it takes to begin a cycle. */
 export interface ThreadContext {
-  readonly consciousness: Consciousness;
   readonly rows: readonly TranscriptRow[];
   readonly situation: Situation;
 }
@@ -51,7 +45,7 @@ export async function loadContext(
 ): Promise<ThreadContext> {
   const remembering = known === undefined ? loadTranscriptRows(tx.db, threadId) : Promise.resolve(known);
   const [rows, situation] = await pipeline(remembering, loadSituation(tx.db, threadId));
-  return { consciousness: toConsciousness(rows), rows, situation };
+  return { rows, situation };
 }
 
 /** As many as that, for an agent that takes more than the first look shows. */
