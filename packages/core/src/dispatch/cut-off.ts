@@ -9,6 +9,7 @@ const NOTHING_REMAINS = 'Nothing it wrote remains.';
 const ROLLED_BACK = 'What it changed in the session, its files and its resources was rolled back.';
 const NOT_PUT_BACK = 'What it changed could not all be put back.';
 const MAY_HAVE_ACTED = 'What it did outside may have taken effect, or may still do so: check before you repeat it.';
+const HAD_BEGUN = 'It was running when the process ended: what it did outside then may have taken effect.';
 const HAD_RUN = 'It had run by then: what it did outside may have taken effect.';
 
 /** From here on something outside may have been changed, by this call and so by every call around it. */
@@ -19,6 +20,12 @@ export function markActedOutside(run: CallRun): void {
 /** The outcome of a call whose limit was hit before its tool was entered: it has done nothing. */
 export function notRunOutcome({ toolName }: CallRun, hit: LimitHit): ErrorOutcome {
   return { ...errorOutcome(hit.code, `"${toolName}" did not run: ${hit.message}.`), effect: 'none' };
+}
+
+/** The same of a call that an earlier process had begun to run: that it is not run again does not undo the first time. */
+export function unrunOutcome({ actedOutside }: CallRun, outcome: Outcome): Outcome {
+  if (!actedOutside || outcome.status !== 'error') return outcome;
+  return { ...outcome, text: `${outcome.text} ${HAD_BEGUN}`, effect: 'possible' };
 }
 
 /** The outcome of a call whose limit was hit while its tool, or a middleware around it, was running. */

@@ -8,7 +8,7 @@ import { askApproval } from './ask-approval.ts';
 import { CallContext } from './call-context.ts';
 import type { CallRun } from './call-run.ts';
 import { checkBefore, denied } from './check-policies.ts';
-import { notRunOutcome } from './cut-off.ts';
+import { notRunOutcome, unrunOutcome } from './cut-off.ts';
 import { type DispatchOptions, prepareRun } from './dispatch-options.ts';
 import { type Ending, executeTool } from './execute-tool.ts';
 import { lookUpTool } from './look-up-tool.ts';
@@ -40,7 +40,7 @@ export async function dispatchRun(run: CallRun): Promise<Settlement> {
     // Calls with effects have the session to themselves; calls without share it among themselves.
     ticket = run.session.lock.enter(read.tool.effects === 'none' ? 'shared' : 'exclusive');
     const waited = ticket.ready === true ? undefined : await run.limit.race(ticket.ready);
-    const ending = run.limit.isHit(waited) ? unrun(read, notRunOutcome(run, waited)) : perform(run, read);
+    const ending = run.limit.isHit(waited) ? unrun(run, read, notRunOutcome(run, waited)) : perform(run, read);
     const ended = ending instanceof Promise ? await ending : ending;
     const settling = settleCall(run, shapeOutcome(run, ended, read.tool.middleware));
     return settling instanceof Promise ? await settling : settling;
@@ -79,23 +79,23 @@ async function readLater(
 }
 
 function toReadCall(run: CallRun, tool: ResolvedTool, parsed: Stage<unknown>): ReadCall | Ending {
-  return 'end' in parsed ? unrun({ tool, input: run.written }, parsed.end) : { tool, input: parsed.go };
+  return 'end' in parsed ? unrun(run, { tool, input: run.written }, parsed.end) : { tool, input: parsed.go };
 }
 
-function unrun({ tool, input }: ReadCall, outcome: Outcome): Ending {
-  return { outcome, input, terminal: tool.terminal };
+function unrun(run: CallRun, { tool, input }: ReadCall, outcome: Outcome): Ending {
+  return { outcome: unrunOutcome(run, outcome), input, terminal: tool.terminal };
 }
 
 function perform(run: CallRun, call: ReadCall): Ending | Promise<Ending> {
   run.session.assertUnpoisoned();
-  if (!run.session.isOpen) return unrun(call, gone(run.toolName));
+  if (!run.session.isOpen) return unrun(run, call, gone(run.toolName));
   return needsPermission(run, call.tool) ? askAndExecute(run, call) : execute(run, call);
 }
 
 async function askAndExecute(run: CallRun, call: ReadCall): Promise<Ending> {
   const permitted = await run.limit.race(askPermission(run, call));
-  if (run.limit.isHit(permitted)) return unrun(call, notRunOutcome(run, permitted));
-  return 'end' in permitted ? unrun(call, permitted.end) : execute(run, { tool: call.tool, input: permitted.go });
+  if (run.limit.isHit(permitted)) return unrun(run, call, notRunOutcome(run, permitted));
+  return 'end' in permitted ? unrun(run, call, permitted.end) : execute(run, { tool: call.tool, input: permitted.go });
 }
 
 function needsPermission(run: CallRun, tool: ResolvedTool): boolean {
@@ -142,7 +142,7 @@ async function askAll(
 /** The last look at the limits, then the tool itself, or whoever answers in its place. */
 function execute(run: CallRun, call: ReadCall): Ending | Promise<Ending> {
   const stopped = stoppedBy(run);
-  if (stopped !== undefined) return unrun(call, stopped);
+  if (stopped !== undefined) return unrun(run, call, stopped);
   run.budget?.add('toolCalls', 1);
   const starting = run.onStart?.(call.tool);
   return starting === undefined ? begin(run, call) : beginAfter(starting, run, call);
@@ -152,7 +152,7 @@ function execute(run: CallRun, call: ReadCall): Ending | Promise<Ending> {
 async function beginAfter(starting: Promise<void>, run: CallRun, call: ReadCall): Promise<Ending> {
   await starting;
   const { hit } = run.limit;
-  return hit === undefined ? await begin(run, call) : unrun(call, notRunOutcome(run, hit));
+  return hit === undefined ? await begin(run, call) : unrun(run, call, notRunOutcome(run, hit));
 }
 
 function begin(run: CallRun, { tool, input }: ReadCall): Promise<Ending> {

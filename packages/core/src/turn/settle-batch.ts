@@ -136,13 +136,15 @@ function inCallOrder(ended: readonly Ended[], plan: BatchPlan): readonly Ended[]
 }
 
 /**
- * Whether a crash found the call running. Without outside effects nothing of the lost run remains, because its draft died
- * with the process: it may run again. Of a tool that is gone nobody can say so.
+ * Whether a crash found the call running, and it does not run again. Without outside effects nothing of the lost run remains,
+ * because its draft died with the process: it may run again. Of a tool that is gone nobody can say so. An idempotent one may
+ * run again too, but not in a turn that is over: then the lost run is all that is known of it.
  */
 export function isInDoubt(turn: Turn, step: StepTools, { callId, toolName }: RequestedCall): boolean {
   if (!turn.progress.started.has(callId)) return false;
   const tool = toolNamed(step.tools, toolName);
-  return tool === undefined || (tool.effects === 'external' && !tool.idempotent);
+  if (tool === undefined) return true;
+  return tool.effects === 'external' && (!tool.idempotent || turn.limit.hit !== undefined);
 }
 
 export function unknownOutcome(toolName: string): Outcome {

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Answer } from '../dispatch/answer.ts';
 import { CallLimit } from '../dispatch/call-limit.ts';
 import type { CallRun } from '../dispatch/call-run.ts';
+import { markActedOutside } from '../dispatch/cut-off.ts';
 import type { ReadArguments } from '../dispatch/parse-input.ts';
 import type { Logger } from '../logger.ts';
 import type { Middleware } from '../middleware/middleware.ts';
@@ -50,6 +51,8 @@ export class TurnCall implements CallRun {
     this.#details = details;
     this.limit = new CallLimit({ clock: turn.clock, within: turn.limit, cancellable: details.beside === true });
     this.startedAt = turn.clock.now();
+    // By a process that ended before it could write what came of it.
+    if (turn.progress.started.has(details.call.callId)) markActedOutside(this);
   }
 
   get callId(): string {

@@ -17,6 +17,14 @@ export function toCycleFailure(error: unknown, redact: Redact): CycleFailure {
   return { message, text: isModelError(error) ? MODEL_FAILED : CYCLE_FAILED, retry: true };
 }
 
+/** What was stored of the agent cannot be read: the next try would find the same. */
+export function toHistoryFailure(error: unknown, redact: Redact): CycleFailure {
+  const why = redact(error instanceof Error ? error.message : String(error));
+  return { message: `${HISTORY_UNREADABLE} ${why}`, text: HISTORY_UNREADABLE, retry: false };
+}
+
+const HISTORY_UNREADABLE = "The agent's stored history cannot be read.";
+
 export const CYCLE_FAILED = 'Something went wrong while the agent was working.';
 const MODEL_FAILED = 'The model could not be asked, or did not answer.';
 

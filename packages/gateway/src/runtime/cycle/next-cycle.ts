@@ -1,4 +1,4 @@
-import { type Entry, Transcript } from '@lastcall/core';
+import type { Entry } from '@lastcall/core';
 import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { renderInbox, type WaitingEvent } from '../../domain/inbox/render-inbox.ts';
@@ -11,13 +11,16 @@ import { pipeline } from '../../ports/store/pipeline.ts';
 import { statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { RunRow } from '../../ports/store/tables.ts';
+import { hideTag } from '../../telemetry/hide-tag.ts';
+import { createRedact, type Redact } from '../../telemetry/redact.ts';
 import { type Claimant, claimThread, fenced, type HeldThread, type Lease, reclaimThread, release } from '../lease.ts';
-import type { SessionState } from './compact-consciousness.ts';
 import type { ConfiguredAgent, Cycle } from './cycle.ts';
+import { toHistoryFailure } from './cycle-failure.ts';
 import { closeFailedRun } from './fail-run.ts';
 import { insertEntries, serializeRecord } from './insert-entries.ts';
 import { readAgent } from './read-agent.ts';
 import { readDecisions } from './read-decisions.ts';
+import { type Past, readPast } from './read-past.ts';
 import {
   type EventRow,
   FIRST_PAGE,
@@ -58,10 +61,16 @@ export async function claimNextCycle(
       readThread(held),
       loadContext(held, transcriptCache.get(lease, { isNewClaim: true })),
     );
-    const cycle = await findCycle(services, held, registry, { found, loadContext: async () => context });
+    let isIdle = true;
+    const useContext = async (): Promise<ThreadContext> => {
+      isIdle = false;
+      return context;
+    };
+    const cycle = await findCycle(services, held, registry, { found, loadContext: useContext });
     if (cycle !== undefined) return { lease, cycle };
     release(tx, lease);
-    tx.afterCommit(() => transcriptCache.updateEpoch(lease));
+    // A run that was ended here has written to the transcript.
+    tx.afterCommit(() => (isIdle ? transcriptCache.updateEpoch(lease) : transcriptCache.forget(threadId)));
     return undefined;
   };
   return await forgetOnError(transcriptCache, threadId, () => services.store.transaction(take, { isUrgent }));
@@ -117,19 +126,43 @@ interface CycleSource {
 async function findCycle(
   services: Services,
   held: HeldThread,
-  { agentLimits, metrics }: Registry,
+  { agentLimits, metrics, redact }: Registry,
   { found: { row, open, events, lastCycle }, loadContext }: CycleSource,
 ): Promise<Cycle | undefined> {
   if (row === undefined) return undefined;
   const agent = readAgent(row, agentLimits);
   const isIdle = row.status !== 'active' || events.length === 0;
   if (open === undefined && isIdle) return undefined;
-  const inputs = { held, agent, row, context: await loadContext() };
-  if (open !== undefined) return await takeOverRun(services, { ...inputs, open });
+  const context = await loadContext();
+  const past = readPast(context.rows, row.state);
+  const inputs = { held, agent, row, context, past };
   const maxEvents = agent.limits.eventsPerCycle;
   const isFirstPageEnough = events.length < FIRST_PAGE || maxEvents <= FIRST_PAGE;
-  const taken = isFirstPageEnough ? events.slice(0, maxEvents) : await waitingEvents(held.tx, agent.id, maxEvents);
-  return await startRun(services, { ...inputs, metrics, events: taken, lastCycle });
+  const cycle =
+    open === undefined
+      ? await startRun(services, {
+          ...inputs,
+          metrics,
+          events: isFirstPageEnough ? events.slice(0, maxEvents) : await waitingEvents(held.tx, agent.id, maxEvents),
+          lastCycle,
+        })
+      : await takeOverRun(services, { ...inputs, open });
+  if (past.flaw === undefined || cycle === undefined) return cycle;
+  await closeUnreadable(services, held, cycle, past.flaw, redact);
+  return undefined;
+}
+
+/** Closes the run in the transaction that took its events: no model can be asked about a history that cannot be read. */
+async function closeUnreadable(
+  services: Services,
+  held: HeldThread,
+  cycle: Cycle,
+  { error }: NonNullable<Past['flaw']>,
+  redact: Redact = createRedact(),
+): Promise<void> {
+  const failure = toHistoryFailure(error, (text) => hideTag(redact(text), cycle.agent.tag));
+  held.tx.afterCommit(() => services.logger.error(`Agent ${cycle.agent.id} cannot work. ${failure.message}`));
+  await closeFailedRun(services, held, cycle, failure);
 }
 
 interface CycleInputs {
@@ -137,6 +170,7 @@ interface CycleInputs {
   readonly agent: ConfiguredAgent;
   readonly row: ThreadedAgent;
   readonly context: ThreadContext;
+  readonly past: Past;
 }
 
 /** A run that crashed this many workers in a row, without any progress, would crash the next one too. */
@@ -144,10 +178,11 @@ const MAX_TAKEOVERS = 20;
 
 async function takeOverRun(
   services: Services,
-  { held, agent, row, context, open }: CycleInputs & { open: RunRow },
+  { open, ...inputs }: CycleInputs & { open: RunRow },
 ): Promise<Cycle | undefined> {
+  const { held, past } = inputs;
   const { tx, lease } = held;
-  const { consciousness } = context;
+  const { consciousness } = past;
   const events = await eventsOfRun(tx, open.id);
   const attempts = consciousness.nextSeq > open.taken_seq ? 1 : open.attempts + 1;
   await tx.db
@@ -155,30 +190,20 @@ async function takeOverRun(
     .set({ epoch: lease.epoch, attempts, taken_seq: consciousness.nextSeq })
     .where('id', '=', open.id)
     .execute();
-  const cycle = toCycle(
-    { held, agent, row, context },
-    {
-      run: open,
-      entries: [],
-      written: [],
-      answers: await readDecisions(tx, events),
-      isTakenOver: true,
-    },
-  );
+  const answers = await readDecisions(tx, events);
+  const cycle = toCycle(inputs, { run: open, entries: [], written: [], answers, isTakenOver: true });
   if (attempts <= MAX_TAKEOVERS) return cycle;
-  const message = `${MAX_TAKEOVERS} workers crashed on this run without making progress.`;
+  const message = `This run was taken over ${MAX_TAKEOVERS} times without making progress.`;
   await closeFailedRun(services, held, cycle, { message, retry: false });
   return undefined;
 }
 
 interface NewRunInputs extends CycleInputs, Pick<Registry, 'metrics'>, Pick<ThreadRows, 'events' | 'lastCycle'> {}
 
-async function startRun(
-  services: Services,
-  { held, agent, row, context, metrics, events, lastCycle }: NewRunInputs,
-): Promise<Cycle> {
+async function startRun(services: Services, { metrics, events, lastCycle, ...inputs }: NewRunInputs): Promise<Cycle> {
+  const { held, agent, row, past } = inputs;
   const { tx, lease } = held;
-  const { consciousness } = context;
+  const { consciousness } = past;
   const run = toRun({ lease, row, events, nextSeq: consciousness.nextSeq, number: lastCycle + 1, now: tx.now() });
   const waiting = events.map(toWaitingEvent);
   tx.afterCommit(() => {
@@ -204,7 +229,7 @@ async function startRun(
     emit(services, tx, { channel: spaceChannel(run.active_in), type: 'agent.active', payload });
   }
   const answers = await readDecisions(tx, events);
-  return toCycle({ held, agent, row, context }, { run, entries, written, answers, isTakenOver: false });
+  return toCycle(inputs, { run, entries, written, answers, isTakenOver: false });
 }
 
 const insertRun = insertRow('runs');
@@ -258,19 +283,26 @@ interface RunInputs extends Pick<Cycle, 'answers' | 'isTakenOver'> {
 }
 
 function toCycle(
-  { held: { lease }, agent, row, context: { consciousness, rows, situation } }: CycleInputs,
+  {
+    held: { lease },
+    agent,
+    context: { rows, situation },
+    past: { consciousness, transcript, state },
+    row,
+  }: CycleInputs,
   { run, entries, written, ...rest }: RunInputs,
 ): Cycle {
+  transcript.push(...entries);
   return {
     lease,
     runId: run.id,
     number: run.cycle_no,
     agent,
-    transcript: new Transcript([...consciousness.entries, ...entries]),
+    transcript,
     records: consciousness.records,
     rows: [...rows, ...written],
     situation,
-    state: row.state === null ? undefined : fromJson<SessionState>(row.state),
+    state,
     ...rest,
     nextSeq: consciousness.nextSeq + entries.length,
     activeSpaceId: row.active_space_id,

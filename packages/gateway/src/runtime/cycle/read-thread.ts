@@ -1,11 +1,6 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Situation } from '../../domain/agents/describe-agent.ts';
-import {
-  type Consciousness,
-  loadTranscriptRows,
-  type TranscriptRow,
-  toConsciousness,
-} from '../../domain/consciousness/load-consciousness.ts';
+import { loadTranscriptRows, type TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import { IS_WAITING } from '../../domain/inbox/waiting.ts';
 import { batchReads } from '../../ports/store/batch-reads.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
@@ -39,7 +34,6 @@ export const FIRST_PAGE = 50;
 
 /** What a cycle needs to start. */
 export interface ThreadContext {
-  readonly consciousness: Consciousness;
   readonly rows: readonly TranscriptRow[];
   readonly situation: Situation;
 }
@@ -51,7 +45,7 @@ export async function loadContext(
 ): Promise<ThreadContext> {
   const loadingRows = known === undefined ? loadTranscriptRows(tx.db, threadId) : Promise.resolve(known);
   const [rows, situation] = await pipeline(loadingRows, loadSituation(tx.db, threadId));
-  return { consciousness: toConsciousness(rows), rows, situation };
+  return { rows, situation };
 }
 
 /** Reads more events, for an agent whose limit is larger than the first page. */
