@@ -137,7 +137,7 @@ describe('a tool as data', () => {
         expect.stringMatching(/^execution\.value must be JSON/),
       ]);
     expect(problems({ ...lookup, execution: { value: 1, url: 'x' } })).toEqual([
-      expect.stringMatching(/^execution\.url is unknown/),
+      expect.stringMatching(/^execution\.url is not allowed together with value/),
     ]);
     expect(problems({ name: 'a', executionType: 'internal' })).toEqual([expect.stringMatching(/^execution must be/)]);
   });
