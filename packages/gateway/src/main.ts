@@ -16,11 +16,10 @@ async function main(): Promise<void> {
   await gateway.start();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(gateway));
   print(`Lastcall listens on ${gateway.url} (API: ${gateway.url}/openapi.json).`);
-  if (file === undefined)
-    print('There is no lastcall.config.ts here: this is the demonstration, with one agent and one space.');
+  if (file === undefined) print('No lastcall.config.ts found: running the demo, with one agent and one space.');
   if (gateway.firstKey !== undefined)
     print(
-      `Your secret key, shown this once: ${gateway.firstKey}\nKeep it. More can be made with POST ${gateway.url}/api/keys.`,
+      `Your secret key (shown only once): ${gateway.firstKey}\nStore it safely. Create more keys with POST ${gateway.url}/api/keys.`,
     );
 }
 

@@ -56,9 +56,9 @@ const terminatingSchema = z.strictObject({
 const MODEL_SHAPE =
   'must be 1–200 characters without spaces, e.g. "anthropic/<model>", the name of one of the configured models, or "rehearsal".';
 
-const NO_MACHINE = 'comes with a later version: agents as machines are in @lastcall/machines. Leave it out.';
+const NO_MACHINE = 'is not supported yet. Remove it; machines run with @lastcall/machines.';
 
-const noServers = z.array(z.unknown()).max(0, { error: 'must be empty: MCP servers come with a later version.' });
+const noServers = z.array(z.unknown()).max(0, { error: 'must be empty: MCP servers are not supported yet.' });
 
 export const agentNameSchema: z.ZodType<string> = z
   .string()
@@ -99,6 +99,6 @@ export const agentConfigSchema: z.ZodType<AgentConfig> = z
 function repeatedTools(tools: readonly (string | ToolConfig)[]): readonly (readonly [number, string])[] {
   const names = tools.map((one) => (typeof one === 'string' ? one : one.name));
   return names.flatMap((name, index) =>
-    names.indexOf(name) < index ? [[index, `names "${name}" a second time. Leave one out.`] as const] : [],
+    names.indexOf(name) < index ? [[index, `names "${name}" a second time. Remove one.`] as const] : [],
   );
 }

@@ -99,7 +99,7 @@ function spaceProblems({ spaces, agents }: Config): readonly ConfigProblem[] {
         : [
             {
               path: formatPath(['spaces', index, 'agents', at]),
-              message: `is no agent of this configuration: it has ${list(names)}.`,
+              message: `is not an agent of this configuration. Its agents: ${list(names)}.`,
             },
           ],
     );

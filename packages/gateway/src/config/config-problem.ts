@@ -65,7 +65,7 @@ function explain(issue: z.core.$ZodRawIssue): string | undefined {
     case 'too_big':
       return `must be ${String(issue.maximum)} or less${unitOf(issue.origin)}.`;
     case 'invalid_union':
-      return `must be one of the forms that are known, not ${typeName(issue.input)}.`;
+      return `matches none of the allowed forms: it is ${typeName(issue.input)}.`;
     default:
       return undefined;
   }

@@ -43,20 +43,27 @@ function executionProblems({ executionType, execution }: ToolConfig): readonly T
             path,
             message: later(
               '"external" tools with a URL',
-              'leave execution out and answer the pending call by POST /api/runs/:runId/tool-results',
+              'remove execution and answer the pending call by POST /api/runs/:runId/tool-results',
             ),
           },
         ];
       return execution === undefined
         ? []
-        : [{ path, message: 'must be left out: without a URL, whoever works for the agent answers the call.' }];
+        : [
+            {
+              path,
+              message:
+                'must be absent: without a URL, a service answers the call by POST /api/runs/:runId/tool-results.',
+            },
+          ];
     case 'space':
       return execution === undefined
         ? []
         : [
             {
               path,
-              message: 'must be left out: the people in the space answer the call. Only display may stand in it.',
+              message:
+                'must be absent: the people in the space answer the call. Set display to choose how they see it.',
             },
           ];
     case 'internal':
@@ -74,7 +81,10 @@ function staticProblems(execution: ToolExecution | undefined): readonly ToolProb
     ];
   }
   const others = Object.keys(execution).filter((key) => key !== 'value');
-  const unknown = others.map((key) => ({ path: ['execution', key], message: 'is unknown beside a value. Remove it.' }));
+  const unknown = others.map((key) => ({
+    path: ['execution', key],
+    message: 'is not allowed together with value. Remove it.',
+  }));
   if (isJson(execution.value)) return unknown;
   return [
     ...unknown,
@@ -96,7 +106,7 @@ function isJson(value: unknown, depth: number = 0): boolean {
 }
 
 function later(what: string, instead: string): string {
-  return `${what} come with a later version: ${instead}.`;
+  return `${what} are not supported yet: ${instead}.`;
 }
 
 function visibilityProblems({ executionType, visible }: ToolConfig): readonly ToolProblem[] {
@@ -104,8 +114,7 @@ function visibilityProblems({ executionType, visible }: ToolConfig): readonly To
   return [
     {
       path: ['visible'],
-      message:
-        'must not be false for a "space" tool: nobody could see the call, and so nobody could answer it. Leave it out.',
+      message: 'must not be false for a "space" tool: nobody could see the call to answer it. Remove it.',
     },
   ];
 }
@@ -118,18 +127,22 @@ function pendingProblems(config: ToolConfig): readonly ToolProblem[] {
   const waits = isInteractive(config);
   const problems: ToolProblem[] = [];
   if (waits && config.approval === true)
-    problems.push({ path: ['approval'], message: 'must be left out: somebody answers each call of this tool anyway.' });
+    problems.push({
+      path: ['approval'],
+      message: 'must be absent: every call of this tool waits for an answer anyway.',
+    });
   for (const field of ['answerers', 'expiresInMs'] as const) {
     if (config[field] !== undefined && !waits && config.approval !== true)
       problems.push({
         path: [field],
-        message: 'is for calls that wait for an answer, and those of this tool do not. Leave it out, or set approval.',
+        message:
+          'is for calls that wait for an answer, and calls of this tool do not wait. Remove it, or set approval.',
       });
   }
   if (config.resultSchema !== undefined && !waits)
     problems.push({
       path: ['resultSchema'],
-      message: 'is for answers that somebody gives. Use outputSchema for what the tool itself returns.',
+      message: 'is for answers to pending calls. Use outputSchema for what the tool itself returns.',
     });
   return problems;
 }

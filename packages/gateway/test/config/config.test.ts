@@ -122,7 +122,7 @@ describe('a configuration', () => {
       'a space for a stranger',
       { agents: [agent], spaces: [{ name: 's', agents: ['X'] }] },
       'spaces[0].agents[0]',
-      /it has "Concierge"/,
+      /Its agents: "Concierge"/,
     ],
     [
       'a tool that is there twice',

@@ -113,17 +113,17 @@ describe('a tool as data', () => {
     expect(problems(config)).toEqual([expect.stringMatching(expected)]);
   });
 
-  test('what comes with a later version is refused, and says what to do instead', () => {
+  test('what is not supported yet is refused, and says what to do instead', () => {
     expect(problems({ name: 'a', executionType: 'gateway', execution: { url: 'https://a.example' } })).toEqual([
-      expect.stringMatching(/^executionType .*come with a later version: .*TypeScript/),
+      expect.stringMatching(/^executionType .*are not supported yet: .*TypeScript/),
     ]);
     for (const key of ['url', 'webhookUrl']) {
       expect(problems({ name: 'a', executionType: 'external', execution: { [key]: 'https://a.example' } })).toEqual([
-        expect.stringMatching(/^execution .*come with a later version: .*tool-results/),
+        expect.stringMatching(/^execution .*are not supported yet: .*tool-results/),
       ]);
     }
     expect(problems({ name: 'a', executionType: 'internal', execution: { agentConfig: {} } })).toEqual([
-      expect.stringMatching(/^execution must be \{ value: … \}.*later version/),
+      expect.stringMatching(/^execution must be \{ value: … \}.*not supported yet/),
     ]);
   });
 
@@ -137,7 +137,7 @@ describe('a tool as data', () => {
         expect.stringMatching(/^execution\.value must be JSON/),
       ]);
     expect(problems({ ...lookup, execution: { value: 1, url: 'x' } })).toEqual([
-      expect.stringMatching(/^execution\.url is unknown/),
+      expect.stringMatching(/^execution\.url is not allowed together with value/),
     ]);
     expect(problems({ name: 'a', executionType: 'internal' })).toEqual([expect.stringMatching(/^execution must be/)]);
   });
@@ -148,7 +148,7 @@ describe('a tool as data', () => {
     ]);
     expect(problems({ ...lookup, expiresInMs: 1_000 })).toEqual([expect.stringMatching(/^expiresInMs is for/)]);
     expect(problems({ ...lookup, resultSchema: {} })).toEqual([expect.stringMatching(/^resultSchema is for/)]);
-    expect(problems({ ...confirm, approval: true })).toEqual([expect.stringMatching(/^approval must be left out/)]);
+    expect(problems({ ...confirm, approval: true })).toEqual([expect.stringMatching(/^approval must be absent/)]);
     expect(problems({ ...lookup, approval: true, answerers: { roles: ['boss'] }, expiresInMs: 1_000 })).toEqual([]);
     const settings = {
       answerers: { entities: ['e1'], roles: ['boss'] },

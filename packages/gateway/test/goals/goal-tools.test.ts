@@ -65,7 +65,7 @@ describe.each(databases)('the tools of goals on $kind', ({ create }) => {
   test('[G22] over the limit the call fails with a clear text and stages nothing', async () => {
     const { call, staged } = await start({ maxGoals: 1 });
     const outcome = await call('set_goals', { goals: [{ description: 'a' }, { description: 'b' }] });
-    expect(outcome).toMatchObject({ status: 'error', text: expect.stringContaining('At most 1 goals can be kept') });
+    expect(outcome).toMatchObject({ status: 'error', text: expect.stringContaining('The limit is 1 goals') });
     expect(staged).toEqual([]);
   });
 

@@ -86,6 +86,14 @@ describe('/openapi.json', () => {
         );
   });
 
+  test('gives every operation a summary of its own, in the imperative and without a full stop', () => {
+    const summaries = operations.map(([, { summary }]) => summary);
+    expect(new Set(summaries).size).toBe(summaries.length);
+    const verbs =
+      /^(Add|Answer|Cancel|Check|Create|Delete|Get|List|Pause|Post|Redrive|Remove|Resume|Revoke|Send|Stream|Update) .*[^.]$/;
+    expect(summaries.filter((summary) => !verbs.test(summary))).toEqual([]);
+  });
+
   test('has a parameter for every part of a path, and every refusal in the one shape', () => {
     for (const [name, { parameters, responses }] of operations) {
       const inPath = parameters.filter((one) => one.in === 'path').map((one) => `{${one.name}}`);

@@ -51,7 +51,7 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     const refused = await api.call('POST', `/api/spaces/${space}/messages`, {
       body: { entityId: stranger, text: 'hi' },
     });
-    expect([refused.status, refused.body.error.message]).toEqual([404, `"${stranger}" is no member of this space.`]);
+    expect([refused.status, refused.body.error.message]).toEqual([404, `"${stranger}" is not a member of this space.`]);
     const newest = await api.done<{ items: { text: string; seq: number }[]; hasMore: boolean }>(
       'GET',
       `/api/spaces/${space}/messages?limit=2`,

@@ -118,7 +118,7 @@ test('[G51] [G63] the first key is printed once, at the first start, and is in n
   await using site = await openSite({ decide: doDuties });
   const env = { LASTCALL_SECRET_KEY: '', LASTCALL_LOG_LEVEL: 'trace' };
   const first = await site.start('a', env);
-  const key = await until('it is printed', () => /shown this once: (lc_sk_\S+)/.exec(first.output)?.[1]);
+  const key = await until('it is printed', () => /shown only once\): (lc_sk_\S+)/.exec(first.output)?.[1]);
   await send(first.url, '/api/agents', key);
   await send(first.url, '/api/agents', `${key}x`);
   first.send('SIGTERM');
@@ -128,7 +128,7 @@ test('[G51] [G63] the first key is printed once, at the first start, and is in n
   second.send('SIGTERM');
   await second.exited;
   const lines = [first, second].flatMap(({ printed: { out, err } }) => `${out}${err}`.split('\n'));
-  expect(lines.filter((line) => line.includes(key))).toEqual([`Your secret key, shown this once: ${key}`]);
+  expect(lines.filter((line) => line.includes(key))).toEqual([`Your secret key (shown only once): ${key}`]);
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: what is read is expected to be there.

@@ -15,7 +15,7 @@ export function checkAgentConfig(value: unknown, isKnownTool: IsKnownTool = () =
     return checked.value;
   }
   const words = problems.map(({ path, message }) => (path === '' ? `It ${message}` : `${path} ${message}`));
-  throw new ApiError(422, 'invalid_config', `The agent's configuration is refused: ${words.join(' ')}`, {
+  throw new ApiError(422, 'invalid_config', `The agent's configuration is invalid: ${words.join(' ')}`, {
     details: { path: problems[0]?.path ?? '', problems },
   });
 }
@@ -23,7 +23,7 @@ export function checkAgentConfig(value: unknown, isKnownTool: IsKnownTool = () =
 function unknownTools({ tools = [] }: AgentConfig, isKnownTool: IsKnownTool): readonly ConfigProblem[] {
   return tools.flatMap((one, index) =>
     typeof one === 'string' && !isKnownTool(one)
-      ? [{ path: `tools[${index}]`, message: `names "${one}", which is no registered tool.` }]
+      ? [{ path: `tools[${index}]`, message: `names "${one}", which is not a registered tool.` }]
       : [],
   );
 }

@@ -8,7 +8,7 @@ export function plainText(value: string, path: string, { min = 0, max }: { min?:
   if (value.length > max) throw tooLarge(path, { limit: max, came: value.length, unit: 'characters' });
   if (value.trim().length < min) throw invalid(path, 'must not be empty.');
   if (!value.isWellFormed() || value.includes('\0'))
-    throw invalid(path, 'must not contain U+0000 or halves of characters.');
+    throw invalid(path, 'must not contain U+0000 or unpaired surrogates.');
   return value;
 }
 

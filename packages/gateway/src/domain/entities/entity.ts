@@ -33,7 +33,8 @@ export interface NewEntity {
 
 /** The same external id again gives the entity that has it, as it is. */
 export async function createEntity(_services: Services, tx: Tx, given: NewEntity): Promise<Entity> {
-  if (given.kind === 'agent') throw invalid('kind', 'must be "human" or "service": agents are created as agents.');
+  if (given.kind === 'agent')
+    throw invalid('kind', 'must be "human" or "service": create agents with POST /api/agents.');
   const inserted = await insertEntity(tx, given);
   if (inserted !== undefined) return toEntity(inserted);
   const existing = await tx.db

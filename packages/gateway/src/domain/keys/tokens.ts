@@ -83,5 +83,5 @@ export async function verifyToken(secret: Uint8Array, token: string): Promise<Ve
 }
 
 function unauthorized(cause: unknown): ApiError {
-  return new ApiError(401, 'unauthorized', 'The token is not valid here.', { cause });
+  return new ApiError(401, 'unauthorized', 'The token is not valid.', { cause });
 }

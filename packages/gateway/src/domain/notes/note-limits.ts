@@ -22,7 +22,7 @@ export function assertRoom(what: string, { kept, added, most }: { kept: number; 
   throw new ApiError(
     422,
     'too_many',
-    `At most ${most} ${what} can be kept: there are ${kept}, and ${added} would be added. Delete some, or write over one by its key.`,
+    `The limit is ${most} ${what}. There are ${kept}, and this call adds ${added}. Delete some, or overwrite one by its key.`,
     { details: { most, kept, added } },
   );
 }

@@ -74,12 +74,12 @@ function wasAnswered({ status, kind, result }: LockedPending, answer: Answer): b
 
 /** Whoever is late learns what won: they may have thought that they decided. */
 function alreadyAnswered({ answer, resolvedBy, resolvedAt }: PendingCall): ApiError {
-  return new ApiError(409, 'already_answered', 'The call was answered before, and otherwise: that answer stands.', {
+  return new ApiError(409, 'already_answered', 'The call already has a different answer, which stands.', {
     details: { answer, resolvedBy, resolvedAt },
   });
 }
 
-const KEPT_ONLY = 'It was kept for operators; the agent will not see it.';
+const KEPT_ONLY = 'The answer was stored for operators. The agent will not see it.';
 
 async function late(
   tx: Tx,

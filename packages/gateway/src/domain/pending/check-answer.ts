@@ -17,7 +17,7 @@ export async function fitAnswer(answer: Answer, { kind, resultSchema }: PendingC
   if (!fitsKind(answer, kind)) {
     const expected =
       kind === 'approval'
-        ? '{ approve: true, input? } or { deny: reason }: the call waits to be allowed.'
+        ? '{ approve: true, input? } or { deny: reason }: the call waits for approval.'
         : '{ result } or { error }: the call waits for its result.';
     throw new ApiError(422, 'wrong_answer', `The answer must be ${expected}`, { details: { kind } });
   }
@@ -36,7 +36,7 @@ async function fit(field: string, value: unknown, schema: NonNullable<PendingCal
     message,
   }));
   const words = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
-  throw new ApiError(422, 'invalid_answer', `The answer does not fit the tool's schema. ${words}`, {
+  throw new ApiError(422, 'invalid_answer', `The answer does not match the tool's schema. ${words}`, {
     details: { path: problems[0]?.path ?? field, problems },
   });
 }

@@ -27,7 +27,7 @@ export async function assertMayAnswer(tx: Tx, call: PendingCall, by: Answerer): 
     throw new ApiError(
       403,
       'may_not_answer',
-      `Only those whom the tool "${call.toolName}" names may answer this call.`,
+      `You are not among those who may answer calls of the tool "${call.toolName}".`,
     );
 }
 

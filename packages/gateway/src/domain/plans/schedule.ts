@@ -49,7 +49,7 @@ function parseTimeZone(timeZone: string): string {
 
 function cronSchedule(cron: string, timeZone: string, now: number): Schedule {
   const nextAt = firstInstant(cron, timeZone, now);
-  if (nextAt === undefined) throw refused('cron', `"${cron}" never comes.`);
+  if (nextAt === undefined) throw refused('cron', `"${cron}" is never due.`);
   return { cron, at: null, timeZone, nextAt };
 }
 
@@ -58,7 +58,7 @@ function firstInstant(cron: string, timeZone: string, now: number): number | und
     return nextInstant({ cron, timeZone }, now);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw refused('cron', `"${cron}" cannot be read: ${why} Expected e.g. "0 9 * * MON-FRI".`, cause);
+    throw refused('cron', `"${cron}" cannot be parsed: ${why} Expected e.g. "0 9 * * MON-FRI".`, cause);
   }
 }
 
@@ -68,10 +68,10 @@ const HAS_OFFSET = /(Z|[+-]\d\d:\d\d)$/;
 function parseTime(at: string | number, timeZone: string): number {
   if (typeof at === 'number') {
     if (Number.isSafeInteger(at)) return at;
-    throw refused('at', `${at} is no time. Give whole milliseconds since the epoch, or an ISO 8601 time.`);
+    throw refused('at', `${at} is not a time. Give whole milliseconds since the epoch, or an ISO 8601 time.`);
   }
   if (!isoTime.safeParse(at).success)
-    throw refused('at', `"${at}" cannot be read. Give an ISO 8601 time, e.g. "2027-03-01T09:00:00+01:00".`);
+    throw refused('at', `"${at}" cannot be parsed. Give an ISO 8601 time, e.g. "2027-03-01T09:00:00+01:00".`);
   return HAS_OFFSET.test(at) ? Date.parse(at) : new CronDate(at, timeZone).getTime();
 }
 
@@ -80,7 +80,7 @@ function parseAfter(after: string | number | undefined): number {
   if (ms !== undefined && Number.isSafeInteger(ms) && ms > 0) return ms;
   throw refused(
     'after',
-    `${JSON.stringify(after)} is no duration. Give an ISO 8601 one above zero in weeks, days, hours, minutes and seconds, e.g. "PT30M" or "P1D", or whole milliseconds; for months and years give "at".`,
+    `${JSON.stringify(after)} is not a duration. Give an ISO 8601 duration above zero in weeks, days, hours, minutes and seconds, e.g. "PT30M" or "P1D", or whole milliseconds; for months and years give "at".`,
   );
 }
 

@@ -119,8 +119,9 @@ async function assertRepliable(
         .where('space_id', '=', spaceId)
         .executeTakeFirst()
     : undefined;
-  if (answered === undefined) throw invalid('replyTo', 'must be the id of a message of this space.');
-  if (answered.kind === 'tool') throw invalid('replyTo', 'must not be the message of a tool: answer what was said.');
+  if (answered === undefined) throw invalid('replyTo', 'must be the id of a message in this space.');
+  if (answered.kind === 'tool')
+    throw invalid('replyTo', 'must not be the card of a tool call. Reply to a text message.');
 }
 
 async function findSender(tx: Tx, entityId: string): Promise<EntityRow> {

@@ -129,6 +129,6 @@ async function push(
 }
 
 const WHY: Readonly<Record<Withheld, string>> = {
-  hop_limit: 'Agents answered each other up to the hop limit, without a message by a person in between.',
-  inbox_full: 'As many events as may wait for this agent did.',
+  hop_limit: 'The hop limit was reached: agents answered each other and no person wrote in between.',
+  inbox_full: "The agent's inbox was full.",
 };

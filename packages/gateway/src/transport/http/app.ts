@@ -112,9 +112,5 @@ const CORS = {
 };
 
 function unknownPath(path: string): ApiError {
-  return new ApiError(
-    404,
-    'not_found',
-    `There is nothing at ${path.slice(0, 200)}. GET /openapi.json lists what there is.`,
-  );
+  return new ApiError(404, 'not_found', `There is no path ${path.slice(0, 200)}. GET /openapi.json lists all paths.`);
 }

@@ -45,12 +45,12 @@ export async function authenticate(
   // Most keys can be no token: what that costs to find out is more than the rest of a request.
   const token = TOKEN.test(secret)
     ? await verifyToken(tokenSecret, secret).catch((error: unknown) => asRefusal(error))
-    : unauthorized('The key or token is not valid here.');
+    : unauthorized('The key or token is not valid.');
   return async (db) => {
     if (!(token instanceof ApiError)) return await livingEntity(db, token);
     const key = from === 'header' ? await findKey(db, secret) : undefined;
     if (key !== undefined) return { kind: 'key', keyId: key.id, scopes: key.scopes };
-    throw token.code === 'token_expired' ? token : unauthorized('The key or token is not valid here.');
+    throw token.code === 'token_expired' ? token : unauthorized('The key or token is not valid.');
   };
 }
 
@@ -77,7 +77,7 @@ export async function isStillValid(db: Kysely<Tables>, caller: Caller): Promise<
 
 /** Throws 401 where they would not get in again. */
 export async function assertStillValid(db: Kysely<Tables>, caller: Caller): Promise<void> {
-  if (!(await isStillValid(db, caller))) throw unauthorized('The key or token is not valid here.');
+  if (!(await isStillValid(db, caller))) throw unauthorized('The key or token is not valid.');
 }
 
 /** Whether such a caller may use the endpoint at all; what of it they may see is the endpoint's to say. */
@@ -86,7 +86,7 @@ export function assertMay(caller: Caller, { access, method }: Pick<Endpoint, 'ac
   if (caller.kind === 'nobody') throw unauthorized('Send "Authorization: Bearer <secret key or entity token>".');
   if (caller.kind === 'entity') {
     if (access !== 'entity')
-      throw forbidden('This needs a secret key: a token opens only what its entity takes part in.');
+      throw forbidden('This needs a secret key. A token gives access only to what its entity takes part in.');
     return;
   }
   const needed: Scope = access === 'admin' ? 'admin' : method === 'get' ? 'read' : 'write';
@@ -102,7 +102,7 @@ async function livingEntity(
   db: Kysely<Tables>,
   { entityId, expiresAt }: { entityId: string; expiresAt: number },
 ): Promise<Caller> {
-  if (!(await isLiving(db, entityId))) throw unauthorized('The key or token is not valid here.');
+  if (!(await isLiving(db, entityId))) throw unauthorized('The key or token is not valid.');
   return { kind: 'entity', entityId, expiresAt };
 }
 

@@ -9,6 +9,7 @@ export interface Endpoint {
   readonly method: Method;
   readonly path: string;
   readonly summary: string;
+  readonly description?: string;
   readonly access: Access;
   readonly query: z.ZodType | undefined;
   readonly body: z.ZodType | undefined;
@@ -53,7 +54,10 @@ export interface Exchange {
 interface Definition<Path extends string, Q, B, A> {
   readonly method: Method;
   readonly path: Path;
+  /** A few words in the imperative, without a full stop: "Get a space". */
   readonly summary: string;
+  /** What the summary leaves out. */
+  readonly description?: string;
   readonly access: Access;
   readonly query?: z.ZodType<Q>;
   readonly body?: z.ZodType<B>;

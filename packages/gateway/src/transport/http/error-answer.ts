@@ -11,8 +11,8 @@ export interface ErrorBody {
 export const errorBodySchema: z.ZodType<ErrorBody> = z
   .object({
     error: z.object({
-      code: z.string().meta({ description: 'Stable, and meant for programs: docs/errors.md lists them all.' }),
-      message: z.string().meta({ description: 'What was expected, what came, what to do.' }),
+      code: z.string().meta({ description: 'Stable, for programs to test. docs/errors.md lists all codes.' }),
+      message: z.string().meta({ description: 'What was expected, what was sent, and what to do.' }),
       details: z.unknown().optional(),
     }),
   })
@@ -24,7 +24,7 @@ export function errorAnswer(error: unknown, { requestId, logger }: { requestId: 
   if (error instanceof StoreUnavailable)
     return toResponse(new ApiError(503, error.code, error.message, { retryAfter: 2 }));
   logger.error('A request failed.', { requestId, error });
-  const message = `Something went wrong that should not. The log has it under request ${requestId}.`;
+  const message = `Internal error. The log has the details under request ${requestId}.`;
   return Response.json({ error: { code: 'internal', message, details: { requestId } } }, { status: 500 });
 }
 

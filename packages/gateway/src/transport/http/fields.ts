@@ -22,13 +22,13 @@ export function numberInQuery({ min, max }: { min: number; max: number }): z.Zod
 
 /** Of every list. */
 export const pageFields: { cursor: z.ZodOptional<z.ZodString>; limit: z.ZodOptional<z.ZodType<number, string>> } = {
-  cursor: z.string().max(500).meta({ description: 'The `next` of the page before.' }).optional(),
+  cursor: z.string().max(500).meta({ description: 'The `next` of the previous page.' }).optional(),
   limit: numberInQuery({ min: 1, max: 200 }).optional(),
 };
 
 export function pageOf(item: z.ZodType): z.ZodType {
   return z.object({
     items: z.array(item),
-    next: z.string().optional().meta({ description: 'The cursor of the next page; without it this is the last one.' }),
+    next: z.string().optional().meta({ description: 'The cursor of the next page. Absent on the last page.' }),
   });
 }

@@ -103,7 +103,7 @@ function disconnectOf(c: Context<AppEnv>): (() => void) | undefined {
 }
 
 function methodNotAllowed(method: string, allow: string): ApiError {
-  return new ApiError(405, 'method_not_allowed', `${method} is not possible here: use ${allow}.`, {
+  return new ApiError(405, 'method_not_allowed', `${method} is not supported here. Use ${allow}.`, {
     details: { allow },
   });
 }

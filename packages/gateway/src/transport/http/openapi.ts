@@ -18,7 +18,7 @@ export function openApiDocument(endpoints: readonly Endpoint[]): Schema {
     info: {
       title: 'Lastcall gateway',
       version: '0.1.0',
-      description: 'Agents that sleep, wake, think one cycle and lose nothing.',
+      description: 'Run agents, the spaces they share with people, and the calls that wait for an answer.',
     },
     paths,
     components: { schemas, securitySchemes: SECURITY_SCHEMES },
@@ -42,13 +42,14 @@ function schemaCollector(schemas: Record<string, unknown>): ToSchema {
 const COMPONENTS = '#/components/schemas/';
 
 function operation(one: Endpoint, toSchema: ToSchema): Schema {
-  const { summary, access, body, status, answer } = one;
+  const { summary, description, access, body, status, answer } = one;
   const content =
     typeof answer === 'string'
       ? { [answer]: { schema: { type: 'string' } } }
       : { 'application/json': { schema: toSchema(answer, 'output') } };
   return {
     summary,
+    ...(description === undefined ? {} : { description }),
     operationId: operationId(one),
     tags: [one.path.split('/').find((part) => part !== '' && part !== 'api') ?? 'system'],
     security: securityOf(access, answer === 'text/event-stream'),
@@ -57,7 +58,7 @@ function operation(one: Endpoint, toSchema: ToSchema): Schema {
       ? {}
       : { requestBody: { required: true, content: { 'application/json': { schema: toSchema(body, 'input') } } } }),
     responses: {
-      [status]: { description: 'Done.', content },
+      [status]: { description: status === 201 ? 'Created.' : 'Success.', content },
       ...Object.fromEntries(refusalsOf(one).map((code) => [code, refusal(code, toSchema)])),
     },
   };
@@ -108,25 +109,31 @@ function refusal(code: number, toSchema: ToSchema): Schema {
   const retryable = code === 429 || code === 503;
   return {
     description: REASONS[code] ?? 'Refused.',
-    ...(retryable ? { headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } } } : {}),
+    ...(retryable
+      ? {
+          headers: {
+            'Retry-After': { schema: { type: 'integer' }, description: 'Seconds to wait before trying again.' },
+          },
+        }
+      : {}),
     content: { 'application/json': { schema: toSchema(errorBodySchema, 'output') } },
   };
 }
 
 const REASONS: Readonly<Record<number, string>> = {
-  400: 'The body cannot be read.',
-  401: 'No key or token, or one that is not valid.',
+  400: 'The body cannot be parsed.',
+  401: 'The key or token is missing or not valid.',
   403: 'The key or token may not do this.',
-  404: 'There is no such thing, or the caller may not know of it.',
-  405: 'The path does not know this method.',
-  409: 'It conflicts with what is there.',
-  410: 'It is over.',
-  413: 'Too large.',
-  415: 'Not JSON.',
-  422: 'Readable, and wrong: details say where.',
-  429: 'Too much at once: try again later.',
-  500: 'A fault of the gateway.',
-  503: 'The gateway cannot answer now: try again.',
+  404: 'It does not exist, or the caller may not see it.',
+  405: 'The path does not support this method.',
+  409: 'It conflicts with the current state.',
+  410: 'The call expired or was cancelled before the answer came.',
+  413: 'The body, or a value in it, is too large.',
+  415: 'The body is not sent as JSON.',
+  422: 'A value is invalid. `details` says which.',
+  429: 'A limit is reached. Try again later.',
+  500: 'A bug in the gateway. The log has the details under the request id.',
+  503: 'The gateway is stopping or cannot reach its database. Try again.',
 };
 
 function securityOf(access: Access, isStream: boolean): Schema[] {
@@ -136,12 +143,17 @@ function securityOf(access: Access, isStream: boolean): Schema[] {
 }
 
 const SECURITY_SCHEMES: Schema = {
-  secretKey: { type: 'http', scheme: 'bearer', description: 'A secret key: for servers, never for browsers.' },
-  entityToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A token of one entity.' },
+  secretKey: { type: 'http', scheme: 'bearer', description: 'A secret key. For servers only, never for browsers.' },
+  entityToken: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'A token with which one entity acts for itself.',
+  },
   entityTokenInQuery: {
     type: 'apiKey',
     in: 'query',
     name: 'token',
-    description: 'For clients that cannot set headers.',
+    description: 'An entity token, for clients that cannot set headers.',
   },
 };

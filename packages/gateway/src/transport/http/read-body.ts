@@ -80,11 +80,11 @@ const [QUOTE, BACKSLASH, BRACE_OPEN, BRACE_CLOSE, BRACKET_OPEN, BRACKET_CLOSE] =
 /** Refuses what JSON can say and we could only keep as something else. */
 function assertSound(value: unknown, path: string): void {
   if (typeof value === 'number' && !isExact(value))
-    throw unsound(path, 'is a number too large to be kept exactly: send it as text.');
+    throw unsound(path, 'is too large a number to store exactly. Send it as text.');
   if (typeof value !== 'object' || value === null) return;
   for (const [key, one] of Object.entries(value)) {
     const at = Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
-    if (key === '__proto__') throw unsound(at, 'is a name that is not taken: choose another.');
+    if (key === '__proto__') throw unsound(at, 'is not allowed as a name. Choose another.');
     assertSound(one, at);
   }
 }

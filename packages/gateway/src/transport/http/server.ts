@@ -43,7 +43,7 @@ export async function listen(
 /** What the server itself cannot make a request of, e.g. a Host header that is none. */
 function toApiError(error: unknown): unknown {
   return error instanceof Error && error.name === 'RequestError'
-    ? new ApiError(400, 'bad_request', 'This is not a request that can be read: check its URL and Host header.')
+    ? new ApiError(400, 'bad_request', 'The request cannot be parsed. Check its URL and Host header.')
     : error;
 }
 

@@ -72,7 +72,7 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
   }
 
   function fail(error: unknown): void {
-    if (!ended) logger.warn('A stream ended early: its client can resume it.', { error });
+    if (!ended) logger.warn('A stream ended early. Its client can resume it.', { error });
     end('error');
   }
 

@@ -16,7 +16,7 @@ export function createOpenStreams(limits: Pick<GatewayLimits, 'connections'>, me
   let stopped = false;
   return {
     enter(end) {
-      if (stopped) throw new ApiError(503, 'stopping', 'The gateway is stopping: connect again.', { retryAfter: 1 });
+      if (stopped) throw new ApiError(503, 'stopping', 'The gateway is stopping. Connect again.', { retryAfter: 1 });
       if (open.size >= limits.connections) throw tooMany(limits.connections);
       open.add(end);
       metrics.streamOpened();
@@ -38,7 +38,7 @@ function tooMany(most: number): ApiError {
   return new ApiError(
     429,
     'too_many_streams',
-    `This gateway has ${most} streams open, which is its limit. Try later.`,
+    `This gateway has reached its limit of ${most} open streams. Try again later.`,
     {
       retryAfter: 5,
     },

@@ -25,11 +25,14 @@ const planSchema = z
     key: z.string(),
     name: z.string(),
     instruction: z.string(),
-    cron: z.string().optional().meta({ description: 'Of a plan that comes again and again, with its time zone.' }),
+    cron: z.string().optional().meta({ description: 'Set for a recurring plan, together with `timeZone`.' }),
     timeZone: z.string().optional(),
-    at: z.int().optional().meta({ description: 'Of a plan that comes once.' }),
+    at: z.int().optional().meta({ description: 'Set for a plan that is due once.' }),
     misfire: z.enum(['once', 'skip']),
-    nextAt: z.int().optional().meta({ description: 'Left out once it has fired for the last time.' }),
+    nextAt: z
+      .int()
+      .optional()
+      .meta({ description: 'When it is due next. Absent once the plan will not be due again.' }),
     lastAt: z.int().optional(),
     ...times,
   })
@@ -40,7 +43,9 @@ export const agentStateEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/api/agents/{id}/consciousness',
-    summary: 'What the next cycle will begin with: the messages a model would get, and how many rows they are made of.',
+    summary: "Get an agent's consciousness",
+    description:
+      'The messages that the next cycle starts with, the transcript entries they come from, and the number of the next entry.',
     access: 'key',
     answer: z.strictObject({ messages: z.array(z.unknown()), entries: z.array(z.unknown()), nextSeq: z.int() }),
     async handle({ params }, tx) {
@@ -56,17 +61,17 @@ export const agentStateEndpoints: readonly Endpoint[] = [
   }),
   keptBy({
     kind: 'goals',
-    summary: 'The goals of an agent, the most important first.',
+    summary: "List an agent's goals, most important first",
     item: goalSchema,
     list: listGoals,
   }),
   keptBy({
     kind: 'memories',
-    summary: 'The memories of an agent, the oldest first.',
+    summary: "List an agent's memories, oldest first",
     item: memorySchema,
     list: listMemories,
   }),
-  keptBy({ kind: 'plans', summary: 'The plans of an agent, the nearest first.', item: planSchema, list: listPlans }),
+  keptBy({ kind: 'plans', summary: "List an agent's plans, soonest first", item: planSchema, list: listPlans }),
 ];
 
 interface Kept {

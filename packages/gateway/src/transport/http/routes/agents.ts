@@ -52,7 +52,7 @@ const configJsonSchema = z.toJSONSchema(agentConfigSchema, { io: 'input', unrepr
 const spaceIds = z.array(idField).max(200).optional();
 
 const newAgentSchema = z.looseObject({ spaceIds, metadata: metadataField.optional() }).meta({
-  description: 'The configuration of the agent, and the spaces it is in from the start.',
+  description: "The agent's configuration, and the spaces it joins at once.",
   properties: {
     ...configJsonSchema.properties,
     spaceIds: { type: 'array', items: { type: 'string' }, maxItems: 200 },
@@ -63,7 +63,7 @@ const newAgentSchema = z.looseObject({ spaceIds, metadata: metadataField.optiona
 });
 
 const agentUpdateSchema = z.record(z.string(), z.unknown()).meta({
-  description: 'The fields of the configuration that change; null takes one away.',
+  description: 'The configuration fields to change. `null` removes a field.',
   properties: configJsonSchema.properties,
 });
 
@@ -73,7 +73,7 @@ export function agentEndpoints(isKnownTool?: IsKnownTool): readonly Endpoint[] {
     endpoint({
       method: 'get',
       path: '/api/agents',
-      summary: 'All agents.',
+      summary: 'List agents',
       access: 'key',
       query: z.strictObject({ ...pageFields, status: statusSchema.optional() }),
       answer: pageOf(agentSchema),
@@ -82,7 +82,7 @@ export function agentEndpoints(isKnownTool?: IsKnownTool): readonly Endpoint[] {
     endpoint({
       method: 'post',
       path: '/api/agents',
-      summary: 'Creates an agent.',
+      summary: 'Create an agent',
       access: 'key',
       body: newAgentSchema,
       status: 201,
@@ -94,7 +94,7 @@ export function agentEndpoints(isKnownTool?: IsKnownTool): readonly Endpoint[] {
     endpoint({
       method: 'get',
       path: '/api/agents/{id}',
-      summary: 'One of them.',
+      summary: 'Get an agent',
       access: 'key',
       answer: agentSchema,
       handle: ({ params }, tx) => getAgent(tx.db, params.id),
@@ -102,7 +102,8 @@ export function agentEndpoints(isKnownTool?: IsKnownTool): readonly Endpoint[] {
     endpoint({
       method: 'patch',
       path: '/api/agents/{id}',
-      summary: 'Changes the configuration, from the next cycle on.',
+      summary: 'Update an agent',
+      description: 'The change applies from the next cycle on. A configuration that cannot work is refused as a whole.',
       access: 'key',
       body: agentUpdateSchema,
       answer: agentSchema,
@@ -112,7 +113,8 @@ export function agentEndpoints(isKnownTool?: IsKnownTool): readonly Endpoint[] {
     endpoint({
       method: 'delete',
       path: '/api/agents/{id}',
-      summary: 'Ends an agent: its open calls are cancelled, and what it said stays.',
+      summary: 'Delete an agent',
+      description: 'Its pending calls and its running cycle are cancelled. Its messages, runs and transcript are kept.',
       access: 'key',
       answer: z.strictObject({ id: z.string(), status: z.literal('deleted') }),
       async handle({ params }, tx, services) {
@@ -123,7 +125,8 @@ export function agentEndpoints(isKnownTool?: IsKnownTool): readonly Endpoint[] {
     endpoint({
       method: 'post',
       path: '/api/agents/{id}/pause',
-      summary: 'Lets the cycle that runs finish, and begins no other; events wait.',
+      summary: 'Pause an agent',
+      description: 'The running cycle finishes and no other starts. Events wait in the inbox.',
       access: 'key',
       answer: agentSchema,
       handle: ({ params }, tx, services) => pauseAgent(services, tx, params.id),
@@ -131,7 +134,7 @@ export function agentEndpoints(isKnownTool?: IsKnownTool): readonly Endpoint[] {
     endpoint({
       method: 'post',
       path: '/api/agents/{id}/resume',
-      summary: 'Goes on, with what waited.',
+      summary: 'Resume a paused agent',
       access: 'key',
       answer: agentSchema,
       handle: ({ params }, tx, services) => resumeAgent(services, tx, params.id),
@@ -139,7 +142,8 @@ export function agentEndpoints(isKnownTool?: IsKnownTool): readonly Endpoint[] {
     endpoint({
       method: 'post',
       path: '/api/agents/{id}/events',
-      summary: 'Tells an agent of something that happened elsewhere. The same eventId again is the same event.',
+      summary: 'Send an event to an agent',
+      description: 'An `eventId` is delivered once: sending it again changes nothing.',
       access: 'key',
       body: z.strictObject({
         source: z.string(),
@@ -155,7 +159,7 @@ export function agentEndpoints(isKnownTool?: IsKnownTool): readonly Endpoint[] {
     endpoint({
       method: 'get',
       path: '/api/agents/{id}/inbox',
-      summary: 'The events of an agent, the newest first: those that wait, and what became of the others.',
+      summary: "List the events in an agent's inbox, newest first",
       access: 'key',
       query: z.strictObject({ ...pageFields, status: inboxStatusSchema.optional() }),
       answer: pageOf(inboxItemSchema),
@@ -167,7 +171,8 @@ export function agentEndpoints(isKnownTool?: IsKnownTool): readonly Endpoint[] {
     endpoint({
       method: 'post',
       path: '/api/agents/{id}/inbox/redrive',
-      summary: 'Puts events that are dead or withheld back into the inbox: those named, or all.',
+      summary: 'Redrive dead and withheld events',
+      description: 'Puts the events in `eventIds` back into the inbox, or all of them without `eventIds`.',
       access: 'key',
       body: z.strictObject({ eventIds: z.array(idField).max(1_000).optional() }).optional(),
       answer: z.strictObject({ eventIds: z.array(z.string()) }),

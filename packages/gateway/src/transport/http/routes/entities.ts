@@ -22,7 +22,7 @@ export function entityEndpoints(tokenSecret: Uint8Array): readonly Endpoint[] {
     endpoint({
       method: 'get',
       path: '/api/entities',
-      summary: 'Who is there.',
+      summary: 'List entities',
       access: 'key',
       query: z.strictObject({
         ...pageFields,
@@ -35,7 +35,8 @@ export function entityEndpoints(tokenSecret: Uint8Array): readonly Endpoint[] {
     endpoint({
       method: 'post',
       path: '/api/entities',
-      summary: 'Creates a person or a service. The same externalId again gives the one that has it.',
+      summary: 'Create a person or a service',
+      description: 'If an entity of this kind with this `externalId` exists, it is returned instead.',
       access: 'key',
       body: z.strictObject({
         kind: z.enum(['human', 'service']),
@@ -51,7 +52,7 @@ export function entityEndpoints(tokenSecret: Uint8Array): readonly Endpoint[] {
     endpoint({
       method: 'get',
       path: '/api/entities/{id}',
-      summary: 'One of them.',
+      summary: 'Get an entity',
       access: 'key',
       answer: entitySchema,
       handle: ({ params }, tx) => getEntity(tx.db, params.id),
@@ -59,7 +60,8 @@ export function entityEndpoints(tokenSecret: Uint8Array): readonly Endpoint[] {
     endpoint({
       method: 'post',
       path: '/api/entities/{id}/token',
-      summary: 'A token with which the entity acts for itself, for an hour or up to a day.',
+      summary: 'Create a token for an entity',
+      description: 'With it the entity acts for itself. It is valid for one hour by default and for one day at most.',
       access: 'key',
       body: z.strictObject({ expiresInSeconds: z.int().min(1).max(86_400).optional() }).optional(),
       status: 201,

@@ -21,7 +21,8 @@ export const keyEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/api/keys',
-    summary: 'All secret keys, without their secrets.',
+    summary: 'List secret keys',
+    description: 'Their secrets are not included.',
     access: 'admin',
     query: z.strictObject({ ...pageFields }),
     answer: pageOf(keySchema),
@@ -30,7 +31,8 @@ export const keyEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/api/keys',
-    summary: 'Makes a secret key. It is shown here, and never again.',
+    summary: 'Create a secret key',
+    description: 'The key is shown in this answer only.',
     access: 'admin',
     body: z.strictObject({ name: z.string(), scopes: scopesSchema }),
     status: 201,
@@ -40,7 +42,8 @@ export const keyEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'delete',
     path: '/api/keys/{id}',
-    summary: 'Revokes a secret key: from here on it opens nothing, and its streams end.',
+    summary: 'Revoke a secret key',
+    description: 'It stops working at once, and streams opened with it end.',
     access: 'admin',
     answer: keySchema,
     handle: ({ params }, tx, services) => revokeKey(services, tx, params.id),

@@ -46,27 +46,30 @@ export const pendingEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/api/pending',
-    summary: 'What waits for whom; with a token, what its entity may answer.',
+    summary: 'List pending calls',
+    description: 'With a token: the calls that its entity may answer.',
     access: 'entity',
     query: z.strictObject({
       ...pageFields,
       agentId: idField.optional(),
       status: statusSchema.optional().meta({
-        description: 'Default pending. Others are for secret keys, e.g. to read the answers that came too late.',
+        description:
+          'Default: `pending`. Other values need a secret key, for example to read answers that came too late.',
       }),
     }),
     answer: pageOf(pendingSchema),
     async handle({ caller, query }, tx) {
       if (caller.kind !== 'entity') return await listPending(tx.db, query);
       if ((query.status ?? 'pending') !== 'pending')
-        throw invalid('status', 'must be left out, or be "pending": the others are for secret keys.');
+        throw invalid('status', 'must be "pending" or absent: other values need a secret key.');
       return await listPending(tx.db, { ...query, entityId: caller.entityId });
     },
   }),
   endpoint({
     method: 'post',
     path: '/api/runs/{runId}/tool-results',
-    summary: 'Answers a pending call. The first answer wins; the same one again is answered the same way.',
+    summary: 'Answer a pending call',
+    description: 'The first answer counts. Sending the same answer again gives the same response.',
     access: 'entity',
     body: answerSchema,
     answer: z.strictObject({ callId: z.string(), duplicate: z.boolean() }),

@@ -35,10 +35,7 @@ const runCallSchema = z
     runId: z.string(),
     toolName: z.string(),
     status: z.enum(['planned', 'started', 'settled', 'pending']),
-    outcome: z
-      .unknown()
-      .optional()
-      .meta({ description: 'Left out as long as the call has not ended and does not wait.' }),
+    outcome: z.unknown().optional().meta({ description: 'Absent while the call runs.' }),
     createdAt: z.int(),
     settledAt: z.int().optional(),
   })
@@ -48,7 +45,8 @@ export const runEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/api/runs',
-    summary: 'Cycles of agents, the newest first.',
+    summary: 'List runs, newest first',
+    description: 'A run is one cycle of an agent.',
     access: 'key',
     query: z.strictObject({ ...pageFields, agentId: idField.optional(), status: statusSchema.optional() }),
     answer: pageOf(runSchema),
@@ -57,7 +55,7 @@ export const runEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/api/runs/{id}',
-    summary: 'One of them.',
+    summary: 'Get a run',
     access: 'key',
     answer: runSchema,
     handle: ({ params }, tx) => getRun(tx.db, params.id),
@@ -65,7 +63,8 @@ export const runEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/api/runs/{id}/transcript',
-    summary: 'Everything that happened in a run, in order.',
+    summary: 'Get the transcript of a run',
+    description: 'Everything that happened in it, in order.',
     access: 'key',
     query: z.strictObject({ ...pageFields }),
     answer: pageOf(runEntrySchema),
@@ -74,7 +73,8 @@ export const runEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/api/runs/{id}/calls/{callId}',
-    summary: 'Get a call of a run, with its whole output, also where that was too large to be shown.',
+    summary: 'Get a call of a run',
+    description: 'With its whole output, even if that was cut for the model.',
     access: 'key',
     answer: runCallSchema,
     handle: ({ params }, tx) => getRunCall(tx.db, params.id, params.callId),
@@ -82,7 +82,8 @@ export const runEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/api/runs/{id}/cancel',
-    summary: 'Asks for the end of a run: model and tools are aborted, and what was open is settled.',
+    summary: 'Cancel a run',
+    description: 'Aborts its model request and its tools, and settles its open calls.',
     access: 'key',
     answer: runSchema,
     refusals: [409],

@@ -56,7 +56,8 @@ export const spaceEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/api/spaces',
-    summary: 'All spaces; with a token, those its entity is in.',
+    summary: 'List spaces',
+    description: 'With a token: the spaces its entity is a member of.',
     access: 'entity',
     query: z.strictObject({ ...pageFields, entityId: idField.optional() }),
     answer: pageOf(spaceSchema),
@@ -66,7 +67,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/api/spaces',
-    summary: 'Creates a space, with its first members.',
+    summary: 'Create a space',
     access: 'key',
     body: z.strictObject({
       name: z.string(),
@@ -82,7 +83,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/api/spaces/{id}',
-    summary: 'One of them.',
+    summary: 'Get a space',
     access: 'entity',
     answer: spaceSchema,
     handle: ({ caller, params }, tx) =>
@@ -91,7 +92,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/api/spaces/{id}/members',
-    summary: 'Who is in a space.',
+    summary: 'List the members of a space',
     access: 'entity',
     query: z.strictObject({ ...pageFields }),
     answer: pageOf(memberSchema),
@@ -101,7 +102,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/api/spaces/{id}/members',
-    summary: 'Makes an entity a member, or changes its role.',
+    summary: 'Add a member, or change its role',
     access: 'key',
     body: z.strictObject(memberFields),
     status: 201,
@@ -111,7 +112,8 @@ export const spaceEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'delete',
     path: '/api/spaces/{id}/members',
-    summary: 'Ends a membership, named in the query or in the body. Streams of the entity on this space end.',
+    summary: 'Remove a member',
+    description: 'Name the entity in the query or in the body. Its streams of this space end.',
     access: 'key',
     query: z.strictObject({ entityId: idField.optional() }),
     body: z.strictObject({ entityId: idField }).optional(),
@@ -119,7 +121,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
     async handle({ params, query, body }, tx, services) {
       const entityId = body?.entityId ?? query.entityId;
       if (entityId === undefined || (query.entityId ?? entityId) !== entityId)
-        throw invalid('entityId', 'must be given once, in the query or in the body.');
+        throw invalid('entityId', 'must be in the query or in the body, and not in both.');
       await removeMember(services, tx, { spaceId: params.id, entityId });
       return { spaceId: params.id, entityId };
     },
@@ -127,7 +129,8 @@ export const spaceEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/api/spaces/{id}/messages',
-    summary: 'What was said, in order: the newest, those before one, or those after one.',
+    summary: 'List the messages of a space',
+    description: 'In order of `seq`. Without `before` and `after`: the newest page.',
     access: 'entity',
     query: z.strictObject({ before: seqInQuery, after: seqInQuery, limit: pageFields.limit }),
     answer: z.strictObject({ items: z.array(messageSchema), hasMore: z.boolean() }),
@@ -137,13 +140,17 @@ export const spaceEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/api/spaces/{id}/messages',
-    summary: 'Says something, as the entity of the token, or for one with a secret key.',
+    summary: 'Post a message',
+    description: 'With a token: as its entity. With a secret key: on behalf of `entityId`.',
     access: 'entity',
     body: z.strictObject({
       text: z.string(),
-      entityId: idField.optional().meta({ description: 'On whose behalf: needed with a secret key.' }),
+      entityId: idField.optional().meta({ description: 'Who posts the message. Required with a secret key.' }),
       replyTo: idField.optional(),
-      clientMessageId: z.string().optional().meta({ description: 'The same one again is the same message.' }),
+      clientMessageId: z
+        .string()
+        .optional()
+        .meta({ description: 'A message with the same id by the same sender is posted once.' }),
       metadata: metadataField.optional(),
     }),
     status: 201,
@@ -151,7 +158,8 @@ export const spaceEndpoints: readonly Endpoint[] = [
     refusals: [429],
     async handle({ caller, params, body }, tx, services) {
       const entityId = onBehalf(caller, body.entityId);
-      if (entityId === undefined) throw invalid('entityId', 'is missing: with a secret key, say on whose behalf.');
+      if (entityId === undefined)
+        throw invalid('entityId', 'is required with a secret key: it says who posts the message.');
       const said = { ...body, entityId, spaceId: params.id };
       const { message, duplicate } = await postMessage(services, tx, said).catch((error: unknown) =>
         explainAbsence(error, tx, caller, said),
@@ -165,7 +173,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
 function onBehalf(caller: Caller, entityId: string | undefined): string | undefined {
   if (caller.kind !== 'entity') return entityId;
   if (entityId !== undefined && entityId !== caller.entityId)
-    throw invalid('entityId', 'must be left out, or be that of the token.');
+    throw invalid('entityId', "must be absent or the token's own entity.");
   return caller.entityId;
 }
 
@@ -178,7 +186,9 @@ async function explainAbsence(
 ): Promise<never> {
   if (caller.kind !== 'key' || !(error instanceof ApiError) || error.status !== 404) throw error;
   await getSpace(tx.db, spaceId);
-  throw new ApiError(404, 'not_found', `"${entityId}" is no member of this space.`, { details: { path: 'entityId' } });
+  throw new ApiError(404, 'not_found', `"${entityId}" is not a member of this space.`, {
+    details: { path: 'entityId' },
+  });
 }
 
 /**

@@ -31,7 +31,7 @@ interface Opened {
 
 const lastEventId = numberInQuery({ min: 0, max: Number.MAX_SAFE_INTEGER })
   .optional()
-  .meta({ description: 'For clients that cannot set the header Last-Event-ID.' });
+  .meta({ description: 'Resumes after this event, for clients that cannot set the `Last-Event-ID` header.' });
 const token = z.string().optional().meta({ description: 'An entity token, for clients that cannot set headers.' });
 
 export function streamEndpoints(options: StreamOptions): readonly Endpoint[] {
@@ -40,7 +40,8 @@ export function streamEndpoints(options: StreamOptions): readonly Endpoint[] {
     endpoint({
       method: 'get',
       path: '/api/spaces/{id}/stream',
-      summary: 'What happens in a space, as it happens.',
+      summary: 'Stream the events of a space',
+      description: 'Server-sent events.',
       access: 'entity',
       query: z.strictObject({ lastEventId, token }),
       answer: 'text/event-stream',
@@ -56,7 +57,8 @@ export function streamEndpoints(options: StreamOptions): readonly Endpoint[] {
     endpoint({
       method: 'get',
       path: '/api/runs/{id}/stream',
-      summary: 'What happens in a run, as it happens, with the calls that no space shows.',
+      summary: 'Stream the events of a run',
+      description: 'Server-sent events, including those of calls that no space shows.',
       access: 'key',
       query: z.strictObject({ lastEventId }),
       answer: 'text/event-stream',

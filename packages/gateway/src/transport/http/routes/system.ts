@@ -18,7 +18,7 @@ export function systemEndpoints({ services, metrics, stopping, document }: Syste
     endpoint({
       method: 'get',
       path: '/health',
-      summary: 'The process is up.',
+      summary: 'Check that the process is up',
       access: 'anyone',
       answer: z.strictObject({ status: z.literal('ok') }),
       respond: () => Response.json({ status: 'ok' }),
@@ -26,7 +26,8 @@ export function systemEndpoints({ services, metrics, stopping, document }: Syste
     endpoint({
       method: 'get',
       path: '/ready',
-      summary: 'The gateway takes requests: its database answers, and it is not about to stop.',
+      summary: 'Check that the gateway takes requests',
+      description: 'Its database answers, and it is not stopping.',
       access: 'anyone',
       answer: z.strictObject({ status: z.literal('ready') }),
       refusals: [503],
@@ -41,7 +42,7 @@ export function systemEndpoints({ services, metrics, stopping, document }: Syste
     endpoint({
       method: 'get',
       path: '/metrics',
-      summary: 'Figures for Prometheus.',
+      summary: 'Get metrics for Prometheus',
       access: 'anyone',
       answer: 'text/plain',
       respond: async () => new Response(await metrics.render(), { headers: { 'content-type': metrics.contentType } }),
@@ -49,7 +50,7 @@ export function systemEndpoints({ services, metrics, stopping, document }: Syste
     endpoint({
       method: 'get',
       path: '/openapi.json',
-      summary: 'This API, as a document.',
+      summary: 'Get this OpenAPI document',
       access: 'anyone',
       answer: z.record(z.string(), z.unknown()),
       respond: () => Response.json(document()),
