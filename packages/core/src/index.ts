@@ -77,12 +77,14 @@ export {
   type ToolResult,
 } from './results/result.ts';
 export { type Secret, secret } from './results/secret.ts';
-export type { Problem } from './schema/compiled-schema.ts';
-export { type JsonSchemaObject, jsonSchema } from './schema/json-schema.ts';
+export { jsonSchema } from './schema/json-schema.ts';
+export type { JsonSchemaObject } from './schema/json-schema-object.ts';
+export type { Problem } from './schema/schema-result.ts';
+export { createSession, Session, type SessionOptions } from './session/create-session.ts';
 export { type Resource, type ResourceContext, type Resources, resource } from './session/resource.ts';
-export { createSession, Session, type SessionOptions, type Snapshot } from './session/session.ts';
 export type { SessionJson } from './session/session-json.ts';
 export { type Reducer, type SessionEvent, type Slice, slice } from './session/slice.ts';
+export type { Snapshot } from './session/snapshots.ts';
 export type { ToolInvoked } from './session/tool-invoked.ts';
 export { type AdvertisedTool, advertise } from './tools/advertise.ts';
 export type { AiSdkTool } from './tools/ai-sdk-tool.ts';

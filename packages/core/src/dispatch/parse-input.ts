@@ -1,5 +1,5 @@
 import { errorText } from '../results/describe-error.ts';
-import type { Problem, SchemaResult } from '../schema/compiled-schema.ts';
+import type { Problem, SchemaResult } from '../schema/schema-result.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import type { CallRun } from './call-run.ts';
 import { isTooDeep } from './nesting.ts';

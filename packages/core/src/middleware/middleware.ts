@@ -1,7 +1,7 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { OptionsError } from '../errors.ts';
 import type { Outcome } from '../results/outcome.ts';
-import type { Problem } from '../schema/compiled-schema.ts';
+import type { Problem } from '../schema/schema-result.ts';
 import type { ToolContext } from '../tools/tool-context.ts';
 import type { ModelReply } from '../turn/reply.ts';
 

@@ -1,7 +1,8 @@
 import { OptionsError, PromptValidationError } from '../errors.ts';
 import type { Policy } from '../policies/policy.ts';
+import { createSession } from '../session/create-session.ts';
 import type { AnyResource } from '../session/resource.ts';
-import { createSession, type Session } from '../session/session.ts';
+import type { Session } from '../session/session.ts';
 import { SessionLayer } from '../session/session-layer.ts';
 import type { AnySlice } from '../session/slice.ts';
 import type { ToolSet } from '../tools/tool-set.ts';

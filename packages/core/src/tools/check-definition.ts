@@ -1,12 +1,8 @@
 import { ToolDefinitionError } from '../errors.ts';
 import { describeError } from '../results/describe-error.ts';
 import { renderValue } from '../results/render.ts';
-import {
-  type CompiledSchema,
-  compileOutputSchema,
-  compileSchema,
-  type SchemaResult,
-} from '../schema/compiled-schema.ts';
+import { compileOutputSchema, compileSchema } from '../schema/compiled-schema.ts';
+import type { CompiledSchema, SchemaResult } from '../schema/schema-result.ts';
 import type { ToolDefinition } from './tool.ts';
 import { nameProblem } from './tool-name.ts';
 

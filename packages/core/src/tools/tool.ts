@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Policy } from '../policies/policy.ts';
 import type { ToolResult } from '../results/result.ts';
-import type { JsonSchemaObject } from '../schema/json-schema.ts';
+import type { JsonSchemaObject } from '../schema/json-schema-object.ts';
 import type { Session } from '../session/session.ts';
 import { checkDefinition } from './check-definition.ts';
 import { assertKnownFields } from './known-fields.ts';

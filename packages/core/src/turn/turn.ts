@@ -13,7 +13,7 @@ import type { Logger } from '../logger.ts';
 import { assertMiddleware } from '../middleware/middleware.ts';
 import type { NewId } from '../new-id.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
-import { createSession } from '../session/session.ts';
+import { createSession } from '../session/create-session.ts';
 import { SessionLayer } from '../session/session-layer.ts';
 import type { SessionEvent } from '../session/slice.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';

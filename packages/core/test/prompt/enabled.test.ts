@@ -4,7 +4,7 @@ import { dispatchCall } from '../../src/dispatch/dispatch-call.ts';
 import { PromptRenderError } from '../../src/errors.ts';
 import { type Prompt, prompt, type RenderOptions } from '../../src/prompt/prompt.ts';
 import { type Section, type SectionContext, section } from '../../src/prompt/section.ts';
-import { createSession } from '../../src/session/session.ts';
+import { createSession } from '../../src/session/create-session.ts';
 import { slice } from '../../src/session/slice.ts';
 import { echo } from './echo.ts';
 

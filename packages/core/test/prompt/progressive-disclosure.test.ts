@@ -6,7 +6,7 @@ import { openedSections, type RunStarted } from '../../src/prompt/opened-section
 import { type Prompt, prompt } from '../../src/prompt/prompt.ts';
 import { type Section, section } from '../../src/prompt/section.ts';
 import type { Outcome } from '../../src/results/outcome.ts';
-import { createSession, Session } from '../../src/session/session.ts';
+import { createSession, Session } from '../../src/session/create-session.ts';
 import type { ToolContext } from '../../src/tools/tool-context.ts';
 import { echo } from './echo.ts';
 
