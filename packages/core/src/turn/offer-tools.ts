@@ -1,24 +1,14 @@
 import { OptionsError, ToolDefinitionError } from '../errors.ts';
-import { renderPrompt } from '../prompt/prompt.ts';
+import { renderPrompt } from '../prompt/build-prompt.ts';
 import { withTerminalTools } from '../prompt/terminal-tools.ts';
 import { type AdvertisedTool, advertise, isOffered } from '../tools/advertise.ts';
 import { type ResolvedTool, resolveTool } from '../tools/resolved-tool.ts';
 import { assertToolSet, mergeToolSets, type ToolSet } from '../tools/tool-set.ts';
 import type { PlanRules, ToolTraits } from './batch-plan.ts';
 import { isRewindTool } from './rewind-tool.ts';
+import type { StepTools } from './step-tools.ts';
 import { assertListed, listedNames } from './terminating.ts';
 import { openReply, type Turn } from './turn.ts';
-
-/** The tools of one step and the instructions that go with them. */
-export interface StepTools {
-  readonly tools: ToolSet;
-  readonly system: string;
-  /** The instructions without the list of terminal tools, for a request in which none may be called. */
-  readonly body: string;
-  readonly advertised: readonly AdvertisedTool[];
-  readonly plan: PlanRules;
-  readonly hasRewind: boolean;
-}
 
 /** What the model is offered in this step. Throws for tools that cannot work, before the model is asked. */
 export function stepTools(turn: Turn, canRewind: boolean): StepTools | Promise<StepTools> {

@@ -3,7 +3,7 @@ import { dispatchCall } from '../../src/dispatch/dispatch-call.ts';
 import { OptionsError, SessionError } from '../../src/errors.ts';
 import type { Policy } from '../../src/policies/policy.ts';
 import { readBeforeWrite } from '../../src/policies/read-before-write.ts';
-import { prompt } from '../../src/prompt/prompt.ts';
+import { prompt } from '../../src/prompt/build-prompt.ts';
 import { section } from '../../src/prompt/section.ts';
 import { createSession, Session } from '../../src/session/create-session.ts';
 import { resource } from '../../src/session/resource.ts';
