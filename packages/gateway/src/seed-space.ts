@@ -5,7 +5,6 @@ import { addMember } from './domain/spaces/membership.ts';
 import { createSpace } from './domain/spaces/space.ts';
 import type { Services } from './ports/services.ts';
 import type { Tx } from './ports/store/store.ts';
-import type { Seeded } from './seed.ts';
 
 /** One start's look at the configuration. */
 export interface Seeding {
@@ -129,3 +128,9 @@ function sayOthers({ name, known, say }: Place, named: ReadonlySet<string>): voi
 }
 
 const quote = (text: string): string => JSON.stringify(text);
+
+/** What the configuration file made, by its names there. */
+export interface Seeded {
+  readonly agents: Record<string, string>;
+  readonly spaces: Record<string, string>;
+}

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { type LimitsInput, limitsSchema } from './agent-limits.ts';
 import { type MiddlewareConfig, middlewareSchema } from './middleware-config.ts';
-import { type ToolConfig, type ToolConfigInput, toolConfigSchema } from './tool-config.ts';
+import type { ToolConfig, ToolConfigInput } from './tool-config.ts';
+import { toolConfigSchema } from './tool-config-schema.ts';
 
 /** An agent as data: what is stored, versioned, and applied from the next cycle. */
 export interface AgentConfig {

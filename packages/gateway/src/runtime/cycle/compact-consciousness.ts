@@ -5,14 +5,8 @@ import { estimateEntries } from '../../domain/consciousness/estimate-tokens.ts';
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/json.ts';
 import { fenced } from '../lease.ts';
-import type { Cycle } from './cycle.ts';
+import type { Cycle, SessionState } from './cycle.ts';
 import { writeCompaction } from './write-compaction.ts';
-
-/** The latest snapshot of a session, and the row of the transcript it was taken after. */
-export interface SessionState {
-  readonly seq: number;
-  readonly session: unknown;
-}
 
 /** Whether the agent carries more than it may: then its mind is compacted before it rests. */
 export function isOverBudget({ agent, transcript }: Cycle): boolean {

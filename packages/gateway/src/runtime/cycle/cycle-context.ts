@@ -1,11 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { LastcallError, type ToolContext } from '@lastcall/core';
 import type { Kysely } from 'kysely';
-import type { Limits } from '../../config/agent-limits.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Tables } from '../../ports/store/tables.ts';
-import type { Cycle } from './cycle.ts';
+import type { Cycle, CycleAgent } from './cycle.ts';
 
 /** What a tool of the gateway's own knows of the cycle it runs in. */
 export interface CycleContext {
@@ -43,11 +42,3 @@ export function currentCycle(): RunningCycle {
 }
 
 export type StagedWrite = (tx: Tx) => Promise<void>;
-
-export interface CycleAgent {
-  readonly id: string;
-  readonly entityId: string;
-  readonly name: string;
-  /** What it may use; where it is not said, as it is configured. */
-  readonly limits?: Limits;
-}

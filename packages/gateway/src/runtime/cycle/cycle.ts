@@ -4,8 +4,6 @@ import type { Limits } from '../../config/agent-limits.ts';
 import type { Situation } from '../../domain/agents/describe-agent.ts';
 import type { StoredRecord, TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import type { Lease } from '../lease.ts';
-import type { SessionState } from './compact-consciousness.ts';
-import type { CycleAgent } from './cycle-context.ts';
 
 /** One waking of an agent, under way: what it was given, and how far it has come. */
 export interface Cycle {
@@ -48,4 +46,18 @@ export interface ConfiguredAgent extends CycleAgent {
   readonly tag: string;
   readonly config: AgentConfig;
   readonly limits: Limits;
+}
+
+/** The latest snapshot of a session, and the row of the transcript it was taken after. */
+export interface SessionState {
+  readonly seq: number;
+  readonly session: unknown;
+}
+
+export interface CycleAgent {
+  readonly id: string;
+  readonly entityId: string;
+  readonly name: string;
+  /** What it may use; where it is not said, as it is configured. */
+  readonly limits?: Limits;
 }
