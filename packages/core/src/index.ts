@@ -34,7 +34,8 @@ export { memoryFilesystem } from './files/memory-filesystem.ts';
 export type { Logger } from './logger.ts';
 export { cache } from './middleware/cache.ts';
 export { log } from './middleware/log.ts';
-export type { BrokenInput, Middleware, MiddlewareCall, ModelRequest } from './middleware/middleware.ts';
+export type { Middleware } from './middleware/middleware.ts';
+export type { BrokenInput, MiddlewareCall, ModelRequest } from './middleware/middleware-for.ts';
 export { repair } from './middleware/repair.ts';
 export { retry } from './middleware/retry.ts';
 export type { NewId } from './new-id.ts';
@@ -48,13 +49,8 @@ export type { PluginHooks } from './plugin/plugin-hooks.ts';
 export type { GuardContext, Policy, PolicyCall, PolicyContext, RecordingContext, Verdict } from './policies/policy.ts';
 export { readBeforeWrite } from './policies/read-before-write.ts';
 export { requires } from './policies/requires.ts';
-export {
-  type Prompt,
-  type PromptDefinition,
-  prompt,
-  type RenderedPrompt,
-  type RenderOptions,
-} from './prompt/prompt.ts';
+export { prompt } from './prompt/build-prompt.ts';
+export type { Prompt, PromptDefinition, RenderedPrompt, RenderOptions } from './prompt/prompt.ts';
 export {
   type Section,
   type SectionContext,
@@ -77,28 +73,26 @@ export {
   type ToolResult,
 } from './results/result.ts';
 export { type Secret, secret } from './results/secret.ts';
-export type { Problem } from './schema/compiled-schema.ts';
-export { type JsonSchemaObject, jsonSchema } from './schema/json-schema.ts';
+export { jsonSchema } from './schema/json-schema.ts';
+export type { JsonSchemaObject } from './schema/json-schema-object.ts';
+export type { Problem } from './schema/schema-result.ts';
+export { createSession, Session, type SessionOptions } from './session/create-session.ts';
 export { type Resource, type ResourceContext, type Resources, resource } from './session/resource.ts';
-export { createSession, Session, type SessionOptions, type Snapshot } from './session/session.ts';
 export type { SessionJson } from './session/session-json.ts';
 export { type Reducer, type SessionEvent, type Slice, slice } from './session/slice.ts';
+export type { Snapshot } from './session/snapshots.ts';
 export type { ToolInvoked } from './session/tool-invoked.ts';
 export { type AdvertisedTool, advertise } from './tools/advertise.ts';
 export type { AiSdkTool } from './tools/ai-sdk-tool.ts';
+export type { AnyTool } from './tools/any-tool.ts';
 export { closestNames } from './tools/closest-names.ts';
 export { configureTools, type ToolConfiguration } from './tools/configure-tools.ts';
-export {
-  type AnyTool,
-  type TerminalMark,
-  type Tool,
-  type ToolDefinition,
-  type ToolExample,
-  type ToolMark,
-  type ToolReturn,
-  tool,
-} from './tools/tool.ts';
-export type { ToolContext } from './tools/tool-context.ts';
+export { type TerminalMark, type Tool, tool } from './tools/tool.ts';
+export type { NestedTurnOptions, ToolContext } from './tools/tool-context.ts';
+export type { ToolDefinition } from './tools/tool-definition.ts';
+export type { ToolExample } from './tools/tool-example.ts';
+export type { ToolMark } from './tools/tool-mark.ts';
+export type { ToolReturn } from './tools/tool-return.ts';
 export { filterToolSet, mergeToolSets, type ToolSet } from './tools/tool-set.ts';
 export { wrapToolSet } from './tools/wrap-tool-set.ts';
 export type { Entry } from './turn/entry.ts';
@@ -116,13 +110,7 @@ export { Transcript } from './turn/transcript.ts';
 export type { TranscriptJson } from './turn/transcript-json.ts';
 export { TurnFailed } from './turn/turn-error.ts';
 export type { TurnEvent } from './turn/turn-events.ts';
-export type {
-  BatchOptions,
-  FinishedStep,
-  NestedTurnOptions,
-  RewindOptions,
-  StepInfo,
-  TurnOptions,
-} from './turn/turn-options.ts';
+export type { TurnOptions } from './turn/turn-options.ts';
 export type { PendingCall, TerminalOutput, TurnResult } from './turn/turn-result.ts';
+export type { BatchOptions, FinishedStep, RewindOptions, StepInfo } from './turn/turn-settings.ts';
 export type { Usage } from './turn/usage.ts';

@@ -5,7 +5,6 @@ import { addMember } from './domain/spaces/membership.ts';
 import { createSpace } from './domain/spaces/space.ts';
 import type { Services } from './ports/services.ts';
 import type { Tx } from './ports/store/store.ts';
-import type { Seeded } from './seed.ts';
 
 /** What one run of the seed works with. */
 export interface Seeding {
@@ -142,3 +141,9 @@ function logOtherMembers({ name, known, log }: SeededSpace, named: ReadonlySet<s
 }
 
 const quote = (text: string): string => JSON.stringify(text);
+
+/** What the configuration file made, by its names there. */
+export interface Seeded {
+  readonly agents: Record<string, string>;
+  readonly spaces: Record<string, string>;
+}

@@ -6,6 +6,7 @@ import { updateAgent } from './domain/agents/update-agent.ts';
 import type { Services } from './ports/services.ts';
 import { fromJson, toJson } from './ports/store/json.ts';
 import type { Tx } from './ports/store/store.ts';
+import type { Seeded } from './seed-space.ts';
 import { type Seeding, seedSpace } from './seed-space.ts';
 
 /**
@@ -30,12 +31,6 @@ export async function seed(services: Services, { agents, spaces, tools }: Config
     return lines;
   });
   for (const line of logLines) services.logger.info(line);
-}
-
-/** The ids of what the configuration file created, by name. */
-export interface Seeded {
-  readonly agents: Record<string, string>;
-  readonly spaces: Record<string, string>;
 }
 
 const KEY = 'seeded';

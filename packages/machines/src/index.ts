@@ -1,16 +1,13 @@
 // The public door of @lastcall/machines.
 
-export { type Charter, type CharterDefinition, charter } from './charter/charter.ts';
-export type { AnyCommand, CommandDefinition } from './charter/command.ts';
-export {
-  type AnyNode,
-  type CommandMaker,
-  type Node,
-  type NodeDefinition,
-  node,
-  type TransitionMaker,
-} from './charter/node.ts';
-export { type Pack, type PackDefinition, pack } from './charter/pack.ts';
+export type { AnyCommand } from './charter/any-command.ts';
+export { type Charter, charter } from './charter/charter.ts';
+export type { CharterDefinition } from './charter/charter-definition.ts';
+export type { CommandDefinition } from './charter/command.ts';
+export { type PackDefinition, pack } from './charter/define-pack.ts';
+export { type CommandMaker, type NodeDefinition, node, type TransitionMaker } from './charter/node.ts';
+export type { AnyNode, AnyTransition, Node, NodeRef, Spawn, Spawned, To, Transition } from './charter/node-types.ts';
+export type { Pack } from './charter/pack.ts';
 export type { Plain, PlainObject } from './charter/plain.ts';
 export {
   type StateContext,
@@ -19,19 +16,7 @@ export {
   stateTool,
 } from './charter/state-context.ts';
 export type { StateSchema } from './charter/state-schema.ts';
-export {
-  type AnyTransition,
-  cede,
-  type NodeRef,
-  type Spawn,
-  type Spawned,
-  spawn,
-  suspend,
-  type To,
-  type Transition,
-  type TransitionDefinition,
-  to,
-} from './charter/transition.ts';
+export { cede, spawn, suspend, type TransitionDefinition, to } from './charter/transition.ts';
 export type {
   InferredCommand,
   InferredTransition,
@@ -47,11 +32,12 @@ export {
   StateError,
   StoredMachineError,
 } from './errors.ts';
-export { createMachine, type Machine, type MachineOptions } from './machine.ts';
+export type { Machine } from './machine.ts';
+export type { CommandOptions } from './run/command-options.ts';
+export { createMachine, type MachineOptions } from './run/create-machine.ts';
 export { describeMachine } from './run/describe-machine.ts';
 export type { RunMachineOptions } from './run/machine-options.ts';
 export type { LeafReport, MachineStep, YieldReason } from './run/machine-step.ts';
-export type { CommandOptions } from './run/run-command.ts';
 export { type MachineResult, runMachine, runMachineToCompletion } from './run/run-machine.ts';
 export { deserializeMachine, type RestoreOptions } from './stored/deserialize-machine.ts';
 export { type MachineJson, serializeMachine } from './stored/serialize-machine.ts';

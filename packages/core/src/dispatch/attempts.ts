@@ -1,6 +1,7 @@
 import { LastcallError, PolicyDenied, RestoreFailed } from '../errors.ts';
 import { isPromise } from '../is-promise.ts';
-import type { Middleware, MiddlewareCall } from '../middleware/middleware.ts';
+import type { Middleware } from '../middleware/middleware.ts';
+import type { MiddlewareCall } from '../middleware/middleware-for.ts';
 import type { Policy } from '../policies/policy.ts';
 import { errorText } from '../results/describe-error.ts';
 import { fail, isToolResult, pending } from '../results/result.ts';

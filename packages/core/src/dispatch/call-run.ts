@@ -8,14 +8,13 @@ import type { Settlement } from '../results/outcome.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { SessionEvent } from '../session/slice.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
-import type { PromptLike, ToolContext } from '../tools/tool-context.ts';
+import type { NestedTurnOptions, PromptLike, ToolContext } from '../tools/tool-context.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
-import type { NestedTurnOptions } from '../turn/turn-options.ts';
 import type { TurnResult } from '../turn/turn-result.ts';
 import type { Answer } from './answer.ts';
 import type { CallEvent } from './call-events.ts';
 import type { CallLimit } from './call-limit.ts';
-import type { ReadArguments } from './parse-input.ts';
+import type { ReadArguments } from './read-arguments.ts';
 
 /** Everything the stages of one call need, with the options checked and the defaults filled in. */
 export interface CallRun {

@@ -1,8 +1,7 @@
-import { errorText } from '../results/describe-error.ts';
-import type { Problem, SchemaResult } from '../schema/compiled-schema.ts';
+import type { Problem, SchemaResult } from '../schema/schema-result.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import type { CallRun } from './call-run.ts';
-import { isTooDeep } from './nesting.ts';
+import { type ReadArguments, readArguments } from './read-arguments.ts';
 import { errorOutcome, type Stage } from './refusal.ts';
 
 /** The arguments as the tool gets them: read as JSON, checked, with the schema's defaults and transforms. */
@@ -52,31 +51,6 @@ function check(tool: ResolvedTool, read: ReadArguments): SchemaResult | Promise<
   return 'problem' in read
     ? { ok: false, problems: [{ path: '', message: read.problem }] }
     : tool.input.validate(read.value);
-}
-
-/** The arguments as JSON says they are, before any schema is asked. */
-export type ReadArguments = { readonly value: unknown } | { readonly problem: string };
-
-export function readArguments(written: unknown): ReadArguments {
-  if (written === undefined || written === null) return { value: {} };
-  if (typeof written !== 'string') return isObject(written) ? { value: written } : { problem: notAnObject(written) };
-  if (written.trim() === '') return { value: {} };
-  try {
-    const value: unknown = JSON.parse(written);
-    if (isTooDeep(value, written)) return { problem: 'The arguments are nested too deeply.' };
-    return isObject(value) ? { value } : { problem: notAnObject(value) };
-  } catch (error) {
-    return { problem: `The arguments are not JSON: ${errorText(error)}` };
-  }
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function notAnObject(value: unknown): string {
-  const what = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
-  return `The arguments must be a JSON object, and they are ${what}.`;
 }
 
 // More than this would fill the model's window with one mistake repeated.

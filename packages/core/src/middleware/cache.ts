@@ -3,7 +3,8 @@ import { systemClock } from '../defaults.ts';
 import { OptionsError } from '../errors.ts';
 import { isToolResult } from '../results/result.ts';
 import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';
-import type { Middleware, MiddlewareCall } from './middleware.ts';
+import type { Middleware } from './middleware.ts';
+import type { MiddlewareCall } from './middleware-for.ts';
 
 export interface CacheOptions {
   ttlMs: number;

@@ -1,50 +1,9 @@
-import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { OptionsError } from '../errors.ts';
-import type { Outcome } from '../results/outcome.ts';
-import type { Problem } from '../schema/compiled-schema.ts';
 import type { ToolContext } from '../tools/tool-context.ts';
-import type { ModelReply } from '../turn/reply.ts';
-
-/** What a model is asked. */
-export type ModelRequest = LanguageModelV4CallOptions;
+import type { MiddlewareFor } from './middleware-for.ts';
 
 /** Wraps calls and requests to the model. The first of a list is the outermost. */
-export interface Middleware {
-  readonly name: string;
-  /**
-   * Wraps the running of a tool. `next` runs it and gives what it returned, or throws what it threw. Each `next` starts
-   * from the state before the call: what an earlier one wrote is gone.
-   */
-  call?(next: (call?: MiddlewareCall) => Promise<unknown>, call: MiddlewareCall, ctx: ToolContext): unknown;
-  /**
-   * Changes what is kept and told of how a call ended, e.g. cuts a text that is too long. Asked once a call, whether or not its tool
-   * ran; the status stays what it is. The tool's effects, and what its output schema and policies saw, are as they were.
-   */
-  outcome?(outcome: Outcome, call: MiddlewareCall): Outcome;
-  /** Wraps a request to the model, retries of the turn's own included. */
-  model?(
-    next: (request?: ModelRequest) => Promise<ModelReply>,
-    request: ModelRequest,
-    ctx: { readonly step: number },
-  ): Promise<ModelReply>;
-  /** Mends arguments that did not fit: asked once, and what it gives is checked again. Undefined: cannot be mended. */
-  repair?(broken: BrokenInput): unknown;
-}
-
-export interface MiddlewareCall {
-  readonly callId: string;
-  readonly toolName: string;
-  readonly input: unknown;
-}
-
-/** Arguments that did not fit, and why. */
-export interface BrokenInput {
-  readonly toolName: string;
-  /** As the model wrote it. */
-  readonly input: unknown;
-  readonly problems: readonly Problem[];
-  readonly jsonSchema: unknown;
-}
+export type Middleware = MiddlewareFor<ToolContext>;
 
 export function assertMiddleware(list: unknown, field: string = 'middleware'): asserts list is readonly Middleware[] {
   if (!Array.isArray(list)) throw new OptionsError(field, 'must be an array of middleware.');

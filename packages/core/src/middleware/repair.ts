@@ -1,4 +1,5 @@
-import type { BrokenInput, Middleware } from './middleware.ts';
+import type { Middleware } from './middleware.ts';
+import type { BrokenInput } from './middleware-for.ts';
 
 /** A middleware that mends arguments, e.g. by asking a model or by a rule of thumb. */
 export function repair(mend: (broken: BrokenInput) => unknown): Middleware {

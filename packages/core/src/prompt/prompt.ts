@@ -1,17 +1,9 @@
-import { OptionsError, PromptValidationError } from '../errors.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { AnyResource } from '../session/resource.ts';
-import { createSession, type Session } from '../session/session.ts';
-import { SessionLayer } from '../session/session-layer.ts';
+import type { Session } from '../session/session.ts';
 import type { AnySlice } from '../session/slice.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
-import { type KnownNames, knownNames, unknownName } from '../unknown-option.ts';
-import { openedSections } from './opened-sections.ts';
-import { createBody, type PromptBody } from './prompt-body.ts';
-import { buildTree, mayBeSummarised, nodesOf, type SectionNode } from './prompt-tree.ts';
 import type { Section } from './section.ts';
-import type { Params } from './section-params.ts';
-import { withTerminalTools } from './terminal-tools.ts';
 
 export interface PromptDefinition {
   /** Whose prompt it is, e.g. a product or a package. */
@@ -44,84 +36,4 @@ export interface RenderOptions {
 export interface RenderedPrompt {
   readonly system: string;
   readonly tools: ToolSet;
-}
-
-const bodies = new WeakMap<Prompt, ReturnType<typeof createBody>>();
-
-/** Builds a prompt. Throws a PromptValidationError, naming the section, where it could not work. */
-export function prompt(definition: PromptDefinition): Prompt {
-  const { ns, key, sections, policies = [], resources = [] } = checkDefinition(definition);
-  const roots = buildTree(sections, policies);
-  const slices = collectSlices(roots);
-  const toBody = createBody({ id: `${ns}/${key}`, roots, policies, resources });
-  const built: Prompt = Object.freeze({
-    ns,
-    key,
-    sections: Object.freeze([...sections]),
-    slices,
-    render(options: RenderOptions = {}): RenderedPrompt {
-      const { session, params } = checkOptions(options);
-      const { body, tools } = toBody(session, params);
-      return { system: withTerminalTools(body, tools, session), tools };
-    },
-  });
-  bodies.set(built, toBody);
-  return built;
-}
-
-/** For a turn, which adds further tools and then the list of the terminal ones. */
-export function renderPrompt(prompt: Prompt, options: RenderOptions = {}): PromptBody {
-  const toBody = bodies.get(prompt);
-  if (toBody === undefined) throw new OptionsError('instructions', 'must be a text or come from prompt().');
-  const { session, params } = checkOptions(options);
-  return toBody(session, params);
-}
-
-function collectSlices(roots: readonly SectionNode[]): readonly AnySlice[] {
-  const own = nodesOf(roots).flatMap(({ slices, path }) => slices.map((slice) => ({ slice, path })));
-  const byName = new Map<string, AnySlice>();
-  if (mayBeSummarised(roots)) byName.set(openedSections.name, openedSections);
-  for (const { slice, path } of own) {
-    const known = byName.get(slice.name);
-    if (known !== undefined && known !== slice) {
-      throw new PromptValidationError(
-        `Section "${path}": two different slices are named "${slice.name}". Rename one, or share one definition.`,
-      );
-    }
-    byName.set(slice.name, slice);
-  }
-  return Object.freeze([...byName.values()]);
-}
-
-const FIELDS: KnownNames = knownNames<PromptDefinition>(
-  { ns: true, key: true, sections: true, policies: true, resources: true },
-  { namespace: 'ns', name: 'key' },
-);
-
-function checkDefinition(definition: PromptDefinition): PromptDefinition {
-  if (typeof definition !== 'object' || definition === null)
-    throw new PromptValidationError('prompt() takes an object { ns, key, sections }.');
-  const unknown = unknownName(definition, FIELDS);
-  if (unknown !== undefined) throw new PromptValidationError(`A prompt's ${unknown.field} ${unknown.problem}`);
-  for (const field of ['ns', 'key'] as const) {
-    const value: unknown = definition[field];
-    if (typeof value !== 'string' || value.trim() === '')
-      throw new PromptValidationError(`A prompt's ${field} must be a text that is not empty.`);
-  }
-  for (const field of ['sections', 'policies', 'resources'] as const) {
-    const value: unknown = definition[field];
-    const isMissing = value === undefined && field !== 'sections';
-    if (!isMissing && !Array.isArray(value)) throw new PromptValidationError(`A prompt's ${field} must be an array.`);
-  }
-  return definition;
-}
-
-function checkOptions({ session = createSession(), params = {} }: RenderOptions): {
-  session: SessionLayer;
-  params: Params;
-} {
-  if (typeof params !== 'object' || params === null || Array.isArray(params))
-    throw new OptionsError('params', 'must be an object of values by name.');
-  // A copy, because the tools that are offered now look at the parameters when they are called.
-  return { session: SessionLayer.of(session), params: { ...params } };
 }

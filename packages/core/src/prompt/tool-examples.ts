@@ -1,5 +1,6 @@
 import { renderValue } from '../results/render.ts';
-import type { AnyTool, ToolExample } from '../tools/tool.ts';
+import type { AnyTool } from '../tools/any-tool.ts';
+import type { ToolExample } from '../tools/tool-example.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
 
 /** The examples of a section's tools, each as the model would write the call and read its result. */

@@ -1,11 +1,11 @@
 import { createClosedDefinitions, type DefinitionMode } from './closed-definitions.ts';
 import { draftOf, refHidesSiblings } from './draft.ts';
-import type { JsonSchemaObject } from './json-schema.ts';
+import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import { ANNOTATIONS, mergeObjects } from './merge-objects.ts';
 import { conjunctsOf, demandedNames, describesObject, opensItself } from './object-level.ts';
 import { createRefResolver } from './refs.ts';
 import { ANY_KEY, ITEMS, sharedKeys } from './shared-keys.ts';
-import { isSchemaObject, type JsonSchemaNode, listOf, mapOf, mapSubschemas, type Place } from './subschemas.ts';
+import { isSchemaObject, listOf, mapOf, mapSubschemas, type Place } from './subschemas.ts';
 import { unicodePattern } from './unicode-pattern.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { JsonSchemaObject } from './json-schema.ts';
+import type { JsonSchemaObject } from './json-schema-object.ts';
 import { mapOf } from './subschemas.ts';
 
 /** The uses of a definition: closed by itself, open because another schema closes the level, or untouched. */

@@ -3,30 +3,12 @@ import { isPlainObject } from './clone-json.ts';
 import { closeObjects } from './close-objects.ts';
 import { compileExtraKeyFinder } from './extra-keys.ts';
 import { compileForeign } from './foreign-schema.ts';
-import { documentOf, type JsonSchemaObject, jsonSchema } from './json-schema.ts';
+import { documentOf, jsonSchema } from './json-schema.ts';
+import type { JsonSchemaObject } from './json-schema-object.ts';
 import { assertObjectSchema } from './object-schema.ts';
+import type { CompiledSchema } from './schema-result.ts';
 import { convertStandard, standardOf } from './standard-schema.ts';
 import { createStandardValidate } from './standard-validate.ts';
-
-/** What is wrong with a value, and where. */
-export interface Problem {
-  /** Like `items[2].price`; empty for the value as a whole. */
-  readonly path: string;
-  readonly message: string;
-}
-
-/** The value as the schema parsed it (defaults and transforms applied), or everything that is wrong with it. */
-export type SchemaResult =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
-
-/** A schema made ready: what a model is told, and what a value must fit. */
-export interface CompiledSchema {
-  /** What is advertised to the model. */
-  jsonSchema(): JsonSchemaObject | Promise<JsonSchemaObject>;
-  /** Never throws nor rejects. A promise only where the schema validates asynchronously. */
-  validate(value: unknown): SchemaResult | Promise<SchemaResult>;
-}
 
 const inputs = new WeakMap<object, CompiledSchema>();
 const outputs = new WeakMap<object, CompiledSchema>();

@@ -1,5 +1,6 @@
 import type { SchemaDraft } from '@cfworker/json-schema';
-import { isSchemaObject, type JsonSchemaNode } from './subschemas.ts';
+import type { JsonSchemaNode } from './json-schema-object.ts';
+import { isSchemaObject } from './subschemas.ts';
 
 /** The draft that `$schema` names; the newest where it names none that we know. */
 export function draftOf(schema: JsonSchemaNode): SchemaDraft {

@@ -1,10 +1,10 @@
-import type { Problem } from './compiled-schema.ts';
 import { draftOf, refHidesSiblings } from './draft.ts';
 import { formatPath } from './format-path.ts';
-import type { JsonSchemaObject } from './json-schema.ts';
+import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import { compileKnownNames, patternsOf } from './known-names.ts';
 import { createRefResolver, type ResolveRef } from './refs.ts';
-import { isSchemaObject, type JsonSchemaNode, listOf, mapOf } from './subschemas.ts';
+import type { Problem } from './schema-result.ts';
+import { isSchemaObject, listOf, mapOf } from './subschemas.ts';
 import { unicodePattern } from './unicode-pattern.ts';
 import { createUnionChoice, type UnionChoice } from './union-choice.ts';
 

@@ -1,8 +1,8 @@
 import { cloneJson } from './clone-json.ts';
 import { draftOf, refHidesSiblings } from './draft.ts';
-import type { JsonSchemaObject } from './json-schema.ts';
+import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import { createRefResolver } from './refs.ts';
-import { isSchemaObject, type JsonSchemaNode, listOf, mapOf } from './subschemas.ts';
+import { isSchemaObject, listOf, mapOf } from './subschemas.ts';
 
 /** The schemas whose default is just being filled in: a default that holds itself is filled in once. */
 type Inserting = ReadonlySet<JsonSchemaNode>;

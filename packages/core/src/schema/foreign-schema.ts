@@ -1,7 +1,7 @@
 import { SchemaError } from '../errors.ts';
 import { closeObjects } from './close-objects.ts';
-import type { CompiledSchema, SchemaResult } from './compiled-schema.ts';
-import type { JsonSchemaObject } from './json-schema.ts';
+import type { JsonSchemaObject } from './json-schema-object.ts';
+import type { CompiledSchema, SchemaResult } from './schema-result.ts';
 import { refused, settleWith } from './settle.ts';
 import { convertStandard, standardOf } from './standard-schema.ts';
 import { createStandardValidate } from './standard-validate.ts';

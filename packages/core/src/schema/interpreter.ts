@@ -1,8 +1,8 @@
 import { dereference, type OutputUnit, type Schema, type SchemaDraft, validate } from '@cfworker/json-schema';
 import { draftOf } from './draft.ts';
-import type { JsonSchemaObject } from './json-schema.ts';
+import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import { createRefResolver } from './refs.ts';
-import { isSchemaObject, type JsonSchemaNode, mapSubschemas } from './subschemas.ts';
+import { isSchemaObject, mapSubschemas } from './subschemas.ts';
 import { unicodePattern } from './unicode-pattern.ts';
 
 /** Interprets one document. Nothing is compiled to code, so it also runs where `new Function` is forbidden. */

@@ -1,5 +1,5 @@
-import type { Problem } from './compiled-schema.ts';
 import { formatPath } from './format-path.ts';
+import type { Problem } from './schema-result.ts';
 
 /** Problems of a failed validation, whatever library it came from. Never empty. */
 export function problemsOf(issues: unknown): readonly Problem[] {

@@ -2,13 +2,11 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/sp
 import { SchemaError } from '../errors.ts';
 import { describeError } from '../results/describe-error.ts';
 import { cloneJson } from './clone-json.ts';
+import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import { createJsonValidator } from './json-validator.ts';
 import { createRefResolver } from './refs.ts';
-import { isSchemaNode, type JsonSchemaNode } from './subschemas.ts';
+import { isSchemaNode } from './subschemas.ts';
 import { assertWellFormed } from './well-formed.ts';
-
-/** A JSON Schema as plain data. */
-export type JsonSchemaObject = { readonly [keyword: string]: unknown };
 
 /** Both standards at once: it validates, and it knows its JSON Schema. */
 export type ValidatedJsonSchema<T> = StandardSchemaV1<unknown, T> & StandardJSONSchemaV1<unknown, T>;

@@ -5,8 +5,8 @@ import { compileExtraKeyFinder, describeExtraKey, type ExtraKey } from './extra-
 import { compileDefaults } from './fill-defaults.ts';
 import { createInterpreter, type Interpreter } from './interpreter.ts';
 import { readIssues } from './json-issues.ts';
+import type { JsonSchemaNode } from './json-schema-object.ts';
 import { stripKeys } from './strip-keys.ts';
-import type { JsonSchemaNode } from './subschemas.ts';
 
 /**
  * Validates first and fills in defaults afterwards: what the schema says is required is required, and a careless default

@@ -1,6 +1,6 @@
-import type { JsonSchemaObject } from './json-schema.ts';
+import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import type { ResolveRef } from './refs.ts';
-import { isSchemaObject, type JsonSchemaNode, listOf, mapOf } from './subschemas.ts';
+import { isSchemaObject, listOf, mapOf } from './subschemas.ts';
 import { unicodePattern } from './unicode-pattern.ts';
 import type { UnionChoice } from './union-choice.ts';
 

@@ -1,7 +1,7 @@
-import type { JsonSchemaObject } from './json-schema.ts';
+import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import { describesObject } from './object-level.ts';
 import type { ResolveRef } from './refs.ts';
-import { isSchemaObject, type JsonSchemaNode, listOf, mapOf, textsOf } from './subschemas.ts';
+import { isSchemaObject, listOf, mapOf, textsOf } from './subschemas.ts';
 
 /**
  * One plain object for an `allOf` of plain objects with different keys: it says the same, can be closed, and is understood

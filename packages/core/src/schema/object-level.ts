@@ -1,5 +1,5 @@
-import type { JsonSchemaObject } from './json-schema.ts';
-import { isSchemaObject, type JsonSchemaNode, listOf, mapOf, textsOf } from './subschemas.ts';
+import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
+import { isSchemaObject, listOf, mapOf, textsOf } from './subschemas.ts';
 
 /** Says something of an object's keys: `type: 'object'` or `properties`. A list of constants says all there is to say. */
 export function describesObject(node: JsonSchemaNode): node is JsonSchemaObject {

@@ -1,7 +1,7 @@
 import { SchemaError } from '../errors.ts';
-import type { JsonSchemaObject } from './json-schema.ts';
+import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import { createRefResolver, type ResolveRef } from './refs.ts';
-import { isSchemaObject, type JsonSchemaNode, listOf } from './subschemas.ts';
+import { isSchemaObject, listOf } from './subschemas.ts';
 
 /** Throws where the schema would accept something else than an object: a tool's arguments are always one. */
 export function assertObjectSchema(jsonSchema: JsonSchemaObject): void {

@@ -1,5 +1,5 @@
-import type { JsonSchemaObject } from './json-schema.ts';
-import { forEachSubschema, isSchemaNode, isSchemaObject, type JsonSchemaNode } from './subschemas.ts';
+import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
+import { forEachSubschema, isSchemaNode, isSchemaObject } from './subschemas.ts';
 
 /** The schema that a node's `$ref` points to, or undefined where it points nowhere. */
 export type ResolveRef = (node: JsonSchemaObject) => JsonSchemaNode | undefined;

@@ -1,7 +1,7 @@
 import { isPromise } from '../is-promise.ts';
 import { describeError } from '../results/describe-error.ts';
-import type { Problem, SchemaResult } from './compiled-schema.ts';
 import { problemsOf } from './issues.ts';
+import type { Problem, SchemaResult } from './schema-result.ts';
 
 /** A validator that threw: the value was not found right, so it is not. */
 export function checkFailed(error: unknown, before: readonly Problem[] = []): SchemaResult {

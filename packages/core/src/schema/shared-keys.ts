@@ -1,7 +1,7 @@
-import type { JsonSchemaObject } from './json-schema.ts';
+import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import { conjunctsOf } from './object-level.ts';
 import type { ResolveRef } from './refs.ts';
-import { isSchemaObject, type JsonSchemaNode, mapOf } from './subschemas.ts';
+import { isSchemaObject, mapOf } from './subschemas.ts';
 
 /** Stands for the items of an array. */
 export const ITEMS = '[]';

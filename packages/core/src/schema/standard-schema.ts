@@ -1,7 +1,7 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
 import { SchemaError } from '../errors.ts';
 import { describeError } from '../results/describe-error.ts';
-import type { JsonSchemaObject } from './json-schema.ts';
+import type { JsonSchemaObject } from './json-schema-object.ts';
 import { isSchemaObject } from './subschemas.ts';
 
 type Standard = StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>;

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { Problem, SchemaResult } from './compiled-schema.ts';
 import { describeExtraKey, type ExtraKey, type FindExtraKeys } from './extra-keys.ts';
 import { formatPath } from './format-path.ts';
+import type { Problem, SchemaResult } from './schema-result.ts';
 import { checkFailed, refused, settleWith } from './settle.ts';
 import { stripKeys } from './strip-keys.ts';
 

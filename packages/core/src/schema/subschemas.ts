@@ -1,7 +1,4 @@
-import type { JsonSchemaObject } from './json-schema.ts';
-
-/** A schema or one of its parts: `true` accepts everything, `false` nothing. */
-export type JsonSchemaNode = JsonSchemaObject | boolean;
+import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 
 /** How a keyword holds schemas. What is not here (`enum`, `const`, `default`, …) holds data, however it looks. */
 type Holder = 'one' | 'list' | 'map' | 'one-or-list';

@@ -1,7 +1,7 @@
 import { createInterpreter, type Interpreter } from './interpreter.ts';
-import type { JsonSchemaObject } from './json-schema.ts';
+import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import type { ResolveRef } from './refs.ts';
-import { isSchemaObject, type JsonSchemaNode, mapOf } from './subschemas.ts';
+import { isSchemaObject, mapOf } from './subschemas.ts';
 
 /** Tells which alternative of a union a value was meant for. */
 export interface UnionChoice {

@@ -1,7 +1,7 @@
 import { SchemaError } from '../errors.ts';
-import type { JsonSchemaObject } from './json-schema.ts';
+import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import type { ResolveRef } from './refs.ts';
-import { holderOf, isSchemaNode, isSchemaObject, type JsonSchemaNode, mapOf } from './subschemas.ts';
+import { holderOf, isSchemaNode, isSchemaObject, mapOf } from './subschemas.ts';
 import { unicodePattern } from './unicode-pattern.ts';
 
 /** Throws a SchemaError that names the place, so that a mistake shows when the tool is defined and not in its first call. */

@@ -1,15 +1,8 @@
-import type { Clock } from '../clock.ts';
-import { consoleLogger, systemClock } from '../defaults.ts';
-import { OptionsError } from '../errors.ts';
 import type { Filesystem } from '../files/filesystem.ts';
-import { memoryFilesystem } from '../files/memory-filesystem.ts';
-import type { Logger } from '../logger.ts';
-import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';
-import type { AnyResource, Resources } from './resource.ts';
-import type { ResourceScope } from './resource-scope.ts';
-import { restoreRoot, type SessionJson } from './session-json.ts';
-import { SessionLayer } from './session-layer.ts';
+import type { Resources } from './resource.ts';
+import type { SessionJson } from './session-json.ts';
 import type { AnySlice, SessionEvent, Slice } from './slice.ts';
+import type { Snapshot } from './snapshots.ts';
 import type { ToolInvoked } from './tool-invoked.ts';
 
 /** Typed state that calls change in transactions. */
@@ -31,75 +24,4 @@ export interface Session {
   toJSON(): SessionJson;
   /** Disposes of the resources. The session refuses calls afterwards. */
   dispose(): Promise<void>;
-}
-
-/** A saved point of a session. Opaque. */
-export interface Snapshot {
-  readonly kind: 'session-snapshot';
-}
-
-export interface SessionOptions {
-  slices?: ListOf<AnySlice>;
-  resources?: ListOf<AnyResource>;
-  /** What tools see as `ctx.filesystem`. Default: the resource with the key "filesystem", or else one in memory, empty. */
-  filesystem?: Filesystem;
-  /** Where what nobody asked for is reported. Default: warnings and errors to the console. */
-  logger?: Logger;
-  clock?: Clock;
-}
-
-/** Slices and resources carry their names, so a list of them or an object of them says the same. */
-type ListOf<T> = readonly T[] | Readonly<Record<string, T>>;
-
-export function createSession(options: SessionOptions = {}): Session {
-  return openSession(options);
-}
-
-/** `Session.fromJSON` reads what `session.toJSON` gave. */
-export const Session: {
-  /** Refuses an unknown slice or another version of its shape, naming it. */
-  fromJSON(json: SessionJson | string, options?: SessionOptions): Session;
-} = {
-  fromJSON(json, options = {}) {
-    const session = openSession(options);
-    session.root = restoreRoot(json, session.root);
-    return session;
-  },
-};
-
-const OPTIONS: KnownNames = knownNames<SessionOptions>(
-  { slices: true, resources: true, filesystem: true, logger: true, clock: true },
-  { files: 'filesystem', fs: 'filesystem', state: 'slices' },
-);
-
-function openSession(options: SessionOptions): SessionLayer {
-  assertKnownOptions(options, OPTIONS);
-  const { logger = consoleLogger, clock = systemClock } = options;
-  const filesystem = (resources: ResourceScope): Filesystem =>
-    options.filesystem ?? filesystemResource(resources) ?? memoryFilesystem({ clock });
-  const session = SessionLayer.bottom({ logger, clock, filesystem });
-  session.register(...toList('slices', 'on', options.slices));
-  for (const one of toList('resources', 'create', options.resources)) session.addResource(one);
-  return session;
-}
-
-function filesystemResource(resources: ResourceScope): Filesystem | undefined {
-  return resources.has('filesystem') ? (resources.get('filesystem') as Filesystem) : undefined;
-}
-
-function toList<T extends AnySlice | AnyResource>(
-  field: string,
-  mark: string,
-  given: ListOf<T> | undefined,
-): readonly T[] {
-  if (given === undefined) return [];
-  if (typeof given !== 'object' || given === null)
-    throw new OptionsError(field, `must be an array, not ${typeof given}.`);
-  const list = Array.isArray(given) ? (given as readonly T[]) : Object.values(given);
-  list.forEach((one: unknown, index) => {
-    const made = typeof one === 'object' && one !== null && mark in one;
-    if (!made)
-      throw new OptionsError(`${field}[${index}]`, `must come from ${field === 'slices' ? 'slice()' : 'resource()'}.`);
-  });
-  return list;
 }

@@ -1,7 +1,11 @@
 import { SessionError } from '../errors.ts';
 import type { Root } from './root.ts';
-import type { Snapshot } from './session.ts';
 import type { SharedState } from './shared-state.ts';
+
+/** A saved point of a session. Opaque. */
+export interface Snapshot {
+  readonly kind: 'session-snapshot';
+}
 
 const saved = new WeakMap<Snapshot, { readonly root: Root; readonly shared: SharedState }>();
 

@@ -1,4 +1,5 @@
-import { createSession, type Session } from '../session/session.ts';
+import { createSession } from '../session/create-session.ts';
+import type { Session } from '../session/session.ts';
 import type { Entry } from '../turn/entry.ts';
 import type { Journal } from '../turn/journal.ts';
 import { type JournalRecord, replay } from '../turn/replay.ts';

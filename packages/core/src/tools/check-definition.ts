@@ -1,13 +1,9 @@
 import { ToolDefinitionError } from '../errors.ts';
 import { describeError } from '../results/describe-error.ts';
 import { renderValue } from '../results/render.ts';
-import {
-  type CompiledSchema,
-  compileOutputSchema,
-  compileSchema,
-  type SchemaResult,
-} from '../schema/compiled-schema.ts';
-import type { ToolDefinition } from './tool.ts';
+import { compileOutputSchema, compileSchema } from '../schema/compiled-schema.ts';
+import type { CompiledSchema, SchemaResult } from '../schema/schema-result.ts';
+import type { ToolDefinition } from './tool-definition.ts';
 import { nameProblem } from './tool-name.ts';
 
 /** In characters. What others write about their tools is longer than what we let ourselves write. */

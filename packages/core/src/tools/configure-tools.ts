@@ -1,7 +1,8 @@
 import { ToolSetError } from '../errors.ts';
 import type { AiSdkTool } from './ai-sdk-tool.ts';
+import type { AnyTool } from './any-tool.ts';
 import { checkFields } from './check-definition.ts';
-import type { AnyTool, ToolDefinition } from './tool.ts';
+import type { ToolDefinition } from './tool-definition.ts';
 import { assertToolSet, missing, type ToolSet } from './tool-set.ts';
 
 /** What can be said of a tool from outside. */

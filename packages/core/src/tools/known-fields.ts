@@ -1,6 +1,7 @@
 import { ToolDefinitionError } from '../errors.ts';
 import { type KnownNames, knownNames, unknownName } from '../unknown-option.ts';
-import type { ToolDefinition, ToolExample } from './tool.ts';
+import type { ToolDefinition } from './tool-definition.ts';
+import type { ToolExample } from './tool-example.ts';
 
 const FIELDS: KnownNames = knownNames<ToolDefinition>(
   {

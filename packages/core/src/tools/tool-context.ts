@@ -1,11 +1,13 @@
-import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { LanguageModelV4, LanguageModelV4Message } from '@ai-sdk/provider';
 import type { Budget } from '../budget.ts';
 import type { Filesystem } from '../files/filesystem.ts';
 import type { Logger } from '../logger.ts';
+import type { MiddlewareFor } from '../middleware/middleware-for.ts';
 import type { Resources } from '../session/resource.ts';
 import type { Session } from '../session/session.ts';
-import type { NestedTurnOptions } from '../turn/turn-options.ts';
+import type { LanguageModelV3Like } from '../turn/lift-model.ts';
 import type { TerminalOutput, TurnResult } from '../turn/turn-result.ts';
+import type { TurnSettings } from '../turn/turn-settings.ts';
 import type { ToolSet } from './tool-set.ts';
 
 /**
@@ -39,6 +41,13 @@ export interface ToolContext {
   /** The prompt that offered the tool, where one did. */
   readonly prompt: PromptLike | undefined;
   readonly logger: Logger;
+}
+
+/** A turn inside a call. The model is the outer turn's unless another is given. */
+export interface NestedTurnOptions<T extends ToolSet = ToolSet> extends TurnSettings<T> {
+  model?: LanguageModelV4 | LanguageModelV3Like;
+  middleware?: readonly MiddlewareFor<ToolContext>[];
+  endsParent?: boolean;
 }
 
 /** The part of a prompt that a tool may know without tying tools to prompts. */

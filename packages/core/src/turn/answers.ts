@@ -4,9 +4,10 @@ import { sameJson } from '../dispatch/same-json.ts';
 import { OptionsError } from '../errors.ts';
 import { renderValue } from '../results/render.ts';
 import { answerTo, fitsWait } from './given-answer.ts';
+import { stepTools } from './offer-tools.ts';
+import { settleUnrun } from './record.ts';
 import { expire, isExpired, isInDoubt, unknownOutcome } from './settle-batch.ts';
-import { stepTools } from './step-tools.ts';
-import { settleUnrun, type Turn } from './turn.ts';
+import type { Turn } from './turn.ts';
 import { TurnCall } from './turn-call.ts';
 
 /**

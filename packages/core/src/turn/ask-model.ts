@@ -4,13 +4,14 @@ import type {
   LanguageModelV4Message,
 } from '@ai-sdk/provider';
 import type { CallLimit } from '../dispatch/call-limit.ts';
-import type { ModelRequest } from '../middleware/middleware.ts';
+import type { ModelRequest } from '../middleware/middleware-for.ts';
 import { userMessage } from './message.ts';
 import { StreamReader } from './read-stream.ts';
+import { record } from './record.ts';
 import { type ModelReply, type ReadReply, readReply } from './reply.ts';
 import { DEFAULT_RETRIES, isRetryable, waitMs } from './retry-policy.ts';
 import type { StepTools } from './step-tools.ts';
-import { record, type Turn } from './turn.ts';
+import type { Turn } from './turn.ts';
 import { readUsage } from './usage.ts';
 
 /** What a request offers. Without `mayCall` the tools are there and none may be called. */

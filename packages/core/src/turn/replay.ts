@@ -1,5 +1,6 @@
-import type { Session, Snapshot } from '../session/session.ts';
+import type { Session } from '../session/session.ts';
 import { SessionLayer } from '../session/session-layer.ts';
+import type { Snapshot } from '../session/snapshots.ts';
 import { Checkpoint } from './checkpoint.ts';
 import type { Entry } from './entry.ts';
 import type { Staged } from './journal.ts';

@@ -1,5 +1,5 @@
 import type { LanguageModelV4Content, LanguageModelV4FinishReason } from '@ai-sdk/provider';
-import { type ReadArguments, readArguments } from '../dispatch/parse-input.ts';
+import { type ReadArguments, readArguments } from '../dispatch/read-arguments.ts';
 import type { NewId } from '../new-id.ts';
 import type { AssistantContent, FinishReason, ReplyEntry, RequestedCall } from './entry.ts';
 import type { Usage } from './usage.ts';

@@ -7,9 +7,10 @@ import { renderValue } from '../results/render.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import { cancelled } from './batch-rules.ts';
 import { userMessage } from './message.ts';
+import { toolNamed } from './offer-tools.ts';
+import { record, settleUnrun } from './record.ts';
 import type { StepTools } from './step-tools.ts';
-import { toolNamed } from './step-tools.ts';
-import { record, settleUnrun, type Turn } from './turn.ts';
+import type { Turn } from './turn.ts';
 
 /** Why a rewind is denied, if it is. Nothing has changed then. */
 export function rewindRefusal(turn: Turn, step: StepTools): Outcome | undefined {

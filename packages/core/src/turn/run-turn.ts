@@ -10,17 +10,20 @@ import { Checkpoint } from './checkpoint.ts';
 import { type BatchEnding, decideEnding, type Ended } from './ending.ts';
 import type { Entry, ReplyEntry } from './entry.ts';
 import { toModelMessages, userMessage } from './message.ts';
+import { assertContract, stepTools } from './offer-tools.ts';
 import { goesOn, isFinished } from './progress.ts';
+import { record, settleUnrun } from './record.ts';
 import { DEFAULT_REWINDS, rewind } from './rewind.ts';
 import { settleBatch } from './settle-batch.ts';
-import { assertContract, type StepTools, stepTools } from './step-tools.ts';
+import type { StepTools } from './step-tools.ts';
 import type { Stop } from './stop.ts';
 import { MaxConsecutiveNudgesExceeded, MaxInvocationsExceeded } from './terminating.ts';
+import { toTurnResult } from './to-turn-result.ts';
 import { Transcript } from './transcript.ts';
-import { isNew, openReply, openTurn, record, settleUnrun, type Turn } from './turn.ts';
+import { isNew, openReply, openTurn, type Turn } from './turn.ts';
 import { attachTurn } from './turn-error.ts';
 import { assertSomethingSaid, type TurnOptions } from './turn-options.ts';
-import { type TerminalOutput, type TurnResult, toTurnResult } from './turn-result.ts';
+import type { TerminalOutput, TurnResult } from './turn-result.ts';
 
 /** Runs steps until the agent stops. See docs/turns.md for what it rejects with: never for what a tool does. */
 export function runTurn<T extends ToolSet>(options: TurnOptions<T>): Promise<TurnResult<TerminalOutput<T>>> {

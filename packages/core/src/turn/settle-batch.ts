@@ -1,16 +1,17 @@
 import { dispatchRun } from '../dispatch/dispatch-call.ts';
-import type { ReadArguments } from '../dispatch/parse-input.ts';
+import type { ReadArguments } from '../dispatch/read-arguments.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
 import { type BatchPlan, type PlannedCall, planBatch } from './batch-plan.ts';
 import { cancelled, refusalOf } from './batch-rules.ts';
 import type { Ended } from './ending.ts';
 import type { RequestedCall, SettledEntry } from './entry.ts';
 import { answerTo } from './given-answer.ts';
+import { toolNamed } from './offer-tools.ts';
+import { settleUnrun } from './record.ts';
 import type { ReadReply } from './reply.ts';
 import { rewindRefusal } from './rewind.ts';
 import type { StepTools } from './step-tools.ts';
-import { toolNamed } from './step-tools.ts';
-import { settleUnrun, type Turn } from './turn.ts';
+import type { Turn } from './turn.ts';
 import { type CallDetails, TurnCall } from './turn-call.ts';
 
 /** Settles every call of a reply that is not settled yet, in order, and gives them all. */

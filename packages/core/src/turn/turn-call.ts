@@ -5,7 +5,7 @@ import type { Answer } from '../dispatch/answer.ts';
 import { CallLimit } from '../dispatch/call-limit.ts';
 import type { CallRun } from '../dispatch/call-run.ts';
 import { markActedOutside } from '../dispatch/cut-off.ts';
-import type { ReadArguments } from '../dispatch/parse-input.ts';
+import type { ReadArguments } from '../dispatch/read-arguments.ts';
 import type { Logger } from '../logger.ts';
 import type { Middleware } from '../middleware/middleware.ts';
 import type { Policy } from '../policies/policy.ts';
@@ -14,13 +14,14 @@ import { cloneJson } from '../schema/clone-json.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
 import type { SessionEvent } from '../session/slice.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
-import type { PromptLike, ToolContext } from '../tools/tool-context.ts';
+import type { NestedTurnOptions, PromptLike, ToolContext } from '../tools/tool-context.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
 import type { CallRole } from './batch-plan.ts';
 import type { RequestedCall, SettledEntry } from './entry.ts';
-import { type StepTools, toolNamed } from './step-tools.ts';
-import { record, recordSettled, type Turn } from './turn.ts';
-import type { NestedTurnOptions } from './turn-options.ts';
+import { toolNamed } from './offer-tools.ts';
+import { record, recordSettled } from './record.ts';
+import type { StepTools } from './step-tools.ts';
+import type { Turn } from './turn.ts';
 import type { TurnResult } from './turn-result.ts';
 
 export interface CallDetails {

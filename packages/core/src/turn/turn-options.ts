@@ -1,115 +1,22 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import type { Budget, BudgetLimits } from '../budget.ts';
-import type { Clock } from '../clock.ts';
-import type { Answer } from '../dispatch/answer.ts';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { OptionsError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
 import type { Middleware } from '../middleware/middleware.ts';
-import type { NewId } from '../new-id.ts';
-import type { Policy } from '../policies/policy.ts';
-import type { Prompt } from '../prompt/prompt.ts';
-import type { Outcome } from '../results/outcome.ts';
-import type { Session } from '../session/session.ts';
 import type { ToolContext } from '../tools/tool-context.ts';
 import { assertToolSet, type ToolSet } from '../tools/tool-set.ts';
 import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';
 import type { Journal } from './journal.ts';
 import type { LanguageModelV3Like } from './lift-model.ts';
-import { type Message, toModelMessages } from './message.ts';
+import { toModelMessages } from './message.ts';
 import { assertModel } from './supported-model.ts';
-import type { TerminatingContract } from './terminating.ts';
 import type { Transcript } from './transcript.ts';
-import type { TurnEvent } from './turn-events.ts';
-import type { Usage } from './usage.ts';
+import type { BatchOptions, RewindOptions, TurnSettings } from './turn-settings.ts';
 
-export interface TurnOptions<T extends ToolSet = ToolSet> {
+export interface TurnOptions<T extends ToolSet = ToolSet> extends TurnSettings<T> {
   model: LanguageModelV4 | LanguageModelV3Like;
-  instructions?: string | Prompt;
-  /** The parameters of a prompt. */
-  params?: Record<string, unknown>;
-  /** One message by the user. */
-  prompt?: string;
-  messages?: readonly Message[];
-  /** What happened before. Without `prompt` or `messages` an unfinished turn in it goes on. */
-  transcript?: Transcript;
-  answers?: Readonly<Record<string, Answer>>;
-  tools?: T | ((step: StepInfo) => T);
-  session?: Session;
-  batch?: BatchOptions;
-  terminating?: TerminatingContract;
-  /** Default 'suspend'. */
-  onPending?: 'suspend' | 'continue';
-  rewind?: RewindOptions;
-  /** Appended as the last message of each request, and never stored. */
-  observe?: () => string;
-  onEvent?: (event: TurnEvent) => void;
-  onStepFinish?: (step: FinishedStep) => void;
-  /** Default 50; without a limit of its own under a terminating contract. */
-  maxSteps?: number;
-  /** Milliseconds since the epoch. */
-  deadline?: number;
-  budget?: Budget | BudgetLimits;
-  /** Kept back of the deadline for one last answer, in which no tool may be called. */
-  reserveMs?: number;
-  /** Kept back of the token budget for one last answer, in which no tool may be called. */
-  reserveTokens?: number;
-  signal?: AbortSignal;
   middleware?: readonly Middleware[];
-  policies?: readonly Policy[];
   journal?: Journal;
-  clock?: Clock;
-  newId?: NewId;
-  logger?: Logger;
-  /** How often a model error that may pass is retried. Default 2. */
-  modelRetries?: number;
-  /** Temperature, output limits and the like, as the provider interface has them. */
-  modelSettings?: Omit<LanguageModelV4CallOptions, 'prompt' | 'tools' | 'abortSignal'>;
   /** The context of the call that runs this turn: see ToolContext.runTurn. */
   parent?: ToolContext;
-}
-
-/** A turn inside a call. The model is the outer turn's unless another is given. */
-export interface NestedTurnOptions<T extends ToolSet = ToolSet>
-  extends Omit<TurnOptions<T>, 'model' | 'parent' | 'journal'> {
-  model?: TurnOptions['model'];
-  endsParent?: boolean;
-}
-
-export interface StepInfo {
-  /** Counted from 1. */
-  readonly step: number;
-  readonly session: Session;
-}
-
-export interface BatchOptions {
-  /** After a call fails, the later ones of its batch run ('continue', the default) or are cancelled. */
-  onError?: 'continue' | 'cancel-rest';
-  /** After a terminal tool succeeded, plain calls are skipped (the default) or run. */
-  afterTerminal?: 'skip' | 'run';
-  /** When transitions run: where the model wrote them (the default), or after all other calls of their batch. */
-  transitions?: 'in-place' | 'last';
-  /** Whether the view keeps calls that did not run. Default 'keep'; under a terminating contract 'trim'. */
-  history?: 'keep' | 'trim';
-}
-
-export interface RewindOptions {
-  /** How often in a turn. Default 2. */
-  max?: number;
-  /** Saves state of the host's own, once, at the checkpoint. */
-  checkpoint?: () => unknown;
-  restore?: (saved: never) => void | Promise<void>;
-}
-
-export interface FinishedStep {
-  readonly toolCalls: readonly { readonly toolCallId: string; readonly toolName: string; readonly input: unknown }[];
-  readonly toolResults: readonly {
-    readonly toolCallId: string;
-    readonly toolName: string;
-    readonly input: unknown;
-    readonly output: Outcome;
-  }[];
-  readonly text: string;
-  readonly usage: Usage;
 }
 
 /** Refuses values that cannot work, naming the field, before any model call. */

@@ -2,26 +2,20 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { type Budget, nestBudget } from '../budget.ts';
 import type { Clock } from '../clock.ts';
 import { randomId, systemClock } from '../defaults.ts';
-import { endEvent } from '../dispatch/call-events.ts';
 import { CallLimit } from '../dispatch/call-limit.ts';
 import type { CallRun } from '../dispatch/call-run.ts';
 import { checkSignal, earliest, outerRun } from '../dispatch/dispatch-options.ts';
-import { readArguments } from '../dispatch/parse-input.ts';
 import { safeListener } from '../dispatch/safe-listener.ts';
-import { isPromise } from '../is-promise.ts';
 import type { Logger } from '../logger.ts';
 import { assertMiddleware } from '../middleware/middleware.ts';
 import type { NewId } from '../new-id.ts';
-import type { Outcome, Settlement } from '../results/outcome.ts';
-import { createSession } from '../session/session.ts';
+import { createSession } from '../session/create-session.ts';
 import { SessionLayer } from '../session/session-layer.ts';
-import type { SessionEvent } from '../session/slice.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
-import type { ToolContext } from '../tools/tool-context.ts';
+import type { NestedTurnOptions, ToolContext } from '../tools/tool-context.ts';
 import type { BatchRules } from './batch-rules.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import type { EndedInside, Entry, PendingEntry, ReplyEntry, SettledEntry } from './entry.ts';
-import { writtenInTime } from './journal-wait.ts';
+import type { EndedInside, ReplyEntry } from './entry.ts';
 import { liftModel } from './lift-model.ts';
 import { goesOn, type TurnProgress } from './progress.ts';
 import type { StepTools } from './step-tools.ts';
@@ -29,7 +23,7 @@ import { type CheckedContract, checkContract } from './terminating.ts';
 import { Transcript } from './transcript.ts';
 import { turnBudget } from './turn-budget.ts';
 import type { TurnEvent } from './turn-events.ts';
-import { checkTurnOptions, type NestedTurnOptions, type TurnOptions } from './turn-options.ts';
+import { checkTurnOptions, type TurnOptions } from './turn-options.ts';
 import type { TurnResult } from './turn-result.ts';
 import { uniqueIds } from './unique-ids.ts';
 
@@ -145,52 +139,6 @@ export function isNew(options: TurnOptions): boolean {
     (options.messages !== undefined && options.messages.length > 0) ||
     options.transcript === undefined
   );
-}
-
-/** Writes down what happened: durable first, then known. Only a promise is waited for, whatever else a journal gives back. */
-export function record(turn: Turn, ...entries: readonly Entry[]): void | Promise<void> {
-  const written = turn.options.journal?.append(entries);
-  if (!isPromise(written)) return appendEntries(turn, entries);
-  const what = `"${entries.map(({ kind }) => kind).join('", "')}"`;
-  return writtenInTime(turn, written, what).then(() => appendEntries(turn, entries));
-}
-
-/** Writes down the end of a call with what it changed: both or neither. */
-export function recordSettled(
-  turn: Turn,
-  entry: SettledEntry | PendingEntry,
-  events: readonly SessionEvent[],
-): void | Promise<void> {
-  const written = turn.options.journal?.settle(entry, { events });
-  if (!isPromise(written)) return appendEntries(turn, [entry]);
-  const { callId, toolName } = entry.settlement;
-  return writtenInTime(turn, written, `the end of "${toolName}" (call ${callId})`).then(() =>
-    appendEntries(turn, [entry]),
-  );
-}
-
-/** Settles a call that did not run. */
-export async function settleUnrun(
-  turn: Turn,
-  call: { callId: string; toolName: string; input: unknown },
-  outcome: Outcome,
-  how: Pick<SettledEntry, 'late'> = {},
-): Promise<Settlement> {
-  const now = turn.clock.now();
-  const { callId, toolName } = call;
-  const read = readArguments(call.input);
-  // Whoever lists the calls of a step reads the same kind of input of those that ran and those that did not.
-  const input = 'value' in read ? read.value : call.input;
-  const settlement: Settlement = { callId, toolName, input, outcome, startedAt: now, endedAt: now };
-  await recordSettled(turn, { kind: 'settled', settlement, ...how }, []);
-  turn.session.logEnd(settlement);
-  turn.emit?.(endEvent(settlement));
-  turn.session.tellEnd(settlement);
-  return settlement;
-}
-
-function appendEntries(turn: Turn, entries: readonly Entry[]): void {
-  for (const entry of entries) turn.transcript.push(entry);
 }
 
 function safely(listener: ((event: TurnEvent) => void) | undefined, logger: Logger): Turn['emit'] {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { dispatchCall } from '../../src/dispatch/dispatch-call.ts';
 import { plan } from '../../src/planning/plan.ts';
 import { fail } from '../../src/results/result.ts';
-import { createSession, Session } from '../../src/session/session.ts';
+import { createSession, Session } from '../../src/session/create-session.ts';
 import { tool } from '../../src/tools/tool.ts';
 import { createPlanner, planning } from './planner.ts';
 

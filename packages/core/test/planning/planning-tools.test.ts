@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { dispatchCall } from '../../src/dispatch/dispatch-call.ts';
 import { plan } from '../../src/planning/plan.ts';
 import { planningTools } from '../../src/planning/planning-tools.ts';
-import { createSession } from '../../src/session/session.ts';
+import { createSession } from '../../src/session/create-session.ts';
 import { createPlanner, planning } from './planner.ts';
 
 const step = (step_id: number, title: string, status = 'pending') => ({ step_id, title, status });

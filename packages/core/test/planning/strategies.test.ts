@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PromptValidationError } from '../../src/errors.ts';
 import { type PlanningOptions, planningSection } from '../../src/planning/planning-section.ts';
-import { prompt } from '../../src/prompt/prompt.ts';
+import { prompt } from '../../src/prompt/build-prompt.ts';
 
 const STRATEGIES = ['react', 'plan_act_reflect', 'goal_decompose_route_synthesise'] as const;
 const textWith = (options?: PlanningOptions): string =>

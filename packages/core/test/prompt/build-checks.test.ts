@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { PromptValidationError } from '../../src/errors.ts';
-import { prompt } from '../../src/prompt/prompt.ts';
+import { prompt } from '../../src/prompt/build-prompt.ts';
 import { RESERVED } from '../../src/prompt/reserved-names.ts';
 import { type Section, type SectionDefinition, section } from '../../src/prompt/section.ts';
 import { slice } from '../../src/session/slice.ts';

@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { dispatchCall } from '../../src/dispatch/dispatch-call.ts';
 import { PromptRenderError } from '../../src/errors.ts';
-import { type Prompt, prompt, type RenderOptions } from '../../src/prompt/prompt.ts';
+import { prompt } from '../../src/prompt/build-prompt.ts';
+import type { Prompt, RenderOptions } from '../../src/prompt/prompt.ts';
 import { type Section, type SectionContext, section } from '../../src/prompt/section.ts';
-import { createSession } from '../../src/session/session.ts';
+import { createSession } from '../../src/session/create-session.ts';
 import { slice } from '../../src/session/slice.ts';
 import { echo } from './echo.ts';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { OptionsError, PromptRenderError } from '../../src/errors.ts';
-import { prompt } from '../../src/prompt/prompt.ts';
+import { prompt } from '../../src/prompt/build-prompt.ts';
 import { type SectionDefinition, section } from '../../src/prompt/section.ts';
 
 /** The text of a section, without its heading. */

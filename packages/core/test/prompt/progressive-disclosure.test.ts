@@ -2,11 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { dispatchCall } from '../../src/dispatch/dispatch-call.ts';
 import type { Policy } from '../../src/policies/policy.ts';
+import { prompt } from '../../src/prompt/build-prompt.ts';
 import { openedSections, type RunStarted } from '../../src/prompt/opened-sections.ts';
-import { type Prompt, prompt } from '../../src/prompt/prompt.ts';
+import type { Prompt } from '../../src/prompt/prompt.ts';
 import { type Section, section } from '../../src/prompt/section.ts';
 import type { Outcome } from '../../src/results/outcome.ts';
-import { createSession, Session } from '../../src/session/session.ts';
+import { createSession, Session } from '../../src/session/create-session.ts';
 import type { ToolContext } from '../../src/tools/tool-context.ts';
 import { echo } from './echo.ts';
 

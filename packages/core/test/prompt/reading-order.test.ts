@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { dispatchCall } from '../../src/dispatch/dispatch-call.ts';
 import type { Policy } from '../../src/policies/policy.ts';
 import { requires } from '../../src/policies/requires.ts';
-import { prompt, renderPrompt } from '../../src/prompt/prompt.ts';
+import { prompt, renderPrompt } from '../../src/prompt/build-prompt.ts';
 import { section } from '../../src/prompt/section.ts';
-import { createSession } from '../../src/session/session.ts';
+import { createSession } from '../../src/session/create-session.ts';
 import { echo } from './echo.ts';
 
 const library = prompt({

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { prompt } from '../../src/prompt/prompt.ts';
+import { prompt } from '../../src/prompt/build-prompt.ts';
 import { section } from '../../src/prompt/section.ts';
 import { withTerminalTools } from '../../src/prompt/terminal-tools.ts';
-import { createSession, type Session } from '../../src/session/session.ts';
+import { createSession } from '../../src/session/create-session.ts';
+import type { Session } from '../../src/session/session.ts';
 import { slice } from '../../src/session/slice.ts';
 import { configureTools } from '../../src/tools/configure-tools.ts';
 import { echo } from './echo.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { prompt } from '../../src/prompt/prompt.ts';
+import { prompt } from '../../src/prompt/build-prompt.ts';
 import { section } from '../../src/prompt/section.ts';
 import { tool } from '../../src/tools/tool.ts';
 import type { ToolSet } from '../../src/tools/tool-set.ts';

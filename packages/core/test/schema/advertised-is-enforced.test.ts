@@ -2,10 +2,11 @@ import { Validator } from '@cfworker/json-schema';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { closeObjects } from '../../src/schema/close-objects.ts';
-import { compileSchema, type SchemaResult } from '../../src/schema/compiled-schema.ts';
+import { compileSchema } from '../../src/schema/compiled-schema.ts';
 import { compileExtraKeys } from '../../src/schema/extra-keys.ts';
 import { formatPath } from '../../src/schema/format-path.ts';
-import type { JsonSchemaObject } from '../../src/schema/json-schema.ts';
+import type { JsonSchemaObject } from '../../src/schema/json-schema-object.ts';
+import type { SchemaResult } from '../../src/schema/schema-result.ts';
 import { closedLevels, EXTRA_KEYS, fittingValue, inputShape, toJsonSchema, withKey } from './shapes.ts';
 
 function interpret(schema: JsonSchemaObject, value: unknown): boolean {

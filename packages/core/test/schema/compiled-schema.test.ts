@@ -4,14 +4,10 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { SchemaError } from '../../src/errors.ts';
-import {
-  type CompiledSchema,
-  compileOutputSchema,
-  compileSchema,
-  type SchemaResult,
-} from '../../src/schema/compiled-schema.ts';
+import { compileOutputSchema, compileSchema } from '../../src/schema/compiled-schema.ts';
 import { jsonSchema } from '../../src/schema/json-schema.ts';
 import { assertObjectSchema } from '../../src/schema/object-schema.ts';
+import type { CompiledSchema, SchemaResult } from '../../src/schema/schema-result.ts';
 
 /** The same tool input in every way it can be written. */
 const orders: Record<string, unknown> = {

@@ -5,13 +5,9 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import {
-  type CompiledSchema,
-  compileForeignSchema,
-  compileOutputSchema,
-  compileSchema,
-} from '../../src/schema/compiled-schema.ts';
+import { compileForeignSchema, compileOutputSchema, compileSchema } from '../../src/schema/compiled-schema.ts';
 import { jsonSchema } from '../../src/schema/json-schema.ts';
+import type { CompiledSchema } from '../../src/schema/schema-result.ts';
 
 const Tree = z.object({
   v: z.union([z.string(), z.object({ n: z.number() }), z.object({ m: z.number() })]).optional(),

@@ -1,7 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { describe, expect, test } from 'vitest';
 import { SchemaError } from '../../src/errors.ts';
-import { type JsonSchemaObject, jsonSchema } from '../../src/schema/json-schema.ts';
+import { jsonSchema } from '../../src/schema/json-schema.ts';
+import type { JsonSchemaObject } from '../../src/schema/json-schema-object.ts';
 
 // Written out, the keyword would make the schema look like a promise.
 const whenTrue = (schema: JsonSchemaObject): JsonSchemaObject => Object.fromEntries([['then', schema]]);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { JsonSchemaObject } from '../../src/schema/json-schema.ts';
+import type { JsonSchemaObject } from '../../src/schema/json-schema-object.ts';
 
 /** A small language of schemas, of which fitting values and closed levels are known without reading any JSON Schema. */
 export type Shape =

@@ -16,8 +16,8 @@ import {
 } from '../../src/index.ts';
 import { fakeClock, settled } from '../../src/testing/fake-clock.ts';
 import { type ScriptedReply, scriptedModel } from '../../src/testing/scripted-model.ts';
+import type { NestedTurnOptions } from '../../src/tools/tool-context.ts';
 import { Transcript } from '../../src/turn/transcript.ts';
-import type { NestedTurnOptions } from '../../src/turn/turn-options.ts';
 
 interface Noted {
   readonly type: 'noted';

@@ -23,7 +23,7 @@ import {
   tool,
 } from '../../src/index.ts';
 import { hostFilesystem } from '../../src/node/host-filesystem.ts';
-import { Session as StoredSession } from '../../src/session/session.ts';
+import { Session as StoredSession } from '../../src/session/create-session.ts';
 import { crashingJournal } from '../../src/testing/crashing-journal.ts';
 import { fakeClock, settled } from '../../src/testing/fake-clock.ts';
 import { killAtEveryBoundary } from '../../src/testing/kill-at-every-boundary.ts';

@@ -24,7 +24,7 @@ import type { Entry } from '../../src/turn/entry.ts';
 import type { Journal } from '../../src/turn/journal.ts';
 import { readProgress } from '../../src/turn/progress.ts';
 import { Transcript } from '../../src/turn/transcript.ts';
-import type { BatchOptions } from '../../src/turn/turn-options.ts';
+import type { BatchOptions } from '../../src/turn/turn-settings.ts';
 
 /** What a provider would refuse: each call is followed directly by its one result, and no result is without its call. */
 function problemOf(messages: readonly LanguageModelV4Message[]): string | undefined {

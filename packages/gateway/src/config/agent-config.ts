@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { type AgentLimitsInput, agentLimitsSchema } from './agent-limits.ts';
 import { type MiddlewareConfig, middlewareSchema } from './middleware-config.ts';
-import { type ToolConfig, type ToolConfigInput, toolConfigSchema } from './tool-config.ts';
+import type { ToolConfig, ToolConfigInput } from './tool-config.ts';
+import { toolConfigSchema } from './tool-config-schema.ts';
 
 /** An agent's configuration as data. It is stored with a version, and a change applies from the next cycle on. */
 export interface AgentConfig {

@@ -2,16 +2,8 @@ import { type AiSdkTool, type AnyTool, LastcallError, mergeToolSets } from '@las
 import { z } from 'zod';
 import { type Checked, type ConfigProblem, check, formatPath } from './config-problem.ts';
 import { toolNameProblem } from './reserved-tool-names.ts';
-import {
-  type Answerers,
-  answerersSchema,
-  displaySchema,
-  expiresInMsSchema,
-  type ToolConfig,
-  type ToolConfigInput,
-  type ToolDisplay,
-  toolConfigSchema,
-} from './tool-config.ts';
+import type { Answerers, ToolConfig, ToolConfigInput, ToolDisplay } from './tool-config.ts';
+import { answerersSchema, displaySchema, expiresInMsSchema, toolConfigSchema } from './tool-config-schema.ts';
 
 /** A tool of the configuration file, ready to be given to agents. `isVisible` takes both kinds. */
 export type RegisteredTool = TypescriptTool | (ToolConfig & { readonly kind: 'configured' });

@@ -1,14 +1,6 @@
 import { type JsonSchemaObject, jsonSchema, LastcallError, ToolDefinitionError, tool } from '@lastcall/core';
-import type { ToolConfig } from './tool-config.ts';
+import type { ToolConfig, ToolExecution } from './tool-config.ts';
 import { hasUrl, isInteractive } from './visibility.ts';
-
-/** How a tool runs. In this version only `{ value }`: an `internal` tool that always returns this value. */
-export interface ToolExecution {
-  readonly value?: unknown;
-  readonly url?: unknown;
-  readonly webhookUrl?: unknown;
-  readonly [field: string]: unknown;
-}
 
 export interface ToolProblem {
   readonly path: readonly string[];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { check } from '../../src/config/config-problem.ts';
 import { BUILT_IN_TOOL_NAMES } from '../../src/config/reserved-tool-names.ts';
-import { toolConfigSchema } from '../../src/config/tool-config.ts';
+import { toolConfigSchema } from '../../src/config/tool-config-schema.ts';
 import { isInteractive, isVisible } from '../../src/config/visibility.ts';
 
 const confirm = { name: 'confirmAction', description: 'Ask somebody to confirm.', executionType: 'space' };

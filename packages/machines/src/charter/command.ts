@@ -1,7 +1,7 @@
 import type { JsonSchemaObject } from '@lastcall/core';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { Transition } from './node-types.ts';
 import type { StateContext } from './state-context.ts';
-import type { Transition } from './transition.ts';
 
 /** Something the host does to an instance, without a model: `machine.command(name, input)`. */
 export interface CommandDefinition<S = Record<string, unknown>, I = Record<string, unknown>, O = unknown, W = I>
@@ -16,12 +16,4 @@ export interface CommandDefinition<S = Record<string, unknown>, I = Record<strin
 export interface CommandSettings {
   description?: string;
   timeoutMs?: number;
-}
-
-/** A command whose types do not matter here, but for what it returns. */
-export interface AnyCommand<O = unknown> {
-  readonly description?: string;
-  readonly inputSchema?: unknown;
-  readonly execute: (input: never, ctx: never) => O;
-  readonly timeoutMs?: number;
 }

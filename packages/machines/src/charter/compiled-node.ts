@@ -1,9 +1,8 @@
 import type { ToolSet } from '@lastcall/core';
-import type { AnyCommand } from './command.ts';
-import type { AnyNode } from './node.ts';
+import type { AnyCommand } from './any-command.ts';
+import type { AnyNode, AnyTransition } from './node-types.ts';
 import type { Pack } from './pack.ts';
 import type { PlainObject } from './plain.ts';
-import type { AnyTransition } from './transition.ts';
 import type { Writable } from './writable-fields.ts';
 
 /** A node as the charter knows it: named, checked, its references resolved. */

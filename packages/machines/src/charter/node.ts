@@ -1,12 +1,12 @@
 import type { JsonSchemaObject, ToolSet } from '@lastcall/core';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { CharterError } from '../errors.ts';
-import type { AnyCommand } from './command.ts';
+import type { Transition } from './node-types.ts';
+import { type AnyNode, NODE, type Node } from './node-types.ts';
 import type { Pack } from './pack.ts';
 import type { ParsedBy, StateOf, WrittenFor } from './schema-types.ts';
 import { type StateToolMaker, stateTool } from './state-context.ts';
 import type { LeadsOf } from './target-types.ts';
-import type { AnyTransition, NodeRef, Transition } from './transition.ts';
 import type {
   InferredCommand,
   InferredTransition,
@@ -72,36 +72,8 @@ export type TransitionMaker<S> = <const Q = unknown, const R extends Transition 
 /** Infers the input of a command from its schema. */
 export type CommandMaker<S> = <const Q = unknown, O = unknown>(definition: InferredCommand<S, Q, O>) => Made<O>;
 
-/** A node whose state's type does not matter here. */
-export interface AnyNode {
-  readonly [NODE]: true;
-  readonly name: string | undefined;
-  readonly instructions: string | ((state: never) => string);
-  readonly state: unknown;
-  readonly initialState: unknown;
-  readonly updateState: boolean | readonly string[] | undefined;
-  readonly tools: ToolSet;
-  readonly transitions: { readonly [name: string]: AnyTransition | AnyTransition['handler'] | NodeRef };
-  readonly packs: readonly (Pack | string)[];
-  readonly commands: { readonly [name: string]: AnyCommand | AnyCommand['execute'] };
-  readonly worker: boolean;
-}
-
-/**
- * A defined node. `W` is the state as it may be given (fields with a default may be missing), `L` where its
- * transitions and commands lead, `I` its initial state's fields: a charter's type is held to them.
- */
-export interface Node<S = Record<string, unknown>, W = unknown, L = unknown, I = unknown> extends AnyNode {
-  readonly initialState: S | undefined;
-  readonly [TYPES]?: { readonly written: W; readonly leads: L; readonly initial: I };
-}
-
-declare const TYPES: unique symbol;
-
 /** What stands there, also where a function of a maker gives it. */
 type Given<T> = T extends (maker: never) => infer R ? R : T;
-
-const NODE: unique symbol = Symbol.for('lastcall.node') as never;
 
 /**
  * Defines a node. The charter checks it when it is built.
@@ -137,10 +109,6 @@ export function node<
     commands: (typeof commands === 'function' ? commands(asItIs as never) : commands) as AnyNode['commands'],
     worker: definition.worker ?? false,
   });
-}
-
-export function isNode(value: unknown): value is AnyNode {
-  return typeof value === 'object' && value !== null && (value as Partial<AnyNode>)[NODE] === true;
 }
 
 /** The makers are for the types: a definition is its own value. */

@@ -1,23 +1,4 @@
-import type { JsonSchemaObject, ToolSet } from '@lastcall/core';
-import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { CharterError } from '../errors.ts';
-import type { ParsedBy, StateOf } from './schema-types.ts';
-import { type StateToolMaker, stateTool } from './state-context.ts';
-
-/**
- * State and tools that nodes share. The state lives at the root: every node that uses the pack sees the same. `S` is the
- * state, or it is inferred from the schema, `Q`.
- */
-export interface PackDefinition<S, Q = unknown> {
-  name: string;
-  state: Q & (StandardSchemaV1<unknown, S> | JsonSchemaObject);
-  /** Default: what the schema makes of `{}`. */
-  initialState?: StateOf<S, Q>;
-  /** A tool set, or a function that is given a maker of tools whose `ctx.state` is the pack's. */
-  tools?: ToolSet | ((tool: StateToolMaker<StateOf<S, Q>>) => ToolSet);
-  /** Joined to the instructions of the nodes that use it. */
-  instructions?: string | ((state: Readonly<StateOf<S, Q>>) => string);
-}
+import type { ToolSet } from '@lastcall/core';
 
 /** A checked pack. */
 export interface Pack<S = unknown> {
@@ -26,20 +7,4 @@ export interface Pack<S = unknown> {
   readonly initialState: S | undefined;
   readonly tools: ToolSet;
   readonly instructions: string | ((state: never) => string) | undefined;
-}
-
-/** Defines a pack. It is used by nodes that list it, once the charter does. */
-export function pack<S, const Q = unknown>(definition: PackDefinition<S, Q>): Pack<ParsedBy<Q, S>> {
-  const { name, state, initialState, tools = {}, instructions } = definition ?? {};
-  // That one name would be lost wherever pack states are kept by name, in JSON too.
-  if (typeof name !== 'string' || !/^(?!__proto__$)[\w-]{1,64}$/.test(name))
-    throw new CharterError('pack.name', `must be 1–64 letters, digits, "_" or "-", not ${JSON.stringify(name)}.`);
-  if (state === undefined) throw new CharterError(`pack.${name}.state`, 'must be a schema.');
-  return Object.freeze({
-    name,
-    state,
-    initialState,
-    tools: typeof tools === 'function' ? tools(stateTool()) : tools,
-    instructions: instructions as Pack['instructions'],
-  });
 }

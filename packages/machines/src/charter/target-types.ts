@@ -1,5 +1,4 @@
-import type { AnyNode, Node } from './node.ts';
-import type { Spawn, Spawned, To } from './transition.ts';
+import type { AnyNode, Node, Spawn, Spawned, To } from './node-types.ts';
 import type { Made } from './written-forms.ts';
 
 /** The state that a node may be given, where the reference says which node it is. */

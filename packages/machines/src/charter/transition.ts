@@ -1,37 +1,10 @@
 import type { JsonSchemaObject } from '@lastcall/core';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { DECISION, decisionKind } from './decision-mark.ts';
-import type { AnyNode } from './node.ts';
+import type { NodeRef, Spawn, Spawned, To, Transition } from './node-types.ts';
 import type { StateContext } from './state-context.ts';
 import type { StateFor } from './target-types.ts';
-
-/** A node, or the name under which the charter knows it. */
-export type NodeRef = AnyNode | string;
-
-/** What a transition's handler decides. Made by `to`, `spawn`, `cede` and `suspend`. */
-export type Transition =
-  | To
-  | Spawn
-  | { readonly kind: 'cede'; readonly content: unknown }
-  | { readonly kind: 'suspend'; readonly reason: unknown; readonly expiresInMs: number | undefined };
-
-/** Made by `to`. Where it leads and with what is part of its type, so that the charter's type can hold it to its nodes. */
-export interface To<R extends NodeRef = NodeRef, T = unknown> {
-  readonly kind: 'to';
-  readonly node: R;
-  readonly state: T;
-}
-
-/** Made by `spawn`. */
-export interface Spawn<C extends Spawned = Spawned> {
-  readonly kind: 'spawn';
-  readonly children: readonly C[];
-}
-
-export interface Spawned<R extends NodeRef = NodeRef, T = unknown> {
-  readonly node: R;
-  readonly state: T;
-}
+import type { TransitionOptions } from './transition-options.ts';
 
 /**
  * A way out of a node that the model may take: a tool named `transition_<name>`, and found by its plain
@@ -45,28 +18,6 @@ export interface TransitionDefinition<S = Record<string, unknown>, I = Record<st
   inputSchema?: StandardSchemaV1<W, I> | JsonSchemaObject;
   handler: (input: I, ctx: StateContext<S>) => Transition | Promise<Transition>;
   approval?: boolean | ((input: I, ctx: StateContext<S>) => boolean | Promise<boolean>);
-}
-
-/** What a transition says of itself, whatever its input is. */
-export interface TransitionOptions {
-  /** 1–200 characters. Default: its name, and where it leads if that is known. */
-  description?: string;
-  /** The nodes it may lead to, where they are known: they are checked when the charter is built, drawn, and restored. */
-  targets?: readonly NodeRef[];
-  /** Whether the handler acts outside the machine. Default 'session': it may run again after a crash. */
-  effects?: 'session' | 'external';
-  timeoutMs?: number;
-}
-
-/** A transition whose types do not matter here, but for where it leads. */
-export interface AnyTransition<R extends Transition = Transition> {
-  readonly description?: string;
-  readonly inputSchema?: unknown;
-  readonly handler: (input: never, ctx: never) => R | Promise<R>;
-  readonly targets?: readonly NodeRef[];
-  readonly effects?: 'session' | 'external';
-  readonly approval?: boolean | ((input: never, ctx: never) => boolean | Promise<boolean>);
-  readonly timeoutMs?: number;
 }
 
 /** The instance stays where it is and becomes another node, with that node's initial state unless one is given. */

@@ -1,5 +1,5 @@
 import { CharterError } from '../errors.ts';
-import type { AnyNode } from './node.ts';
+import type { AnyNode } from './node-types.ts';
 import { isPlainObject, type PlainObject } from './plain.ts';
 import { parseState, stateDocument } from './state-schema.ts';
 import { unknownField } from './unknown-name.ts';

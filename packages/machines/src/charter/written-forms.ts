@@ -1,7 +1,9 @@
-import type { AnyCommand, CommandSettings } from './command.ts';
+import type { AnyCommand } from './any-command.ts';
+import type { CommandSettings } from './command.ts';
+import type { AnyTransition, NodeRef, Transition } from './node-types.ts';
 import type { AnySchema, ParsedBy } from './schema-types.ts';
 import type { StateContext } from './state-context.ts';
-import type { AnyTransition, NodeRef, Transition, TransitionOptions } from './transition.ts';
+import type { TransitionOptions } from './transition-options.ts';
 
 /** What a transition is given: as its schema parses it. Without a schema there are no arguments. */
 type InputOf<Q> = ParsedBy<Q, Record<string, unknown>>;

@@ -4,10 +4,10 @@ import { StateError } from '../errors.ts';
 import { chainOf, findInstance, type Instance } from '../tree/tree.ts';
 import type { Target, TreeEvent } from '../tree/tree-event.ts';
 import type { View } from '../tree/view.ts';
-import type { LiveMachine } from './live-machine.ts';
+import type { MachineState } from './machine-state.ts';
 
 /** What whoever acts for the instance begins with. */
-export function viewFor({ tree, charter }: LiveMachine, { id, node, state, worker }: Instance): View {
+export function viewFor({ tree, charter }: MachineState, { id, node, state, worker }: Instance): View {
   const [, ...ancestors] = chainOf(tree, id);
   const names = worker ? [] : charter.node(node).packs.map(({ name }) => name);
   return {
@@ -21,7 +21,7 @@ export function viewFor({ tree, charter }: LiveMachine, { id, node, state, worke
 
 /** Why what a call wrote cannot be committed beside what others wrote since it began reading; undefined where it can. */
 export function claimFor(
-  machine: LiveMachine,
+  machine: MachineState,
   by: string,
   began: number,
   events: readonly TreeEvent[],
@@ -35,7 +35,7 @@ export function claimFor(
 }
 
 /** Fields that fit one by one may not fit together: the schema is asked about the state as it would be. */
-function problemOf(machine: LiveMachine, events: readonly TreeEvent[]): string | undefined {
+function problemOf(machine: MachineState, events: readonly TreeEvent[]): string | undefined {
   const states = new Map<string, { target: Target; state: PlainObject }>();
   for (const event of events) {
     if (event.kind !== 'patched') continue;
@@ -52,11 +52,11 @@ function problemOf(machine: LiveMachine, events: readonly TreeEvent[]): string |
   }
 }
 
-function stateOf({ tree }: LiveMachine, target: Target): PlainObject | undefined {
+function stateOf({ tree }: MachineState, target: Target): PlainObject | undefined {
   return target.kind === 'pack' ? tree.packs[target.name] : findInstance(tree, target.id)?.state;
 }
 
-function schemaOf({ charter, tree }: LiveMachine, target: Target): unknown {
+function schemaOf({ charter, tree }: MachineState, target: Target): unknown {
   if (target.kind === 'pack') return charter.packs.get(target.name)?.state;
   const instance = findInstance(tree, target.id);
   return instance === undefined ? undefined : charter.node(instance.node).definition.state;

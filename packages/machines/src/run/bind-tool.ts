@@ -26,12 +26,13 @@ export function bindTool<T extends AnyTool | AiSdkTool>(definition: T, scope: Sc
     bound.execute = (input: never, ctx: ToolContext) => {
       const call = { ctx, before: viewOf(ctx).events.length };
       return finish(
-        begin(() => execute(input, withState(ctx, grant)), ctx),
+        begin(() => execute(input, withState(ctx, grant) as never), ctx),
         call,
       );
     };
   if (typeof approval === 'function')
-    bound.approval = (input: never, ctx: ToolContext) => checkAnswer(approval(input, withState(ctx, grant)), ctx);
+    bound.approval = (input: never, ctx: ToolContext) =>
+      checkAnswer(approval(input, withState(ctx, grant) as never), ctx);
   return { ...definition, ...bound };
 }
 

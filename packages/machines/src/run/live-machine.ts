@@ -14,7 +14,8 @@ import { MAIN, Thread } from '../tree/thread.ts';
 import { findInstance, type Instance, inTreeOrder, parentId, type Tree, walk } from '../tree/tree.ts';
 import { toTreeEntry } from '../tree/tree-entry.ts';
 import type { TreeEffect, TreeEvent } from '../tree/tree-event.ts';
-import { type CommandOptions, runCommand } from './run-command.ts';
+import type { CommandOptions } from './command-options.ts';
+import { runCommand } from './run-command.ts';
 import { Turnstile } from './turnstile.ts';
 
 export interface LiveParts {

@@ -1,5 +1,5 @@
-import { type AnyTool, type Clock, createSession, dispatchCall, type Settlement, tool } from '@lastcall/core';
-import type { AnyCommand } from '../charter/command.ts';
+import { type AnyTool, createSession, dispatchCall, type Settlement, tool } from '@lastcall/core';
+import type { AnyCommand } from '../charter/any-command.ts';
 import { toPlainOrNull } from '../charter/plain.ts';
 import { isTransition } from '../charter/transition.ts';
 import { unknownCommand } from '../charter/unknown-name.ts';
@@ -9,23 +9,17 @@ import type { TreeEvent } from '../tree/tree-event.ts';
 import { base, viewSlice } from '../tree/view.ts';
 import { claimFor, viewFor } from './actor.ts';
 import { bindTool } from './bind-tool.ts';
-import type { LiveMachine } from './live-machine.ts';
+import type { CommandOptions } from './command-options.ts';
 import { open } from './machine-context.ts';
+import type { MachineState } from './machine-state.ts';
 import { decide } from './transition-tool.ts';
-
-export interface CommandOptions {
-  /** Whose command. Default: the nearest that has one of this name, from the primary up to the root. */
-  instanceId?: string;
-  signal?: AbortSignal;
-  clock?: Clock;
-}
 
 // Each is somebody of its own to the ledger.
 let started = 0;
 
 /** One after another, beside a step; what changes the tree itself waits for the step to end. */
 export async function runCommand(
-  machine: LiveMachine,
+  machine: MachineState,
   name: string,
   input: unknown,
   options: CommandOptions,
@@ -38,7 +32,7 @@ export async function runCommand(
   }
 }
 
-async function perform(machine: LiveMachine, name: string, input: unknown, options: CommandOptions): Promise<unknown> {
+async function perform(machine: MachineState, name: string, input: unknown, options: CommandOptions): Promise<unknown> {
   const { instance, command } = find(machine, name, options.instanceId);
   const by = `command ${++started}`;
   try {
@@ -67,7 +61,7 @@ interface Called {
 
 /** Through core's pipeline: the input is checked, and what a failed command wrote is gone. */
 async function dispatch(
-  machine: LiveMachine,
+  machine: MachineState,
   { instance, command, name, by }: Called,
   input: unknown,
   { signal, clock }: CommandOptions,
@@ -111,7 +105,7 @@ function toTool(command: AnyCommand, name: string, path: string): AnyTool {
 }
 
 /** Patches at once; whatever changes who is in the tree when no leaf is at work, because one might be the very one. */
-async function commit(machine: LiveMachine, events: readonly TreeEvent[], by: string): Promise<void> {
+async function commit(machine: MachineState, events: readonly TreeEvent[], by: string): Promise<void> {
   if (events.every(({ kind }) => kind === 'patched')) {
     commitNow(machine, events, by);
     return;
@@ -125,13 +119,13 @@ async function commit(machine: LiveMachine, events: readonly TreeEvent[], by: st
   }
 }
 
-function commitNow(machine: LiveMachine, events: readonly TreeEvent[], by: string): void {
+function commitNow(machine: MachineState, events: readonly TreeEvent[], by: string): void {
   const entries = machine.apply(...events);
   machine.ledger.commit(by, events);
   for (const entry of entries) machine.log.happened(entry);
 }
 
-function find(machine: LiveMachine, name: string, instanceId?: string): { instance: Instance; command: AnyCommand } {
+function find(machine: MachineState, name: string, instanceId?: string): { instance: Instance; command: AnyCommand } {
   const { tree, charter } = machine;
   const chain = chainOf(tree, instanceId ?? tree.speaker);
   if (chain.length === 0) throw new MachineError('command', `There is no instance "${instanceId}".`);

@@ -1,13 +1,6 @@
 import { type JsonSchemaObject, jsonSchema } from '@lastcall/core';
+import type { ExampleHints } from './example-hints.ts';
 import { exampleText } from './example-text.ts';
-
-/** What arguments are made from, where a schema leaves a choice. */
-export interface ExampleHints {
-  /** What somebody asked for. */
-  readonly text: string;
-  /** Milliseconds since the epoch: dates are made of it. */
-  readonly now: number;
-}
 
 /** An input that fits the schema: with what the hints offer where that fits, and otherwise the plainest there is. */
 export function exampleInput(schema: unknown, hints: ExampleHints): Record<string, unknown> {

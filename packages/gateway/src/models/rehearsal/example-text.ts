@@ -1,4 +1,4 @@
-import type { ExampleHints } from './example-input.ts';
+import type { ExampleHints } from './example-hints.ts';
 
 /** A text for a field: of its format, after its pattern, or of what somebody asked for, in the bounds of its length. */
 export function exampleText(schema: { readonly [keyword: string]: unknown }, key: string, hints: ExampleHints): string {

@@ -5,14 +5,8 @@ import { estimateEntries } from '../../domain/consciousness/estimate-tokens.ts';
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/json.ts';
 import { fenced } from '../lease.ts';
-import type { Cycle } from './cycle.ts';
+import type { Cycle, SessionState } from './cycle.ts';
 import { writeCompaction } from './write-compaction.ts';
-
-/** The latest snapshot of a session, and the number of the transcript row it was taken after. */
-export interface SessionState {
-  readonly seq: number;
-  readonly session: unknown;
-}
 
 /** True if the transcript is larger than the agent's budget. Then it is compacted before the thread is released. */
 export function isOverBudget({ agent, transcript }: Cycle): boolean {

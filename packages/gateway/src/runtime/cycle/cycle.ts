@@ -5,7 +5,6 @@ import type { Situation } from '../../domain/agents/describe-agent.ts';
 import type { StoredRecord, TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import type { Lease } from '../lease.ts';
 import type { BuiltInAgent } from '../tools/built-in-context.ts';
-import type { SessionState } from './compact-consciousness.ts';
 
 /** One cycle of an agent while it runs: what it started with, and how far it has come. */
 export interface Cycle {
@@ -48,4 +47,10 @@ export interface ConfiguredAgent extends BuiltInAgent {
   readonly tag: string;
   readonly config: AgentConfig;
   readonly limits: AgentLimits;
+}
+
+/** The latest snapshot of a session, and the number of the transcript row it was taken after. */
+export interface SessionState {
+  readonly seq: number;
+  readonly session: unknown;
 }

@@ -6,7 +6,7 @@ import {
 } from '../../domain/consciousness/load-consciousness.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { Json } from '../../ports/store/tables.ts';
-import type { SessionState } from './compact-consciousness.ts';
+import type { SessionState } from './cycle.ts';
 
 /** What an agent's next cycle begins from, read from its rows. */
 export interface Past {

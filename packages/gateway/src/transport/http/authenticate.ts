@@ -5,18 +5,8 @@ import { hasScope, type Scope } from '../../domain/keys/scope.ts';
 import { verifyToken } from '../../domain/keys/tokens.ts';
 import { statement } from '../../ports/store/statement.ts';
 import type { Tables } from '../../ports/store/tables.ts';
+import type { Caller } from './caller.ts';
 import type { Endpoint } from './endpoint.ts';
-
-/** Who is asking. */
-export type Caller =
-  | { readonly kind: 'nobody' }
-  | { readonly kind: 'key'; readonly keyId: string; readonly scopes: readonly Scope[] }
-  | {
-      readonly kind: 'entity';
-      readonly entityId: string;
-      /** Of its token, in milliseconds since the epoch. */
-      readonly expiresAt: number;
-    };
 
 /** What was shown at the door, and where: a URL ends up in logs, so no secret key is taken from one. */
 export interface Credentials {

@@ -1,0 +1,5 @@
+export interface ToolExample<W, O> {
+  description: string;
+  input: W;
+  output?: O;
+}

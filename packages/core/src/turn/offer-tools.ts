@@ -1,0 +1,120 @@
+import { OptionsError, ToolDefinitionError } from '../errors.ts';
+import { renderPrompt } from '../prompt/build-prompt.ts';
+import { withTerminalTools } from '../prompt/terminal-tools.ts';
+import { type AdvertisedTool, advertise, isOffered } from '../tools/advertise.ts';
+import { type ResolvedTool, resolveTool } from '../tools/resolved-tool.ts';
+import { assertToolSet, mergeToolSets, type ToolSet } from '../tools/tool-set.ts';
+import type { PlanRules, ToolTraits } from './batch-plan.ts';
+import { isRewindTool } from './rewind-tool.ts';
+import type { StepTools } from './step-tools.ts';
+import { assertListed, listedNames } from './terminating.ts';
+import { openReply, type Turn } from './turn.ts';
+
+/** What the model is offered in this step. Throws for tools that cannot work, before the model is asked. */
+export function stepTools(turn: Turn, canRewind: boolean): StepTools | Promise<StepTools> {
+  const { tools, body } = gather(turn);
+  const offered = canRewind ? tools : withoutRewind(tools);
+  const { lastTools: last } = turn;
+  return last?.tools === offered && last.body === body && fixed.has(offered) ? last : describeStep(turn, offered, body);
+}
+
+/** What does not change from step to step is described once, and then at once. */
+function describeStep(turn: Turn, offered: ToolSet, body: string): StepTools | Promise<StepTools> {
+  const known = fixed.get(offered);
+  return known === undefined ? describeAnew(turn, offered, body) : withRules(turn, offered, body, known);
+}
+
+async function describeAnew(turn: Turn, offered: ToolSet, body: string): Promise<StepTools> {
+  assertAnswerable(offered);
+  const advertised = await advertise(offered, { session: turn.session, pendingAnswered: true });
+  if (isFixed(offered)) fixed.set(offered, advertised);
+  return withRules(turn, offered, body, advertised);
+}
+
+function withRules(turn: Turn, offered: ToolSet, body: string, advertised: readonly AdvertisedTool[]): StepTools {
+  const { session, contract } = turn;
+  const listed = contract === undefined ? undefined : listedNames(contract, offered);
+  const plan: PlanRules = {
+    traitsOf: (name) => traitsOf(offered, name),
+    listed,
+    cancelRest: turn.rules.onError === 'cancel-rest',
+    transitions: turn.options.batch?.transitions ?? 'in-place',
+  };
+  const system = withTerminalTools(body, listed === undefined ? offered : only(offered, listed), session);
+  const hasRewind = Object.values(offered).some(isRewindTool);
+  turn.lastTools = { tools: offered, advertised, plan, body, system, hasRewind };
+  return turn.lastTools;
+}
+
+/** A terminal tool gives the response there and then: one that waits for somebody's answer would end no turn. */
+function assertAnswerable(tools: ToolSet): void {
+  for (const [name, definition] of Object.entries(tools)) {
+    const { terminal, execute, origin } = resolveTool(name, definition);
+    if (terminal && execute === undefined && origin !== 'provider')
+      throw new ToolDefinitionError(name, 'terminal', 'cannot be pending: give the tool an execute.');
+  }
+}
+
+/** Under a contract a terminal tool that is not listed is a plain one. */
+function only(tools: ToolSet, names: ReadonlySet<string>): ToolSet {
+  return Object.fromEntries(Object.entries(tools).filter(([name]) => names.has(name)));
+}
+
+const fixed = new WeakMap<ToolSet, readonly AdvertisedTool[]>();
+
+function isFixed(tools: ToolSet): boolean {
+  return Object.values(tools).every(({ description }) => typeof description !== 'function');
+}
+
+function gather(turn: Turn): { tools: ToolSet; body: string } {
+  const { tools = noTools, instructions, params } = turn.options;
+  // A batch found unsettled gets the tools of the step that asked for it.
+  const step = openReply(turn)?.step ?? turn.progress.steps + 1;
+  const own = typeof tools === 'function' ? tools({ step, session: turn.session }) : tools;
+  assertToolSet(own, 'Option "tools"');
+  if (typeof instructions !== 'object') return { tools: own, body: instructions ?? '' };
+  const rendered = renderPrompt(instructions, { session: turn.session, ...(params === undefined ? {} : { params }) });
+  return {
+    body: rendered.body,
+    tools: Object.keys(own).length === 0 ? rendered.tools : mergeToolSets(rendered.tools, own),
+  };
+}
+
+const noTools: ToolSet = {};
+
+const withoutRewindCache = new WeakMap<ToolSet, ToolSet>();
+
+function withoutRewind(tools: ToolSet): ToolSet {
+  const known = withoutRewindCache.get(tools);
+  if (known !== undefined) return known;
+  const kept = Object.entries(tools).filter(([, definition]) => !isRewindTool(definition));
+  const rest = kept.length === Object.keys(tools).length ? tools : Object.fromEntries(kept);
+  withoutRewindCache.set(tools, rest);
+  return rest;
+}
+
+/** The tool of that name as the runtime uses it. */
+export function toolNamed(tools: ToolSet, name: string): ResolvedTool | undefined {
+  const definition = Object.hasOwn(tools, name) ? tools[name] : undefined;
+  if (definition === undefined) return undefined;
+  const tool = resolveTool(name, definition);
+  return isOffered(tool, true) ? tool : undefined;
+}
+
+function traitsOf(tools: ToolSet, name: string): ToolTraits | undefined {
+  const tool = toolNamed(tools, name);
+  if (tool === undefined) return undefined;
+  const { terminal, transition, effects, approval } = tool;
+  return { terminal, transition, rewind: isRewindTool(tool.definition), effects, needsApproval: approval !== false };
+}
+
+/** Refuses a terminating contract that no tool could fulfil, before any model call. */
+export function assertContract(turn: Turn): void {
+  if (turn.contract === undefined) return;
+  const { tools } = gather(turn);
+  assertListed(turn.contract, tools);
+  for (const name of listedNames(turn.contract, tools)) {
+    if (toolNamed(tools, name)?.transition === true)
+      throw new OptionsError('terminating.toolIds', `lists "${name}", which is a transition.`);
+  }
+}

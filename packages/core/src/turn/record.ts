@@ -1,0 +1,54 @@
+import { endEvent } from '../dispatch/call-events.ts';
+import { readArguments } from '../dispatch/read-arguments.ts';
+import { isPromise } from '../is-promise.ts';
+import type { Outcome, Settlement } from '../results/outcome.ts';
+import type { SessionEvent } from '../session/slice.ts';
+import type { Entry, PendingEntry, SettledEntry } from './entry.ts';
+import { writtenInTime } from './journal-wait.ts';
+import type { Turn } from './turn.ts';
+
+/** Writes down what happened: durable first, then known. Only a promise is waited for, whatever else a journal gives back. */
+export function record(turn: Turn, ...entries: readonly Entry[]): void | Promise<void> {
+  const written = turn.options.journal?.append(entries);
+  if (!isPromise(written)) return appendEntries(turn, entries);
+  const what = `"${entries.map(({ kind }) => kind).join('", "')}"`;
+  return writtenInTime(turn, written, what).then(() => appendEntries(turn, entries));
+}
+
+/** Writes down the end of a call with what it changed: both or neither. */
+export function recordSettled(
+  turn: Turn,
+  entry: SettledEntry | PendingEntry,
+  events: readonly SessionEvent[],
+): void | Promise<void> {
+  const written = turn.options.journal?.settle(entry, { events });
+  if (!isPromise(written)) return appendEntries(turn, [entry]);
+  const { callId, toolName } = entry.settlement;
+  return writtenInTime(turn, written, `the end of "${toolName}" (call ${callId})`).then(() =>
+    appendEntries(turn, [entry]),
+  );
+}
+
+/** Settles a call that did not run. */
+export async function settleUnrun(
+  turn: Turn,
+  call: { callId: string; toolName: string; input: unknown },
+  outcome: Outcome,
+  how: Pick<SettledEntry, 'late'> = {},
+): Promise<Settlement> {
+  const now = turn.clock.now();
+  const { callId, toolName } = call;
+  const read = readArguments(call.input);
+  // Whoever lists the calls of a step reads the same kind of input of those that ran and those that did not.
+  const input = 'value' in read ? read.value : call.input;
+  const settlement: Settlement = { callId, toolName, input, outcome, startedAt: now, endedAt: now };
+  await recordSettled(turn, { kind: 'settled', settlement, ...how }, []);
+  turn.session.logEnd(settlement);
+  turn.emit?.(endEvent(settlement));
+  turn.session.tellEnd(settlement);
+  return settlement;
+}
+
+function appendEntries(turn: Turn, entries: readonly Entry[]): void {
+  for (const entry of entries) turn.transcript.push(entry);
+}

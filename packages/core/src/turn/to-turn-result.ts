@@ -1,0 +1,64 @@
+import type { Settlement } from '../results/outcome.ts';
+import type { EndedInside, Entry, RequestedCall } from './entry.ts';
+import type { Stop } from './stop.ts';
+import type { Turn } from './turn.ts';
+import type { PendingCall, TurnResult } from './turn-result.ts';
+
+export function toTurnResult(turn: Turn, stop: Stop): TurnResult {
+  const { progress, transcript } = turn;
+  const given = responseOf(turn, stop);
+  return {
+    ...given,
+    stop,
+    transcript,
+    settlements: inCallOrder(turn),
+    pending: [...progress.waiting.values()].map(({ settlement }) => toPending(settlement)),
+    steps: progress.steps,
+    usage: progress.usage,
+  };
+}
+
+/** Calls that ran side by side ended in any order. */
+function inCallOrder({ transcript, progress }: Turn): readonly Settlement[] {
+  const { settled } = progress;
+  const asked = askedCalls(transcript.entries);
+  if (settled.every(({ callId }, at) => callId === asked[at]?.callId)) return settled.slice();
+  const places = new Map(asked.map(({ callId }, place) => [callId, place]));
+  // What an earlier turn asked for and this one settled comes first.
+  const placeOf = ({ callId }: Settlement): number => places.get(callId) ?? -1;
+  return settled.toSorted((one, other) => placeOf(one) - placeOf(other));
+}
+
+/** The calls that the turn asked for, in order. */
+function askedCalls(entries: readonly Entry[]): readonly RequestedCall[] {
+  const asked: RequestedCall[] = [];
+  for (let at = entries.findLastIndex(({ kind }) => kind === 'turn') + 1; at < entries.length; at++) {
+    const entry = entries[at];
+    if (entry?.kind === 'reply') for (const call of entry.calls) asked.push(call);
+  }
+  return asked;
+}
+
+function responseOf({ transcript, progress }: Turn, stop: Stop): Pick<TurnResult, 'response' | 'output'> {
+  if (stop.reason === 'end_turn' && stop.by !== 'text') {
+    const inside = progress.settled.find(({ callId }) => progress.ending.has(callId));
+    if (inside !== undefined) return progress.ending.get(inside.callId) as EndedInside;
+    const ended = transcript.entries.findLast(
+      (entry) =>
+        entry.kind === 'settled' && entry.settlement.toolName === stop.tool && entry.settlement.outcome.status === 'ok',
+    );
+    const outcome = ended?.kind === 'settled' ? ended.settlement.outcome : undefined;
+    if (outcome?.status === 'ok') return { response: outcome.userText ?? outcome.text, output: outcome.value };
+  }
+  const { entries } = transcript;
+  const at = entries.findLastIndex(({ kind }) => kind === 'reply' || kind === 'turn');
+  const [asked, last] = [entries[at - 1], entries[at]];
+  const isLastWord = asked?.kind === 'nudge' && asked.why === 'last-word';
+  const spoke = last?.kind === 'reply' && (last.calls.length === 0 || isLastWord);
+  return { response: spoke ? last.text : '', output: undefined };
+}
+
+export function toPending({ callId, toolName, input, outcome }: Settlement): PendingCall {
+  const { kind, expiresAt } = outcome as Extract<Settlement['outcome'], { status: 'pending' }>;
+  return { callId, kind, toolName, input, ...(expiresAt === undefined ? {} : { expiresAt }) };
+}

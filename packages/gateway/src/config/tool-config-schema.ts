@@ -1,0 +1,73 @@
+import type { JsonSchemaObject } from '@lastcall/core';
+import { z } from 'zod';
+import { toolNameProblem } from './reserved-tool-names.ts';
+import type { Answerers, ToolConfig, ToolDisplay } from './tool-config.ts';
+import { toolProblems } from './tool-rules.ts';
+
+const jsonObject = z.record(z.string(), z.unknown());
+
+export const displaySchema: z.ZodType<ToolDisplay> = z.strictObject({ customUI: z.string().min(1).max(200) });
+
+export const answerersSchema: z.ZodType<Answerers> = z
+  .strictObject({
+    entities: z.array(z.string().min(1).max(200)).max(1_000).optional(),
+    roles: z.array(z.string().min(1).max(200)).max(100).optional(),
+  })
+  .refine(({ entities = [], roles = [] }) => entities.length + roles.length > 0, {
+    error: 'must name somebody: with nobody named, nobody could answer. Leave it out to let every member answer.',
+  });
+
+// Ten years: the time it runs out must still be a date.
+export const expiresInMsSchema: z.ZodType<number> = z.int().min(1).max(315_576_000_000);
+
+const toolNameSchema: z.ZodType<string> = z.string().superRefine((name, ctx) => {
+  const problem = toolNameProblem(name);
+  if (problem !== undefined) ctx.addIssue({ code: 'custom', message: problem });
+});
+
+const EMPTY_INPUT: JsonSchemaObject = { type: 'object', properties: {}, additionalProperties: false };
+
+/** Refuses unknown fields, and everything that would fail only when the tool is called. */
+export const toolConfigSchema: z.ZodType<ToolConfig> = z
+  .strictObject({
+    name: toolNameSchema,
+    description: z.string().optional(),
+    inputSchema: jsonObject.default(EMPTY_INPUT),
+    outputSchema: jsonObject.optional(),
+    executionType: z.enum(['gateway', 'external', 'space', 'internal']),
+    visible: z.boolean().optional(),
+    execution: jsonObject.optional(),
+    display: displaySchema.optional(),
+    terminal: z.boolean().optional(),
+    effects: z.enum(['none', 'session', 'external']).optional(),
+    idempotent: z.boolean().optional(),
+    timeoutMs: z.int().min(1).max(86_400_000).optional(),
+    approval: z.boolean().optional(),
+    keepLatest: z.string().min(1).max(200).optional(),
+    expiresInMs: expiresInMsSchema.optional(),
+    answerers: answerersSchema.optional(),
+    resultSchema: jsonObject.optional(),
+  })
+  .transform(({ description, execution: { display, ...execution } = {}, ...rest }, ctx): ToolConfig => {
+    const named = { ...rest, description: description?.trim() ?? rest.name };
+    const shown = { ...named, ...liftDisplay(named.display, display, ctx) };
+    const config = Object.keys(execution).length === 0 ? shown : { ...shown, execution };
+    for (const { path, message } of toolProblems(config)) ctx.addIssue({ code: 'custom', path: [...path], message });
+    return config;
+  });
+
+/** Some write the display inside `execution`: it means the same there. */
+function liftDisplay(
+  outer: ToolDisplay | undefined,
+  inner: unknown,
+  ctx: { addIssue(issue: { code: 'custom'; path: PropertyKey[]; message: string }): void },
+): { display?: ToolDisplay } {
+  if (inner === undefined) return outer === undefined ? {} : { display: outer };
+  const parsed = displaySchema.safeParse(inner);
+  if (parsed.success && outer === undefined) return { display: parsed.data };
+  const message = parsed.success
+    ? 'is said twice: leave it out where display stands beside execution.'
+    : 'must be { customUI: "the component\'s name" }.';
+  ctx.addIssue({ code: 'custom', path: ['execution', 'display'], message });
+  return {};
+}

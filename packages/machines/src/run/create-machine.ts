@@ -1,0 +1,44 @@
+import type { SessionOptions } from '@lastcall/core';
+import { type Charter, CompiledCharter } from '../charter/charter.ts';
+import type { NodeRef } from '../charter/node-types.ts';
+import type { KnownRoot, RootState } from '../charter/target-types.ts';
+import { CharterError } from '../errors.ts';
+import type { Machine } from '../machine.ts';
+import { type Instance, ROOT, type Tree } from '../tree/tree.ts';
+import { LiveMachine } from './live-machine.ts';
+import { stateFor } from './transition-tool.ts';
+
+/** `N` are the charter's nodes, `R` the root: where they are known, so is the state. */
+export interface MachineOptions<N = unknown, R extends NodeRef = NodeRef> {
+  /** The node of the root, or its name. */
+  root: KnownRoot<N, R>;
+  /** The root's state. Default: the node's initial state. */
+  state?: RootState<N, R>;
+  /** For tools that use core's session: slices, resources and files, asked for each conversation by its instance's id. */
+  session?: (instanceId: string) => SessionOptions;
+}
+
+/** A machine at its beginning: the root, waiting for a message. */
+export function createMachine<N = unknown, const R extends NodeRef = NodeRef>(
+  charter: Charter<N>,
+  options: MachineOptions<N, R>,
+): Machine {
+  const compiled = CompiledCharter.of(charter);
+  if (options?.root === undefined) throw new CharterError('root', 'must be a node of the charter.');
+  if (options.session !== undefined && typeof options.session !== 'function')
+    throw new CharterError('session', 'must be a function of an instance id that gives the options of its session.');
+  const node = compiled.resolve(options.root, 'root');
+  if (node.worker) throw new CharterError('root', `"${node.name}" is a worker, and the root talks with the user.`);
+  const root: Instance = Object.freeze({
+    id: ROOT,
+    node: node.name,
+    state: stateFor(node, options.state),
+    worker: false,
+    phase: Object.freeze({ kind: 'idle' }),
+    waits: [],
+    born: 0,
+    children: [],
+  });
+  const tree: Tree = { root, packs: compiled.packStates, queue: [], speaker: ROOT };
+  return new LiveMachine({ charter: compiled, tree, sessionOptions: options.session ?? (() => ({})) });
+}
