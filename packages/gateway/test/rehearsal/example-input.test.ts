@@ -83,7 +83,7 @@ describe('arguments made from a schema', () => {
     SLOW_MS,
   );
 
-  test('a place that was named goes where a place is wanted, the whole text elsewhere', () => {
+  test('a place goes where a place is wanted, and the whole sentence only where prose is wanted', () => {
     const document = {
       type: 'object',
       properties: { city: { type: 'string' }, question: { type: 'string' }, days: { type: 'integer', minimum: 2 } },
@@ -92,22 +92,46 @@ describe('arguments made from a schema', () => {
     expect(exampleInput(document, hints)).toEqual({ city: 'New York', question: hints.text, days: 2 });
   });
 
-  test('where nothing is required, the texts are given', () => {
+  test.each([
+    ['Book a room in Rome for 3 nights, guest Ada Byron.', { city: 'Rome', nights: 3, guest: 'Ada Byron' }],
+    ['Please book a suite in Oslo', { city: 'Oslo', room: 'suite', nights: 1 }],
+    ['book "The Inn" in york, nights: 2', { city: 'The Inn', nights: 2 }],
+    ['a hotel in york please', { city: 'york', nights: 1 }],
+    ['Nothing', { city: 'nothing', nights: 1 }],
+    ['', { city: 'example', nights: 1 }],
+  ])('from %j the words that the fields are about are taken', (text, expected) => {
     const document = {
       type: 'object',
-      properties: { location: { type: 'string' }, unit: { enum: ['c', 'f'] }, n: { type: 'integer' } },
+      properties: {
+        city: { type: 'string' },
+        nights: { type: 'integer', minimum: 1 },
+        guest: { type: 'string' },
+        room: { enum: ['single', 'suite'] },
+      },
+      required: ['city', 'nights'],
     };
-    expect(exampleInput(document, hints)).toMatchObject({ location: 'New York' });
-    expect(exampleInput(document, hints)).not.toHaveProperty('n');
+    expect(exampleInput(document, { ...hints, text, toolName: 'book_hotel' })).toEqual(expected);
   });
 
-  test('a hint that does not fit is left out', () => {
+  test('a field between two names takes the one beside it', () => {
+    const properties = { from: { type: 'string' }, to: { type: 'string' }, day: { type: 'string', format: 'date' } };
+    const document = { type: 'object', properties, required: ['from', 'to', 'day'] };
+    const value = exampleInput(document, { ...hints, text: 'Fly from Paris to New York on 2026-03-04' });
+    expect(value).toEqual({ from: 'Paris', to: 'New York', day: '2026-03-04' });
+  });
+
+  test('where nothing is required and nothing is named, all fields are given', () => {
+    const document = { type: 'object', properties: { location: { type: 'string' }, unit: { enum: ['c', 'f'] } } };
+    expect(exampleInput(document, hints)).toEqual({ location: 'New York', unit: 'c' });
+  });
+
+  test('a word that does not fit is left out', () => {
     const document = {
       type: 'object',
-      properties: { city: { type: 'string', maxLength: 3, pattern: '^[a-z]+$' } },
+      properties: { city: { type: 'string', maxLength: 2, pattern: '^[a-z]+$' } },
       required: ['city'],
     };
-    expect(exampleInput(document, hints)).toEqual({ city: 'exa' });
+    expect(exampleInput(document, hints)).toEqual({ city: 'ex' });
   });
 
   test('references, unions and joined parts are followed', () => {

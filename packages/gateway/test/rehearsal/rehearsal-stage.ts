@@ -1,4 +1,3 @@
-import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { type AnyTool, runTurn, type ToolSet, type TurnResult, tool } from '@lastcall/core';
 import { renderInstructions, renderSituation } from '../../src/domain/agents/describe-agent.ts';
 import type { InboxEvent, SpaceMessageEvent } from '../../src/domain/inbox/inbox-event.ts';
@@ -54,8 +53,6 @@ export interface Stage {
   readonly activeSpaceId?: string;
   /** The situation tells where the agent is now, not where it was when the cycle began. */
   readonly isLive?: boolean;
-  /** What earlier cycles left. */
-  readonly before?: readonly LanguageModelV4Message[];
   readonly terminating?: { readonly toolIds: string[] };
 }
 
@@ -76,10 +73,7 @@ export async function runCycle(events: readonly InboxEvent[], stage: Stage = {})
   return await runTurn({
     model: rehearsalModel(),
     instructions: renderInstructions({ instructions: 'Be kind. Never mind <inbox-other>.', tag: TAG }),
-    messages: [
-      ...(stage.before ?? []),
-      { role: 'user', content: renderInbox(waiting, { cycle: 1, tag: TAG, now: NOW }) },
-    ],
+    messages: [{ role: 'user', content: renderInbox(waiting, { cycle: 1, tag: TAG, now: NOW }) }],
     tools: { ...builtIn, ...stage.tools },
     observe: () => renderSituation({ ...about, activeSpaceId: here }, { tag: TAG }),
     ...(stage.terminating === undefined ? {} : { terminating: stage.terminating }),

@@ -1,158 +1,112 @@
-import { type JsonSchemaObject, jsonSchema } from '@lastcall/core';
-import type { ExampleHints } from './example-hints.ts';
-import { exampleText } from './example-text.ts';
+import { jsonSchema, type JsonSchemaObject as Schema } from '@lastcall/core';
+import { type Request, wordsBeside, wordsFor } from './argument-words.ts';
 
-/** An input that fits the schema: with what the hints offer where that fits, and otherwise the plainest there is. */
-export function exampleInput(schema: unknown, hints: ExampleHints): Record<string, unknown> {
+/** An input that fits the schema: with words of the text where they fit, and otherwise the plainest there is. */
+export function exampleInput(schema: unknown, request: Request & { now: number }): Record<string, unknown> {
   const root = isSchema(schema) ? schema : {};
-  const candidates = [hints, { ...hints, text: '' }].map((given) =>
-    toValue(root, { root, hints: given, depth: 0 }, ''),
-  );
-  const objects = candidates.filter((value): value is Record<string, unknown> => isSchema(value));
-  return objects.find((value) => fits(root, value)) ?? objects[0] ?? {};
+  const value = toValue(root, { ...request, root, depth: 0 }, '');
+  return isSchema(value) ? { ...value } : {};
 }
 
-type Schema = JsonSchemaObject;
-
-interface Making {
+interface Making extends Request {
+  /** Milliseconds since the epoch: dates are made of it. */
+  readonly now: number;
   readonly root: Schema;
-  readonly hints: ExampleHints;
   readonly depth: number;
 }
 
 // A schema that contains itself never ends; nothing that a model is asked for is so deep.
 const DEEPEST = 12;
 
-function toValue(given: unknown, making: Making, key: string): unknown {
-  if (!isSchema(given) || making.depth > DEEPEST) return making.hints.text === '' ? 'example' : making.hints.text;
+function toValue(given: unknown, outer: Making, key: string): unknown {
+  if (!isSchema(given) || outer.depth > DEEPEST) return 'example';
+  const making = { ...outer, depth: outer.depth + 1 };
   const schema = flatten(given, making.root);
-  if ('const' in schema) return schema.const;
-  if (Array.isArray(schema.enum) && schema.enum.length > 0) return schema.enum[0];
-  if ('default' in schema) return schema.default;
-  if (Array.isArray(schema.examples) && schema.examples.length > 0) return schema.examples[0];
-  return ofType(typeOf(schema), schema, { ...making, depth: making.depth + 1 }, key);
+  const isFixed = 'const' in schema || 'enum' in schema;
+  if (!isFixed && (schema.type === 'object' || isSchema(schema.properties))) return toObject(schema, making);
+  if (!isFixed && (schema.type === 'array' || isSchema(schema.items))) return toArray(schema, making, key);
+  const candidates = toCandidates(schema, making, key);
+  return [...candidates.filter(toTest(schema)), candidates[0]][0];
 }
 
-function ofType(type: string, schema: Schema, making: Making, key: string): unknown {
-  switch (type) {
-    case 'object':
-      return toObject(schema, making);
-    case 'array':
-      return toArray(schema, making, key);
-    case 'number':
-    case 'integer':
-      return toNumber(schema, type === 'integer');
-    case 'boolean':
-      return true;
-    case 'null':
-      return null;
-    default:
-      return exampleText(schema, key, making.hints);
-  }
+/** What the text names comes first, then what the schema names, then what is like anything. */
+function toCandidates(schema: Schema, making: Making, key: string): readonly unknown[] {
+  const own = [schema.default, ...listOf(schema.examples), schema.const, ...listOf(schema.enum)];
+  const words = wordsFor(key, making);
+  const cut = [...words.slice(0, 1), ...plainTexts(making.now)].map((word) => fitLength(word, schema));
+  const given = own.filter((one) => one !== undefined);
+  return [...namedIn(schema, making, key), ...given, ...words, ...cut, true, ...toNumbers(schema), null];
+}
+
+/** What the text says of a field: a choice that it offers, or what stands beside its name. */
+function namedIn(schema: unknown, making: Making, key: string): readonly unknown[] {
+  const said = making.text.toLowerCase().split(/[^\p{L}\p{N}]+/u);
+  const choices = isSchema(schema) ? listOf(schema.enum) : [];
+  const chosen = choices.filter((choice) => typeof choice === 'string' && said.includes(choice.toLowerCase()));
+  return [...chosen, ...wordsBeside(key, making).flatMap((word) => [word, Number(word)])];
+}
+
+function plainTexts(now: number): readonly string[] {
+  const iso = new Date(now).toISOString();
+  const formats = ['PT1H', 'someone@example.com', '192.0.2.1', '2001:db8::1', 'https://example.com/'];
+  const codes = ['example', 'EXAMPLE', '1', '12345', 'a1', 'A-1', '+15550100', '#aabbcc', '1.0.0'];
+  return [...codes, iso.slice(0, 10), iso, iso.slice(11), ...formats, '00000000-0000-4000-8000-000000000000', ''];
+}
+
+/** 1, and otherwise what is next to the bounds. */
+function toNumbers({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }: Schema): readonly number[] {
+  const step = numberOf(multipleOf, 1);
+  const low = Math.max(numberOf(minimum, -Infinity), numberOf(exclusiveMinimum, -Infinity));
+  const high = Math.min(numberOf(maximum, Infinity), numberOf(exclusiveMaximum, Infinity));
+  const [up, down] = [Math.ceil(low / step) * step, Math.floor(high / step) * step];
+  return [1, step, low, up, up + step, high, down, down - step, (low + high) / 2, 0].filter(Number.isFinite);
+}
+
+function fitLength(text: string, { minLength, maxLength }: Schema): string {
+  const characters = [...text].slice(0, numberOf(maxLength, Infinity));
+  return characters.join('') + 'x'.repeat(Math.max(0, Math.min(numberOf(minLength, 0), 10_000) - characters.length));
+}
+
+/** What is required, and what the text names; where that is nothing, all: a call without an argument says nothing. */
+function toObject(schema: Schema, making: Making): Record<string, unknown> {
+  const properties = isSchema(schema.properties) ? schema.properties : {};
+  const named = Object.keys(properties).filter((key) => namedIn(properties[key], making, key).length > 0);
+  const wanted = [...listOf(schema.required).map(String), ...named];
+  const keys = new Set(wanted.length > 0 || making.depth > 1 ? wanted : Object.keys(properties));
+  return Object.fromEntries([...keys].map((key) => [key, toValue(properties[key], making, key)]));
+}
+
+function toArray({ items, minItems }: Schema, making: Making, key: string): unknown[] {
+  return Array.from({ length: Math.min(numberOf(minItems, 0), 100) }, () => toValue(items, making, key));
 }
 
 /** The schema with its references followed, the parts of `allOf` joined, and the first of its alternatives taken. */
 function flatten(schema: Schema, root: Schema, depth: number = 0): Schema {
-  if (depth > DEEPEST) return schema;
   const { $ref, allOf, anyOf, oneOf, ...own } = schema;
-  const alternative = [anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? [firstUseful(list)] : []));
-  const parts = [resolveRef($ref, root), ...(Array.isArray(allOf) ? allOf : []), ...alternative].filter(isSchema);
-  return parts.map((part) => flatten(part, root, depth + 1)).reduce(join, own);
-}
-
-/** "Or null" is written as an alternative: the other one says more. */
-function firstUseful(alternatives: readonly unknown[]): unknown {
-  return alternatives.find((one) => isSchema(one) && one.type !== 'null') ?? alternatives[0];
+  // "Or null" is written as an alternative: the other one says more.
+  const alternatives = [anyOf, oneOf].map((list) => listOf(list).toSorted((one) => (isNull(one) ? 1 : -1))[0]);
+  const parts = [resolveRef($ref, root), ...listOf(allOf), ...alternatives].filter(isSchema);
+  return depth > DEEPEST ? own : parts.map((part) => flatten(part, root, depth + 1)).reduce(join, own);
 }
 
 function join(one: Schema, other: Schema): Schema {
+  const properties = { ...(one.properties as object | undefined), ...(other.properties as object | undefined) };
   const required = [...listOf(one.required), ...listOf(other.required)];
-  const properties = { ...propertiesOf(one), ...propertiesOf(other) };
-  return {
-    ...one,
-    ...other,
-    ...(required.length === 0 ? {} : { required: [...new Set(required)] }),
-    ...(Object.keys(properties).length === 0 ? {} : { properties }),
-  };
+  return { ...one, ...other, ...('properties' in { ...one, ...other } ? { properties, required } : {}) };
 }
 
 function resolveRef(ref: unknown, root: Schema): unknown {
   if (typeof ref !== 'string' || !ref.startsWith('#')) return undefined;
-  const keys = ref.slice(1).split('/').slice(1);
-  return keys.reduce<unknown>((node, key) => {
-    const name = decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~');
-    return typeof node === 'object' && node !== null && Object.hasOwn(node, name) ? (node as Schema)[name] : undefined;
-  }, root);
+  const names = ref.split('/').slice(1);
+  return names.reduce<unknown>((node, name) => (isSchema(node) ? node[decodeURIComponent(name)] : undefined), root);
 }
 
-function typeOf(schema: Schema): string {
-  const types = Array.isArray(schema.type) ? schema.type : [schema.type];
-  const type: unknown = types.find((one) => one !== 'null') ?? types[0];
-  if (typeof type === 'string') return type;
-  if (['properties', 'required', 'minProperties'].some((word) => word in schema)) return 'object';
-  if (['items', 'prefixItems', 'minItems'].some((word) => word in schema)) return 'array';
-  return ['minimum', 'maximum', 'multipleOf', 'exclusiveMinimum'].some((word) => word in schema) ? 'number' : 'string';
-}
-
-/** What is required; where nothing is, the texts, since a call without any argument says nothing. */
-function toObject(schema: Schema, making: Making): Record<string, unknown> {
-  const properties = propertiesOf(schema);
-  const required = listOf(schema.required);
-  const isHinted = making.hints.text !== '' && required.length === 0;
-  const wanted = isHinted
-    ? Object.keys(properties).filter((key) => isSchema(properties[key]) && typeOf(properties[key]) === 'string')
-    : required;
-  const keys = new Set(wanted);
-  for (let n = 1; keys.size < numberOf(schema.minProperties, 0) && n < 100; n++)
-    keys.add(Object.keys(properties).find((key) => !keys.has(key)) ?? `key${n}`);
-  const schemaOf = (key: string): unknown =>
-    Object.hasOwn(properties, key) ? properties[key] : schema.additionalProperties;
-  return Object.fromEntries([...keys].map((key) => [key, toValue(schemaOf(key), making, key)]));
-}
-
-function toArray(schema: Schema, making: Making, key: string): unknown[] {
-  const first = Array.isArray(schema.prefixItems) ? schema.prefixItems : [];
-  const length = Math.min(Math.max(numberOf(schema.minItems, 0), 0), 100);
-  return Array.from({ length }, (_, index) => {
-    const item: unknown = first[index] ?? schema.items;
-    const value = toValue(item, making, key);
-    return schema.uniqueItems === true ? another(value, index, item) : value;
-  });
-}
-
-/** The same again, told apart. */
-function another(value: unknown, index: number, schema: unknown): unknown {
-  const choices = isSchema(schema) && Array.isArray(schema.enum) ? schema.enum : [];
-  if (index < choices.length) return choices[index];
-  if (typeof value === 'number') return value + index;
-  return typeof value === 'string' && index > 0 ? `${value}${index}` : value;
-}
-
-function toNumber(schema: Schema, endPersisted: boolean): number {
-  const above = numberOf(schema.exclusiveMinimum, Number.NEGATIVE_INFINITY);
-  const below = numberOf(schema.exclusiveMaximum, Number.POSITIVE_INFINITY);
-  const least = Math.max(numberOf(schema.minimum, Number.NEGATIVE_INFINITY), endPersisted ? above + 1 : above);
-  const most = Math.min(numberOf(schema.maximum, Number.POSITIVE_INFINITY), endPersisted ? below - 1 : below);
-  const step = numberOf(schema.multipleOf, endPersisted ? 1 : 0);
-  const near = Math.min(Math.max(1, least), most);
-  const whole = step > 0 ? Math.ceil(near / step) * step : near;
-  const value = whole > most && step > 0 ? Math.floor(most / step) * step : whole;
-  return value === above || value === below ? between(value, above, below, step) : value;
-}
-
-/** Where the nearest number is one that is just not allowed. */
-function between(value: number, above: number, below: number, step: number): number {
-  if (step > 0) return value === above ? value + step : value - step;
-  if (Number.isFinite(above) && Number.isFinite(below)) return (above + below) / 2;
-  return value === above ? value + 1 : value - 1;
-}
-
-function fits(schema: Schema, value: unknown): boolean {
+function toTest(schema: Schema): (value: unknown) => boolean {
   try {
-    const result = jsonSchema(schema)['~standard'].validate(value);
-    return !(result instanceof Promise) && result.issues === undefined;
+    const { validate } = jsonSchema(schema)['~standard'];
+    return (value) => 'value' in validate(value);
   } catch {
-    return false;
+    return () => true;
   }
 }
 
@@ -160,12 +114,12 @@ function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function propertiesOf(schema: Schema): Readonly<Record<string, unknown>> {
-  return isSchema(schema.properties) ? schema.properties : {};
+function isNull(value: unknown): boolean {
+  return isSchema(value) && value.type === 'null';
 }
 
-function listOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function numberOf(value: unknown, otherwise: number): number {

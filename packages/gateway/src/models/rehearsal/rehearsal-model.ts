@@ -19,7 +19,10 @@ export function rehearsalModel(): LanguageModelV4 {
     modelId: 'rehearsal',
     supportedUrls: {},
     doGenerate: async (request) => generate(request),
-    doStream: async (request) => ({ stream: toStream(generate(request), request.abortSignal) }),
+    doStream: async (request) => {
+      const parts = untilAborted(toParts(generate(request)), request.abortSignal);
+      return { stream: ReadableStream.from(parts) as ReadableStream<LanguageModelV4StreamPart> };
+    },
   };
 }
 
@@ -50,21 +53,6 @@ function estimate(read: string, written: string): LanguageModelV4Usage {
 }
 
 /** The same reply in small pieces, as providers send it. */
-function toStream(
-  result: LanguageModelV4GenerateResult,
-  signal: AbortSignal | undefined,
-): ReadableStream<LanguageModelV4StreamPart> {
-  const parts = toParts(result);
-  return new ReadableStream({
-    pull(controller) {
-      if (signal?.aborted === true) return controller.error(signal.reason);
-      const { done, value } = parts.next();
-      if (done === true) controller.close();
-      else controller.enqueue(value);
-    },
-  });
-}
-
 function* toParts(result: LanguageModelV4GenerateResult): Generator<LanguageModelV4StreamPart> {
   yield { type: 'stream-start', warnings: [] };
   for (const part of result.content) {
@@ -85,4 +73,11 @@ function* toParts(result: LanguageModelV4GenerateResult): Generator<LanguageMode
 /** A few characters each, never half a one. */
 function pieces(text: string): readonly string[] {
   return text.match(/[\s\S]{1,8}/gu) ?? [];
+}
+
+function* untilAborted<T>(parts: Iterable<T>, signal: AbortSignal | undefined): Generator<T> {
+  for (const part of parts) {
+    signal?.throwIfAborted();
+    yield part;
+  }
 }

@@ -1,4 +1,4 @@
-import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+import type { LanguageModelV4FunctionTool as Tool } from '@ai-sdk/provider';
 import type { InboxEvent, ToolResultEvent } from '../../domain/inbox/inbox-event.ts';
 import { exampleInput } from './example-input.ts';
 import { asksForConfirmation, finishes, isConsequential, isOwn, matchTool } from './match-tool.ts';
@@ -10,69 +10,64 @@ export interface RehearsedCall {
 }
 
 /** What happens in a cycle, call by call: each is yielded, and its result comes back. What is returned is the last text. */
-export type Script<R = void> = Generator<RehearsedCall, R, RehearsedStep>;
+type Script<R = void> = Generator<RehearsedCall, R, RehearsedStep>;
 
 export const CONFESSION = 'This is a rehearsal: I follow simple rules and am not a language model.';
 
 export function* perform(scene: Scene): Script<string> {
-  const told = scene.topic.kind === 'chat' ? yield* converse(scene, scene.topic.text) : undefined;
-  if (scene.topic.kind === 'inbox') yield* takeUpAll(scene, scene.topic.events);
-  if (scene.isNudged) yield* finish(scene);
-  return `${CONFESSION} ${told ?? 'I have done what my rules say.'}`;
+  let told = 'I have done what my rules say.';
+  // Without an inbox nobody needs a space to be answered: the text is the answer.
+  if (typeof scene.topic !== 'string') yield* answerAll(scene, scene.topic);
+  // An answer that has come is told: to follow it would be to make the same call again.
+  else if (scene.lateAnswers.size > 0)
+    told = `It says: ${[...scene.lateAnswers.values()].map((said) => short(said)).join(' ')}`;
+  else told = yield* follow(scene, scene.topic);
+  const last = scene.isNudged ? lastCall(scene) : undefined;
+  if (last !== undefined) yield last;
+  return `${CONFESSION} ${told}`;
 }
 
-/** Without an inbox nobody needs a space to be answered: the text is the answer. */
-function* converse(scene: Scene, text: string): Script<string> {
-  return LATE_ANSWER.test(text) ? short(text) : yield* follow(scene, text);
-}
-
-// How a turn tells of an answer to a call that it has long left behind.
-const LATE_ANSWER = /^The answer to call /;
-
-function* takeUpAll(scene: Scene, events: readonly InboxEvent[]): Script {
+function* answerAll(scene: Scene, events: readonly InboxEvent[]): Script {
   let place = scene.activeSpaceId;
   let hasConfessed = false;
-  for (const event of events) {
-    const target = event.type === 'space_message' ? event.spaceId : place;
-    // First of all: what it does for somebody is shown where they are.
-    const isThere = isForIt(event) && target !== undefined && (target === place || (yield* enter(scene, target)));
-    if (isThere) place = target;
-    const told = yield* nextCycle(scene, event);
-    if (told === undefined || !isThere || !isOffered(scene, 'send_message')) continue;
+  // Messages first: they name their space, and what belongs to none is told in the last one.
+  const messages = events.filter((event) => event.type === 'space_message');
+  for (const event of [...messages, ...events.filter(({ type }) => type !== 'space_message')]) {
+    const spaceId = event.type === 'space_message' ? event.spaceId : undefined;
+    // Agents are not answered: two that follow rules would never stop.
+    if (event.type === 'space_message' && event.from.kind === 'agent') continue;
+    // It enters before it acts: what it does for somebody is shown where they are.
+    const isThere = spaceId === undefined ? place !== undefined : yield* enter(scene, spaceId);
+    if (isThere) place = spaceId ?? place;
+    const told = yield* answer(scene, event);
+    if (!isThere || !isOffered(scene, 'send_message')) continue;
     yield { toolName: 'send_message', input: { text: hasConfessed ? told : `${CONFESSION} ${told}` } };
     hasConfessed = true;
   }
 }
 
-/** Agents are not answered: two that follow rules would never stop. */
-function isForIt(event: InboxEvent): boolean {
-  return event.type !== 'space_message' || event.from.kind !== 'agent';
-}
-
 function* enter(scene: Scene, spaceId: string): Script<boolean> {
-  if (!isOffered(scene, 'enter_space')) return false;
-  const entered = yield { toolName: 'enter_space', input: { spaceId } };
-  return !entered.isError;
+  if (!isOffered(scene, 'enter_space')) return scene.activeSpaceId === spaceId;
+  return !(yield { toolName: 'enter_space', input: { spaceId } }).isError;
 }
 
 /** Does what an event is about, and gives what is to be said of it. */
-function* nextCycle(scene: Scene, event: InboxEvent): Script<string | undefined> {
+function* answer(scene: Scene, event: InboxEvent): Script<string> {
   switch (event.type) {
     case 'space_message':
-      return isForIt(event) ? yield* follow(scene, event.text) : undefined;
+      return yield* follow(scene, event.text);
     case 'tool_result':
       return yield* goOn(scene, event);
     case 'plan':
       return `It is time for "${event.name}". ${yield* follow(scene, event.instruction)}`;
     case 'service':
-      return `The service ${event.source} says "${event.name}": ${short(JSON.stringify(event.data))}`;
+      return `The service ${event.source} says "${event.name}": ${short(event.data)}`;
   }
 }
 
 /** Does what a text asks for, if there is a tool for it. */
 function* follow(scene: Scene, text: string): Script<string> {
-  const acting = scene.tools.filter((one) => !asksForConfirmation(one));
-  const tool = matchTool(text, acting) ?? matchTool(text, scene.tools);
+  const tool = matchTool(text, scene.tools.filter(acts)) ?? matchTool(text, scene.tools);
   if (tool === undefined) return `${acknowledge(text)} ${offer(scene)}`;
   const confirm = isConsequential(tool) ? scene.tools.find((one) => isOwn(one) && asksForConfirmation(one)) : undefined;
   if (confirm === undefined) return yield* callAndTell(scene, tool, text);
@@ -82,7 +77,7 @@ function* follow(scene: Scene, text: string): Script<string> {
   return yield* decide(scene, { isYes: isYes(parse(asked.text)), who: 'You', text });
 }
 
-function* callAndTell(scene: Scene, tool: LanguageModelV4FunctionTool, text: string): Script<string> {
+function* callAndTell(scene: Scene, tool: Tool, text: string): Script<string> {
   const result = yield callOf(scene, tool, text);
   if (result.isError) return `I called ${tool.name}, and it failed: ${short(result.text)}`;
   if (isPending(result)) return `I called ${tool.name}, and wait for its answer.`;
@@ -99,44 +94,43 @@ function* goOn(scene: Scene, { callId, toolName, input, outcome, resolvedBy }: T
       return `${who} denied ${toolName}: ${short(outcome.reason)}`;
     case 'error':
       return `${toolName} failed: ${short(outcome.message)}`;
-    case 'approved':
-      return `${who} approved ${toolName}${saying(scene.resultOf(callId))}`;
+    case 'approved': {
+      const said = scene.lateAnswers.get(callId);
+      return `${who} approved ${toolName}${said === undefined ? '.' : `, and it says: ${short(said)}`}`;
+    }
     case 'ok':
-      if (asksForConfirmation({ name: toolName }))
-        return yield* decide(scene, { isYes: isYes(outcome.value), who, text: textsIn(input).join(' ') });
-      return `${who} answered ${toolName}: ${short(JSON.stringify(outcome.value))}`;
+      if (!asksForConfirmation({ name: toolName })) return `${who} answered ${toolName}: ${short(outcome.value)}`;
+      return yield* decide(scene, { isYes: isYes(outcome.value), who, text: textsIn(input).join(' ') });
   }
 }
 
-interface Decision {
-  readonly isYes: boolean;
-  readonly who: string;
-  /** What it was about. */
-  readonly text: string;
-}
+/** `text` is what was to be confirmed. */
+type Decision = { readonly isYes: boolean; readonly who: string; readonly text: string };
 
 function* decide(scene: Scene, { isYes, who, text }: Decision): Script<string> {
   if (!isYes) return `${who} said no, so I did not go on.`;
-  const acting = scene.tools.filter((one) => isOwn(one) && !asksForConfirmation(one));
+  const acting = scene.tools.filter(acts);
   const tool = matchTool(text, acting) ?? acting.find(isConsequential);
   if (tool === undefined) return `${who} said yes, and I have no tool to go on with.`;
   return `${who} said yes. ${yield* callAndTell(scene, tool, text)}`;
 }
 
-/** It must end with a call: the one that looks most like an end. */
-function* finish(scene: Scene): Script {
-  const own = scene.tools.filter((one) => isOwn(one) && !asksForConfirmation(one));
-  const tool = own.find(finishes) ?? own[0];
-  if (tool !== undefined) yield callOf(scene, tool, topicText(scene));
+/** Where it must end with a call: of the tool that looks most like an end, about all that the cycle is about. */
+export function lastCall(scene: Scene, isAllowed: (tool: Tool) => boolean = acts): RehearsedCall | undefined {
+  const allowed = scene.tools.filter(isAllowed);
+  const tool = allowed.find((one) => isOwn(one) && finishes(one)) ?? allowed.find(isOwn) ?? allowed[0];
+  const { topic } = scene;
+  const texts = typeof topic === 'string' ? [topic] : topic.flatMap((one) => textsIn('text' in one ? one.text : one));
+  return tool && callOf(scene, tool, texts.join(' '));
 }
 
-function callOf({ now }: Scene, { name, inputSchema }: LanguageModelV4FunctionTool, text: string): RehearsedCall {
-  return { toolName: name, input: exampleInput(inputSchema, { text, now }) };
+function callOf({ now }: Scene, { name: toolName, inputSchema }: Tool, text: string): RehearsedCall {
+  return { toolName, input: exampleInput(inputSchema, { text, toolName, now }) };
 }
 
-export function topicText({ topic }: Scene): string {
-  if (topic.kind === 'chat') return topic.text;
-  return topic.events.map((event) => textsIn('text' in event ? event.text : event).join(' ')).join(' ');
+/** Does something for the agent, rather than ask whether it may. */
+function acts(tool: Tool): boolean {
+  return isOwn(tool) && !asksForConfirmation(tool);
 }
 
 function isOffered(scene: Scene, name: string): boolean {
@@ -144,26 +138,20 @@ function isOffered(scene: Scene, name: string): boolean {
 }
 
 function acknowledge(text: string): string {
-  return /^\W*(hi|hello|hey|good (morning|afternoon|evening))\b/i.test(text)
-    ? 'Hello!'
-    : `I have read: "${short(text)}"`;
+  const isGreeting = /^\W*(hi|hello|hey|good (morning|afternoon|evening))\b/i.test(text);
+  return isGreeting ? 'Hello!' : `I have read: "${short(text)}"`;
 }
 
 function offer(scene: Scene): string {
   const names = scene.tools.filter(isOwn).map(({ name }) => name);
-  return names.length === 0
-    ? 'I have no tools of my own.'
-    : `Name what you want, and I call one of: ${names.join(', ')}.`;
-}
-
-function saying(text: string | undefined): string {
-  return text === undefined ? '.' : `, and it says: ${short(text)}`;
+  if (names.length === 0) return 'I have no tools of my own.';
+  return `Name what you want, and I call one of: ${names.join(', ')}.`;
 }
 
 function isPending({ text }: RehearsedStep): boolean {
   const value = parse(text);
-  const status = typeof value === 'object' && value !== null && 'status' in value ? value.status : undefined;
-  return status === 'pending' || /\bpending\b|\bwait(s|ing)? for\b/i.test(typeof value === 'string' ? value : '');
+  if (typeof value === 'object' && value !== null) return 'status' in value && value.status === 'pending';
+  return /\bpending\b|\bwait(s|ing)? for\b/i.test(String(value));
 }
 
 function isYes(value: unknown): boolean {
@@ -189,7 +177,8 @@ function textsIn(value: unknown): readonly string[] {
 
 const LONGEST = 400;
 
-function short(text: string = 'nothing'): string {
+function short(value: unknown = 'nothing'): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
   const characters = [...text];
   return characters.length <= LONGEST ? text : `${characters.slice(0, LONGEST).join('')}…`;
 }

@@ -1,0 +1,43 @@
+import { tool } from '@lastcall/core';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { answer } from '../../src/domain/pending/answer-call.ts';
+import { rehearsalModel } from '../../src/models/rehearsal/rehearsal-model.ts';
+import { fromJson } from '../../src/ports/store/json.ts';
+import { describeWorlds } from '../support/describe-worlds.ts';
+import { lobby } from '../support/lobby.ts';
+import type { World } from '../support/world.ts';
+
+const book_hotel = tool({
+  description: 'Books a hotel room.',
+  inputSchema: z.object({ city: z.string(), nights: z.number().int() }),
+  approval: true,
+  execute: ({ city, nights }) => `Room 5 in ${city}, ${nights} nights.`,
+});
+
+const textsBy = async (world: World, entityId: string): Promise<string[]> => {
+  const said = world.store.db.selectFrom('messages').select('content').where('entity_id', '=', entityId);
+  return (await said.where('kind', '=', 'text').orderBy('seq').execute()).map(({ content }) =>
+    fromJson<string>(content),
+  );
+};
+
+describeWorlds('a rehearsed agent', (open) => {
+  test('[G36] waits for an approval, and then reports what came of the call', async () => {
+    const world = await open({ models: { default: rehearsalModel() }, tools: { book_hotel } });
+    const { ada, bot, space } = await lobby(world, { tools: ['book_hotel'] });
+    await world.say(space, ada, 'Please book a hotel in Rome for 3 nights.');
+    await world.idle();
+    expect((await textsBy(world, bot)).at(-1)).toMatch(/I called book_hotel, and wait for its answer\.$/);
+    const pending = await world.store.db
+      .selectFrom('pending_calls')
+      .select(['call_id as callId', 'run_id as runId'])
+      .where('agent_id', '=', bot)
+      .executeTakeFirstOrThrow();
+    await answer(world.services, { ...pending, answer: { approve: true }, by: { entityId: ada } });
+    await world.idle();
+    expect((await textsBy(world, bot)).at(-1)).toMatch(
+      /Ada approved book_hotel, and it says: Room 5 in Rome, 3 nights\.$/,
+    );
+  });
+});
