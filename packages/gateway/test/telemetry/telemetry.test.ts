@@ -129,7 +129,9 @@ describe('spans', () => {
 
   test('tell of what was thrown, and throw it on', async () => {
     const error = new ApiError(409, 'taken', 'It is taken.');
-    await expect(inSpan({ operation: 'execute_tool', subject: 'pay' }, () => Promise.reject(error))).rejects.toBe(error);
+    await expect(inSpan({ operation: 'execute_tool', subject: 'pay' }, () => Promise.reject(error))).rejects.toBe(
+      error,
+    );
     const [span] = exporter.getFinishedSpans();
     expect(span).toMatchObject({ name: 'execute_tool pay', status: { code: 2, message: 'It is taken.' } });
     expect(span?.attributes).toMatchObject({ 'error.type': 'taken' });

@@ -6,7 +6,7 @@ import {
   type TranscriptRow,
   toConsciousness,
 } from '../../domain/consciousness/load-consciousness.ts';
-import { IS_WAITING } from '../../domain/inbox/waiting.ts';
+import { IS_WAITING } from '../../domain/waiting-events.ts';
 import { batchReads } from '../../ports/store/batch-reads.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
