@@ -1,11 +1,14 @@
 import { LastcallError } from '@lastcall/core';
 
-/** What was asked for cannot be done. HTTP answers with `status` and `{ error: { code, message, details } }`; a tool's call fails with the message. */
+/**
+ * A request that cannot be done. HTTP answers with `status` and `{ error: { code, message, details } }`; a tool call
+ * fails with the message.
+ */
 export class ApiError extends LastcallError {
   override readonly name: string = 'ApiError';
   readonly status: ApiStatus;
   readonly details: unknown;
-  /** Seconds after which trying again may help. */
+  /** The number of seconds after which another attempt may succeed. */
   readonly retryAfter: number | undefined;
 
   constructor(
@@ -23,7 +26,7 @@ export class ApiError extends LastcallError {
 
 export type ApiStatus = 400 | 401 | 403 | 404 | 405 | 409 | 410 | 413 | 415 | 422 | 429 | 503;
 
-/** Also for what the asker may not know of: they are not told that it exists. */
+/** Also used for what the caller must not know of, so that they cannot tell that it exists. */
 export function notFound(what: string, id: string): ApiError {
   return new ApiError(404, 'not_found', `There is no ${what} "${id}".`);
 }

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 
-/** A UUID of version 7: random, and later ones sort after earlier ones, so that new rows lie side by side in an index. */
+/** Creates a UUID of version 7: random, but sorted by time, so that new rows are neighbours in an index. */
 export function newId(now: number = Date.now()): string {
   const at = nextRandom();
   const bytes = random.subarray(at, at + BYTES);
@@ -12,7 +12,7 @@ export function newId(now: number = Date.now()): string {
 }
 
 const BYTES = 16;
-// To ask for randomness costs far more than what is asked for.
+// Random bytes are fetched in bulk, because each request for them is slow, however few it asks for.
 const random: Buffer = Buffer.alloc(BYTES * 256);
 let used = random.length;
 

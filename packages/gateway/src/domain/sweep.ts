@@ -3,7 +3,7 @@ import { expireDue } from './pending/expire-due.ts';
 import { fireDuePlans } from './plans/fire-due-plans.ts';
 import { sweepStreams } from './streams/sweep-streams.ts';
 
-/** What is due, whoever was to see to it: plans, expiries, and stream events that nobody can miss any more. */
+/** The periodic tasks: fire due plans, expire calls, and delete old stream events. */
 export function sweepsOf(services: Services): readonly (() => Promise<unknown>)[] {
   return [() => fireDuePlans(services), () => expireDue(services), () => sweepStreams(services)];
 }

@@ -1,4 +1,4 @@
-import { IS_WAITING } from '../domain/inbox/waiting.ts';
+import { IS_WAITING } from '../domain/waiting-events.ts';
 import type { Store } from '../ports/store/store.ts';
 
 /** One sweep finds at most this many threads of each kind. The next sweep finds the rest. */

@@ -1,6 +1,6 @@
 import { LastcallError } from '@lastcall/core';
 import { sql } from 'kysely';
-import { IS_WAITING } from '../domain/inbox/waiting.ts';
+import { IS_WAITING } from '../domain/waiting-events.ts';
 import type { Services } from '../ports/services.ts';
 import { statement } from '../ports/store/statement.ts';
 import type { Store, Tx } from '../ports/store/store.ts';

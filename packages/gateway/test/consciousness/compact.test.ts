@@ -7,7 +7,7 @@ import { type CompactOptions, compact } from '../../src/domain/consciousness/com
 import { withoutRewound } from '../../src/domain/consciousness/cycles.ts';
 import { estimateEntries, estimateTokens } from '../../src/domain/consciousness/estimate-tokens.ts';
 import { isReference, toReference } from '../../src/domain/consciousness/output-reference.ts';
-import { parseFrame } from '../../src/domain/inbox/frame.ts';
+import { parseFrame } from '../../src/domain/frame.ts';
 import { renderInbox } from '../../src/domain/inbox/render-inbox.ts';
 import { parseInbox } from '../../src/models/rehearsal/parse-inbox.ts';
 import { type Call, type CycleScript, runCycles, tools } from './transcripts.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { renderInstructions, renderSituation, type Situation } from '../../src/domain/agents/describe-agent.ts';
-import { parseFrame } from '../../src/domain/inbox/frame.ts';
+import { parseFrame } from '../../src/domain/frame.ts';
 import { hostileText, TAG } from './hostile-events.ts';
 
 const situation: fc.Arbitrary<Situation> = fc.record({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { nextInstant } from '../../src/domain/plans/cron.ts';
+import { nextCronTime } from '../../src/domain/plans/cron.ts';
 import { durationMs } from '../../src/domain/plans/duration.ts';
 import type { PlanInput } from '../../src/domain/plans/plan.ts';
 import { parseSchedule } from '../../src/domain/plans/schedule.ts';
@@ -13,9 +13,9 @@ const nextAt = (schedule: Partial<PlanInput>, now?: number) => new Date(read(sch
 /** The instants of a pattern between two times. */
 function instants(cron: string, timeZone: string, from: string, to: string): string[] {
   const found: string[] = [];
-  for (let at = nextInstant({ cron, timeZone }, Date.parse(from)); at !== undefined && at < Date.parse(to); ) {
+  for (let at = nextCronTime({ cron, timeZone }, Date.parse(from)); at !== undefined && at < Date.parse(to); ) {
     found.push(new Date(at).toISOString().replace(':00.000Z', 'Z'));
-    at = nextInstant({ cron, timeZone }, at);
+    at = nextCronTime({ cron, timeZone }, at);
   }
   return found;
 }
@@ -163,7 +163,7 @@ describe('local time across DST', () => {
       '2028-02-29T00:00Z',
       '2032-02-29T00:00Z',
     ]);
-    expect(nextInstant({ cron: '0 0 29 2 *', timeZone: 'UTC' }, Date.parse('2096-03-01'))).toBe(
+    expect(nextCronTime({ cron: '0 0 29 2 *', timeZone: 'UTC' }, Date.parse('2096-03-01'))).toBe(
       Date.parse('2104-02-29'),
     );
   });

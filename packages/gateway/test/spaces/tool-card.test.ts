@@ -127,7 +127,7 @@ describe.each(databases)('cards on $kind', ({ create }) => {
   });
 
   test('[G47] the start and the input are told where nobody told them before', async () => {
-    const { space, card, message, bot } = await open({ written: '{"city":"Oslo"}', status: 'requires_action' });
+    const { space, card, message, bot } = await open({ rawInput: '{"city":"Oslo"}', status: 'requires_action' });
     const told = world.told.filter(({ channel }) => channel === `space:${space.id}`).slice(1);
     expect(told).toMatchObject([
       {

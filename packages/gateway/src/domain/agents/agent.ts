@@ -6,15 +6,15 @@ import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
 
-/** An entity that thinks. */
+/** An agent. It is also an entity. */
 export interface Agent {
-  /** Also its entity's id. */
+  /** The same id as its entity's. */
   readonly id: string;
   readonly entityId: string;
   readonly name: string;
   readonly status: AgentStatus;
   readonly config: AgentConfig;
-  /** Raised by every change; a cycle keeps the one it began with. */
+  /** Raised by every change. A cycle keeps the version it started with. */
   readonly configVersion: number;
   readonly activeSpaceId?: string;
   readonly lastError?: unknown;
@@ -22,7 +22,7 @@ export interface Agent {
   readonly updatedAt: number;
 }
 
-/** One that was deleted is not found. */
+/** A deleted agent is not found. */
 export async function getAgent(db: Kysely<Tables>, agentId: string): Promise<Agent> {
   return toAgent(await findAgent(db, agentId));
 }
@@ -41,11 +41,11 @@ export async function findAgent(db: Kysely<Tables>, agentId: string): Promise<Ag
 }
 
 export interface AgentFilter extends PageOptions {
-  /** Default: all but the deleted ones. */
+  /** Default: all but deleted ones. */
   readonly status?: AgentStatus | undefined;
 }
 
-/** Oldest first. */
+/** Lists agents, oldest first. */
 export async function listAgents(db: Kysely<Tables>, filter: AgentFilter = {}): Promise<Page<Agent>> {
   const limit = pageLimit(filter.limit);
   const after = textCursor(filter.cursor);
@@ -60,7 +60,7 @@ export async function listAgents(db: Kysely<Tables>, filter: AgentFilter = {}): 
   return toPage(rows, { limit, cursorOf: ({ id }) => id, toItem: toAgent });
 }
 
-/** Without its tag: whoever knows that can imitate the gateway's own words. */
+/** Leaves out the tag: whoever knows it can imitate the gateway's frames. */
 export function toAgent(row: AgentRow): Agent {
   return {
     id: row.id,

@@ -3,10 +3,10 @@ import { type ConfigProblem, check } from '../../config/config-problem.ts';
 import { ApiError } from '../api-error.ts';
 import { plainText } from '../entities/column-text.ts';
 
-/** Whether a tool of that name or id is registered. Default: every one is taken to be, and the cycle finds out. */
+/** True if a tool of that name or id is registered. By default all are assumed to be, and the cycle finds out. */
 export type IsKnownTool = (nameOrId: string) => boolean;
 
-/** What an agent may be configured with, or a 422 that tells every problem with its path. */
+/** Returns the checked configuration, or throws a 422 that lists every problem with its path. */
 export function checkAgentConfig(value: unknown, isKnownTool: IsKnownTool = () => true): AgentConfig {
   const checked = check(agentConfigSchema, value);
   const problems = checked.ok ? unknownTools(checked.value, isKnownTool) : checked.problems;

@@ -11,20 +11,20 @@ import { type Agent, toAgent } from './agent.ts';
 import { checkAgentConfig, type IsKnownTool } from './check-agent-config.ts';
 
 export interface NewAgent {
-  /** As it was written: it is checked here. */
+  /** The configuration as the user wrote it. It is checked here. */
   readonly config: unknown;
-  /** The spaces it is a member of from the start. */
+  /** The spaces that it is a member of from the start. */
   readonly spaceIds?: readonly string[] | undefined;
   readonly metadata?: Metadata | undefined;
   readonly isKnownTool?: IsKnownTool | undefined;
 }
 
-/** An entity, an agent, and the thread that can be woken: one id for the three. */
-export async function createAgent(services: Services, tx: Tx, given: NewAgent): Promise<Agent> {
-  const config = checkAgentConfig(given.config, given.isKnownTool);
+/** Creates an entity, an agent and a thread that can be woken. All three have the same id. */
+export async function createAgent(services: Services, tx: Tx, newAgent: NewAgent): Promise<Agent> {
+  const config = checkAgentConfig(newAgent.config, newAgent.isKnownTool);
   const id = newId();
   const now = tx.now();
-  await insertEntity(tx, { kind: 'agent', displayName: config.name, metadata: given.metadata }, id);
+  await insertEntity(tx, { kind: 'agent', displayName: config.name, metadata: newAgent.metadata }, id);
   const row: AgentRow = {
     id,
     entity_id: id,
@@ -43,7 +43,8 @@ export async function createAgent(services: Services, tx: Tx, given: NewAgent): 
     .insertInto('threads')
     .values({ id, kind: 'agent', agent_id: id, lease_owner: null, lease_until: 0, epoch: 0, state: null })
     .execute();
-  // In the order of their ids: see lockSpace.
-  for (const spaceId of [...new Set(given.spaceIds)].sort()) await addMember(services, tx, { spaceId, entityId: id });
+  // Spaces are locked in the order of their ids: see lockSpace.
+  for (const spaceId of [...new Set(newAgent.spaceIds)].sort())
+    await addMember(services, tx, { spaceId, entityId: id });
   return toAgent(row);
 }

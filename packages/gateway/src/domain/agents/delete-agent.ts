@@ -10,34 +10,35 @@ import { findAgent } from './agent.ts';
 import { lockAgent, lockThreads } from './lock-agent.ts';
 
 /**
- * Ends the agent: its open calls are cancelled, what waits for it is dead, and nothing wakes it any more. What it said stays, by an
- * author who is gone. Its runs, its transcript and what it never read stay for operators.
+ * Deletes the agent: its open calls are cancelled, its waiting events become dead, and nothing wakes it again. Its
+ * messages stay, with a deleted author. Its runs, its transcript and the events it never read stay for operators.
  */
 export async function deleteAgent(services: Services, tx: Tx, agentId: string): Promise<void> {
   const { entity_id: entityId } = await findAgent(tx.db, agentId);
-  // A worker that is about to begin a run has written it, and it is asked to end; or finds the agent deleted, and begins none.
+  // A worker that is starting a run has either written it, so that the run is cancelled below, or finds the agent
+  // deleted and starts none.
   await lockThreads(tx, agentId);
   await leaveSpaces(services, tx, entityId);
   await markDeleted(tx, agentId, entityId);
-  // It may have joined another one until its row was ours.
+  // The agent may have joined another space before its row was locked.
   await leaveSpaces(services, tx, entityId);
   await cancelPending(services, tx, { agentId });
-  // A call that was approved and waits for the agent to run it is pending no more, and its card is still open.
+  // An approved call that waits for the agent to run it is no longer pending, but its card is still open.
   await cancelCards(services, tx, entityId);
   await tx.db.updateTable('plans').set({ next_at: null }).where('agent_id', '=', agentId).execute();
-  // Runs before their events: that is how a run that ends takes them, so the two do not wait for each other.
+  // Runs come before their events, in the same order as when a run ends, so that the two never wait for each other.
   await cancelRunsOf(services, tx, agentId);
-  await buryInbox(tx, agentId);
+  await markInboxDead(tx, agentId);
 }
 
 async function leaveSpaces(services: Services, tx: Tx, entityId: string): Promise<void> {
-  // All of them before anything else is written: see lockSpace.
+  // All spaces are locked before anything else is written: see lockSpace.
   for (const spaceId of await spacesOf(tx, entityId)) await lockSpace(tx, spaceId);
-  // Asked again, now that they are ours: somebody may have taken the agent out of one until then.
+  // Read again under the locks: somebody may have removed the agent from one meanwhile.
   for (const spaceId of await spacesOf(tx, entityId)) await removeMember(services, tx, { spaceId, entityId });
 }
 
-/** In the order of their ids. */
+/** Returns the ids in order. */
 async function spacesOf(tx: Tx, entityId: string): Promise<readonly string[]> {
   const joined = await tx.db
     .selectFrom('memberships')
@@ -59,8 +60,8 @@ async function markDeleted(tx: Tx, agentId: string, entityId: string): Promise<v
   await tx.db.updateTable('entities').set({ deleted_at: now }).where('id', '=', entityId).execute();
 }
 
-/** Dead rather than gone: an operator still sees what nobody read. */
-async function buryInbox(tx: Tx, agentId: string): Promise<void> {
+/** The events become dead and are not deleted, so that operators still see what nobody read. */
+async function markInboxDead(tx: Tx, agentId: string): Promise<void> {
   await tx.db
     .updateTable('inbox_events')
     .set({ status: 'dead', error: toJson({ code: 'agent_deleted', message: 'The agent was deleted.' }) })

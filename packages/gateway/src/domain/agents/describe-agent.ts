@@ -1,8 +1,8 @@
-import { renderFrame } from '../inbox/frame.ts';
+import { renderFrame } from '../frame.ts';
 
 /**
- * The system text of a cycle: the operator's instructions, and how the gateway works. It takes nothing else, so that no
- * text of users, tools or names can get into the system role.
+ * The system text of a cycle: the operator's instructions, and how the gateway works. It contains nothing else, so that
+ * no text of users, tools or names can get into the system role.
  */
 export function renderInstructions({ instructions, tag }: { instructions: string; tag: string }): string {
   const own = instructions.trim();
@@ -25,11 +25,11 @@ You sleep until something arrives. Then you get one cycle: you read what arrived
 - When nothing needs to be done or said, end without calling a tool.`;
 }
 
-/** What an agent is told of itself at the start of a cycle. All of it is data. */
+/** What an agent is told about itself at the start of a cycle. All of it is data. */
 export interface Situation {
   readonly agent: { readonly entityId: string; readonly name: string };
   readonly activeSpaceId: string | undefined;
-  /** Those it is in. */
+  /** The spaces that it is a member of. */
   readonly spaces: readonly SituationSpace[];
   readonly goals: readonly { readonly key: string; readonly description: string; readonly [detail: string]: unknown }[];
   readonly memories: readonly { readonly key: string; readonly value: unknown }[];
@@ -52,7 +52,10 @@ export interface SituationPlan {
   readonly nextAt?: number | undefined;
 }
 
-/** The text of a user message, one JSON object a line, in a structure that no content can imitate. */
+/**
+ * Renders the situation as the text of a user message: one JSON object per line, in a frame that no content can
+ * imitate.
+ */
 export function renderSituation(situation: Situation, { tag }: { readonly tag: string }): string {
   const { agent, activeSpaceId, spaces, goals, memories, plans } = situation;
   const lines = [
@@ -66,7 +69,7 @@ export function renderSituation(situation: Situation, { tag }: { readonly tag: s
   return renderFrame({ name: 'situation', tag, lines });
 }
 
-/** What it is about comes first, and no detail of the same name can replace it. */
+/** `about` comes first, and no detail of the same name can replace it. */
 function toLine(about: string, details: object): object {
   return Object.assign({ about }, details, { about });
 }

@@ -7,21 +7,21 @@ import { isId } from '../entities/column-text.ts';
 /**
  * Why the row of an agent is locked:
  * - `share`: the agent must stay as it is until the commit.
- * - `inbox`: its waiting events are counted, to add one. Others who count wait.
- * - `change`: it is read to be written. A cycle reads it under its thread's lock and not under this one, so the thread is locked
- *   first: otherwise a cycle could begin upon the old row after the change was answered.
+ * - `inbox`: its waiting events are counted, to add one. Others that count wait.
+ * - `change`: the row is read and then written. The thread is locked first, because a cycle reads the agent under the thread's lock:
+ *   otherwise a cycle could start with the old row after the change was confirmed.
  */
 export type AgentLock = 'share' | 'inbox' | 'change';
 
-/** The row of an agent that is not deleted, and is not until the commit. */
+/** Locks and returns the row of an agent that is not deleted. It stays so until the commit. */
 export async function lockAgent(tx: Tx, agentId: string, purpose: AgentLock): Promise<AgentRow> {
-  const agent = await lockAgentIfThere(tx, agentId, purpose);
+  const agent = await lockAgentIfExists(tx, agentId, purpose);
   if (agent === undefined) throw notFound('agent', agentId);
   return agent;
 }
 
-/** Undefined: there is no such agent, or it was deleted. */
-export async function lockAgentIfThere(tx: Tx, agentId: string, purpose: AgentLock): Promise<AgentRow | undefined> {
+/** Returns undefined if there is no such agent, or it was deleted. */
+export async function lockAgentIfExists(tx: Tx, agentId: string, purpose: AgentLock): Promise<AgentRow | undefined> {
   if (!isId(agentId)) return undefined;
   if (purpose === 'change') await lockThreads(tx, agentId);
   const row = tx.db.selectFrom('agents').selectAll().where('id', '=', agentId).where('status', '!=', 'deleted');
@@ -34,7 +34,7 @@ const LOCKS: Readonly<Record<AgentLock, RawBuilder<unknown>>> = {
   change: sql`for no key update`,
 };
 
-/** A worker that is about to begin a cycle has begun it when this answers, or finds the agent as it is after our commit. */
+/** Waits for a worker that is starting a cycle. A later one sees the agent as it is after our commit. */
 export async function lockThreads(tx: Tx, agentId: string): Promise<void> {
   if (tx.dialect !== 'postgres') return;
   const threads = tx.db.selectFrom('threads').select('id').where('agent_id', '=', agentId).orderBy('id');

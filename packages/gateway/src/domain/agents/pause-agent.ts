@@ -5,12 +5,12 @@ import { type Agent, toAgent } from './agent.ts';
 import { lockAgent } from './lock-agent.ts';
 import { wakeIfWaiting } from './wake-if-waiting.ts';
 
-/** The cycle that runs finishes and no other begins; events wait. */
+/** Pauses the agent: the running cycle finishes, no other starts, and events wait. */
 export async function pauseAgent(_services: Services, tx: Tx, agentId: string): Promise<Agent> {
   return await setStatus(tx, agentId, 'paused');
 }
 
-/** Also tries one again whose configuration did not work. */
+/** Resumes a paused agent. It also retries one whose configuration did not work. */
 export async function resumeAgent(services: Services, tx: Tx, agentId: string): Promise<Agent> {
   const agent = await setStatus(tx, agentId, 'active');
   await wakeIfWaiting(services, tx, agentId);

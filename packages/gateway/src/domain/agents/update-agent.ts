@@ -9,12 +9,15 @@ import { wakeIfWaiting } from './wake-if-waiting.ts';
 
 export interface AgentUpdate {
   readonly agentId: string;
-  /** The fields that change; null takes one away. The others stay. */
+  /** The fields to change. Null removes one; the others stay. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly isKnownTool?: IsKnownTool | undefined;
 }
 
-/** Applies from the next cycle. What does not fit is refused as a whole, and the old configuration stays. */
+/**
+ * Changes the configuration from the next cycle on. An invalid change is refused as a whole, and the old configuration
+ * stays.
+ */
 export async function updateAgent(services: Services, tx: Tx, update: AgentUpdate): Promise<Agent> {
   const before = await lockAgent(tx, update.agentId, 'change');
   const merged = Object.entries({ ...fromJson<AgentConfigInput>(before.config), ...update.config });
@@ -32,7 +35,7 @@ export async function updateAgent(services: Services, tx: Tx, update: AgentUpdat
   };
   await tx.db.updateTable('agents').set(changed).where('id', '=', before.id).execute();
   await tx.db.updateTable('entities').set({ display_name: config.name }).where('id', '=', before.entity_id).execute();
-  // What waited for a configuration that works has waited long enough.
+  // Events that waited for a configuration that works can run now.
   if (isMended) await wakeIfWaiting(services, tx, before.id);
   return toAgent({ ...before, ...changed });
 }

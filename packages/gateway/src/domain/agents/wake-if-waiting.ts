@@ -1,8 +1,8 @@
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { IS_WAITING } from '../inbox/waiting.ts';
+import { IS_WAITING } from '../waiting-events.ts';
 
-/** Wakes the agent if something waits for it, when the first of it may be taken. */
+/** Wakes the agent at the time its first waiting event is available, if one waits. */
 export async function wakeIfWaiting({ engine }: Pick<Services, 'engine'>, tx: Tx, agentId: string): Promise<void> {
   const first = await tx.db
     .selectFrom('inbox_events')

@@ -1,13 +1,13 @@
-import { type Frame, parseAnyFrame, renderFrame } from '../inbox/frame.ts';
+import { type Frame, parseAnyFrame, renderFrame } from '../frame.ts';
 import { clip } from './clip.ts';
 
-/** What of a text of a line may be shown. The last leaves ids and sources whole. */
+/** How many characters of each text in a line are shown. The smallest still leaves ids and sources complete. */
 const CLIPS = [2_000, 500, 150, 60];
 
 /**
- * A frame of ours with at most so many characters, if that can be; undefined where the text is none. Texts inside its lines are
- * clipped, and then its last lines are left out: a line is never cut, because the beginning of one and the end of another would read
- * as an event that nobody sent.
+ * Shortens one of our frames to at most `characters`, if possible. Returns undefined if the text is not a frame. Texts
+ * inside its lines are clipped first, then its last lines are left out. A line is never cut: the beginning of one and
+ * the end of another could read like an event that nobody sent.
  */
 export function clipFrame(text: string, characters: number): string | undefined {
   const frame = parseAnyFrame(text);
@@ -21,7 +21,7 @@ export function clipFrame(text: string, characters: number): string | undefined 
 
 function withFewerLines(frame: Frame, characters: number): string {
   const lines = frame.lines.map((line) => clipTexts(line, CLIPS.at(-1) ?? 0));
-  // It may have been clipped before.
+  // The frame may have been clipped before.
   const gone = Number(frame.attributes?.leftout ?? 0);
   const first = (count: number): string => {
     const attributes = { ...frame.attributes, leftout: gone + lines.length - count };

@@ -1,36 +1,36 @@
 import type { Outcome } from '@lastcall/core';
 import { toJson } from '../../ports/store/json.ts';
-import { fileParts, wholeText } from './whole-output.ts';
+import { fileParts, fullText } from './full-output.ts';
 
 export interface OutputLimits {
-  /** Bytes of an output that the model, a card and a stream are shown. */
+  /** How many bytes of an output the model, a card and a stream are shown. */
   readonly outputBytes: number;
-  /** Bytes of an output that are kept to be read back. */
+  /** How many bytes of an output are stored to be read back. */
   readonly keptOutputBytes: number;
 }
 
-/** What an outcome says of the part of its output that it does not show. */
-interface Cut {
-  /** Of the whole, as `read_output` counts them. */
+/** What an outcome says about the part of its output that is not shown. */
+interface OutputCut {
+  /** The length of the complete output, in the characters that `read_output` counts. */
   readonly characters: number;
-  /** Whether the whole can be read back. */
+  /** True if the complete output can be read back. */
   readonly kept: boolean;
 }
 
-export type CutOutcome = Outcome & { readonly cut?: Cut };
+export type CutOutcome = Outcome & { readonly cut?: OutputCut };
 
 /**
- * The outcome with what is over the limit cut off, and said so; the outcome itself, where nothing is. How the call ended stays as it
- * is: a large output is no failure.
+ * Cuts off what is over the limit, and says so in the text. Returns the outcome itself if nothing is over it. The
+ * status stays: a large output is not a failure.
  */
 export function cutOutcome(outcome: Outcome, callId: string, limits: OutputLimits): CutOutcome {
   const { outputBytes, keptOutputBytes } = limits;
   const value = outcome.status === 'ok' ? toText(outcome.value, outcome.text) : '';
-  // The text for the person is part of the value of a reply.
-  const [valueBytes, textBytes] = [bytesOf(value), bytesOf(wholeText(outcome))];
+  // A reply's text for people is part of its value.
+  const [valueBytes, textBytes] = [bytesOf(value), bytesOf(fullText(outcome))];
   if (valueBytes <= outputBytes && textBytes <= outputBytes) return outcome;
-  const cut: Cut = {
-    characters: wholeText(outcome).length,
+  const cut: OutputCut = {
+    characters: fullText(outcome).length,
     kept: Math.max(valueBytes, textBytes) <= keptOutputBytes,
   };
   const shortened = valueBytes <= outputBytes ? outcome : withValue(outcome, value, outputBytes);
@@ -42,40 +42,40 @@ export function cutOutcome(outcome: Outcome, callId: string, limits: OutputLimit
   return { ...withText(shortened, `${head}\n${mark}`), cut };
 }
 
-/** As much of the text as so many bytes hold. Ends after a whole character. */
+/** Returns as much of the text as fits into the bytes, in complete characters. */
 function headOf(text: string, bytes: number): string {
-  // Each takes a byte at least.
+  // Every character takes at least one byte.
   if (text.length <= bytes && bytesOf(text) <= bytes) return text;
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes));
   return text.slice(0, read);
 }
 
-/** For those who see a card or a stream, who have no tool to read on with. */
+/** Cuts a text for people who see a card or a stream. They have no tool to read the rest. */
 export function cutForPeople(text: string, bytes: number): string {
   const head = headOf(text, bytes);
   if (head.length === text.length) return text;
   return `${head}\n[cut: the first ${head.length} of ${text.length} characters are shown]`;
 }
 
-interface Shown {
+interface KeptOutput {
   readonly callId: string;
   readonly head: string;
-  readonly cut: Cut;
+  readonly cut: OutputCut;
 }
 
-function keptMark(outcome: Outcome, { callId, head, cut }: Shown): string {
+function keptMark(outcome: Outcome, { callId, head, cut }: KeptOutput): string {
   const files = fileParts(outcome).map(({ mediaType }) => mediaType);
   const leftOut = files.length === 0 ? '' : ` Files left out: ${files.join(', ')}.`;
   return `[output cut: the first ${head.length} of ${cut.characters} characters are shown.${leftOut} The whole is kept as ${callId}: read_output gives it back, from offset ${head.length} on]`;
 }
 
-interface Lost {
+interface DroppedOutput {
   readonly head: string;
   readonly textBytes: number;
   readonly keptOutputBytes: number;
 }
 
-function lostMark({ status }: Outcome, { head, textBytes, keptOutputBytes }: Lost): string {
+function lostMark({ status }: Outcome, { head, textBytes, keptOutputBytes }: DroppedOutput): string {
   const ran = status === 'ok' ? 'The tool ran and succeeded, and what it did stays done. ' : '';
   return `[output dropped: ${ran}Its output has ${textBytes} bytes, more than the ${keptOutputBytes} that are kept. The first ${head.length} characters are shown; the rest is gone and cannot be read back]`;
 }
@@ -102,7 +102,7 @@ function withText(outcome: Outcome, text: string): Outcome {
   }
 }
 
-/** Most values are their own text: those need not be written twice to be measured. */
+/** Most values are their own text, and need not be serialized twice to be measured. */
 function toText(value: unknown, text: string): string {
   if (typeof value === 'string') return value;
   const json = toJson(value);

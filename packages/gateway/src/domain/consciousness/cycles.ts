@@ -2,13 +2,13 @@ import type { Entry } from '@lastcall/core';
 
 export type ReplyEntry = Extract<Entry, { kind: 'reply' }>;
 
-export interface Cut {
+export interface CycleSplit {
   readonly older: readonly Entry[];
   readonly newest: readonly Entry[];
 }
 
-/** A cycle begins at a `turn`. */
-export function cutBeforeNewest(entries: readonly Entry[]): Cut {
+/** Splits the entries at the last `turn`, where the newest cycle starts. */
+export function splitBeforeNewest(entries: readonly Entry[]): CycleSplit {
   const begin = Math.max(
     0,
     entries.findLastIndex(({ kind }) => kind === 'turn'),
@@ -17,17 +17,17 @@ export function cutBeforeNewest(entries: readonly Entry[]): Cut {
 }
 
 /**
- * The same, with the first step of the newest cycle among the older ones. Undefined where nothing more can be moved: a step
- * whose calls have no end yet is still under way.
+ * Moves the first step of the newest cycle to the older ones. Returns undefined if nothing more can be moved: a step
+ * whose calls have no end yet still runs.
  */
-export function cutAfterFirstStep({ older, newest }: Cut): Cut | undefined {
+export function splitAfterFirstStep({ older, newest }: CycleSplit): CycleSplit | undefined {
   const body = newest.findIndex(({ kind }) => kind !== 'turn');
   const next = newest.findIndex(({ kind }, index) => index > body && kind === 'reply');
   const end = next === -1 ? newest.length : next;
   const step = newest.slice(0, end);
   const isEmpty = step.every(({ kind }) => kind === 'turn' || kind === 'stop');
   if (isEmpty || hasOpenCall(step)) return undefined;
-  // How the cycle ended stays known.
+  // Keeps the entry that says how the cycle ended.
   const last = newest.at(-1);
   const stop = next === -1 && last?.kind === 'stop' ? [last] : [];
   return { older: [...older, ...step], newest: [{ kind: 'turn' }, ...stop, ...newest.slice(end)] };
@@ -44,28 +44,28 @@ function hasOpenCall(step: readonly Entry[]): boolean {
 }
 
 /**
- * What core needs of the older cycles to settle their waiting calls later: their replies, reduced to these calls, and what is
- * known of the wait.
+ * What core needs of the older cycles to settle their waiting calls later: their replies, reduced to these calls, and
+ * the entries of the wait.
  */
-export function waitingCalls({ older, newest }: Cut): readonly Entry[] {
+export function waitingCalls({ older, newest }: CycleSplit): readonly Entry[] {
   const waits = waitsAfter(older);
-  // The newest cycle tells of these by itself.
+  // The newest cycle itself contains the answers to these.
   for (const entry of newest)
     if (entry.kind === 'settled' && entry.late === true) waits.delete(entry.settlement.callId);
   return older.flatMap((entry) => (entry.kind === 'reply' ? reduceReply(entry, waits) : []));
 }
 
 /**
- * The newest cycle without the starts of calls that are carried no longer: a call of an older cycle that was allowed to run, and ended
- * in this one. A transcript that starts a call which nobody asked for is refused when it is read.
+ * Removes the starts of calls that are no longer carried over: a call of an older cycle that was approved and ended in
+ * this one. A transcript that starts a call without a reply is refused when it is read.
  */
-export function ownStarts(newest: readonly Entry[], carried: ReadonlySet<string>): readonly Entry[] {
+export function withoutForeignStarts(newest: readonly Entry[], carried: ReadonlySet<string>): readonly Entry[] {
   const asked = new Set(carried);
   for (const entry of newest) if (entry.kind === 'reply') for (const { callId } of entry.calls) asked.add(callId);
   return newest.filter((entry) => entry.kind !== 'started' || asked.has(entry.callId));
 }
 
-/** By call: the entries of its wait. */
+/** The entries of each waiting call, by call id. */
 function waitsAfter(entries: readonly Entry[]): Map<string, Entry[]> {
   const waits = new Map<string, Entry[]>();
   for (const entry of entries) {
@@ -86,8 +86,8 @@ function reduceReply(reply: ReplyEntry, waits: ReadonlyMap<string, readonly Entr
 }
 
 /**
- * The cycle without what a rewind took out of the view, for a cycle that has to be made smaller: what is shown stays the same,
- * and it can no longer be rewound.
+ * Removes what a rewind took out of the view, to make a cycle smaller. The view stays the same, but the cycle can no
+ * longer be rewound.
  */
 export function withoutRewound(entries: readonly Entry[]): readonly Entry[] {
   if (!entries.some(({ kind }) => kind === 'rewind')) return entries;
@@ -101,7 +101,7 @@ export function withoutRewound(entries: readonly Entry[]): readonly Entry[] {
   return kept;
 }
 
-/** What ended or began to wait meanwhile, of calls asked for before. */
+/** Keeps the ends and waits of calls that were requested before the removed entries. */
 function endsOfOthers(gone: readonly Entry[]): readonly Entry[] {
   const asked = new Set(
     gone.flatMap((entry) => (entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : [])),

@@ -4,15 +4,18 @@ type Message = ReturnType<Transcript['view']>[number];
 type Part = Exclude<Message['content'], string>[number];
 
 const CHARACTERS_A_TOKEN = 4;
-/** An image costs a model about as much, whatever its bytes are. */
+/** An image costs a model about this much, whatever its size in bytes. */
 const FILE_CHARACTERS = 6_000;
 
-/** What the messages cost a model, roughly: no provider's count is known before it is asked. Inputs and outputs of tools count. */
+/**
+ * Estimates the tokens of messages, inputs and outputs of tools included. No provider's own count is known before the
+ * request.
+ */
 export function estimateTokens(messages: readonly Message[]): number {
   return toTokens(messages.reduce((sum, message) => sum + charactersOf(message), 0));
 }
 
-/** What the entries cost as a model is shown them. */
+/** Estimates the tokens of entries as the model sees them. */
 export function estimateEntries(entries: readonly Entry[]): number {
   return estimateTokens(new Transcript(entries).view());
 }
@@ -60,7 +63,7 @@ function outputLength(output: Extract<Part, { type: 'tool-result' }>['output']):
   }
 }
 
-/** Entries never change, and neither do their inputs: each is measured once. */
+/** Entries and their inputs never change, so each is measured once. */
 const lengths = new WeakMap<object, number>();
 
 export function jsonLength(value: unknown): number {

@@ -1,9 +1,12 @@
 import { clip } from './clip.ts';
 
-/** Long lines are clipped before any is left out: what each was about is worth more than the whole of one. */
+/** Long lines are clipped before any is left out: a bit of each is worth more than all of one. */
 const CLIPS = [4_000, 2_000, 1_000, 500, 240, 120, 60];
 
-/** As much of the lines as fits, in their order: clipped ones, and if need be the first and the last of them. */
+/**
+ * Returns as many of the lines as fit, in order: first clipped, and if that is not enough only the first and the last
+ * of them.
+ */
 export function fitLines(lines: readonly string[], fits: (lines: readonly string[]) => boolean): readonly string[] {
   if (fits(lines)) return lines;
   for (const characters of CLIPS) {
@@ -16,7 +19,7 @@ export function fitLines(lines: readonly string[], fits: (lines: readonly string
   );
 }
 
-/** The most that fits, found by halving. Of three lines that stay, one is from the beginning. */
+/** Finds by bisection how many lines fit. Of every three that stay, one is from the beginning. */
 function firstAndLast(lines: readonly string[], fits: (lines: readonly string[]) => boolean): readonly string[] {
   let [best, low, high]: [readonly string[], number, number] = [[], 1, lines.length - 1];
   while (low <= high) {

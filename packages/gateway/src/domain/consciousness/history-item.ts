@@ -4,12 +4,12 @@ type Message = ReturnType<Transcript['view']>[number];
 type AssistantPart = Extract<Message, { role: 'assistant' }>['content'][number];
 type ToolPart = Extract<Message, { role: 'tool' }>['content'][number];
 
-/** Something that a summary may tell of. */
+/** Something that a summary can mention. */
 export type HistoryItem =
   | { readonly said: 'system' | 'user' | 'assistant'; readonly text: string }
   | { readonly called: string; readonly input: unknown; readonly result: string };
 
-/** What happened, as the model was shown it: what was rewound or gave way to newer results is no part of it. */
+/** Lists what happened as the model saw it, without what was rewound or replaced by newer results. */
 export function historyItems(
   entries: readonly Entry[],
   isLeftOut: (callId: string) => boolean,
@@ -21,25 +21,25 @@ export function historyItems(
   return messages.flatMap((message) => toHistoryItems(message, { results, isLeftOut }));
 }
 
-interface Around {
+interface ItemContext {
   readonly results: ReadonlyMap<string, string>;
   readonly isLeftOut: (callId: string) => boolean;
 }
 
-function toHistoryItems(message: Message, around: Around): readonly HistoryItem[] {
+function toHistoryItems(message: Message, context: ItemContext): readonly HistoryItem[] {
   switch (message.role) {
     case 'system':
       return [{ said: 'system', text: message.content }];
     case 'user':
       return message.content.map((part) => ({ said: 'user', text: part.type === 'text' ? part.text : '[A file.]' }));
     case 'assistant':
-      return message.content.flatMap((part) => ofAssistant(part, around));
+      return message.content.flatMap((part) => toAssistantItems(part, context));
     case 'tool':
       return [];
   }
 }
 
-function ofAssistant(part: AssistantPart, { results, isLeftOut }: Around): readonly HistoryItem[] {
+function toAssistantItems(part: AssistantPart, { results, isLeftOut }: ItemContext): readonly HistoryItem[] {
   switch (part.type) {
     case 'text':
       return part.text.trim() === '' ? [] : [{ said: 'assistant', text: part.text }];

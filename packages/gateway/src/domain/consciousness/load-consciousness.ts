@@ -4,16 +4,16 @@ import { statement } from '../../ports/store/statement.ts';
 import type { Tables, TranscriptEntryRow } from '../../ports/store/tables.ts';
 import { COMPACTION, fromCompactionPayload, fromEntryPayload } from './transcript-row.ts';
 
-/** What a thread has in mind, as its last cycle left it. */
+/** What a thread remembers, as its last cycle left it. */
 export interface Consciousness {
-  /** For `new Transcript(entries)`: what the last compaction carried, then what was written since. */
+  /** The entries for `new Transcript(entries)`: what the last compaction carried over, then what was written since. */
   readonly entries: readonly Entry[];
   /**
-   * What was written since the last compaction, for `replay`: of a session that is as it was at the compaction, or of one
-   * restored from a snapshot, then only those with a `seq` after the snapshot's.
+   * What was written since the last compaction, to `replay` on a session. If the session was restored from a snapshot,
+   * only the records with a `seq` after the snapshot's are replayed.
    */
   readonly records: readonly StoredRecord[];
-  /** Of the next row. Rows of a thread are numbered from 1. */
+  /** The number of the next row. Rows of a thread are numbered from 1. */
   readonly nextSeq: number;
 }
 
@@ -21,15 +21,15 @@ export interface StoredRecord extends JournalRecord {
   readonly seq: number;
 }
 
-/** Reads from the last compaction on: what came before stays in the store and is not read again. */
+/** Reads from the last compaction on. Earlier rows stay in the store and are not read again. */
 export async function loadConsciousness(db: Kysely<Tables>, threadId: string): Promise<Consciousness> {
   return toConsciousness(await loadTranscriptRows(db, threadId));
 }
 
-/** A row of a transcript as it is written. */
+/** A row of a transcript as it is stored. */
 export type TranscriptRow = Pick<TranscriptEntryRow, 'seq' | 'kind' | 'payload'>;
 
-/** What there is to be read of a mind. */
+/** Reads the rows that make up the consciousness. */
 export async function loadTranscriptRows(db: Kysely<Tables>, threadId: string): Promise<readonly TranscriptRow[]> {
   return await fromLastCompaction(db, { threadId });
 }
@@ -46,7 +46,10 @@ export function toConsciousness(rows: readonly TranscriptRow[]): Consciousness {
   };
 }
 
-/** Walks back from the newest row, so that it costs what was written since, however long the thread is. */
+/**
+ * Searches backwards from the newest row, so the cost depends on what was written since the compaction, not on the
+ * thread's length.
+ */
 const fromLastCompaction = statement((db, { threadId }: { threadId: string }) =>
   db
     .selectFrom('transcript_entries')

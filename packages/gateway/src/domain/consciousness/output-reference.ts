@@ -3,7 +3,7 @@ import type { CutOutcome } from './cut-output.ts';
 
 type SettledEntry = Extract<Entry, { kind: 'settled' }>;
 
-/** The end of a call with a reference in the place of its output. The output itself stays in the store, under the call's id. */
+/** Replaces the output of a settled call by a reference. The output itself stays in the store, under the call's id. */
 export function toReference(entry: SettledEntry): SettledEntry {
   const { settlement } = entry;
   const { cut, text: shown } = settlement.outcome as CutOutcome;
@@ -11,18 +11,18 @@ export function toReference(entry: SettledEntry): SettledEntry {
   return { ...entry, settlement: { ...settlement, outcome: withText(settlement.outcome, text, settlement.terminal) } };
 }
 
-/** A longer text only begins like one. */
-const LONGEST_REFERENCE = 400;
+/** A longer text only starts like a reference. */
+const MAX_REFERENCE = 400;
 
 export function isReference({ settlement: { callId, outcome } }: SettledEntry): boolean {
-  return outcome.text.startsWith(`[output kept as ${callId} (`) && outcome.text.length < LONGEST_REFERENCE;
+  return outcome.text.startsWith(`[output kept as ${callId} (`) && outcome.text.length < MAX_REFERENCE;
 }
 
 function referenceText(callId: string, characters: number): string {
   return `[output kept as ${callId} (${characters} characters): read_output gives it back]`;
 }
 
-/** The value of a terminal tool is what its turn gave, and stays. */
+/** The value of a terminal tool is the turn's result, so it stays. */
 function withText(outcome: Outcome, text: string, terminal: true | undefined): Outcome {
   switch (outcome.status) {
     case 'ok':

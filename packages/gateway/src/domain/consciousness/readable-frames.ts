@@ -1,11 +1,11 @@
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
-import { parseFrame } from '../inbox/frame.ts';
+import { parseFrame } from '../frame.ts';
 
 /**
- * What is stored of an agent's mind, for people to read: its frames as the events and lines that they hold, and the id that
- * delimits them nowhere. Whoever knew it could write what reads as an event in another tool's log.
+ * Converts what is stored of an agent for people to read: frames become the events and lines that they hold, and the
+ * tag is hidden everywhere. Somebody who knew the tag could write text that reads like an event.
  */
-export function readable<T>(value: T, tag: string): T {
+export function toReadable<T>(value: T, tag: string): T {
   return hideTagIn(showFrames(value, tag), tag) as T;
 }
 
@@ -14,13 +14,13 @@ function showFrames(value: unknown, tag: string): unknown {
   if (typeof value !== 'object' || value === null || value instanceof URL) return value;
   const { role, content } = value as { role?: unknown; content?: unknown };
   if (role === 'user' && Array.isArray(content))
-    return { ...value, content: content.map((part) => toShown(part, tag)) };
+    return { ...value, content: content.map((part) => toReadablePart(part, tag)) };
   const { kind, message } = value as { kind?: unknown; message?: unknown };
   return kind === 'message' ? { ...value, message: showFrames(message, tag) } : value;
 }
 
-/** A part that is a frame of ours; any other stays as it is. */
-function toShown(part: unknown, tag: string): unknown {
+/** Converts a part that is one of our frames. Any other stays as it is. */
+function toReadablePart(part: unknown, tag: string): unknown {
   const { type, text } = part as { type?: unknown; text?: unknown };
   if (type !== 'text' || typeof text !== 'string') return part;
   const inbox = parseFrame(text, 'inbox', tag);

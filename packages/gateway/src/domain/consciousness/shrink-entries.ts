@@ -10,18 +10,18 @@ type MessageEntry = Extract<Entry, { kind: 'message' }>;
 type Content = Exclude<MessageEntry['message']['content'], string>;
 type Part = Content[number];
 
-/** Shorter outputs are hardly longer than a reference. */
-const WORTH_A_REFERENCE = 400;
+/** A shorter output is hardly longer than a reference to it. */
+const MIN_OUTPUT_SIZE = 400;
 
-/** The largest outputs become references, one after the other, until the entries fit. */
-export function referToLargest(
+/** Replaces the largest outputs by references, one after the other, until the entries fit. */
+export function replaceLargestOutputs(
   entries: readonly Entry[],
   fits: (entries: readonly Entry[]) => boolean,
 ): readonly Entry[] {
   let current = entries;
   const largest = entries
     .flatMap((entry, index) => (entry.kind === 'settled' ? [{ entry, index, size: outputSize(entry) }] : []))
-    .filter(({ size }) => size > WORTH_A_REFERENCE)
+    .filter(({ size }) => size > MIN_OUTPUT_SIZE)
     .sort((one, other) => other.size - one.size);
   for (const { entry, index } of largest) {
     if (fits(current)) break;
@@ -35,8 +35,8 @@ function outputSize({ settlement: { outcome } }: SettledEntry): number {
 }
 
 /**
- * Everything that is shown of the entries, at most so long a piece, and marked where something is left out. What core needs is
- * kept whole: the calls as they were written, and what waiting calls wait for.
+ * Clips every text of the entries to `characters`, and marks where something is left out. What core needs stays
+ * complete: the calls as they were written, and what waiting calls wait for.
  */
 export function clipEntries(entries: readonly Entry[], characters: number): readonly Entry[] {
   return entries.map((entry) => clipEntry(entry, characters));
@@ -66,14 +66,14 @@ function clipMessage(entry: MessageEntry, characters: number): MessageEntry {
   return { ...entry, message: { ...entry.message, content: clipped } as MessageEntry['message'] };
 }
 
-/** What is said to an agent from outside is a frame, and stays one. */
+/** A frame that is clipped must stay a frame. */
 function clipFramePart(part: Part, characters: number): Part | undefined {
   if (part.type !== 'text' || part.text.length <= characters) return undefined;
   const text = clipFrame(part.text, characters);
   return text === undefined ? undefined : { ...part, text };
 }
 
-/** Thoughts are signed by their provider: they are shown whole or not at all. */
+/** Reasoning is dropped, not clipped: providers sign it and refuse changed reasoning. */
 function clipReply(entry: ReplyEntry, characters: number): ReplyEntry {
   const content = entry.content
     .filter(({ type }) => type !== 'reasoning' && type !== 'reasoning-file' && type !== 'custom')
@@ -100,7 +100,7 @@ function clipPart(part: Part, characters: number): Part {
 
 function clipSettled(entry: SettledEntry, characters: number): SettledEntry {
   const shorter = outputSize(entry) > characters && !isReference(entry) ? shorterOutput(entry) : entry;
-  // The message that tells of a late answer says what the call was.
+  // The message about a late answer repeats the call's input, so that is clipped too.
   if (shorter.late !== true || jsonLength(shorter.settlement.input) <= characters) return shorter;
   const { settlement } = shorter;
   return { ...shorter, settlement: { ...settlement, input: clippedInput(settlement.input, characters) } };

@@ -1,5 +1,5 @@
 import type { Entry } from '@lastcall/core';
-import { renderFrame } from '../inbox/frame.ts';
+import { renderFrame } from '../frame.ts';
 import { toCharacters, toTokens } from './estimate-tokens.ts';
 import { fitLines } from './fit-lines.ts';
 import { type HistoryItem, historyItems } from './history-item.ts';
@@ -7,53 +7,53 @@ import { summariseByRule } from './rule-summary.ts';
 import { readSummary, summaryLength } from './summary-frame.ts';
 
 /**
- * Asks a model for a summary of at most so many tokens. The text is data, one JSON value a line, in a frame. May reject, and
- * may give nothing or too much: then the summary is made by rule.
+ * Asks a model for a summary of at most `budgetTokens`. The text is data in a frame, one JSON value per line. If it
+ * rejects, or returns nothing or too much, the summary is made by rules.
  */
 export type Summarise = (text: string, budgetTokens: number) => Promise<string>;
 
 export interface SummaryOptions {
   readonly entries: readonly Entry[];
-  /** Calls that are carried as they are need no mention. */
+  /** True for calls that are carried over as they are. The summary leaves them out. */
   readonly isCarried: (callId: string) => boolean;
   readonly tag: string;
   readonly budgetTokens: number;
-  /** What of the text a model can read at once. */
+  /** How many tokens the model can read at once. */
   readonly readTokens: number;
   readonly summarise: Summarise;
 }
 
-/** The lines of a summary within its budget. What an earlier summary said is kept as it is as long as it takes at most half. */
+/** Returns the lines of a summary within its budget. An earlier summary is kept as it is if it takes at most half. */
 export async function summariseCycles(options: SummaryOptions): Promise<readonly string[]> {
   const { entries, isCarried, tag, budgetTokens } = options;
   const earlier = entries.flatMap((entry) => readSummary(entry, tag) ?? []);
   const rest = entries.filter((entry) => readSummary(entry, tag) === undefined);
-  const happenings = historyItems(rest, isCarried);
+  const items = historyItems(rest, isCarried);
   const room = toCharacters(budgetTokens);
   const fits = (lines: readonly string[]): boolean => summaryLength(lines, tag) <= room;
-  if (happenings.length === 0) return fitLines(earlier, fits);
+  if (items.length === 0) return fitLines(earlier, fits);
   const isKept = 2 * summaryLength(earlier, tag) <= room;
-  const told = isKept ? happenings : [...earlier.map(toHappening), ...happenings];
+  const toSummarise = isKept ? items : [...earlier.map(toHistoryItem), ...items];
   const kept = isKept ? earlier : [];
   const budget = toTokens(room - summaryLength(kept, tag));
-  const asked = await ask(options, told, budget);
-  if (asked.length > 0 && fits([...kept, ...asked])) return [...kept, ...asked];
-  return byRule({ earlier, happenings, tag, room });
+  const summary = await askModel(options, toSummarise, budget);
+  if (summary.length > 0 && fits([...kept, ...summary])) return [...kept, ...summary];
+  return summariseWithoutModel({ earlier, items, tag, room });
 }
 
-function toHappening(line: string): HistoryItem {
+function toHistoryItem(line: string): HistoryItem {
   return { said: 'assistant', text: line };
 }
 
-/** Empty where there is no answer to be had. */
-async function ask(
+/** Returns no lines if the model gives no usable answer. */
+async function askModel(
   { tag, readTokens, summarise }: SummaryOptions,
-  happenings: readonly HistoryItem[],
+  items: readonly HistoryItem[],
   budgetTokens: number,
 ): Promise<readonly string[]> {
   const render = (lines: readonly string[]): string => renderFrame({ name: 'transcript', tag, lines });
   const lines = fitLines(
-    happenings.map((happening) => JSON.stringify(happening)),
+    items.map((item) => JSON.stringify(item)),
     (some) => toTokens(render(some).length) <= readTokens,
   );
   try {
@@ -69,16 +69,16 @@ async function ask(
   }
 }
 
-interface ByRule {
+interface RuleSummaryOptions {
   readonly earlier: readonly string[];
-  readonly happenings: readonly HistoryItem[];
+  readonly items: readonly HistoryItem[];
   readonly tag: string;
   readonly room: number;
 }
 
-/** Half for what was known before, or what the new needs not. */
-function byRule({ earlier, happenings, tag, room }: ByRule): readonly string[] {
-  const lines = summariseByRule(happenings, tag);
+/** Half of the room is for the earlier summary, or more if the new lines need less. */
+function summariseWithoutModel({ earlier, items, tag, room }: RuleSummaryOptions): readonly string[] {
+  const lines = summariseByRule(items, tag);
   const share = Math.max(Math.floor(room / 2), room - summaryLength(lines, tag));
   const kept = fitLines(earlier, (some) => summaryLength(some, tag) <= share);
   return [...kept, ...fitLines(lines, (some) => summaryLength([...kept, ...some], tag) <= room)];

@@ -2,17 +2,17 @@ import { type Entry, type JournalRecord, Transcript } from '@lastcall/core';
 import { fromJson, toJson } from '../../ports/store/json.ts';
 import type { Json } from '../../ports/store/tables.ts';
 
-/** The `kind` of the row that stands for all rows before it. Every other row has the kind of its entry. */
+/** The `kind` of the row that replaces all rows before it. Every other row has the kind of its entry. */
 export const COMPACTION = 'compaction';
 
 /** What a compaction left of the entries before it. */
 export interface Compaction {
   readonly summary: string;
-  /** A transcript by itself: the summary as a message, the calls that still wait, and the newest cycle. */
+  /** A complete transcript: the summary as a message, the calls that still wait, and the newest cycle. */
   readonly carried: readonly Entry[];
 }
 
-/** The payload of a row that holds an entry and, of the end of a call, what the call changed. */
+/** Serializes an entry and, for the end of a call, what the call changed. */
 export function toEntryPayload({ entry, staged }: JournalRecord): Json {
   const [plain] = new Transcript([entry]).toJSON().entries;
   return toJson({ entry: plain, ...(staged === undefined ? {} : { staged }) });
@@ -32,7 +32,7 @@ export function fromCompactionPayload(payload: Json): Compaction {
   return { summary, carried: revive(carried) };
 }
 
-/** JSON has texts where a message has addresses. */
+/** JSON holds strings where a message has URL objects. */
 function revive(entries: readonly Entry[]): readonly Entry[] {
   return Transcript.fromJSON({ version: 1, entries }).entries;
 }

@@ -1,8 +1,8 @@
 import { invalid, tooLarge } from './invalid.ts';
 
 /**
- * Text for a column of its own, which holds less than JSON text does: PostgreSQL refuses U+0000, and half a surrogate pair would
- * come back as another character.
+ * Checks a text for a column of its own, which accepts less than JSON does: PostgreSQL refuses U+0000, and half a
+ * surrogate pair would come back as another character.
  */
 export function plainText(value: string, path: string, { min = 0, max }: { min?: number; max: number }): string {
   if (value.length > max) throw tooLarge(path, { limit: max, came: value.length, unit: 'characters' });
@@ -12,14 +12,14 @@ export function plainText(value: string, path: string, { min = 0, max }: { min?:
   return value;
 }
 
-/** What a model wrote where a name belongs, as a column of its own can hold it: for people to read, the transcript has it whole. */
+/** Makes a name that a model wrote fit into a column, for people to read. The transcript has the original. */
 export function asPlainText(value: string, max: number): string {
   return value.slice(0, max).toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-/** Whether there can be something of that id at all: the databases disagree on what to do with other texts. */
+/** True if the text can be an id at all. For other texts the databases behave differently. */
 export function isId(id: string): boolean {
-  return id.length > 0 && id.length <= LONGEST_ID && id.isWellFormed() && !id.includes('\0');
+  return id.length > 0 && id.length <= MAX_ID_LENGTH && id.isWellFormed() && !id.includes('\0');
 }
 
-const LONGEST_ID = 500;
+const MAX_ID_LENGTH = 500;

@@ -10,56 +10,61 @@ import { invalid } from './invalid.ts';
 import { type Metadata, toMetadata } from './metadata.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from './page.ts';
 
-/** Who is there: a person, an agent, or a service. */
+/** A person, an agent or a service. */
 export interface Entity {
   readonly id: string;
   readonly kind: EntityKind;
-  /** What the caller's own system calls it. */
+  /** The id that the caller's own system has for it. */
   readonly externalId?: string;
   readonly displayName: string;
   readonly metadata: Metadata;
   readonly createdAt: number;
-  /** It is gone; what it said stays. */
+  /** Set when the entity was deleted. Its messages stay. */
   readonly deletedAt?: number;
 }
 
 export interface NewEntity {
-  /** Agents come with their configuration: see createAgent. */
+  /** Agents are created with their configuration: see createAgent. */
   readonly kind: EntityKind;
   readonly externalId?: string | undefined;
   readonly displayName: string;
   readonly metadata?: Metadata | undefined;
 }
 
-/** The same external id again gives the entity that has it, as it is. */
-export async function createEntity(_services: Services, tx: Tx, given: NewEntity): Promise<Entity> {
-  if (given.kind === 'agent')
+/** Creates an entity. If one with the same external id exists, that one is returned unchanged. */
+export async function createEntity(_services: Services, tx: Tx, newEntity: NewEntity): Promise<Entity> {
+  if (newEntity.kind === 'agent')
     throw invalid('kind', 'must be "human" or "service": create agents with POST /api/agents.');
-  const inserted = await insertEntity(tx, given);
+  const inserted = await insertEntity(tx, newEntity);
   if (inserted !== undefined) return toEntity(inserted);
   const existing = await tx.db
     .selectFrom('entities')
     .selectAll()
-    .where('external_id', '=', given.externalId ?? '')
+    .where('external_id', '=', newEntity.externalId ?? '')
     .executeTakeFirstOrThrow();
-  if (existing.kind !== given.kind)
-    throw new ApiError(409, 'external_id_taken', `externalId "${given.externalId}" belongs to a ${existing.kind}.`, {
-      details: { path: 'externalId', kind: existing.kind },
-    });
+  if (existing.kind !== newEntity.kind)
+    throw new ApiError(
+      409,
+      'external_id_taken',
+      `externalId "${newEntity.externalId}" belongs to a ${existing.kind}.`,
+      {
+        details: { path: 'externalId', kind: existing.kind },
+      },
+    );
   return toEntity(existing);
 }
 
-/** Undefined: another entity has the external id. */
-export async function insertEntity(tx: Tx, given: NewEntity, id: string = newId()): Promise<EntityRow | undefined> {
+/** Returns undefined if another entity has the external id. */
+export async function insertEntity(tx: Tx, newEntity: NewEntity, id: string = newId()): Promise<EntityRow | undefined> {
   return await tx.db
     .insertInto('entities')
     .values({
       id,
-      kind: given.kind,
+      kind: newEntity.kind,
       external_id:
-        given.externalId === undefined ? null : plainText(given.externalId, 'externalId', { min: 1, max: 200 }),
-      display_name: plainText(given.displayName, 'displayName', { min: 1, max: 200 }),
-      metadata: toMetadata(given.metadata),
+        newEntity.externalId === undefined ? null : plainText(newEntity.externalId, 'externalId', { min: 1, max: 200 }),
+      display_name: plainText(newEntity.displayName, 'displayName', { min: 1, max: 200 }),
+      metadata: toMetadata(newEntity.metadata),
       created_at: tx.now(),
       deleted_at: null,
     })
@@ -68,7 +73,7 @@ export async function insertEntity(tx: Tx, given: NewEntity, id: string = newId(
     .executeTakeFirst();
 }
 
-/** Also one that is gone: messages still name it. */
+/** Finds deleted entities too, because messages still name them. */
 export async function getEntity(db: Kysely<Tables>, entityId: string): Promise<Entity> {
   const row = isId(entityId)
     ? await db.selectFrom('entities').selectAll().where('id', '=', entityId).executeTakeFirst()
@@ -82,7 +87,7 @@ export interface EntityFilter extends PageOptions {
   readonly externalId?: string | undefined;
 }
 
-/** Oldest first, without those that are gone. */
+/** Lists entities, oldest first, without deleted ones. */
 export async function listEntities(db: Kysely<Tables>, filter: EntityFilter = {}): Promise<Page<Entity>> {
   const limit = pageLimit(filter.limit);
   const after = textCursor(filter.cursor);

@@ -2,15 +2,15 @@ import { toJson } from '../../ports/store/json.ts';
 import type { Json } from '../../ports/store/tables.ts';
 import { tooLarge } from './invalid.ts';
 
-/** What callers keep with a thing of ours: theirs to understand. */
+/** Data that callers store with our objects. Only they know what it means. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
-/** It is read with every list of the things it is on. */
-const LONGEST = 16_000;
+/** The limit is small, because metadata is read with every list. */
+const MAX_CHARACTERS = 16_000;
 
 export function toMetadata(metadata: Metadata | undefined): Json {
   const text = toJson(metadata ?? {});
-  if (text.length > LONGEST)
-    throw tooLarge('metadata', { limit: LONGEST, came: text.length, unit: 'characters of JSON' });
+  if (text.length > MAX_CHARACTERS)
+    throw tooLarge('metadata', { limit: MAX_CHARACTERS, came: text.length, unit: 'characters of JSON' });
   return text;
 }

@@ -8,19 +8,19 @@ export interface Page<T> {
 }
 
 export interface PageOptions {
-  /** `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly cursor?: string | undefined;
   /** 1–200. Default 50. */
   readonly limit?: number | undefined;
 }
 
-const LARGEST_PAGE = 200;
-const USUAL_PAGE = 50;
+const MAX_PAGE_SIZE = 200;
+const DEFAULT_PAGE_SIZE = 50;
 
-/** Refuses what it will not do: a page is never smaller than was asked for without saying so. */
-export function pageLimit(limit: number = USUAL_PAGE): number {
-  if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_PAGE)
-    throw invalid('limit', `must be a whole number from 1 to ${LARGEST_PAGE}, not ${limit}.`);
+/** Refuses a limit that is out of range: a page must not be silently smaller than requested. */
+export function pageLimit(limit: number = DEFAULT_PAGE_SIZE): number {
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE)
+    throw invalid('limit', `must be a whole number from 1 to ${MAX_PAGE_SIZE}, not ${limit}.`);
   return limit;
 }
 
@@ -35,7 +35,7 @@ export function numberCursor(cursor: string | undefined): number | undefined {
   return cursor === undefined ? undefined : Number(cursor);
 }
 
-/** Of rows that were asked for one beyond the limit: whether it is there tells whether there is more. */
+/** Makes a page of rows that were read with a limit of one more. The extra row says whether there is a next page. */
 export function toPage<Row, T>(
   rows: readonly Row[],
   { limit, cursorOf, toItem }: { limit: number; cursorOf: (row: Row) => string; toItem: (row: Row) => T },

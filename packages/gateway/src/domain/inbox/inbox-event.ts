@@ -1,4 +1,7 @@
-/** What waits for an agent, as `inbox_events.payload` holds it: plain JSON, whole enough to be understood without any history. */
+/**
+ * An event that waits for an agent, as `inbox_events.payload` holds it: JSON that can be understood without any
+ * history.
+ */
 export type InboxEvent = SpaceMessageEvent | ToolResultEvent | PlanEvent | ServiceEvent;
 
 export interface SpaceMessageEvent {
@@ -8,20 +11,22 @@ export interface SpaceMessageEvent {
   readonly spaceName: string;
   readonly from: { readonly entityId: string; readonly name: string; readonly kind: EntityKind };
   readonly text: string;
-  /** The message that this one answers. */
+  /** The message that this one replies to. */
   readonly replyTo?: string;
 }
 
 export type EntityKind = 'human' | 'agent' | 'service';
 
-/** The answer to a pending call. Carries the call itself, so that the agent understands it also after compaction. */
+/**
+ * The answer to a pending call. It contains the call itself, so that the agent understands it even after compaction.
+ */
 export interface ToolResultEvent {
   readonly type: 'tool_result';
   readonly callId: string;
   readonly toolName: string;
   readonly input: unknown;
   readonly outcome: ToolResultOutcome;
-  /** Who answered; nobody did where it expired. */
+  /** Who answered. Missing if the call expired. */
   readonly resolvedBy?: { readonly entityId: string; readonly name: string };
 }
 
@@ -29,7 +34,7 @@ export type ToolResultOutcome =
   | { readonly status: 'ok'; readonly value: unknown }
   | { readonly status: 'error'; readonly message: string }
   | { readonly status: 'expired' }
-  /** `input` is what the approver made of it, where they changed it. */
+  /** `input` is set if the approver changed it. */
   | { readonly status: 'approved'; readonly input?: unknown }
   | { readonly status: 'denied'; readonly reason: string };
 
@@ -41,7 +46,7 @@ interface PlanEvent {
   readonly instruction: string;
   /** Milliseconds since the epoch. */
   readonly dueAt: number;
-  /** It fires after its time, because nobody was there to fire it. */
+  /** True if the plan fires late, because no gateway ran at its time. */
   readonly late?: true;
 }
 
@@ -53,12 +58,15 @@ interface ServiceEvent {
   readonly data: unknown;
 }
 
-/** The order of a batch: 0 people, 1 what the agent itself waits for, 2 other agents. Within a class it is arrival. */
+/**
+ * The order of a batch: 0 people, 1 what the agent itself waits for, 2 other agents. Events of the same priority come
+ * in the order of arrival.
+ */
 export type Priority = 0 | 1 | 2;
 
 export function priorityOf(event: InboxEvent): Priority {
   return event.type === 'space_message' ? PRIORITY_OF_SENDER[event.from.kind] : 1;
 }
 
-// Agents come last, so that two who talk to each other never keep a person waiting.
+// Agents come last, so that two agents that talk to each other never keep a person waiting.
 const PRIORITY_OF_SENDER: Readonly<Record<EntityKind, Priority>> = { human: 0, service: 1, agent: 2 };

@@ -14,7 +14,7 @@ export interface InboxItem {
   readonly priority: number;
   readonly attempts: number;
   readonly event: InboxEvent;
-  /** Not taken before. */
+  /** The event is not taken before this time. */
   readonly availableAt: number;
   /** The run that took it. */
   readonly runId?: string;
@@ -28,7 +28,7 @@ export interface InboxFilter extends PageOptions {
   readonly status?: InboxStatus | undefined;
 }
 
-/** Newest first, of a deleted agent too. */
+/** Lists events, newest first, also those of a deleted agent. */
 export async function listInbox(db: Kysely<Tables>, filter: InboxFilter): Promise<Page<InboxItem>> {
   const limit = pageLimit(filter.limit);
   const before = numberCursor(filter.cursor);

@@ -7,14 +7,17 @@ import { type InboxEvent, priorityOf } from './inbox-event.ts';
 
 export interface PushedEvent {
   readonly agentId: string;
-  /** Delivered once per agent, however often it is pushed. */
+  /** An event is delivered once per agent and id, however often it is pushed. */
   readonly eventId: string;
   readonly event: InboxEvent;
-  /** Withheld: kept for operators, and no reason to wake. Default 'pending'. */
+  /** A withheld event is kept for operators and wakes nobody. Default 'pending'. */
   readonly status?: 'pending' | 'withheld';
 }
 
-/** Puts an event into an agent's inbox and wakes it, in the transaction that made the event. False: it was there already. */
+/**
+ * Puts an event into an agent's inbox and wakes the agent, in the transaction that made the event. Returns false if the
+ * event was there already.
+ */
 export async function pushEvent({ engine }: Pick<Services, 'engine'>, tx: Tx, pushed: PushedEvent): Promise<boolean> {
   const { agentId, eventId, event, status = 'pending' } = pushed;
   const now = tx.now();

@@ -5,12 +5,12 @@ import { lockAgent } from '../agents/lock-agent.ts';
 import { plainText } from '../entities/column-text.ts';
 import { invalid, tooLarge } from '../entities/invalid.ts';
 import { newId } from '../new-id.ts';
-import { countWaiting, inboxFull, inboxLimit } from './inbox-room.ts';
+import { countWaiting, inboxFull, inboxLimit } from './inbox-capacity.ts';
 import { pushEvent } from './push-event.ts';
 
 export interface NewServiceEvent {
   readonly agentId: string;
-  /** The same one again is the same event. Default: a new one. */
+  /** The same id again is the same event. Default: a new id. */
   readonly eventId?: string | undefined;
   /** Who pushes it. */
   readonly source: string;
@@ -23,14 +23,14 @@ export interface PushedServiceEvent {
   readonly duplicate: boolean;
 }
 
-/** Something happened elsewhere that the agent is to know. */
+/** Pushes an event of an outside service to the agent. */
 export async function pushServiceEvent(
   services: Services,
   tx: Tx,
-  given: NewServiceEvent,
+  newEvent: NewServiceEvent,
 ): Promise<PushedServiceEvent> {
-  const { agentId, source, name, data = null } = given;
-  const eventId = ownEventId(given.eventId);
+  const { agentId, source, name, data = null } = newEvent;
+  const eventId = checkEventId(newEvent.eventId);
   plainText(source, 'source', { min: 1, max: 200 });
   plainText(name, 'name', { min: 1, max: 200 });
   assertSize(data, services.limits.resultBytes);
@@ -39,20 +39,23 @@ export async function pushServiceEvent(
   const isNew = await pushEvent(services, tx, { agentId, eventId, event });
   if (isNew) {
     const limit = inboxLimit(agent, services.limits);
-    // Counted with this one, after it was found to be new: a repetition is answered also when the inbox is full.
+    // Counted after the insert, including this event: a repeated event must be answered even if the inbox is full.
     if ((await countWaiting(tx.db, agentId)) > limit) throw inboxFull(agentId, limit);
   }
   return { eventId, duplicate: !isNew };
 }
 
-/** The gateway's own events have ids of these forms: pushed from outside, one would keep the real one from being delivered. */
-const RESERVED: readonly string[] = ['message:', 'tool_result:', 'plan:'];
+/**
+ * The gateway's own events have ids with these prefixes. One pushed from outside would keep the real event from being
+ * delivered.
+ */
+const RESERVED_PREFIXES: readonly string[] = ['message:', 'tool_result:', 'plan:'];
 
-function ownEventId(eventId: string | undefined): string {
+function checkEventId(eventId: string | undefined): string {
   if (eventId === undefined) return `service:${newId()}`;
   plainText(eventId, 'eventId', { min: 1, max: 200 });
-  if (RESERVED.some((prefix) => eventId.startsWith(prefix)))
-    throw invalid('eventId', `must not begin with ${RESERVED.map((prefix) => `"${prefix}"`).join(', ')}.`);
+  if (RESERVED_PREFIXES.some((prefix) => eventId.startsWith(prefix)))
+    throw invalid('eventId', `must not begin with ${RESERVED_PREFIXES.map((prefix) => `"${prefix}"`).join(', ')}.`);
   return eventId;
 }
 

@@ -6,16 +6,19 @@ import { invalid } from '../entities/invalid.ts';
 
 export interface Redrive {
   readonly agentId: string;
-  /** At most 1,000. Default: all that are dead or withheld. */
+  /** At most 1,000. Default: all dead and withheld events. */
   readonly eventIds?: readonly string[] | undefined;
 }
 
-const MOST_EVENTS = 1_000;
+const MAX_EVENTS = 1_000;
 
-/** Puts events that are dead or withheld back into the inbox, as if they had just come. Others stay as they are. Gives their ids. */
+/**
+ * Puts dead and withheld events back into the inbox, as if they had just come. Others stay as they are. Returns their
+ * ids.
+ */
 export async function redrive(services: Services, tx: Tx, { agentId, eventIds }: Redrive): Promise<readonly string[]> {
-  if (eventIds !== undefined && eventIds.length > MOST_EVENTS)
-    throw invalid('eventIds', `must be ${MOST_EVENTS} entries or less, not ${eventIds.length}.`);
+  if (eventIds !== undefined && eventIds.length > MAX_EVENTS)
+    throw invalid('eventIds', `must be ${MAX_EVENTS} entries or less, not ${eventIds.length}.`);
   await lockAgent(tx, agentId, 'share');
   if (eventIds?.length === 0) return [];
   let query = tx.db

@@ -1,4 +1,4 @@
-import { renderFrame } from './frame.ts';
+import { renderFrame } from '../frame.ts';
 import type { InboxEvent } from './inbox-event.ts';
 
 /** An event as a cycle took it from the inbox. */
@@ -6,22 +6,22 @@ export interface WaitingEvent {
   readonly eventId: string;
   /** When it arrived, in milliseconds since the epoch. */
   readonly at: number;
-  /** Counted from 1: above it, an earlier cycle that took the event failed. */
+  /** Counts from 1. A higher number means that an earlier cycle with the event failed. */
   readonly attempt: number;
   readonly event: InboxEvent;
 }
 
 export interface InboxFrame {
   readonly cycle: number;
-  /** The agent's own unguessable id, which the system text tells it. */
+  /** The agent's unguessable frame tag, which the system text names. */
   readonly tag: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 /**
- * A batch of events as the text of one user message: one JSON object a line, in a structure that no content can imitate.
- * Whatever a message says, it adds no event.
+ * Renders a batch of events as the text of one user message: one JSON object per line, in a frame that no content can
+ * imitate. Whatever a message says, it cannot add an event.
  */
 export function renderInbox(events: readonly WaitingEvent[], { cycle, tag, now }: InboxFrame): string {
   const attributes = { cycle, now: new Date(now).toISOString() };
@@ -40,8 +40,8 @@ export interface InboxLine {
 
 function toLine({ eventId, at, attempt, event }: WaitingEvent): InboxLine {
   const { type, ...data } = event;
-  const again = attempt > 1 ? { attempt } : {};
-  return { event: eventId, type, source: sourceOf(event), at: new Date(at).toISOString(), ...again, data };
+  const retry = attempt > 1 ? { attempt } : {};
+  return { event: eventId, type, source: sourceOf(event), at: new Date(at).toISOString(), ...retry, data };
 }
 
 function sourceOf(event: InboxEvent): string {

@@ -10,7 +10,7 @@ import { notFound } from '../api-error.ts';
 import { isId, plainText } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
 import { newId } from '../new-id.ts';
-import { tellRevoked } from '../streams/revocations.ts';
+import { announceRevocation } from '../streams/revocations.ts';
 import { checkScopes, type Scope } from './scope.ts';
 
 /** A secret key as it is shown: never the key itself. */
@@ -18,7 +18,7 @@ export interface ApiKey {
   readonly id: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** How the key begins, to tell it from others. */
+  /** The beginning of the key, to tell it from others. */
   readonly prefix: string;
   readonly createdAt: number;
   readonly revokedAt?: number;
@@ -29,10 +29,10 @@ export interface NewKey {
   readonly scopes: readonly string[];
 }
 
-/** The key is given here, and never again: only its hash is kept. */
-export async function createKey(tx: Tx, given: NewKey): Promise<{ readonly id: string; readonly key: string }> {
-  const key = `${OURS}${randomBytes(32).toString('base64url')}`;
-  const row = await insertKey(tx, given, key);
+/** Creates a key and returns it. It cannot be read again: only its hash is stored. */
+export async function createKey(tx: Tx, newKey: NewKey): Promise<{ readonly id: string; readonly key: string }> {
+  const key = `${KEY_PREFIX}${randomBytes(32).toString('base64url')}`;
+  const row = await insertKey(tx, newKey, key);
   return { id: row.id, key };
 }
 
@@ -42,7 +42,7 @@ export async function insertKey(tx: Tx, { name, scopes }: NewKey, key: string): 
     name: plainText(name, 'name', { min: 1, max: 200 }),
     kind: 'secret',
     hash: hashKey(key),
-    prefix: key.startsWith(OURS) ? key.slice(0, SHOWN) : '',
+    prefix: key.startsWith(KEY_PREFIX) ? key.slice(0, SHOWN_CHARACTERS) : '',
     scopes: toJson(checkScopes(scopes)),
     created_at: tx.now(),
     revoked_at: null,
@@ -51,11 +51,12 @@ export async function insertKey(tx: Tx, { name, scopes }: NewKey, key: string): 
   return row;
 }
 
-/** Undefined: there is none, or it was revoked. */
+/** Returns undefined if there is no such key, or it was revoked. */
 export async function findKey(db: Kysely<Tables>, presented: string): Promise<ApiKey | undefined> {
   const hash = hashKey(presented);
   const [row] = await findHash(db, { hash });
-  // The database compares as fast as it can; what its time tells is of the hash, and this is the comparison that counts.
+  // The database's comparison may leak the hash by its timing, which is harmless. The comparison that decides takes
+  // constant time.
   if (row === undefined || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash))) return undefined;
   return toApiKey(row);
 }
@@ -65,8 +66,8 @@ const findHash = statement((db, { hash }: { hash: string }) =>
 );
 
 /**
- * From here on it opens nothing, and what it opened ends. Revoking it again changes nothing, also at the same moment: the condition
- * is part of the write.
+ * Revokes a key: it opens nothing more, and what it opened ends. Revoking it again changes nothing, even at the same
+ * moment, because the condition is part of the write.
  */
 export async function revokeKey(services: Pick<Services, 'bus'>, tx: Tx, keyId: string): Promise<ApiKey> {
   if (!isId(keyId)) throw notFound('key', keyId);
@@ -78,11 +79,11 @@ export async function revokeKey(services: Pick<Services, 'bus'>, tx: Tx, keyId: 
     .execute();
   const row = await tx.db.selectFrom('api_keys').selectAll().where('id', '=', keyId).executeTakeFirst();
   if (row === undefined) throw notFound('key', keyId);
-  tellRevoked(services, tx, keyId);
+  announceRevocation(services, tx, keyId);
   return toApiKey(row);
 }
 
-/** Oldest first, revoked ones too. */
+/** Lists keys, oldest first, revoked ones too. */
 export async function listKeys(db: Kysely<Tables>, page: PageOptions = {}): Promise<Page<ApiKey>> {
   const limit = pageLimit(page.limit);
   const after = textCursor(page.cursor);
@@ -95,15 +96,18 @@ export async function listKeys(db: Kysely<Tables>, page: PageOptions = {}): Prom
   return toPage(rows, { limit, cursorOf: ({ id }) => id, toItem: toApiKey });
 }
 
-/** 32 random bytes need no salt and no slow hash: there is nothing to guess. */
+/** 32 random bytes need no salt and no slow hash: they cannot be guessed. */
 export function hashKey(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
-const OURS = 'lc_sk_';
+const KEY_PREFIX = 'lc_sk_';
 
-/** Enough to tell our keys apart, and far too little to guess the rest. Of an operator's own key it could be most of it. */
-const SHOWN = 12;
+/**
+ * Enough to tell our keys apart, and far too little to guess the rest. An operator's own key could be hardly longer
+ * than this.
+ */
+const SHOWN_CHARACTERS = 12;
 
 function toApiKey(row: ApiKeyRow): ApiKey {
   return {

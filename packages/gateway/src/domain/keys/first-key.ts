@@ -1,12 +1,12 @@
 import { LastcallError } from '@lastcall/core';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { tellRevoked } from '../streams/revocations.ts';
+import { announceRevocation } from '../streams/revocations.ts';
 import { createKey, hashKey, insertKey } from './api-key.ts';
 
 /**
- * Sees to it that somebody can get in. Gives the key that the very first start makes, to be shown once; later, or where
- * LASTCALL_SECRET_KEY says which key it is, there is nothing to show.
+ * Makes sure that there is a key. Returns the one that the very first start creates, to be shown once. Returns
+ * undefined on later starts, and if LASTCALL_SECRET_KEY is set.
  */
 export async function ensureFirstKey(
   services: Pick<Services, 'store' | 'bus'>,
@@ -21,10 +21,10 @@ export async function ensureFirstKey(
 
 const CONFIGURED = 'LASTCALL_SECRET_KEY';
 
-/** Whoever sets another key has ended the one that was set before. */
+/** Setting another LASTCALL_SECRET_KEY revokes the previous one. */
 async function configure(services: Pick<Services, 'bus'>, tx: Tx, secretKey: string): Promise<undefined> {
   await isFirstStart(tx);
-  // Others that start at this moment wait here.
+  // Other gateways that start at the same moment wait here.
   await tx.db.updateTable('settings').set({ value: 'true' }).where('key', '=', 'first_key').execute();
   const hash = hashKey(secretKey);
   const known = await tx.db.selectFrom('api_keys').select('revoked_at').where('hash', '=', hash).executeTakeFirst();
@@ -38,11 +38,11 @@ async function configure(services: Pick<Services, 'bus'>, tx: Tx, secretKey: str
     .where('revoked_at', 'is', null)
     .returning('id')
     .execute();
-  for (const { id } of ended) tellRevoked(services, tx, id);
+  for (const { id } of ended) announceRevocation(services, tx, id);
   if (known === undefined) await insertKey(tx, { name: CONFIGURED, scopes: ['admin'] }, secretKey);
 }
 
-/** Once, also of gateways that start side by side: the second waits here for the first one's commit. */
+/** True only once: a second gateway that starts at the same moment waits here for the first one's commit. */
 async function isFirstStart(tx: Tx): Promise<boolean> {
   const first = await tx.db
     .insertInto('settings')

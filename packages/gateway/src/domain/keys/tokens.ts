@@ -9,8 +9,8 @@ const ISSUER = 'lastcall';
 const AUDIENCE = 'lastcall-entity';
 const ALGORITHM = 'HS256';
 const HOUR = 3_600;
-/** A token cannot be revoked: it must end by itself soon. */
-const LONGEST = 24 * HOUR;
+/** A token cannot be revoked, so it must expire soon. */
+const MAX_SECONDS = 24 * HOUR;
 
 export interface EntityToken {
   readonly token: string;
@@ -18,7 +18,7 @@ export interface EntityToken {
   readonly expiresAt: number;
 }
 
-/** What signs the tokens of all gateways on this store: made once. */
+/** The secret that signs the tokens of all gateways on this store. It is created once. */
 export async function tokenSecret(store: Store): Promise<Uint8Array> {
   return await store.transaction(async (tx) => {
     const value = toJson(randomBytes(32).toString('base64url'));
@@ -27,22 +27,22 @@ export async function tokenSecret(store: Store): Promise<Uint8Array> {
       .values({ key: 'token_secret', value })
       .onConflict((conflict) => conflict.column('key').doNothing())
       .execute();
-    const kept = await tx.db
+    const stored = await tx.db
       .selectFrom('settings')
       .select('value')
       .where('key', '=', 'token_secret')
       .executeTakeFirstOrThrow();
-    return Buffer.from(fromJson<string>(kept.value), 'base64url');
+    return Buffer.from(fromJson<string>(stored.value), 'base64url');
   });
 }
 
-/** A token that is its entity's, and nobody else's, until it ends: after an hour, or up to a day. */
+/** Signs a token for one entity. It expires after an hour by default, and after a day at most. */
 export async function signToken(
   secret: Uint8Array,
   { entityId, expiresInSeconds = HOUR }: { readonly entityId: string; readonly expiresInSeconds?: number | undefined },
 ): Promise<EntityToken> {
-  if (!Number.isInteger(expiresInSeconds) || expiresInSeconds < 1 || expiresInSeconds > LONGEST)
-    throw invalid('expiresInSeconds', `must be a whole number from 1 to ${LONGEST}, not ${expiresInSeconds}.`);
+  if (!Number.isInteger(expiresInSeconds) || expiresInSeconds < 1 || expiresInSeconds > MAX_SECONDS)
+    throw invalid('expiresInSeconds', `must be a whole number from 1 to ${MAX_SECONDS}, not ${expiresInSeconds}.`);
   const now = Math.floor(Date.now() / 1_000);
   const token = await new SignJWT()
     .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
@@ -61,8 +61,8 @@ export interface VerifiedToken {
 }
 
 /**
- * Whose token it is; whether they are still there is for the caller to look up. Anything else is a 401 that does not say how close it
- * came, except that it has expired.
+ * Returns whose token it is. The caller checks that the entity still exists. Anything invalid is a 401 that does not
+ * say why, except that a token has expired.
  */
 export async function verifyToken(secret: Uint8Array, token: string): Promise<VerifiedToken> {
   try {

@@ -4,19 +4,19 @@ import { fromJson } from '../../ports/store/json.ts';
 import type { GoalRow } from '../../ports/store/tables.ts';
 import { lineSchema, noteKeySchema } from './note-key.ts';
 
-/** What an agent is after. */
+/** Something that an agent wants to achieve. */
 export interface Goal {
   readonly key: string;
   readonly description: string;
-  /** In the agent's own words: "active", "done", … */
+  /** A word that the agent chooses: "active", "done", … */
   readonly status: string;
-  /** The higher, the more important. */
+  /** A higher number is more important. */
   readonly priority: number;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** A goal to be set. What is left out of a known one stays as it is. */
+/** A goal to set. Fields that are left out of an existing goal stay as they are. */
 export interface GoalInput {
   readonly key?: string | undefined;
   readonly description: string;

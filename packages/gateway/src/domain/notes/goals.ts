@@ -13,12 +13,12 @@ import { parseNotes } from './parse-notes.ts';
 
 export type KeyedGoal = GoalInput & { readonly key: string };
 
-/** The most important first, then in the order in which they were made. */
+/** Lists goals, the most important first, then in the order of creation. */
 export async function listGoals(db: Kysely<Tables>, agentId: string): Promise<Goal[]> {
   return (await list(db, { agentId })).map(toGoal);
 }
 
-/** For who reads them along with others. */
+/** The query alone, for callers that batch it with others. */
 export function goalsOf(
   db: Kysely<Tables>,
   { agentId }: { readonly agentId: string },
@@ -34,7 +34,7 @@ export function goalsOf(
 
 const list = statement(goalsOf);
 
-/** Makes goals, or writes over those of the same key. Gives their keys, in order. */
+/** Creates goals, or replaces those with the same key. Returns their keys, in order. */
 export async function setGoals(
   _services: Services,
   tx: Tx,
@@ -46,20 +46,20 @@ export async function setGoals(
   return keyed.map(({ key }) => key);
 }
 
-/** Everything that could be wrong with them is said here, before anything is written. */
+/** Checks everything before anything is written. */
 export async function prepareGoals(
   db: Kysely<Tables>,
   agentId: string,
   goals: readonly GoalInput[],
-  given?: AgentLimits,
+  knownLimits?: AgentLimits,
 ): Promise<KeyedGoal[]> {
-  const limits = given ?? (await noteLimits(db, agentId));
+  const limits = knownLimits ?? (await noteLimits(db, agentId));
   const known = await keysOf(db, agentId);
   const keyed = withKeys(parseNotes('goals', goalInputSchema, goals), known, ({ description }) => description);
   for (const { key, description } of keyed)
     assertLength(`The description of goal "${key}"`, description, limits.noteLength);
   const added = keyed.filter(({ key }) => !known.has(key)).length;
-  assertRoom('goals', { kept: known.size, added, most: limits.maxGoals });
+  assertRoom('goals', { kept: known.size, added, max: limits.maxGoals });
   return keyed;
 }
 
@@ -80,7 +80,7 @@ export async function writeGoals(tx: Tx, agentId: string, goals: readonly KeyedG
   }
 }
 
-/** All of them or none: one that is not there, or another agent's, is "not found". */
+/** Deletes all of them or none: a key that does not exist, or belongs to another agent, is "not found". */
 export async function deleteGoals(
   _services: Services,
   tx: Tx,

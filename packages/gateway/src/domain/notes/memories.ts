@@ -11,12 +11,12 @@ import { withKeys } from './note-key.ts';
 import { assertAllKnown, assertLength, assertRoom, noteLimits } from './note-limits.ts';
 import { parseNotes } from './parse-notes.ts';
 
-/** In the order in which they were made. */
+/** Lists memories in the order of creation. */
 export async function listMemories(db: Kysely<Tables>, agentId: string): Promise<Memory[]> {
   return (await list(db, { agentId })).map(toMemory);
 }
 
-/** For who reads them along with others. */
+/** The query alone, for callers that batch it with others. */
 export function memoriesOf(
   db: Kysely<Tables>,
   { agentId }: { readonly agentId: string },
@@ -31,7 +31,7 @@ export function memoriesOf(
 
 const list = statement(memoriesOf);
 
-/** Makes memories, or writes over those of the same key. Gives their keys, in order. */
+/** Creates memories, or replaces those with the same key. Returns their keys, in order. */
 export async function setMemories(
   _services: Services,
   tx: Tx,
@@ -43,19 +43,19 @@ export async function setMemories(
   return prepared.map(({ key }) => key);
 }
 
-/** Everything that could be wrong with them is said here, before anything is written. */
+/** Checks everything before anything is written. */
 export async function prepareMemories(
   db: Kysely<Tables>,
   agentId: string,
   memories: readonly MemoryInput[],
-  given?: AgentLimits,
+  knownLimits?: AgentLimits,
 ): Promise<MemoryInput[]> {
-  const limits = given ?? (await noteLimits(db, agentId));
+  const limits = knownLimits ?? (await noteLimits(db, agentId));
   const known = await keysOf(db, agentId);
   const keyed = withKeys(parseNotes('memories', memoryInputSchema, memories), known, ({ key }) => key);
   for (const { key, value } of keyed) assertLength(`The memory "${key}"`, textOf(value), limits.noteLength);
   const added = keyed.filter(({ key }) => !known.has(key)).length;
-  assertRoom('memories', { kept: known.size, added, most: limits.maxMemories });
+  assertRoom('memories', { kept: known.size, added, max: limits.maxMemories });
   return keyed;
 }
 
@@ -71,7 +71,7 @@ export async function writeMemories(tx: Tx, agentId: string, memories: readonly 
   }
 }
 
-/** All of them or none: one that is not there, or another agent's, is "not found". */
+/** Deletes all of them or none: a key that does not exist, or belongs to another agent, is "not found". */
 export async function deleteMemories(
   _services: Services,
   tx: Tx,

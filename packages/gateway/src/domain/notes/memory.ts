@@ -4,7 +4,7 @@ import { fromJson } from '../../ports/store/json.ts';
 import type { MemoryRow } from '../../ports/store/tables.ts';
 import { noteKeySchema } from './note-key.ts';
 
-/** What an agent wants to know later. */
+/** Something that an agent wants to remember. */
 export interface Memory {
   readonly key: string;
   /** Text, or any other JSON. */

@@ -7,7 +7,7 @@ import { ApiError, notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { tooLarge } from '../entities/invalid.ts';
 
-/** How many goals, memories and plans the agent may keep, and how long each may be, as it is configured now. */
+/** How many goals, memories and plans the agent may keep, and how long each may be, by its current configuration. */
 export async function noteLimits(db: Kysely<Tables>, agentId: string): Promise<AgentLimits> {
   const agent = isId(agentId)
     ? await db.selectFrom('agents').select('config').where('id', '=', agentId).executeTakeFirst()
@@ -16,22 +16,22 @@ export async function noteLimits(db: Kysely<Tables>, agentId: string): Promise<A
   return resolveAgentLimits(fromJson<Partial<AgentConfig>>(agent.config).limits);
 }
 
-/** `kept` are there already; `added` are new. */
-export function assertRoom(what: string, { kept, added, most }: { kept: number; added: number; most: number }): void {
-  if (added === 0 || kept + added <= most) return;
+/** `kept` counts existing notes, `added` new ones. */
+export function assertRoom(what: string, { kept, added, max }: { kept: number; added: number; max: number }): void {
+  if (added === 0 || kept + added <= max) return;
   throw new ApiError(
     422,
     'too_many',
-    `The limit is ${most} ${what}. There are ${kept}, and this call adds ${added}. Delete some, or overwrite one by its key.`,
-    { details: { most, kept, added } },
+    `The limit is ${max} ${what}. There are ${kept}, and this call adds ${added}. Delete some, or overwrite one by its key.`,
+    { details: { most: max, kept, added } },
   );
 }
 
-export function assertLength(path: string, text: string, most: number): void {
-  if (text.length > most) throw tooLarge(path, { limit: most, came: text.length, unit: 'characters' });
+export function assertLength(path: string, text: string, max: number): void {
+  if (text.length > max) throw tooLarge(path, { limit: max, came: text.length, unit: 'characters' });
 }
 
-/** A batch that says "all of them or none" to a model that mistyped one. */
+/** Refuses the whole batch if a key is unknown, and tells the model which one. */
 export function assertAllKnown(what: string, keys: readonly string[], known: ReadonlySet<string>): void {
   const unknown = keys.filter((key) => !known.has(key));
   if (unknown.length === 0) return;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { check } from '../../config/config-problem.ts';
 import { ApiError } from '../api-error.ts';
 
-/** A model or a client wrote them: what is wrong is said with its place, before anything else is done. */
+/** Checks notes that a model or a client wrote. A problem is reported with its path before anything is done. */
 export function parseNotes<T>(what: string, schema: z.ZodType<T>, notes: readonly T[]): readonly T[] {
   const checked = check(z.array(schema), notes, [what]);
   if (checked.ok) return checked.value;

@@ -9,10 +9,10 @@ import { updateCard } from '../spaces/tool-card.ts';
 import { fitsKind, hashAnswer, toOutcome } from './answer.ts';
 import { assertSize, fitAnswer } from './check-answer.ts';
 import { expire, isOver } from './expire-due.ts';
-import { keepLateAnswer } from './late-answers.ts';
+import { storeLateAnswer } from './late-answers.ts';
 import { type Answerer, answererId, assertMayAnswer } from './may-answer.ts';
 import { type PendingCall, toPendingCall } from './pending-call.ts';
-import { type LockedPending, lockPending, tellEnd } from './settle-pending.ts';
+import { type LockedPending, lockPending, pushCallEnd } from './settle-pending.ts';
 
 export interface AnsweredCall {
   readonly runId: string;
@@ -21,12 +21,12 @@ export interface AnsweredCall {
   readonly by: Answerer;
 }
 
-/** What became of an answer that was one. */
+/** What happened to a valid answer. */
 export type AnswerVerdict =
   | { readonly status: 'resolved' }
-  /** The same was said before. */
+  /** The same answer was given before. */
   | { readonly status: 'duplicate' }
-  /** It came after the end and was kept for operators: throw the error once that is durable. */
+  /** It came after the end and was stored for operators. Throw the error after the commit. */
   | { readonly status: 'late'; readonly error: ApiError };
 
 /** Answers a pending call in a transaction of its own. Throws an ApiError for every answer that does not count. */
@@ -40,8 +40,8 @@ export async function answer(
 }
 
 /**
- * Answers a pending call: its end, its card, the event and the wake, all in the caller's transaction. Throws an ApiError where
- * nothing is to be kept of the answer; a late one is kept, and so comes back as a value.
+ * Answers a pending call: its end, its card, the event and the wake, all in the caller's transaction. Throws an
+ * ApiError if nothing of the answer is stored. A late answer is stored, so its error is returned as a value.
  */
 export async function answerCall(
   services: Services,
@@ -63,16 +63,16 @@ export async function answerCall(
     if (row.result_hash === hashAnswer(answer)) return { status: 'duplicate' };
     throw alreadyAnswered(call);
   }
-  await resolve(services, tx, call, { answer, fitting: await fitAnswer(answer, call), by, now });
+  await resolve(services, tx, call, { answer, completed: await fitAnswer(answer, call), by, now });
   return { status: 'resolved' };
 }
 
-/** Also a second word on the leave to run, where the call has gone on to wait for its result. */
+/** Also true for a second decision, when the call already waits for its result. */
 function wasAnswered({ status, kind, result }: LockedPending, answer: Answer): boolean {
   return status === 'resolved' || (kind === 'result' && result !== null && fitsKind(answer, 'approval'));
 }
 
-/** Whoever is late learns what won: they may have thought that they decided. */
+/** Somebody who is late learns which answer won, because they may think that theirs did. */
 function alreadyAnswered({ answer, resolvedBy, resolvedAt }: PendingCall): ApiError {
   return new ApiError(409, 'already_answered', 'The call already has a different answer, which stands.', {
     details: { answer, resolvedBy, resolvedAt },
@@ -86,7 +86,7 @@ async function late(
   call: PendingCall,
   { answer, by, now }: { answer: Answer; by: Answerer; now: number },
 ): Promise<AnswerVerdict> {
-  await keepLateAnswer(tx, call, { answer, by: answererId(by), at: now });
+  await storeLateAnswer(tx, call, { answer, by: answererId(by), at: now });
   const details = { resolvedAt: call.resolvedAt ?? now };
   const error =
     call.status === 'expired'
@@ -95,12 +95,12 @@ async function late(
   return { status: 'late', error };
 }
 
-/** `answer` is what they said; `fitting` has the defaults of the schema too. */
+/** `answer` is what was sent; `completed` also has the defaults of the schema. */
 async function resolve(
   services: Services,
   tx: Tx,
   call: PendingCall,
-  { answer, fitting, by, now }: { answer: Answer; fitting: Answer; by: Answerer; now: number },
+  { answer, completed, by, now }: { answer: Answer; completed: Answer; by: Answerer; now: number },
 ): Promise<void> {
   await tx.db
     .updateTable('pending_calls')
@@ -113,13 +113,13 @@ async function resolve(
     })
     .where('call_id', '=', call.callId)
     .execute();
-  await updateCard(services, tx, call.callId, toCard(fitting));
-  await tellEnd(services, tx, call, toOutcome(fitting), await toPerson(tx.db, by));
+  await updateCard(services, tx, call.callId, toCard(completed));
+  await pushCallEnd(services, tx, call, toOutcome(completed), await toPerson(tx.db, by));
 }
 
 type CardUpdate = Parameters<typeof updateCard>[3];
 
-/** A denied call never ran: nothing failed, it is cancelled. */
+/** A denied call never ran, so its card is cancelled, not failed. */
 function toCard(answer: Answer): CardUpdate {
   if ('result' in answer) return { status: 'complete', output: answer.result };
   if ('error' in answer) return { status: 'error', output: { error: answer.error } };

@@ -3,13 +3,13 @@ import type { Answer } from '@lastcall/core';
 import type { ToolResultOutcome } from '../inbox/inbox-event.ts';
 import type { PendingKind } from './pending-call.ts';
 
-/** Whether it gives leave (or not), where a result is waited for, or the other way round. */
+/** True if a decision answers a call that waits for approval, or a result one that waits for a result. */
 export function fitsKind(answer: Answer, kind: PendingKind): boolean {
   const isLeave = 'approve' in answer || 'deny' in answer;
   return isLeave === (kind === 'approval');
 }
 
-/** The same for the same content, in whatever order its fields are written. */
+/** Equal for equal content, whatever the order of its fields. */
 export function hashAnswer(answer: Answer): string {
   return createHash('sha256').update(JSON.stringify(answer, sortFields)).digest('hex');
 }

@@ -2,7 +2,10 @@ import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { updateCard } from '../spaces/tool-card.ts';
 
-/** Ends all calls of an agent that still wait, with their cards. Tells the agent nothing: it is going. Gives how many. */
+/**
+ * Ends all calls of an agent that still wait, with their cards. The agent gets no event, because it is being deleted.
+ * Returns how many.
+ */
 export async function cancelPending(services: Services, tx: Tx, { agentId }: { agentId: string }): Promise<number> {
   const now = tx.now();
   const cancelled = await tx.db

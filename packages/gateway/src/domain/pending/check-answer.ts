@@ -6,13 +6,13 @@ import { tooLarge } from '../entities/invalid.ts';
 import { fitsKind } from './answer.ts';
 import type { PendingCall } from './pending-call.ts';
 
-/** Before anything of it is kept. */
-export function assertSize(answer: Answer, most: number): void {
+/** Checks the size before anything is stored. */
+export function assertSize(answer: Answer, maxBytes: number): void {
   const bytes = Buffer.byteLength(toJson(answer));
-  if (bytes > most) throw tooLarge('The answer', { limit: most, came: bytes, unit: 'bytes' });
+  if (bytes > maxBytes) throw tooLarge('The answer', { limit: maxBytes, came: bytes, unit: 'bytes' });
 }
 
-/** The answer with the defaults of its schema, or a 422 that says where it does not fit. */
+/** Returns the answer with the defaults of its schema, or throws a 422 that says where it does not fit. */
 export async function fitAnswer(answer: Answer, { kind, resultSchema }: PendingCall): Promise<Answer> {
   if (!fitsKind(answer, kind)) {
     const expected =

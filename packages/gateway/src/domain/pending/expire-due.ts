@@ -2,40 +2,40 @@ import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { updateCard } from '../spaces/tool-card.ts';
 import { type PendingCall, toPendingCall } from './pending-call.ts';
-import { lockPending, tellEnd } from './settle-pending.ts';
+import { lockPending, pushCallEnd } from './settle-pending.ts';
 
 export interface ExpireOptions {
-  /** Default: of all agents. */
+  /** Default: all agents. */
   readonly agentId?: string;
   /** Default: the clock of the database. */
   readonly now?: number;
 }
 
-/** In one look. */
-const PAGE = 200;
+/** How many calls are read at once. */
+const PAGE_SIZE = 200;
 
-/** Ends calls that nobody answered in time, each in a transaction of its own. Gives how many. */
+/** Expires calls that nobody answered in time, each in a transaction of its own. Returns how many. */
 export async function expireDue(services: Services, { agentId, now }: ExpireOptions = {}): Promise<number> {
   const at = now ?? (await services.store.transaction(async (tx) => tx.now()));
   let expired = 0;
-  for (let after: Place = FIRST; ; ) {
+  for (let after: PagePosition = START; ; ) {
     const due = await dueCalls(services, { agentId, at, after });
     for (const { call_id } of due) if (await expireOne(services, call_id, at)) expired += 1;
     const last = due.at(-1);
-    if (last === undefined || due.length < PAGE) return expired;
+    if (last === undefined || due.length < PAGE_SIZE) return expired;
     after = last;
   }
 }
 
-/** Where the last look ended: those it left to others (somebody was just answering) are not met again. */
-interface Place {
+/** Where the last page ended. Calls that it skipped (somebody is just answering them) are not read again. */
+interface PagePosition {
   readonly expires_at: number;
   readonly call_id: string;
 }
 
-const FIRST: Place = { expires_at: Number.MIN_SAFE_INTEGER, call_id: '' };
+const START: PagePosition = { expires_at: Number.MIN_SAFE_INTEGER, call_id: '' };
 
-/** The call's end, its card and the event that tells the agent. */
+/** Writes the call's end, its card and the event for the agent. */
 export async function expire(services: Services, tx: Tx, call: PendingCall, at: number): Promise<void> {
   await tx.db
     .updateTable('pending_calls')
@@ -43,7 +43,7 @@ export async function expire(services: Services, tx: Tx, call: PendingCall, at: 
     .where('call_id', '=', call.callId)
     .execute();
   await updateCard(services, tx, call.callId, { status: 'expired' });
-  await tellEnd(services, tx, call, { status: 'expired' });
+  await pushCallEnd(services, tx, call, { status: 'expired' });
 }
 
 export function isOver({ status, expiresAt }: PendingCall, now: number): boolean {
@@ -62,8 +62,8 @@ async function expireOne(services: Services, callId: string, at: number): Promis
 
 async function dueCalls(
   { store }: Services,
-  { agentId, at, after }: { agentId: string | undefined; at: number; after: Place },
-): Promise<Place[]> {
+  { agentId, at, after }: { agentId: string | undefined; at: number; after: PagePosition },
+): Promise<PagePosition[]> {
   const due = store.db
     .selectFrom('pending_calls')
     .select(['call_id', 'expires_at'])
@@ -73,7 +73,7 @@ async function dueCalls(
     .where((eb) => eb.or([eb('expires_at', '>', after.expires_at), eb('call_id', '>', after.call_id)]))
     .orderBy('expires_at')
     .orderBy('call_id')
-    .limit(PAGE);
+    .limit(PAGE_SIZE);
   const rows = await (agentId === undefined ? due : due.where('agent_id', '=', agentId)).execute();
   return rows.flatMap(({ call_id, expires_at }) => (expires_at === null ? [] : [{ call_id, expires_at }]));
 }

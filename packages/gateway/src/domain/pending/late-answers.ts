@@ -2,11 +2,11 @@ import { toJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { LateAnswer, PendingCall } from './pending-call.ts';
 
-/** Enough to see that people still try; a client that repeats itself fills no disk. */
-const KEPT = 5;
+/** Enough to see that people still answer. A client that repeats itself must not fill the disk. */
+const MAX_KEPT = 5;
 
-/** Keeps what came after the end, for operators. The newest stay. */
-export async function keepLateAnswer(
+/** Stores an answer that came after the end, for operators. The newest ones are kept. */
+export async function storeLateAnswer(
   tx: Tx,
   { callId, lateAnswers = [] }: PendingCall,
   late: LateAnswer,
@@ -15,7 +15,7 @@ export async function keepLateAnswer(
   const others = lateAnswers.filter(({ answer, by }) => by !== late.by || toJson(answer) !== said);
   await tx.db
     .updateTable('pending_calls')
-    .set({ late_answers: toJson([...others, late].slice(-KEPT)) })
+    .set({ late_answers: toJson([...others, late].slice(-MAX_KEPT)) })
     .where('call_id', '=', callId)
     .execute();
 }

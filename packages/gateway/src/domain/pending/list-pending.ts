@@ -2,20 +2,22 @@ import type { Kysely, Selectable } from 'kysely';
 import type { PendingCallRow, PendingStatus, Tables } from '../../ports/store/tables.ts';
 import { isId } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
-import { rightOf } from './may-answer.ts';
+import { answerRight } from './may-answer.ts';
 import { type PendingCall, toPendingCall } from './pending-call.ts';
 
 export interface PendingFilter extends PageOptions {
-  /** Only what this entity may answer. Without it: everything that waits, for operators. */
+  /** Only calls that this entity may answer. Without it: all that wait, for operators. */
   readonly entityId?: string | undefined;
   readonly agentId?: string | undefined;
-  /** For operators, e.g. to read the answers that came too late. Default and always for an entity: `pending`. */
+  /**
+   * Lets operators read calls that have ended, e.g. their late answers. Default, and always for an entity: `pending`.
+   */
   readonly status?: PendingStatus | undefined;
 }
 
 type Listed = Selectable<PendingCallRow> & { readonly role: string | null };
 
-/** What waits for whom, in the order of the calls' ids, which is that of their making. */
+/** Lists pending calls in the order of their ids, which is the order of creation. */
 export async function listPending(db: Kysely<Tables>, filter: PendingFilter = {}): Promise<Page<PendingCall>> {
   const limit = pageLimit(filter.limit);
   const items: PendingCall[] = [];
@@ -34,10 +36,10 @@ export async function listPending(db: Kysely<Tables>, filter: PendingFilter = {}
   }
 }
 
-/** Who may answer is JSON: asked of each row, after the database has left out the other spaces. */
+/** The answerers are JSON, so they are checked for each row, after the database has filtered by space. */
 function concerns({ role, ...row }: Listed, entityId: string | undefined): boolean {
   if (entityId === undefined) return true;
-  return rightOf(toPendingCall(row), { entityId, role: role ?? undefined }) === 'yes';
+  return answerRight(toPendingCall(row), { entityId, role: role ?? undefined }) === 'yes';
 }
 
 async function readPage(

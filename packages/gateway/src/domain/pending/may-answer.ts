@@ -4,24 +4,25 @@ import { ApiError, notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import type { PendingCall } from './pending-call.ts';
 
-/** Who answers: an entity, or whoever holds a secret key (its id is recorded). */
+/** Who answers: an entity, or the holder of a secret key (whose id is recorded). */
 export type Answerer = { readonly entityId: string } | { readonly key: true; readonly keyId?: string };
 
-/** As `resolved_by` holds it. */
+/** The value of `resolved_by`. */
 export function answererId(by: Answerer): string {
   if ('entityId' in by) return by.entityId;
   return by.keyId === undefined ? 'key' : `key:${by.keyId}`;
 }
 
 /**
- * Members of the card's space by default, or those of them whom the tool names. Whoever is no member is not told that there is a
- * call; a call without a card is known only to the entities that the tool names. Secret keys may answer every call.
- * It holds until the commit: whoever takes them out of the space, or changes their role, waits for that.
+ * Checks who may answer: by default members of the card's space, or those of them whom the tool names. Somebody who is
+ * not a member is not told that the call exists; a call without a card is known only to the entities that the tool
+ * names. Secret keys may answer every call. The right holds until the commit: a removal from the space or a change of
+ * the role waits for it.
  */
 export async function assertMayAnswer(tx: Tx, call: PendingCall, by: Answerer): Promise<void> {
   if ('key' in by) return;
   const role = call.spaceId === undefined ? undefined : await lockRole(tx, call.spaceId, by.entityId);
-  const may = rightOf(call, { entityId: by.entityId, role });
+  const may = answerRight(call, { entityId: by.entityId, role });
   if (may === 'unknown') throw notFound('pending call', call.callId);
   if (may === 'no')
     throw new ApiError(
@@ -33,8 +34,8 @@ export async function assertMayAnswer(tx: Tx, call: PendingCall, by: Answerer): 
 
 export type AnswerRight = 'yes' | 'no' | 'unknown';
 
-/** `role` is that of the entity in the card's space; undefined where it is no member. */
-export function rightOf(
+/** `role` is that of the entity in the card's space. It is undefined if the entity is not a member. */
+export function answerRight(
   { spaceId, answeredBy }: Pick<PendingCall, 'spaceId' | 'answeredBy'>,
   { entityId, role }: { entityId: string; role: string | undefined },
 ): AnswerRight {

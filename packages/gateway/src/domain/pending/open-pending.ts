@@ -6,11 +6,11 @@ import type { Tx } from '../../ports/store/store.ts';
 import type { PendingKind } from './pending-call.ts';
 
 export interface OpenedPending {
-  /** The call's own id: it is what answers use. */
+  /** The call's own id. Answers use it. */
   readonly callId: string;
   readonly agentId: string;
   readonly runId: string;
-  /** Where its card is. */
+  /** The space of its card. */
   readonly spaceId?: string | null | undefined;
   readonly toolName: string;
   readonly kind: PendingKind;
@@ -18,19 +18,19 @@ export interface OpenedPending {
   readonly display?: unknown;
   /** Who may answer. Default: every member of the space. */
   readonly answeredBy?: Answerers | undefined;
-  /** What a result must be, of a call that waits for one. Kept with the call: a later configuration changes nothing. */
+  /** The schema of a result. It is stored with the call, so that a later configuration does not change it. */
   readonly resultSchema?: JsonSchemaObject | undefined;
-  /** What an edited input must be, of a call that waits for leave to run. */
+  /** The schema of an edited input, for a call that waits for approval. */
   readonly inputSchema?: JsonSchemaObject | undefined;
   readonly expiresAt?: number | undefined;
 }
 
 /**
- * Keeps a call until it is answered, expires or is cancelled. The same call may wait twice: for leave to run, and then, where the
- * tool itself says so, for its result. What was said the first time is kept until the second answer comes.
+ * Stores a call until it is answered, expires or is cancelled. The same call may wait twice: for approval, and then for
+ * its result if the tool itself is pending. The first answer is kept until the second one comes.
  */
 export async function openPending({ engine }: Pick<Services, 'engine'>, tx: Tx, call: OpenedPending): Promise<void> {
-  // A schema that cannot be used would make every answer fail: it is refused while the tool's author can still see it.
+  // A schema that cannot be used would refuse every answer, so it is refused now, while the tool's author can see it.
   const schema = call.kind === 'approval' ? call.inputSchema : call.resultSchema;
   if (schema !== undefined) jsonSchema(schema);
   const now = tx.now();

@@ -4,19 +4,19 @@ import type { Answerers } from '../../config/tool-config.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { Json, PendingCallRow, PendingStatus } from '../../ports/store/tables.ts';
 
-/** A call that waits for somebody outside: for its result, or for leave to run. */
+/** A call that waits for somebody outside: for its result, or for approval. */
 export interface PendingCall {
   readonly callId: string;
   readonly runId: string;
   readonly agentId: string;
-  /** Where its card is. Without one, only secret keys and the entities it names can answer. */
+  /** The space of its card. Without one, only secret keys and the named entities can answer. */
   readonly spaceId?: string;
   readonly toolName: string;
   readonly kind: PendingKind;
   readonly input: unknown;
   readonly display?: unknown;
   readonly answeredBy?: Answerers;
-  /** What a result must be; for an approval, what an edited input must be. */
+  /** The schema of a result; for an approval, that of an edited input. */
   readonly resultSchema?: JsonSchemaObject;
   readonly status: PendingStatus;
   /** The answer that won. */
@@ -42,20 +42,20 @@ export function toPendingCall(row: Selectable<PendingCallRow>): PendingCall {
     callId: row.call_id,
     runId: row.run_id,
     agentId: row.agent_id,
-    ...given('spaceId', row.space_id),
+    ...optionalField('spaceId', row.space_id),
     toolName: row.tool_name,
     kind: row.kind,
     input: fromJson(row.input),
-    ...given('display', parsed(row.display)),
-    ...given('answeredBy', parsed<Answerers>(row.answered_by)),
-    ...given('resultSchema', parsed<JsonSchemaObject>(row.result_schema)),
+    ...optionalField('display', parsed(row.display)),
+    ...optionalField('answeredBy', parsed<Answerers>(row.answered_by)),
+    ...optionalField('resultSchema', parsed<JsonSchemaObject>(row.result_schema)),
     status: row.status,
-    ...given('answer', parsed(row.result)),
-    ...given('resolvedBy', row.resolved_by),
-    ...given('lateAnswers', parsed<LateAnswer[]>(row.late_answers)),
-    ...given('expiresAt', row.expires_at),
+    ...optionalField('answer', parsed(row.result)),
+    ...optionalField('resolvedBy', row.resolved_by),
+    ...optionalField('lateAnswers', parsed<LateAnswer[]>(row.late_answers)),
+    ...optionalField('expiresAt', row.expires_at),
     createdAt: row.created_at,
-    ...given('resolvedAt', row.resolved_at),
+    ...optionalField('resolvedAt', row.resolved_at),
   };
 }
 
@@ -63,7 +63,7 @@ function parsed<T = unknown>(text: Json | null): T | null {
   return text === null ? null : fromJson<T>(text);
 }
 
-/** The field, where there is something to say. */
-function given<K extends string, T>(name: K, value: T | null): { readonly [name in K]?: T } {
+/** Adds the field only if there is a value. */
+function optionalField<K extends string, T>(name: K, value: T | null): { readonly [name in K]?: T } {
   return value === null ? {} : ({ [name]: value } as { [name in K]: T });
 }

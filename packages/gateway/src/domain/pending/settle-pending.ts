@@ -10,7 +10,7 @@ import type { PendingCall } from './pending-call.ts';
 
 export type LockedPending = Selectable<PendingCallRow>;
 
-/** Ten who answer at once come one after another: the first finds it waiting. */
+/** Locks the call, so that concurrent answers come one after the other and only the first finds it waiting. */
 export async function lockPending(
   tx: Tx,
   callId: string,
@@ -22,8 +22,8 @@ export async function lockPending(
   return await row.modifyEnd(skipLocked ? sql`for update skip locked` : sql`for update`).executeTakeFirst();
 }
 
-/** The agent is told once of each end. The leave to run and the result after it are two. */
-export async function tellEnd(
+/** Pushes one event for each end. The approval and the later result are two ends. */
+export async function pushCallEnd(
   services: Services,
   tx: Tx,
   call: PendingCall,

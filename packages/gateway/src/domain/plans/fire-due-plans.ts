@@ -4,14 +4,14 @@ import type { Services } from '../../ports/services.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { PlanRow } from '../../ports/store/tables.ts';
-import { lockAgentIfThere } from '../agents/lock-agent.ts';
-import { countWaiting, inboxLimit } from '../inbox/inbox-room.ts';
+import { lockAgentIfExists } from '../agents/lock-agent.ts';
+import { countWaiting, inboxLimit } from '../inbox/inbox-capacity.ts';
 import { pushEvent } from '../inbox/push-event.ts';
-import { nextInstant } from './cron.ts';
+import { nextCronTime } from './cron.ts';
 import { TOLERANCE_MS } from './schedule.ts';
 
 export interface DueOptions {
-  /** Default: of all agents. */
+  /** Default: all agents. */
   readonly agentId?: string;
   /** Default: the clock of the database. */
   readonly now?: number;
@@ -19,40 +19,40 @@ export interface DueOptions {
 
 type Due = Selectable<PlanRow> & { readonly next_at: number };
 
-/** In one look: enough to keep a round trip cheap, few enough to keep no memory busy. */
-const PAGE = 200;
+/** How many plans are read at once: enough for few round trips, and little memory. */
+const PAGE_SIZE = 200;
 
 /**
- * Tells agents of their plans that are due, each in a transaction of its own. Gives how many were told. Plans of an agent that is
- * paused wait like those of a gateway that is down: once it goes on they fire late, by their misfire policy.
+ * Pushes an event for every plan that is due, each in a transaction of its own. Returns how many fired. Plans of a
+ * paused agent wait like those of a stopped gateway: after it they fire late, by their misfire policy.
  */
 export async function fireDuePlans(services: Services, { agentId, now }: DueOptions = {}): Promise<number> {
   const at = now ?? (await services.store.transaction(async (tx) => tx.now()));
   let fired = 0;
-  for (let after: Place = FIRST; ; ) {
+  for (let after: PagePosition = START; ; ) {
     const due = await duePlans(services, { agentId, at, after });
     for (const one of due) if (await fire(services, one, at)) fired += 1;
     const last = due.at(-1);
-    if (last === undefined || due.length < PAGE) return fired;
+    if (last === undefined || due.length < PAGE_SIZE) return fired;
     after = last;
   }
 }
 
-/** Where the last look ended: those it left alone (their inbox is full) are not met again. */
-interface Place {
+/** Where the last page ended. Plans that it skipped (their inbox is full) are not read again. */
+interface PagePosition {
   readonly next_at: number;
   readonly id: string;
 }
 
-interface Listed extends Place {
+interface Listed extends PagePosition {
   readonly agent_id: string;
 }
 
-const FIRST: Place = { next_at: Number.MIN_SAFE_INTEGER, id: '' };
+const START: PagePosition = { next_at: Number.MIN_SAFE_INTEGER, id: '' };
 
 async function duePlans(
   { store }: Services,
-  { agentId, at, after }: { agentId: string | undefined; at: number; after: Place },
+  { agentId, at, after }: { agentId: string | undefined; at: number; after: PagePosition },
 ): Promise<Listed[]> {
   const due = store.db
     .selectFrom('plans')
@@ -64,26 +64,26 @@ async function duePlans(
     .where((eb) => eb.or([eb('plans.next_at', '>', after.next_at), eb('plans.id', '>', after.id)]))
     .orderBy('plans.next_at')
     .orderBy('plans.id')
-    .limit(PAGE);
+    .limit(PAGE_SIZE);
   const rows = await (agentId === undefined ? due : due.where('plans.agent_id', '=', agentId)).execute();
   return rows.flatMap(({ id, agent_id, next_at }) => (next_at === null ? [] : [{ id, agent_id, next_at }]));
 }
 
 /**
- * Whoever comes second finds the row locked, or no longer due. The agent comes first, as where it is deleted: it may be paused since
- * its plans were listed, and others may fill its inbox.
+ * A second gateway finds the row locked, or no longer due. The agent is locked first, in the same order as when it is
+ * deleted: it may have been paused since its plans were listed, and others may fill its inbox.
  */
 async function fire(services: Services, { id, agent_id }: Listed, now: number): Promise<boolean> {
   return await services.store.transaction(async (tx) => {
-    const agent = await lockAgentIfThere(tx, agent_id, 'inbox');
+    const agent = await lockAgentIfExists(tx, agent_id, 'inbox');
     if (agent?.status !== 'active') return false;
     const plan = await lockDue(tx, id, now);
     if (plan === undefined) return false;
-    // Then it stays due, and fires late: nothing is lost, and nothing grows without end.
+    // The plan stays due and fires late: nothing is lost, and the inbox stays within its limit.
     if ((await countWaiting(tx.db, agent_id)) >= inboxLimit(agent, services.limits)) return false;
-    const dueAt = instantToTell(services, plan, now);
-    const pushed = dueAt !== undefined && (await tell(services, tx, plan, { dueAt, now }));
-    const nextAt = instantAfter(services, plan, now);
+    const dueAt = dueTime(services, plan, now);
+    const pushed = dueAt !== undefined && (await pushPlanEvent(services, tx, plan, { dueAt, now }));
+    const nextAt = nextTime(services, plan, now);
     await tx.db
       .updateTable('plans')
       .set({ next_at: nextAt ?? null, ...(dueAt === undefined ? {} : { last_at: dueAt }) })
@@ -100,25 +100,28 @@ async function lockDue(tx: Tx, id: string, now: number): Promise<Due | undefined
   return found === undefined || found.next_at === null ? undefined : { ...found, next_at: found.next_at };
 }
 
-/** The instant that the agent is told of: the first one missed, or, where it wants no late ones, the first still on time. */
-function instantToTell(services: Services, plan: Due, now: number): number | undefined {
+/** The time that the event names: the first one that was missed, or with `skip` the first that is still on time. */
+function dueTime(services: Services, plan: Due, now: number): number | undefined {
   if (plan.misfire === 'once' || plan.next_at >= now - TOLERANCE_MS) return plan.next_at;
-  const onTime = instantAfter(services, plan, now - TOLERANCE_MS - 1);
+  const onTime = nextTime(services, plan, now - TOLERANCE_MS - 1);
   return onTime !== undefined && onTime <= now ? onTime : undefined;
 }
 
-/** A pattern was read when it was set. If it cannot be read any more (a zone left the tables), it must not stop all others. */
-function instantAfter({ logger }: Services, { id, cron, time_zone }: Due, after: number): number | undefined {
+/**
+ * The pattern was valid when it was set. If it no longer is (a time zone was removed), it must not stop all other
+ * plans.
+ */
+function nextTime({ logger }: Services, { id, cron, time_zone }: Due, after: number): number | undefined {
   if (cron === null) return undefined;
   try {
-    return nextInstant({ cron, timeZone: time_zone }, after);
+    return nextCronTime({ cron, timeZone: time_zone }, after);
   } catch (error) {
-    logger.error(`Plan ${id} is over: its schedule "${cron}" (${time_zone}) cannot be read any more.`, error);
+    logger.error(`Plan ${id} has ended: its schedule "${cron}" (${time_zone}) cannot be read any more.`, error);
     return undefined;
   }
 }
 
-async function tell(
+async function pushPlanEvent(
   services: Services,
   tx: Tx,
   plan: Due,

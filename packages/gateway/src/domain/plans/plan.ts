@@ -4,39 +4,39 @@ import { fromJson } from '../../ports/store/json.ts';
 import type { PlanRow } from '../../ports/store/tables.ts';
 import { noteKeySchema } from '../notes/note-key.ts';
 
-/** What an agent wants to be told, and when. Times are milliseconds since the epoch. */
+/** An instruction that an agent gets at a time. Times are milliseconds since the epoch. */
 export interface Plan {
   readonly id: string;
   readonly key: string;
   readonly name: string;
   readonly instruction: string;
-  /** With its time zone; or the one time `at`. */
+  /** A pattern with its time zone. A plan has either this or `at`. */
   readonly cron?: string;
   readonly timeZone?: string;
   readonly at?: number;
   readonly misfire: Misfire;
-  /** Not there once it has fired for the last time. */
+  /** Missing once the plan has fired for the last time. */
   readonly nextAt?: number;
   readonly lastAt?: number;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** After downtime: `once` tells the agent one time of all it missed, `skip` never. */
+/** What happens after downtime: `once` fires one time for all that was missed, `skip` not at all. */
 export type Misfire = 'once' | 'skip';
 
-/** A plan to be set: exactly one of `cron`, `at` and `after`. */
+/** A plan to set, with exactly one of `cron`, `at` and `after`. */
 export interface PlanInput {
   readonly key?: string | undefined;
   readonly name: string;
   readonly instruction: string;
-  /** Five fields, or six with seconds first; or @daily and the like. */
+  /** Five fields, or six with seconds first, or @daily and the like. */
   readonly cron?: string | undefined;
-  /** An ISO 8601 time (read in `timeZone` where it has no offset), or milliseconds since the epoch. */
+  /** An ISO 8601 time (in `timeZone` if it has no offset), or milliseconds since the epoch. */
   readonly at?: string | number | undefined;
   /** An ISO 8601 duration (weeks, days, hours, minutes, seconds; a day is 24 hours), or milliseconds. */
   readonly after?: string | number | undefined;
-  /** Of `cron`, and of an `at` without an offset. An IANA name, default UTC. */
+  /** The time zone of `cron`, and of an `at` without an offset. An IANA name, default UTC. */
   readonly timeZone?: string | undefined;
   /** Default `once`. */
   readonly misfire?: Misfire | undefined;

@@ -22,12 +22,12 @@ export interface PreparedPlan {
   readonly schedule: Schedule;
 }
 
-/** Those to come first, the nearest first; then those that are over. */
+/** Lists plans: future ones first, the nearest first, then finished ones. */
 export async function listPlans(db: Kysely<Tables>, agentId: string): Promise<Plan[]> {
   return (await list(db, { agentId })).map(toPlan);
 }
 
-/** For who reads them along with others. */
+/** The query alone, for callers that batch it with others. */
 export function plansOf(
   db: Kysely<Tables>,
   { agentId }: { readonly agentId: string },
@@ -44,7 +44,7 @@ export function plansOf(
 
 const list = statement(plansOf);
 
-/** Makes plans, or writes over those of the same key. Gives their keys, in order. */
+/** Creates plans, or replaces those with the same key. Returns their keys, in order. */
 export async function setPlans(
   services: Services,
   tx: Tx,
@@ -56,23 +56,23 @@ export async function setPlans(
   return prepared.map(({ key }) => key);
 }
 
-/** Everything that could be wrong with them is said here, before anything is written. */
+/** Checks everything before anything is written. */
 export async function preparePlans(
   db: Kysely<Tables>,
   agentId: string,
   plans: readonly PlanInput[],
   now: number,
-  given?: AgentLimits,
+  knownLimits?: AgentLimits,
 ): Promise<PreparedPlan[]> {
-  const limits = given ?? (await noteLimits(db, agentId));
+  const limits = knownLimits ?? (await noteLimits(db, agentId));
   const known = await knownPlans(db, agentId);
   const keyed = withKeys(parseNotes('plans', planInputSchema, plans), new Set(known.keys()), ({ name }) => name);
   for (const { key, instruction } of keyed)
     assertLength(`The instruction of plan "${key}"`, instruction, limits.noteLength);
-  // Plans that are over make room: see `sweepFinished`.
+  // Finished plans do not count, because `sweepFinished` deletes them.
   const waiting = [...known].filter(([, nextAt]) => nextAt !== null).map(([key]) => key);
   const added = keyed.filter(({ key }) => !waiting.includes(key)).length;
-  assertRoom('plans', { kept: waiting.length, added, most: limits.maxPlans });
+  assertRoom('plans', { kept: waiting.length, added, max: limits.maxPlans });
   return keyed.map(({ key, name, instruction, misfire = 'once', ...schedule }) => ({
     key,
     name,
@@ -97,7 +97,7 @@ export async function writePlans(
   await sweepFinished(tx, agentId);
 }
 
-/** A plan keeps its id, and so never fires twice for one instant. */
+/** A replaced plan keeps its id, so that it never fires twice for the same time. */
 async function writePlan(tx: Tx, agentId: string, plan: PreparedPlan, now: number): Promise<void> {
   const { key, name, instruction, misfire, schedule } = plan;
   const told = {
@@ -117,7 +117,7 @@ async function writePlan(tx: Tx, agentId: string, plan: PreparedPlan, now: numbe
     .execute();
 }
 
-/** Plans that are over stay to be seen as long as there is room for them: the oldest go first. */
+/** Deletes the oldest finished plans when there is no more room for them. */
 async function sweepFinished(tx: Tx, agentId: string): Promise<void> {
   const { maxPlans } = await noteLimits(tx.db, agentId);
   const plans = await listPlans(tx.db, agentId);
@@ -127,12 +127,12 @@ async function sweepFinished(tx: Tx, agentId: string): Promise<void> {
   await removePlans(tx, agentId, over);
 }
 
-/** One that was skipped never fired. */
+/** A plan that was skipped never fired, so its last change counts. */
 function endOf({ lastAt, updatedAt }: Plan): number {
   return lastAt ?? updatedAt;
 }
 
-/** All of them or none: one that is not there, or another agent's, is "not found". */
+/** Deletes all of them or none: a key that does not exist, or belongs to another agent, is "not found". */
 export async function deletePlans(
   _services: Services,
   tx: Tx,
@@ -152,7 +152,7 @@ export async function removePlans(tx: Tx, agentId: string, keys: readonly string
   await tx.db.deleteFrom('plans').where('agent_id', '=', agentId).where('key', 'in', keys).execute();
 }
 
-/** When each is due next, by key. */
+/** The next time of each plan, by key. */
 async function knownPlans(db: Kysely<Tables>, agentId: string): Promise<ReadonlyMap<string, number | null>> {
   const rows = await db.selectFrom('plans').select(['key', 'next_at']).where('agent_id', '=', agentId).execute();
   return new Map(rows.map(({ key, next_at }) => [key, next_at]));

@@ -1,7 +1,7 @@
 import { CronDate } from 'croner';
 import { z } from 'zod';
 import { ApiError } from '../api-error.ts';
-import { nextInstant } from './cron.ts';
+import { nextCronTime } from './cron.ts';
 import { durationMs } from './duration.ts';
 import type { PlanInput } from './plan.ts';
 
@@ -13,13 +13,13 @@ export interface Schedule {
   readonly nextAt: number;
 }
 
-/** A plan that was due a moment ago is on time: whoever set it, or was to fire it, was only a little slow. */
+/** A plan that was due less than this ago is on time: whoever set it, or should fire it, was only a little slow. */
 export const TOLERANCE_MS = 60_000;
 
-// Beyond, a mistake is likelier than a plan; and it is far below the last time a date can hold.
-const FURTHEST_MS = 100 * 366 * 86_400_000;
+// Beyond this a mistake is more likely than a plan. It is also far below the latest valid date.
+const MAX_AHEAD_MS = 100 * 366 * 86_400_000;
 
-/** Reads the one schedule that a plan has. Refuses, with what was wrong, everything that is not one that will come. */
+/** Reads the schedule of a plan. Refuses, with the reason, everything that is invalid or will never come. */
 export function parseSchedule(plan: PlanInput, now: number): Schedule {
   assertOne(plan);
   const timeZone = parseTimeZone(plan.timeZone ?? 'UTC');
@@ -28,14 +28,14 @@ export function parseSchedule(plan: PlanInput, now: number): Schedule {
   const field = plan.at === undefined ? 'after' : 'at';
   if (at < now - TOLERANCE_MS)
     throw refused(field, `is over: it says ${iso(at)}, and now is ${iso(now)}. Give a time to come.`);
-  if (at > now + FURTHEST_MS) throw refused(field, 'is more than 100 years away. Give an earlier time.');
+  if (at > now + MAX_AHEAD_MS) throw refused(field, 'is more than 100 years away. Give an earlier time.');
   return { cron: null, at, timeZone, nextAt: at };
 }
 
 function assertOne({ cron, at, after }: PlanInput): void {
-  const given = Object.entries({ cron, at, after }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-  if (given.length === 1) return;
-  const came = given.length === 0 ? 'none came' : `these came: ${given.join(', ')}`;
+  const fields = Object.entries({ cron, at, after }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (fields.length === 1) return;
+  const came = fields.length === 0 ? 'none came' : `these came: ${fields.join(', ')}`;
   throw refused('schedule', `must be exactly one of cron, at and after; ${came}.`);
 }
 
@@ -55,7 +55,7 @@ function cronSchedule(cron: string, timeZone: string, now: number): Schedule {
 
 function firstInstant(cron: string, timeZone: string, now: number): number | undefined {
   try {
-    return nextInstant({ cron, timeZone }, now);
+    return nextCronTime({ cron, timeZone }, now);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw refused('cron', `"${cron}" cannot be parsed: ${why} Expected e.g. "0 9 * * MON-FRI".`, cause);
@@ -84,7 +84,7 @@ function parseAfter(after: string | number | undefined): number {
   );
 }
 
-/** For people and models: a number that is no date is shown as it came. */
+/** Formats a time for people and models. A number that is not a date is shown as it is. */
 function iso(ms: number): string {
   return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
 }

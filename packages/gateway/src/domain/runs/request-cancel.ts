@@ -6,7 +6,7 @@ import { ApiError } from '../api-error.ts';
 import { emit, runChannel } from '../streams/emit.ts';
 import { getRun, type Run } from './run.ts';
 
-/** Asks for the run's end; its worker sees to it. Asking again changes nothing. */
+/** Requests a cancel of the run. Its worker does it. Requesting it again changes nothing. */
 export async function requestCancel(services: Services, tx: Tx, runId: string): Promise<Run> {
   await getRun(tx.db, runId);
   const asked = await tx.db
@@ -26,7 +26,7 @@ export async function requestCancel(services: Services, tx: Tx, runId: string): 
   return run;
 }
 
-/** Every run of the agent's that is under way. */
+/** Requests a cancel of every run of the agent that is still running. */
 export async function cancelRunsOf(services: Services, tx: Tx, agentId: string): Promise<void> {
   const asked = await tx.db
     .updateTable('runs')
@@ -39,7 +39,7 @@ export async function cancelRunsOf(services: Services, tx: Tx, agentId: string):
   for (const { id } of asked) tellCancelling(services, tx, id);
 }
 
-/** Those of the runs whose end was asked for. */
+/** Returns those of the runs for which a cancel was requested. */
 export async function cancelRequested(db: Kysely<Tables>, runIds: readonly string[]): Promise<ReadonlySet<string>> {
   if (runIds.length === 0) return new Set();
   const asked = await db

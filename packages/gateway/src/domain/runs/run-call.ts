@@ -5,13 +5,13 @@ import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { getRun } from './run.ts';
 
-/** A call of a run, with all that is kept of its output: also what was too large to be shown. */
+/** A call of a run, with everything that is stored of its output, also what was too large to be shown. */
 export interface RunCall {
   readonly callId: string;
   readonly runId: string;
   readonly toolName: string;
   readonly status: CallRow['status'];
-  /** Left out as long as it has none. */
+  /** Missing until the call is settled. */
   readonly outcome?: unknown;
   readonly createdAt: number;
   readonly settledAt?: number;

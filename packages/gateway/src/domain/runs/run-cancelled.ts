@@ -2,7 +2,7 @@ import { LastcallError } from '@lastcall/core';
 import { statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 
-/** Somebody's cancel was accepted before this was written: it is not written, and the run ends as cancelled. */
+/** A cancel was accepted before this write. Nothing is written, and the run ends as cancelled. */
 export class RunCancelled extends LastcallError {
   override readonly name: string = 'RunCancelled';
 
@@ -11,12 +11,12 @@ export class RunCancelled extends LastcallError {
   }
 }
 
-/** Throws if a cancel was accepted. From here on until the commit none is. */
+/** Throws if a cancel was accepted. If not, none is accepted until the commit. */
 export async function assertNotCancelled(tx: Tx, runId: string): Promise<void> {
   if (await isCancelAccepted(tx, runId)) throw new RunCancelled(runId);
 }
 
-/** Whether a cancel was accepted. The row is locked: the answer holds until the commit. */
+/** True if a cancel was accepted. The row is locked, so the answer holds until the commit. */
 export async function isCancelAccepted(tx: Tx, runId: string): Promise<boolean> {
   const [run] = await lockRun(tx.db, { runId });
   return run !== undefined && run.cancel_requested_at !== null;

@@ -1,17 +1,17 @@
 import type { Kysely } from 'kysely';
 import { fromJson } from '../../ports/store/json.ts';
 import type { Tables, TranscriptEntryRow } from '../../ports/store/tables.ts';
-import { readable } from '../consciousness/readable-frames.ts';
+import { toReadable } from '../consciousness/readable-frames.ts';
 import { numberCursor, type Page, type PageOptions, pageLimit, toPage } from '../entities/page.ts';
 import { getRun } from './run.ts';
 
-/** One line of what happened, as it is stored; frames are shown as what they hold. */
+/** One stored entry, with its frames converted for people. */
 export interface RunEntry {
-  /** Within the thread, across its runs. */
+  /** The number within the thread, across its runs. */
   readonly seq: number;
   readonly kind: string;
   readonly at: number;
-  /** What happened; of a compaction, its summary. */
+  /** The entry, or the summary if it is a compaction. */
   readonly entry: unknown;
 }
 
@@ -32,7 +32,7 @@ export async function runTranscript(
   return toPage(rows, { limit, cursorOf: ({ seq }) => String(seq), toItem: (row) => toRunEntry(row, tag) });
 }
 
-/** Of deleted agents too: their rows stay. */
+/** Finds deleted agents too: their rows stay. */
 async function tagOf(db: Kysely<Tables>, agentId: string): Promise<string> {
   const { tag } = await db.selectFrom('agents').select('tag').where('id', '=', agentId).executeTakeFirstOrThrow();
   return tag;
@@ -40,5 +40,5 @@ async function tagOf(db: Kysely<Tables>, agentId: string): Promise<string> {
 
 function toRunEntry({ seq, kind, created_at, payload }: TranscriptEntryRow, tag: string): RunEntry {
   const { entry, summary } = fromJson<{ entry?: unknown; summary?: string }>(payload);
-  return { seq, kind, at: created_at, entry: readable(entry ?? { type: kind, summary }, tag) };
+  return { seq, kind, at: created_at, entry: toReadable(entry ?? { type: kind, summary }, tag) };
 }

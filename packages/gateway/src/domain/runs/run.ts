@@ -5,12 +5,12 @@ import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
 
-/** One waking of a thread: what it took, and how it ended. */
+/** One cycle of a thread: the events that it took, and how it ended. */
 export interface Run {
   readonly id: string;
   readonly agentId: string;
   readonly threadId: string;
-  /** 1, 2, 3 … within the thread. */
+  /** Counts 1, 2, 3 … within the thread. */
   readonly cycle: number;
   readonly status: RunStatus;
   readonly trigger: unknown;
@@ -28,7 +28,7 @@ export interface RunFilter extends PageOptions {
   readonly status?: RunStatus | undefined;
 }
 
-/** Newest first. */
+/** Lists runs, newest first. */
 export async function listRuns(db: Kysely<Tables>, filter: RunFilter = {}): Promise<Page<Run>> {
   const limit = pageLimit(filter.limit);
   const before = textCursor(filter.cursor);

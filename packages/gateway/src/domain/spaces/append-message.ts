@@ -9,8 +9,8 @@ export type AppendedMessage = Pick<MessageRow, 'entity_id' | 'kind' | 'metadata'
   readonly text: string;
 } & Partial<Pick<MessageRow, 'id' | 'reply_to' | 'call_id' | 'client_message_id' | 'run_id'>>;
 
-/** The next message of a space whose row is locked: that is what keeps the numbers without gaps. */
-export function appendMessage(tx: Tx, space: SpaceRow, { text, ...given }: AppendedMessage): MessageRow {
+/** Appends a message to a space whose row is locked. The lock keeps the numbers without gaps. */
+export function appendMessage(tx: Tx, space: SpaceRow, { text, ...fields }: AppendedMessage): MessageRow {
   const now = tx.now();
   const row: MessageRow = {
     id: newId(),
@@ -18,7 +18,7 @@ export function appendMessage(tx: Tx, space: SpaceRow, { text, ...given }: Appen
     call_id: null,
     client_message_id: null,
     run_id: null,
-    ...given,
+    ...fields,
     space_id: space.id,
     seq: space.next_seq,
     content: toJson(text),

@@ -7,9 +7,9 @@ import { type Message, toMessage } from './message.ts';
 
 export interface MessageFilter {
   readonly spaceId: string;
-  /** Only those with a smaller `seq`: the newest of them. */
+  /** The newest messages with a smaller `seq`. */
   readonly before?: number | undefined;
-  /** Only those with a larger `seq`: the oldest of them. */
+  /** The oldest messages with a larger `seq`. */
   readonly after?: number | undefined;
   /** 1–200. Default 50. */
   readonly limit?: number | undefined;
@@ -18,11 +18,11 @@ export interface MessageFilter {
 export interface MessagePage {
   /** In the order of their `seq`. */
   readonly items: readonly Message[];
-  /** There are more that fit: older ones, or with `after` newer ones. */
+  /** True if there are more: older ones, or newer ones with `after`. */
   readonly hasMore: boolean;
 }
 
-/** With neither `before` nor `after`: the newest. Whether the asker is a member is the caller's to check. */
+/** Lists the newest messages, unless `before` or `after` is set. The caller checks that the reader is a member. */
 export async function listMessages(db: Kysely<Tables>, filter: MessageFilter): Promise<MessagePage> {
   const limit = pageLimit(filter.limit);
   const before = seqOf('before', filter.before);

@@ -7,9 +7,9 @@ import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 
 /**
- * The space's row, which nobody else changes until the commit. Whoever posts to a space, joins or leaves it begins here: messages
- * are numbered without gaps, and who is in the space stays the same from the check to the last event that was pushed.
- * A transaction that needs several spaces locks them in the order of their ids.
+ * Locks the space's row until the commit. Everybody who posts to a space, joins or leaves it starts here: messages are
+ * numbered without gaps, and the members stay the same from the check to the last event that is pushed. A transaction
+ * that needs several spaces locks them in the order of their ids.
  */
 export async function lockSpace(tx: Tx, spaceId: string): Promise<SpaceRow> {
   if (!isId(spaceId)) throw notFound('space', spaceId);
@@ -20,6 +20,6 @@ export async function lockSpace(tx: Tx, spaceId: string): Promise<SpaceRow> {
 
 const lock = statement((db, { spaceId }: { spaceId: string }, dialect) => {
   const row = db.selectFrom('spaces').select(COLUMNS.spaces).where('id', '=', spaceId);
-  // Weaker than FOR UPDATE: rows that refer to the space may be written meanwhile.
+  // Weaker than FOR UPDATE, so that rows that refer to the space can still be written.
   return dialect === 'postgres' ? row.modifyEnd(sql`for no key update`) : row;
 });

@@ -27,13 +27,13 @@ export interface NewMember {
   readonly role?: string | undefined;
 }
 
-/** Who is in it already stays, with the role that is given now, if one is. */
-export async function addMember(services: Services, tx: Tx, given: NewMember): Promise<Member> {
-  const { spaceId, entityId } = given;
+/** Adds a member. An existing one stays, and gets the new role if there is one. */
+export async function addMember(services: Services, tx: Tx, newMember: NewMember): Promise<Member> {
+  const { spaceId, entityId } = newMember;
   await lockSpace(tx, spaceId);
-  const entity = await lockLiving(tx, entityId);
+  const entity = await lockUndeleted(tx, entityId);
   const known = await findMembership(tx.db, spaceId, entityId);
-  const role = plainText(given.role ?? known?.role ?? 'member', 'role', { min: 1, max: 100 });
+  const role = plainText(newMember.role ?? known?.role ?? 'member', 'role', { min: 1, max: 100 });
   const row: MembershipRow = {
     space_id: spaceId,
     entity_id: entityId,
@@ -54,7 +54,7 @@ export async function addMember(services: Services, tx: Tx, given: NewMember): P
   return toMember({ ...row, kind: entity.kind, display_name: entity.display_name });
 }
 
-/** An agent that is removed loses the space as its active one. */
+/** Removes a member. If the space was an agent's active one, the agent has none after that. */
 export async function removeMember(
   services: Services,
   tx: Tx,
@@ -107,7 +107,7 @@ export async function listMembers(
   return toPage(rows, { limit, cursorOf: ({ entity_id }) => entity_id, toItem: toMember });
 }
 
-/** Others are not told that the space exists. */
+/** Throws "not found" for anybody else, so that they cannot tell that the space exists. */
 export async function requireMember(db: Kysely<Tables>, spaceId: string, entityId: string): Promise<MembershipRow> {
   const membership = await findMembership(db, spaceId, entityId);
   if (membership === undefined) throw notFound('space', spaceId);
@@ -120,11 +120,11 @@ async function findMembership(
   entityId: string,
 ): Promise<MembershipRow | undefined> {
   if (!isId(spaceId) || !isId(entityId)) return undefined;
-  const [membership] = await findIn(db, { spaceId, entityId });
+  const [membership] = await findCurrent(db, { spaceId, entityId });
   return membership;
 }
 
-const findIn = statement((db, { spaceId, entityId }: { spaceId: string; entityId: string }) =>
+const findCurrent = statement((db, { spaceId, entityId }: { spaceId: string; entityId: string }) =>
   db
     .selectFrom('memberships')
     .select(COLUMNS.memberships)
@@ -133,8 +133,8 @@ const findIn = statement((db, { spaceId, entityId }: { spaceId: string; entityId
     .where('left_at', 'is', null),
 );
 
-/** Nobody is deleted between this and the commit: who is gone must not be a member again. */
-async function lockLiving(tx: Tx, entityId: string): Promise<EntityRow> {
+/** Locks an entity that is not deleted. Without the lock, a deleted one could become a member again. */
+async function lockUndeleted(tx: Tx, entityId: string): Promise<EntityRow> {
   if (!isId(entityId)) throw notFound('entity', entityId);
   const row = tx.db.selectFrom('entities').selectAll().where('id', '=', entityId).where('deleted_at', 'is', null);
   const entity = await (tx.dialect === 'postgres' ? row.modifyEnd(sql`for share`) : row).executeTakeFirst();

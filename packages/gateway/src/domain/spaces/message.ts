@@ -2,19 +2,19 @@ import { fromJson } from '../../ports/store/json.ts';
 import type { MessageRow, MessageStatus } from '../../ports/store/tables.ts';
 import type { Metadata } from '../entities/metadata.ts';
 
-/** What was said in a space, or the card of a tool's call. */
+/** A message in a space, or the card of a tool call. */
 export interface Message {
   readonly id: string;
   readonly spaceId: string;
-  /** 1, 2, 3 … within the space, without gaps. */
+  /** Counts 1, 2, 3 … within the space, without gaps. */
   readonly seq: number;
   readonly entityId: string;
   readonly kind: 'text' | 'tool';
-  /** Empty where it is a card. */
+  /** Empty for a card. */
   readonly text: string;
   readonly replyTo?: string;
   readonly status: MessageStatus;
-  /** Of a card: `{ toolName, input, output }`. */
+  /** For a card: `{ toolName, input, output }`. */
   readonly metadata: Metadata;
   readonly runId?: string;
   readonly callId?: string;

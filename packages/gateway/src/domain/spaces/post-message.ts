@@ -14,7 +14,7 @@ import { appendMessage } from './append-message.ts';
 import { lockSpace } from './lock-space.ts';
 import { requireMember } from './membership.ts';
 import { type Message, toMessage } from './message.ts';
-import { findListeners, tellAgents } from './tell-agents.ts';
+import { findRecipients, notifyAgents } from './notify-agents.ts';
 
 export interface NewMessage {
   readonly spaceId: string;
@@ -22,52 +22,54 @@ export interface NewMessage {
   readonly text: string;
   /** The id of a text message of the same space. */
   readonly replyTo?: string | undefined;
-  /** The sender's own id of it: the same one again is the same message. */
+  /** The sender's own id of the message. The same id again is the same message. */
   readonly clientMessageId?: string | undefined;
   readonly metadata?: Metadata | undefined;
-  /** Where it was shown before it was whole, under an id that it keeps. */
+  /** Set if the message was shown while it was written, under an id that it keeps. */
   readonly messageId?: string | undefined;
-  /** Of the stream that showed it. Default: the message's id. */
+  /** The stream that showed it. Default: the message's id. */
   readonly streamId?: string | undefined;
   readonly runId?: string | undefined;
 }
 
 export interface PostedMessage {
   readonly message: Message;
-  /** It was there already: this is the one. */
+  /** True if the message was there already. It is then the stored one. */
   readonly duplicate: boolean;
 }
 
-/** Writes a message and tells every other agent of the space, in one transaction. */
-export async function postMessage(services: Services, tx: Tx, given: NewMessage): Promise<PostedMessage> {
-  const { spaceId, entityId } = given;
-  const [space, , before, sender, listeners] = await pipeline(
+/** Writes a message and pushes an event to every other agent of the space, in one transaction. */
+export async function postMessage(services: Services, tx: Tx, newMessage: NewMessage): Promise<PostedMessage> {
+  const { spaceId, entityId } = newMessage;
+  const [space, , before, sender, recipients] = await pipeline(
     lockSpace(tx, spaceId),
     requireMember(tx.db, spaceId, entityId),
-    findPosted(tx, given),
+    findPosted(tx, newMessage),
     findSender(tx, entityId),
-    findListeners(tx, { spaceId, senderId: entityId }),
+    findRecipients(tx, { spaceId, senderId: entityId }),
   );
-  // Before anything else is refused: a repetition asks for an answer that was given already.
+  // Checked before anything is refused: a repeated message gets the same answer as the first time.
   if (before !== undefined) return { message: toMessage(before), duplicate: true };
-  await assertPostable(services, tx.db, given);
+  await assertPostable(services, tx.db, newMessage);
   const row = appendMessage(tx, space, {
-    ...(given.messageId === undefined ? {} : { id: plainText(given.messageId, 'messageId', { min: 1, max: 200 }) }),
+    ...(newMessage.messageId === undefined
+      ? {}
+      : { id: plainText(newMessage.messageId, 'messageId', { min: 1, max: 200 }) }),
     entity_id: entityId,
     kind: 'text',
-    text: given.text,
-    reply_to: given.replyTo ?? null,
-    metadata: toMetadata(given.metadata),
-    client_message_id: given.clientMessageId ?? null,
+    text: newMessage.text,
+    reply_to: newMessage.replyTo ?? null,
+    metadata: toMetadata(newMessage.metadata),
+    client_message_id: newMessage.clientMessageId ?? null,
     status: 'complete',
-    run_id: given.runId ?? null,
+    run_id: newMessage.runId ?? null,
   });
   const message = toMessage(row);
-  await tellAgents(services, tx, { space, message, sender, listeners });
+  await notifyAgents(services, tx, { space, message, sender, recipients });
   emit(services, tx, {
     channel: spaceChannel(spaceId),
     type: 'message.complete',
-    payload: { streamId: given.streamId ?? message.id, message },
+    payload: { streamId: newMessage.streamId ?? message.id, message },
   });
   return { message, duplicate: false };
 }
@@ -91,14 +93,14 @@ async function findPosted(
     : await own.where('id', '=', messageId).executeTakeFirst();
 }
 
-/** Whether a member's message would be taken: what it says, and what it replies to. */
+/** Throws if the text or what it replies to is not acceptable. */
 export async function assertPostable(
   { limits }: Pick<Services, 'limits'>,
   db: Kysely<Tables>,
-  given: Pick<NewMessage, 'spaceId' | 'text' | 'replyTo'>,
+  newMessage: Pick<NewMessage, 'spaceId' | 'text' | 'replyTo'>,
 ): Promise<void> {
-  assertText(given.text, limits.messageCharacters);
-  await assertRepliable(db, given);
+  assertText(newMessage.text, limits.messageCharacters);
+  await assertRepliable(db, newMessage);
 }
 
 function assertText(text: string, limit: number): void {
@@ -111,7 +113,7 @@ async function assertRepliable(
   { spaceId, replyTo }: Pick<NewMessage, 'spaceId' | 'replyTo'>,
 ): Promise<void> {
   if (replyTo === undefined) return;
-  const answered = isId(replyTo)
+  const target = isId(replyTo)
     ? await db
         .selectFrom('messages')
         .select('kind')
@@ -119,9 +121,8 @@ async function assertRepliable(
         .where('space_id', '=', spaceId)
         .executeTakeFirst()
     : undefined;
-  if (answered === undefined) throw invalid('replyTo', 'must be the id of a message in this space.');
-  if (answered.kind === 'tool')
-    throw invalid('replyTo', 'must not be the card of a tool call. Reply to a text message.');
+  if (target === undefined) throw invalid('replyTo', 'must be the id of a message in this space.');
+  if (target.kind === 'tool') throw invalid('replyTo', 'must not be the card of a tool call. Reply to a text message.');
 }
 
 async function findSender(tx: Tx, entityId: string): Promise<EntityRow> {

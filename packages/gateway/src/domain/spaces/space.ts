@@ -10,7 +10,7 @@ import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../e
 import { newId } from '../new-id.ts';
 import { addMember, type NewMember } from './membership.ts';
 
-/** Where entities meet. */
+/** A place where entities talk to each other. */
 export interface Space {
   readonly id: string;
   readonly name: string;
@@ -26,18 +26,18 @@ export interface NewSpace {
   readonly members?: readonly Omit<NewMember, 'spaceId'>[] | undefined;
 }
 
-export async function createSpace(services: Services, tx: Tx, given: NewSpace): Promise<Space> {
+export async function createSpace(services: Services, tx: Tx, newSpace: NewSpace): Promise<Space> {
   const row: SpaceRow = {
     id: newId(),
-    name: plainText(given.name, 'name', { min: 1, max: 200 }),
-    description: plainText(given.description ?? '', 'description', { max: 2_000 }),
-    metadata: toMetadata(given.metadata),
+    name: plainText(newSpace.name, 'name', { min: 1, max: 200 }),
+    description: plainText(newSpace.description ?? '', 'description', { max: 2_000 }),
+    metadata: toMetadata(newSpace.metadata),
     next_seq: 1,
     hops: 0,
     created_at: tx.now(),
   };
   await tx.db.insertInto('spaces').values(row).execute();
-  for (const member of given.members ?? []) await addMember(services, tx, { ...member, spaceId: row.id });
+  for (const member of newSpace.members ?? []) await addMember(services, tx, { ...member, spaceId: row.id });
   return toSpace(row);
 }
 
@@ -50,11 +50,11 @@ export async function getSpace(db: Kysely<Tables>, spaceId: string): Promise<Spa
 }
 
 export interface SpaceFilter extends PageOptions {
-  /** Only the spaces it is in. */
+  /** Only spaces that this entity is in. */
   readonly entityId?: string | undefined;
 }
 
-/** Oldest first. */
+/** Lists spaces, oldest first. */
 export async function listSpaces(db: Kysely<Tables>, filter: SpaceFilter = {}): Promise<Page<Space>> {
   const limit = pageLimit(filter.limit);
   const after = textCursor(filter.cursor);

@@ -15,22 +15,25 @@ import { type Message, toMessage } from './message.ts';
 
 export interface NewCard {
   readonly spaceId: string;
-  /** The agent's. */
+  /** The agent's entity. */
   readonly entityId: string;
   readonly runId: string;
   readonly callId: string;
   readonly toolName: string;
   readonly input: unknown;
   readonly status: OpenStatus;
-  /** The input as the model wrote it: tells `tool-call.start` and the input too. Left out where the space saw it being written. */
-  readonly written?: string | undefined;
+  /**
+   * The input as the model wrote it. If set, `tool-call.start` and the input are emitted too. It is left out if the
+   * space saw the model write it.
+   */
+  readonly rawInput?: string | undefined;
 }
 
 type OpenStatus = 'running' | 'requires_action';
 
-/** Shows a call in a space. It wakes nobody. The call's card again is the same card. */
-export async function openCard(services: Services, tx: Tx, given: NewCard): Promise<Message> {
-  const { spaceId, entityId, callId, toolName, input, status } = given;
+/** Shows a call in a space. It wakes nobody. Opening the same call's card again changes nothing. */
+export async function openCard(services: Services, tx: Tx, newCard: NewCard): Promise<Message> {
+  const { spaceId, entityId, callId, toolName, input, status } = newCard;
   const [space, , known] = await pipeline(
     lockSpace(tx, spaceId),
     requireMember(tx.db, spaceId, entityId),
@@ -47,17 +50,17 @@ export async function openCard(services: Services, tx: Tx, given: NewCard): Prom
     metadata: toJson({ toolName, input }),
     call_id: callId,
     status,
-    run_id: given.runId,
+    run_id: newCard.runId,
   });
-  if (given.written !== undefined) tellWritten(services, tx, row, given.written);
-  if (status !== 'running') tell(services, tx, row);
+  if (newCard.rawInput !== undefined) emitInput(services, tx, row, newCard.rawInput);
+  if (status !== 'running') emitCard(services, tx, row);
   return toMessage(row);
 }
 
-/** Undefined: the agent was taken out of the space, and nothing was written. */
-export async function openCardIfIn(services: Services, tx: Tx, given: NewCard): Promise<Message | undefined> {
+/** Returns undefined, and writes nothing, if the agent was removed from the space. */
+export async function openCardIfMember(services: Services, tx: Tx, newCard: NewCard): Promise<Message | undefined> {
   try {
-    return await openCard(services, tx, given);
+    return await openCard(services, tx, newCard);
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return undefined;
     throw error;
@@ -67,11 +70,11 @@ export async function openCardIfIn(services: Services, tx: Tx, given: NewCard): 
 export interface CardUpdate {
   readonly status: MessageStatus;
   readonly output?: unknown;
-  /** Where an approver changed it. */
+  /** Set if an approver changed it. */
   readonly input?: unknown;
 }
 
-/** Undefined: the call has no card, or one that has ended. Ended cards never change again. */
+/** Returns undefined if the call has no card, or one that has ended. An ended card never changes again. */
 export async function updateCard(
   services: Services,
   tx: Tx,
@@ -88,16 +91,16 @@ export async function updateCard(
   });
   const changed = { status, metadata, updated_at: tx.now() };
   tx.send(changeCard(tx.db, { id: card.id, ...changed }));
-  tell(services, tx, { ...card, ...changed });
+  emitCard(services, tx, { ...card, ...changed });
   return toMessage({ ...card, ...changed });
 }
 
-/** Every card of the entity's that is still open. */
+/** Cancels all open cards of the entity. */
 export async function cancelCards(services: Services, tx: Tx, entityId: string): Promise<void> {
   const open = await tx.db
     .selectFrom('messages')
     .select('call_id')
-    // By way of its spaces, those it left too: that is what the index begins with.
+    // Searches through its spaces, also those it left, because the index starts with the space.
     .where('space_id', 'in', (eb) =>
       eb.selectFrom('memberships').select('space_id').where('memberships.entity_id', '=', entityId),
     )
@@ -110,7 +113,7 @@ export async function cancelCards(services: Services, tx: Tx, entityId: string):
     if (call_id !== null) await updateCard(services, tx, call_id, { status: 'cancelled' });
 }
 
-/** From a look at its status to its change nobody else changes it. */
+/** Locks the card, so that nobody else changes it between the check of its status and the update. */
 async function lockCard(tx: Tx, callId: string): Promise<MessageRow | undefined> {
   const [card] = await lock(tx.db, { callId });
   return card;
@@ -130,26 +133,26 @@ function isOpen(status: MessageStatus): status is OpenStatus {
   return status === 'running' || status === 'requires_action';
 }
 
-function tellWritten(services: Services, tx: Tx, row: MessageRow, delta: string): void {
-  tell(services, tx, { ...row, status: 'running' });
+function emitInput(services: Services, tx: Tx, row: MessageRow, delta: string): void {
+  emitCard(services, tx, { ...row, status: 'running' });
   const payload = { callId: row.call_id, delta };
   if (delta !== '') emit(services, tx, { channel: spaceChannel(row.space_id), type: 'tool-input-delta', payload });
 }
 
-function tell(services: Services, tx: Tx, row: MessageRow): void {
+function emitCard(services: Services, tx: Tx, row: MessageRow): void {
   const message = toMessage(row);
   const callId = row.call_id;
   const { toolName } = message.metadata;
   const started = { streamId: callId, toolName, entityId: row.entity_id, messageId: row.id };
   emit(services, tx, {
     channel: spaceChannel(row.space_id),
-    type: EVENT_OF[row.status],
+    type: CARD_EVENTS[row.status],
     payload: { ...(row.status === 'running' ? started : {}), callId, message },
   });
 }
 
-/** An approved call starts only now: it is told so again. */
-const EVENT_OF: Readonly<Record<MessageStatus, string>> = {
+/** An approved call starts only now, so `tool-call.start` is emitted again. */
+const CARD_EVENTS: Readonly<Record<MessageStatus, string>> = {
   running: 'tool-call.start',
   requires_action: 'tool-call.requires-action',
   complete: 'tool-call.complete',

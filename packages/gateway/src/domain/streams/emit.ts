@@ -6,35 +6,38 @@ import { pipeline } from '../../ports/store/pipeline.ts';
 import { statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 
-interface Emitted {
+interface NewStreamEvent {
   readonly channel: string;
   readonly type: string;
   readonly payload: unknown;
 }
 
-interface Written extends Emitted {
+interface SerializedEvent extends NewStreamEvent {
   /** The payload as it is stored. */
   readonly text: string;
 }
 
-const emitted = new WeakMap<Tx, Written[]>();
+const eventsOfTransaction = new WeakMap<Tx, SerializedEvent[]>();
 
 export const spaceChannel = (spaceId: string): string => `space:${spaceId}`;
 export const runChannel = (runId: string): string => `run:${runId}`;
-/** Where revoked keys are told of, to gateways only: its numbers count them. */
+/** The channel of revoked keys, for gateways only. Its numbers count them. */
 export const REVOCATIONS = 'revocations';
 
-/** Leaves an event on a channel: durable with the transaction, numbered at its end, and told to readers after it. */
-export function emit({ bus }: Pick<Services, 'bus'>, tx: Tx, given: Emitted): void {
-  // As it is now, and refused now if it is no JSON: at the end of the transaction nothing may fail but the database.
-  const event = { ...given, text: toJson(given.payload) };
-  const known = emitted.get(tx);
+/**
+ * Emits an event on a channel. It is stored with the transaction, numbered at its end, and published after the commit.
+ */
+export function emit({ bus }: Pick<Services, 'bus'>, tx: Tx, newEvent: NewStreamEvent): void {
+  // Serialized now, so that a payload that is not JSON is refused here: at the end of the transaction only the database
+  // may fail.
+  const event = { ...newEvent, text: toJson(newEvent.payload) };
+  const known = eventsOfTransaction.get(tx);
   if (known !== undefined) {
     known.push(event);
     return;
   }
   const events = [event];
-  emitted.set(tx, events);
+  eventsOfTransaction.set(tx, events);
   tx.beforeCommit(() => {
     let written: StreamEvent[] = [];
     const writing = write(tx, events).then((all) => {
@@ -46,14 +49,14 @@ export function emit({ bus }: Pick<Services, 'bus'>, tx: Tx, given: Emitted): vo
 }
 
 /**
- * Numbers are drawn last, and channels in the order of their names: the row of a channel stays locked until the commit, so that
+ * Numbers are drawn last, and channels in the order of their names. A channel's row stays locked until the commit, so
  * readers see its events in order and without gaps, and two transactions never wait for each other.
  */
-async function write(tx: Tx, events: readonly Written[]): Promise<StreamEvent[]> {
+async function write(tx: Tx, events: readonly SerializedEvent[]): Promise<StreamEvent[]> {
   const at = tx.now();
   const byChannel = Map.groupBy(events, ({ channel }) => channel);
   const channels = [...byChannel.keys()].sort();
-  const writeOne = tx.dialect === 'postgres' ? writeAtOnce : writeInTwo;
+  const writeOne = tx.dialect === 'postgres' ? writeInOneStatement : writeInSeveral;
   const numbered = await pipeline(
     ...channels.map((channel) => writeOne(tx, { channel, at, events: (byChannel.get(channel) ?? []).map(toRow) })),
   );
@@ -70,25 +73,25 @@ async function write(tx: Tx, events: readonly Written[]): Promise<StreamEvent[]>
   });
 }
 
-/** What the database said of a batch: its first number, and how many keys were revoked by then. */
+/** The database's answer for a batch: its first number, and how many keys had been revoked. */
 interface Numbered {
   readonly first: number;
   readonly revocations: number;
 }
 
-/** The events of one channel, to be numbered. */
+/** The events of one channel. */
 interface Batch {
   readonly channel: string;
   readonly at: number;
   readonly events: readonly { readonly type: string; readonly payload: string }[];
 }
 
-function toRow({ type, text }: Written): Batch['events'][number] {
+function toRow({ type, text }: SerializedEvent): Batch['events'][number] {
   return { type, payload: text };
 }
 
 /** Draws the numbers and writes the events in one statement. */
-async function writeAtOnce(tx: Tx, { channel, at, events }: Batch): Promise<Numbered> {
+async function writeInOneStatement(tx: Tx, { channel, at, events }: Batch): Promise<Numbered> {
   const types = events.map(({ type }) => type);
   const payloads = events.map(({ payload }) => payload);
   const rows = await numberAndInsert(tx.db, { channel, at, count: events.length, types, payloads });
@@ -111,16 +114,16 @@ const numberAndInsert = statement(
       returning next_seq - ${count}::int as first
     )
     insert into stream_events (channel, seq, type, payload, created_at, revocations)
-    select ${channel}, numbered.first + given.place - 1, given.type, given.payload, ${at}::bigint,
+    select ${channel}, numbered.first + new_event.position - 1, new_event.type, new_event.payload, ${at}::bigint,
       coalesce((select next_seq - 1 from channels where id = ${REVOCATIONS}), 0)
-    from numbered, unnest(${types}::text[], ${payloads}::text[]) with ordinality as given(type, payload, place)
+    from numbered, unnest(${types}::text[], ${payloads}::text[]) with ordinality as new_event(type, payload, position)
     returning seq, revocations`,
 );
 
-/** The same where a statement cannot do both. */
-async function writeInTwo(tx: Tx, { channel, at, events }: Batch): Promise<Numbered> {
+/** The same in several statements, for SQLite. */
+async function writeInSeveral(tx: Tx, { channel, at, events }: Batch): Promise<Numbered> {
   const [[drawn], [revoked]] = await pipeline(
-    draw(tx.db, { channel, count: events.length }),
+    drawNumbers(tx.db, { channel, count: events.length }),
     countRevocations(tx.db, {}),
   );
   const first = (drawn?.next_seq ?? Number.NaN) - events.length;
@@ -133,8 +136,8 @@ async function writeInTwo(tx: Tx, { channel, at, events }: Batch): Promise<Numbe
   return { first, revocations };
 }
 
-/** So many numbers of the channel. */
-const draw = statement((db, { channel, count }: Pick<BatchValues, 'channel' | 'count'>) =>
+/** Draws `count` numbers of the channel. */
+const drawNumbers = statement((db, { channel, count }: Pick<BatchValues, 'channel' | 'count'>) =>
   db
     .insertInto('channels')
     .values({ id: channel, next_seq: sql`${count} + 1`, swept_seq: 0 })

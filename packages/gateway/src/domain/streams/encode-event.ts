@@ -3,7 +3,10 @@ import type { StreamEvent } from '../../ports/bus/bus.ts';
 const encoder = new TextEncoder();
 const encoded = new WeakMap<StreamEvent, Uint8Array>();
 
-/** An event as bytes of `text/event-stream`. Made once, and shared by all who read it: an event may be megabytes, and readers many. */
+/**
+ * Encodes an event for `text/event-stream`. It is done once and shared by all readers: an event may have megabytes, and
+ * there may be many readers.
+ */
 export function encodeEvent(event: StreamEvent): Uint8Array {
   const known = encoded.get(event);
   if (known !== undefined) return known;
@@ -14,14 +17,14 @@ export function encodeEvent(event: StreamEvent): Uint8Array {
   return bytes;
 }
 
-/** Tells a client that what it missed is gone: it has to load again. */
+/** Tells a client that the events it missed are deleted, and that it has to load everything again. */
 export function encodeReset(seq: number): Uint8Array {
   return frame({ id: seq, event: 'reset', data: { seq, type: 'reset' } });
 }
 
 /**
- * What a stream begins with: where it stands, as an id without data, which clients keep and show to nobody. One that loses its
- * connection before the first event would otherwise come back without an id, and miss what happened meanwhile.
+ * The start of a stream: an id without data, which clients remember and do not show. Without it, a client that loses
+ * its connection before the first event would come back without an id, and miss what happened meanwhile.
  */
 export function encodeStart(seq: number): Uint8Array {
   return encoder.encode(`retry: 1000\nid: ${seq}\n\n`);
@@ -29,7 +32,7 @@ export function encodeStart(seq: number): Uint8Array {
 
 export const HEARTBEAT: Uint8Array = encoder.encode(': \n\n');
 
-// JSON text has no line breaks, so data is always one line.
+// JSON text has no line breaks, so the data is always one line.
 function frame({ id, event, data }: { id: number; event: string; data: unknown }): Uint8Array {
   return encoder.encode(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }

@@ -1,6 +1,6 @@
 /**
- * The highest number heard of so far. Numbers come from several sides (notices, reads of the table) and in any order, so an answer
- * that was long on its way may be older than what is known by then: it must not set the mark back, and it cannot.
+ * The highest number seen so far. Numbers come from notices and from reads of the table, in any order. A late answer
+ * may be older than what is known already, and must not lower the mark.
  */
 export class HighWaterMark {
   #value = 0;

@@ -3,12 +3,12 @@ import type { StreamEvent } from '../../ports/bus/bus.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { StreamEventRow, Tables } from '../../ports/store/tables.ts';
 
-/** From here on an event is read by itself. A page of smaller ones is soon taken, and not worth sharing. */
+/** Events of this size and more are read one by one. Smaller ones are not worth sharing. */
 export const LARGE_BYTES = 64_000;
 
 /**
- * A large event from the table, which is in memory once, however many read it: whoever asks while it is being read, or while another
- * still holds it, gets the same one. Undefined where it is gone.
+ * Reads a large event, which is in memory once for all its readers: whoever asks while it is being read, or while
+ * another reader holds it, gets the same object. Returns undefined if it was deleted.
  */
 export async function readLargeEvent(
   db: Kysely<Tables>,

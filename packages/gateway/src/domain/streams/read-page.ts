@@ -7,17 +7,17 @@ import { LARGE_BYTES, readLargeEvent, toStreamEvent } from './large-event.ts';
 export const PAGE_BYTES = 1_000_000;
 const PAGE_EVENTS = 100;
 
-/** Where in a channel a reader stands. */
-interface Place {
+/** The position of a reader in a channel. */
+interface StreamPosition {
   readonly channel: string;
   readonly after: number;
 }
 
 /**
- * Up to a hundred events in a row, or one large one: what a reader holds for itself is bounded. Empty where the next one is not
- * there.
+ * Reads up to a hundred events in a row, or one large one, so that a reader's memory is bounded. Empty if the next
+ * event does not exist.
  */
-export async function readPage(db: Kysely<Tables>, { channel, after }: Place): Promise<StreamEvent[]> {
+export async function readPage(db: Kysely<Tables>, { channel, after }: StreamPosition): Promise<StreamEvent[]> {
   const rows = await readRows(db, { channel, after });
   const cut = rows.findIndex(({ seq, payload }, index) => seq !== after + 1 + index || payload === null);
   const page = cut === -1 ? rows : rows.slice(0, cut);
@@ -28,11 +28,11 @@ export async function readPage(db: Kysely<Tables>, { channel, after }: Place): P
 }
 
 interface Row extends Pick<StreamEventRow, 'seq' | 'type' | 'created_at' | 'revocations'> {
-  /** Null where it is large. */
+  /** Null for a large event. */
   readonly payload: string | null;
 }
 
-async function readRows(db: Kysely<Tables>, { channel, after }: Place): Promise<Row[]> {
+async function readRows(db: Kysely<Tables>, { channel, after }: StreamPosition): Promise<Row[]> {
   return await db
     .with('next', (db) =>
       db

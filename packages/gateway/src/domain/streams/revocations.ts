@@ -4,43 +4,47 @@ import { emit, REVOCATIONS } from './emit.ts';
 import { HighWaterMark } from './high-water-mark.ts';
 import { readStream, type StreamReader } from './read-stream.ts';
 
-/** A key was revoked in this transaction: every gateway ends what the key opened. */
-export function tellRevoked(services: Pick<Services, 'bus'>, tx: Tx, keyId: string): void {
+/** Announces a revoked key with this transaction: every gateway ends what the key opened. */
+export function announceRevocation(services: Pick<Services, 'bus'>, tx: Tx, keyId: string): void {
   emit(services, tx, { channel: REVOCATIONS, type: 'key.revoked', payload: { keyId } });
 }
 
 /**
- * What one gateway knows of revoked keys. Revocations are events of a channel of their own, so they are numbered; and every event of
- * every stream says how many there had been when it was said. An event that says more than is known here waits until that is
- * read: what was said after a revocation reaches nobody it ended, also when it was made through another gateway and the
- * notice of it is late or lost. That costs no query while no key is revoked, and one for all streams when one is.
+ * What one gateway knows of revoked keys. Revocations are events of a channel of their callbacks, so they are numbered, and
+ * every event of every stream says how many there had been when it was written. An event that names more than are known
+ * here waits until those are read. So nothing that was written after a revocation reaches a reader it ended, even if
+ * another gateway made it and its notice is late or lost. This costs no query while no key is revoked, and one for all
+ * streams when one is.
  */
 export class Revocations {
-  readonly #services: Needs;
+  readonly #services: StreamServices;
   readonly #watchers = new Map<string, Set<() => void>>();
   readonly #known = new HighWaterMark();
   #following: Promise<StreamReader> | undefined;
-  #moved: PromiseWithResolvers<void> = Promise.withResolvers();
+  #progress: PromiseWithResolvers<void> = Promise.withResolvers();
 
-  constructor(services: Needs) {
+  constructor(services: StreamServices) {
     this.#services = services;
   }
 
   /**
-   * Calls `onRevoked` when the key is revoked from here on. Whoever watches looks up the key after that: one that was revoked before
-   * is not told of. Gives what ends it.
+   * Calls `onRevoked` when the key is revoked from now on. The caller must look up the key after this: an earlier
+   * revocation is not reported. Returns a function that ends the watch.
    */
   async watch(keyId: string, onRevoked: () => void): Promise<() => void> {
     await this.#follow();
-    const own = this.#watchers.get(keyId) ?? new Set();
-    this.#watchers.set(keyId, own.add(onRevoked));
+    const callbacks = this.#watchers.get(keyId) ?? new Set();
+    this.#watchers.set(keyId, callbacks.add(onRevoked));
     return () => {
-      own.delete(onRevoked);
-      if (own.size === 0 && this.#watchers.get(keyId) === own) this.#watchers.delete(keyId);
+      callbacks.delete(onRevoked);
+      if (callbacks.size === 0 && this.#watchers.get(keyId) === callbacks) this.#watchers.delete(keyId);
     };
   }
 
-  /** Undefined where the first `count` revocations are known, which is nearly always. Otherwise resolves once they are. */
+  /**
+   * Returns undefined if the first `count` revocations are known, which is nearly always so. Otherwise resolves once
+   * they are.
+   */
   catchUp(count: number): Promise<void> | undefined {
     return this.#known.value >= count ? undefined : this.#readUpTo(count);
   }
@@ -54,13 +58,13 @@ export class Revocations {
 
   async #readUpTo(count: number): Promise<void> {
     const reader = await this.#follow();
-    // A database that was away for a moment is asked again.
-    const again = setInterval(() => void reader.look().catch(() => {}), LOOK_MS);
+    // Asks again, in case the database was away for a moment.
+    const retryTimer = setInterval(() => void reader.look().catch(() => {}), RETRY_MS);
     try {
       reader.expect(count);
-      while (this.#known.value < count) await this.#moved.promise;
+      while (this.#known.value < count) await this.#progress.promise;
     } finally {
-      clearInterval(again);
+      clearInterval(retryTimer);
     }
   }
 
@@ -81,12 +85,13 @@ export class Revocations {
 
   async #read(reader: StreamReader): Promise<void> {
     for (let item = await reader.next(); item !== undefined; item = await reader.next()) {
-      // After a reset nobody knows which keys were revoked: all streams end, and whose key is valid opens another.
+      // After a reset it is unknown which keys were revoked: all streams end, and clients with a valid key open
+      // another.
       if (item.kind === 'reset') for (const keyId of [...this.#watchers.keys()]) this.#end(keyId);
       else this.#end((item.event.payload as { readonly keyId: string }).keyId);
       this.#known.raiseTo(reader.position);
-      this.#moved.resolve();
-      this.#moved = Promise.withResolvers();
+      this.#progress.resolve();
+      this.#progress = Promise.withResolvers();
     }
   }
 
@@ -97,6 +102,6 @@ export class Revocations {
   }
 }
 
-type Needs = Pick<Services, 'store' | 'bus' | 'limits' | 'logger'>;
+type StreamServices = Pick<Services, 'store' | 'bus' | 'limits' | 'logger'>;
 
-const LOOK_MS = 1_000;
+const RETRY_MS = 1_000;

@@ -2,8 +2,8 @@ import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 
 /**
- * Deletes what streams said longer ago than the window, oldest first, in small batches, so that nobody waits long for a row. Gives
- * how many events went.
+ * Deletes stream events that are older than the window, oldest first, in small batches, so that nobody waits long for a
+ * row. Returns how many were deleted.
  */
 export async function sweepStreams(
   { store, limits }: Pick<Services, 'store' | 'limits'>,
@@ -13,7 +13,7 @@ export async function sweepStreams(
   while (signal?.aborted !== true) {
     const old = await store.transaction(async (tx) => {
       const before = (now ?? (await tx.now())) - limits.streamWindowMs;
-      return await oldest(tx, before);
+      return await oldestChannels(tx, before);
     });
     for (const { channel, upTo } of old) swept += await store.transaction((tx) => sweepChannel(tx, { channel, upTo }));
     if (old.length === 0) return swept;
@@ -23,8 +23,8 @@ export async function sweepStreams(
 
 const BATCH = 500;
 
-/** The channels of the oldest events, and how far each of them can go. */
-async function oldest(tx: Tx, before: number): Promise<{ channel: string; upTo: number }[]> {
+/** The channels of the oldest events, and up to which number each can be deleted. */
+async function oldestChannels(tx: Tx, before: number): Promise<{ channel: string; upTo: number }[]> {
   const rows = await tx.db
     .with('oldest', (db) =>
       db
@@ -41,7 +41,9 @@ async function oldest(tx: Tx, before: number): Promise<{ channel: string; upTo: 
   return rows.map(({ channel, upTo }) => ({ channel, upTo: Number(upTo) }));
 }
 
-/** From the front: what is left of a channel has no holes, and a reader sees by its first event whether it missed any. */
+/**
+ * Deletes from the front, so that a channel has no holes, and a reader sees from its first event whether it missed any.
+ */
 async function sweepChannel(tx: Tx, { channel, upTo }: { channel: string; upTo: number }): Promise<number> {
   await tx.db
     .updateTable('channels')

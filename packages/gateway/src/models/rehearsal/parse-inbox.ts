@@ -1,4 +1,4 @@
-import { parseFrame } from '../../domain/inbox/frame.ts';
+import { parseFrame } from '../../domain/frame.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import type { InboxFrame, InboxLine, WaitingEvent } from '../../domain/inbox/render-inbox.ts';
 

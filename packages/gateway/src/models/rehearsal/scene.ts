@@ -5,7 +5,7 @@ import type {
   LanguageModelV4Prompt,
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
-import { parseFrame } from '../../domain/inbox/frame.ts';
+import { parseFrame } from '../../domain/frame.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { parseInbox } from './parse-inbox.ts';
 

@@ -12,7 +12,7 @@ import { ApiError } from '../../domain/api-error.ts';
 import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import { openPending } from '../../domain/pending/open-pending.ts';
 import { assertNotCancelled, RunCancelled } from '../../domain/runs/run-cancelled.ts';
-import { openCardIfIn, updateCard } from '../../domain/spaces/tool-card.ts';
+import { openCardIfMember, updateCard } from '../../domain/spaces/tool-card.ts';
 import { emit, runChannel } from '../../domain/streams/emit.ts';
 import type { Services } from '../../ports/services.ts';
 import { asJson, fromJson, toJson } from '../../ports/store/json.ts';
@@ -322,10 +322,10 @@ export class CycleJournal implements Journal {
     const rawText = rawInput(cycle.transcript, callId);
     const asked =
       (await updateCard(services, tx, callId, { status })) ??
-      (await openCardIfIn(services, tx, {
+      (await openCardIfMember(services, tx, {
         ...card,
         status,
-        ...(shownSpaceId === undefined ? { written: rawText } : {}),
+        ...(shownSpaceId === undefined ? { rawInput: rawText } : {}),
       }));
     // The agent was removed from the space. Operators still see the call.
     if (asked === undefined && shownSpaceId !== undefined)

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Situation } from '../../domain/agents/describe-agent.ts';
 import { loadTranscriptRows, type TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
-import { IS_WAITING } from '../../domain/inbox/waiting.ts';
+import { IS_WAITING } from '../../domain/waiting-events.ts';
 import { batchReads } from '../../ports/store/batch-reads.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';

@@ -1,5 +1,5 @@
 import { isToolResult, type Middleware, ok } from '@lastcall/core';
-import { type NewCard, openCardIfIn } from '../../domain/spaces/tool-card.ts';
+import { type NewCard, openCardIfMember } from '../../domain/spaces/tool-card.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Cycle } from './cycle.ts';
 import type { CycleJournal } from './cycle-journal.ts';
@@ -40,7 +40,7 @@ export function showCards(
     cycle.cards.add(callId);
     await journal.transaction(async (tx) => {
       const card = { ...call, entityId: agent.entityId, runId, status: 'running' } as const;
-      isShown = (await openCardIfIn(services, tx, card)) !== undefined;
+      isShown = (await openCardIfMember(services, tx, card)) !== undefined;
       // Shown only with the card: a space that the agent was removed from must not learn what it wrote.
       if (isShown) live.showInput(callId, rawInput(cycle.transcript, callId), tx);
     });

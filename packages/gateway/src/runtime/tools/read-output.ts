@@ -1,7 +1,7 @@
 import { fail, type Outcome, type Tool, tool } from '@lastcall/core';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
-import { wholeText } from '../../domain/consciousness/whole-output.ts';
+import { fullText } from '../../domain/consciousness/full-output.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 
@@ -55,7 +55,7 @@ async function outputOf(db: Kysely<Tables>, threadId: string, callId: string): P
     .where('calls.id', '=', callId)
     .where('runs.thread_id', '=', threadId)
     .executeTakeFirst();
-  return call === undefined || call.outcome === null ? undefined : wholeText(fromJson<Outcome>(call.outcome));
+  return call === undefined || call.outcome === null ? undefined : fullText(fromJson<Outcome>(call.outcome));
 }
 
 function pageOf(text: string, offset: number, limit: number): string {

@@ -3,9 +3,8 @@ import { ApiError } from '../../domain/api-error.ts';
 import { findKey } from '../../domain/keys/api-key.ts';
 import { hasScope, type Scope } from '../../domain/keys/scope.ts';
 import { verifyToken } from '../../domain/keys/tokens.ts';
-import { statement } from '../../ports/store/statement.ts';
 import type { Tables } from '../../ports/store/tables.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, isStillValid, isUndeleted } from '../caller.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** What was shown at the door, and where: a URL ends up in logs, so no secret key is taken from one. */
@@ -47,24 +46,6 @@ export async function authenticate(
 /** Three parts in base64url. */
 const TOKEN: RegExp = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-/** Of somebody who got in before: whether they would again. */
-export async function isStillValid(db: Kysely<Tables>, caller: Caller): Promise<boolean> {
-  switch (caller.kind) {
-    case 'nobody':
-      return false;
-    case 'entity':
-      return caller.expiresAt > Date.now() && (await isLiving(db, caller.entityId));
-    case 'key': {
-      const row = await db
-        .selectFrom('api_keys')
-        .select('revoked_at')
-        .where('id', '=', caller.keyId)
-        .executeTakeFirst();
-      return row !== undefined && row.revoked_at === null;
-    }
-  }
-}
-
 /** Throws 401 where they would not get in again. */
 export async function assertStillValid(db: Kysely<Tables>, caller: Caller): Promise<void> {
   if (!(await isStillValid(db, caller))) throw unauthorized('The key or token is not valid.');
@@ -92,17 +73,9 @@ async function livingEntity(
   db: Kysely<Tables>,
   { entityId, expiresAt }: { entityId: string; expiresAt: number },
 ): Promise<Caller> {
-  if (!(await isLiving(db, entityId))) throw unauthorized('The key or token is not valid.');
+  if (!(await isUndeleted(db, entityId))) throw unauthorized('The key or token is not valid.');
   return { kind: 'entity', entityId, expiresAt };
 }
-
-async function isLiving(db: Kysely<Tables>, entityId: string): Promise<boolean> {
-  return (await findLiving(db, { entityId })).length > 0;
-}
-
-const findLiving = statement((db, { entityId }: { entityId: string }) =>
-  db.selectFrom('entities').select('id').where('id', '=', entityId).where('deleted_at', 'is', null),
-);
 
 function unauthorized(message: string): ApiError {
   return new ApiError(401, 'unauthorized', message);

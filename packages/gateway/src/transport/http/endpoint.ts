@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { ApiStatus } from '../../domain/api-error.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from '../caller.ts';
 
 /** One operation of the API: who may use it, what it takes, what it answers. Routes and `/openapi.json` both come from these. */
 export interface Endpoint {

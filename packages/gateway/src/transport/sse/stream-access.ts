@@ -2,8 +2,7 @@ import { ApiError } from '../../domain/api-error.ts';
 import type { Revocations } from '../../domain/streams/revocations.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { Store, Tx } from '../../ports/store/store.ts';
-import { isStillValid } from '../http/authenticate.ts';
-import type { Caller } from '../http/caller.ts';
+import { type Caller, isStillValid } from '../caller.ts';
 import type { StreamAccess } from './event-source.ts';
 
 export interface StreamAccessOptions {

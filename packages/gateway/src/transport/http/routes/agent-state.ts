@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { findAgent } from '../../../domain/agents/agent.ts';
 import { loadConsciousness } from '../../../domain/consciousness/load-consciousness.ts';
-import { readable } from '../../../domain/consciousness/readable-frames.ts';
+import { toReadable } from '../../../domain/consciousness/readable-frames.ts';
 import { listGoals } from '../../../domain/notes/goals.ts';
 import { listMemories } from '../../../domain/notes/memories.ts';
 import { listPlans } from '../../../domain/plans/plans.ts';
@@ -53,8 +53,8 @@ export const agentStateEndpoints: readonly Endpoint[] = [
       const { entries, nextSeq } = await loadConsciousness(tx.db, params.id);
       const transcript = new Transcript(entries);
       return {
-        messages: readable(transcript.view(), tag),
-        entries: readable(transcript.toJSON().entries, tag),
+        messages: toReadable(transcript.view(), tag),
+        entries: toReadable(transcript.toJSON().entries, tag),
         nextSeq,
       };
     },

@@ -6,7 +6,7 @@ import { addMember, listMembers, removeMember, requireMember } from '../../../do
 import { postMessage } from '../../../domain/spaces/post-message.ts';
 import { createSpace, getSpace, listSpaces } from '../../../domain/spaces/space.ts';
 import type { Tx } from '../../../ports/store/store.ts';
-import type { Caller } from '../caller.ts';
+import type { Caller } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, metadataField, numberInQuery, pageFields, pageOf } from '../fields.ts';
 

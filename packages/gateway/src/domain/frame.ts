@@ -1,11 +1,12 @@
-import { tagPattern } from '../../telemetry/hide-tag.ts';
+import { tagPattern } from '../telemetry/hide-tag.ts';
 
 /**
- * JSON, one value a line, between tags that carry an id which no outsider knows. No content can imitate a line or a tag, also when
- * it knows the id: a value contains no line break, no "<" and not the id, because all three are written as escapes.
+ * JSON values, one per line, between tags that carry an id which no outsider knows. No content can imitate a line or a
+ * tag, even if its author knows the id: a value contains no line break, no "<" and not the id, because all three are
+ * escaped.
  */
 export interface Frame {
-  /** What it holds, e.g. `inbox`. */
+  /** The kind of content, e.g. `inbox`. */
   readonly name: string;
   readonly tag: string;
   readonly attributes?: Readonly<Record<string, string | number>>;
@@ -19,7 +20,10 @@ export function renderFrame({ name, tag, attributes = {}, lines }: Frame): strin
   );
 }
 
-/** What `renderFrame` made of it, or undefined where the text is not exactly that: a frame inside other text is none. */
+/**
+ * Parses what `renderFrame` made. Returns undefined if the text is not exactly that: a frame inside other text does not
+ * count.
+ */
 export function parseFrame(text: string, name: string, tag: string): Frame | undefined {
   const [first = '', ...rest] = text.split('\n');
   const opening = `<${name}-${tag}`;
@@ -32,13 +36,13 @@ export function parseFrame(text: string, name: string, tag: string): Frame | und
   return lines === undefined ? undefined : { name, tag, attributes, lines };
 }
 
-/** The same for a text that is known to be of our making, whatever it holds. */
+/** Parses a frame of any name and tag. Only for texts that the gateway itself wrote. */
 export function parseAnyFrame(text: string): Frame | undefined {
   const [, name, tag] = /^<([a-z]+)-([0-9a-z]+)[ >]/i.exec(text) ?? [];
   return name === undefined || tag === undefined ? undefined : parseFrame(text, name, tag);
 }
 
-/** Undefined where one is no JSON, e.g. because the text was clipped. */
+/** Returns undefined if a line is not JSON, e.g. because the text was clipped. */
 function parseLines(lines: readonly string[]): unknown[] | undefined {
   try {
     return lines.map((line): unknown => JSON.parse(line));
@@ -48,16 +52,16 @@ function parseLines(lines: readonly string[]): unknown[] | undefined {
 }
 
 function renderLine(value: unknown, tag: string): string {
-  return JSON.stringify(value).replace(IMITATORS, escapeCharacter).replace(tagPattern(tag), escapeEnd);
+  return JSON.stringify(value).replace(UNSAFE_CHARACTERS, escapeCharacter).replace(tagPattern(tag), escapeEnd);
 }
 
-/** Its last character, which is far enough behind any escape before it to be no part of one. */
+/** Escapes the last character of the tag. It is far enough from any earlier escape to be no part of one. */
 function escapeEnd(tag: string): string {
   return `${tag.slice(0, -1)}${escapeCharacter(tag.slice(-1))}`;
 }
 
-// "<" would open a tag; the others are line breaks to some readers, and JSON leaves them as they are.
-const IMITATORS = /[<\u0085\u2028\u2029]/g;
+// "<" would open a tag. The others are line breaks to some readers, and JSON does not escape them.
+const UNSAFE_CHARACTERS = /[<\u0085\u2028\u2029]/g;
 
 function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -4,57 +4,59 @@ import { fromJson, toJson } from '../../ports/store/json.ts';
 import { statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { EntityRow, SpaceRow } from '../../ports/store/tables.ts';
-import { hasRoom, inboxFull } from '../inbox/inbox-room.ts';
+import { hasRoom, inboxFull } from '../inbox/inbox-capacity.ts';
 import { pushEvent } from '../inbox/push-event.ts';
-import { IS_WAITING } from '../inbox/waiting.ts';
+import { IS_WAITING } from '../waiting-events.ts';
 import type { Message } from './message.ts';
 
-interface Said {
+interface NotifiedMessage {
   readonly space: SpaceRow;
   readonly message: Message;
   readonly sender: EntityRow;
-  readonly listeners: readonly Listener[];
+  readonly recipients: readonly Recipient[];
 }
 
-/** Puts the message into the inbox of every other agent of the space, whose row is locked. */
-export async function tellAgents(services: Services, tx: Tx, said: Said): Promise<void> {
-  const hops = await countHop(tx, said);
-  for (const { id, limits, waiting } of said.listeners) {
+/** Pushes the message into the inbox of every other agent of the space. The space's row must be locked. */
+export async function notifyAgents(services: Services, tx: Tx, posted: NotifiedMessage): Promise<void> {
+  const hops = await countHop(tx, posted);
+  for (const { id, limits, waiting } of posted.recipients) {
     const { hopLimit = services.limits.hops, inboxLength = services.limits.inboxLength } = limits;
     const isFull = !(await hasRoom(tx, { agentId: id, waiting, limit: inboxLength }));
-    const isAgent = said.sender.kind === 'agent';
-    // People can wait and try again. An agent's message stands, and what it would have caused is kept for operators.
+    const isAgent = posted.sender.kind === 'agent';
+    // People can wait and try again. An agent's message is written all the same, and the event is withheld for
+    // operators.
     if (isFull && !isAgent) throw inboxFull(id, inboxLength);
-    await push(services, tx, {
-      ...said,
+    await pushMessageEvent(services, tx, {
+      ...posted,
       agentId: id,
       withheld: isAgent ? reasonToWithhold(hops > hopLimit, isFull) : undefined,
     });
   }
 }
 
-export interface Listener {
+export interface Recipient {
   readonly id: string;
   readonly limits: NonNullable<AgentConfig['limits']>;
-  /** Events in its inbox, counted without its lock: see hasRoom. */
+  /** The number of events in its inbox, counted without its lock: see hasRoom. */
   readonly waiting: number;
 }
 
 /**
- * The other agents of a space whose row is locked. None of them leaves before the commit, nor is deleted: both begin with the row of the space, which is ours. In the order of
- * their ids, so that two messages to the same agents never wait for each other.
+ * Finds the other agents of a space whose row is locked. None of them leaves or is deleted before the commit, because
+ * both lock the space first. They come in the order of their ids, so that two messages to the same agents never wait
+ * for each other.
  */
-export async function findListeners(tx: Tx, given: ListenersOf): Promise<readonly Listener[]> {
-  const rows = await listeners(tx.db, given);
+export async function findRecipients(tx: Tx, params: RecipientParams): Promise<readonly Recipient[]> {
+  const rows = await recipients(tx.db, params);
   return rows.map(({ id, config, waiting }) => ({ id, limits: fromJson<AgentConfig>(config).limits ?? {}, waiting }));
 }
 
-interface ListenersOf {
+interface RecipientParams {
   readonly spaceId: string;
   readonly senderId: string;
 }
 
-const listeners = statement((db, { spaceId, senderId }: ListenersOf) =>
+const recipients = statement((db, { spaceId, senderId }: RecipientParams) =>
   db
     .selectFrom('memberships')
     .innerJoin('agents', 'agents.entity_id', 'memberships.entity_id')
@@ -76,9 +78,12 @@ const listeners = statement((db, { spaceId, senderId }: ListenersOf) =>
     .$castTo<{ id: string; config: string; waiting: number }>(),
 );
 
-/** Messages that agents woke agents with, since a person spoke. A service neither counts nor resets: it may be a relay between agents. */
-async function countHop(tx: Tx, { space, sender, listeners }: Said): Promise<number> {
-  const isHop = sender.kind === 'agent' && listeners.length > 0;
+/**
+ * Counts the messages by which agents woke agents since a person spoke. A service neither counts nor resets: it may be
+ * a relay between agents.
+ */
+async function countHop(tx: Tx, { space, sender, recipients }: NotifiedMessage): Promise<number> {
+  const isHop = sender.kind === 'agent' && recipients.length > 0;
   const hops = sender.kind === 'human' ? 0 : isHop ? space.hops + 1 : space.hops;
   if (hops !== space.hops) await tx.db.updateTable('spaces').set({ hops }).where('id', '=', space.id).execute();
   return hops;
@@ -86,11 +91,11 @@ async function countHop(tx: Tx, { space, sender, listeners }: Said): Promise<num
 
 type Withheld = 'hop_limit' | 'inbox_full';
 
-function reasonToWithhold(isTooFar: boolean, isFull: boolean): Withheld | undefined {
-  return isTooFar ? 'hop_limit' : isFull ? 'inbox_full' : undefined;
+function reasonToWithhold(isOverHopLimit: boolean, isFull: boolean): Withheld | undefined {
+  return isOverHopLimit ? 'hop_limit' : isFull ? 'inbox_full' : undefined;
 }
 
-async function push(
+async function pushMessageEvent(
   services: Services,
   tx: Tx,
   {
@@ -99,7 +104,7 @@ async function push(
     sender,
     agentId,
     withheld,
-  }: Omit<Said, 'listeners'> & { agentId: string; withheld: Withheld | undefined },
+  }: Omit<NotifiedMessage, 'recipients'> & { agentId: string; withheld: Withheld | undefined },
 ): Promise<void> {
   const eventId = `message:${message.id}`;
   await pushEvent(services, tx, {
@@ -119,7 +124,7 @@ async function push(
   if (withheld === undefined) return;
   await tx.db
     .updateTable('inbox_events')
-    .set({ error: toJson({ code: withheld, message: WHY[withheld] }) })
+    .set({ error: toJson({ code: withheld, message: WITHHELD_MESSAGES[withheld] }) })
     .where('agent_id', '=', agentId)
     .where('event_id', '=', eventId)
     .execute();
@@ -128,7 +133,7 @@ async function push(
   );
 }
 
-const WHY: Readonly<Record<Withheld, string>> = {
+const WITHHELD_MESSAGES: Readonly<Record<Withheld, string>> = {
   hop_limit: 'The hop limit was reached: agents answered each other and no person wrote in between.',
   inbox_full: "The agent's inbox was full.",
 };

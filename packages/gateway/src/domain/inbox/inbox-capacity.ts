@@ -6,9 +6,9 @@ import type { Tx } from '../../ports/store/store.ts';
 import type { AgentRow, Tables } from '../../ports/store/tables.ts';
 import { lockAgent } from '../agents/lock-agent.ts';
 import { ApiError } from '../api-error.ts';
-import { IS_WAITING } from './waiting.ts';
+import { IS_WAITING } from '../waiting-events.ts';
 
-/** How many events may wait for the agent: as it is configured, or as the gateway allows. */
+/** How many events may wait for the agent: its own limit, or else the gateway's. */
 export function inboxLimit(
   { config }: Pick<AgentRow, 'config'>,
   { inboxLength }: Pick<GatewayLimits, 'inboxLength'>,
@@ -16,7 +16,10 @@ export function inboxLimit(
   return fromJson<AgentConfig>(config).limits?.inboxLength ?? inboxLength;
 }
 
-/** How many wait now. Whoever decides upon it holds the agent's lock for `inbox`: others add to it meanwhile. */
+/**
+ * Counts the waiting events. To decide on the number, hold the agent's lock for `inbox`: otherwise others add events
+ * meanwhile.
+ */
 export async function countWaiting(db: Kysely<Tables>, agentId: string): Promise<number> {
   const counted = await db
     .selectFrom('inbox_events')
@@ -27,24 +30,24 @@ export async function countWaiting(db: Kysely<Tables>, agentId: string): Promise
   return Number(counted.waiting);
 }
 
-/** More than are written for one agent at the same moment: a gateway has 20 connections. */
-const AT_ONCE = 200;
+/** More events than can be written for one agent at the same moment: a gateway has 20 connections. */
+const MAX_CONCURRENT_PUSHES = 200;
 
 /**
- * Whether one more event has room in an agent's inbox. `waiting` was counted without the agent's lock, which would make all who write
- * to a busy agent wait for each other. It is enough as long as the limit is far; where it is near, they are counted again behind the
- * lock, so that of two who see the last place one gets it.
+ * True if the agent's inbox has room for one more event. `waiting` was counted without the agent's lock, which would
+ * make all writers to a busy agent wait for each other. That is enough while the limit is far. Near the limit the
+ * events are counted again under the lock, so that two writers cannot both take the last place.
  */
 export async function hasRoom(
   tx: Tx,
   { agentId, waiting, limit }: { readonly agentId: string; readonly waiting: number; readonly limit: number },
 ): Promise<boolean> {
-  if (waiting + AT_ONCE <= limit) return true;
+  if (waiting + MAX_CONCURRENT_PUSHES <= limit) return true;
   await lockAgent(tx, agentId, 'inbox');
   return (await countWaiting(tx.db, agentId)) < limit;
 }
 
-/** Long enough for an agent that works to have taken a batch. */
+/** Long enough for a working agent to take a batch. */
 const RETRY_SECONDS = 5;
 
 export function inboxFull(agentId: string, limit: number): ApiError {

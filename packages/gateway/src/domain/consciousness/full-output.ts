@@ -1,13 +1,13 @@
 import type { Outcome } from '@lastcall/core';
 
-/** A part of an output that is no text, as characters. */
+/** A part of an output that is not text, as a string. */
 interface FilePart {
   readonly mediaType: string;
   readonly text: string;
 }
 
-/** All of an output as one text: what the model read, and then its files, each as the base64 or the address it came as. */
-export function wholeText(outcome: Outcome): string {
+/** The complete output as one text: what the model read, then its files, each as base64 or as its URL. */
+export function fullText(outcome: Outcome): string {
   const files = fileParts(outcome).map(({ mediaType, text }) => `\n[file: ${mediaType}]\n${text}`);
   return files.length === 0 ? outcome.text : `${outcome.text}${files.join('')}`;
 }
@@ -24,7 +24,7 @@ function toFilePart(part: object): FilePart {
   };
 }
 
-/** The provider interface has data as such, or with its kind: bytes, base64, an address or a text. */
+/** Data comes plain or tagged with its kind: bytes, base64, a URL or text. */
 function dataText(data: unknown): string | undefined {
   if (typeof data === 'string') return data;
   if (data instanceof Uint8Array) return Buffer.from(data).toString('base64');

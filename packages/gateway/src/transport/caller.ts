@@ -1,0 +1,41 @@
+import type { Kysely } from 'kysely';
+import type { Scope } from '../domain/keys/scope.ts';
+import { statement } from '../ports/store/statement.ts';
+import type { Tables } from '../ports/store/tables.ts';
+
+/** Who sends a request. */
+export type Caller =
+  | { readonly kind: 'nobody' }
+  | { readonly kind: 'key'; readonly keyId: string; readonly scopes: readonly Scope[] }
+  | {
+      readonly kind: 'entity';
+      readonly entityId: string;
+      /** When its token expires, in milliseconds since the epoch. */
+      readonly expiresAt: number;
+    };
+
+/** True if a caller who was authenticated earlier still would be: the key is not revoked, the token not expired. */
+export async function isStillValid(db: Kysely<Tables>, caller: Caller): Promise<boolean> {
+  switch (caller.kind) {
+    case 'nobody':
+      return false;
+    case 'entity':
+      return caller.expiresAt > Date.now() && (await isUndeleted(db, caller.entityId));
+    case 'key': {
+      const row = await db
+        .selectFrom('api_keys')
+        .select('revoked_at')
+        .where('id', '=', caller.keyId)
+        .executeTakeFirst();
+      return row !== undefined && row.revoked_at === null;
+    }
+  }
+}
+
+export async function isUndeleted(db: Kysely<Tables>, entityId: string): Promise<boolean> {
+  return (await findUndeleted(db, { entityId })).length > 0;
+}
+
+const findUndeleted = statement((db, { entityId }: { entityId: string }) =>
+  db.selectFrom('entities').select('id').where('id', '=', entityId).where('deleted_at', 'is', null),
+);
