@@ -61,6 +61,8 @@ export class Worker {
   readonly #transcriptCache = new TranscriptCache();
   readonly #timers: NodeJS.Timeout[] = [];
   #isStopping = false;
+  /** The grace time is over: no cycle begins any more, also upon what was being taken meanwhile. */
+  #isInterrupted = false;
 
   constructor(services: Services, registry: Registry) {
     this.#services = services;
@@ -138,6 +140,7 @@ export class Worker {
     const timer = setTimeout(grace.resolve, this.#services.limits.graceMs);
     await Promise.race([all, grace.promise]);
     clearTimeout(timer);
+    this.#isInterrupted = true;
     for (const { abort } of this.#holds.values()) abort.abort(new CycleInterrupted());
     await all;
     // Those that were about to be taken when the stop came are let go too: others need not wait for their leases.
@@ -202,6 +205,8 @@ export class Worker {
       }
       const cycle = first ?? (await this.#nextCycle(hold));
       if (cycle === undefined) return false;
+      // Taken while it was being stopped: the run is left as it is, and the thread is let go the next time round.
+      if (this.#isInterrupted) return true;
       this.#transcriptCache.forget(hold.lease.threadId);
       await this.#runCycle(hold, cycle);
       if (cycle.endPersisted) this.#transcriptCache.keep(cycle);
