@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { JournalStalled } from '@lastcall/core';
 import { StaleTranscript } from '../domain/consciousness/stale-transcript.ts';
 import { cancelRequested } from '../domain/runs/request-cancel.ts';
 import { RunCancelled } from '../domain/runs/run-cancelled.ts';
@@ -45,7 +46,13 @@ interface Waking {
 }
 
 /** What says nothing of the thread, which is still held. */
-const GO_ON = [StagedWriteRefused, StaleTranscript, CycleInterrupted, RunCancelled];
+const GO_ON = [StagedWriteRefused, StaleTranscript, CycleInterrupted, RunCancelled, JournalStalled];
+
+/**
+ * What a stop gives the last writes of cycles that were interrupted. A database that neither answers nor breaks off must not keep
+ * the process alive: whoever finds the leases run out takes over, as after a kill.
+ */
+const LAST_WRITES_MS = 5_000;
 
 /**
  * Thinks for whichever threads are woken, one cycle at a time each, many threads side by side. Wakes may come twice or never: the
@@ -136,17 +143,18 @@ export class Worker {
     await this.#services.engine.stop();
     this.#gate.open();
     const all = Promise.allSettled([...this.#holds.values()].map(({ done }) => done));
-    const grace = Promise.withResolvers<void>();
-    const timer = setTimeout(grace.resolve, this.#services.limits.graceMs);
-    await Promise.race([all, grace.promise]);
-    clearTimeout(timer);
+    await atMost(this.#services.limits.graceMs, all);
     this.#isInterrupted = true;
     for (const { abort } of this.#holds.values()) abort.abort(new CycleInterrupted());
-    await all;
+    await atMost(LAST_WRITES_MS, this.#letGo());
+    for (const one of this.#timers) clearInterval(one);
+  }
+
+  async #letGo(): Promise<void> {
+    await Promise.allSettled([...this.#holds.values()].map(({ done }) => done));
     // Those that were about to be taken when the stop came are let go too: others need not wait for their leases.
     await Promise.allSettled([...this.#waking.values()].map(({ done }) => done));
     await Promise.allSettled([...this.#holds.values()].map(({ done }) => done));
-    for (const one of this.#timers) clearInterval(one);
   }
 
   /** Cycles under way. */
@@ -212,6 +220,8 @@ export class Worker {
       if (cycle.endPersisted) this.#transcriptCache.keep(cycle);
       return !cycle.leaseReleased;
     } catch (error) {
+      // Its last write has ended by now, and may have let the thread go.
+      if (error instanceof JournalStalled) hold.isInDoubt = true;
       // The run goes on from what the store has, or ends there if it was cancelled.
       if (GO_ON.some((kind) => error instanceof kind)) return true;
       if (!(error instanceof StoreUnavailable)) throw error;
@@ -311,4 +321,11 @@ export class Worker {
     this.#timers.push(setInterval(() => void tick(), ms));
     return tick;
   }
+}
+
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, promise]);
+  clearTimeout(timer);
 }
