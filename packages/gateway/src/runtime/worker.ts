@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { JournalStalled } from '@lastcall/core';
 import { StaleTranscript } from '../domain/consciousness/stale-transcript.ts';
 import { cancelRequested } from '../domain/runs/request-cancel.ts';
 import { RunCancelled } from '../domain/runs/run-cancelled.ts';
@@ -45,7 +46,13 @@ interface PendingWake {
 }
 
 /** Errors after which the thread is still held, so the worker continues with it. */
-const THREAD_STAYS_HELD = [StagedWriteRefused, StaleTranscript, CycleInterrupted, RunCancelled];
+const THREAD_STAYS_HELD = [StagedWriteRefused, StaleTranscript, CycleInterrupted, RunCancelled, JournalStalled];
+
+/**
+ * How long a stop waits for the last writes of interrupted cycles. A database that neither answers nor breaks off must not keep the
+ * process alive: another worker takes over when the leases have run out, as after a kill.
+ */
+const LAST_WRITES_MS = 5_000;
 
 /**
  * Runs cycles for the threads that are woken: one cycle at a time per thread, many threads side by side. A wake may
@@ -61,6 +68,8 @@ export class Worker {
   readonly #transcriptCache = new TranscriptCache();
   readonly #timers: NodeJS.Timeout[] = [];
   #isStopping = false;
+  /** The grace time is over: no cycle begins any more, also upon what was being taken meanwhile. */
+  #isInterrupted = false;
 
   constructor(services: Services, registry: Registry) {
     this.#services = services;
@@ -138,17 +147,19 @@ export class Worker {
     await this.#services.engine.stop();
     this.#admission.admitAll();
     const all = Promise.allSettled([...this.#active.values()].map(({ done }) => done));
-    const grace = Promise.withResolvers<void>();
-    const timer = setTimeout(grace.resolve, this.#services.limits.graceMs);
-    await Promise.race([all, grace.promise]);
-    clearTimeout(timer);
+    await atMost(this.#services.limits.graceMs, all);
+    this.#isInterrupted = true;
     for (const { abort } of this.#active.values()) abort.abort(new CycleInterrupted());
-    await all;
+    await atMost(LAST_WRITES_MS, this.#releaseAll());
+    for (const one of this.#timers) clearInterval(one);
+  }
+
+  async #releaseAll(): Promise<void> {
+    await Promise.allSettled([...this.#active.values()].map(({ done }) => done));
     // Threads that were being claimed when the stop came are released too, so that other workers need not wait for
     // their leases to run out.
     await Promise.allSettled([...this.#pendingWakes.values()].map(({ done }) => done));
     await Promise.allSettled([...this.#active.values()].map(({ done }) => done));
-    for (const one of this.#timers) clearInterval(one);
   }
 
   /** The number of threads that this worker holds. */
@@ -213,11 +224,15 @@ export class Worker {
       }
       const cycle = claimedCycle ?? (await this.#nextCycle(thread));
       if (cycle === undefined) return false;
+      // Claimed while the worker was stopping: the run is left as it is, and the thread is released in the next round.
+      if (this.#isInterrupted) return true;
       this.#transcriptCache.forget(thread.lease.threadId);
       await this.#runCycle(thread, cycle);
       if (cycle.endPersisted) this.#transcriptCache.put(cycle);
       return !cycle.leaseReleased;
     } catch (error) {
+      // The last write has ended by now, and may have released the thread.
+      if (error instanceof JournalStalled) thread.isCommitUnknown = true;
       // The run continues from what is stored, or ends there if it was cancelled.
       if (THREAD_STAYS_HELD.some((kind) => error instanceof kind)) return true;
       if (!(error instanceof StoreUnavailable)) throw error;
@@ -321,4 +336,11 @@ export class Worker {
     this.#timers.push(setInterval(() => void tick(), ms));
     return tick;
   }
+}
+
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, promise]);
+  clearTimeout(timer);
 }

@@ -6,6 +6,8 @@ export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
   /** Every connection breaks, and new ones break at once. */
   cut(): void;
+  /** Nothing comes through any more, and nobody is told: as a network that drops everything. Resolves when something was dropped. */
+  freeze(): Promise<void>;
   mend(): void;
   /** Of a PostgreSQL server: the commit is done, its confirmation never comes, and the connection breaks. */
   loseCommits(isLost: () => boolean): void;
@@ -16,6 +18,8 @@ export interface TcpProxy extends AsyncDisposable {
 export async function startTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let isCut = false;
+  let isFrozen = false;
+  let dropped = Promise.withResolvers<void>();
   let isLost = (): boolean => false;
   const keep = (socket: Socket): Socket => {
     sockets.add(socket);
@@ -32,11 +36,12 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     let isLosing = false;
     near.on('data', (data) => {
       isLosing ||= data.includes('commit\0') && isLost();
-      far.write(data);
+      if (isFrozen) dropped.resolve();
+      else far.write(data);
     });
     far.on('data', (data) => {
       if (isLosing) far.destroy();
-      else near.write(data);
+      else if (!isFrozen) near.write(data);
     });
     near.on('close', () => far.destroy());
     far.on('close', () => near.destroy());
@@ -55,8 +60,14 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
       isCut = true;
       breakAll();
     },
+    async freeze() {
+      isFrozen = true;
+      dropped = Promise.withResolvers();
+      await dropped.promise;
+    },
     mend() {
       isCut = false;
+      isFrozen = false;
     },
     loseCommits(given) {
       isLost = given;

@@ -23,11 +23,12 @@ export async function compactConsciousness(
   { model, session, signal }: { model: LanguageModelV4; session: Session; signal: AbortSignal },
 ): Promise<void> {
   const { lease, runId, agent, transcript } = cycle;
+  const within = AbortSignal.any([signal, AbortSignal.timeout(agent.limits.cycleTimeoutMs)]);
   const compaction = await compact({
     entries: transcript.entries,
     budgetTokens: agent.limits.consciousnessTokens,
     tag: agent.tag,
-    summarise: (text, budgetTokens) => summarise(model, { text, budgetTokens, signal }),
+    summarise: (text, budgetTokens) => inTime(within, summarise(model, { text, budgetTokens, signal: within })),
   });
   if (compaction === undefined) return;
   // The cached rows no longer match the stored transcript.
@@ -44,6 +45,19 @@ export async function compactConsciousness(
       .execute();
   });
   cycle.nextSeq++;
+}
+
+/** A model may take no notice of the signal: nobody waits for it then, neither the agent nor a gateway that stops. */
+async function inTime<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(signal.reason);
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }
 
 const INSTRUCTIONS =

@@ -40,7 +40,10 @@ export async function closeFailedRun(
 ): Promise<void> {
   const { tx } = held;
   const isCancelled = await isCancelAccepted(tx, cycle.runId);
-  const open = await settleOpenCalls(services, tx, cycle, isCancelled ? 'the run was cancelled' : message);
+  const open = await settleOpenCalls(services, tx, cycle, {
+    reason: isCancelled ? 'the run was cancelled' : message,
+    isCancelled,
+  });
   const stop = isCancelled ? ({ reason: 'aborted' } as const) : ({ reason: 'error', error: message } as const);
   const entries: Entry[] = [...open, { kind: 'stop', stop }];
   insertEntries(
@@ -63,10 +66,16 @@ async function nextSeq({ tx, lease }: HeldThread): Promise<number> {
   return (last?.seq ?? 0) + 1;
 }
 
-async function settleOpenCalls(services: Services, tx: Tx, cycle: Cycle, reason: string): Promise<Entry[]> {
+async function settleOpenCalls(
+  services: Services,
+  tx: Tx,
+  cycle: Cycle,
+  { reason, isCancelled }: { reason: string; isCancelled: boolean },
+): Promise<Entry[]> {
   const entries: Entry[] = [];
   const callsWithCard = new Set<string>();
-  for (const { id, tool_name: toolName, input, status } of await openCalls(tx, cycle)) {
+  const calls = [...(await openCalls(tx, cycle)), ...(await answeredCalls(tx, cycle, { isCancelled }))];
+  for (const { id, tool_name: toolName, input, status } of calls) {
     const now = tx.now();
     const outcome = outcomeOf(status === 'started', reason);
     await tx.db
@@ -92,6 +101,27 @@ async function openCalls(tx: Tx, { runId }: Cycle): Promise<CallRow[]> {
     .where('status', 'in', ['planned', 'started'])
     .orderBy('step')
     .orderBy('index')
+    .execute();
+}
+
+/**
+ * Calls of earlier runs that this one was to run, because somebody had decided on them. One that has begun is in doubt. One that has not
+ * waits for the next try, but a cancelled run has none.
+ */
+async function answeredCalls(
+  tx: Tx,
+  { runId, answers }: Cycle,
+  { isCancelled }: { isCancelled: boolean },
+): Promise<CallRow[]> {
+  const callIds = Object.keys(answers);
+  if (callIds.length === 0) return [];
+  return await tx.db
+    .selectFrom('calls')
+    .selectAll()
+    .where('id', 'in', callIds)
+    .where('run_id', '!=', runId)
+    .where('status', 'in', isCancelled ? ['started', 'pending'] : ['started'])
+    .orderBy('id')
     .execute();
 }
 
