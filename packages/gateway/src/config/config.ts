@@ -1,5 +1,4 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { Plugin } from '@lastcall/core';
 import type { AgentConfig, AgentConfigInput } from './agent-config.ts';
 import type { GatewayLimitsInput } from './agent-limits.ts';
 import type { RegisteredTools, ToolEntries } from './registered-tool.ts';
@@ -13,13 +12,14 @@ export interface ConfigInput extends GivenSettings {
   readonly tools?: ToolEntries | undefined;
   /** At each start made where they are missing, with who is in them. */
   readonly spaces?: readonly SpaceSeed[] | undefined;
-  readonly plugins?: readonly Plugin[] | undefined;
+  /** Refused unless it is empty: the gateway does not use plugins yet. */
+  readonly plugins?: readonly never[] | undefined;
   /** Models of your own, by the name that agents call them. */
   readonly models?: Readonly<Record<string, LanguageModelV4>> | undefined;
-  /** Names of the environment variables that tools may use. */
+  /** Names of environment variables whose values are struck out of logs and of what is stored of failures. */
   readonly secrets?: readonly string[] | undefined;
-  /** Hosts that tools may reach although they are private. */
-  readonly egress?: { readonly allow?: readonly string[] | undefined } | undefined;
+  /** Refused unless it is empty: no connection is guarded yet, so there is nothing to open. */
+  readonly egress?: { readonly allow?: readonly never[] | undefined } | undefined;
   readonly limits?: GatewayLimitsInput | undefined;
   /** Origins of web pages that may use the API. */
   readonly corsOrigins?: readonly string[] | undefined;
@@ -30,10 +30,8 @@ export interface Config extends GivenSettings {
   readonly agents: readonly AgentConfig[];
   readonly tools: RegisteredTools;
   readonly spaces: readonly SpaceSeed[];
-  readonly plugins: readonly Plugin[];
   readonly models: Readonly<Record<string, LanguageModelV4>>;
   readonly secrets: readonly string[];
-  readonly egress: { readonly allow: readonly string[] };
   readonly limits: GatewayLimitsInput;
   readonly corsOrigins: readonly string[];
 }
