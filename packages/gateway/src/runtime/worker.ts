@@ -10,9 +10,10 @@ import { inSpan } from '../telemetry/spans.ts';
 import type { Cycle } from './cycle/cycle.ts';
 import { CycleInterrupted } from './cycle/cycle-interrupted.ts';
 import { nextCycle, takeThread } from './cycle/next-cycle.ts';
-import type { Registry } from './cycle/registry.ts';
+import type { Registry, WorkerRegistry } from './cycle/registry.ts';
 import { type CycleAbort, runCycle } from './cycle/run-cycle.ts';
 import { StagedWriteRefused } from './cycle/staged-write-refused.ts';
+import { ToolCaches } from './cycle/tool-caches.ts';
 import { TranscriptCache } from './cycle/transcript-cache.ts';
 import { findSleepers } from './find-sleepers.ts';
 import { Gate } from './gate.ts';
@@ -53,7 +54,7 @@ const GO_ON = [StagedWriteRefused, StaleTranscript, CycleInterrupted, RunCancell
  */
 export class Worker {
   readonly #services: Services;
-  readonly #registry: Registry;
+  readonly #registry: WorkerRegistry;
   readonly #owner: string = `${hostname()}:${process.pid}:${randomUUID()}`;
   readonly #holds = new Map<string, Hold>();
   readonly #waking = new Map<string, Waking>();
@@ -64,7 +65,7 @@ export class Worker {
 
   constructor(services: Services, registry: Registry) {
     this.#services = services;
-    this.#registry = registry;
+    this.#registry = { ...registry, toolCaches: new ToolCaches() };
     const { store, limits } = services;
     this.#gate = new Gate({ places: limits.cycles, isBusy: () => store.isBusy });
   }

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /** What stands in the place of an agent's frame id in everything that is not a frame of ours. A name of a tool may hold it too. */
 const HIDDEN = 'hidden';
 
@@ -13,14 +15,10 @@ export function hideTagIn<T>(value: T, tag: string): T {
 
 /** Ids are letters and digits. Some models take no notice of case. */
 export function tagPattern(tag: string): RegExp {
-  const known = patterns.get(tag) ?? new RegExp(tag, 'gi');
-  if (patterns.size >= MOST_PATTERNS) patterns.clear();
-  patterns.set(tag, known);
-  return known;
+  return patterns.memo(tag);
 }
 
-const patterns = new Map<string, RegExp>();
-const MOST_PATTERNS = 1_000;
+const patterns = new LRUCache<string, RegExp>({ max: 1_000, memoMethod: (tag) => new RegExp(tag, 'gi') });
 
 // Of an agent's making, with the names of our frames before it: for what knows no agent, such as a log.
 const FRAME_ID = /\b(inbox|situation|summary|transcript)-[0-9a-f]{24}\b/gi;

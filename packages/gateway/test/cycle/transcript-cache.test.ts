@@ -7,6 +7,7 @@ import { loadTranscriptRows } from '../../src/domain/consciousness/load-consciou
 import type { Cycle } from '../../src/runtime/cycle/cycle.ts';
 import { takeThread } from '../../src/runtime/cycle/next-cycle.ts';
 import { runCycle } from '../../src/runtime/cycle/run-cycle.ts';
+import { ToolCaches } from '../../src/runtime/cycle/tool-caches.ts';
 import { TranscriptCache } from '../../src/runtime/cycle/transcript-cache.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
@@ -55,7 +56,7 @@ describe.each(databases)('transcriptCache on $kind', ({ create }) => {
     const { ada, bot, space } = await lobby(world, { tools: ['add'] });
     const tools = checkTools({ add: { tool: add, visible: false } }, ['tools']);
     if (!tools.ok) throw new Error('The tools are wrong.');
-    const registry = { tools: tools.value, model: () => model, agentLimits: {} };
+    const registry = { tools: tools.value, model: () => model, agentLimits: {}, toolCaches: new ToolCaches() };
     const transcriptCache = new TranscriptCache();
     for (let count = 1; count <= 3; count++) {
       await world.say(space, ada, `Message ${count}`);

@@ -1,6 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import {
-  cache,
   createSession,
   JournalStalled,
   type Logger,
@@ -39,10 +38,11 @@ import { LiveCalls } from './live-calls.ts';
 import { loadSituation } from './load-situation.ts';
 import { createOutputLimit } from './output-limit.ts';
 import { recoverApprovedCalls, recoverLiveCalls } from './recover-live-calls.ts';
-import type { Registry } from './registry.ts';
+import type { WorkerRegistry } from './registry.ts';
 import { showCards } from './show-cards.ts';
 import { StagedWriteRefused } from './staged-write-refused.ts';
 import { Staging } from './staging.ts';
+import type { CacheSettings } from './tool-caches.ts';
 
 /** Ends a cycle early. */
 export interface CycleAbort {
@@ -58,7 +58,12 @@ export interface CycleAbort {
  * failed, and its events are tried again. Rejects only where the run stays open: the lease is lost, the store is away, the gateway
  * stops, the world changed under a call, or a cancel was accepted before a call's write could land.
  */
-export async function runCycle(services: Services, registry: Registry, cycle: Cycle, abort: CycleAbort): Promise<void> {
+export async function runCycle(
+  services: Services,
+  registry: WorkerRegistry,
+  cycle: Cycle,
+  abort: CycleAbort,
+): Promise<void> {
   const ending: Ending = { stop: async () => {} };
   let prepared: Prepared | undefined;
   const startedAt = performance.now();
@@ -147,7 +152,7 @@ interface Prepared {
 
 async function prepare(
   services: Services,
-  registry: Registry,
+  registry: WorkerRegistry,
   cycle: Cycle,
   abort: CycleAbort,
   ending: Ending,
@@ -214,7 +219,15 @@ async function prepare(
       outputs.middleware,
       ...traceCycle(model.modelId),
       ...(given.isAnyVisible ? [showCards(services, cycle, { journal, live, named: given.named })] : []),
-      ...toMiddleware(config.middleware, logger),
+      ...toMiddleware(config.middleware, {
+        logger,
+        cache: (settings) =>
+          registry.toolCaches.middleware({
+            ...settings,
+            agentId: cycle.agent.id,
+            isWithoutEffects: given.isWithoutEffects,
+          }),
+      }),
     ],
     journal,
     newId,
@@ -273,10 +286,13 @@ function rulesOf({ agent: { config } }: Cycle): Pick<TurnOptions, 'batch' | 'ter
   return { ...(batch === undefined ? {} : { batch }), ...(terminating === undefined ? {} : { terminating }) };
 }
 
-function toMiddleware(configs: readonly MiddlewareConfig[] = [], logger: Logger): Middleware[] {
+function toMiddleware(
+  configs: readonly MiddlewareConfig[] = [],
+  { logger, cache }: { logger: Logger; cache: (settings: CacheSettings) => Middleware },
+): Middleware[] {
   return configs.map((config) => {
     if (config === 'log') return log(logger);
-    if ('cache' in config) return cache({ ttlMs: config.cache.ttlMs });
+    if ('cache' in config) return cache(config.cache);
     const { attempts, backoffMs = 0 } = config.retry;
     return retry({ attempts, backoff: (attempt) => backoffMs * 2 ** (attempt - 1) });
   });

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import type { Lease } from '../lease.ts';
 import type { Cycle } from './cycle.ts';
@@ -18,19 +19,17 @@ const MOST_CHARACTERS = 4_000_000;
  * and every claim raises its epoch: a mind is as it was as long as nobody else had the thread since.
  */
 export class TranscriptCache {
-  /** Those used last are last. */
-  readonly #kept = new Map<string, Kept>();
-  readonly #most: number;
-  #characters = 0;
+  readonly #kept: LRUCache<string, Kept>;
 
   constructor({ maxCharacters = MOST_CHARACTERS }: { maxCharacters?: number } = {}) {
-    this.#most = maxCharacters;
+    this.#kept = new LRUCache({ maxSize: maxCharacters, maxEntrySize: Math.max(1, Math.floor(maxCharacters / 4)) });
   }
 
   /** After a cycle that wrote its end: what it leaves to the next one. */
   keep({ lease, rows }: Pick<Cycle, 'lease' | 'rows'>): void {
     const characters = rows.reduce((sum, { payload }) => sum + payload.length, 0);
-    if (characters <= this.#most / 4) this.#set(lease.threadId, { epoch: lease.epoch, rows: [...rows], characters });
+    const kept = { epoch: lease.epoch, rows: [...rows], characters };
+    this.#kept.set(lease.threadId, kept, { size: Math.max(1, characters) });
   }
 
   /** Undefined: it is not known any more, or somebody else held the thread meanwhile. */
@@ -45,21 +44,10 @@ export class TranscriptCache {
   /** The thread was held once more, and nothing was written. */
   renew({ threadId, epoch }: Lease): void {
     const kept = this.#kept.get(threadId);
-    if (kept !== undefined) this.#set(threadId, { ...kept, epoch });
+    if (kept !== undefined) this.#kept.set(threadId, { ...kept, epoch }, { size: Math.max(1, kept.characters) });
   }
 
   forget(threadId: string): void {
-    this.#characters -= this.#kept.get(threadId)?.characters ?? 0;
     this.#kept.delete(threadId);
-  }
-
-  #set(threadId: string, kept: Kept): void {
-    this.forget(threadId);
-    this.#kept.set(threadId, kept);
-    this.#characters += kept.characters;
-    for (const oldest of this.#kept.keys()) {
-      if (this.#characters <= this.#most) return;
-      this.forget(oldest);
-    }
   }
 }
