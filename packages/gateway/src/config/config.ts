@@ -1,5 +1,4 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { Plugin } from '@lastcall/core';
 import type { AgentConfig, AgentConfigInput } from './agent-config.ts';
 import type { GatewayLimitsInput } from './agent-limits.ts';
 import type { RegisteredTools, ToolEntries } from './registered-tool.ts';
@@ -13,13 +12,14 @@ export interface ConfigInput extends SettingsInput {
   readonly tools?: ToolEntries | undefined;
   /** Spaces that exist after each start, with their members. */
   readonly spaces?: readonly SpaceSeed[] | undefined;
-  readonly plugins?: readonly Plugin[] | undefined;
+  /** Refused unless it is empty: the gateway does not use plugins yet. */
+  readonly plugins?: readonly never[] | undefined;
   /** Your own models, by the name that agents use. */
   readonly models?: Readonly<Record<string, LanguageModelV4>> | undefined;
-  /** The names of the environment variables that tools may read. */
+  /** Names of environment variables whose values are removed from logs and from stored failures. */
   readonly secrets?: readonly string[] | undefined;
-  /** Private hosts that tools may reach. */
-  readonly egress?: { readonly allow?: readonly string[] | undefined } | undefined;
+  /** Refused unless it is empty: no connection is guarded yet, so there is nothing to open. */
+  readonly egress?: { readonly allow?: readonly never[] | undefined } | undefined;
   readonly limits?: GatewayLimitsInput | undefined;
   /** Origins of web pages that may use the API. */
   readonly corsOrigins?: readonly string[] | undefined;
@@ -30,10 +30,8 @@ export interface Config extends SettingsInput {
   readonly agents: readonly AgentConfig[];
   readonly tools: RegisteredTools;
   readonly spaces: readonly SpaceSeed[];
-  readonly plugins: readonly Plugin[];
   readonly models: Readonly<Record<string, LanguageModelV4>>;
   readonly secrets: readonly string[];
-  readonly egress: { readonly allow: readonly string[] };
   readonly limits: GatewayLimitsInput;
   readonly corsOrigins: readonly string[];
 }

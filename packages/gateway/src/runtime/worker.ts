@@ -12,9 +12,10 @@ import { AdmissionQueue } from './admission-queue.ts';
 import type { Cycle } from './cycle/cycle.ts';
 import { CycleInterrupted } from './cycle/cycle-interrupted.ts';
 import { claimNextCycle, nextCycle } from './cycle/next-cycle.ts';
-import type { Registry } from './cycle/registry.ts';
+import type { Registry, WorkerRegistry } from './cycle/registry.ts';
 import { type CycleAbort, runCycle } from './cycle/run-cycle.ts';
 import { StagedWriteRefused } from './cycle/staged-write-refused.ts';
+import { ToolCaches } from './cycle/tool-caches.ts';
 import { TranscriptCache } from './cycle/transcript-cache.ts';
 import { findRunnableThreads } from './find-runnable-threads.ts';
 import { type Lease, LeaseLost, releaseThread, renewLeases } from './lease.ts';
@@ -60,7 +61,7 @@ const LAST_WRITES_MS = 5_000;
  */
 export class Worker {
   readonly #services: Services;
-  readonly #registry: Registry;
+  readonly #registry: WorkerRegistry;
   readonly #owner: string = `${hostname()}:${process.pid}:${randomUUID()}`;
   readonly #active = new Map<string, ActiveThread>();
   readonly #pendingWakes = new Map<string, PendingWake>();
@@ -73,7 +74,7 @@ export class Worker {
 
   constructor(services: Services, registry: Registry) {
     this.#services = services;
-    this.#registry = registry;
+    this.#registry = { ...registry, toolCaches: new ToolCaches() };
     const { store, limits } = services;
     this.#admission = new AdmissionQueue({ slots: limits.cycles, isBusy: () => store.isBusy });
   }

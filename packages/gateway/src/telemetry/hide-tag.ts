@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /**
  * Replaces an agent's frame tag in everything that is not one of our own frames. It must be valid in a tool's name too.
  */
@@ -18,14 +20,10 @@ export function hideTagIn<T>(value: T, tag: string): T {
 
 /** Tags are letters and digits, so they need no escaping. The case is ignored, because some models ignore it. */
 export function tagPattern(tag: string): RegExp {
-  const known = patterns.get(tag) ?? new RegExp(tag, 'gi');
-  if (patterns.size >= MAX_PATTERNS) patterns.clear();
-  patterns.set(tag, known);
-  return known;
+  return patterns.memo(tag);
 }
 
-const patterns = new Map<string, RegExp>();
-const MAX_PATTERNS = 1_000;
+const patterns = new LRUCache<string, RegExp>({ max: 1_000, memoMethod: (tag) => new RegExp(tag, 'gi') });
 
 // Matches any agent's tag behind the names of our frames. For places that know no agent, such as a log.
 const FRAME_ID = /\b(inbox|situation|summary|transcript)-[0-9a-f]{24}\b/gi;

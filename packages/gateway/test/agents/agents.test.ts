@@ -1,26 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { getAgent, listAgents } from '../../src/domain/agents/agent.ts';
 import { createAgent, type NewAgent } from '../../src/domain/agents/create-agent.ts';
 import { pauseAgent, resumeAgent } from '../../src/domain/agents/pause-agent.ts';
 import { type AgentUpdate, updateAgent } from '../../src/domain/agents/update-agent.ts';
 import { getEntity } from '../../src/domain/entities/entity.ts';
 import { listMembers } from '../../src/domain/spaces/membership.ts';
-import { openWorld, type World } from '../spaces/world.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { openWorld } from '../spaces/world.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
 
 const CONFIG = { name: 'Bot', instructions: 'Be kind.' };
 
 describe.each(databases)('agents on $kind', ({ create }) => {
-  let database: Database;
-  let world: World;
-  beforeAll(async () => {
-    database = await create();
-    world = await openWorld(database);
-  });
-  afterAll(async () => {
-    await world.close();
-    await database.remove();
-  });
+  const database = forAllTests(create);
+  const world = forAllTests(() => openWorld(database));
 
   const make = (given: Partial<NewAgent> = {}) =>
     world.in((tx) => createAgent(world.services, tx, { config: CONFIG, ...given }));

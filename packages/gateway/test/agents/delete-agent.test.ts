@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { getAgent, listAgents } from '../../src/domain/agents/agent.ts';
 import { deleteAgent } from '../../src/domain/agents/delete-agent.ts';
 import { getEntity } from '../../src/domain/entities/entity.ts';
@@ -13,21 +13,13 @@ import { claimThread, fenced } from '../../src/runtime/lease.ts';
 import { insertPendingCall, insertPlan, insertRun } from '../runs/rows.ts';
 import { overlap } from '../spaces/overlap.ts';
 import { openWorld, type World } from '../spaces/world.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
 
 describe.each(databases)('deleting an agent on $kind', ({ kind, create }) => {
-  let database: Database;
-  let world: World;
-  let other: World;
-  beforeAll(async () => {
-    database = await create();
-    world = await openWorld(database);
-    other = kind === 'postgres' ? await openWorld(database) : world;
-  });
-  afterAll(async () => {
-    for (const gateway of new Set([world, other])) await gateway.close();
-    await database.remove();
-  });
+  const database = forAllTests(create);
+  const world = forAllTests(() => openWorld(database));
+  const other = kind === 'postgres' ? forAllTests(() => openWorld(database)) : world;
 
   const remove = (agentId: string, at: World = world) => at.in((tx) => deleteAgent(at.services, tx, agentId));
   const statusesOf = async (agentId: string) =>

@@ -1,32 +1,21 @@
 import { scriptedModel } from '@lastcall/core/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { pauseAgent, resumeAgent } from '../../src/domain/agents/pause-agent.ts';
 import { updateAgent } from '../../src/domain/agents/update-agent.ts';
 import type { Services } from '../../src/ports/services.ts';
 import type { Tx } from '../../src/ports/store/store.ts';
 import { overlap } from '../spaces/overlap.ts';
+import { forAllTests, forEachTest } from '../support/for-all-tests.ts';
 import { holdLock, overlapping } from '../support/held-lock.ts';
 import { lobby } from '../support/lobby.ts';
-import type { Database } from '../support/stores.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { openWorld } from '../support/world.ts';
 
 /** The worker is not started: nobody sweeps, and an agent is woken by the test alone. */
 describe.each(overlapping)('changes of an agent whose cycle is about to begin on $kind', ({ create }) => {
-  let database: Database;
-  let world: World;
-  let other: World;
-  beforeAll(async () => {
-    database = await create();
-  });
-  afterAll(() => database.remove());
-  beforeEach(async () => {
-    const models = { default: scriptedModel(() => 'Done.') };
-    world = await openWorld({ database, models });
-    other = await openWorld({ database, models });
-  });
-  afterEach(async () => {
-    for (const gateway of [world, other]) await gateway.stop();
-  });
+  const database = forAllTests(create);
+  const models = { default: scriptedModel(() => 'Done.') };
+  const world = forEachTest(() => openWorld({ database, models }));
+  const other = forEachTest(() => openWorld({ database, models }));
 
   const runsOf = (agentId: string) =>
     world.store.db

@@ -30,10 +30,8 @@ describe('a configuration', () => {
       agents: [],
       tools: {},
       spaces: [],
-      plugins: [],
       models: {},
       secrets: [],
-      egress: { allow: [] },
       limits: {},
       corsOrigins: [],
     });
@@ -133,7 +131,8 @@ describe('a configuration', () => {
     ['a secret that is no name', { secrets: ['sk-1'] }, 'secrets[0]', /name of an environment variable/],
     ['a port that is none', { port: 70_000 }, 'port', /0 to 65535/],
     ['an origin with a path', { corsOrigins: ['https://a.example/b'] }, 'corsOrigins[0]', /origin without a path/],
-    ['a plugin that is none', { plugins: [{}] }, 'plugins[0]', /plugin\(/],
+    ['a plugin, which would not be used,', { plugins: [{}] }, 'plugins', /Register their tools under tools/],
+    ['a host to open, which nothing closes,', { egress: { allow: ['10.0.0.1'] } }, 'egress.allow', /Leave it out/],
     ['a limit that is none', { limits: { agent: { maxSteps: -1 } } }, 'limits.agent.maxSteps', /1 or more/],
   ])('%s is refused with file, path and what to do', (_what, config, path, expected) => {
     const error = refusal(config);

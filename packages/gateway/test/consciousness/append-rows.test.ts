@@ -1,27 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { appendRows } from '../../src/runtime/cycle/append-rows.ts';
 import { claimThread, fenced, type Lease } from '../../src/runtime/lease.ts';
-import { type Database, databases } from '../support/stores.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
+import { openWorld } from '../support/world.ts';
 
 const rowsOf = (...kinds: string[]) => kinds.map((kind) => ({ kind, payload: '{}' }));
 
 describe.each(databases)('rows of a transcript on $kind', ({ create }) => {
-  let database: Database;
-  let world: World;
+  const database = forAllTests(create);
+  const world = forAllTests(() => openWorld({ database, models: {} }));
   let lease: Lease;
   beforeAll(async () => {
-    database = await create();
-    world = await openWorld({ database, models: {} });
     const threadId = await world.agent('Bot');
     const claimant = { owner: 'test', leaseMs: 60_000 };
     const held = await world.store.transaction((tx) => claimThread(tx, threadId, claimant));
     if (held === undefined) throw new Error('Nobody else holds it.');
     lease = held.lease;
-  });
-  afterAll(async () => {
-    await world.stop();
-    await database.remove();
   });
 
   const append = (seq: number, ...kinds: string[]): Promise<void> =>

@@ -1,5 +1,5 @@
 import type { Entry, JournalRecord } from '@lastcall/core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadConsciousness, type TranscriptRow } from '../../src/domain/consciousness/load-consciousness.ts';
 import {
   COMPACTION,
@@ -7,20 +7,12 @@ import {
   toCompactionPayload,
   toEntryPayload,
 } from '../../src/domain/consciousness/transcript-row.ts';
-import type { Store } from '../../src/ports/store/store.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
 
 describe.each(databases)('loading consciousness on $kind', ({ create }) => {
-  let database: Database;
-  let store: Store;
-  beforeAll(async () => {
-    database = await create();
-    store = await database.open();
-  });
-  afterAll(async () => {
-    await store.close();
-    await database.remove();
-  });
+  const database = forAllTests(create);
+  const store = forAllTests(() => database.open());
 
   const writeRow = (threadId: string, row: TranscriptRow) =>
     store.transaction((tx) =>

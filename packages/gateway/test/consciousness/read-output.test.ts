@@ -1,16 +1,14 @@
 import { dispatchCall, type Outcome } from '@lastcall/core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { toJson } from '../../src/ports/store/json.ts';
-import type { Store } from '../../src/ports/store/store.ts';
 import { readOutputTool } from '../../src/runtime/tools/read-output.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
 
 describe.each(databases)('read_output on $kind', ({ create }) => {
-  let database: Database;
-  let store: Store;
+  const database = forAllTests(create);
+  const store = forAllTests(() => database.open());
   beforeAll(async () => {
-    database = await create();
-    store = await database.open();
     await store.transaction(async (tx) => {
       await tx.db
         .insertInto('runs')
@@ -42,10 +40,6 @@ describe.each(databases)('read_output on $kind', ({ create }) => {
         ])
         .execute();
     });
-  });
-  afterAll(async () => {
-    await store.close();
-    await database.remove();
   });
 
   const call = (id: string, outcome: Outcome | undefined) => ({

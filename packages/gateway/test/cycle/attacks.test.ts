@@ -1,27 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { pushEvent } from '../../src/domain/inbox/push-event.ts';
 import { removeMember } from '../../src/domain/spaces/membership.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
 import { AdmissionQueue } from '../../src/runtime/admission-queue.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
 import { isFirstStep, resultsOf, textsOf } from '../support/requests.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { databases, onPostgres } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
 
 const simple = (execute: () => unknown, more: object = {}) =>
   tool({ description: 'Does.', inputSchema: z.object({}), execute, ...more });
 
 describe.each(databases)('attacks on a cycle on $kind', ({ create }) => {
-  let database: Database;
-  beforeAll(async () => {
-    database = await create();
-  });
-  afterAll(() => database.remove());
+  const database = forAllTests(create);
 
   test('a call that ended well is not in doubt because the turn failed right after it', async () => {
     const world = await openWorld({
@@ -272,59 +269,56 @@ test('an endless stream of urgent threads does not keep the others out for ever'
   expect(went).toBe(true);
 });
 
-describe.each(databases.filter(({ kind }) => kind === 'postgres'))(
-  'attacks on a cycle of two gateways',
-  ({ create }) => {
-    test('[G9] what comes through another gateway while the thread is let go is not left lying', async () => {
-      let isLast = false;
-      const own = await create();
-      const heard: string[] = [];
-      const model = scriptedModel(({ prompt }, invocation) => {
-        heard.push(textsOf(prompt).some((text) => text.includes('"Two"')) ? 'two' : 'one');
-        isLast = invocation === 1;
-        return 'Done.';
-      });
-      /** The commit of the transaction that lets go takes a while. */
-      const slow = (store: Store): Store => ({
-        ...store,
-        transaction: (work, options) =>
-          store.transaction(async (tx) => {
-            const value = await work(tx);
-            if (isLast)
-              tx.beforeCommit(async () => {
-                const row = await tx.db
-                  .selectFrom('threads')
-                  .select('lease_owner')
-                  .where('id', '=', bot)
-                  .executeTakeFirst();
-                if (row?.lease_owner !== null) return;
-                isLast = false;
-                await new Promise<void>((resolve) => outside.push(resolve));
-              });
-            return value;
-          }, options),
-      });
-      const outside: (() => void)[] = [];
-      const limits = { sweepMs: 600_000 };
-      const one = await openWorld({
-        database: { ...own, open: async () => slow(await own.open()) },
-        models: { default: model },
-        limits,
-      });
-      const two = await openWorld({ database: own, models: { default: model }, limits });
-      const { ada, bot, space } = await lobby(one);
-      await one.start();
-      await two.start();
-      await one.say(space, ada, 'One');
-      await expect.poll(() => outside.length).toBe(1);
-      await two.say(space, ada, 'Two');
-      await sleep(100);
-      outside[0]?.();
-      await sleep(1_000);
-      expect.soft(heard).toEqual(['one', 'two']);
-      await one.stop();
-      await two.stop();
-      await own.remove();
+describe.each([onPostgres])('attacks on a cycle of two gateways', ({ create }) => {
+  test('[G9] what comes through another gateway while the thread is let go is not left lying', async () => {
+    let isLast = false;
+    const own = await create();
+    const heard: string[] = [];
+    const model = scriptedModel(({ prompt }, invocation) => {
+      heard.push(textsOf(prompt).some((text) => text.includes('"Two"')) ? 'two' : 'one');
+      isLast = invocation === 1;
+      return 'Done.';
     });
-  },
-);
+    /** The commit of the transaction that lets go takes a while. */
+    const slow = (store: Store): Store => ({
+      ...store,
+      transaction: (work, options) =>
+        store.transaction(async (tx) => {
+          const value = await work(tx);
+          if (isLast)
+            tx.beforeCommit(async () => {
+              const row = await tx.db
+                .selectFrom('threads')
+                .select('lease_owner')
+                .where('id', '=', bot)
+                .executeTakeFirst();
+              if (row?.lease_owner !== null) return;
+              isLast = false;
+              await new Promise<void>((resolve) => outside.push(resolve));
+            });
+          return value;
+        }, options),
+    });
+    const outside: (() => void)[] = [];
+    const limits = { sweepMs: 600_000 };
+    const one = await openWorld({
+      database: { ...own, open: async () => slow(await own.open()) },
+      models: { default: model },
+      limits,
+    });
+    const two = await openWorld({ database: own, models: { default: model }, limits });
+    const { ada, bot, space } = await lobby(one);
+    await one.start();
+    await two.start();
+    await one.say(space, ada, 'One');
+    await expect.poll(() => outside.length).toBe(1);
+    await two.say(space, ada, 'Two');
+    await sleep(100);
+    outside[0]?.();
+    await sleep(1_000);
+    expect.soft(heard).toEqual(['one', 'two']);
+    await one.stop();
+    await two.stop();
+    await own.remove();
+  });
+});

@@ -1,13 +1,14 @@
 import { fail, reply, tool } from '@lastcall/core';
 import { type ScriptedCall, scriptedModel } from '@lastcall/core/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DEFAULT_GATEWAY_LIMITS, type GatewayLimits } from '../../src/config/limits.ts';
 import { runChannel, spaceChannel } from '../../src/domain/streams/emit.ts';
 import { openApi } from '../http/api.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
 import { isFirstStep, resultsOf } from '../support/requests.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { databases } from '../support/stores.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const outputBytes = 10_000;
@@ -21,16 +22,12 @@ const giving = (execute: () => unknown, more: object = {}) =>
   tool({ description: 'Gives.', inputSchema: z.object({}), execute, ...more });
 
 describe.each(databases)('an output over its limit on $kind', ({ create }) => {
-  let database: Database;
+  const database = forAllTests(create);
   let world: World | undefined;
-  beforeAll(async () => {
-    database = await create();
-  });
   afterEach(async () => {
     await world?.stop();
     world = undefined;
   });
-  afterAll(() => database.remove());
 
   /** Calls what is asked for in the first step of a cycle. */
   function caller() {

@@ -1,13 +1,14 @@
 import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import type { KyselyPlugin } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Store } from '../../src/ports/store/store.ts';
 import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
 import { resultsOf } from '../support/requests.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { databases } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
 
 /** How an operation of the store fails. */
@@ -61,11 +62,7 @@ function failing(raw: Store): FailingStore {
 }
 
 describe.each(databases)('a store that goes away at any point of a cycle, on $kind,', ({ create }) => {
-  let database: Database;
-  beforeAll(async () => {
-    database = await create();
-  });
-  afterAll(() => database.remove());
+  const database = forAllTests(create);
 
   test.each<Failure>(['before', 'in doubt'])(
     '[G58] (%s the commit) makes nothing fail and nothing happen twice',

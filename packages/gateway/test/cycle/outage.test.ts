@@ -1,20 +1,17 @@
 import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Store } from '../../src/ports/store/store.ts';
 import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
 import { resultsOf } from '../support/requests.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { databases } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
 
 describe.each(databases)('a store that is away for a moment, on $kind,', ({ create }) => {
-  let database: Database;
-  beforeAll(async () => {
-    database = await create();
-  });
-  afterAll(() => database.remove());
+  const database = forAllTests(create);
 
   test('[G43] while a tool runs that may run only once: its result is not lost, and it is not in doubt', async () => {
     let [refusals, runs] = [0, 0];

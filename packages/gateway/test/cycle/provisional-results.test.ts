@@ -1,14 +1,15 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { type Answer, fail, tool } from '@lastcall/core';
 import { type ScriptedModel, scriptedModel } from '@lastcall/core/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { answer } from '../../src/domain/pending/answer-call.ts';
 import { expireDue } from '../../src/domain/pending/expire-due.ts';
 import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
 import { inboxOf, resultsOf, systemOf } from '../support/requests.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { databases } from '../support/stores.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const inputSchema = z.object({ amount: z.number().optional() });
@@ -53,16 +54,12 @@ const cases: readonly (readonly [string, Case])[] = [
 const UNTRUE = /not run|has not|waits for|is waiting|is pending|"status":"pending"(?!.*when this was written)/i;
 
 describe.each(databases)('the provisional result of a call on $kind', ({ create }) => {
-  let database: Database;
+  const database = forAllTests(create);
   let world: World | undefined;
-  beforeAll(async () => {
-    database = await create();
-  });
   afterEach(async () => {
     await world?.stop();
     world = undefined;
   });
-  afterAll(() => database.remove());
 
   const openWith = async (model: ScriptedModel, agentLimits: object): Promise<World> => {
     world = await openWorld({ database, models: { default: model }, tools, agentLimits });

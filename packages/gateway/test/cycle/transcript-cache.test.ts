@@ -1,15 +1,17 @@
 import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkTools } from '../../src/config/registered-tool.ts';
 import { loadTranscriptRows } from '../../src/domain/consciousness/load-consciousness.ts';
 import type { Cycle } from '../../src/runtime/cycle/cycle.ts';
 import { claimNextCycle } from '../../src/runtime/cycle/next-cycle.ts';
 import { runCycle } from '../../src/runtime/cycle/run-cycle.ts';
+import { ToolCaches } from '../../src/runtime/cycle/tool-caches.ts';
 import { TranscriptCache } from '../../src/runtime/cycle/transcript-cache.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { databases, onPostgres } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
 
 const row = { seq: 1, kind: 'turn', payload: '{"entry":{"kind":"turn"}}' };
@@ -44,11 +46,7 @@ test('those used longest ago are forgotten where they are too much together', ()
 });
 
 describe.each(databases)('transcriptCache on $kind', ({ create }) => {
-  let database: Database;
-  beforeAll(async () => {
-    database = await create();
-  });
-  afterAll(() => database.remove());
+  const database = forAllTests(create);
 
   test('[G13] what is kept of a cycle is what the store gives', async () => {
     const given = { list: [1, undefined, new Date(0)], nested: { none: undefined, 'a"b': '<x>' } };
@@ -58,7 +56,7 @@ describe.each(databases)('transcriptCache on $kind', ({ create }) => {
     const { ada, bot, space } = await lobby(world, { tools: ['add'] });
     const tools = checkTools({ add: { tool: add, visible: false } }, ['tools']);
     if (!tools.ok) throw new Error('The tools are wrong.');
-    const registry = { tools: tools.value, model: () => model, agentLimits: {} };
+    const registry = { tools: tools.value, model: () => model, agentLimits: {}, toolCaches: new ToolCaches() };
     const transcriptCache = new TranscriptCache();
     for (let count = 1; count <= 3; count++) {
       await world.say(space, ada, `Message ${count}`);
@@ -82,33 +80,30 @@ describe.each(databases)('transcriptCache on $kind', ({ create }) => {
   });
 });
 
-describe.each(databases.filter(({ kind }) => kind === 'postgres'))(
-  'transcriptCache of several gateways',
-  ({ create }) => {
-    test('[G13] two gateways that take turns with a thread forget nothing of it', async () => {
-      const database = await create();
-      const heard: string[] = [];
-      const model = scriptedModel(({ prompt }) => {
-        heard.push(JSON.stringify(prompt));
-        return 'Done.';
-      });
-      const worlds = [
-        await openWorld({ database, models: { default: model } }),
-        await openWorld({ database, models: { default: model } }),
-      ] as const;
-      const { ada, space } = await lobby(worlds[0]);
-      for (const world of worlds) await world.start();
-      const texts = Array.from({ length: 12 }, (_, index) => `This is number ${index}.`);
-      for (const [index, text] of texts.entries()) {
-        // Each is woken by its own engine: some messages in a row by one, then by the other.
-        const world = worlds[Math.floor(index / 2) % 2 === 0 ? 0 : 1];
-        await world.say(space, ada, text);
-        await world.idle();
-      }
-      const last = heard.at(-1) ?? '';
-      expect(texts.filter((text) => last.split(text).length !== 2)).toEqual([]);
-      for (const world of worlds) await world.stop();
-      await database.remove();
+describe.each([onPostgres])('transcriptCache of several gateways', ({ create }) => {
+  test('[G13] two gateways that take turns with a thread forget nothing of it', async () => {
+    const database = await create();
+    const heard: string[] = [];
+    const model = scriptedModel(({ prompt }) => {
+      heard.push(JSON.stringify(prompt));
+      return 'Done.';
     });
-  },
-);
+    const worlds = [
+      await openWorld({ database, models: { default: model } }),
+      await openWorld({ database, models: { default: model } }),
+    ] as const;
+    const { ada, space } = await lobby(worlds[0]);
+    for (const world of worlds) await world.start();
+    const texts = Array.from({ length: 12 }, (_, index) => `This is number ${index}.`);
+    for (const [index, text] of texts.entries()) {
+      // Each is woken by its own engine: some messages in a row by one, then by the other.
+      const world = worlds[Math.floor(index / 2) % 2 === 0 ? 0 : 1];
+      await world.say(space, ada, text);
+      await world.idle();
+    }
+    const last = heard.at(-1) ?? '';
+    expect(texts.filter((text) => last.split(text).length !== 2)).toEqual([]);
+    for (const world of worlds) await world.stop();
+    await database.remove();
+  });
+});

@@ -1,9 +1,9 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Engine } from '../../src/ports/engine/engine.ts';
 import { createGraphileEngine } from '../../src/ports/engine/graphile-engine.ts';
 import { createInProcessEngine } from '../../src/ports/engine/in-process-engine.ts';
-import type { Store } from '../../src/ports/store/store.ts';
+import { forEachTest } from '../support/for-all-tests.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { recordWakes } from './wakes.ts';
 
@@ -11,19 +11,9 @@ const createEngine = async ({ kind, location }: Database): Promise<Engine> =>
   kind === 'sqlite' ? createInProcessEngine() : await createGraphileEngine({ url: location });
 
 describe.each(databases)('the engine for $kind', ({ create }) => {
-  let database: Database;
-  let store: Store;
-  let engine: Engine;
-  beforeEach(async () => {
-    database = await create();
-    store = await database.open();
-    engine = await createEngine(database);
-  });
-  afterEach(async () => {
-    await engine.stop();
-    await store.close();
-    await database.remove();
-  });
+  const database = forEachTest(create);
+  const store = forEachTest(() => database.open());
+  const engine = forEachTest(() => createEngine(database));
 
   const enqueue = (threadId: string, at?: number | 'urgent') =>
     store.transaction((tx) => engine.enqueue(tx, threadId, at));

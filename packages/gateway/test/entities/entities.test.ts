@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createEntity, getEntity, listEntities, type NewEntity } from '../../src/domain/entities/entity.ts';
-import { openWorld, type World } from '../spaces/world.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { openWorld } from '../spaces/world.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
 
 describe.each(databases)('entities on $kind', ({ create }) => {
-  let database: Database;
-  let world: World;
-  beforeAll(async () => {
-    database = await create();
-    world = await openWorld(database);
-  });
-  afterAll(async () => {
-    await world.close();
-    await database.remove();
-  });
+  const database = forAllTests(create);
+  const world = forAllTests(() => openWorld(database));
 
   const enter = (given: NewEntity) => world.in((tx) => createEntity(world.services, tx, given));
 

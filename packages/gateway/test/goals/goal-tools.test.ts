@@ -1,16 +1,13 @@
 import { dispatchCall } from '@lastcall/core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { listGoals } from '../../src/domain/notes/goals.ts';
 import { goalTools } from '../../src/runtime/tools/goal-tools.ts';
-import { createWorld, cycleOf, type World } from '../pending/world.ts';
+import { createWorld, cycleOf } from '../pending/world.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
 
 describe.each(databases)('the tools of goals on $kind', ({ create }) => {
-  let world: World;
-  beforeAll(async () => {
-    world = await createWorld(create);
-  });
-  afterAll(() => world.close());
+  const world = forAllTests(() => createWorld(create));
 
   const start = async (limits?: object) => {
     const agentId = await world.addAgent(limits);

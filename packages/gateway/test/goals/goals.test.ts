@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { GoalInput } from '../../src/domain/notes/goal.ts';
 import { deleteGoals, listGoals, setGoals } from '../../src/domain/notes/goals.ts';
-import { createWorld, type World } from '../pending/world.ts';
+import { createWorld } from '../pending/world.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
 
 describe.each(databases)('goals on $kind', ({ create }) => {
-  let world: World;
-  beforeAll(async () => {
-    world = await createWorld(create);
-  });
-  afterAll(() => world.close());
+  const world = forAllTests(() => createWorld(create));
 
   const set = (agentId: string, goals: readonly GoalInput[]) =>
     world.services.store.transaction((tx) => setGoals(world.services, tx, agentId, goals));

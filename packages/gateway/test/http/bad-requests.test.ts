@@ -1,29 +1,24 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Tables } from '../../src/ports/store/tables.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
 import { type Api, type Document, openApi } from './api.ts';
 
 /** How many requests: on PostgreSQL each costs more, and only what its columns refuse is new. */
 const RUNS = { sqlite: 2_000, postgres: 400 };
 
 describe.each(databases)('requests that make little sense, on $kind', ({ kind, create }) => {
-  let database: Database;
-  let api: Api;
+  const database = forAllTests(create);
+  const api = forAllTests(() => openApi(database, { heartbeatMs: 1_000_000 }));
   let document: Document;
   let ids: Ids;
   beforeAll(async () => {
-    database = await create();
-    api = await openApi(database, { heartbeatMs: 1_000_000 });
     document = (await api.done('GET', '/openapi.json')) as unknown as Document;
     const [ada, ...agents] = [await api.person(), await api.agent(), await api.agent(), await api.agent()];
     const spaces = [await api.space(ada, ...agents), await api.space()];
     const runs = await Promise.all(agents.map((agent) => api.run(agent)));
     ids = { entities: [ada, ...agents], agents, spaces, runs, keys: ['none'] };
-  });
-  afterAll(async () => {
-    await api.close();
-    await database.remove();
   });
 
   test('[G54] [G53] are answered, never with 5xx, always in one shape; and a refused one has written nothing', async () => {

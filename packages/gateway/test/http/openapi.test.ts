@@ -1,7 +1,8 @@
 import { jsonSchema } from '@lastcall/core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Database, databases } from '../support/stores.ts';
-import { type Api, type Document, openApi } from './api.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { onSqlite } from '../support/stores.ts';
+import { type Document, openApi } from './api.ts';
 
 interface FullDocument extends Document {
   readonly openapi: string;
@@ -16,21 +17,15 @@ interface Described {
 }
 
 describe('/openapi.json', () => {
-  let database: Database;
-  let api: Api;
+  const database = forAllTests(onSqlite.create);
+  const api = forAllTests(() => openApi(database));
   let document: FullDocument;
   let operations: readonly [string, FullDocument['paths'][string][string]][];
   beforeAll(async () => {
-    database = await (databases[0] as (typeof databases)[number]).create();
-    api = await openApi(database);
     document = (await api.call('GET', '/openapi.json', { secret: null })).body;
     operations = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, one]) => [`${method.toUpperCase()} ${path}`, one] as const),
     ) as typeof operations;
-  });
-  afterAll(async () => {
-    await api.close();
-    await database.remove();
   });
 
   test('is OpenAPI 3.1 and knows every operation of the contract', () => {

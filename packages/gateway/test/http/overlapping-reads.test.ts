@@ -1,22 +1,14 @@
 import { dispatchCall } from '@lastcall/core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { SpaceToolContext } from '../../src/runtime/tools/built-in-context.ts';
 import { spaceTools } from '../../src/runtime/tools/space-tools.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { holdLock, overlapping } from '../support/held-lock.ts';
-import type { Database } from '../support/stores.ts';
-import { type Api, openApi } from './api.ts';
+import { openApi } from './api.ts';
 
 describe.each(overlapping)('reading a space while one is taken out of it on $kind', ({ create }) => {
-  let database: Database;
-  let api: Api;
-  beforeAll(async () => {
-    database = await create();
-    api = await openApi(database);
-  });
-  afterAll(async () => {
-    await api.close();
-    await database.remove();
-  });
+  const database = forAllTests(create);
+  const api = forAllTests(() => openApi(database));
 
   /** Bob is taken out of a space, and something is said there, while what `read` begins waits for the messages. */
   const readWhileTakenOut = async (read: (space: string, bob: string) => Promise<string>): Promise<string> => {

@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Store } from '../../src/ports/store/store.ts';
 import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
 import { endpoint } from '../../src/transport/http/endpoint.ts';
-import { type Database, databases } from '../support/stores.ts';
-import { type Api, openApi, toRequest } from './api.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases, onSqlite } from '../support/stores.ts';
+import { openApi, toRequest } from './api.ts';
 
 describe.each(databases)('what is refused on $kind', ({ create }) => {
-  let database: Database;
-  let api: Api;
-  beforeAll(async () => {
-    database = await create();
-    api = await openApi(database, { limits: { bodyBytes: 100_000 } });
-  });
-  afterAll(async () => {
-    await api.close();
-    await database.remove();
-  });
+  const database = forAllTests(create);
+  const api = forAllTests(() => openApi(database, { limits: { bodyBytes: 100_000 } }));
 
   const raw = async (body: string | Uint8Array<ArrayBuffer>, contentType = 'application/json') => {
     const response = await api.app.fetch(
@@ -280,16 +273,8 @@ describe.each(databases)('what is refused on $kind', ({ create }) => {
 });
 
 describe('headers', () => {
-  let database: Database;
-  let api: Api;
-  beforeAll(async () => {
-    database = await (databases[0] as (typeof databases)[number]).create();
-    api = await openApi(database, { corsOrigins: ['https://app.example.com'] });
-  });
-  afterAll(async () => {
-    await api.close();
-    await database.remove();
-  });
+  const database = forAllTests(onSqlite.create);
+  const api = forAllTests(() => openApi(database, { corsOrigins: ['https://app.example.com'] }));
 
   test('[G55] every answer, also a refusal or a stream, is no page, no script and no frame', async () => {
     const space = await api.space();

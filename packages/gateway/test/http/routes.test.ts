@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openPending } from '../../src/domain/pending/open-pending.ts';
-import { type Database, databases } from '../support/stores.ts';
-import { type Api, openApi } from './api.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
+import { openApi } from './api.ts';
 
 describe.each(databases)('the API on $kind', ({ create }) => {
-  let database: Database;
-  let api: Api;
-  beforeAll(async () => {
-    database = await create();
-    api = await openApi(database);
-  });
-  afterAll(async () => {
-    await api.close();
-    await database.remove();
-  });
+  const database = forAllTests(create);
+  const api = forAllTests(() => openApi(database));
 
   test('entities are created, found by their external id, listed in pages and given tokens', async () => {
     const ada = await api.call('POST', '/api/entities', {

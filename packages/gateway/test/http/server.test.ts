@@ -1,29 +1,27 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { emit, spaceChannel } from '../../src/domain/streams/emit.ts';
 import { endpoint } from '../../src/transport/http/endpoint.ts';
 import { type HttpServer, listen } from '../../src/transport/http/server.ts';
 import { readEventStream } from '../streams/event-stream.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { memoryInUse } from '../support/memory.ts';
-import { type Database, databases } from '../support/stores.ts';
-import { type Api, openApi } from './api.ts';
+import { onSqlite } from '../support/stores.ts';
+import { openApi } from './api.ts';
 
 describe('the API behind a socket', () => {
-  let database: Database;
-  let api: Api;
-  let server: HttpServer;
-  beforeAll(async () => {
-    database = await (databases[0] as (typeof databases)[number]).create();
-    api = await openApi(database, { heartbeatMs: 50, limits: { bodyBytes: 100_000, streamStallMs: 2_000 } });
-    server = await listen(api.app, { port: 0, logger: api.services.logger });
-  });
-  afterAll(async () => {
-    api.app.stop();
-    await server.close({ graceMs: 100 });
-    await api.close();
-    await database.remove();
+  const database = forAllTests(onSqlite.create);
+  const limits = { bodyBytes: 100_000, streamStallMs: 2_000 };
+  const api = forAllTests(() => openApi(database, { heartbeatMs: 50, limits }));
+  const server = forAllTests(async () => {
+    const { url, close } = await listen(api.app, { port: 0, logger: api.services.logger });
+    const stop = async (): Promise<void> => {
+      api.app.stop();
+      await close({ graceMs: 100 });
+    };
+    return { url, stop };
   });
 
   const authorization = (): { authorization: string } => ({ authorization: `Bearer ${api.key}` });
@@ -164,7 +162,7 @@ describe('the API behind a socket', () => {
     return /streams_closed_total\{why="slow"\} (\d+)/.exec(metrics)?.[1];
   }
 
-  async function openRaw(path: string, at: HttpServer = server): Promise<Socket> {
+  async function openRaw(path: string, at: Pick<HttpServer, 'url'> = server): Promise<Socket> {
     const socket = connect(Number(new URL(at.url).port), '127.0.0.1');
     socket.on('error', () => {});
     socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${api.key}\r\n\r\n`);

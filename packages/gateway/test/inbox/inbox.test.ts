@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type InboxFilter, listInbox } from '../../src/domain/inbox/list-inbox.ts';
 import { type NewServiceEvent, pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
 import { redrive } from '../../src/domain/inbox/redrive.ts';
 import type { InboxStatus } from '../../src/ports/store/tables.ts';
 import { openWorld, type World } from '../spaces/world.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
 
 describe.each(databases)('the inbox on $kind', ({ kind, create }) => {
-  let database: Database;
-  let world: World;
-  let other: World;
-  beforeAll(async () => {
-    database = await create();
-    world = await openWorld(database);
-    other = kind === 'postgres' ? await openWorld(database) : world;
-  });
-  afterAll(async () => {
-    for (const gateway of new Set([world, other])) await gateway.close();
-    await database.remove();
-  });
+  const database = forAllTests(create);
+  const world = forAllTests(() => openWorld(database));
+  const other = kind === 'postgres' ? forAllTests(() => openWorld(database)) : world;
 
   const push = (agentId: string, given: Partial<NewServiceEvent> = {}, at: World = world) =>
     at.in((tx) =>

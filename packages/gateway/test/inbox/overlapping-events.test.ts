@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { pauseAgent } from '../../src/domain/agents/pause-agent.ts';
 import { listInbox } from '../../src/domain/inbox/list-inbox.ts';
 import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
@@ -8,24 +8,15 @@ import { postMessage } from '../../src/domain/spaces/post-message.ts';
 import type { Tx } from '../../src/ports/store/store.ts';
 import { overlap } from '../spaces/overlap.ts';
 import { openWorld, type World } from '../spaces/world.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { holdLock, overlapping } from '../support/held-lock.ts';
-import type { Database } from '../support/stores.ts';
 
 type Hold = () => Promise<void>;
 
 describe.each(overlapping)('events that come at the same moment on $kind', ({ create }) => {
-  let database: Database;
-  let world: World;
-  let other: World;
-  beforeAll(async () => {
-    database = await create();
-    world = await openWorld(database);
-    other = await openWorld(database);
-  });
-  afterAll(async () => {
-    for (const gateway of [world, other]) await gateway.close();
-    await database.remove();
-  });
+  const database = forAllTests(create);
+  const world = forAllTests(() => openWorld(database));
+  const other = forAllTests(() => openWorld(database));
 
   const waitingFor = async (agentId: string) =>
     (await listInbox(world.store.db, { agentId, status: 'pending' })).items.length;

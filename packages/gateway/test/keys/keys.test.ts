@@ -1,25 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createKey, findKey, listKeys, revokeKey } from '../../src/domain/keys/api-key.ts';
 import { ensureFirstKey } from '../../src/domain/keys/first-key.ts';
 import { hasScope, type Scope } from '../../src/domain/keys/scope.ts';
 import { createInProcessBus } from '../../src/ports/bus/in-process-bus.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { overlap } from '../spaces/overlap.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
 
 const bus = createInProcessBus();
 
 describe.each(databases)('secret keys on $kind', ({ kind, create }) => {
-  let database: Database;
-  let store: Store;
-  beforeAll(async () => {
-    database = await create();
-    store = await database.open();
-  });
-  afterAll(async () => {
-    await store.close();
-    await database.remove();
-  });
+  const database = forAllTests(create);
+  const store = forAllTests(() => database.open());
 
   const make = (scopes: readonly string[] = ['write'], name = 'app') =>
     store.transaction((tx) => createKey(tx, { name, scopes }));

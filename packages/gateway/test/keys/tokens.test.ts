@@ -1,8 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { signToken, tokenSecret, verifyToken } from '../../src/domain/keys/tokens.ts';
-import { openWorld, type World } from '../spaces/world.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { openWorld } from '../spaces/world.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
 
 const secret = randomBytes(32);
 const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -93,18 +94,9 @@ describe('entity tokens', () => {
 });
 
 describe.each(databases)('entity tokens on $kind', ({ kind, create }) => {
-  let database: Database;
-  let world: World;
-  let other: World;
-  beforeAll(async () => {
-    database = await create();
-    world = await openWorld(database);
-    other = kind === 'postgres' ? await openWorld(database) : world;
-  });
-  afterAll(async () => {
-    for (const gateway of new Set([world, other])) await gateway.close();
-    await database.remove();
-  });
+  const database = forAllTests(create);
+  const world = forAllTests(() => openWorld(database));
+  const other = kind === 'postgres' ? forAllTests(() => openWorld(database)) : world;
 
   test('[G52] all gateways sign with one secret, which lasts', async () => {
     const made = await Promise.all([world, other, world, other].map(({ store }) => tokenSecret(store)));

@@ -1,17 +1,14 @@
 import { dispatchCall } from '@lastcall/core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { deleteMemories, listMemories, setMemories } from '../../src/domain/notes/memories.ts';
 import type { MemoryInput } from '../../src/domain/notes/memory.ts';
 import { memoryTools } from '../../src/runtime/tools/memory-tools.ts';
-import { createWorld, cycleOf, type World } from '../pending/world.ts';
+import { createWorld, cycleOf } from '../pending/world.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
 
 describe.each(databases)('memories on $kind', ({ create }) => {
-  let world: World;
-  beforeAll(async () => {
-    world = await createWorld(create);
-  });
-  afterAll(() => world.close());
+  const world = forAllTests(() => createWorld(create));
 
   const set = (agentId: string, memories: readonly MemoryInput[]) =>
     world.services.store.transaction((tx) => setMemories(world.services, tx, agentId, memories));

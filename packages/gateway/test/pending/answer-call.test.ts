@@ -1,18 +1,15 @@
 import type { Answer } from '@lastcall/core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { answer, answerCall } from '../../src/domain/pending/answer-call.ts';
 import { cancelPending } from '../../src/domain/pending/cancel-pending.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
-import { createDesk, type Desk } from './desk.ts';
+import { createDesk } from './desk.ts';
 
 const confirmed = { type: 'object', properties: { confirmed: { type: 'boolean' } }, required: ['confirmed'] };
 
 describe.each(databases)('answers to pending calls on $kind', ({ create }) => {
-  let desk: Desk;
-  beforeAll(async () => {
-    desk = await createDesk(create, { resultBytes: 1_000 });
-  });
-  afterAll(() => desk.world.close());
+  const desk = forAllTests(() => createDesk(create, { resultBytes: 1_000 }));
 
   test('[G29] [G30] [G34] the first valid answer resolves the call, its card and the agent at once', async () => {
     const { callId, runId } = await desk.ask({ input: { question: 'Book?' } });

@@ -1,19 +1,16 @@
 import type { Answer } from '@lastcall/core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { answer } from '../../src/domain/pending/answer-call.ts';
 import { expireDue } from '../../src/domain/pending/expire-due.ts';
 import { openPending } from '../../src/domain/pending/open-pending.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
-import { createDesk, type Desk } from './desk.ts';
+import { createDesk } from './desk.ts';
 
 const inputSchema = { type: 'object', properties: { amount: { type: 'number', maximum: 100 } }, required: ['amount'] };
 
 describe.each(databases)('approvals on $kind', ({ create }) => {
-  let desk: Desk;
-  beforeAll(async () => {
-    desk = await createDesk(create);
-  });
-  afterAll(() => desk.world.close());
+  const desk = forAllTests(() => createDesk(create));
 
   const ask = () => desk.ask({ kind: 'approval', toolName: 'pay', input: { amount: 5 }, inputSchema });
   const say = (call: { callId: string; runId: string }, given: Answer) =>

@@ -27,6 +27,7 @@ export interface Desk {
   events(callId: string): Promise<Awaited<ReturnType<World['inbox']>>>;
   /** The types of what the space was told of the call. */
   told(callId: string): string[];
+  close(): Promise<void>;
 }
 
 export async function createDesk(
@@ -105,5 +106,6 @@ export async function createDesk(
       world.published
         .filter(({ payload }) => (payload as { callId?: string }).callId === callId)
         .map(({ type }) => type),
+    close: () => world.close(),
   };
 }

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { answer } from '../../src/domain/pending/answer-call.ts';
 import { expireDue } from '../../src/domain/pending/expire-due.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
-import { createDesk, type Desk } from './desk.ts';
+import { createDesk } from './desk.ts';
 
 /** Far ahead: the database's own clock says that it is not yet over. */
 const LATER = Date.now() + 86_400_000;
 
 describe.each(databases)('pending calls that nobody answers on $kind', ({ create }) => {
-  let desk: Desk;
-  beforeAll(async () => {
-    desk = await createDesk(create);
-  });
-  afterAll(() => desk.world.close());
+  const desk = forAllTests(() => createDesk(create));
 
   test('[G32] the agent is woken when a call expires', async () => {
     await desk.ask({ expiresAt: LATER });

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { answer } from '../../src/domain/pending/answer-call.ts';
 import { listPending, type PendingFilter } from '../../src/domain/pending/list-pending.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
-import { createDesk, type Desk } from './desk.ts';
+import { createDesk } from './desk.ts';
 
 describe.each(databases)('what waits for whom on $kind', ({ create }) => {
-  let desk: Desk;
-  beforeAll(async () => {
-    desk = await createDesk(create);
-  });
-  afterAll(() => desk.world.close());
+  const desk = forAllTests(() => createDesk(create));
 
   const list = (filter?: PendingFilter) => listPending(desk.services.store.db, filter);
   const ids = async (filter?: PendingFilter) => (await list(filter)).items.map(({ callId }) => callId);

@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { answer } from '../../src/domain/pending/answer-call.ts';
 import { addMember, removeMember } from '../../src/domain/spaces/membership.ts';
 import type { Services } from '../../src/ports/services.ts';
 import type { Tx } from '../../src/ports/store/store.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { holdLock, overlapping } from '../support/held-lock.ts';
-import { createDesk, type Desk } from './desk.ts';
+import { createDesk } from './desk.ts';
 
 describe.each(overlapping)('answers by somebody whose rights change on $kind', ({ create }) => {
-  let desk: Desk;
+  const desk = forAllTests(() => createDesk(create));
   let beside: Services;
   beforeAll(async () => {
-    desk = await createDesk(create);
     beside = await desk.world.beside();
   });
-  afterAll(() => desk.world.close());
 
   /** The change is asked for when the answer was found to be allowed, and is not durable. Gives what the space was told, in order. */
   const changeWhileAnswering = async (

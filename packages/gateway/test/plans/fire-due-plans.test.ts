@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { fireDuePlans } from '../../src/domain/plans/fire-due-plans.ts';
 import type { PlanInput } from '../../src/domain/plans/plan.ts';
 import { listPlans, preparePlans, writePlans } from '../../src/domain/plans/plans.ts';
 import type { AgentStatus } from '../../src/ports/store/tables.ts';
-import { createWorld, type World } from '../pending/world.ts';
-import { databases } from '../support/stores.ts';
+import { createWorld } from '../pending/world.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases, onPostgres } from '../support/stores.ts';
 
 const NOW = Date.parse('2026-01-01T12:00:00Z');
 const MINUTE = 60_000;
 
 describe.each(databases)('plans that are due on $kind', ({ create }) => {
-  let world: World;
-  beforeAll(async () => {
-    world = await createWorld(create, { inboxLength: 3 });
-  });
-  afterAll(() => world.close());
+  const world = forAllTests(() => createWorld(create, { inboxLength: 3 }));
 
   /** An agent with one plan, as of NOW. */
   const planned = async (schedule: Partial<PlanInput>, status?: AgentStatus) => {
@@ -185,28 +182,25 @@ describe.each(databases)('plans that are due on $kind', ({ create }) => {
   });
 });
 
-describe.each(databases.filter(({ kind }) => kind === 'postgres'))(
-  'plans that are due with two gateways on $kind',
-  ({ create }) => {
-    test('[G23] a due plan fires once, whoever comes first', async () => {
-      const world = await createWorld(create);
-      const gateways = [world.services, await world.beside()];
-      const agentId = await world.addAgent();
-      const plans = Array.from({ length: 20 }, (_, index) => ({
-        name: `n${index}`,
-        instruction: 'i',
-        cron: '* * * * *',
-      }));
-      await world.services.store.transaction(async (tx) =>
-        writePlans(world.services, tx, agentId, await preparePlans(tx.db, agentId, plans, NOW)),
-      );
-      const looks = Array.from({ length: 6 }, (_, index) =>
-        fireDuePlans(gateways[index % 2] ?? world.services, { now: NOW + MINUTE }),
-      );
-      const fired = await Promise.all(looks);
-      expect(fired.reduce((sum, count) => sum + count, 0)).toBe(20);
-      expect(await world.inbox(agentId)).toHaveLength(20);
-      await world.close();
-    });
-  },
-);
+describe.each([onPostgres])('plans that are due with two gateways on $kind', ({ create }) => {
+  test('[G23] a due plan fires once, whoever comes first', async () => {
+    const world = await createWorld(create);
+    const gateways = [world.services, await world.beside()];
+    const agentId = await world.addAgent();
+    const plans = Array.from({ length: 20 }, (_, index) => ({
+      name: `n${index}`,
+      instruction: 'i',
+      cron: '* * * * *',
+    }));
+    await world.services.store.transaction(async (tx) =>
+      writePlans(world.services, tx, agentId, await preparePlans(tx.db, agentId, plans, NOW)),
+    );
+    const looks = Array.from({ length: 6 }, (_, index) =>
+      fireDuePlans(gateways[index % 2] ?? world.services, { now: NOW + MINUTE }),
+    );
+    const fired = await Promise.all(looks);
+    expect(fired.reduce((sum, count) => sum + count, 0)).toBe(20);
+    expect(await world.inbox(agentId)).toHaveLength(20);
+    await world.close();
+  });
+});

@@ -1,10 +1,11 @@
 import { dispatchCall } from '@lastcall/core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { fireDuePlans } from '../../src/domain/plans/fire-due-plans.ts';
 import type { PlanInput } from '../../src/domain/plans/plan.ts';
 import { deletePlans, listPlans, preparePlans, setPlans, writePlans } from '../../src/domain/plans/plans.ts';
 import { planTools } from '../../src/runtime/tools/plan-tools.ts';
-import { createWorld, cycleOf, type World } from '../pending/world.ts';
+import { createWorld, cycleOf } from '../pending/world.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
 
 const NOW = Date.parse('2026-01-01T12:00:00Z');
@@ -16,11 +17,7 @@ const plan = (key: string, schedule: Partial<PlanInput> = { after: 'PT1H' }): Pl
 });
 
 describe.each(databases)('plans on $kind', ({ create }) => {
-  let world: World;
-  beforeAll(async () => {
-    world = await createWorld(create);
-  });
-  afterAll(() => world.close());
+  const world = forAllTests(() => createWorld(create));
 
   const set = (agentId: string, plans: readonly PlanInput[]) =>
     world.services.store.transaction((tx) => setPlans(world.services, tx, agentId, plans));

@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
 import { getRun, listRuns } from '../../src/domain/runs/run.ts';
 import { runTranscript } from '../../src/domain/runs/run-transcript.ts';
-import { openWorld, type World } from '../spaces/world.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { openWorld } from '../spaces/world.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
 import { insertEntry, insertRun } from './rows.ts';
 
 describe.each(databases)('runs on $kind', ({ create }) => {
-  let database: Database;
-  let world: World;
-  beforeAll(async () => {
-    database = await create();
-    world = await openWorld(database);
-  });
-  afterAll(async () => {
-    await world.close();
-    await database.remove();
-  });
+  const database = forAllTests(create);
+  const world = forAllTests(() => openWorld(database));
 
   const cancel = (runId: string) => world.in((tx) => requestCancel(world.services, tx, runId));
 

@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createEntity } from '../../src/domain/entities/entity.ts';
 import { listInbox } from '../../src/domain/inbox/list-inbox.ts';
 import { addMember } from '../../src/domain/spaces/membership.ts';
-import { type Database, databases } from '../support/stores.ts';
-import { openWorld, type World } from './world.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
+import { openWorld } from './world.ts';
 
 describe.each(databases)('hops on $kind', ({ create }) => {
-  let database: Database;
-  let world: World;
-  beforeAll(async () => {
-    database = await create();
-    world = await openWorld(database);
-  });
-  afterAll(async () => {
-    await world.close();
-    await database.remove();
-  });
+  const database = forAllTests(create);
+  const world = forAllTests(() => openWorld(database));
 
   const statusesOf = async (agentId: string) =>
     (await listInbox(world.store.db, { agentId })).items.toReversed().map(({ status }) => status);

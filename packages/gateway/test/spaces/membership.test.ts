@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { deleteAgent } from '../../src/domain/agents/delete-agent.ts';
 import { addMember, listMembers, removeMember, requireMember } from '../../src/domain/spaces/membership.ts';
 import { createSpace, getSpace, listSpaces } from '../../src/domain/spaces/space.ts';
-import { type Database, databases } from '../support/stores.ts';
-import { openWorld, type World } from './world.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
+import { openWorld } from './world.ts';
 
 describe.each(databases)('membership on $kind', ({ create }) => {
-  let database: Database;
-  let world: World;
-  beforeAll(async () => {
-    database = await create();
-    world = await openWorld(database);
-  });
-  afterAll(async () => {
-    await world.close();
-    await database.remove();
-  });
+  const database = forAllTests(create);
+  const world = forAllTests(() => openWorld(database));
 
   const join = (spaceId: string, entityId: string, role?: string) =>
     world.in((tx) => addMember(world.services, tx, { spaceId, entityId, role }));

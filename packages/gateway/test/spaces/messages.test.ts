@@ -1,27 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { pauseAgent } from '../../src/domain/agents/pause-agent.ts';
 import { listInbox } from '../../src/domain/inbox/list-inbox.ts';
 import { listMessages } from '../../src/domain/spaces/list-messages.ts';
 import { removeMember } from '../../src/domain/spaces/membership.ts';
 import { type NewMessage, postMessage } from '../../src/domain/spaces/post-message.ts';
 import { openCard } from '../../src/domain/spaces/tool-card.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
 import { openWorld, type World } from './world.ts';
 
 describe.each(databases)('messages on $kind', ({ kind, create }) => {
-  let database: Database;
-  let world: World;
+  const database = forAllTests(create);
+  const world = forAllTests(() => openWorld(database));
   /** Two gateways where the database can be shared. */
-  let gateways: readonly World[];
-  beforeAll(async () => {
-    database = await create();
-    world = await openWorld(database);
-    gateways = kind === 'postgres' ? [world, await openWorld(database)] : [world, world];
-  });
-  afterAll(async () => {
-    await Promise.all([...new Set(gateways)].map((gateway) => gateway.close()));
-    await database.remove();
-  });
+  const gateways = [world, kind === 'postgres' ? forAllTests(() => openWorld(database)) : world];
 
   const post = (given: NewMessage, at: World = world) => at.in((tx) => postMessage(at.services, tx, given));
   const inboxOf = async (agentId: string) => (await listInbox(world.store.db, { agentId })).items.toReversed();

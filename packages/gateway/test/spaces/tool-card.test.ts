@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { listInbox } from '../../src/domain/inbox/list-inbox.ts';
 import { listMessages } from '../../src/domain/spaces/list-messages.ts';
 import { type CardUpdate, type NewCard, openCard, updateCard } from '../../src/domain/spaces/tool-card.ts';
 import type { MessageStatus } from '../../src/ports/store/tables.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
 import { overlap } from './overlap.ts';
-import { openWorld, type World } from './world.ts';
+import { openWorld } from './world.ts';
 
 describe.each(databases)('cards on $kind', ({ create }) => {
-  let database: Database;
-  let world: World;
-  beforeAll(async () => {
-    database = await create();
-    world = await openWorld(database);
-  });
-  afterAll(async () => {
-    await world.close();
-    await database.remove();
-  });
+  const database = forAllTests(create);
+  const world = forAllTests(() => openWorld(database));
 
   let calls = 0;
   const open = async (given: Partial<NewCard> = {}) => {

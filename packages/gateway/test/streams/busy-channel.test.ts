@@ -6,7 +6,7 @@ import { readStream, type StreamReader } from '../../src/domain/streams/read-str
 import type { Bus } from '../../src/ports/bus/bus.ts';
 import { createPostgresBus } from '../../src/ports/bus/postgres-bus.ts';
 import type { Store } from '../../src/ports/store/store.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { type Database, onPostgres } from '../support/stores.ts';
 
 /** What one of two gateways has of its own. */
 interface Gateway {
@@ -24,7 +24,7 @@ const logger = { debug() {}, info() {}, warn() {}, error() {} };
 let database: Database;
 let gateways: readonly Gateway[];
 beforeAll(async () => {
-  database = await (databases.find(({ kind }) => kind === 'postgres') as (typeof databases)[number]).create();
+  database = await onPostgres.create();
   gateways = await Promise.all(
     [1, 2].map(async () => {
       const bus = createPostgresBus({ url: database.location });

@@ -7,7 +7,8 @@ import { createPostgresBus } from '../../src/ports/bus/postgres-bus.ts';
 import { eventSource } from '../../src/transport/sse/event-source.ts';
 import { createOpenStreams } from '../../src/transport/sse/open-streams.ts';
 import { type Api, openApi, toRequest } from '../http/api.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { type Database, databases, onPostgres, onSqlite } from '../support/stores.ts';
 import { type EventStream, readEventStream } from './event-stream.ts';
 
 /** No heartbeat ever comes: whatever ends a stream here, that is not it. */
@@ -44,16 +45,8 @@ const textsOf = (events: Awaited<ReturnType<EventStream['rest']>>): unknown[] =>
   events.map(({ event, data }) => (event === 'message.complete' ? data.message.text : event));
 
 describe.each(databases)('a stream on $kind, without a heartbeat,', ({ create }) => {
-  let database: Database;
-  let api: Api;
-  beforeAll(async () => {
-    database = await create();
-    api = await openApi(database, { heartbeatMs: NEVER_MS });
-  });
-  afterAll(async () => {
-    await api.close();
-    await database.remove();
-  });
+  const database = forAllTests(create);
+  const api = forAllTests(() => openApi(database, { heartbeatMs: NEVER_MS }));
 
   test('[G50] gets nothing that is said after its key was revoked, and those of other keys get it', async () => {
     const { path, say } = await room(api);
@@ -113,7 +106,7 @@ describe('a stream of one of two gateways, without a heartbeat,', () => {
   /** The same as `far`, and it never hears that a key was revoked: as if that notice were lost, or late. */
   let deaf: Api;
   beforeAll(async () => {
-    database = await (databases.find(({ kind }) => kind === 'postgres') as (typeof databases)[number]).create();
+    database = await onPostgres.create();
     buses = [1, 2].map(() => createPostgresBus({ url: database.location }));
     for (const bus of buses) await bus.start();
     const [one, two] = buses as [Bus, Bus];
@@ -209,7 +202,7 @@ async function race(of: {
 }
 
 test('[G50] an event that is taken after the token of the stream ran out is not given, also where the timer is late', async () => {
-  const database = await (databases[0] as (typeof databases)[number]).create();
+  const database = await onSqlite.create();
   const api = await openApi(database);
   const { space, say } = await room(api);
   const reader = await readStream(api.services, { channel: spaceChannel(space) });

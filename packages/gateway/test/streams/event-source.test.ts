@@ -1,23 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { emit, runChannel, spaceChannel } from '../../src/domain/streams/emit.ts';
 import { sweepStreams } from '../../src/domain/streams/sweep-streams.ts';
 import { createPostgresBus } from '../../src/ports/bus/postgres-bus.ts';
 import { type Api, type ApiOptions, openApi, toRequest } from '../http/api.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { memoryInUse } from '../support/memory.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { databases, onPostgres } from '../support/stores.ts';
 import { type EventStream, readEventStream } from './event-stream.ts';
 
 describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
-  let database: Database;
-  let api: Api;
-  beforeAll(async () => {
-    database = await create();
-    api = await openApi(database, { heartbeatMs: 25 });
-  });
-  afterAll(async () => {
-    await api.close();
-    await database.remove();
-  });
+  const database = forAllTests(create);
+  const api = forAllTests(() => openApi(database, { heartbeatMs: 25 }));
 
   const opened: EventStream[] = [];
   afterEach(async () => {
@@ -339,7 +332,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
 });
 
 test('[G45] what one gateway writes is heard on another', async () => {
-  const database = await (databases.find(({ kind }) => kind === 'postgres') as (typeof databases)[number]).create();
+  const database = await onPostgres.create();
   const buses = [1, 2].map(() => createPostgresBus({ url: database.location }));
   for (const bus of buses) await bus.start();
   const [one, two] = await Promise.all(buses.map((bus) => openApi(database, { services: { bus } })));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { KyselyPlugin } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DEFAULT_GATEWAY_LIMITS } from '../../src/config/limits.ts';
 import { emit } from '../../src/domain/streams/emit.ts';
 import { readStream, type StreamReader } from '../../src/domain/streams/read-stream.ts';
@@ -8,19 +8,12 @@ import { sweepStreams } from '../../src/domain/streams/sweep-streams.ts';
 import type { Bus, StreamEvent, StreamNotice } from '../../src/ports/bus/bus.ts';
 import { createInProcessBus } from '../../src/ports/bus/in-process-bus.ts';
 import type { Store } from '../../src/ports/store/store.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
 
 describe.each(databases)('reading a channel on $kind', ({ create }) => {
-  let database: Database;
-  let store: Store;
-  beforeAll(async () => {
-    database = await create();
-    store = await database.open();
-  });
-  afterAll(async () => {
-    await store.close();
-    await database.remove();
-  });
+  const database = forAllTests(create);
+  const store = forAllTests(() => database.open());
 
   const bus = createInProcessBus();
   const limits = DEFAULT_GATEWAY_LIMITS;

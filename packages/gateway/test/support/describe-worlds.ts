@@ -1,5 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe } from 'vitest';
-import { type Database, databases } from './stores.ts';
+import { afterEach, describe } from 'vitest';
+import { forAllTests } from './for-all-tests.ts';
+import { databases } from './stores.ts';
 import { openWorld, type World, type WorldOptions } from './world.ts';
 
 export type OpenWorld = (options: Omit<WorldOptions, 'database'>) => Promise<World>;
@@ -7,15 +8,11 @@ export type OpenWorld = (options: Omit<WorldOptions, 'database'>) => Promise<Wor
 /** The tests on every database: one database a file, started worlds that end with their test. */
 export function describeWorlds(title: string, tests: (open: OpenWorld) => void): void {
   describe.each(databases)(`${title} on $kind`, ({ create }) => {
-    let database: Database;
+    const database = forAllTests(create);
     const worlds: World[] = [];
-    beforeAll(async () => {
-      database = await create();
-    });
     afterEach(async () => {
       for (const world of worlds.splice(0)) await world.stop();
     });
-    afterAll(() => database.remove());
     tests(async (options) => {
       const world = await openWorld({ database, ...options });
       worlds.push(world);

@@ -17,11 +17,16 @@ export interface Database {
   remove(): Promise<void>;
 }
 
+interface DatabaseKind {
+  readonly kind: Database['kind'];
+  readonly create: () => Promise<Database>;
+}
+
+export const onSqlite: DatabaseKind = { kind: 'sqlite', create: createSqlite };
+export const onPostgres: DatabaseKind = { kind: 'postgres', create: createPostgres };
+
 /** Every contract suite runs on each of these. */
-export const databases: readonly { readonly kind: Database['kind']; readonly create: () => Promise<Database> }[] = [
-  { kind: 'sqlite', create: createSqlite },
-  { kind: 'postgres', create: createPostgres },
-];
+export const databases: readonly DatabaseKind[] = [onSqlite, onPostgres];
 
 async function createSqlite(): Promise<Database> {
   const home = await mkdtemp(join(tmpdir(), 'lastcall-sqlite-'));

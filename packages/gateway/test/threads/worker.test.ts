@@ -1,18 +1,15 @@
 import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { toJson } from '../../src/ports/store/json.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { databases } from '../support/stores.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 describe.each(databases)('a worker on $kind', ({ create }) => {
-  let database: Database;
-  beforeAll(async () => {
-    database = await create();
-  });
-  afterAll(() => database.remove());
+  const database = forAllTests(create);
 
   test('[G56] finds who sleeps although there is work, whatever else is swept hangs or fails', async () => {
     const world = await openWorld({ database, models: { default: scriptedModel(() => 'Done.') } });

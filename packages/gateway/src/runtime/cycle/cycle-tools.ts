@@ -45,6 +45,8 @@ export interface CycleTools {
   readonly isAnyVisible: boolean;
   /** Returns undefined for built-in tools, which are never visible, and for unknown names. */
   named(name: string): CycleTool | undefined;
+  /** False for built-in tools: what they read changes. */
+  isWithoutEffects(name: string): boolean;
 }
 
 /**
@@ -69,6 +71,7 @@ function makeTools(registry: Registry, config: AgentConfig, limits: BuiltInLimit
     tools: mergeToolSets(builtInTools(limits), own),
     isAnyVisible: [...known.values()].some((one) => one.isVisible),
     named: (name) => known.get(name),
+    isWithoutEffects: (name) => (own[name] as Partial<AnyTool> | undefined)?.effects === 'none',
   };
 }
 

@@ -3,6 +3,7 @@ import type { AgentLimitsInput } from '../../config/agent-limits.ts';
 import type { RegisteredTools } from '../../config/registered-tool.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Redact } from '../../telemetry/redact.ts';
+import type { ToolCaches } from './tool-caches.ts';
 
 /** What the gateway's process provides and no database holds: tools, models, metrics. */
 export interface Registry {
@@ -15,4 +16,9 @@ export interface Registry {
   readonly metrics?: Metrics | undefined;
   /** Removes the process's secrets from what is stored: a provider may repeat the key that it refuses. */
   readonly redact?: Redact | undefined;
+}
+
+/** The same, with what a worker keeps from one cycle to the next. */
+export interface WorkerRegistry extends Registry {
+  readonly toolCaches: ToolCaches;
 }

@@ -1,6 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import {
-  cache,
   createSession,
   JournalStalled,
   type Logger,
@@ -39,10 +38,11 @@ import { LiveCalls } from './live-calls.ts';
 import { loadSituation } from './load-situation.ts';
 import { createOutputLimit } from './output-limit.ts';
 import { recoverApprovedCalls, recoverLiveCalls } from './recover-live-calls.ts';
-import type { Registry } from './registry.ts';
+import type { WorkerRegistry } from './registry.ts';
 import { showCards } from './show-cards.ts';
 import { StagedWriteRefused } from './staged-write-refused.ts';
 import { StagedWrites } from './staged-writes.ts';
+import type { CacheSettings } from './tool-caches.ts';
 
 /** How a cycle is ended early. */
 export interface CycleAbort {
@@ -61,7 +61,12 @@ export interface CycleAbort {
  * as failed and its events are tried again. It rejects only if the run stays open: the lease is lost, the store is
  * unavailable, the gateway stops, a staged write was refused, or a cancel was accepted before a call's write.
  */
-export async function runCycle(services: Services, registry: Registry, cycle: Cycle, abort: CycleAbort): Promise<void> {
+export async function runCycle(
+  services: Services,
+  registry: WorkerRegistry,
+  cycle: Cycle,
+  abort: CycleAbort,
+): Promise<void> {
   const cleanup: CycleCleanup = { stop: async () => {} };
   let prepared: PreparedTurn | undefined;
   const startedAt = performance.now();
@@ -151,7 +156,7 @@ interface PreparedTurn {
 
 async function prepareTurn(
   services: Services,
-  registry: Registry,
+  registry: WorkerRegistry,
   cycle: Cycle,
   abort: CycleAbort,
   cleanup: CycleCleanup,
@@ -218,7 +223,15 @@ async function prepareTurn(
       outputs.middleware,
       ...traceCycle(model.modelId),
       ...(agentTools.isAnyVisible ? [showCards(services, cycle, { journal, live, named: agentTools.named })] : []),
-      ...toMiddleware(config.middleware, logger),
+      ...toMiddleware(config.middleware, {
+        logger,
+        cache: (settings) =>
+          registry.toolCaches.middleware({
+            ...settings,
+            agentId: cycle.agent.id,
+            isWithoutEffects: agentTools.isWithoutEffects,
+          }),
+      }),
     ],
     journal,
     newId,
@@ -277,10 +290,13 @@ function turnRules({ agent: { config } }: Cycle): Pick<TurnOptions, 'batch' | 't
   return { ...(batch === undefined ? {} : { batch }), ...(terminating === undefined ? {} : { terminating }) };
 }
 
-function toMiddleware(configs: readonly MiddlewareConfig[] = [], logger: Logger): Middleware[] {
+function toMiddleware(
+  configs: readonly MiddlewareConfig[] = [],
+  { logger, cache }: { logger: Logger; cache: (settings: CacheSettings) => Middleware },
+): Middleware[] {
   return configs.map((config) => {
     if (config === 'log') return log(logger);
-    if ('cache' in config) return cache({ ttlMs: config.cache.ttlMs });
+    if ('cache' in config) return cache(config.cache);
     const { attempts, backoffMs = 0 } = config.retry;
     return retry({ attempts, backoff: (attempt) => backoffMs * 2 ** (attempt - 1) });
   });

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import type { Lease } from '../lease.ts';
 import type { Cycle } from './cycle.ts';
@@ -22,20 +23,17 @@ const MAX_CHARACTERS = 4_000_000;
  * claimed the thread since.
  */
 export class TranscriptCache {
-  /** In order of use: the most recently used is last. */
-  readonly #cached = new Map<string, CachedTranscript>();
-  readonly #maxCharacters: number;
-  #characters = 0;
+  readonly #cached: LRUCache<string, CachedTranscript>;
 
   constructor({ maxCharacters = MAX_CHARACTERS }: { maxCharacters?: number } = {}) {
-    this.#maxCharacters = maxCharacters;
+    this.#cached = new LRUCache({ maxSize: maxCharacters, maxEntrySize: Math.max(1, Math.floor(maxCharacters / 4)) });
   }
 
   /** Caches the rows of a cycle that stored its end. */
   put({ lease, rows }: Pick<Cycle, 'lease' | 'rows'>): void {
     const characters = rows.reduce((sum, { payload }) => sum + payload.length, 0);
-    if (characters <= this.#maxCharacters / 4)
-      this.#set(lease.threadId, { epoch: lease.epoch, rows: [...rows], characters });
+    const cached = { epoch: lease.epoch, rows: [...rows], characters };
+    this.#cached.set(lease.threadId, cached, { size: Math.max(1, characters) });
   }
 
   /** Returns undefined if nothing is cached or another worker held the thread meanwhile. */
@@ -50,21 +48,11 @@ export class TranscriptCache {
   /** The thread was claimed again and nothing was written. */
   updateEpoch({ threadId, epoch }: Lease): void {
     const cached = this.#cached.get(threadId);
-    if (cached !== undefined) this.#set(threadId, { ...cached, epoch });
+    if (cached !== undefined)
+      this.#cached.set(threadId, { ...cached, epoch }, { size: Math.max(1, cached.characters) });
   }
 
   forget(threadId: string): void {
-    this.#characters -= this.#cached.get(threadId)?.characters ?? 0;
     this.#cached.delete(threadId);
-  }
-
-  #set(threadId: string, cached: CachedTranscript): void {
-    this.forget(threadId);
-    this.#cached.set(threadId, cached);
-    this.#characters += cached.characters;
-    for (const oldest of this.#cached.keys()) {
-      if (this.#characters <= this.#maxCharacters) return;
-      this.forget(oldest);
-    }
   }
 }

@@ -1,0 +1,73 @@
+import { isToolResult, type Middleware, type MiddlewareCall } from '@lastcall/core';
+import { LRUCache } from 'lru-cache';
+
+export interface CacheSettings {
+  readonly ttlMs: number;
+  readonly maxEntries?: number | undefined;
+}
+
+/** The cache of one agent, as its configuration asks for it. */
+export interface CacheOwner extends CacheSettings {
+  readonly agentId: string;
+  /** A call of any other tool runs: what is answered from a cache has no effects. */
+  readonly isWithoutEffects: (toolName: string) => boolean;
+}
+
+type Results = LRUCache<string, { readonly value: unknown }>;
+
+// With the length of what each may hold, this bounds the memory: 100 million characters.
+const MOST_AGENTS = 100;
+const MOST_CHARACTERS = 1_000_000;
+
+/** What agents' `cache` middleware keeps from one cycle to the next, in this process. */
+export class ToolCaches {
+  readonly #ofAgents = new LRUCache<string, Results>({ max: MOST_AGENTS });
+  readonly #clock: { now(): number };
+
+  constructor({ clock = performance }: { clock?: { now(): number } } = {}) {
+    this.#clock = clock;
+  }
+
+  middleware({ isWithoutEffects, ...owner }: CacheOwner): Middleware {
+    const results = this.#of(owner);
+    return {
+      name: 'cache',
+      async call(next, call) {
+        const key = isWithoutEffects(call.toolName) ? keyOf(call) : undefined;
+        const known = key === undefined ? undefined : results.get(key);
+        if (known !== undefined) return known.value;
+        const value = await next();
+        const isError = isToolResult(value) && value.status !== 'ok';
+        if (key !== undefined && !isError) results.set(key, { value });
+        return value;
+      },
+    };
+  }
+
+  /** Other settings are another cache: what was kept under the old ones is let go of. */
+  #of({ agentId, ttlMs, maxEntries = 1_000 }: Omit<CacheOwner, 'isWithoutEffects'>): Results {
+    const name = JSON.stringify([agentId, ttlMs, maxEntries]);
+    const known = this.#ofAgents.get(name);
+    if (known !== undefined) return known;
+    const made: Results = new LRUCache({
+      max: maxEntries,
+      ttl: ttlMs,
+      ttlResolution: 0,
+      maxSize: MOST_CHARACTERS,
+      sizeCalculation: ({ value }, key) => key.length + (JSON.stringify(value)?.length ?? 0),
+      perf: this.#clock,
+    });
+    this.#ofAgents.set(name, made);
+    return made;
+  }
+}
+
+/** The order of an object's keys says nothing. Inputs are JSON: a model wrote them. */
+function keyOf({ toolName, input }: MiddlewareCall): string {
+  return `${toolName} ${JSON.stringify(input, sortKeys)}`;
+}
+
+function sortKeys(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}

@@ -1,0 +1,51 @@
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+
+type Opened = { close(): Promise<unknown> } | { stop(): Promise<unknown> } | { remove(): Promise<unknown> };
+
+/**
+ * Something that the tests of a block share: opened before the first of them, closed after the last, the newest first. What is
+ * given stands for it, and is of use once tests run: while they are collected there is nothing behind it.
+ */
+export function forAllTests<T extends Opened>(open: () => Promise<T>): T {
+  const held = hold(open);
+  beforeAll(held.open);
+  afterAll(held.close);
+  return held.value;
+}
+
+/** The same, anew for each test. */
+export function forEachTest<T extends Opened>(open: () => Promise<T>): T {
+  const held = hold(open);
+  beforeEach(held.open);
+  afterEach(held.close);
+  return held.value;
+}
+
+function hold<T extends Opened>(
+  openOne: () => Promise<T>,
+): { value: T; open(): Promise<void>; close(): Promise<void> } {
+  let opened: T | undefined;
+  const value = new Proxy({} as T, {
+    get(_, key) {
+      if (opened === undefined) throw new Error(`${String(key)} was asked for while no test runs.`);
+      return Reflect.get(opened, key, opened);
+    },
+  });
+  return {
+    value,
+    async open() {
+      opened = await openOne();
+    },
+    async close() {
+      const last = opened;
+      opened = undefined;
+      if (last !== undefined) await closeOne(last);
+    },
+  };
+}
+
+async function closeOne(opened: Opened): Promise<void> {
+  if ('close' in opened) await opened.close();
+  else if ('stop' in opened) await opened.stop();
+  else await opened.remove();
+}
