@@ -118,7 +118,7 @@ describe.each(databases)('messages on $kind', ({ kind, create }) => {
     world.wakes.length = 0;
     const first = await world.say(space.id, ann, 'Hello');
     // A person waits for them.
-    expect(world.wakes.toSorted()).toEqual([`${one.id}@first`, `${two.id}@first`].toSorted());
+    expect(world.wakes.toSorted()).toEqual([`${one.id}@urgent`, `${two.id}@urgent`].toSorted());
     const reply = await world.say(space.id, one, 'Hello Ann', { replyTo: first.id });
     expect(world.wakes.slice(2)).toEqual([two.id]);
     expect((await inboxOf(two.id)).map(({ eventId, status, event }) => ({ eventId, status, event }))).toEqual([
