@@ -8,6 +8,7 @@ import { runChannel } from '../domain/streams/emit.ts';
 import type { Services } from '../ports/services.ts';
 import { StoreUnavailable } from '../ports/store/store-error.ts';
 import { inSpan } from '../telemetry/spans.ts';
+import { atMost } from './at-most.ts';
 import type { Cycle } from './cycle/cycle.ts';
 import { CycleInterrupted } from './cycle/cycle-interrupted.ts';
 import { nextCycle, takeThread } from './cycle/next-cycle.ts';
@@ -321,11 +322,4 @@ export class Worker {
     this.#timers.push(setInterval(() => void tick(), ms));
     return tick;
   }
-}
-
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([work, promise]);
-  clearTimeout(timer);
 }
