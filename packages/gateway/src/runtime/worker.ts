@@ -190,7 +190,11 @@ export class Worker {
     try {
       while (await this.#next(hold));
     } catch (error) {
-      if (!(error instanceof LeaseLost)) this.#services.logger.error(`Thread ${threadId} was let go.`, error);
+      if (!(error instanceof LeaseLost))
+        this.#services.logger.error(
+          `Thread ${threadId} was given up: it is taken again when its lease has run out.`,
+          error,
+        );
     } finally {
       this.#holds.delete(threadId);
       this.#gate.leave();

@@ -25,7 +25,7 @@ export async function recoverLiveCalls(
   for (const one of begun) if (asked.has(one.callId)) live.adopt(one);
   if (lost.length === 0) return;
   await journal.perform(async (tx) => {
-    for (const one of lost) endUnendedCall(services, tx, one, 'The worker died while it was written.');
+    for (const one of lost) endUnendedCall(services, tx, one, 'The reply broke off.');
   });
 }
 

@@ -99,22 +99,30 @@ async function compactAfterFailure(
   { model }: Prepared,
   abort: CycleAbort,
 ): Promise<void> {
-  const consciousness = await services.store.transaction((tx) => loadConsciousness(tx.db, cycle.lease.threadId));
-  const { entries, records, nextSeq } = consciousness;
-  const left: Cycle = { ...cycle, transcript: new Transcript(entries), records, nextSeq };
-  await compactAfterRun(services, left, { model, session: restoreSession(left) }, abort);
+  await tryCompacting(services, cycle, async () => {
+    const consciousness = await services.store.transaction((tx) => loadConsciousness(tx.db, cycle.lease.threadId));
+    const { entries, records, nextSeq } = consciousness;
+    const left: Cycle = { ...cycle, transcript: new Transcript(entries), records, nextSeq };
+    await compactConsciousness(services, left, { model, session: restoreSession(left), signal: abort.signal });
+  });
 }
 
-/** The run is over: what goes wrong from here on is no failure of it, and the next cycle tries again. */
 async function compactAfterRun(
   services: Services,
   cycle: Cycle,
   { model, session }: Pick<Prepared, 'model' | 'session'>,
   abort: CycleAbort,
 ): Promise<void> {
+  await tryCompacting(services, cycle, () =>
+    compactConsciousness(services, cycle, { model, session, signal: abort.signal }),
+  );
+}
+
+/** The run is over: what goes wrong from here on is no failure of it, and the next cycle tries again. */
+async function tryCompacting(services: Services, cycle: Cycle, compacting: () => Promise<void>): Promise<void> {
   if (cycle.leaseReleased) return;
   try {
-    await compactConsciousness(services, cycle, { model, session, signal: abort.signal });
+    await compacting();
   } catch (error) {
     if (staysOpen(error)) throw error;
     const told = hideTagIn(error, cycle.agent.tag);
