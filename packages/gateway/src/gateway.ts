@@ -13,6 +13,7 @@ import { sweepsOf } from './domain/sweep.ts';
 import { modelFinder } from './models/find-model.ts';
 import { openServices } from './open-services.ts';
 import type { Services } from './ports/services.ts';
+import { atMost } from './runtime/at-most.ts';
 import { Worker } from './runtime/worker.ts';
 import { seed } from './seed.ts';
 import { createLogger } from './telemetry/logger.ts';
@@ -159,8 +160,11 @@ async function stop(
 ): Promise<void> {
   app.stop();
   await Promise.all([server.close({ graceMs: limits.graceMs }), worker.stop()]);
-  await close();
+  await atMost(CLOSE_MS, close());
 }
+
+/** A connection on which a statement hangs is closed once that has ended: a database that is out of reach may never say so. */
+const CLOSE_MS = 5_000;
 
 function models({ config, settings, env }: Starting): (name: string | undefined) => Promise<LanguageModelV4> {
   return modelFinder({ model: settings.model, modelUrl: settings.modelUrl, models: config.models, env });

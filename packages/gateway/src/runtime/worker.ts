@@ -9,6 +9,7 @@ import type { Services } from '../ports/services.ts';
 import { StoreUnavailable } from '../ports/store/store-error.ts';
 import { inSpan } from '../telemetry/spans.ts';
 import { AdmissionQueue } from './admission-queue.ts';
+import { atMost } from './at-most.ts';
 import type { Cycle } from './cycle/cycle.ts';
 import { CycleInterrupted } from './cycle/cycle-interrupted.ts';
 import { claimNextCycle, nextCycle } from './cycle/next-cycle.ts';
@@ -200,7 +201,10 @@ export class Worker {
       while (await this.#runNext(thread));
     } catch (error) {
       if (!(error instanceof LeaseLost))
-        this.#services.logger.error(`Thread ${threadId} was released after an error.`, error);
+        this.#services.logger.error(
+          `Thread ${threadId} was given up after an error. It is claimed again when its lease has run out.`,
+          error,
+        );
     } finally {
       this.#active.delete(threadId);
       this.#admission.release();
@@ -337,11 +341,4 @@ export class Worker {
     this.#timers.push(setInterval(() => void tick(), ms));
     return tick;
   }
-}
-
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([work, promise]);
-  clearTimeout(timer);
 }

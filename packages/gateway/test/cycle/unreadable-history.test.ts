@@ -29,7 +29,12 @@ const forget = (world: World, bot: string) =>
     .execute();
 
 /** Puts this in place of the first message's row, and gives what puts it back. */
-async function damage(world: World, bot: string, payload: string): Promise<() => Promise<unknown>> {
+async function damage(
+  world: World,
+  bot: string,
+  payload: string,
+  { isHeld = false } = {},
+): Promise<() => Promise<unknown>> {
   const rows = world.store.db.selectFrom('transcript_entries').select(['seq', 'payload']);
   const mine = rows.where('thread_id', '=', bot).where('kind', '=', 'message').orderBy('seq');
   const { seq, payload: whole } = await mine.executeTakeFirstOrThrow();
@@ -41,7 +46,7 @@ async function damage(world: World, bot: string, payload: string): Promise<() =>
       .where('seq', '=', seq)
       .execute();
   await write(payload);
-  await forget(world, bot);
+  if (!isHeld) await forget(world, bot);
   return async () => {
     await write(whole);
     await forget(world, bot);
@@ -153,5 +158,22 @@ describeWorlds('a stored transcript that cannot be read', (open) => {
     await world.idle();
     expect(await inbox(world, bot).execute()).toMatchObject([{ status: 'dead' }]);
     expect(await told(world, space)).toMatchObject([{ text: TEXT }]);
+  });
+
+  test('[G11] that was damaged while its cycle failed does not keep the thread', async () => {
+    const model = scriptedModel(async () => {
+      await damage(world, bot, '{}', { isHeld: true });
+      return new Error('overloaded');
+    });
+    const world = await open({ models: { default: model }, agentLimits: { maxAttempts: 1 } });
+    const { ada, bot, space } = await lobby(world);
+    await world.say(space, ada, 'one');
+    await world.idle();
+    expect(await inbox(world, bot).execute()).toMatchObject([
+      { status: 'dead', error: expect.stringContaining('overloaded') },
+    ]);
+    const thread = world.store.db.selectFrom('threads').select('lease_owner').where('id', '=', bot);
+    expect(await thread.executeTakeFirstOrThrow()).toEqual({ lease_owner: null });
+    expect(world.logs.filter(({ message }) => message.includes('could not be compacted'))).toHaveLength(1);
   });
 });

@@ -142,6 +142,8 @@ describe('a database that neither answers nor breaks off', () => {
     const frozen = way.proxy.freeze();
     fetch(`${gateway.url}/api/agents`, { headers: { authorization: `Bearer ${gateway.firstKey}` } }).catch(() => {});
     await frozen;
+    // By then the request waits for its answer.
+    await new Promise((resolve) => setTimeout(resolve, 800));
     await gateway.stop();
   });
 });

@@ -25,7 +25,7 @@ export async function recoverLiveCalls(
   for (const call of unended) if (asked.has(call.callId)) live.restore(call);
   if (lost.length === 0) return;
   await journal.transaction(async (tx) => {
-    for (const call of lost) endUnendedCall(services, tx, call, 'The worker died while it was written.');
+    for (const call of lost) endUnendedCall(services, tx, call, 'The reply broke off.');
   });
 }
 

@@ -108,22 +108,30 @@ async function compactAfterFailure(
   { model }: PreparedTurn,
   abort: CycleAbort,
 ): Promise<void> {
-  const consciousness = await services.store.transaction((tx) => loadConsciousness(tx.db, cycle.lease.threadId));
-  const { entries, records, nextSeq } = consciousness;
-  const stored: Cycle = { ...cycle, transcript: new Transcript(entries), records, nextSeq };
-  await compactAfterRun(services, stored, { model, session: restoreSession(stored) }, abort);
+  await tryCompacting(services, cycle, async () => {
+    const consciousness = await services.store.transaction((tx) => loadConsciousness(tx.db, cycle.lease.threadId));
+    const { entries, records, nextSeq } = consciousness;
+    const stored: Cycle = { ...cycle, transcript: new Transcript(entries), records, nextSeq };
+    await compactConsciousness(services, stored, { model, session: restoreSession(stored), signal: abort.signal });
+  });
 }
 
-/** The run is over, so an error here does not fail it. The next cycle tries again. */
 async function compactAfterRun(
   services: Services,
   cycle: Cycle,
   { model, session }: Pick<PreparedTurn, 'model' | 'session'>,
   abort: CycleAbort,
 ): Promise<void> {
+  await tryCompacting(services, cycle, () =>
+    compactConsciousness(services, cycle, { model, session, signal: abort.signal }),
+  );
+}
+
+/** The run is over, so an error here does not fail it. The next cycle tries again. */
+async function tryCompacting(services: Services, cycle: Cycle, compacting: () => Promise<void>): Promise<void> {
   if (cycle.leaseReleased) return;
   try {
-    await compactConsciousness(services, cycle, { model, session, signal: abort.signal });
+    await compacting();
   } catch (error) {
     if (leavesRunOpen(error)) throw error;
     const safeError = hideTagIn(error, cycle.agent.tag);
