@@ -4,7 +4,11 @@ import type { ToolDefinition } from './tool-definition.ts';
 import { TOOL, type ToolMark } from './tool-mark.ts';
 
 /** A checked definition. A plain object: a spread copy with another `execute` is a tool again. */
-export type Tool<I = Record<string, unknown>, O = unknown, W = I> = Readonly<ToolDefinition<I, O, W>> & ToolMark;
+// An interface, because the compiler writes an exported tool of a user's into a declaration file by this name. Of a type
+// alias it would write the parts, and refuse, because the mark is not exported.
+export interface Tool<I = Record<string, unknown>, O = unknown, W = I>
+  extends Readonly<ToolDefinition<I, O, W>>,
+    ToolMark {}
 
 /** Defines a tool. Refuses a definition that cannot work, naming the tool and the field. */
 export function tool<I = Record<string, unknown>, O = unknown, W = I, Terminal extends boolean = boolean>(
