@@ -114,7 +114,7 @@ function discard(run: CallRun, ending: Ending, outcome: Outcome): Settlement | P
     return writing === undefined ? settlement : writing.then(() => settlement);
   };
   const discarding = ending.draft?.discard({ hurry: ending.leftBehind ?? false });
-  // Where it fails the session is poisoned and says so, once the call has been told of.
+  // If this fails, the session is poisoned and says so, after the call has been reported.
   if (discarding === undefined) return log(outcome);
   return restored(run, discarding).then(
     () => log(run.session.isPoisoned ? notPutBack(outcome) : outcome),

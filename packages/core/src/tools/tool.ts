@@ -16,11 +16,11 @@ export function tool<I = Record<string, unknown>, O = unknown, W = I, Terminal e
 ): Tool<I, O, W> & TerminalMark<Terminal> {
   const name = definition?.name ?? '(unnamed)';
   const checked = checkDefinition(definition as unknown as ToolDefinition, name);
-  // Here alone: a spread copy may carry a host's own marks, and tools made elsewhere have fields of their own.
+  // Unknown fields are refused only here: a spread copy may carry a host's own marks, and tools made elsewhere other fields.
   assertKnownFields(definition, name);
   const made = { ...(checked as unknown as ToolDefinition<I, O, W>), [TOOL]: true as const };
   return Object.freeze(made) as Tool<I, O, W> & TerminalMark<Terminal>;
 }
 
-/** That a tool is terminal is part of its type, so that a turn's output can be inferred. */
+/** Keeps `terminal: true` in the type of a tool, so that a turn's output can be inferred. */
 export type TerminalMark<Terminal> = [Terminal] extends [true] ? { readonly terminal: true } : unknown;

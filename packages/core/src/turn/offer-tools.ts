@@ -55,7 +55,7 @@ function assertAnswerable(tools: ToolSet): void {
   }
 }
 
-/** Under a contract a terminal tool that is not listed is a plain one. */
+/** Under a contract, a terminal tool that is not listed does not end the run. */
 function only(tools: ToolSet, names: ReadonlySet<string>): ToolSet {
   return Object.fromEntries(Object.entries(tools).filter(([name]) => names.has(name)));
 }

@@ -6,7 +6,7 @@ interface SourceCall {
   readonly call: { readonly providerCallId?: string };
   readonly step: { readonly reply: { readonly provider?: string } };
   readonly outcome: Outcome | undefined;
-  /** Its result gave way to a newer one. */
+  /** True once a newer result of its slot has replaced its own. */
   readonly isCondensed: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface MessageSource {
 interface Use {
   readonly id: string;
   count: number;
-  /** By our id; undefined where it is no call of ours. */
+  /** Finds a call by our id; undefined if it is not one of ours. */
   readonly callId: string | undefined;
   readonly at: number;
   readonly part: number;
@@ -76,7 +76,7 @@ export class ProviderView {
 
   #countCall(callId: string, at: number, part: number): void {
     const known = this.#source.callNamed(callId);
-    // One of ours only counts where somebody else's is the same.
+    // One of our own ids matters only if a provider gave another call the same.
     if (known === undefined || this.#uses.has(callId)) this.#use(callId, undefined, at, part);
     const theirs = known?.step.reply.provider === this.provider ? known.call.providerCallId : undefined;
     if (theirs === undefined || theirs === callId) return;

@@ -32,10 +32,10 @@ export function runTurn<T extends ToolSet>(options: TurnOptions<T>): Promise<Tur
   >;
 }
 
-/** How a call runs a turn of its own. */
+/** Runs a turn inside a call. */
 export const runNested: Turn['runNested'] = (options, ctx) => runTurn({ ...(options as TurnOptions), parent: ctx });
 
-/** For those who open the turn themselves. */
+/** Runs a turn that the caller has opened. */
 export async function runOpened(open: () => Turn, transcript?: Transcript): Promise<TurnResult> {
   const turn = openOrFail(open, transcript);
   // Two turns on one session or one transcript never interleave: the second waits.
@@ -50,7 +50,7 @@ export async function runOpened(open: () => Turn, transcript?: Transcript): Prom
   }
 }
 
-/** Also options that are refused carry the transcript they were given. */
+/** An error about options carries the transcript that came with them, as every other error of a turn does. */
 function openOrFail(open: () => Turn, transcript: Transcript = new Transcript()): Turn {
   try {
     return open();
@@ -59,7 +59,7 @@ function openOrFail(open: () => Turn, transcript: Transcript = new Transcript())
   }
 }
 
-/** Whether its time came before its limit did. */
+/** True if the turn got the session before its limit was reached. */
 async function waitInLine(turn: Turn, tickets: readonly LockTicket[]): Promise<boolean> {
   for (const { ready } of tickets) {
     if (ready === true) continue;
@@ -70,7 +70,7 @@ async function waitInLine(turn: Turn, tickets: readonly LockTicket[]): Promise<b
   return true;
 }
 
-/** It never had the session to itself, so it wrote nothing. */
+/** The turn ended while it waited for the session, so it wrote nothing. */
 function endUnbegun(turn: Turn): TurnResult {
   const stop = stopOfLimit(turn);
   turn.emit?.({ type: 'turn.end', stop });
@@ -219,7 +219,7 @@ class TurnLoop {
     return undefined;
   }
 
-  /** One more try a turn; then the cut reply is what there is. */
+  /** A turn asks once more after a reply that was cut at its length limit; a second one is taken as it is. */
   async #afterLength(): Promise<Stop | undefined> {
     const turn = this.#turn;
     if (turn.progress.lengthTries > 0) return { reason: 'length' };
@@ -253,7 +253,7 @@ class TurnLoop {
     return stop;
   }
 
-  /** A model that calls a tool all the same is not heeded, and each of its calls has an end. */
+  /** If the model calls a tool nevertheless, the call does not run, and it is settled like every other. */
   async #askWithoutCalls(limit: CallLimit): Promise<void> {
     const turn = this.#turn;
     const text = 'Time is up: no more tools can be called. Answer now with what you have.';

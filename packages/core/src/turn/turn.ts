@@ -27,7 +27,7 @@ import { checkTurnOptions, type TurnOptions } from './turn-options.ts';
 import type { TurnResult } from './turn-result.ts';
 import { uniqueIds } from './unique-ids.ts';
 
-/** One turn while it runs: what it was given, checked, and what it has come to. */
+/** One turn while it runs: its checked options, and how far it has come. */
 export interface Turn {
   readonly options: TurnOptions;
   readonly model: LanguageModelV4;
@@ -45,7 +45,7 @@ export interface Turn {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly logger: Logger;
-  /** Undefined where nobody listens. */
+  /** Undefined if there is no listener. */
   readonly emit: ((event: TurnEvent) => void) | undefined;
   /** Resolves when whoever listens has caught up. */
   readonly ready: (() => Promise<void> | undefined) | undefined;

@@ -35,7 +35,7 @@ class Compiler {
   readonly #packs = new Map<string, Pack>();
   /** Transitions that are only the node they lead to: it must have a state to begin with. */
   readonly #bare: { readonly target: string; readonly path: string }[] = [];
-  /** Found inline, and still to be compiled. */
+  /** Nodes that were found inline and are still to be compiled. */
   readonly #ahead: { readonly node: AnyNode; readonly name: string; readonly path: string }[] = [];
 
   constructor(definition: CharterDefinition) {
@@ -78,7 +78,7 @@ class Compiler {
     for (let next = this.#bare.pop(); next !== undefined; next = this.#bare.pop()) this.#checkBare(next);
   }
 
-  /** Nobody gives it a state, so it would fail whenever a model takes it. */
+  /** Such a transition brings no state, so it would fail whenever a model takes it. */
   #checkBare({ target, path }: { readonly target: string; readonly path: string }): void {
     const node = this.#nodes.get(target);
     if (node === undefined || node.initialState !== undefined) return;
@@ -136,7 +136,7 @@ class Compiler {
     }
   }
 
-  /** Counted on from the last one: a handler may come with a new node each time. */
+  /** The count goes on from the last one, because a handler may bring a new node each time. */
   #freeName(base: string): string {
     let [name, count] = [base, this.#counts.get(base) ?? 1];
     while (this.#taken.has(name)) name = `${base}.${++count}`;

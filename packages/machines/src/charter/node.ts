@@ -61,7 +61,7 @@ export interface NodeDefinition<S, Q = unknown, I = unknown, X = AnySchemas, T =
   worker?: boolean;
 }
 
-/** Nothing is known of the schemas. */
+/** Schemas by name, with nothing known about them. */
 type AnySchemas = Record<string, unknown>;
 
 /** Infers the input of a transition from its schema. */

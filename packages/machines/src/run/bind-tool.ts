@@ -9,7 +9,7 @@ import type { Target } from '../tree/tree-event.ts';
 import { dispatchChange, type View } from '../tree/view.ts';
 import { viewOf, workplaceOf } from './machine-context.ts';
 
-/** Whose state a tool sees, and whether it may change it. */
+/** Says whose state a tool sees, and whether it may change it. */
 export type Scope =
   | { readonly kind: 'own' }
   | { readonly kind: 'pack'; readonly pack: Pack }
@@ -44,11 +44,11 @@ function checkAnswer(answer: unknown, ctx: ToolContext): unknown {
 
 interface Grant {
   readonly scope: Scope;
-  /** It says that it has no effects. */
+  /** True if the tool says that it has no effects. */
   readonly isReader: boolean;
 }
 
-/** The same context with the state in it: a context belongs to one run of one call, so nobody else sees it. */
+/** Adds the state to the context itself. This is safe, because a context belongs to one run of one call. */
 function withState(ctx: ToolContext, grant: Grant): StateContext {
   const { actor } = viewOf(ctx);
   const { scope } = grant;

@@ -90,7 +90,7 @@ function toStep(
   };
 }
 
-// Of several workers, the one that changed most.
+// If only workers acted, the step reports the first of these reasons that one of them has.
 const TELLING: readonly YieldReason[] = ['cede', 'transition', 'suspend'];
 
 function reasonOf(leaves: readonly LeafReport[]): YieldReason {

@@ -36,7 +36,7 @@ export function transitionTool({ definition, path }: CompiledTransition): AnyToo
   return bindTool(made, { kind: 'own' });
 }
 
-/** Where another of the reply waits already, nobody is asked: the call fails, as a second transition does. */
+/** If another transition of the reply already waits, no approval is asked: the call fails, as a second transition does. */
 function asksOnce(approval: NonNullable<CompiledTransition['definition']['approval']>) {
   return (input: unknown, ctx: ToolContext): boolean | Promise<boolean> =>
     !workplaceOf(ctx).suspended &&
