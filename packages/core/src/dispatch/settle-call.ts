@@ -57,7 +57,7 @@ function commitDraft(run: CallRun, ending: Ending, settlement: Settlement): Sett
     if (committing === undefined) return settlement;
     return restored(run, committing).then(
       () => settlement,
-      (error: unknown) => (error instanceof RestoreFailed ? giveUp(run, error) : uncommitted(run, ending, error)),
+      (error: unknown) => (error instanceof RestoreFailed ? poisonAndThrow(run, error) : uncommitted(run, ending, error)),
     );
   } catch (error) {
     return uncommitted(run, ending, error);
@@ -90,7 +90,7 @@ function inDoubt(run: CallRun, ending: Ending, error: JournalStalled): never {
 }
 
 /** Files or resources did not come to rest in time: nobody knows what the session's state is. */
-function giveUp(run: CallRun, error: RestoreFailed): never {
+function poisonAndThrow(run: CallRun, error: RestoreFailed): never {
   run.session.poison(error);
   throw error;
 }

@@ -41,7 +41,7 @@ export async function runOpened(open: () => Turn, transcript?: Transcript): Prom
   // Two turns on one session or one transcript never interleave: the second waits.
   const tickets = [turn.session.turns.enter('exclusive'), turn.transcript.turns.enter('exclusive')];
   try {
-    return (await waitInLine(turn, tickets)) ? await runAlone(turn) : endUnbegun(turn);
+    return (await waitForLocks(turn, tickets)) ? await runAlone(turn) : endBeforeStart(turn);
   } catch (error) {
     throw await fail(turn, error);
   } finally {
@@ -60,7 +60,7 @@ function openOrFail(open: () => Turn, transcript: Transcript = new Transcript())
 }
 
 /** True if the turn got the session before its limit was reached. */
-async function waitInLine(turn: Turn, tickets: readonly LockTicket[]): Promise<boolean> {
+async function waitForLocks(turn: Turn, tickets: readonly LockTicket[]): Promise<boolean> {
   for (const { ready } of tickets) {
     if (ready === true) continue;
     if (turn.options.parent !== undefined && turn.options.transcript !== undefined)
@@ -71,7 +71,7 @@ async function waitInLine(turn: Turn, tickets: readonly LockTicket[]): Promise<b
 }
 
 /** The turn ended while it waited for the session, so it wrote nothing. */
-function endUnbegun(turn: Turn): TurnResult {
+function endBeforeStart(turn: Turn): TurnResult {
   const stop = stopOfLimit(turn);
   turn.emit?.({ type: 'turn.end', stop });
   return { ...toTurnResult(turn, stop), response: '', output: undefined };

@@ -108,7 +108,7 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
     // Random ids never repeat; those of a host's own may.
     newId: options.newId === undefined ? randomId : uniqueIds(options.newId, transcript),
     logger,
-    emit: safely(options.onEvent, logger),
+    emit: untilTurnEnd(options.onEvent, logger),
     ready,
     progress,
     handled: undefined,
@@ -141,7 +141,7 @@ export function isNew(options: TurnOptions): boolean {
   );
 }
 
-function safely(listener: ((event: TurnEvent) => void) | undefined, logger: Logger): Turn['emit'] {
+function untilTurnEnd(listener: ((event: TurnEvent) => void) | undefined, logger: Logger): Turn['emit'] {
   const tell = safeListener(listener, logger);
   if (tell === undefined) return undefined;
   let ended = false;

@@ -31,7 +31,7 @@ export function concludeLeaf(outcome: LeafOutcome, now: Instance | undefined): C
       return goOn(outcome, stop, 'tool_use', phased(now, 'ready'));
     case 'length':
     case 'content_filter':
-      return unsaid(outcome, stop, phased(now, 'idle'));
+      return concludeUnusable(outcome, stop, phased(now, 'idle'));
     default:
       return stopped(outcome, stop, phased(now, stillWaits(now) ? 'suspended' : 'ready'));
   }
@@ -86,7 +86,7 @@ function moved(outcome: LeafOutcome, stop: Stop, phase: readonly TreeEvent[]): C
 }
 
 /** Concludes a step whose reply cannot be passed on. */
-function unsaid(outcome: LeafOutcome, stop: Stop, phase: readonly TreeEvent[]): Conclusion {
+function concludeUnusable(outcome: LeafOutcome, stop: Stop, phase: readonly TreeEvent[]): Conclusion {
   const { leaf } = outcome;
   if (leaf.worker) return goOn(outcome, stop, 'cede', [failure(leaf, `its reply could not be used (${stop.reason})`)]);
   return { ...goOn(outcome, stop, 'error', phase), fatal: true };
