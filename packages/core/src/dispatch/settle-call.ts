@@ -57,7 +57,8 @@ function commitDraft(run: CallRun, ending: Ending, settlement: Settlement): Sett
     if (committing === undefined) return settlement;
     return restored(run, committing).then(
       () => settlement,
-      (error: unknown) => (error instanceof RestoreFailed ? poisonAndThrow(run, error) : uncommitted(run, ending, error)),
+      (error: unknown) =>
+        error instanceof RestoreFailed ? poisonAndThrow(run, error) : uncommitted(run, ending, error),
     );
   } catch (error) {
     return uncommitted(run, ending, error);

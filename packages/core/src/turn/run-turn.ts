@@ -9,6 +9,7 @@ import { isUnrun } from './batch-rules.ts';
 import { Checkpoint } from './checkpoint.ts';
 import { type BatchEnding, decideEnding, type Ended } from './ending.ts';
 import type { Entry, ReplyEntry } from './entry.ts';
+import { finishStep } from './finish-step.ts';
 import { toModelMessages, userMessage } from './message.ts';
 import { assertContract, stepTools } from './offer-tools.ts';
 import { goesOn, isFinished } from './progress.ts';
@@ -17,6 +18,7 @@ import { DEFAULT_REWINDS, rewind } from './rewind.ts';
 import { settleBatch } from './settle-batch.ts';
 import type { StepTools } from './step-tools.ts';
 import type { Stop } from './stop.ts';
+import { stopBefore, stopOfLimit } from './stop-before.ts';
 import { MaxConsecutiveNudgesExceeded, MaxInvocationsExceeded } from './terminating.ts';
 import { toTurnResult } from './to-turn-result.ts';
 import { Transcript } from './transcript.ts';
@@ -303,29 +305,6 @@ async function saveHostState({ options }: Turn): Promise<unknown> {
 
 const noCalls: readonly Ended[] = [];
 
-/** What keeps the model from being asked again, if anything does. */
-function stopBefore(turn: Turn): Stop | undefined {
-  if (turn.limit.hit !== undefined) return stopOfLimit(turn);
-  if (turn.contract !== undefined && turn.progress.steps >= turn.contract.maxInvocations)
-    throw new MaxInvocationsExceeded(turn.transcript);
-  if (turn.progress.steps >= turn.maxSteps) return { reason: 'max_steps' };
-  return stopOfBudget(turn);
-}
-
-function stopOfLimit(turn: Turn): Stop {
-  return turn.limit.hit?.code === 'aborted' ? { reason: 'aborted' } : { reason: 'deadline' };
-}
-
-function stopOfBudget(turn: Turn): Stop | undefined {
-  const { budget } = turn;
-  if (budget === undefined) return undefined;
-  const exhausted = budget.exhausted();
-  if (exhausted !== undefined && turn.progress.refusedByBudget) return { reason: 'budget', dimension: exhausted };
-  // What remains, and not what was used: of nested budgets either may be the one that is spent.
-  const reserve = turn.progress.steps > 0 ? (turn.options.reserveTokens ?? 0) : 0;
-  return budget.remaining('tokens') <= reserve ? { reason: 'budget', dimension: 'tokens' } : undefined;
-}
-
 /** The view's message keeps only the calls that ran. Nothing is trimmed where a provider's metadata would lose its parts. */
 async function trim(turn: Turn, reply: ReplyEntry, batch: readonly Ended[]): Promise<void> {
   const { history = turn.contract === undefined ? 'keep' : 'trim' } = turn.options.batch ?? {};
@@ -333,23 +312,4 @@ async function trim(turn: Turn, reply: ReplyEntry, batch: readonly Ended[]): Pro
   const ran = batch.filter(({ settlement }) => !isUnrun(settlement.outcome));
   if (ran.length < batch.length)
     await record(turn, { kind: 'trimmed', step: reply.step, keep: ran.map(({ settlement }) => settlement.callId) });
-}
-
-function finishStep(turn: Turn, reply: ReplyEntry, batch: readonly Ended[]): void {
-  turn.emit?.({ type: 'step.end', step: reply.step, text: reply.text, usage: reply.usage });
-  const { onStepFinish } = turn.options;
-  if (onStepFinish === undefined) return;
-  const call = ({ settlement: { callId, toolName, input } }: Ended) => ({ toolCallId: callId, toolName, input });
-  const report = (error: unknown): void => turn.logger.error('onStepFinish threw. The turn is not affected.', error);
-  try {
-    const answer: unknown = onStepFinish({
-      toolCalls: batch.map(call),
-      toolResults: batch.map((one) => ({ ...call(one), output: one.settlement.outcome })),
-      text: reply.text,
-      usage: reply.usage,
-    });
-    if (answer instanceof Promise) answer.catch(report);
-  } catch (error) {
-    report(error);
-  }
 }

@@ -1,6 +1,6 @@
 import { type AnyTool, fail, ok, pending, type ToolContext, type ToolResult, tool } from '@lastcall/core';
 import type { CompiledCharter } from '../charter/charter.ts';
-import { NO_INPUT } from '../charter/compile-charter.ts';
+import { NO_INPUT } from '../charter/check-parts.ts';
 import type { CompiledNode, CompiledTransition } from '../charter/compiled-node.ts';
 import { misplaced } from '../charter/decision-mark.ts';
 import { firstFew } from '../charter/first-few.ts';
