@@ -1,5 +1,5 @@
 // Objects made by the AI SDK's tool() are used as they are. What they gain: settled calls, limits, approval, roll back.
-import { advertise, configureTools, createSession, dispatchCall } from '@lastcall/core';
+import { configureTools, createSession, dispatchCall } from '@lastcall/core';
 import { tool } from 'ai';
 import { z } from 'zod';
 import { show } from '../show.ts';
@@ -37,7 +37,7 @@ const session = createSession();
 // What the AI SDK has no word for is said from outside.
 const tools = configureTools({ weather, countdown, pay, deaf }, { deaf: { timeoutMs: 50 } });
 
-console.log(`Offered: ${(await advertise(tools, { session })).map(({ name }) => name).join(', ')}\n`);
+console.log(`Offered: ${Object.keys(tools).join(', ')}\n`);
 
 show(await dispatchCall({ tools, session, call: { toolName: 'weather', input: '{"city":"Rome"}' } }));
 show(

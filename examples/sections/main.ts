@@ -1,5 +1,5 @@
 // A prompt made of sections: one is a summary until the model opens it, and brings its tools only then.
-import { advertise, createSession, dispatchCall, prompt, requires, section, tool } from '@lastcall/core';
+import { createSession, dispatchCall, prompt, requires, section, tool } from '@lastcall/core';
 import { z } from 'zod';
 import { show } from '../show.ts';
 
@@ -48,10 +48,10 @@ const desk = prompt({
 const session = createSession();
 const params = { shop: 'The Corner Shop' };
 
-async function look(): Promise<void> {
+function printPrompt(): void {
   const { system, tools } = desk.render({ session, params });
   console.log(`${system}\n`);
-  console.log(`tools: ${(await advertise(tools, { session })).map(({ name }) => name).join(', ')}\n`);
+  console.log(`tools: ${Object.keys(tools).join(', ')}\n`);
 }
 
 async function call(toolName: string, input: object): Promise<void> {
@@ -59,12 +59,12 @@ async function call(toolName: string, input: object): Promise<void> {
 }
 
 console.log('1. What the model is shown first.\n');
-await look();
+printPrompt();
 console.log('2. A tool of a section that is not open is not there.\n');
 await call('refund', { order: 'o-1', euros: 20 });
 console.log('3. The model opens the section.\n');
 await call('open_sections', { keys: ['refunds'] });
-await look();
+printPrompt();
 console.log('4. The section brought a policy: no refund before the customer is verified.\n');
 await call('refund', { order: 'o-1', euros: 20 });
 await call('verify', { customer: 'Ann' });

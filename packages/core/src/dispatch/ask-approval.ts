@@ -16,7 +16,7 @@ export async function askApproval(
   ctx: CallContext,
 ): Promise<Stage<unknown>> {
   const { answer } = run;
-  // Somebody gives the result in the tool's place: nothing runs that would have to be allowed.
+  // An answer with a result takes the tool's place, so nothing runs that would need approval.
   if (answer !== undefined && ('result' in answer || 'error' in answer)) return { go: input };
   if (answer !== undefined && 'deny' in answer) return { end: denied(run.toolName, answer.deny) };
   if (answer !== undefined && 'approve' in answer && answer.approve === true) {
@@ -36,7 +36,7 @@ async function isNeeded(tool: ResolvedTool, input: unknown, ctx: CallContext): P
   if (typeof tool.approval === 'boolean') return tool.approval;
   try {
     const answer = await tool.approval(input as never, ctx as never);
-    // Of our own tools anything but a clear no asks; the AI SDK takes anything empty for a no.
+    // For our own tools anything but `false` asks for approval; the AI SDK takes any falsy value for a no.
     return tool.origin === 'lastcall' ? answer !== false : Boolean(answer);
   } catch (error) {
     return `whether it needs approval could not be told: ${errorText(error)}`;

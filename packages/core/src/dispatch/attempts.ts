@@ -45,7 +45,7 @@ export class Attempts {
     return this.#draft;
   }
 
-  /** The same, or an empty one where a middleware answered in the tool's place. */
+  /** Returns the draft of the run, or opens an empty one if a middleware answered in the tool's place. */
   openDraft(): SessionLayer {
     this.#draft ??= this.#run.session.open({ readOnly: true });
     return this.#draft;
@@ -188,7 +188,7 @@ export class Attempts {
     const draft = this.#draft;
     this.#draft = undefined;
     const dropping = draft.discard();
-    // Where it fails the session is poisoned, and says so once the call has been told of.
+    // If this fails, the session is poisoned and says so, after the call has been reported.
     this.#dropping = dropping?.catch(() => {});
     return this.#dropping;
   }

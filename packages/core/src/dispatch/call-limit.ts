@@ -131,7 +131,7 @@ export class CallLimit {
     this.#timers = [...(this.#timers ?? []), callOff];
   }
 
-  // Not Promise.race against one promise of the limit's own: that would keep something of every race until the limit goes.
+  // No Promise.race against one long-lived promise of the limit: it would keep a reaction of every race until the limit ends.
   #raceAgainst<T>(work: Promise<T>): Promise<T | LimitHit> {
     this.#races ??= new Set();
     const races = this.#races;
@@ -164,7 +164,7 @@ export class CallLimit {
   }
 }
 
-// One for all: an error is made at the cost of its stack, and this one tells of no failure.
+// One error is shared: creating one costs a stack trace, and this one reports no failure.
 const ENDED: LastcallError = new LastcallError('ended', 'The call has ended.');
 
 /** Calls `wake` after `ms`; what it returns calls that off. */

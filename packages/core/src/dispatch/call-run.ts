@@ -21,9 +21,9 @@ export interface CallRun {
   readonly tools: ToolSet;
   readonly callId: string;
   readonly toolName: string;
-  /** As the model wrote it. */
+  /** The arguments as the model wrote them. */
   readonly written: unknown;
-  /** The same, where it was read before. The tool's own: it may change it. */
+  /** The parsed arguments, if they were parsed before. The tool gets this object and may change it. */
   readonly read?: ReadArguments | undefined;
   readonly idempotencyKey: string;
   /** What the model's provider gave, where it executed the call itself. */
@@ -46,9 +46,9 @@ export interface CallRun {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly startedAt: number;
-  /** Written down before the tool runs. A rejection ends the run, not the call. */
+  /** Records the start before the tool runs. A rejection ends the run, not the call. */
   readonly onStart: ((tool: ResolvedTool) => void | Promise<void>) | undefined;
-  /** Written down before what the call did is committed. A rejection ends the run, and nothing is committed. */
+  /** Records the end before the call is committed. A rejection ends the run, and nothing is committed. */
   readonly onSettle: ((settlement: Settlement, events: readonly SessionEvent[]) => void | Promise<void>) | undefined;
   /** The call inside which this one was made, itself or by a turn. */
   readonly outer: CallRun | undefined;
@@ -58,7 +58,7 @@ export interface CallRun {
   readonly runTurn: ((options: NestedTurnOptions, ctx: ToolContext) => Promise<TurnResult>) | undefined;
   /** The turn around the call goes back to its checkpoint when the call has succeeded. */
   readonly rewinds?: boolean | undefined;
-  /** Undefined where nobody listens, so that no event is made for nobody. */
+  /** Undefined if there is no listener, so that no event is created in vain. */
   readonly emit: ((event: CallEvent) => void) | undefined;
   /** Resolves when whoever listens has caught up; undefined where there is nothing to wait for. */
   readonly ready?: (() => Promise<void> | undefined) | undefined;

@@ -12,7 +12,7 @@ const MAY_HAVE_ACTED = 'What it did outside may have taken effect, or may still 
 const HAD_BEGUN = 'It was running when the process ended: what it did outside then may have taken effect.';
 const HAD_RUN = 'It had run by then: what it did outside may have taken effect.';
 
-/** From here on something outside may have been changed, by this call and so by every call around it. */
+/** Notes that this call, and so every call around it, may have changed something outside. */
 export function markActedOutside(run: CallRun): void {
   for (let one: CallRun | undefined = run; one?.actedOutside === false; one = one.outer) one.actedOutside = true;
 }
@@ -31,7 +31,7 @@ export function unrunOutcome({ actedOutside }: CallRun, outcome: Outcome): Outco
 /** The outcome of a call whose limit was hit while its tool, or a middleware around it, was running. */
 export function cutOffOutcome({ toolName, actedOutside }: CallRun, hit: LimitHit): ErrorOutcome {
   const message = `"${toolName}" did not finish: ${hit.message}.`;
-  // Also of an idempotent tool nothing better can be said: what the model calls next has a key of its own.
+  // This holds for an idempotent tool too: if the model calls it again, that call has another key.
   const remains = actedOutside ? `${ROLLED_BACK} ${MAY_HAVE_ACTED}` : NOTHING_REMAINS;
   return {
     ...errorOutcome(hit.code, message, `${message} ${remains}`),

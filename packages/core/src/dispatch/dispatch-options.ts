@@ -93,7 +93,7 @@ export function prepareRun(options: DispatchOptions): CallRun {
         ? undefined
         : { result: call.provided.result, isError: call.provided.isError === true },
     answer: options.answer,
-    // Whoever answers a call knows that it waits.
+    // A caller who gives an answer knows that the call waits for one.
     pendingAnswered: options.pendingAnswered ?? options.answer !== undefined,
     session,
     limit: new CallLimit({

@@ -3,7 +3,7 @@ import { type CallContext, runOf } from './call-context.ts';
 // A generator that yields without ever waiting would keep every timer, its own timeout among them, from being heard.
 const YIELDS_BETWEEN_PAUSES = 64;
 
-/** Of values over time, the last; every one is shown as progress. Anything else is given back as it is. */
+/** Returns the last of the values that a tool yields, and shows each as progress. Any other result is returned as it is. */
 export function lastYield(returned: unknown, ctx: CallContext): unknown {
   return isAsyncIterable(returned) ? drain(returned, ctx) : returned;
 }

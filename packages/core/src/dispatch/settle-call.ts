@@ -57,7 +57,8 @@ function commitDraft(run: CallRun, ending: Ending, settlement: Settlement): Sett
     if (committing === undefined) return settlement;
     return restored(run, committing).then(
       () => settlement,
-      (error: unknown) => (error instanceof RestoreFailed ? giveUp(run, error) : uncommitted(run, ending, error)),
+      (error: unknown) =>
+        error instanceof RestoreFailed ? poisonAndThrow(run, error) : uncommitted(run, ending, error),
     );
   } catch (error) {
     return uncommitted(run, ending, error);
@@ -90,7 +91,7 @@ function inDoubt(run: CallRun, ending: Ending, error: JournalStalled): never {
 }
 
 /** Files or resources did not come to rest in time: nobody knows what the session's state is. */
-function giveUp(run: CallRun, error: RestoreFailed): never {
+function poisonAndThrow(run: CallRun, error: RestoreFailed): never {
   run.session.poison(error);
   throw error;
 }
@@ -114,7 +115,7 @@ function discard(run: CallRun, ending: Ending, outcome: Outcome): Settlement | P
     return writing === undefined ? settlement : writing.then(() => settlement);
   };
   const discarding = ending.draft?.discard({ hurry: ending.leftBehind ?? false });
-  // Where it fails the session is poisoned and says so, once the call has been told of.
+  // If this fails, the session is poisoned and says so, after the call has been reported.
   if (discarding === undefined) return log(outcome);
   return restored(run, discarding).then(
     () => log(run.session.isPoisoned ? notPutBack(outcome) : outcome),

@@ -24,9 +24,9 @@ export function openFileTransaction(
   base: Filesystem,
   options: {
     readOnly?: boolean;
-    /** Told of each write that `readOnly` refused, also of one whose refusal nobody reads. */
+    /** Called for each write that `readOnly` refused, also if the tool ignores the refusal. */
     onRefusal?: (error: ReadOnlyError) => void;
-    /** Given what would undo the work, oldest first, when it is committed: for whoever may go back further. */
+    /** Called on commit with the undo functions, oldest first, for a rewind that goes back further. */
     onCommit?: (undos: readonly (() => Promise<void>)[]) => void;
   } = {},
 ): FileTransaction {

@@ -6,7 +6,7 @@ const DEFAULT_MATCH_LIMIT = 1000;
 export interface LineSearch {
   readonly pattern: string | RegExp;
   readonly limit: number | undefined;
-  /** In the order of the matches. */
+  /** The files to search. Matches come in their order. */
   readonly paths: readonly string[];
   /** `undefined` for a file that is passed over: gone, too large, not text. */
   read(path: string): Promise<string | undefined>;

@@ -4,7 +4,7 @@ import { FilesystemError } from '../errors.ts';
 export interface FileNode {
   readonly kind: 'file';
   readonly text: string;
-  /** In bytes of UTF-8. */
+  /** The size in bytes of UTF-8. */
   readonly size: number;
   readonly modifiedAt: number;
 }

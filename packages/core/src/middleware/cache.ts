@@ -46,7 +46,7 @@ export function cache(options: CacheOptions): Middleware {
   };
 }
 
-/** Undefined where two inputs that differ would give the same text: a wrong result is worse than none. */
+/** Returns undefined if two different inputs could give the same text: a wrong result is worse than no cached one. */
 function defaultKey({ toolName, input }: MiddlewareCall): string | undefined {
   try {
     return `${toolName} ${JSON.stringify(input, refuseLoss)}`;

@@ -41,7 +41,7 @@ export interface MiddlewareCall {
 /** Arguments that did not fit, and why. */
 export interface BrokenInput {
   readonly toolName: string;
-  /** As the model wrote it. */
+  /** The arguments as the model wrote them. */
   readonly input: unknown;
   readonly problems: readonly Problem[];
   readonly jsonSchema: unknown;

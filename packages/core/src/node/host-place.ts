@@ -6,9 +6,9 @@ import { toFilesystemError, unless } from './host-error.ts';
 
 /** Where a path leads on the host, every symbolic link followed by us and found to stay inside the root. */
 export interface HostPlace {
-  /** As asked for: what errors name. */
+  /** The path as the caller wrote it; errors name it. */
   readonly path: string;
-  /** Absolute, free of links. */
+  /** The absolute path, with every link resolved. */
   readonly real: string;
   /** The link itself, if that is what the path names. */
   readonly link: string | undefined;
@@ -61,7 +61,7 @@ async function step(walk: Walk, name: string): Promise<void> {
   walk.missing = stats ? [] : [...walk.missing, next];
 }
 
-/** As many as Linux follows. */
+/** Linux follows 40 links too; a longer chain is taken for a loop. */
 const MAX_LINKS = 40;
 
 async function follow(walk: Walk, link: string): Promise<void> {

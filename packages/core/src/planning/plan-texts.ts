@@ -1,4 +1,4 @@
-/** In characters as a reader counts them: code points, after trimming. */
+/** The limit is in code points after trimming: the characters that a reader would count. */
 const LONGEST = 500;
 
 /** What is wrong with the texts by their fields, all of it, or undefined where they can be taken. */

@@ -7,7 +7,7 @@ export interface Plan {
 }
 
 export interface PlanStep {
-  /** From 1, in the order they were added. */
+  /** Steps are numbered from 1, in the order they were added. */
   readonly step_id: number;
   readonly title: string;
   readonly status: StepStatus;

@@ -53,7 +53,7 @@ const setUpPlan: Tool<SetUpInput, Plan> = tool<SetUpInput, Plan>({
   execute({ objective, initial_steps }, { session }): PlanResult {
     const problem = problemWith({ objective, ...byField('initial_steps', initial_steps) });
     if (problem !== undefined) return fail(`No plan was stored. ${problem}`, { code: 'invalid_input' });
-    // Where the tools are used without their section, nobody has made the slice known.
+    // A host may use the tools without their section, and then the slice is not registered yet.
     session.register(plan);
     session.dispatch<PlanSetUp>({ type: 'PlanSetUp', objective: objective.trim(), titles: trimAll(initial_steps) });
     return current(session, `Plan started with ${count(initial_steps)}.`);

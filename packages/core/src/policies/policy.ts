@@ -8,15 +8,15 @@ export interface Policy {
   readonly name: string;
   /** State of the policy's own. It is registered before the policy is asked. */
   readonly slices?: readonly AnySlice[];
-  /** Asked before a call runs. The session is read-only here. */
+  /** Called before a call runs. The session is read-only here. */
   beforeCall?(call: PolicyCall, ctx: PolicyContext): Verdict | Promise<Verdict>;
-  /** Asked when a call has succeeded, before it is committed. */
+  /** Called when a call has succeeded, before it is committed. */
   afterCall?(call: PolicyCall & { readonly value: unknown }, ctx: RecordingContext): Verdict | Promise<Verdict>;
   /** Wraps the file system the call gets. */
   guardFilesystem?(filesystem: Filesystem, call: PolicyCall, ctx: GuardContext): Filesystem;
 }
 
-/** Nothing (or true) allows. */
+/** A policy allows a call by returning nothing or true. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a policy that returns nothing allows
 export type Verdict = void | undefined | true | { readonly deny: string };
 

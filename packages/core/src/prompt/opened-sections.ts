@@ -18,7 +18,7 @@ export interface RunStarted extends SessionEvent {
 }
 
 export interface OpenedSections {
-  /** Each as `prompt#path`. */
+  /** The open sections, each as `prompt#path`. */
   readonly keys: readonly string[];
   readonly openings: number;
 }

@@ -41,7 +41,7 @@ function toolSetsOf(shown: readonly ShownSection[]): readonly ToolSet[] {
   return shown.filter(({ as }) => as === 'full').map(({ node }) => node.tools);
 }
 
-/** Made anew at each rendering: they hold its parameters, and a prompt must not know of any run. */
+/** These tools are created at each rendering, because they hold its parameters and a prompt must hold no state of a run. */
 function sectionTools({ id, roots, policies }: Parts, shown: readonly ShownSection[], params: Params): ToolSet {
   if (!shown.some(({ as }) => as === 'summary')) return {};
   const made = Object.entries(createSectionTools({ prompt: id, roots, params }));

@@ -79,13 +79,13 @@ function refusalOf(source: SectionSource, keys: readonly string[], rendering: Re
   for (const key of [...keys].sort(byDepth)) {
     const now = { ...rendering, opened };
     if (!summarised(source, now).includes(key))
-      return `Nothing was opened: ${whyNot(source, key, now)} ${openable(source, rendering)}`;
+      return `Nothing was opened: ${reasonAgainst(source, key, now)} ${openable(source, rendering)}`;
     opened.add(key);
   }
   return undefined;
 }
 
-function whyNot(source: SectionSource, key: string, rendering: Rendering): string {
+function reasonAgainst(source: SectionSource, key: string, rendering: Rendering): string {
   if (findEnabled(source.roots, key, rendering) === undefined) return `there is no section "${key}".`;
   const isShown = shownSections(source.roots, rendering).some(({ node }) => node.path === key);
   return isShown ? `"${key}" is open already.` : `"${key}" is inside a summarised section that must be opened first.`;

@@ -33,7 +33,7 @@ export type Outcome =
       readonly code: ErrorCode;
       readonly message: string;
       readonly text: string;
-      /** Of a call that its deadline or an abort ended: whether something outside may have been changed by it. */
+      /** Set if a deadline or an abort ended the call: says whether it may have changed something outside. */
       readonly effect?: 'none' | 'possible';
     }
   | { readonly status: 'cancelled'; readonly reason: string; readonly text: string }
@@ -51,7 +51,7 @@ export type Outcome =
 export interface Settlement {
   readonly callId: string;
   readonly toolName: string;
-  /** As the tool got it: parsed. As the model wrote it, where parsing failed. */
+  /** The parsed input that the tool got; if parsing failed, the input as the model wrote it. */
   readonly input: unknown;
   readonly outcome: Outcome;
   /** True for a tool whose successful output is the response. */

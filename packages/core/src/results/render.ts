@@ -12,7 +12,7 @@ export function renderValue(value: unknown, render?: (value: never) => string): 
 }
 
 const UNREADABLE = '[unreadable value]';
-// Far deeper than data meant for a model, far shallower than the stack.
+// Data meant for a model is nowhere near this deep, and the stack holds far more.
 const DEEPEST = 200;
 // More than a model could read.
 const MOST_NODES = 100_000;
@@ -30,7 +30,7 @@ function renderBy(render: (value: never) => string, value: unknown): string {
 function renderPlain(value: unknown): string {
   if (value === undefined) return '';
   if (typeof value === 'string') return value;
-  // As JSON has them, without its cost.
+  // Written as JSON writes them, without the cost of JSON.stringify.
   if (typeof value === 'boolean' || Number.isFinite(value)) return String(value);
   if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string'))
     return value.join('\n\n');

@@ -12,28 +12,30 @@ import { createStandardValidate } from './standard-validate.ts';
 
 const inputs = new WeakMap<object, CompiledSchema>();
 const outputs = new WeakMap<object, CompiledSchema>();
-const foreigners = new WeakMap<object, CompiledSchema>();
+const foreignSchemas = new WeakMap<object, CompiledSchema>();
 
 /**
  * The input schema of our own tools: a Standard Schema with a JSON Schema, or a JSON Schema. Closed to extra keys at every
  * level it does not open itself, both as advertised and as enforced. Throws a SchemaError where it cannot be used.
  */
 export function compileSchema(schema: unknown): CompiledSchema {
-  return once(inputs, schema, compileInput);
+  return compileOnce(inputs, schema, compileInput);
 }
 
 /** An output schema: nobody writes to it, so it needs no JSON Schema and is not closed. */
 export function compileOutputSchema(schema: unknown): CompiledSchema {
-  return once(outputs, schema, compileOutput);
+  return compileOnce(outputs, schema, compileOutput);
 }
 
 /** The schema of a tool made by the AI SDK, which keeps its own strictness. None at all accepts anything. */
 export function compileForeignSchema(schema: unknown): CompiledSchema {
-  return schema === undefined || schema === null ? compileForeign(undefined) : once(foreigners, schema, compileForeign);
+  return schema === undefined || schema === null
+    ? compileForeign(undefined)
+    : compileOnce(foreignSchemas, schema, compileForeign);
 }
 
 /** A definition is spread and wrapped often, and its schema object stays the same. */
-function once(
+function compileOnce(
   cache: WeakMap<object, CompiledSchema>,
   schema: unknown,
   compile: (schema: object) => CompiledSchema,

@@ -26,7 +26,7 @@ export function compileExtraKeys(closed: JsonSchemaObject): (value: unknown) => 
 
 const NONE: readonly ExtraKey[] = Object.freeze([]);
 
-/** The same as keys. Runs on every call, so plain objects cost no more than a loop over their keys. */
+/** Compiles a finder of extra keys. It runs on every call, so a plain object costs no more than a loop over its keys. */
 export function compileExtraKeyFinder(schema: JsonSchemaNode): FindExtraKeys {
   const visit = createVisitors(schema)(schema);
   if (visit === undefined) return () => NONE;
@@ -114,7 +114,7 @@ function visitRef(node: JsonSchemaObject, resolve: ResolveRef, visitOf: VisitOf)
   };
 }
 
-/** The keys of this very object. */
+/** Checks the keys of the object itself, not of the values in it. */
 function visitLevel(node: JsonSchemaObject, resolve: ResolveRef, choice: UnionChoice): Visit | undefined {
   if (node.additionalProperties === false) return visitClosed(node);
   if (node.additionalProperties !== undefined || node.unevaluatedProperties !== false) return undefined;

@@ -16,7 +16,7 @@ export function compileDefaults(root: JsonSchemaNode): (value: unknown) => unkno
 
   function fillOf(node: JsonSchemaNode): Fill {
     if (!isSchemaObject(node)) return () => undefined;
-    // Kept before it is made, and made when it first runs, because schemas are recursive.
+    // Registered before it is compiled, and compiled when it first runs, because schemas are recursive.
     let made: readonly Fill[] | undefined;
     const fill: Fill = (value, inserting) => {
       made ??= compile(node);

@@ -41,7 +41,7 @@ function compileForeignStandard(standard: NonNullable<ReturnType<typeof standard
   };
 }
 
-/** Asked when it is first needed: that is what a lazy schema is for. */
+/** A lazy schema is resolved when it is first needed. */
 function compileLazily(make: () => unknown): CompiledSchema {
   let made: CompiledSchema | undefined;
   const get = (): CompiledSchema => {

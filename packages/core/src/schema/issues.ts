@@ -12,9 +12,9 @@ const NO_MESSAGE = 'does not fit the schema';
 interface LooseIssue {
   readonly message?: unknown;
   readonly path?: unknown;
-  /** Of zod's `unrecognized_keys`. */
+  /** Zod's `unrecognized_keys` issue has them. */
   readonly keys?: unknown;
-  /** Of zod's `invalid_union`: the issues of each alternative. */
+  /** Zod's `invalid_union` issue has them: the issues of each alternative. */
   readonly errors?: unknown;
   readonly code?: unknown;
 }

@@ -3,7 +3,7 @@ import { describeError } from '../results/describe-error.ts';
 import { problemsOf } from './issues.ts';
 import type { Problem, SchemaResult } from './schema-result.ts';
 
-/** A validator that threw: the value was not found right, so it is not. */
+/** A validator that throws has not found the value valid, so the value is refused. */
 export function checkFailed(error: unknown, before: readonly Problem[] = []): SchemaResult {
   return {
     ok: false,

@@ -17,7 +17,7 @@ export interface SessionOptions {
   resources?: ListOf<AnyResource>;
   /** What tools see as `ctx.filesystem`. Default: the resource with the key "filesystem", or else one in memory, empty. */
   filesystem?: Filesystem;
-  /** Where what nobody asked for is reported. Default: warnings and errors to the console. */
+  /** Receives reports of what no caller waits for. Default: warnings and errors to the console. */
   logger?: Logger;
   clock?: Clock;
 }

@@ -15,7 +15,7 @@ export interface EffectsOptions {
   readonly isOpen: () => boolean;
   /** A write was refused: the call fails, whatever its tool makes of that. */
   readonly onBreach: (error: unknown) => void;
-  /** Given what would undo what is committed, oldest first. */
+  /** Called with the undo functions of what is committed, oldest first. */
   readonly onCommit: (undos: Undos) => void;
 }
 

@@ -9,7 +9,7 @@ interface Layer {
  * what else happens to it waits its turn.
  */
 export class LayersAbove {
-  /** Of a session itself only how many they are matters: it does not end before they do. */
+  /** For the session itself only their number matters: it does not end before they do. */
   readonly #undecided: Set<Layer> | undefined;
   #count = 0;
   #drafts = 0;

@@ -9,7 +9,7 @@ import type { AnyResource, Resource, Resources } from './resource.ts';
 // A disposal or a restore that hangs must not hang the call; these are far above what an honest one takes.
 const DISPOSE_MS = 5_000;
 const RESTORE_MS = 30_000;
-// After a timeout the call has to settle within 50 ms: disposal then goes on behind its back.
+// After a timeout the call has to settle within 50 ms, so disposal continues in the background.
 const HURRIED_DISPOSE_MS = 20;
 
 interface Built {
@@ -41,7 +41,7 @@ export class ResourceScope implements Resources {
   readonly #saved = new Map<string, Saved | 'not yet'>();
   readonly #saving = new Map<string, Promise<unknown>>();
   readonly #building: AnyResource[] = [];
-  /** Of a call without effects: nothing is saved, for nothing will be put back. */
+  /** True for a call without effects: no snapshot is taken, because nothing will be restored. */
   readonly #readOnly: boolean;
   readonly #filesystem: (() => Filesystem) | undefined;
   #closed = false;
@@ -218,7 +218,7 @@ export class ResourceScope implements Resources {
       return value;
     });
     this.#saving.set(key, saving);
-    // Without a snapshot the tool never got the resource.
+    // If the snapshot fails, the tool never gets the resource, so there is nothing to restore.
     forgetIfRejected(saving, () => {
       this.#saved.delete(key);
       this.#saving.delete(key);
@@ -241,7 +241,7 @@ export class ResourceScope implements Resources {
     return superfluous;
   }
 
-  /** One whose making fails after all is forgotten, so that the next access makes another. */
+  /** A resource whose creation fails is forgotten, so that the next access creates another. */
   #keep(built: Built): void {
     const { key } = built.resource;
     this.#singletons.set(key, built);

@@ -56,7 +56,7 @@ export class SessionLayer implements Session {
   #effects: LayerEffects | undefined;
   /** The layers upon this one. Most layers never see one. */
   #above: LayersAbove | undefined;
-  /** Of the bottom layer. */
+  /** The resources of the session. Only the bottom layer has them; the others have LayerEffects. */
   #scope: ResourceScope | undefined;
 
   private constructor(
@@ -99,7 +99,7 @@ export class SessionLayer implements Session {
 
   /** Opens a layer for a call. `guard` wraps its file system. */
   open(options: { readOnly: boolean; guard?: FilesystemGuard | undefined }): SessionLayer {
-    // Nothing that a call without effects makes may write either.
+    // A call that is made by a call without effects may not write either.
     const readOnly = options.readOnly || this.#readOnly;
     const layer = new SessionLayer(this.#shared, this.root, { below: this, readOnly, guard: options.guard });
     this.#above ??= new LayersAbove(this.#below === undefined ? 'session' : 'draft');
@@ -301,7 +301,7 @@ export class SessionLayer implements Session {
 
   /** What the call did is undone. Rejects with RestoreFailed, and poisons the session, where it cannot be. */
   discard(options: { hurry?: boolean } = {}): void | Promise<void> {
-    // Whoever decided first decided: the call around this one, when it ended before it.
+    // The call around this one may have ended first and decided for both.
     if (this.#phase !== 'undecided') return this.#deciding?.catch(() => {});
     this.#open = false;
     if (this.#effects === undefined && this.#above?.isEmpty !== false) {
@@ -364,7 +364,7 @@ export class SessionLayer implements Session {
     const below = this.#below;
     this.#phase = 'decided';
     if (below === undefined) return;
-    // Of a call that was not committed the log slices stay.
+    // The log slices keep what a call wrote that was not committed.
     if (!this.#readOnly && below.isOpen) below.root = rollBack(below.root, this.root);
     below.#leave(this, !this.#readOnly);
   }

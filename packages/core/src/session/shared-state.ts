@@ -19,7 +19,7 @@ export function createSharedState(options: {
   clock: Clock;
   filesystem: () => Filesystem;
 }): SharedState {
-  const logger = quietly(options.logger);
+  const logger = neverThrowing(options.logger);
   let base: Filesystem | undefined;
   return {
     subscribers: new Subscribers(logger),
@@ -31,7 +31,7 @@ export function createSharedState(options: {
 }
 
 /** A logger that throws must not change how a call ends. */
-function quietly(logger: Logger): Logger {
+function neverThrowing(logger: Logger): Logger {
   const guard =
     (level: keyof Logger) =>
     (message: string, details?: unknown): void => {

@@ -70,7 +70,7 @@ class CallReader {
           this.#unended() ??
           (entry.stop.reason === 'transition' ? this.#ended(entry.stop.callId, '.stop.callId') : undefined)
         );
-      // Of a later version.
+      // An entry of a later version is passed over.
       default:
         return undefined;
     }

@@ -37,7 +37,7 @@ const outcome: Shape = tagged('status', {
   skipped: object({ reason: text, text }),
 });
 
-/** As `assertAnswer` has it: exactly one of these. */
+/** An answer has exactly one of these, as `assertAnswer` demands. */
 const answer: Shape = (value) => {
   const flaw = object({}, { result: anything, error: text, approve: oneOf(true), deny: text })(value);
   if (flaw !== undefined) return flaw;

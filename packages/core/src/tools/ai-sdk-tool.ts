@@ -14,7 +14,7 @@ export interface AiSdkTool {
   readonly providerOptions?: unknown;
   readonly strict?: boolean | undefined;
   readonly inputExamples?: readonly { readonly input: unknown }[] | undefined;
-  /** Of a provider's own tool, e.g. `anthropic.web_search_20250305`. */
+  /** The id of a provider's own tool, e.g. `anthropic.web_search_20250305`. */
   readonly id?: string | undefined;
   readonly args?: Record<string, unknown> | undefined;
   readonly isProviderExecuted?: boolean | undefined;

@@ -6,7 +6,7 @@ import type { CompiledSchema, SchemaResult } from '../schema/schema-result.ts';
 import type { ToolDefinition } from './tool-definition.ts';
 import { nameProblem } from './tool-name.ts';
 
-/** In characters. What others write about their tools is longer than what we let ourselves write. */
+/** The limit in characters. Tools made elsewhere have longer descriptions, and must still work. */
 export function longestDescription(origin: 'lastcall' | 'ai-sdk' | 'provider'): number {
   return origin === 'lastcall' ? 200 : 4_096;
 }
@@ -88,7 +88,7 @@ const FIELDS: readonly FieldCheck[] = [
   ],
 ];
 
-/** Also for tools made elsewhere, which may carry our fields too. */
+/** Checks the optional fields, also of tools made elsewhere, which may carry them too. */
 export function checkFields(definition: Partial<ToolDefinition>, name: string): void {
   for (const [field, isRight, expected] of FIELDS) {
     const value: unknown = definition[field];

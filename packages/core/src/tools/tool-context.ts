@@ -18,7 +18,7 @@ export interface ToolContext {
   /** The call's id, under the AI SDK's name for it. */
   readonly toolCallId: string;
   readonly toolName: string;
-  /** The same for every run of one call: give it to what must not act twice. */
+  /** Stays the same for every run of one call: pass it to a service that must not act twice. */
   readonly idempotencyKey: string;
   /** 1 for the first run of the call, 2 for its first repetition. */
   readonly attempt: number;

@@ -24,7 +24,7 @@ export function assertToolSet(set: unknown, what: string = 'A tool set'): assert
   checkedSets.add(set);
 }
 
-/** One set of several. A name twice throws. */
+/** Merges several sets into one. A name that occurs twice throws. */
 export function mergeToolSets(...sets: readonly ToolSet[]): ToolSet {
   const merged: Record<string, AnyTool | AiSdkTool> = {};
   for (const set of sets) {
@@ -38,7 +38,7 @@ export function mergeToolSets(...sets: readonly ToolSet[]): ToolSet {
   return merged;
 }
 
-/** Only the named tools, or all but them. A name that is not there throws: it is a mistake, not a wish. */
+/** Keeps only the named tools, or all others. A name that is not in the set throws, because it is a mistake. */
 export function filterToolSet(set: ToolSet, mode: 'include' | 'exclude', names: readonly string[]): ToolSet {
   assertToolSet(set);
   if (mode !== 'include' && mode !== 'exclude')

@@ -4,7 +4,11 @@ import type { ToolDefinition } from './tool-definition.ts';
 import { TOOL, type ToolMark } from './tool-mark.ts';
 
 /** A checked definition. A plain object: a spread copy with another `execute` is a tool again. */
-export type Tool<I = Record<string, unknown>, O = unknown, W = I> = Readonly<ToolDefinition<I, O, W>> & ToolMark;
+// An interface, because the compiler writes an exported tool of a user's into a declaration file by this name. Of a type
+// alias it would write the parts, and refuse, because the mark is not exported.
+export interface Tool<I = Record<string, unknown>, O = unknown, W = I>
+  extends Readonly<ToolDefinition<I, O, W>>,
+    ToolMark {}
 
 /** Defines a tool. Refuses a definition that cannot work, naming the tool and the field. */
 export function tool<I = Record<string, unknown>, O = unknown, W = I, Terminal extends boolean = boolean>(
@@ -12,11 +16,11 @@ export function tool<I = Record<string, unknown>, O = unknown, W = I, Terminal e
 ): Tool<I, O, W> & TerminalMark<Terminal> {
   const name = definition?.name ?? '(unnamed)';
   const checked = checkDefinition(definition as unknown as ToolDefinition, name);
-  // Here alone: a spread copy may carry a host's own marks, and tools made elsewhere have fields of their own.
+  // Unknown fields are refused only here: a spread copy may carry a host's own marks, and tools made elsewhere other fields.
   assertKnownFields(definition, name);
   const made = { ...(checked as unknown as ToolDefinition<I, O, W>), [TOOL]: true as const };
   return Object.freeze(made) as Tool<I, O, W> & TerminalMark<Terminal>;
 }
 
-/** That a tool is terminal is part of its type, so that a turn's output can be inferred. */
+/** Keeps `terminal: true` in the type of a tool, so that a turn's output can be inferred. */
 export type TerminalMark<Terminal> = [Terminal] extends [true] ? { readonly terminal: true } : unknown;

@@ -124,7 +124,7 @@ async function streamReply(
 ): Promise<ModelReply> {
   const { stream } = await turn.model.doStream(request);
   const reader = new StreamReader({ step, emit, newId: turn.newId });
-  // By hand, because to iterate a stream costs twice as much as to read it.
+  // Read with a reader, because iterating a stream costs twice as much.
   const parts = stream.getReader();
   let isLeft = true;
   try {

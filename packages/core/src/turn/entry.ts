@@ -24,7 +24,7 @@ interface TurnEntry {
   readonly kind: 'turn';
 }
 
-/** Said from outside: a prompt, earlier messages. */
+/** A message from outside the turn: a prompt, or an earlier message. */
 interface MessageEntry {
   readonly kind: 'message';
   readonly message: LanguageModelV4Message;
@@ -39,7 +39,7 @@ export interface ReplyEntry {
   readonly text: string;
   readonly finishReason: FinishReason;
   readonly usage: Usage;
-  /** Whose ids its calls have. */
+  /** The provider that gave its calls their ids. */
   readonly provider?: string;
 }
 
@@ -51,7 +51,7 @@ export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' |
 export interface RequestedCall {
   readonly callId: string;
   readonly toolName: string;
-  /** As the model wrote it. */
+  /** The arguments as the model wrote them. */
   readonly input: string;
   /** What the provider called it: it may repeat, or be missing. */
   readonly providerCallId?: string;
@@ -75,7 +75,7 @@ export interface PendingEntry {
 export interface SettledEntry {
   readonly kind: 'settled';
   readonly settlement: Settlement;
-  /** Whose answer settled it, where one did. */
+  /** The answer that settled it, if one did. */
   readonly answer?: Answer;
   /** The condensing slot of its result, where the tool has one: an older result of the slot gives way to it. */
   readonly slot?: string;

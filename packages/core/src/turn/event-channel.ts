@@ -10,12 +10,12 @@ export class EventChannel<E> {
   readonly #readers: ((next: IteratorResult<E, undefined>) => void)[] = [];
   readonly #writers: (() => void)[] = [];
 
-  /** Somebody will read: from here on events are kept for them. */
+  /** A reader is there: events are kept for it from now on. */
   open(): void {
     if (this.#reader === 'none') this.#reader = 'reading';
   }
 
-  /** Nobody will read any more. */
+  /** The reader is gone: events are dropped from now on. */
   leave(): void {
     this.#reader = 'gone';
     this.#events.length = 0;

@@ -14,7 +14,7 @@ export async function writtenInTime(turn: Turn, writing: PromiseLike<unknown>, w
   const { limit, clock, deadline } = turn;
   const work = Promise.resolve(writing);
   if (!limit.isHit(await limit.race(work))) return;
-  // Of the time that is kept back for the last word the journal may use all.
+  // The journal may use all of the time that is reserved for the last answer.
   const left = limit.hit?.code === 'timeout' && deadline !== undefined ? deadline - clock.now() : 0;
   if (!(await settlesWithin(clock, Math.max(GRACE_MS, left), work))) throw new JournalStalled(what);
 }

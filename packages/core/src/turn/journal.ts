@@ -13,6 +13,6 @@ export interface Journal {
 
 /** What a call changed, to be kept with its end. */
 export interface Staged {
-  /** Of the session, in order. Empty for a call that did not succeed. */
+  /** The session events of the call, in order. Empty for a call that did not succeed. */
   readonly events: readonly SessionEvent[];
 }

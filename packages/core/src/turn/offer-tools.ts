@@ -12,7 +12,7 @@ import { openReply, type Turn } from './turn.ts';
 
 /** What the model is offered in this step. Throws for tools that cannot work, before the model is asked. */
 export function stepTools(turn: Turn, canRewind: boolean): StepTools | Promise<StepTools> {
-  const { tools, body } = gather(turn);
+  const { tools, body } = collectTools(turn);
   const offered = canRewind ? tools : withoutRewind(tools);
   const { lastTools: last } = turn;
   return last?.tools === offered && last.body === body && fixed.has(offered) ? last : describeStep(turn, offered, body);
@@ -21,10 +21,10 @@ export function stepTools(turn: Turn, canRewind: boolean): StepTools | Promise<S
 /** What does not change from step to step is described once, and then at once. */
 function describeStep(turn: Turn, offered: ToolSet, body: string): StepTools | Promise<StepTools> {
   const known = fixed.get(offered);
-  return known === undefined ? describeAnew(turn, offered, body) : withRules(turn, offered, body, known);
+  return known === undefined ? describeFresh(turn, offered, body) : withRules(turn, offered, body, known);
 }
 
-async function describeAnew(turn: Turn, offered: ToolSet, body: string): Promise<StepTools> {
+async function describeFresh(turn: Turn, offered: ToolSet, body: string): Promise<StepTools> {
   assertAnswerable(offered);
   const advertised = await advertise(offered, { session: turn.session, pendingAnswered: true });
   if (isFixed(offered)) fixed.set(offered, advertised);
@@ -40,7 +40,7 @@ function withRules(turn: Turn, offered: ToolSet, body: string, advertised: reado
     cancelRest: turn.rules.onError === 'cancel-rest',
     transitions: turn.options.batch?.transitions ?? 'in-place',
   };
-  const system = withTerminalTools(body, listed === undefined ? offered : only(offered, listed), session);
+  const system = withTerminalTools(body, listed === undefined ? offered : pickTools(offered, listed), session);
   const hasRewind = Object.values(offered).some(isRewindTool);
   turn.lastTools = { tools: offered, advertised, plan, body, system, hasRewind };
   return turn.lastTools;
@@ -55,8 +55,8 @@ function assertAnswerable(tools: ToolSet): void {
   }
 }
 
-/** Under a contract a terminal tool that is not listed is a plain one. */
-function only(tools: ToolSet, names: ReadonlySet<string>): ToolSet {
+/** Under a contract, a terminal tool that is not listed does not end the run. */
+function pickTools(tools: ToolSet, names: ReadonlySet<string>): ToolSet {
   return Object.fromEntries(Object.entries(tools).filter(([name]) => names.has(name)));
 }
 
@@ -66,7 +66,7 @@ function isFixed(tools: ToolSet): boolean {
   return Object.values(tools).every(({ description }) => typeof description !== 'function');
 }
 
-function gather(turn: Turn): { tools: ToolSet; body: string } {
+function collectTools(turn: Turn): { tools: ToolSet; body: string } {
   const { tools = noTools, instructions, params } = turn.options;
   // A batch found unsettled gets the tools of the step that asked for it.
   const step = openReply(turn)?.step ?? turn.progress.steps + 1;
@@ -111,7 +111,7 @@ function traitsOf(tools: ToolSet, name: string): ToolTraits | undefined {
 /** Refuses a terminating contract that no tool could fulfil, before any model call. */
 export function assertContract(turn: Turn): void {
   if (turn.contract === undefined) return;
-  const { tools } = gather(turn);
+  const { tools } = collectTools(turn);
   assertListed(turn.contract, tools);
   for (const name of listedNames(turn.contract, tools)) {
     if (toolNamed(tools, name)?.transition === true)

@@ -14,11 +14,11 @@ export interface TurnProgress {
   usage: Usage;
   /** The reply whose batch is still to be settled, or whose meaning is still to be decided. */
   open: ReplyEntry | undefined;
-  /** Of this turn, in the order they settled. */
+  /** The settlements of this turn, in the order they came. */
   settled: Settlement[];
   /** A call of this turn was refused because the budget was used up. */
   refusedByBudget: boolean;
-  /** Of those, the ones since the checkpoint or the last rewind to it. */
+  /** Those of them since the checkpoint, or since the last rewind to it. */
   sinceCheckpoint: Settlement[];
   /** What waited for an answer before the checkpoint: a rewind leaves it waiting. */
   waitedBefore: ReadonlySet<string>;

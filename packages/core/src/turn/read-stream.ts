@@ -6,7 +6,7 @@ import type { TurnEvent } from './turn-events.ts';
 import { noUsage, readUsage, type Usage } from './usage.ts';
 
 /** A stream that ended before the provider said it was done. Asking again is the cure. */
-export class CutStream extends LastcallError {
+class CutStream extends LastcallError {
   override readonly name: string = 'CutStream';
   readonly isRetryable: true = true;
 

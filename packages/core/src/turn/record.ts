@@ -39,7 +39,7 @@ export async function settleUnrun(
   const now = turn.clock.now();
   const { callId, toolName } = call;
   const read = readArguments(call.input);
-  // Whoever lists the calls of a step reads the same kind of input of those that ran and those that did not.
+  // Calls that ran have parsed input in their settlements, so those that did not run get it too.
   const input = 'value' in read ? read.value : call.input;
   const settlement: Settlement = { callId, toolName, input, outcome, startedAt: now, endedAt: now };
   await recordSettled(turn, { kind: 'settled', settlement, ...how }, []);

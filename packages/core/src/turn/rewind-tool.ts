@@ -2,10 +2,8 @@ import { runOf } from '../dispatch/call-context.ts';
 import { fail, ok } from '../results/result.ts';
 import { type Tool, tool } from '../tools/tool.ts';
 
-interface RewindInput {
-  readonly reason: string;
-  readonly guidance: string;
-}
+// A type alias: the compiler writes its fields into a declaration file, and need not name it.
+type RewindInput = { readonly reason: string; readonly guidance: string };
 
 // Enumerable, so that a spread copy of the tool still rewinds.
 const REWIND: unique symbol = Symbol.for('lastcall.rewind') as never;

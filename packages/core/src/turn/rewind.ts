@@ -74,7 +74,7 @@ async function compensateAll(turn: Turn, step: StepTools): Promise<readonly stri
   return remaining.reverse();
 }
 
-/** As it was when it ran: a later step may have another set of tools. */
+/** Returns the tool as it was when it ran: a later step may have another set of tools. */
 function toolOf(turn: Turn, step: StepTools, { callId, toolName }: Settlement): ResolvedTool | undefined {
   return turn.ran.get(callId) ?? toolNamed(step.tools, toolName);
 }

@@ -9,6 +9,7 @@ import { isUnrun } from './batch-rules.ts';
 import { Checkpoint } from './checkpoint.ts';
 import { type BatchEnding, decideEnding, type Ended } from './ending.ts';
 import type { Entry, ReplyEntry } from './entry.ts';
+import { finishStep } from './finish-step.ts';
 import { toModelMessages, userMessage } from './message.ts';
 import { assertContract, stepTools } from './offer-tools.ts';
 import { goesOn, isFinished } from './progress.ts';
@@ -17,6 +18,7 @@ import { DEFAULT_REWINDS, rewind } from './rewind.ts';
 import { settleBatch } from './settle-batch.ts';
 import type { StepTools } from './step-tools.ts';
 import type { Stop } from './stop.ts';
+import { stopBefore, stopOfLimit } from './stop-before.ts';
 import { MaxConsecutiveNudgesExceeded, MaxInvocationsExceeded } from './terminating.ts';
 import { toTurnResult } from './to-turn-result.ts';
 import { Transcript } from './transcript.ts';
@@ -32,16 +34,16 @@ export function runTurn<T extends ToolSet>(options: TurnOptions<T>): Promise<Tur
   >;
 }
 
-/** How a call runs a turn of its own. */
+/** Runs a turn inside a call. */
 export const runNested: Turn['runNested'] = (options, ctx) => runTurn({ ...(options as TurnOptions), parent: ctx });
 
-/** For those who open the turn themselves. */
+/** Runs a turn that the caller has opened. */
 export async function runOpened(open: () => Turn, transcript?: Transcript): Promise<TurnResult> {
   const turn = openOrFail(open, transcript);
   // Two turns on one session or one transcript never interleave: the second waits.
   const tickets = [turn.session.turns.enter('exclusive'), turn.transcript.turns.enter('exclusive')];
   try {
-    return (await waitInLine(turn, tickets)) ? await runAlone(turn) : endUnbegun(turn);
+    return (await waitForLocks(turn, tickets)) ? await runAlone(turn) : endBeforeStart(turn);
   } catch (error) {
     throw await fail(turn, error);
   } finally {
@@ -50,7 +52,7 @@ export async function runOpened(open: () => Turn, transcript?: Transcript): Prom
   }
 }
 
-/** Also options that are refused carry the transcript they were given. */
+/** An error about options carries the transcript that came with them, as every other error of a turn does. */
 function openOrFail(open: () => Turn, transcript: Transcript = new Transcript()): Turn {
   try {
     return open();
@@ -59,8 +61,8 @@ function openOrFail(open: () => Turn, transcript: Transcript = new Transcript())
   }
 }
 
-/** Whether its time came before its limit did. */
-async function waitInLine(turn: Turn, tickets: readonly LockTicket[]): Promise<boolean> {
+/** True if the turn got the session before its limit was reached. */
+async function waitForLocks(turn: Turn, tickets: readonly LockTicket[]): Promise<boolean> {
   for (const { ready } of tickets) {
     if (ready === true) continue;
     if (turn.options.parent !== undefined && turn.options.transcript !== undefined)
@@ -70,8 +72,8 @@ async function waitInLine(turn: Turn, tickets: readonly LockTicket[]): Promise<b
   return true;
 }
 
-/** It never had the session to itself, so it wrote nothing. */
-function endUnbegun(turn: Turn): TurnResult {
+/** The turn ended while it waited for the session, so it wrote nothing. */
+function endBeforeStart(turn: Turn): TurnResult {
   const stop = stopOfLimit(turn);
   turn.emit?.({ type: 'turn.end', stop });
   return { ...toTurnResult(turn, stop), response: '', output: undefined };
@@ -219,7 +221,7 @@ class TurnLoop {
     return undefined;
   }
 
-  /** One more try a turn; then the cut reply is what there is. */
+  /** A turn asks once more after a reply that was cut at its length limit; a second one is taken as it is. */
   async #afterLength(): Promise<Stop | undefined> {
     const turn = this.#turn;
     if (turn.progress.lengthTries > 0) return { reason: 'length' };
@@ -253,7 +255,7 @@ class TurnLoop {
     return stop;
   }
 
-  /** A model that calls a tool all the same is not heeded, and each of its calls has an end. */
+  /** If the model calls a tool nevertheless, the call does not run, and it is settled like every other. */
   async #askWithoutCalls(limit: CallLimit): Promise<void> {
     const turn = this.#turn;
     const text = 'Time is up: no more tools can be called. Answer now with what you have.';
@@ -303,29 +305,6 @@ async function saveHostState({ options }: Turn): Promise<unknown> {
 
 const noCalls: readonly Ended[] = [];
 
-/** What keeps the model from being asked again, if anything does. */
-function stopBefore(turn: Turn): Stop | undefined {
-  if (turn.limit.hit !== undefined) return stopOfLimit(turn);
-  if (turn.contract !== undefined && turn.progress.steps >= turn.contract.maxInvocations)
-    throw new MaxInvocationsExceeded(turn.transcript);
-  if (turn.progress.steps >= turn.maxSteps) return { reason: 'max_steps' };
-  return stopOfBudget(turn);
-}
-
-function stopOfLimit(turn: Turn): Stop {
-  return turn.limit.hit?.code === 'aborted' ? { reason: 'aborted' } : { reason: 'deadline' };
-}
-
-function stopOfBudget(turn: Turn): Stop | undefined {
-  const { budget } = turn;
-  if (budget === undefined) return undefined;
-  const exhausted = budget.exhausted();
-  if (exhausted !== undefined && turn.progress.refusedByBudget) return { reason: 'budget', dimension: exhausted };
-  // What remains, and not what was used: of nested budgets either may be the one that is spent.
-  const reserve = turn.progress.steps > 0 ? (turn.options.reserveTokens ?? 0) : 0;
-  return budget.remaining('tokens') <= reserve ? { reason: 'budget', dimension: 'tokens' } : undefined;
-}
-
 /** The view's message keeps only the calls that ran. Nothing is trimmed where a provider's metadata would lose its parts. */
 async function trim(turn: Turn, reply: ReplyEntry, batch: readonly Ended[]): Promise<void> {
   const { history = turn.contract === undefined ? 'keep' : 'trim' } = turn.options.batch ?? {};
@@ -333,23 +312,4 @@ async function trim(turn: Turn, reply: ReplyEntry, batch: readonly Ended[]): Pro
   const ran = batch.filter(({ settlement }) => !isUnrun(settlement.outcome));
   if (ran.length < batch.length)
     await record(turn, { kind: 'trimmed', step: reply.step, keep: ran.map(({ settlement }) => settlement.callId) });
-}
-
-function finishStep(turn: Turn, reply: ReplyEntry, batch: readonly Ended[]): void {
-  turn.emit?.({ type: 'step.end', step: reply.step, text: reply.text, usage: reply.usage });
-  const { onStepFinish } = turn.options;
-  if (onStepFinish === undefined) return;
-  const call = ({ settlement: { callId, toolName, input } }: Ended) => ({ toolCallId: callId, toolName, input });
-  const report = (error: unknown): void => turn.logger.error('onStepFinish threw. The turn is not affected.', error);
-  try {
-    const answer: unknown = onStepFinish({
-      toolCalls: batch.map(call),
-      toolResults: batch.map((one) => ({ ...call(one), output: one.settlement.outcome })),
-      text: reply.text,
-      usage: reply.usage,
-    });
-    if (answer instanceof Promise) answer.catch(report);
-  } catch (error) {
-    report(error);
-  }
 }

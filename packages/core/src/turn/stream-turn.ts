@@ -44,7 +44,7 @@ async function run(
   channel: EventChannel<TurnEvent>,
   abort: AbortController,
 ): Promise<TurnResult> {
-  // One turn of the microtasks: whoever takes the result first and reads the events next misses none.
+  // The turn starts a microtask later, so that a caller who takes the result first and then reads the events misses none.
   await Promise.resolve();
   let ended = false;
   const onEvent = (event: TurnEvent): void => {

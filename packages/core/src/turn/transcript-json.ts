@@ -31,7 +31,7 @@ export function fromTranscriptJson(json: unknown): readonly Entry[] {
   const { version, entries } = (parse(json) ?? {}) as { version?: unknown; entries?: unknown };
   if (version !== 1) throw new StoredTranscriptError('version', `must be 1, and it is ${JSON.stringify(version)}.`);
   if (!Array.isArray(entries)) throw new StoredTranscriptError('entries', 'must be an array.');
-  // A copy: what the caller does with theirs later is no part of what happened.
+  // A copy is kept, so that later changes by the caller do not change what happened.
   const copied = entries.map((entry) => toPlain(entry, []) as Entry);
   const flaw = entriesShape(copied) ?? flawOfCalls(copied);
   if (flaw !== undefined) throw new StoredTranscriptError(`entries${flaw.at}`, flaw.problem);
@@ -57,7 +57,7 @@ function parse(json: unknown): unknown {
   }
 }
 
-// Far deeper than what tools give, far shallower than the stack.
+// Tools return nothing nearly this deep, and the stack holds far more.
 const DEEPEST = 200;
 
 /** `path`: the objects that the value lies in. */
@@ -102,7 +102,7 @@ function plainFields(fields: Record<string, unknown>, path: unknown[]): Record<s
   for (const key of Object.keys(fields)) {
     const field = toPlain(fields[key], path);
     if (field === undefined) continue;
-    // Defined and not assigned: it is a field like any other.
+    // Assigning "__proto__" would set the prototype, so the field is defined.
     if (key === '__proto__')
       Object.defineProperty(plain, key, { value: field, enumerable: true, writable: true, configurable: true });
     else plain[key] = field;

@@ -47,12 +47,12 @@ export class Transcript {
     return this.#view.messages();
   }
 
-  /** The same as that provider gets them: its own calls under the ids that it gave them, wherever these are unique. */
+  /** The messages for one provider: its own calls keep the ids it gave them, wherever these are unique. */
   viewFor(provider: string): LanguageModelV4Message[] {
     return this.#view.messagesFor(provider);
   }
 
-  /** Those that a model of the provider had got when it asked for a call. */
+  /** The messages that a model of the provider had been sent when it asked for a call. */
   viewBefore(callId: string, provider: string): LanguageModelV4Message[] {
     return this.#view.before(callId, provider);
   }
@@ -75,7 +75,7 @@ export class Transcript {
   /** Reads what `toJSON` gave, whole or any prefix of it. */
   static fromJSON(json: TranscriptJson | string): Transcript {
     const made = new Transcript(fromTranscriptJson(json));
-    // Whoever reads it goes on with it: what is to be known of all of it is read now, and not in the next step.
+    // A stored transcript is read in order to continue it, so its progress is computed now and not in the next step.
     made.#progress = readProgress(made.#entries);
     made.#callIds = new Set(made.#entries.flatMap(callIdsIn));
     return made;

@@ -155,7 +155,7 @@ export class TurnCall implements CallRun {
     const turn = this.#turn;
     const { answer } = this.#details;
     this.#tool = tool;
-    // Only where the turn may go back past it somebody asks.
+    // The tool is needed again only if the turn may be rewound past the call.
     if (turn.checkpoint !== undefined) turn.ran.set(this.callId, tool);
     // Only a call that runs and has outside effects must be known to have started: any other may simply run again.
     const runs = tool.execute !== undefined && (answer === undefined || 'approve' in answer);

@@ -36,7 +36,7 @@ export function checkTurnOptions(options: TurnOptions): void {
   wholeNumber('rewind.max', options.rewind?.max, 0);
   wholeNumber('modelRetries', options.modelRetries, 0);
   checkReserves(options);
-  // Before anything is written down: whoever mends the mistake starts again from the same place.
+  // Checked before anything is recorded, so that a caller who corrects the mistake starts from the same place.
   if (typeof options.tools === 'object') assertToolSet(options.tools, 'Option "tools"');
   if (options.messages !== undefined) toModelMessages(options.messages);
 }
@@ -158,7 +158,7 @@ function having(...methods: string[]): Shape {
   };
 }
 
-// By name and not from a table: every turn comes here, and to look an option up by a name that varies is slow.
+// Each option is read by its own name and not from a table: every turn runs this, and lookups by varying names are slow.
 function checkShapes(options: TurnOptions): void {
   check('instructions', options.instructions, aTextOrPrompt);
   check('params', options.params, anObject);

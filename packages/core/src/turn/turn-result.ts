@@ -12,7 +12,7 @@ export interface TurnResult<O = unknown> {
   readonly output: O | undefined;
   readonly stop: Stop;
   readonly transcript: Transcript;
-  /** Of this turn, in the order of the calls. */
+  /** The settlements of this turn, in the order of the calls. */
   readonly settlements: readonly Settlement[];
   readonly pending: readonly PendingCall[];
   readonly steps: number;

@@ -42,9 +42,9 @@ export interface TurnSettings<T extends ToolSet> {
   /** Milliseconds since the epoch. */
   deadline?: number;
   budget?: Budget | BudgetLimits;
-  /** Kept back of the deadline for one last answer, in which no tool may be called. */
+  /** Time before the deadline that is reserved for one last answer, in which no tool may be called. */
   reserveMs?: number;
-  /** Kept back of the token budget for one last answer, in which no tool may be called. */
+  /** Tokens of the budget that are reserved for one last answer, in which no tool may be called. */
   reserveTokens?: number;
   signal?: AbortSignal;
   policies?: readonly Policy[];

@@ -27,7 +27,7 @@ import { checkTurnOptions, type TurnOptions } from './turn-options.ts';
 import type { TurnResult } from './turn-result.ts';
 import { uniqueIds } from './unique-ids.ts';
 
-/** One turn while it runs: what it was given, checked, and what it has come to. */
+/** One turn while it runs: its checked options, and how far it has come. */
 export interface Turn {
   readonly options: TurnOptions;
   readonly model: LanguageModelV4;
@@ -45,7 +45,7 @@ export interface Turn {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly logger: Logger;
-  /** Undefined where nobody listens. */
+  /** Undefined if there is no listener. */
   readonly emit: ((event: TurnEvent) => void) | undefined;
   /** Resolves when whoever listens has caught up. */
   readonly ready: (() => Promise<void> | undefined) | undefined;
@@ -108,7 +108,7 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
     // Random ids never repeat; those of a host's own may.
     newId: options.newId === undefined ? randomId : uniqueIds(options.newId, transcript),
     logger,
-    emit: safely(options.onEvent, logger),
+    emit: untilTurnEnd(options.onEvent, logger),
     ready,
     progress,
     handled: undefined,
@@ -141,7 +141,7 @@ export function isNew(options: TurnOptions): boolean {
   );
 }
 
-function safely(listener: ((event: TurnEvent) => void) | undefined, logger: Logger): Turn['emit'] {
+function untilTurnEnd(listener: ((event: TurnEvent) => void) | undefined, logger: Logger): Turn['emit'] {
   const tell = safeListener(listener, logger);
   if (tell === undefined) return undefined;
   let ended = false;

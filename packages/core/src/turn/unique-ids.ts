@@ -7,7 +7,7 @@ import type { Transcript } from './transcript.ts';
  * id of another would pass for settled, and never run.
  */
 export function uniqueIds(newId: NewId, transcript: Transcript): NewId {
-  // Given and perhaps not asked for yet: a reply is written down when all of it is there.
+  // Ids that were given out and may not be in the transcript yet: a reply is recorded when it is complete.
   const given = new Set<string>();
   const isTaken = (id: string): boolean => given.has(id) || transcript.hasCall(id);
   return () => {

@@ -8,9 +8,9 @@ import { type IdUse, ProviderView } from './provider-view.ts';
 /** A reply and the results of its calls. */
 interface Step {
   readonly reply: ReplyEntry;
-  /** Where its messages stand. */
+  /** The index of the reply's own message; the results follow it. */
   readonly assistantAt: number;
-  /** Those that are shown: a call that the provider ran itself has its result in the reply. */
+  /** The calls that need a result message. A call that the provider ran itself has its result in the reply. */
   shown: readonly ShownCall[];
   /** Its results are shown otherwise than they are: they are written anew when somebody looks. */
   isStale: boolean;
@@ -19,19 +19,19 @@ interface Step {
 interface ShownCall {
   readonly call: RequestedCall;
   readonly step: Step;
-  /** In the order of the reply's calls. */
+  /** Its position among the calls of the reply. */
   readonly place: number;
   outcome: Outcome | undefined;
   isToldByUs: boolean;
   theirs: IdUse | undefined;
-  /** Its result gave way to a newer one. */
+  /** True once a newer result of its slot has replaced its own. */
   isCondensed: boolean;
 }
 
-/** What the view goes back to. */
+/** The state that a rewind restores. */
 interface Mark {
   readonly length: number;
-  /** Who held the slots. */
+  /** The newest result of each slot at the checkpoint. */
   readonly slots: ReadonlyMap<string, ShownCall>;
   /** What gave way since: the newer result goes with a rewind, and the older is the newest again. */
   gaveWay: ShownCall[];
@@ -52,9 +52,9 @@ export class View {
   /** The newest result of each slot. */
   #slots = new Map<string, ShownCall>();
   #calls: ShownCall[] = [];
-  /** The same by id, once somebody asks for a call out of its turn. */
+  /** The calls by id; built when a result comes out of order. */
   #byId: Map<string, ShownCall> | undefined;
-  /** Which of them is to get its result next, if they come in order. */
+  /** The index of the call whose result comes next, if results come in order. */
   #next = 0;
   /** Those with calls that are shown. */
   #steps: Step[] = [];
@@ -65,13 +65,13 @@ export class View {
   #checkpoint: Mark | undefined;
   #forProvider: ProviderView | undefined;
 
-  /** A copy: what a model was sent does not change under it. */
+  /** Returns a copy, so that a request that was sent does not change afterwards. */
   messages(): LanguageModelV4Message[] {
     this.#showResults();
     return this.#messages.slice();
   }
 
-  /** The same as a provider gets them: with the ids that it gave its own calls, wherever they are unique. */
+  /** The messages for one provider: its own calls keep the ids it gave them, wherever these are unique. */
   messagesFor(provider: string): LanguageModelV4Message[] {
     if (this.#forProvider?.provider !== provider)
       this.#forProvider = new ProviderView(provider, {
@@ -156,7 +156,7 @@ export class View {
     return shown;
   }
 
-  /** Most calls get their results in order, and need no looking up. */
+  /** Most results come in the order of their calls, and need no lookup by id. */
   #take(callId: string): ShownCall | undefined {
     const next = this.#calls[this.#next];
     if (next?.call.callId !== callId) return this.#find(callId);

@@ -4,7 +4,6 @@ import * as v from 'valibot';
 import { expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import {
-  advertise,
   createSession,
   dispatchCall,
   fail,
@@ -18,6 +17,7 @@ import {
   ToolSetError,
   tool,
 } from '../../src/index.ts';
+import { advertise } from '../../src/internal/index.ts';
 
 const anything = z.object({});
 const define = (definition: object): unknown =>

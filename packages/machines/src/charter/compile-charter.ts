@@ -1,19 +1,18 @@
-import { type AnyTool, LastcallError, mergeToolSets, type ToolSet, tool } from '@lastcall/core';
+import type { ToolSet } from '@lastcall/core';
 import { CharterError } from '../errors.ts';
-import type { AnyCommand } from './any-command.ts';
 import type { CharterDefinition } from './charter-definition.ts';
 import type { CharterParts } from './charter-parts.ts';
+import { checkHandler, checkTools, compileCommands, initialState, isObject, withCharterErrors } from './check-parts.ts';
 import type { CompiledNode, CompiledTransition } from './compiled-node.ts';
 import type { NodeRef } from './node-types.ts';
 import { type AnyNode, isNode } from './node-types.ts';
 import type { Pack } from './pack.ts';
 import type { PlainObject } from './plain.ts';
 import { checkStateSchema, firstState } from './state-schema.ts';
-import { nameProblem, TRANSITION_PREFIX } from './tool-names.ts';
-import { isTransition, to } from './transition.ts';
+import { to } from './transition.ts';
 import { unknownNode } from './unknown-name.ts';
 import { writableFields } from './writable-fields.ts';
-import { readCommand, readTransition } from './written-forms.ts';
+import { readTransition } from './written-forms.ts';
 
 /** Checks a charter from end to end and gives its parts, every reference resolved. */
 export function compileCharter(definition: CharterDefinition): CharterParts {
@@ -35,7 +34,7 @@ class Compiler {
   readonly #packs = new Map<string, Pack>();
   /** Transitions that are only the node they lead to: it must have a state to begin with. */
   readonly #bare: { readonly target: string; readonly path: string }[] = [];
-  /** Found inline, and still to be compiled. */
+  /** Nodes that were found inline and are still to be compiled. */
   readonly #ahead: { readonly node: AnyNode; readonly name: string; readonly path: string }[] = [];
 
   constructor(definition: CharterDefinition) {
@@ -78,7 +77,7 @@ class Compiler {
     for (let next = this.#bare.pop(); next !== undefined; next = this.#bare.pop()) this.#checkBare(next);
   }
 
-  /** Nobody gives it a state, so it would fail whenever a model takes it. */
+  /** Such a transition brings no state, so it would fail whenever a model takes it. */
   #checkBare({ target, path }: { readonly target: string; readonly path: string }): void {
     const node = this.#nodes.get(target);
     if (node === undefined || node.initialState !== undefined) return;
@@ -100,8 +99,8 @@ class Compiler {
       checkTools(one.tools, `${path}.tools`);
       if (!['string', 'function', 'undefined'].includes(typeof one.instructions))
         throw new CharterError(`${path}.instructions`, 'must be a text or a function of the state.');
-      checked(`${path}.state`, () => checkStateSchema(one.state, `${path}.state`));
-      states[one.name] = checked(`${path}.initialState`, () =>
+      withCharterErrors(`${path}.state`, () => checkStateSchema(one.state, `${path}.state`));
+      states[one.name] = withCharterErrors(`${path}.initialState`, () =>
         firstState(one.state, one.initialState ?? {}, `${path}.initialState`),
       );
       this.#packs.set(one.name, one);
@@ -136,7 +135,7 @@ class Compiler {
     }
   }
 
-  /** Counted on from the last one: a handler may come with a new node each time. */
+  /** The count goes on from the last one, because a handler may bring a new node each time. */
   #freeName(base: string): string {
     let [name, count] = [base, this.#counts.get(base) ?? 1];
     while (this.#taken.has(name)) name = `${base}.${++count}`;
@@ -260,79 +259,6 @@ function describeTransition(name: string, targets: readonly string[], short: boo
   return `The transition "${name}"${where}.`.slice(0, 200);
 }
 
-type Described = CompiledTransition['definition'];
-
-function checkHandler(given: Partial<Described>, name: string, path: string): Described {
-  if (isTransition(given))
-    throw new CharterError(path, 'is a decision already: give a handler that returns it, or the node itself.');
-  if (typeof given.handler !== 'function') throw new CharterError(`${path}.handler`, 'must be a function.');
-  const { handler: _handler, targets: _targets, ...told } = given;
-  // Core's own checks of what a model is told, when the charter is built and not when it is first used.
-  checked(path, () =>
-    tool({
-      ...told,
-      name: `${TRANSITION_PREFIX}${name}`,
-      inputSchema: given.inputSchema ?? NO_INPUT,
-      execute: () => undefined,
-    } as never),
-  );
-  return given as Described;
-}
-
-/** A schema that takes no arguments. */
-export const NO_INPUT: { readonly type: 'object'; readonly properties: Record<string, never> } = Object.freeze({
-  type: 'object',
-  properties: {},
-});
-
-function compileCommands({ commands }: AnyNode, path: string): ReadonlyMap<string, AnyCommand> {
-  if (!isObject(commands)) throw new CharterError(`${path}.commands`, 'must be an object of commands.');
-  return new Map(
-    Object.entries(commands).map(([name, given]) => [name, compileCommand(given, name, `${path}.commands.${name}`)]),
-  );
-}
-
-function compileCommand(given: unknown, name: string, path: string): AnyCommand {
-  const command = isObject(given) || typeof given === 'function' ? readCommand(given) : {};
-  if (typeof command.execute !== 'function')
-    throw new CharterError(path, 'must be { inputSchema, execute }, or a function.');
-  checked(path, () => tool({ description: name, ...command } as never));
-  return command as AnyCommand;
-}
-
-function initialState({ state, initialState }: AnyNode, path: string): PlainObject | undefined {
-  if (state !== undefined) checked(`${path}.state`, () => checkStateSchema(state, `${path}.state`));
-  const at = `${path}.initialState`;
-  if (initialState !== undefined) return checked(at, () => firstState(state, initialState, at));
-  try {
-    return firstState(state, {}, at);
-  } catch {
-    return undefined;
-  }
-}
-
-function checkTools(tools: ToolSet, path: string): void {
-  checked(path, () => mergeToolSets(tools));
-  for (const [name, definition] of Object.entries(tools)) {
-    const problem = nameProblem(name);
-    if (problem !== undefined) throw new CharterError(`${path}.${name}`, problem);
-    if ((definition as AnyTool).transition === true)
-      throw new CharterError(`${path}.${name}`, 'is a transition: put it among the transitions of the node.');
-  }
-}
-
-function checked<T>(path: string, check: () => T): T {
-  try {
-    return check();
-  } catch (cause) {
-    if (cause instanceof CharterError) throw cause;
-    const where = cause instanceof LastcallError && 'path' in cause ? String(cause.path) : path;
-    const said = cause instanceof Error ? cause.message : String(cause);
-    // The path says where: core's name for what it was given would only confuse.
-    throw new CharterError(where, said.replace(`${where}: `, '').replace(/^Tool "[^"]*": /, ''), { cause });
-  }
-}
-
 /** The nodes with their names: those of a list have their own. */
 function named(nodes: CharterDefinition['nodes']): readonly (readonly [string, AnyNode])[] {
   if (!Array.isArray(nodes)) return Object.entries(nodes);
@@ -348,8 +274,4 @@ function named(nodes: CharterDefinition['nodes']): readonly (readonly [string, A
 /** `nodes.triage.transitions.escalate` is where a node named `triage.escalate` came from. */
 function inlineName(path: string): string {
   return path.replace(/^nodes\./, '').replace(/(^|\.)transitions\./, '$1');
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -13,7 +13,7 @@ export interface CompiledNode {
   readonly definition: AnyNode;
   readonly worker: boolean;
   readonly hasState: boolean;
-  /** Undefined where its schema makes no state of nothing: whoever goes there must bring one. */
+  /** Undefined if the schema makes no state of `{}`: then a transition to the node must bring one. */
   readonly initialState: PlainObject | undefined;
   /** Which fields the model may write. */
   readonly writable: Writable;

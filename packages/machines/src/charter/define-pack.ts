@@ -23,7 +23,7 @@ export interface PackDefinition<S, Q = unknown> {
 /** Defines a pack. It is used by nodes that list it, once the charter does. */
 export function pack<S, const Q = unknown>(definition: PackDefinition<S, Q>): Pack<ParsedBy<Q, S>> {
   const { name, state, initialState, tools = {}, instructions } = definition ?? {};
-  // That one name would be lost wherever pack states are kept by name, in JSON too.
+  // "__proto__" is refused, because it would be lost wherever pack states are kept by name.
   if (typeof name !== 'string' || !/^(?!__proto__$)[\w-]{1,64}$/.test(name))
     throw new CharterError('pack.name', `must be 1–64 letters, digits, "_" or "-", not ${JSON.stringify(name)}.`);
   if (state === undefined) throw new CharterError(`pack.${name}.state`, 'must be a schema.');

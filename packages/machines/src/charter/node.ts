@@ -61,7 +61,7 @@ export interface NodeDefinition<S, Q = unknown, I = unknown, X = AnySchemas, T =
   worker?: boolean;
 }
 
-/** Nothing is known of the schemas. */
+/** Schemas by name, with nothing known about them. */
 type AnySchemas = Record<string, unknown>;
 
 /** Infers the input of a transition from its schema. */
@@ -103,15 +103,15 @@ export function node<
     updateState: definition.updateState,
     tools: typeof tools === 'function' ? tools(stateTool()) : tools,
     transitions: (typeof transitions === 'function'
-      ? transitions(asItIs as never)
+      ? transitions(identity as never)
       : transitions) as AnyNode['transitions'],
     packs: packs as AnyNode['packs'],
-    commands: (typeof commands === 'function' ? commands(asItIs as never) : commands) as AnyNode['commands'],
+    commands: (typeof commands === 'function' ? commands(identity as never) : commands) as AnyNode['commands'],
     worker: definition.worker ?? false,
   });
 }
 
 /** The makers are for the types: a definition is its own value. */
-function asItIs<D, A>(definition: D): A {
+function identity<D, A>(definition: D): A {
   return definition as unknown as A;
 }

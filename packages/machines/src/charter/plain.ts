@@ -8,7 +8,7 @@ export interface PlainObject {
   readonly [key: string]: Plain;
 }
 
-// Far deeper than what people keep as state, far shallower than the stack. It ends a cycle too.
+// No real state is nearly this deep, and the stack holds far more. The limit also ends a cycle.
 const DEEPEST = 200;
 
 // What was made here is plain already: the cost of a patch follows what changed.
@@ -78,7 +78,7 @@ function plainFields(value: PlainObject, path: string, depth: number): PlainObje
     const field: unknown = value[key];
     if (field === undefined) continue;
     const plain = toPlain(field, path === '' ? key : `${path}.${key}`, depth + 1);
-    // Defined and not assigned: a field named "__proto__" is one like any other.
+    // Assigning "__proto__" would set the prototype, so the field is defined.
     Object.defineProperty(copy, key, { value: plain, enumerable: true, writable: true, configurable: true });
   }
   return copy;

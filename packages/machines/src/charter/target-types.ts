@@ -28,7 +28,7 @@ export type Checked<N, Extra> = {
   readonly [K in keyof N]: [ProblemsOf<N[K], K, N, Extra>] extends [never] ? unknown : ProblemsOf<N[K], K, N, Extra>;
 };
 
-/** The same of the transitions that all nodes share: one text, or `unknown`. */
+/** What is wrong with the transitions that all nodes share: one text, or `unknown`. */
 export type CheckedShared<L, N, Extra> = [TransitionProblems<L, 'the charter', N, Extra>] extends [never]
   ? unknown
   : TransitionProblems<L, 'the charter', N, Extra>;

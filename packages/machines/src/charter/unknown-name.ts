@@ -1,4 +1,4 @@
-import { closestNames } from '@lastcall/core';
+import { closestNames } from '@lastcall/core/internal';
 import { firstFew } from './first-few.ts';
 
 /** What to say of a node that is not there: the name that was probably meant, or those there are. */

@@ -23,7 +23,7 @@ export class AbortRelay {
     return { signal: own.signal, leave: () => this.#following.delete(own) };
   }
 
-  /** Nobody follows any more: the source, which may live long, forgets of this. */
+  /** Removes the listener, because the source may live much longer than this relay. */
   end(): void {
     this.#source.removeEventListener('abort', this.#pass);
     this.#following.clear();

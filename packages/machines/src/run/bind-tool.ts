@@ -7,9 +7,9 @@ import { patchState } from '../charter/state-schema.ts';
 import { StateError } from '../errors.ts';
 import type { Target } from '../tree/tree-event.ts';
 import { dispatchChange, type View } from '../tree/view.ts';
-import { viewOf, workplaceOf } from './machine-context.ts';
+import { machineContextOf, viewOf } from './machine-context.ts';
 
-/** Whose state a tool sees, and whether it may change it. */
+/** Says whose state a tool sees, and whether it may change it. */
 export type Scope =
   | { readonly kind: 'own' }
   | { readonly kind: 'pack'; readonly pack: Pack }
@@ -44,11 +44,11 @@ function checkAnswer(answer: unknown, ctx: ToolContext): unknown {
 
 interface Grant {
   readonly scope: Scope;
-  /** It says that it has no effects. */
+  /** True if the tool says that it has no effects. */
   readonly isReader: boolean;
 }
 
-/** The same context with the state in it: a context belongs to one run of one call, so nobody else sees it. */
+/** Adds the state to the context itself. This is safe, because a context belongs to one run of one call. */
 function withState(ctx: ToolContext, grant: Grant): StateContext {
   const { actor } = viewOf(ctx);
   const { scope } = grant;
@@ -101,7 +101,7 @@ function updateState(ctx: ToolContext, { scope, isReader }: Grant, patch: unknow
 function targetOf(ctx: ToolContext, view: View, scope: Scope): { target: Target; schema: unknown } {
   switch (scope.kind) {
     case 'own': {
-      const { definition } = workplaceOf(ctx).charter.node(view.actor.node);
+      const { definition } = machineContextOf(ctx).charter.node(view.actor.node);
       return { target: { kind: 'instance', id: view.actor.instanceId }, schema: definition.state };
     }
     case 'pack':
@@ -165,7 +165,7 @@ async function* finishLast(values: AsyncIterable<unknown>, call: RunningCall): A
 function claimWrites({ ctx, before }: RunningCall): ReturnType<typeof fail> | undefined {
   const events = viewOf(ctx).events.slice(before);
   if (events.length === 0) return undefined;
-  const conflict = workplaceOf(ctx).claim(events);
+  const conflict = machineContextOf(ctx).claim(events);
   return conflict === undefined ? undefined : fail(conflict, { code: 'conflict' });
 }
 

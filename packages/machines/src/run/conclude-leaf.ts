@@ -31,7 +31,7 @@ export function concludeLeaf(outcome: LeafOutcome, now: Instance | undefined): C
       return goOn(outcome, stop, 'tool_use', phased(now, 'ready'));
     case 'length':
     case 'content_filter':
-      return unsaid(outcome, stop, phased(now, 'idle'));
+      return concludeUnusable(outcome, stop, phased(now, 'idle'));
     default:
       return stopped(outcome, stop, phased(now, stillWaits(now) ? 'suspended' : 'ready'));
   }
@@ -85,14 +85,14 @@ function moved(outcome: LeafOutcome, stop: Stop, phase: readonly TreeEvent[]): C
   return goOn(outcome, stop, kinds.has('ceded') ? 'cede' : changed, phase);
 }
 
-/** Nothing that could be passed on was said. */
-function unsaid(outcome: LeafOutcome, stop: Stop, phase: readonly TreeEvent[]): Conclusion {
+/** Concludes a step whose reply cannot be passed on. */
+function concludeUnusable(outcome: LeafOutcome, stop: Stop, phase: readonly TreeEvent[]): Conclusion {
   const { leaf } = outcome;
   if (leaf.worker) return goOn(outcome, stop, 'cede', [failure(leaf, `its reply could not be used (${stop.reason})`)]);
   return { ...goOn(outcome, stop, 'error', phase), fatal: true };
 }
 
-/** By the host, a deadline or a budget: the run is over, and the next one goes on from here. */
+/** The host, a deadline or a budget ended the run; the next run continues from here. */
 function stopped(outcome: LeafOutcome, stop: Stop, phase: readonly TreeEvent[]): Conclusion {
   return { ...goOn(outcome, stop, 'error', phase), fatal: true };
 }

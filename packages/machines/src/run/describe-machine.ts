@@ -29,7 +29,7 @@ function drawTransition(
   { name, targets }: { readonly name: string; readonly targets: readonly string[] },
   ids: ReadonlyMap<string, string>,
 ): string[] {
-  // Where it leads is for its handler to decide: the arrow goes back to where it starts.
+  // Only its handler knows where it leads, so the arrow points back to its own node.
   if (targets.length === 0) return [`    ${from} -.->|"${text(name)}"| ${from}`];
   return targets.map((target) => `    ${from} -->|"${text(name)}"| ${ids.get(target)}`);
 }

@@ -27,7 +27,7 @@ interface NoAnswer {
   readonly output: never;
 }
 
-/** In words, and the error that was thrown, if one was. */
+/** The reason in words, and the error that was thrown, if there was one. */
 export function whyFailed(
   { error, leaves }: Pick<MachineStep, 'error' | 'leaves'>,
   signal?: AbortSignal,

@@ -33,10 +33,10 @@ export class LiveMachine implements Machine {
   readonly log: Log;
   readonly index: LeafIndex;
   readonly ledger: Ledger = new Ledger();
-  /** Two runs never interleave. */
+  /** Lets one run at a time in. */
   readonly runs: Turnstile = new Turnstile();
   readonly commands: Turnstile = new Turnstile();
-  /** Held while leaves are at work. */
+  /** Held while leaves run. */
   readonly steps: Turnstile = new Turnstile();
   /** What the leaves at work have changed so far: it enters the log in tree order, when all have ended. */
   readonly underway: Map<string, TreeEntry[]> = new Map();
@@ -90,7 +90,7 @@ export class LiveMachine implements Machine {
 
   command(name: string, input: unknown = {}, options?: CommandOptions): Promise<unknown> {
     const running = runCommand(this, name, input, options ?? {});
-    // Whoever does not wait for it must not bring the process down.
+    // Handled here too, so that a caller who does not await it causes no unhandled rejection.
     running.catch(() => {});
     return running;
   }
@@ -127,7 +127,7 @@ export class LiveMachine implements Machine {
       const applied = applyEvent(tree, event);
       for (const id of touchedBy(event, tree, applied.tree)) touched.add(id);
       for (const entry of toTreeEntry(event, tree, applied.tree)) entries.push(entry);
-      // Not spread into the call: there are as many as instances that a move leaves behind.
+      // Pushed one by one: a move may leave more instances behind than a call takes arguments.
       for (const effect of applied.effects) effects.push(effect);
       tree = applied.tree;
     }

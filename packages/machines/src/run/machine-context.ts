@@ -28,7 +28,7 @@ export function viewOf(ctx: ToolContext): View {
   return ctx.session.read(viewSlice);
 }
 
-export function workplaceOf(ctx: ToolContext): MachineContext {
+export function machineContextOf(ctx: ToolContext): MachineContext {
   const found = machineContexts.get(viewOf(ctx).actor);
   if (found === undefined)
     throw new MachineError('machine', `"${ctx.toolName}" belongs to a machine and runs only in one.`);

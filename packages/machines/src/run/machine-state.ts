@@ -16,7 +16,7 @@ export interface MachineState {
   readonly ledger: Ledger;
   /** Commands run one after another. */
   readonly commands: Turnstile;
-  /** Held while leaves are at work. */
+  /** Held while leaves run. */
   readonly steps: Turnstile;
   apply(...events: readonly TreeEvent[]): readonly TreeEntry[];
   takeOutCeded(): void;

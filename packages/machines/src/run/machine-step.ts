@@ -28,7 +28,7 @@ export interface MachineStep {
   readonly output?: unknown;
   /** Whether this is the last step of the run, as things stand. */
   readonly done: boolean;
-  /** Of all leaves, in tree order and in the order of the calls. */
+  /** The settlements of all leaves, in tree order and then in the order of the calls. */
   readonly settlements: readonly (Settlement & Origin)[];
   /** What happened since the step before, in order. Those of all steps are the machine's history. */
   readonly entries: readonly MachineEntry[];

@@ -14,10 +14,10 @@ import { open } from './machine-context.ts';
 import type { MachineState } from './machine-state.ts';
 import { decide } from './transition-tool.ts';
 
-// Each is somebody of its own to the ledger.
+// Each command claims its writes in the ledger under a name of its own.
 let started = 0;
 
-/** One after another, beside a step; what changes the tree itself waits for the step to end. */
+/** Runs commands one after another, beside a step. A command that changes the tree waits for the step to end. */
 export async function runCommand(
   machine: MachineState,
   name: string,
@@ -59,7 +59,7 @@ interface Called {
   readonly by: string;
 }
 
-/** Through core's pipeline: the input is checked, and what a failed command wrote is gone. */
+/** Runs the command through core's pipeline, which checks the input and discards what a failed command wrote. */
 async function dispatch(
   machine: MachineState,
   { instance, command, name, by }: Called,

@@ -27,7 +27,7 @@ import { waitsAfter } from './wait.ts';
 export interface LeafOutcome {
   readonly leaf: Instance;
   readonly thread: Thread;
-  /** Where in its thread the step began. */
+  /** The index in its thread at which the step began. */
   readonly from: number;
   /** Whether its reply before this step was cut off too. */
   readonly wasCut: boolean;

@@ -90,14 +90,14 @@ function toStep(
   };
 }
 
-// Of several workers, the one that changed most.
-const TELLING: readonly YieldReason[] = ['cede', 'transition', 'suspend'];
+// If only workers acted, the step reports the first of these reasons that one of them has.
+const WORKER_REASONS: readonly YieldReason[] = ['cede', 'transition', 'suspend'];
 
 function reasonOf(leaves: readonly LeafReport[]): YieldReason {
   const primary = leaves.find(({ worker }) => !worker);
   if (primary !== undefined) return primary.yieldReason;
   if (leaves.length === 0) return 'end_turn';
-  return TELLING.find((reason) => leaves.some((leaf) => leaf.yieldReason === reason)) ?? 'tool_use';
+  return WORKER_REASONS.find((reason) => leaves.some((leaf) => leaf.yieldReason === reason)) ?? 'tool_use';
 }
 
 /** Calls that ran side by side ended in any order; they are told of in the order they were asked for. */

@@ -1,6 +1,6 @@
 import { type AnyTool, fail, ok, pending, type ToolContext, type ToolResult, tool } from '@lastcall/core';
 import type { CompiledCharter } from '../charter/charter.ts';
-import { NO_INPUT } from '../charter/compile-charter.ts';
+import { NO_INPUT } from '../charter/check-parts.ts';
 import type { CompiledNode, CompiledTransition } from '../charter/compiled-node.ts';
 import { misplaced } from '../charter/decision-mark.ts';
 import { firstFew } from '../charter/first-few.ts';
@@ -15,7 +15,7 @@ import { findInstance } from '../tree/tree.ts';
 import type { Seed, TreeEvent } from '../tree/tree-event.ts';
 import { dispatchChange } from '../tree/view.ts';
 import { bindTool } from './bind-tool.ts';
-import { type MachineContext, viewOf, workplaceOf } from './machine-context.ts';
+import { type MachineContext, machineContextOf, viewOf } from './machine-context.ts';
 
 /** The tool by which a model takes a transition. */
 export function transitionTool({ definition, path }: CompiledTransition): AnyTool {
@@ -28,7 +28,7 @@ export function transitionTool({ definition, path }: CompiledTransition): AnyToo
     ...(approval === undefined || approval === false ? {} : { approval: asksOnce(approval) }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     execute: async (input, ctx) => {
-      const machineContext = workplaceOf(ctx);
+      const machineContext = machineContextOf(ctx);
       if (machineContext.suspended) return fail(ALREADY, { code: 'transition_already_called' });
       return decide(await handler(input as never, ctx as never), ctx, path);
     },
@@ -36,10 +36,10 @@ export function transitionTool({ definition, path }: CompiledTransition): AnyToo
   return bindTool(made, { kind: 'own' });
 }
 
-/** Where another of the reply waits already, nobody is asked: the call fails, as a second transition does. */
+/** If another transition of the reply already waits, no approval is asked: the call fails, as a second transition does. */
 function asksOnce(approval: NonNullable<CompiledTransition['definition']['approval']>) {
   return (input: unknown, ctx: ToolContext): boolean | Promise<boolean> =>
-    !workplaceOf(ctx).suspended &&
+    !machineContextOf(ctx).suspended &&
     (approval === true || (approval !== false && approval(input as never, ctx as never)));
 }
 
@@ -52,7 +52,7 @@ export function decide(decision: unknown, ctx: ToolContext, path: string): ToolR
       'transition',
       `A handler must return to(), spawn(), cede() or suspend() itself, and it returned ${nounFor(decision)}.`,
     );
-  const machineContext = workplaceOf(ctx);
+  const machineContext = machineContextOf(ctx);
   if (decision.kind === 'suspend') return wait(decision, machineContext);
   const { instanceId } = viewOf(ctx).actor;
   const event = toEvent(decision, instanceId, machineContext, path);

@@ -45,7 +45,7 @@ function parse(text: string): unknown {
   }
 }
 
-// Where the schema says nothing that a patch could be advertised by, the whole is still checked when it is applied.
+// If the schema says nothing about its fields, any patch is advertised; the whole state is still checked when it is applied.
 const ANY_FIELDS: PlainObject = { type: 'object', additionalProperties: true };
 
 /** The state's schema with every field left to choice. Defaults go, because a patch must not set what it does not name. */
@@ -59,7 +59,7 @@ function patchSchema({ definition: { state }, writable }: CompiledNode): PlainOb
   return { ...rest, properties: Object.fromEntries(fields) as PlainObject };
 }
 
-/** Those fields and no others, also where nothing is known of them but their names. */
+/** Allows those fields and no others, also if nothing but their names is known. */
 function listedFields(document: PlainObject | undefined, names: readonly string[]): PlainObject {
   const { required: _required, properties = {}, ...rest } = document ?? { type: 'object' };
   const fields = names.map((name) => [name, withoutDefault((properties as PlainObject)[name])]);

@@ -15,7 +15,7 @@ export function waitsAfter(machine: LiveMachine, by: string, entry: End): readon
   return owner === undefined ? [] : [{ kind: 'settled', id: owner, callId }];
 }
 
-/** Those who talk share the conversation: the time of a call may pass while somebody else has the word. */
+/** Finds the instance that waits for a call. Those that talk share a conversation, so a call may expire while another speaks. */
 function ownerOf({ tree }: LiveMachine, by: string, callId: string): string | undefined {
   const waitsFor = ({ waits }: Instance): boolean => waits.some((wait) => wait.callId === callId);
   const acting = findInstance(tree, by);

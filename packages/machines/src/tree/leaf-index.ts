@@ -6,7 +6,7 @@ export class LeafIndex {
   readonly ready: Set<string> = new Set();
   /** Leaves that wait for answers. */
   readonly suspended: Set<string> = new Set();
-  /** Instances that have said their last word, to be taken out. */
+  /** Instances that have ceded and are to be removed. */
   readonly ceded: Set<string> = new Set();
   /** Instances with calls that wait and have no answer. */
   readonly waiting: Set<string> = new Set();

@@ -44,7 +44,7 @@ export class Ledger {
     }
   }
 
-  /** Nobody is at work who read before: what was written is simply how things are. */
+  /** Forgets all writes. This is right only while no reader is active that began before them. */
   clear(): void {
     this.#committed.clear();
     this.#claims.clear();

@@ -32,7 +32,7 @@ export class Thread {
     this.#options = options;
   }
 
-  /** Made when first used: most threads of a large tree wait. */
+  /** Created when first used: most threads of a large tree only wait. */
   get session(): Session {
     if (this.#session === undefined) {
       const { sessionJson } = this.#options;

@@ -11,7 +11,7 @@ export type TreeEvent =
       readonly id: string;
       readonly node: string;
       readonly state: PlainObject;
-      /** From outside: nobody of the instance is at work. */
+      /** The change comes from outside, while no call of the instance runs. */
       readonly byCommand?: true;
     }
   | { readonly kind: 'spawned'; readonly id: string; readonly children: readonly Seed[] }
@@ -26,7 +26,7 @@ export type TreeEvent =
   | { readonly kind: 'queued'; readonly message: QueuedMessage }
   | { readonly kind: 'delivered'; readonly count: number };
 
-/** Whose state a patch changes. */
+/** Says whose state a patch changes. */
 export type Target =
   | { readonly kind: 'instance'; readonly id: string }
   | { readonly kind: 'pack'; readonly name: string };
@@ -42,7 +42,7 @@ export interface Seed {
 export type TreeEffect =
   /** Tell the instance something: it stands in its context from now on. */
   | { readonly kind: 'say'; readonly id: string; readonly text: string }
-  /** Nobody will answer these calls any more. */
+  /** Cancel the calls that no answer will come for any more. */
   | {
       readonly kind: 'cancel';
       readonly id: string;

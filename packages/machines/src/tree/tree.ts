@@ -27,7 +27,7 @@ export interface Instance {
   readonly waits: readonly Wait[];
   /** How many children it has had. */
   readonly born: number;
-  /** In the order they were spawned. */
+  /** The children, in the order they were spawned. */
   readonly children: readonly Instance[];
 }
 
@@ -128,7 +128,7 @@ function childAt(parent: Instance, step: number): Instance | undefined {
   return parent.children[indexOf(parent, step)];
 }
 
-/** By halving: a parent may have thousands of children, in the order of their numbers. */
+/** A binary search, because a parent may have thousands of children; they are in the order of their numbers. */
 function indexOf({ children }: Instance, step: number): number {
   let [low, high] = [0, children.length - 1];
   while (low <= high) {

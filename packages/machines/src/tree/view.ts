@@ -8,11 +8,11 @@ import type { TreeEvent } from './tree-event.ts';
  * of the session that core gives to the calls, so that a call's writes are its draft's: kept if it succeeds, and gone if not.
  */
 export interface View {
-  /** The same object for the whole step: what only the running machine knows is found by it. */
+  /** One object for the whole step: the machine context is looked up by its identity. */
   readonly actor: Actor;
   readonly state: PlainObject;
   readonly packs: { readonly [name: string]: PlainObject };
-  /** From the parent up to the root. */
+  /** The states of the ancestors, from the parent up to the root. */
   readonly ancestors: readonly PlainObject[];
   /** What the calls changed, in order. */
   readonly events: readonly TreeEvent[];
@@ -54,7 +54,7 @@ export function dispatchChange(session: Session, event: TreeEvent): void {
   session.dispatch({ type: 'lastcall.machine.changed', event } satisfies Changed);
 }
 
-/** Of all that a call changed, what concerns the tree. */
+/** The events of a call that change the tree. */
 export function changesIn(events: readonly { readonly type: string }[]): readonly TreeEvent[] {
   return events
     .filter((event): event is Changed => event.type === 'lastcall.machine.changed')

@@ -1,6 +1,5 @@
 import {
   type AnyTool,
-  advertise,
   configureTools,
   createSession,
   fail,
@@ -13,6 +12,7 @@ import {
   type ToolSet,
   tool,
 } from '@lastcall/core';
+import { advertise } from '@lastcall/core/internal';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { GatewayLimits } from '../../config/limits.ts';
 import { findTool, type RegisteredTool } from '../../config/registered-tool.ts';
