@@ -35,7 +35,8 @@ test('no code has two statuses, and each is written where it is thrown', () => {
     for (const [code, status] of thrownIn(text)) byCode.set(code, (byCode.get(code) ?? new Set()).add(status));
     const all = text.match(/\bnew ApiError\(/g)?.length ?? 0;
     // What cannot be read here cannot be documented. error-answer.ts passes on the code of another error.
-    if (name !== join('transport', 'http', 'error-answer.ts')) expect([name, thrownIn(text).length]).toEqual([name, all]);
+    if (name !== join('transport', 'http', 'error-answer.ts'))
+      expect([name, thrownIn(text).length]).toEqual([name, all]);
   }
   for (const [code, statuses] of byCode) expect([code, statuses.size]).toEqual([code, 1]);
 });
