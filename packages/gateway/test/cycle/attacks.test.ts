@@ -184,18 +184,18 @@ describe.each(databases)('attacks on a cycle on $kind', ({ create }) => {
     await world.start();
     const { ada, bot, space } = await lobby(world);
     const others = await Promise.all(Array.from({ length: 30 }, (_, index) => world.agent(`Other${index}`)));
-    const push = (agentId: string) =>
-      world.store.transaction((tx) =>
-        pushEvent(world.services, tx, {
-          agentId,
-          eventId: `e-${agentId}`,
-          event: { type: 'service', name: 'x', payload: {} } as never,
-        }),
-      );
+    // All at once: on a slow machine most of those that came one by one would be done before the last is there.
+    const push = (...agents: readonly string[]) =>
+      world.store.transaction(async (tx) => {
+        for (const agentId of agents) {
+          const event = { type: 'service', name: 'x', payload: {} } as never;
+          await pushEvent(world.services, tx, { agentId, eventId: `e-${agentId}`, event });
+        }
+      });
     await push(bot);
     // From here on the next transaction is the one that takes the bot's thread.
     armed = async () => {
-      for (const other of others) await push(other);
+      await push(...others);
       await world.say(space, ada, 'Urgent');
       heardBefore = heard.length;
       await sleep(10);

@@ -25,10 +25,17 @@ function hold<T extends Opened>(
   openOne: () => Promise<T>,
 ): { value: T; open(): Promise<void>; close(): Promise<void> } {
   let opened: T | undefined;
+  const current = (): T => {
+    if (opened === undefined) throw new Error('What tests share was asked for while no test runs.');
+    return opened;
+  };
   const value = new Proxy({} as T, {
-    get(_, key) {
-      if (opened === undefined) throw new Error(`${String(key)} was asked for while no test runs.`);
-      return Reflect.get(opened, key, opened);
+    get: (_, key) => Reflect.get(current(), key, current()),
+    // So that it can be spread.
+    ownKeys: () => Reflect.ownKeys(current()),
+    getOwnPropertyDescriptor(_, key) {
+      const descriptor = Reflect.getOwnPropertyDescriptor(current(), key);
+      return descriptor && { ...descriptor, configurable: true };
     },
   });
   return {

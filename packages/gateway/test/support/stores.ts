@@ -42,7 +42,7 @@ async function createSqlite(): Promise<Database> {
 async function createPostgres(): Promise<Database> {
   const url = new URL(inject('postgresUrl'));
   const name = `t_${randomUUID().replaceAll('-', '')}`;
-  await administer(url.href, `create database ${name}`);
+  await administer(url.href, `create database ${name} template ${inject('postgresTemplate')}`);
   const own = new URL(url);
   own.pathname = `/${name}`;
   return {
