@@ -27,7 +27,7 @@ export interface SpaceToolContext extends BuiltInContext {
   readonly cycle: AgentPosition;
 }
 
-export interface AgentPosition {
+interface AgentPosition {
   /** The space that visible calls and messages go to. */
   activeSpaceId: string | null;
   /** The space that was told `agent.active`. */
