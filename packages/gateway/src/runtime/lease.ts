@@ -2,6 +2,7 @@ import { LastcallError } from '@lastcall/core';
 import { sql } from 'kysely';
 import { IS_WAITING } from '../domain/inbox/waiting.ts';
 import type { Services } from '../ports/services.ts';
+import { isRowMissing, requireRow } from '../ports/store/require-row.ts';
 import { statement } from '../ports/store/statement.ts';
 import type { Store, Tx } from '../ports/store/store.ts';
 
@@ -146,16 +147,20 @@ export async function releaseThread(
 
 /** Lets go, in a transaction that holds the fence. */
 export function release(tx: Tx, { threadId }: Lease): void {
-  tx.send(free(tx.db, { threadId }));
+  tx.send(free, { threadId });
 }
 
 const free = statement((db, { threadId }: { threadId: string }) =>
   db.updateTable('threads').set({ lease_owner: null, lease_until: 0 }).where('id', '=', threadId),
 );
 
-/** Lets go unless something waits, in a transaction that holds the fence. What is written meanwhile wakes somebody after it. */
-export async function releaseIfIdle(tx: Tx, { threadId }: Lease): Promise<boolean> {
-  return (await freeIfIdle(tx.db, { threadId, now: tx.now() })).length > 0;
+/**
+ * Lets go unless something waits, in a transaction that holds the fence. What is written meanwhile wakes somebody after it. Whether
+ * it did can be asked after the commit.
+ */
+export function releaseIfIdle(tx: Tx, { threadId }: Lease): () => boolean {
+  const sent = tx.send(freeIfIdle, { threadId, now: tx.now() });
+  return () => sent.rows.length > 0;
 }
 
 const freeIfIdle = statement((db, { threadId, now }: { threadId: string; now: number }) =>
@@ -189,27 +194,13 @@ export async function fenced<T>(
   work: (tx: Tx, held: HeldThread) => Promise<T>,
 ): Promise<T> {
   return await store.transaction((tx) => {
-    tx.send(assertHeld(tx, lease));
+    tx.send(fence, lease, (error) => (isRowMissing(error) ? new LeaseLost(lease.threadId) : error));
     return work(tx, heldBy(tx, lease));
   });
 }
 
-async function assertHeld(tx: Tx, { threadId, epoch }: Lease): Promise<void> {
-  const [found] = await fence(tx.db, { threadId, epoch }).catch((error: unknown) => {
-    throw (error as { code?: unknown } | null)?.code === DIVISION_BY_ZERO ? new LeaseLost(threadId) : error;
-  });
-  if (found?.held !== 1) throw new LeaseLost(threadId);
-}
-
-/** PostgreSQL has the commit before we have the answer: there it is the statement itself that must fail. */
-const fence = statement((db, { threadId, epoch }: Lease, dialect) => {
-  const row = db
-    .selectFrom('threads')
-    .select(sql<number>`1`.as('held'))
-    .where('id', '=', threadId)
-    .where('epoch', '=', epoch);
-  if (dialect === 'sqlite') return row;
-  return db.selectFrom(row.modifyEnd(sql`for share`).as('row')).select(sql<number>`1 / count(*)`.as('held'));
+/** The lock is for share: transactions of the same holder do not wait for each other. */
+const fence = requireRow((db, { threadId, epoch }: Lease, dialect) => {
+  const row = db.selectFrom('threads').select('id').where('id', '=', threadId).where('epoch', '=', epoch);
+  return dialect === 'sqlite' ? row : row.modifyEnd(sql`for share`);
 });
-
-const DIVISION_BY_ZERO = '22012';

@@ -25,8 +25,8 @@ export function appendMessage(tx: Tx, space: SpaceRow, { text, ...given }: Appen
     created_at: now,
     updated_at: now,
   };
-  tx.send(insertMessage(tx.db, row));
-  tx.send(countMessage(tx.db, { spaceId: space.id }));
+  tx.send(insertMessage, row);
+  tx.send(countMessage, { spaceId: space.id });
   return row;
 }
 

@@ -87,7 +87,7 @@ export async function updateCard(
     ...(output === undefined ? {} : { output }),
   });
   const changed = { status, metadata, updated_at: tx.now() };
-  tx.send(changeCard(tx.db, { id: card.id, ...changed }));
+  tx.send(changeCard, { id: card.id, ...changed });
   tell(services, tx, { ...card, ...changed });
   return toMessage({ ...card, ...changed });
 }

@@ -35,39 +35,39 @@ export function emit({ bus }: Pick<Services, 'bus'>, tx: Tx, given: Emitted): vo
   }
   const events = [event];
   emitted.set(tx, events);
-  tx.beforeCommit(() => {
-    let written: StreamEvent[] = [];
-    const writing = write(tx, events).then((all) => {
-      written = all;
-    });
-    tx.send(writing);
-    tx.afterCommit(() => bus.publish(written));
+  tx.beforeCommit(async () => {
+    const written = await write(tx, events);
+    tx.afterCommit(() => bus.publish(written()));
   });
 }
 
 /**
  * Numbers are drawn last, and channels in the order of their names: the row of a channel stays locked until the commit, so that
- * readers see its events in order and without gaps, and two transactions never wait for each other.
+ * readers see its events in order and without gaps, and two transactions never wait for each other. Gives the events with their
+ * numbers, which may be known only after the commit.
  */
-async function write(tx: Tx, events: readonly Written[]): Promise<StreamEvent[]> {
+async function write(tx: Tx, events: readonly Written[]): Promise<() => StreamEvent[]> {
   const at = tx.now();
   const byChannel = Map.groupBy(events, ({ channel }) => channel);
-  const channels = [...byChannel.keys()].sort();
   const writeOne = tx.dialect === 'postgres' ? writeAtOnce : writeInTwo;
-  const numbered = await pipeline(
-    ...channels.map((channel) => writeOne(tx, { channel, at, events: (byChannel.get(channel) ?? []).map(toRow) })),
-  );
-  return channels.flatMap((channel, index) => {
-    const { first, revocations } = numbered[index] as Numbered;
-    return (byChannel.get(channel) ?? []).map(({ type, payload }, place) => ({
-      channel,
-      seq: first + place,
-      type,
-      payload,
-      at,
-      revocations,
-    }));
-  });
+  const written: (() => StreamEvent[])[] = [];
+  for (const channel of [...byChannel.keys()].sort()) {
+    const batch = byChannel.get(channel) ?? [];
+    const numbered = await writeOne(tx, { channel, at, events: batch.map(toRow) });
+    written.push(() => toStreamEvents(batch, numbered(), at));
+  }
+  return () => written.flatMap((ofOne) => ofOne());
+}
+
+function toStreamEvents(batch: readonly Written[], { first, revocations }: Numbered, at: number): StreamEvent[] {
+  return batch.map(({ channel, type, payload }, place) => ({
+    channel,
+    seq: first + place,
+    type,
+    payload,
+    at,
+    revocations,
+  }));
 }
 
 /** What the database said of a batch: its first number, and how many keys were revoked by then. */
@@ -88,11 +88,11 @@ function toRow({ type, text }: Written): Batch['events'][number] {
 }
 
 /** Draws the numbers and writes the events in one statement. */
-async function writeAtOnce(tx: Tx, { channel, at, events }: Batch): Promise<Numbered> {
+function writeAtOnce(tx: Tx, { channel, at, events }: Batch): () => Numbered {
   const types = events.map(({ type }) => type);
   const payloads = events.map(({ payload }) => payload);
-  const rows = await numberAndInsert(tx.db, { channel, at, count: events.length, types, payloads });
-  return { first: Math.min(...rows.map(({ seq }) => seq)), revocations: rows[0]?.revocations ?? 0 };
+  const sent = tx.send(numberAndInsert, { channel, at, count: events.length, types, payloads });
+  return () => ({ first: Math.min(...sent.rows.map(({ seq }) => seq)), revocations: sent.rows[0]?.revocations ?? 0 });
 }
 
 interface BatchValues {
@@ -118,7 +118,7 @@ const numberAndInsert = statement(
 );
 
 /** The same where a statement cannot do both. */
-async function writeInTwo(tx: Tx, { channel, at, events }: Batch): Promise<Numbered> {
+async function writeInTwo(tx: Tx, { channel, at, events }: Batch): Promise<() => Numbered> {
   const [[drawn], [revoked]] = await pipeline(
     draw(tx.db, { channel, count: events.length }),
     countRevocations(tx.db, {}),
@@ -130,7 +130,7 @@ async function writeInTwo(tx: Tx, { channel, at, events }: Batch): Promise<Numbe
       insertEvent(tx.db, { channel, seq: first + place, type, payload, at, revocations }),
     ),
   );
-  return { first, revocations };
+  return () => ({ first, revocations });
 }
 
 /** So many numbers of the channel. */

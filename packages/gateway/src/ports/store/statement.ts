@@ -1,10 +1,15 @@
 import { type Compilable, type CompiledQuery, type Kysely, PostgresAdapter, type RawBuilder } from 'kysely';
 import { connectionOf } from './kysely-on.ts';
 import type { Dialect } from './store.ts';
+import { StoreMisuse } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
-/** Runs a statement with these values in it. */
-export type Statement<Values, Row> = (db: Kysely<Tables>, values: Values) => Promise<Row[]>;
+/** A compiled statement: runs with these values in it. */
+export interface Statement<Values, Row> {
+  (db: Kysely<Tables>, values: Values): Promise<Row[]>;
+  /** The same, ready to be sent. Throws where a value is none that a database takes. */
+  withValues(db: Kysely<Tables>, values: Values): CompiledQuery<Row>;
+}
 
 /**
  * A statement that runs again and again: it is built and compiled once for each kind of database, and then only given its values. On
@@ -15,13 +20,17 @@ export function statement<Values extends object, Row>(
   build: (db: Kysely<Tables>, given: Values, dialect: Dialect) => Compilable<Row> | RawBuilder<Row>,
 ): Statement<Values, Row> {
   const compiled: { [D in Dialect]?: CompiledQuery<Row> } = {};
-  return async (db, values) => {
+  const withValues = (db: Kysely<Tables>, values: Values): CompiledQuery<Row> => {
     const dialect = dialectOf(db);
     compiled[dialect] ??= named(build(db, places as Values, dialect).compile(db));
-    const query = fill(compiled[dialect], values);
+    return fill(compiled[dialect], values);
+  };
+  const run = async (db: Kysely<Tables>, values: Values): Promise<Row[]> => {
+    const query = withValues(db, values);
     const connection = connectionOf(db);
     return (await (connection?.executeQuery<Row>(query) ?? db.executeQuery(query))).rows;
   };
+  return Object.assign(run, { withValues });
 }
 
 export function dialectOf(db: Kysely<Tables>): Dialect {
@@ -30,10 +39,27 @@ export function dialectOf(db: Kysely<Tables>): Dialect {
 
 function fill<Row>({ query, queryId, sql, parameters }: CompiledQuery<Row>, values: object): CompiledQuery<Row> {
   const filled = parameters.map((one) =>
-    one instanceof Place ? (values as Readonly<Record<string, unknown>>)[one.name] : one,
+    one instanceof Place ? assertBindable(one.name, (values as Readonly<Record<string, unknown>>)[one.name]) : one,
   );
   return { query, queryId, sql, parameters: filled };
 }
+
+/**
+ * PostgreSQL's driver writes objects as JSON when the statement is already half sent. What is no JSON would fail there, and only
+ * there: the statements behind it, and the commit, would be made without it.
+ */
+function assertBindable(name: string, value: unknown): unknown {
+  const isBindable = Array.isArray(value) ? value.every(isPlain) : isPlain(value);
+  if (!isBindable)
+    throw new StoreMisuse(`The value of "${name}" is no text, number, boolean or list of these: use toJson.`);
+  return value;
+}
+
+function isPlain(value: unknown): boolean {
+  return value === null || BINDABLE.has(typeof value);
+}
+
+const BINDABLE: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'bigint', 'undefined']);
 
 const names = new Map<string, string>();
 

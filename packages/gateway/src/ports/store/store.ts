@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import type { Statement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -37,10 +38,24 @@ export interface Tx {
   readonly db: Kysely<Tables>;
   /** The database's clock, in milliseconds: gateways' own clocks may differ. */
   now(): number;
-  /** A statement whose answer nobody waits for but the commit, which fails if it does. */
-  send(statement: Promise<unknown>): void;
+  /**
+   * Sends a statement without waiting for its answer. If it fails, so does the transaction, with what `toError` makes of the failure.
+   * It takes a compiled statement and no promise, because the commit may be on its way before the answer is here: from then on only
+   * the database may say no.
+   */
+  send<Values extends object, Row>(
+    statement: Statement<Values, Row>,
+    values: Values,
+    toError?: (error: unknown) => unknown,
+  ): Sent<Row>;
   /** Last work of the transaction, e.g. numbering the events it leaves. */
   beforeCommit(work: () => void | Promise<void>): void;
-  /** What the world may learn once it is durable. Must not throw. */
+  /** What the world may learn once it is durable. What it throws is told as a warning: the transaction stands. */
   afterCommit(work: () => void): void;
+}
+
+/** A statement that was sent. */
+export interface Sent<Row> {
+  /** What it returned. Known once the transaction is durable: to be read in `afterCommit`. */
+  readonly rows: readonly Row[];
 }

@@ -23,15 +23,14 @@ export function appendRows(
 ): readonly TranscriptRow[] {
   if (rows.length === 0) return [];
   const place = { threadId, runId, now: tx.now() };
-  const refuse = (error: unknown): never => {
-    throw violatesConstraint(error) ? new StaleTranscript(threadId, { cause: error }) : error;
-  };
+  const toError = (error: unknown): unknown =>
+    violatesConstraint(error) ? new StaleTranscript(threadId, { cause: error }) : error;
   if (tx.dialect === 'sqlite')
     for (const [index, row] of rows.entries())
-      tx.send(insertOne(tx.db, { ...place, ...row, before: seq + index - 1 }).catch(refuse));
+      tx.send(insertOne, { ...place, ...row, before: seq + index - 1 }, toError);
   else {
     const [kinds, payloads] = [rows.map(({ kind }) => kind), rows.map(({ payload }) => payload)];
-    tx.send(insertAll(tx.db, { ...place, before: seq - 1, kinds, payloads }).catch(refuse));
+    tx.send(insertAll, { ...place, before: seq - 1, kinds, payloads }, toError);
   }
   return rows.map((row, index) => ({ seq: seq + index, ...row }));
 }

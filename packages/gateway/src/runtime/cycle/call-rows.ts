@@ -15,11 +15,11 @@ export function writeCalls(tx: Tx, runId: string, records: readonly JournalRecor
   for (const { entry } of records) {
     if (entry.kind !== 'reply') continue;
     for (const row of toCallRows(entry, { runId, now, started })) {
-      tx.send(insertCall(tx.db, row));
+      tx.send(insertCall, row);
       started.delete(row.id);
     }
   }
-  for (const callId of started) tx.send(startCall(tx.db, { callId }));
+  for (const callId of started) tx.send(startCall, { callId });
 }
 
 function toCallRows(

@@ -33,12 +33,13 @@ export async function closeRun(services: Services, tx: Tx, cycle: Cycle, end: Ru
   const now = tx.now();
   const { status } = end;
   const values = { runId, status, stop: toJson(plainStop(end.stop)), usage: toJson(end.usage ?? null), now };
-  tx.send(status === 'cancelled' ? endCancelled(tx.db, values) : endUncancelled(tx.db, values));
+  if (status === 'cancelled') tx.send(endCancelled, values);
+  else tx.send(endIfUncancelled, values, (error) => (isStatusMissing(error) ? new RunCancelled(runId) : error));
   tx.afterCommit(() => {
     cycle.endedAs = status;
   });
   if (status === 'failed') await tellFailed(services, tx, cycle, await giveBack(services, tx, cycle, end));
-  else tx.send(finishEvents(tx.db, { runId }));
+  else tx.send(finishEvents, { runId });
   if (cycle.announcedSpaceId !== null) {
     const payload = { runId, entityId: agent.entityId };
     emit(services, tx, { channel: spaceChannel(cycle.announcedSpaceId), type: 'agent.inactive', payload });
@@ -55,12 +56,6 @@ interface EndedRun extends Pick<RunRow, 'status' | 'stop' | 'usage'> {
 const endCancelled = statement((db, { runId, status, stop, usage, now }: EndedRun) =>
   db.updateTable('runs').set({ status, stop, usage, active_in: null, ended_at: now }).where('id', '=', runId),
 );
-
-async function endUncancelled(db: Tx['db'], values: EndedRun): Promise<void> {
-  await endIfUncancelled(db, values).catch((error: unknown) => {
-    throw isStatusMissing(error) ? new RunCancelled(values.runId) : error;
-  });
-}
 
 /**
  * The mark of a cancel is looked at by the statement that has the row, and the statement itself fails where it is there: a run needs

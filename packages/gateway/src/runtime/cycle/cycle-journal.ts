@@ -16,6 +16,7 @@ import { openCardIfIn, updateCard } from '../../domain/spaces/tool-card.ts';
 import { emit, runChannel } from '../../domain/streams/emit.ts';
 import type { Services } from '../../ports/services.ts';
 import { asJson, fromJson, toJson } from '../../ports/store/json.ts';
+import { pipeline } from '../../ports/store/pipeline.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Json, MessageStatus } from '../../ports/store/tables.ts';
@@ -232,13 +233,9 @@ export class CycleJournal implements Journal {
   /** Where nothing more is to be done the thread is let go along with the run's end, and nobody has to look for more. */
   #rest(tx: Tx): void {
     const { cycle } = this.#parts;
-    let leaseReleased = false;
-    const resting = releaseIfIdle(tx, cycle.lease).then((released) => {
-      leaseReleased = released;
-    });
-    tx.send(resting);
+    const isReleased = releaseIfIdle(tx, cycle.lease);
     tx.afterCommit(() => {
-      cycle.leaseReleased = leaseReleased;
+      cycle.leaseReleased = isReleased();
     });
   }
 
@@ -263,14 +260,11 @@ export class CycleJournal implements Journal {
     const ended = isPending
       ? ({ status: 'pending', settledAt: null } as const)
       : ({ status: 'settled', settledAt: tx.now() } as const);
-    tx.send(endCall(tx.db, { callId, outcome: kept, ...ended }));
+    tx.send(endCall, { callId, outcome: kept, ...ended });
     const isWritten = outcome.status === 'ok' || isPending;
     const writes = isWritten ? staging.of(callId) : [];
     // Sent ahead of what is written, which waits for answers anyway: nothing lands after a cancel was accepted.
-    const checking = isPending || writes.length > 0 ? assertNotCancelled(tx, cycle.runId) : undefined;
-    if (checking !== undefined) tx.send(checking);
-    await applyStaged(tx, writes);
-    await checking;
+    if (isPending || writes.length > 0) await pipeline(assertNotCancelled(tx, cycle.runId), applyStaged(tx, writes));
     if (isPending) await this.#wait(tx, settlement);
     else if (cycle.cards.has(callId))
       await updateCard(services, tx, callId, { status: CARD_STATUS[outcome.status], output: outputOf(outcome) });

@@ -186,8 +186,8 @@ async function begin(
     { kind: 'message', message: { role: 'user', content: [{ type: 'text', text }] } },
   ];
   const place = { runId: run.id, seq: consciousness.nextSeq };
-  tx.send(insertRun(tx.db, run));
-  for (const { id } of events) tx.send(claimEvent(tx.db, { id, runId: run.id }));
+  tx.send(insertRun, run);
+  for (const { id } of events) tx.send(claimEvent, { id, runId: run.id });
   const written = insertEntries(
     held,
     place,

@@ -1,0 +1,11 @@
+import { type Statement, statement } from '../../src/ports/store/statement.ts';
+
+/** The smallest table there is, for tests of the store itself. */
+export interface Setting {
+  readonly key: string;
+  readonly value: string;
+}
+
+export const insertSetting: Statement<Setting, unknown> = statement((db, { key, value }: Setting) =>
+  db.insertInto('settings').values({ key, value }),
+);
