@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { IS_WAITING } from '../domain/inbox/waiting.ts';
 import type { Services } from '../ports/services.ts';
 import { isRowMissing, requireRow } from '../ports/store/require-row.ts';
-import { statement } from '../ports/store/statement.ts';
+import { type Params, statement } from '../ports/store/statement.ts';
 import type { Store, Tx } from '../ports/store/store.ts';
 
 /** A thread held by one worker. Whoever holds an older epoch of it writes nothing any more. */
@@ -85,7 +85,7 @@ interface Claim {
   readonly until: number;
 }
 
-const claim = statement((db, { threadId, owner, now, until }: Claim) =>
+const claim = statement((db, { threadId, owner, now, until }: Params<Claim>) =>
   db
     .updateTable('threads')
     .set((eb) => ({ lease_owner: owner, lease_until: until, epoch: eb('epoch', '+', 1) }))
@@ -95,7 +95,7 @@ const claim = statement((db, { threadId, owner, now, until }: Claim) =>
 );
 
 /** Waits for whoever is changing the row. */
-const awaitChange = statement((db, { threadId }: { threadId: string }) =>
+const awaitChange = statement((db, { threadId }: Params<{ threadId: string }>) =>
   db.selectFrom('threads').select('id').where('id', '=', threadId).modifyEnd(sql`for no key update`),
 );
 
@@ -150,7 +150,7 @@ export function release(tx: Tx, { threadId }: Lease): void {
   tx.send(free, { threadId });
 }
 
-const free = statement((db, { threadId }: { threadId: string }) =>
+const free = statement((db, { threadId }: Params<{ threadId: string }>) =>
   db.updateTable('threads').set({ lease_owner: null, lease_until: 0 }).where('id', '=', threadId),
 );
 
@@ -163,7 +163,7 @@ export function releaseIfIdle(tx: Tx, { threadId }: Lease): () => boolean {
   return () => sent.rows.length > 0;
 }
 
-const freeIfIdle = statement((db, { threadId, now }: { threadId: string; now: number }) =>
+const freeIfIdle = statement((db, { threadId, now }: Params<{ threadId: string; now: number }>) =>
   db
     .updateTable('threads')
     .set({ lease_owner: null, lease_until: 0 })
@@ -200,7 +200,7 @@ export async function fenced<T>(
 }
 
 /** The lock is for share: transactions of the same holder do not wait for each other. */
-const fence = requireRow((db, { threadId, epoch }: Lease, dialect) => {
+const fence = requireRow((db, { threadId, epoch }: Params<Lease>, dialect) => {
   const row = db.selectFrom('threads').select('id').where('id', '=', threadId).where('epoch', '=', epoch);
   return dialect === 'sqlite' ? row : row.modifyEnd(sql`for share`);
 });

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { emit } from '../../src/domain/streams/emit.ts';
 import { pipeline } from '../../src/ports/store/pipeline.ts';
-import { statement } from '../../src/ports/store/statement.ts';
+import { type Params, statement } from '../../src/ports/store/statement.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { insertSetting } from '../support/settings.ts';
 import { type Database, databases } from '../support/stores.ts';
@@ -40,11 +40,11 @@ describe.each(of('postgres'))('attacks on the store on $kind', ({ create }) => {
 
   test('statements of one text share a name, and no other has it', async () => {
     const same = () =>
-      statement((db, { key }: { key: string }) =>
+      statement((db, { key }: Params<{ key: string }>) =>
         db.selectFrom('settings').select(['value', 'key']).where('key', '=', key),
       );
     const [one, two] = [same(), same()];
-    const write = statement((db, given: { key: string; value: string }) =>
+    const write = statement((db, given: Params<{ key: string; value: string }>) =>
       db.insertInto('settings').values({ key: given.key, value: given.value }),
     );
     await store.transaction(async (tx) => {

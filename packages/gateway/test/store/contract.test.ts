@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
 import { isRowMissing, requireRow } from '../../src/ports/store/require-row.ts';
+import { type Params, statement } from '../../src/ports/store/statement.ts';
 import type { Store, Tx } from '../../src/ports/store/store.ts';
 import { insertSetting } from '../support/settings.ts';
 import { type Database, databases } from '../support/stores.ts';
@@ -25,7 +26,7 @@ const opened = (create: () => Promise<Database>): void => {
 const setting = (key: string) => ({ key, value: '1' });
 const keys = async (): Promise<string[]> =>
   (await store.db.selectFrom('settings').select('key').orderBy('key').execute()).map(({ key }) => key);
-const findSetting = requireRow((db, { key }: { key: string }) =>
+const findSetting = requireRow((db, { key }: Params<{ key: string }>) =>
   db.selectFrom('settings').select('key').where('key', '=', key),
 );
 
@@ -96,6 +97,29 @@ describe.each(databases)('the contract of the store on $kind', ({ create }) => {
     await requiring('a');
     await expect(requiring('missing')).rejects.toThrow('nobody there');
     expect(await keys()).toEqual(['a', 'behind a']);
+  });
+
+  test('a value that a statement takes is a parameter, and no code can branch on it', () => {
+    interface Values {
+      readonly key: string;
+      readonly count: number | null;
+    }
+    // The types are the test: where one of these compiles, the directive above it is an error.
+    const query = statement((db, params: Params<Values>) => {
+      const rows = db.selectFrom('settings').select('key').where('key', '=', params.key);
+      // @ts-expect-error It is no text.
+      if (params.key === 'a') return rows;
+      // @ts-expect-error It is no number.
+      if (params.count > 1) return rows;
+      // @ts-expect-error Nothing but a query takes it.
+      Number.parseInt(params.key, 10);
+      // @ts-expect-error It is true whatever the value will be.
+      const limited = params.count ? rows.limit(1) : rows;
+      // @ts-expect-error So it is here.
+      if (params.key) return limited;
+      return rows;
+    });
+    expect(query).toBeTypeOf('function');
   });
 
   test('only compiled statements are sent without waiting for their answer', () => {

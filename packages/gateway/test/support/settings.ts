@@ -1,4 +1,4 @@
-import { type Statement, statement } from '../../src/ports/store/statement.ts';
+import { type Params, type Statement, statement } from '../../src/ports/store/statement.ts';
 
 /** The smallest table there is, for tests of the store itself. */
 export interface Setting {
@@ -6,6 +6,6 @@ export interface Setting {
   readonly value: string;
 }
 
-export const insertSetting: Statement<Setting, unknown> = statement((db, { key, value }: Setting) =>
+export const insertSetting: Statement<Setting, unknown> = statement((db, { key, value }: Params<Setting>) =>
   db.insertInto('settings').values({ key, value }),
 );

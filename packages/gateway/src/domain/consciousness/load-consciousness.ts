@@ -1,6 +1,6 @@
 import type { Entry, JournalRecord } from '@lastcall/core';
 import { type Kysely, sql } from 'kysely';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tables, TranscriptEntryRow } from '../../ports/store/tables.ts';
 import { COMPACTION, fromCompactionPayload, fromEntryPayload } from './transcript-row.ts';
 
@@ -47,7 +47,7 @@ export function toConsciousness(rows: readonly TranscriptRow[]): Consciousness {
 }
 
 /** Walks back from the newest row, so that it costs what was written since, however long the thread is. */
-const fromLastCompaction = statement((db, { threadId }: { threadId: string }) =>
+const fromLastCompaction = statement((db, { threadId }: Params<{ threadId: string }>) =>
   db
     .selectFrom('transcript_entries')
     .select(['seq', 'kind', 'payload'])

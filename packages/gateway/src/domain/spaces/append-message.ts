@@ -1,6 +1,6 @@
 import { insertRow } from '../../ports/store/insert-row.ts';
 import { toJson } from '../../ports/store/json.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { MessageRow, SpaceRow } from '../../ports/store/tables.ts';
 import { newId } from '../new-id.ts';
@@ -32,7 +32,7 @@ export function appendMessage(tx: Tx, space: SpaceRow, { text, ...given }: Appen
 
 const insertMessage = insertRow('messages');
 
-const countMessage = statement((db, { spaceId }: { spaceId: string }) =>
+const countMessage = statement((db, { spaceId }: Params<{ spaceId: string }>) =>
   db
     .updateTable('spaces')
     .set((eb) => ({ next_seq: eb('next_seq', '+', 1) }))

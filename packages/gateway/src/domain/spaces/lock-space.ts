@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { COLUMNS } from '../../ports/store/columns.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { SpaceRow } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
@@ -18,7 +18,7 @@ export async function lockSpace(tx: Tx, spaceId: string): Promise<SpaceRow> {
   return space;
 }
 
-const lock = statement((db, { spaceId }: { spaceId: string }, dialect) => {
+const lock = statement((db, { spaceId }: Params<{ spaceId: string }>, dialect) => {
   const row = db.selectFrom('spaces').select(COLUMNS.spaces).where('id', '=', spaceId);
   // Weaker than FOR UPDATE: rows that refer to the space may be written meanwhile.
   return dialect === 'postgres' ? row.modifyEnd(sql`for no key update`) : row;

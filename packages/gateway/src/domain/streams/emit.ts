@@ -3,7 +3,7 @@ import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/json.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 
 interface Emitted {
@@ -104,7 +104,7 @@ interface BatchValues {
 }
 
 const numberAndInsert = statement(
-  (_db, { channel, at, count, types, payloads }: BatchValues) => sql<{ seq: number; revocations: number }>`
+  (_db, { channel, at, count, types, payloads }: Params<BatchValues>) => sql<{ seq: number; revocations: number }>`
     with numbered as (
       insert into channels (id, next_seq, swept_seq) values (${channel}, ${count}::int + 1, 0)
       on conflict (id) do update set next_seq = channels.next_seq + ${count}::int
@@ -134,7 +134,7 @@ async function writeInTwo(tx: Tx, { channel, at, events }: Batch): Promise<() =>
 }
 
 /** So many numbers of the channel. */
-const draw = statement((db, { channel, count }: Pick<BatchValues, 'channel' | 'count'>) =>
+const draw = statement((db, { channel, count }: Params<Pick<BatchValues, 'channel' | 'count'>>) =>
   db
     .insertInto('channels')
     .values({ id: channel, next_seq: sql`${count} + 1`, swept_seq: 0 })
@@ -155,6 +155,6 @@ interface EventValues {
   readonly revocations: number;
 }
 
-const insertEvent = statement((db, { channel, seq, type, payload, at, revocations }: EventValues) =>
+const insertEvent = statement((db, { channel, seq, type, payload, at, revocations }: Params<EventValues>) =>
   db.insertInto('stream_events').values({ channel, seq, type, payload, created_at: at, revocations }),
 );

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { statement } from '../store/statement.ts';
+import { type Params, statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
 
 /** The queue's own schema and the name of its one task. */
@@ -73,7 +73,7 @@ interface JobValues {
 }
 
 const addAll = statement(
-  (_db, { keys, threads, times, firsts }: JobValues) => sql<{ key: string }>`
+  (_db, { keys, threads, times, firsts }: Params<JobValues>) => sql<{ key: string }>`
     select asked.key
     from unnest(${keys}::text[], ${threads}::text[], ${times}::bigint[], ${firsts}::boolean[])
       as asked (key, thread, at, first)

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
-import { type Statement, statement } from './statement.ts';
+import { type Params, type Statement, statement } from './statement.ts';
 import type { Dialect } from './store.ts';
 import type { Tables } from './tables.ts';
 
@@ -12,11 +12,11 @@ type Rows = SelectQueryBuilder<any, any, unknown>;
  * answer. `isRowMissing` tells the failure.
  */
 export function requireRow<Values extends object>(
-  build: (db: Kysely<Tables>, given: Values, dialect: Dialect) => Rows,
+  build: (db: Kysely<Tables>, params: Params<Values>, dialect: Dialect) => Rows,
 ): Statement<Values, unknown> {
   return statement(
-    (db, given: Values, dialect) =>
-      sql`select lastcall_assert_found(count(*)) from (${build(db, given, dialect)}) as found`,
+    (db, params: Params<Values>, dialect) =>
+      sql`select lastcall_assert_found(count(*)) from (${build(db, params, dialect)}) as found`,
   );
 }
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import { StaleTranscript } from '../../domain/consciousness/stale-transcript.ts';
 import { violatesConstraint } from '../../ports/store/constraint-error.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { HeldThread } from '../lease.ts';
 
 /** By which run rows are written; `seq` is the first one's. */
@@ -46,7 +46,7 @@ interface Place {
 interface OneRow extends Place, Omit<TranscriptRow, 'seq'> {}
 
 const insertOne = statement(
-  (_db, { threadId, before, runId, kind, payload, now }: OneRow) => sql`
+  (_db, { threadId, before, runId, kind, payload, now }: Params<OneRow>) => sql`
     insert into transcript_entries (thread_id, seq, run_id, kind, payload, created_at)
     select ${threadId}, case when last.seq = ${before} then last.seq + 1 end, ${runId}, ${kind}, ${payload}, ${now}
     from (select coalesce(max(seq), 0) as seq from transcript_entries where thread_id = ${threadId}) as last`,
@@ -59,7 +59,7 @@ interface AllRows extends Place {
 
 /** One statement for all of them, because each that is sent by itself costs more than it does. */
 const insertAll = statement(
-  (_db, { threadId, runId, now, before, kinds, payloads }: AllRows) => sql`
+  (_db, { threadId, runId, now, before, kinds, payloads }: Params<AllRows>) => sql`
     insert into transcript_entries (thread_id, seq, run_id, kind, payload, created_at)
     select ${threadId}, case when last.seq = ${before}::bigint then last.seq + given.place end, ${runId}, given.kind,
       given.payload, ${now}::bigint

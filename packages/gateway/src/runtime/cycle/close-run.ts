@@ -6,7 +6,7 @@ import { updateCard } from '../../domain/spaces/tool-card.ts';
 import { emit, runChannel, spaceChannel } from '../../domain/streams/emit.ts';
 import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/json.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { RunRow } from '../../ports/store/tables.ts';
 import type { Cycle } from './cycle.ts';
@@ -53,7 +53,7 @@ interface EndedRun extends Pick<RunRow, 'status' | 'stop' | 'usage'> {
   readonly now: number;
 }
 
-const endCancelled = statement((db, { runId, status, stop, usage, now }: EndedRun) =>
+const endCancelled = statement((db, { runId, status, stop, usage, now }: Params<EndedRun>) =>
   db.updateTable('runs').set({ status, stop, usage, active_in: null, ended_at: now }).where('id', '=', runId),
 );
 
@@ -61,7 +61,7 @@ const endCancelled = statement((db, { runId, status, stop, usage, now }: EndedRu
  * The mark of a cancel is looked at by the statement that has the row, and the statement itself fails where it is there: a run needs
  * a status. PostgreSQL has the commit before we have the answer, so we could not tell it then.
  */
-const endIfUncancelled = statement((db, { runId, status, stop, usage, now }: EndedRun) =>
+const endIfUncancelled = statement((db, { runId, status, stop, usage, now }: Params<EndedRun>) =>
   db
     .updateTable('runs')
     .set({
@@ -82,7 +82,7 @@ function isStatusMissing(error: unknown): boolean {
 }
 
 /** Those of an agent that was deleted meanwhile are dead, and stay so. */
-const finishEvents = statement((db, { runId }: { runId: string }) =>
+const finishEvents = statement((db, { runId }: Params<{ runId: string }>) =>
   db.updateTable('inbox_events').set({ status: 'done' }).where('run_id', '=', runId).where('status', '=', 'claimed'),
 );
 

@@ -8,7 +8,7 @@ import type { Services } from '../../ports/services.ts';
 import { insertRow } from '../../ports/store/insert-row.ts';
 import { fromJson, toJson } from '../../ports/store/json.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { RunRow } from '../../ports/store/tables.ts';
 import { type Claimant, claimThread, fenced, type HeldThread, type Lease, regainThread, release } from '../lease.ts';
@@ -204,7 +204,7 @@ async function begin(
 
 const insertRun = insertRow('runs');
 
-const claimEvent = statement((db, { id, runId }: { id: number; runId: string }) =>
+const claimEvent = statement((db, { id, runId }: Params<{ id: number; runId: string }>) =>
   db
     .updateTable('inbox_events')
     .set((eb) => ({ status: 'claimed' as const, run_id: runId, attempts: eb('attempts', '+', 1) }))

@@ -10,7 +10,7 @@ import { IS_WAITING } from '../../domain/inbox/waiting.ts';
 import { batchReads } from '../../ports/store/batch-reads.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
-import { dialectOf } from '../../ports/store/statement.ts';
+import { dialectOf, type Param } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { AgentRow, InboxEventRow, RunRow, Tables, ThreadRow } from '../../ports/store/tables.ts';
 import type { HeldThread } from '../lease.ts';
@@ -59,7 +59,13 @@ export async function waitingEvents(tx: Tx, agentId: string, limit: number): Pro
   return await waitingOf(tx.db, { agentId, now: tx.now() }).limit(limit).execute();
 }
 
-const waitingOf = (db: Kysely<Tables>, { agentId, now }: { agentId: string; now: number }) =>
+/** Built once as a statement, and each time for an agent that takes many. */
+interface WaitingOf {
+  readonly agentId: string | Param<string>;
+  readonly now: number | Param<number>;
+}
+
+const waitingOf = (db: Kysely<Tables>, { agentId, now }: WaitingOf) =>
   db
     .selectFrom('inbox_events')
     .select(COLUMNS.inbox_events)
@@ -71,7 +77,7 @@ const waitingOf = (db: Kysely<Tables>, { agentId, now }: { agentId: string; now:
     .orderBy('id');
 
 /** On its way a statement may wait for whoever has the thread: what came meanwhile is taken too. */
-function orLater(db: Kysely<Tables>, now: number): RawBuilder<number> {
+function orLater(db: Kysely<Tables>, now: WaitingOf['now']): RawBuilder<number> {
   if (dialectOf(db) === 'sqlite') return sql<number>`${now}`;
   return sql<number>`greatest(${now}::bigint, (extract(epoch from clock_timestamp()) * 1000)::bigint)`;
 }

@@ -3,7 +3,7 @@ import { ApiError } from '../../domain/api-error.ts';
 import { findKey } from '../../domain/keys/api-key.ts';
 import { hasScope, type Scope } from '../../domain/keys/scope.ts';
 import { verifyToken } from '../../domain/keys/tokens.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 import type { Endpoint } from './endpoint.ts';
 
@@ -110,7 +110,7 @@ async function isLiving(db: Kysely<Tables>, entityId: string): Promise<boolean> 
   return (await findLiving(db, { entityId })).length > 0;
 }
 
-const findLiving = statement((db, { entityId }: { entityId: string }) =>
+const findLiving = statement((db, { entityId }: Params<{ entityId: string }>) =>
   db.selectFrom('entities').select('id').where('id', '=', entityId).where('deleted_at', 'is', null),
 );
 
