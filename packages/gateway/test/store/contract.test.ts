@@ -3,14 +3,18 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { lockRows } from '../../src/ports/store/lock-rows.ts';
 import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
 import { isRowMissing, requireRow } from '../../src/ports/store/require-row.ts';
 import { type Params, statement } from '../../src/ports/store/statement.ts';
 import type { Store, Tx } from '../../src/ports/store/store.ts';
+import type { SpaceRow } from '../../src/ports/store/tables.ts';
+import { holdLock } from '../support/held-lock.ts';
 import { insertSetting } from '../support/settings.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { type TappedWire, tapWire } from '../support/tapped-wire.ts';
 
+const LOCK_NOT_AVAILABLE = '55P03';
 let database: Database;
 let store: Store;
 const opened = (create: () => Promise<Database>): void => {
@@ -169,6 +173,27 @@ describe.each(databases.filter(({ kind }) => kind === 'postgres'))(
         await tx.db.insertInto('settings').values(setting('b')).execute();
         tx.send(insertSetting, setting('c'));
       });
+
+    test('rows are locked in the order of the store, not in that of the arguments', async () => {
+      const [first, second] = ['a', 'b'].map((id) => ({
+        id,
+        name: id,
+        description: '',
+        metadata: '{}',
+        next_seq: 1,
+        hops: 0,
+        created_at: 0,
+      })) as [SpaceRow, SpaceRow];
+      await store.transaction(({ db }) => db.insertInto('spaces').values([first, second]).execute());
+      const held = await holdLock(database, `select id from spaces where id = 'b' for update`);
+      const locking = store.transaction((tx) => lockRows(tx, { spaces: ['b', 'a'] }));
+      await held.waitedFor({ orDone: locking });
+      // It waits for b, and has a: whoever locks the same two cannot have a and wait for b as well.
+      const taking = held.query(`select id from spaces where id = 'a' for update nowait`);
+      await expect(taking).rejects.toMatchObject({ code: LOCK_NOT_AVAILABLE });
+      await held.release();
+      await locking;
+    });
 
     test('where BEGIN fails nothing is written', async () => {
       wire.tap('begin', 'spoil');

@@ -1,9 +1,9 @@
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/json.ts';
+import { lockRows } from '../../ports/store/lock-rows.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { cancelPending } from '../pending/cancel-pending.ts';
 import { cancelRunsOf } from '../runs/request-cancel.ts';
-import { lockSpace } from '../spaces/lock-space.ts';
 import { removeMember } from '../spaces/membership.ts';
 import { cancelCards } from '../spaces/tool-card.ts';
 import { findAgent } from './agent.ts';
@@ -31,13 +31,12 @@ export async function deleteAgent(services: Services, tx: Tx, agentId: string): 
 }
 
 async function leaveSpaces(services: Services, tx: Tx, entityId: string): Promise<void> {
-  // All of them before anything else is written: see lockSpace.
-  for (const spaceId of await spacesOf(tx, entityId)) await lockSpace(tx, spaceId);
+  // All of them before anything else is written.
+  await lockRows(tx, { spaces: await spacesOf(tx, entityId) });
   // Asked again, now that they are ours: somebody may have taken the agent out of one until then.
   for (const spaceId of await spacesOf(tx, entityId)) await removeMember(services, tx, { spaceId, entityId });
 }
 
-/** In the order of their ids. */
 async function spacesOf(tx: Tx, entityId: string): Promise<readonly string[]> {
   const joined = await tx.db
     .selectFrom('memberships')
@@ -45,7 +44,7 @@ async function spacesOf(tx: Tx, entityId: string): Promise<readonly string[]> {
     .where('entity_id', '=', entityId)
     .where('left_at', 'is', null)
     .execute();
-  return joined.map(({ space_id }) => space_id).sort();
+  return joined.map(({ space_id }) => space_id);
 }
 
 async function markDeleted(tx: Tx, agentId: string, entityId: string): Promise<void> {

@@ -9,7 +9,7 @@ import { isId } from '../entities/column-text.ts';
 /**
  * The space's row, which nobody else changes until the commit. Whoever posts to a space, joins or leaves it begins here: messages
  * are numbered without gaps, and who is in the space stays the same from the check to the last event that was pushed.
- * A transaction that needs several spaces locks them in the order of their ids.
+ * A transaction that needs several spaces locks them with `lockRows`.
  */
 export async function lockSpace(tx: Tx, spaceId: string): Promise<SpaceRow> {
   if (!isId(spaceId)) throw notFound('space', spaceId);
