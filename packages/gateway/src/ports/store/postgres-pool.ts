@@ -49,10 +49,16 @@ async function makeReadOnly(client: ClientBase): Promise<void> {
 function createBatchingSocket(): Socket {
   const socket = new Socket();
   const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;
+  let isBatching = false;
   socket.write = (...given: unknown[]): boolean => {
-    if (socket.writableCorked === 0) {
+    // Besides the driver's own cork, which ends with each statement.
+    if (!isBatching) {
+      isBatching = true;
       socket.cork();
-      process.nextTick(() => socket.uncork());
+      process.nextTick(() => {
+        isBatching = false;
+        socket.uncork();
+      });
     }
     return write(...given);
   };

@@ -6,11 +6,32 @@ import type { Tables } from './tables.ts';
  * All durable state, in transactions. Written once, in Kysely, for every database; what differs between them is in
  * `sqlite-store.ts` and `postgres-store.ts`.
  *
- * Guarantees: a transaction that resolves is durable; one that rejects has changed nothing; reads see what was committed.
+ * The contract, the same for every database, each clause with a test in `contract.test.ts`:
+ *
+ * 1. A transaction that resolves is durable. One that rejects has changed nothing, or says that it cannot know (`inDoubt`).
+ * 2. After COMMIT is sent nothing of ours can fail: statements are compiled and their values checked when they are sent, what they
+ *    return is read after the commit, and what `afterCommit` throws is a warning.
+ * 3. Nothing is written unless BEGIN holds. On PostgreSQL BEGIN travels with the first statements; should it fail, the server
+ *    refuses what they write, because connections are read only outside of transactions.
+ * 4. Several rows are locked in the order of the store, not of the caller: `lockRows`.
+ * 5. A value that a statement takes is a `Param`: code that branches on it does not compile.
+ * 6. Only compiled statements are sent without waiting for their answer: `Tx.send`. One that must find a row fails by itself:
+ *    `requireRow`.
+ *
+ * A transaction on PostgreSQL that waits for nothing is one round trip:
+ *
+ *     gateway    BEGIN · lock · write · write · COMMIT                       afterCommit
+ *                                    │                                            ▲
+ *     database                       └─▶ all of it, or one fails and undoes all ──┘
+ *
+ * On SQLite statements are answered at once, and COMMIT follows when all are known to have succeeded.
  */
 export interface Store {
   readonly dialect: Dialect;
-  /** For reading outside a transaction. Inside one it throws: a database with one connection would wait for itself. */
+  /**
+   * For reading outside a transaction; PostgreSQL refuses to write there. Inside a transaction it throws: a database with one
+   * connection would wait for itself.
+   */
   readonly db: Kysely<Tables>;
   /**
    * Runs `work`, commits, then runs what it left for after. Conflicts with other transactions are tried again: `work` may run more
