@@ -1,7 +1,7 @@
 import { type Params, type Statement, statement } from '../../src/ports/store/statement.ts';
 
 /** The smallest table there is, for tests of the store itself. */
-export interface Setting {
+interface Setting {
   readonly key: string;
   readonly value: string;
 }

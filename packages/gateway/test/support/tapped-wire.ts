@@ -1,7 +1,7 @@
 import { createServer, connect as openSocket, type Socket } from 'node:net';
 
 /** What happens to a command that goes through a tapped wire: it passes, is spoilt, or takes the connection down with it. */
-export type Tap = 'pass' | 'spoil' | 'cut before' | 'cut after';
+type Tap = 'pass' | 'spoil' | 'cut before' | 'cut after';
 
 /** A way to a PostgreSQL server on which single commands can be tampered with. */
 export interface TappedWire {
