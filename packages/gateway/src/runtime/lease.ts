@@ -2,7 +2,8 @@ import { LastcallError } from '@lastcall/core';
 import { sql } from 'kysely';
 import { IS_WAITING } from '../domain/waiting-events.ts';
 import type { Services } from '../ports/services.ts';
-import { statement } from '../ports/store/statement.ts';
+import { isRowMissing, requireRow } from '../ports/store/require-row.ts';
+import { type Params, statement } from '../ports/store/statement.ts';
 import type { Store, Tx } from '../ports/store/store.ts';
 
 /** A thread held by one worker. A worker that holds an older epoch of the thread cannot write any more. */
@@ -88,7 +89,7 @@ interface Claim {
   readonly until: number;
 }
 
-const claim = statement((db, { threadId, owner, now, until }: Claim) =>
+const claim = statement((db, { threadId, owner, now, until }: Params<Claim>) =>
   db
     .updateTable('threads')
     .set((eb) => ({ lease_owner: owner, lease_until: until, epoch: eb('epoch', '+', 1) }))
@@ -98,7 +99,7 @@ const claim = statement((db, { threadId, owner, now, until }: Claim) =>
 );
 
 /** Waits until whoever is changing the row has committed. */
-const lockThreadRow = statement((db, { threadId }: { threadId: string }) =>
+const lockThreadRow = statement((db, { threadId }: Params<{ threadId: string }>) =>
   db.selectFrom('threads').select('id').where('id', '=', threadId).modifyEnd(sql`for no key update`),
 );
 
@@ -153,22 +154,23 @@ export async function releaseThread(
 
 /** Releases the thread. The transaction must hold the fence. */
 export function release(tx: Tx, { threadId }: Lease): void {
-  tx.send(clearLease(tx.db, { threadId }));
+  tx.send(clearLease, { threadId });
 }
 
-const clearLease = statement((db, { threadId }: { threadId: string }) =>
+const clearLease = statement((db, { threadId }: Params<{ threadId: string }>) =>
   db.updateTable('threads').set({ lease_owner: null, lease_until: 0 }).where('id', '=', threadId),
 );
 
 /**
  * Releases the thread unless an event waits. The transaction must hold the fence. An event that is written at the same
- * time wakes a worker after the commit.
+ * time wakes a worker after the commit. After the commit, the returned function says whether the thread was released.
  */
-export async function releaseIfIdle(tx: Tx, { threadId }: Lease): Promise<boolean> {
-  return (await clearLeaseIfIdle(tx.db, { threadId, now: tx.now() })).length > 0;
+export function releaseIfIdle(tx: Tx, { threadId }: Lease): () => boolean {
+  const sent = tx.send(clearLeaseIfIdle, { threadId, now: tx.now() });
+  return () => sent.rows.length > 0;
 }
 
-const clearLeaseIfIdle = statement((db, { threadId, now }: { threadId: string; now: number }) =>
+const clearLeaseIfIdle = statement((db, { threadId, now }: Params<{ threadId: string; now: number }>) =>
   db
     .updateTable('threads')
     .set({ lease_owner: null, lease_until: 0 })
@@ -199,30 +201,16 @@ export async function fenced<T>(
   work: (tx: Tx, held: HeldThread) => Promise<T>,
 ): Promise<T> {
   return await store.transaction((tx) => {
-    tx.send(assertHeld(tx, lease));
+    tx.send(fence, lease, (error) => (isRowMissing(error) ? new LeaseLost(lease.threadId) : error));
     return work(tx, heldBy(tx, lease));
   });
 }
 
-async function assertHeld(tx: Tx, { threadId, epoch }: Lease): Promise<void> {
-  const [found] = await fence(tx.db, { threadId, epoch }).catch((error: unknown) => {
-    throw (error as { code?: unknown } | null)?.code === DIVISION_BY_ZERO ? new LeaseLost(threadId) : error;
-  });
-  if (found?.held !== 1) throw new LeaseLost(threadId);
-}
-
 /**
- * On PostgreSQL the commit is sent before the answer to this statement is read, so the statement itself must fail: it
- * divides by zero.
+ * On PostgreSQL the commit is sent before the answer to this statement is read, so the statement itself must fail. The lock is
+ * for share, so that transactions of the same holder do not wait for each other.
  */
-const fence = statement((db, { threadId, epoch }: Lease, dialect) => {
-  const row = db
-    .selectFrom('threads')
-    .select(sql<number>`1`.as('held'))
-    .where('id', '=', threadId)
-    .where('epoch', '=', epoch);
-  if (dialect === 'sqlite') return row;
-  return db.selectFrom(row.modifyEnd(sql`for share`).as('row')).select(sql<number>`1 / count(*)`.as('held'));
+const fence = requireRow((db, { threadId, epoch }: Params<Lease>, dialect) => {
+  const row = db.selectFrom('threads').select('id').where('id', '=', threadId).where('epoch', '=', epoch);
+  return dialect === 'sqlite' ? row : row.modifyEnd(sql`for share`);
 });
-
-const DIVISION_BY_ZERO = '22012';

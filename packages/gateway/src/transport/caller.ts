@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Scope } from '../domain/keys/scope.ts';
-import { statement } from '../ports/store/statement.ts';
+import { type Params, statement } from '../ports/store/statement.ts';
 import type { Tables } from '../ports/store/tables.ts';
 
 /** Who sends a request. */
@@ -36,6 +36,6 @@ export async function isUndeleted(db: Kysely<Tables>, entityId: string): Promise
   return (await findUndeleted(db, { entityId })).length > 0;
 }
 
-const findUndeleted = statement((db, { entityId }: { entityId: string }) =>
+const findUndeleted = statement((db, { entityId }: Params<{ entityId: string }>) =>
   db.selectFrom('entities').select('id').where('id', '=', entityId).where('deleted_at', 'is', null),
 );

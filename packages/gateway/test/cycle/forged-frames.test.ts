@@ -173,7 +173,9 @@ describeWorlds('a frame that is known to those who forge it', (open) => {
     const tools = ['risky', 'edited', 'broken', 'denied', 'ask', 'ask_again'];
     const [ada, bot] = [await world.person('Ada'), await world.agent('Bot', { tools })];
     const space = await world.space('Lobby', [ada, bot]);
-    await world.store.db.updateTable('agents').set({ active_space_id: space }).where('id', '=', bot).execute();
+    await world.store.transaction(({ db }) =>
+      db.updateTable('agents').set({ active_space_id: space }).where('id', '=', bot).execute(),
+    );
     await world.say(space, ada, 'Hello');
     await world.idle();
     const fake = forgery(state.tag);

@@ -169,16 +169,16 @@ describeWorlds('a cycle of a hostile', (open) => {
     await inside.promise;
     expect(await cardsIn(world, space)).toEqual(['running']);
     // As if twenty had taken it over since, and written nothing.
-    await world.store.db
-      .updateTable('runs')
-      .set({ attempts: 20, taken_seq: 1_000 })
-      .where('thread_id', '=', bot)
-      .execute();
-    await world.store.db
-      .updateTable('threads')
-      .set((eb) => ({ lease_owner: 'dead', lease_until: 0, epoch: eb('epoch', '+', 1) }))
-      .where('id', '=', bot)
-      .execute();
+    await world.store.transaction(({ db }) =>
+      db.updateTable('runs').set({ attempts: 20, taken_seq: 1_000 }).where('thread_id', '=', bot).execute(),
+    );
+    await world.store.transaction(({ db }) =>
+      db
+        .updateTable('threads')
+        .set((eb) => ({ lease_owner: 'dead', lease_until: 0, epoch: eb('epoch', '+', 1) }))
+        .where('id', '=', bot)
+        .execute(),
+    );
     await expect.poll(() => cardsIn(world, space), { timeout: 10_000 }).toEqual(['error']);
     expect(await endsOf(world, bot)).toEqual([{ status: 'dead', attempts: 1 }]);
     const calls = await world.store.db

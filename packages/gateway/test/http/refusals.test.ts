@@ -210,7 +210,9 @@ describe.each(databases)('what is refused on $kind', ({ create }) => {
     const ada = await api.person();
     const token = await api.tokenOf(ada);
     expect((await api.call('GET', '/api/spaces', { secret: token })).status).toBe(200);
-    await api.store.db.updateTable('entities').set({ deleted_at: 1 }).where('id', '=', ada).execute();
+    await api.store.transaction(({ db }) =>
+      db.updateTable('entities').set({ deleted_at: 1 }).where('id', '=', ada).execute(),
+    );
     expect((await api.call('GET', '/api/spaces', { secret: token })).status).toBe(401);
     expect((await api.call('POST', `/api/entities/${ada}/token`)).status).toBe(404);
   });

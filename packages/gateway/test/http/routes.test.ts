@@ -221,7 +221,9 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     expect(await api.done('GET', `/api/runs/${run}`)).toMatchObject({ agentId: agent, status: 'running' });
     expect(await api.done('GET', `/api/runs/${run}/transcript`)).toEqual({ items: [] });
     expect(await api.done('POST', `/api/runs/${run}/cancel`)).toHaveProperty('cancelRequestedAt');
-    await api.store.db.updateTable('runs').set({ status: 'completed' }).where('id', '=', run).execute();
+    await api.store.transaction(({ db }) =>
+      db.updateTable('runs').set({ status: 'completed' }).where('id', '=', run).execute(),
+    );
     expect((await api.call('POST', `/api/runs/${run}/cancel`)).status).toBe(409);
     for (const part of ['', '/transcript', '/stream'])
       expect((await api.call('GET', `/api/runs/none${part}`)).status).toBe(404);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, PostgresDialect } from 'kysely';
-import { createPool } from '../../src/ports/store/postgres-store.ts';
+import { createPool } from '../../src/ports/store/postgres-pool.ts';
 import { SqliteDriver, sqliteDialect } from '../../src/ports/store/sqlite-driver.ts';
 import type { Tables } from '../../src/ports/store/tables.ts';
 import { ask, SECRET_KEY } from './api.ts';

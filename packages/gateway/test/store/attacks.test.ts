@@ -5,8 +5,9 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { emit } from '../../src/domain/streams/emit.ts';
 import { pipeline } from '../../src/ports/store/pipeline.ts';
-import { statement } from '../../src/ports/store/statement.ts';
+import { type Params, statement } from '../../src/ports/store/statement.ts';
 import type { Store } from '../../src/ports/store/store.ts';
+import { insertSetting } from '../support/settings.ts';
 import { type Database, databases } from '../support/stores.ts';
 
 const of = (kind: string) => databases.filter((one) => one.kind === kind);
@@ -39,11 +40,11 @@ describe.each(of('postgres'))('attacks on the store on $kind', ({ create }) => {
 
   test('statements of one text share a name, and no other has it', async () => {
     const same = () =>
-      statement((db, { key }: { key: string }) =>
+      statement((db, { key }: Params<{ key: string }>) =>
         db.selectFrom('settings').select(['value', 'key']).where('key', '=', key),
       );
     const [one, two] = [same(), same()];
-    const write = statement((db, given: { key: string; value: string }) =>
+    const write = statement((db, given: Params<{ key: string; value: string }>) =>
       db.insertInto('settings').values({ key: given.key, value: given.value }),
     );
     await store.transaction(async (tx) => {
@@ -52,7 +53,7 @@ describe.each(of('postgres'))('attacks on the store on $kind', ({ create }) => {
     });
     const writing = store.transaction(async (tx) => {
       await tx.db.insertInto('settings').values(row('half')).execute();
-      tx.send(write(tx.db, row('other half')));
+      tx.send(write, row('other half'));
     });
     const outcome = await writing.then(
       () => 'resolved',
@@ -77,7 +78,11 @@ describe.each(of('postgres'))('attacks on the store on $kind', ({ create }) => {
     const failing = (code: string) =>
       store.transaction(async (tx) => {
         await tx.db.insertInto('settings').values(row('x')).execute();
-        tx.send(sql`do ${sql.raw(`$$ begin raise exception 'full' using errcode = '${code}'; end $$`)}`.execute(tx.db));
+        const raise = sql.raw(`$$ begin raise exception 'full' using errcode = '${code}'; end $$`);
+        tx.send(
+          statement(() => sql`do ${raise}`),
+          {},
+        );
       });
     await expect(failing('53100')).rejects.toMatchObject({ name: 'StoreUnavailable', inDoubt: false });
   });
@@ -124,16 +129,13 @@ describe.each(databases)('attacks on the store on $kind', ({ create }) => {
     expect(await keys()).toEqual(['other']);
   });
 
-  test('what is left by what was left is waited for, or refused', async () => {
-    const told = store.transaction(async (tx) => {
-      await tx.db.insertInto('settings').values(row('x')).execute();
-      const leaving = async () => {
-        await tx.db.selectFrom('settings').select('key').execute();
-        tx.send(tx.db.insertInto('settings').values(row('x')).execute());
-      };
-      tx.send(leaving());
+  test('a statement that is sent when the transaction is over is refused, and not written', async () => {
+    let late = (): unknown => undefined;
+    await store.transaction(async (tx) => {
+      late = () => tx.send(insertSetting, row('late'));
     });
-    await expect(told).rejects.toThrow();
+    expect(late).toThrow('The transaction is over');
+    expect(await keys()).toEqual([]);
   });
 });
 
@@ -145,13 +147,11 @@ describe.each(of('sqlite'))('attacks on the store on $kind', ({ create }) => {
     const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(store.db);
     await sql`pragma max_page_count = ${sql.lit(rows[0]?.page_count ?? 0)}`.execute(store.db);
     const writing = store.transaction(async (tx) => {
+      tx.send(insertSetting, row('big', 'x'.repeat(1_000_000)));
       tx.send(
-        tx.db
-          .insertInto('settings')
-          .values(row('big', 'x'.repeat(1_000_000)))
-          .execute(),
+        statement((db) => db.updateTable('settings').set({ value: '1' }).where('key', '=', 'count')),
+        {},
       );
-      tx.send(tx.db.updateTable('settings').set({ value: '1' }).where('key', '=', 'count').execute());
     });
     await expect(writing).rejects.toThrow('full');
     expect(await store.db.selectFrom('settings').selectAll().execute()).toEqual([row('count', '0')]);

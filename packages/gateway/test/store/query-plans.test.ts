@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { scriptedModel } from '@lastcall/core/testing';
 import { afterAll, expect, test } from 'vitest';
+import { addAssertFound } from '../../src/ports/store/require-row.ts';
 import { openSqliteStore } from '../../src/ports/store/sqlite-store.ts';
 import { lobby } from '../support/lobby.ts';
 import { openWorld } from '../support/world.ts';
@@ -39,6 +40,7 @@ test('[G44] what a gateway asks the embedded store again and again, it finds by 
   }
   await world.stop();
   const database = new DatabaseSync(join(home, 'lastcall.db'));
+  addAssertFound(database);
   const plansOf = (text: string): string[] =>
     database
       .prepare(`explain query plan ${text}`)

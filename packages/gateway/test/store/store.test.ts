@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { statement } from '../../src/ports/store/statement.ts';
+import { type Params, statement } from '../../src/ports/store/statement.ts';
 import type { Store } from '../../src/ports/store/store.ts';
+import { insertSetting } from '../support/settings.ts';
 import { type Database, databases } from '../support/stores.ts';
 
 describe.each(databases)('the store on $kind', ({ create }) => {
@@ -102,8 +103,8 @@ describe.each(databases)('the store on $kind', ({ create }) => {
     const told: string[] = [];
     const failing = store.transaction(async (tx) => {
       tx.afterCommit(() => told.push('told'));
-      tx.send(tx.db.insertInto('settings').values(setting('kept')).execute());
-      tx.send(tx.db.insertInto('settings').values(setting('after')).execute());
+      tx.send(insertSetting, setting('kept'));
+      tx.send(insertSetting, setting('after'));
     });
     await expect(failing).rejects.toThrow(/unique|duplicate/i);
     expect(await store.db.selectFrom('settings').select('key').where('key', '=', 'after').execute()).toEqual([]);
@@ -111,10 +112,10 @@ describe.each(databases)('the store on $kind', ({ create }) => {
   });
 
   test('a statement that is compiled once runs with other values each time, alone and in transactions', async () => {
-    const put = statement((db, given: { key: string; value: string }) =>
+    const put = statement((db, given: Params<{ key: string; value: string }>) =>
       db.insertInto('settings').values({ key: given.key, value: given.value }).returning('key'),
     );
-    const get = statement((db, { key }: { key: string }) =>
+    const get = statement((db, { key }: Params<{ key: string }>) =>
       db.selectFrom('settings').select(['key', 'value']).where('key', '=', key),
     );
     const keys = Array.from({ length: 10 }, (_, index) => `compiled-${index}`);

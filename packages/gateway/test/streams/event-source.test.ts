@@ -146,7 +146,9 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     const { ada, path } = await room();
     const stream = await open(path, { secret: await api.tokenOf(ada) });
     await stream.heartbeat();
-    await api.store.db.updateTable('entities').set({ deleted_at: 1 }).where('id', '=', ada).execute();
+    await api.store.transaction(({ db }) =>
+      db.updateTable('entities').set({ deleted_at: 1 }).where('id', '=', ada).execute(),
+    );
     expect(await stream.rest()).toEqual([]);
   });
 

@@ -317,8 +317,14 @@ describe.each(databases)('reading a channel on $kind', ({ create }) => {
   test('sweeping leaves no hole, also where an earlier event has the later time', async () => {
     const channel = newChannel();
     await say(channel, 4);
-    const events = store.db.updateTable('stream_events').where('channel', '=', channel);
-    await events.set({ created_at: 1 }).where('seq', '=', 2).execute();
+    await store.transaction(({ db }) =>
+      db
+        .updateTable('stream_events')
+        .where('channel', '=', channel)
+        .set({ created_at: 1 })
+        .where('seq', '=', 2)
+        .execute(),
+    );
     expect(await sweepStreams({ store, limits })).toBe(2);
     const left = await store.db.selectFrom('stream_events').select('seq').where('channel', '=', channel).execute();
     expect(left.map(({ seq }) => seq).sort()).toEqual([3, 4]);

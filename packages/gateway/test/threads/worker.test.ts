@@ -49,7 +49,9 @@ describe.each(databases)('a worker on $kind', ({ create }) => {
     await world.say(space, ada, 'Go');
     await inside.promise;
     const cancelled = { cancel_requested_at: Date.now() };
-    await world.store.db.updateTable('runs').set(cancelled).where('thread_id', '=', bot).execute();
+    await world.store.transaction(({ db }) =>
+      db.updateTable('runs').set(cancelled).where('thread_id', '=', bot).execute(),
+    );
     await world.idle();
     const runs = await world.store.db.selectFrom('runs').select('status').where('thread_id', '=', bot).execute();
     expect(runs).toEqual([{ status: 'cancelled' }]);
@@ -86,20 +88,22 @@ describe.each(databases)('a worker on $kind', ({ create }) => {
 async function pushWithoutWake({ store }: World, agentId: string): Promise<void> {
   const now = Date.now();
   const event = { type: 'service', source: 'test', name: 'lost', data: null } as const;
-  await store.db
-    .insertInto('inbox_events')
-    .values({
-      agent_id: agentId,
-      event_id: 'lost',
-      type: 'service',
-      priority: 1,
-      payload: toJson(event),
-      status: 'pending',
-      attempts: 0,
-      available_at: now,
-      run_id: null,
-      error: null,
-      created_at: now,
-    })
-    .execute();
+  await store.transaction(({ db }) =>
+    db
+      .insertInto('inbox_events')
+      .values({
+        agent_id: agentId,
+        event_id: 'lost',
+        type: 'service',
+        priority: 1,
+        payload: toJson(event),
+        status: 'pending',
+        attempts: 0,
+        available_at: now,
+        run_id: null,
+        error: null,
+        created_at: now,
+      })
+      .execute(),
+  );
 }

@@ -1,9 +1,9 @@
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/json.ts';
+import { lockRows } from '../../ports/store/lock-rows.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { cancelPending } from '../pending/cancel-pending.ts';
 import { cancelRunsOf } from '../runs/request-cancel.ts';
-import { lockSpace } from '../spaces/lock-space.ts';
 import { removeMember } from '../spaces/membership.ts';
 import { cancelCards } from '../spaces/tool-card.ts';
 import { findAgent } from './agent.ts';
@@ -32,13 +32,12 @@ export async function deleteAgent(services: Services, tx: Tx, agentId: string): 
 }
 
 async function leaveSpaces(services: Services, tx: Tx, entityId: string): Promise<void> {
-  // All spaces are locked before anything else is written: see lockSpace.
-  for (const spaceId of await spacesOf(tx, entityId)) await lockSpace(tx, spaceId);
+  // All spaces are locked before anything else is written.
+  await lockRows(tx, { spaces: await spacesOf(tx, entityId) });
   // Read again under the locks: somebody may have removed the agent from one meanwhile.
   for (const spaceId of await spacesOf(tx, entityId)) await removeMember(services, tx, { spaceId, entityId });
 }
 
-/** Returns the ids in order. */
 async function spacesOf(tx: Tx, entityId: string): Promise<readonly string[]> {
   const joined = await tx.db
     .selectFrom('memberships')
@@ -46,7 +45,7 @@ async function spacesOf(tx: Tx, entityId: string): Promise<readonly string[]> {
     .where('entity_id', '=', entityId)
     .where('left_at', 'is', null)
     .execute();
-  return joined.map(({ space_id }) => space_id).sort();
+  return joined.map(({ space_id }) => space_id);
 }
 
 async function markDeleted(tx: Tx, agentId: string, entityId: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Entry, JournalRecord } from '@lastcall/core';
 import { type Kysely, sql } from 'kysely';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tables, TranscriptEntryRow } from '../../ports/store/tables.ts';
 import { COMPACTION, fromCompactionPayload, fromEntryPayload } from './transcript-row.ts';
 
@@ -50,7 +50,7 @@ export function toConsciousness(rows: readonly TranscriptRow[]): Consciousness {
  * Searches backwards from the newest row, so the cost depends on what was written since the compaction, not on the
  * thread's length.
  */
-const fromLastCompaction = statement((db, { threadId }: { threadId: string }) =>
+const fromLastCompaction = statement((db, { threadId }: Params<{ threadId: string }>) =>
   db
     .selectFrom('transcript_entries')
     .select(['seq', 'kind', 'payload'])

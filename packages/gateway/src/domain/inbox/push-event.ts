@@ -1,6 +1,6 @@
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/json.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { InboxEventRow } from '../../ports/store/tables.ts';
 import { type InboxEvent, priorityOf } from './inbox-event.ts';
@@ -43,7 +43,7 @@ interface EventValues extends Pick<InboxEventRow, 'type' | 'priority' | 'payload
   readonly now: number;
 }
 
-const insertEvent = statement((db, { agentId, eventId, type, priority, payload, status, now }: EventValues) =>
+const insertEvent = statement((db, { agentId, eventId, type, priority, payload, status, now }: Params<EventValues>) =>
   db
     .insertInto('inbox_events')
     .values({

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
 import { fromJson, toJson } from '../../ports/store/json.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { ApiKeyRow, Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
@@ -61,7 +61,7 @@ export async function findKey(db: Kysely<Tables>, presented: string): Promise<Ap
   return toApiKey(row);
 }
 
-const findHash = statement((db, { hash }: { hash: string }) =>
+const findHash = statement((db, { hash }: Params<{ hash: string }>) =>
   db.selectFrom('api_keys').select(COLUMNS.api_keys).where('hash', '=', hash).where('revoked_at', 'is', null),
 );
 

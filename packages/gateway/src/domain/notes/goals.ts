@@ -3,7 +3,7 @@ import type { AgentLimits } from '../../config/agent-limits.ts';
 import type { Services } from '../../ports/services.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
 import { toJson } from '../../ports/store/json.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { GoalRow, Tables } from '../../ports/store/tables.ts';
 import { type Goal, type GoalInput, goalInputSchema, toGoal } from './goal.ts';
@@ -21,7 +21,7 @@ export async function listGoals(db: Kysely<Tables>, agentId: string): Promise<Go
 /** The query alone, for callers that batch it with others. */
 export function goalsOf(
   db: Kysely<Tables>,
-  { agentId }: { readonly agentId: string },
+  { agentId }: Params<{ readonly agentId: string }>,
 ): SelectQueryBuilder<Tables, 'goals', GoalRow> {
   return db
     .selectFrom('goals')

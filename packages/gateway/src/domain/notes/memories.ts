@@ -3,7 +3,7 @@ import type { AgentLimits } from '../../config/agent-limits.ts';
 import type { Services } from '../../ports/services.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
 import { toJson } from '../../ports/store/json.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { MemoryRow, Tables } from '../../ports/store/tables.ts';
 import { type Memory, type MemoryInput, memoryInputSchema, toMemory } from './memory.ts';
@@ -19,7 +19,7 @@ export async function listMemories(db: Kysely<Tables>, agentId: string): Promise
 /** The query alone, for callers that batch it with others. */
 export function memoriesOf(
   db: Kysely<Tables>,
-  { agentId }: { readonly agentId: string },
+  { agentId }: Params<{ readonly agentId: string }>,
 ): SelectQueryBuilder<Tables, 'memories', MemoryRow> {
   return db
     .selectFrom('memories')

@@ -3,7 +3,7 @@ import type { AgentLimits } from '../../config/agent-limits.ts';
 import type { Services } from '../../ports/services.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
 import { toJson } from '../../ports/store/json.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { PlanRow, Tables } from '../../ports/store/tables.ts';
 import { newId } from '../new-id.ts';
@@ -30,7 +30,7 @@ export async function listPlans(db: Kysely<Tables>, agentId: string): Promise<Pl
 /** The query alone, for callers that batch it with others. */
 export function plansOf(
   db: Kysely<Tables>,
-  { agentId }: { readonly agentId: string },
+  { agentId }: Params<{ readonly agentId: string }>,
 ): SelectQueryBuilder<Tables, 'plans', PlanRow> {
   return db
     .selectFrom('plans')

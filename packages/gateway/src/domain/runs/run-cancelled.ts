@@ -1,5 +1,5 @@
 import { LastcallError } from '@lastcall/core';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 
 /** A cancel was accepted before this write. Nothing is written, and the run ends as cancelled. */
@@ -22,7 +22,7 @@ export async function isCancelAccepted(tx: Tx, runId: string): Promise<boolean> 
   return run !== undefined && run.cancel_requested_at !== null;
 }
 
-const lockRun = statement((db, { runId }: { runId: string }, dialect) => {
+const lockRun = statement((db, { runId }: Params<{ runId: string }>, dialect) => {
   const run = db.selectFrom('runs').select('cancel_requested_at').where('id', '=', runId);
   return dialect === 'sqlite' ? run : run.forNoKeyUpdate();
 });

@@ -1,6 +1,6 @@
 import { insertRow } from '../../ports/store/insert-row.ts';
 import { toJson } from '../../ports/store/json.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { MessageRow, SpaceRow } from '../../ports/store/tables.ts';
 import { newId } from '../new-id.ts';
@@ -25,14 +25,14 @@ export function appendMessage(tx: Tx, space: SpaceRow, { text, ...fields }: Appe
     created_at: now,
     updated_at: now,
   };
-  tx.send(insertMessage(tx.db, row));
-  tx.send(countMessage(tx.db, { spaceId: space.id }));
+  tx.send(insertMessage, row);
+  tx.send(countMessage, { spaceId: space.id });
   return row;
 }
 
 const insertMessage = insertRow('messages');
 
-const countMessage = statement((db, { spaceId }: { spaceId: string }) =>
+const countMessage = statement((db, { spaceId }: Params<{ spaceId: string }>) =>
   db
     .updateTable('spaces')
     .set((eb) => ({ next_seq: eb('next_seq', '+', 1) }))

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { COLUMNS } from '../../ports/store/columns.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { SpaceRow } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
@@ -9,7 +9,7 @@ import { isId } from '../entities/column-text.ts';
 /**
  * Locks the space's row until the commit. Everybody who posts to a space, joins or leaves it starts here: messages are
  * numbered without gaps, and the members stay the same from the check to the last event that is pushed. A transaction
- * that needs several spaces locks them in the order of their ids.
+ * that needs several spaces locks them with `lockRows`.
  */
 export async function lockSpace(tx: Tx, spaceId: string): Promise<SpaceRow> {
   if (!isId(spaceId)) throw notFound('space', spaceId);
@@ -18,7 +18,7 @@ export async function lockSpace(tx: Tx, spaceId: string): Promise<SpaceRow> {
   return space;
 }
 
-const lock = statement((db, { spaceId }: { spaceId: string }, dialect) => {
+const lock = statement((db, { spaceId }: Params<{ spaceId: string }>, dialect) => {
   const row = db.selectFrom('spaces').select(COLUMNS.spaces).where('id', '=', spaceId);
   // Weaker than FOR UPDATE, so that rows that refer to the space can still be written.
   return dialect === 'postgres' ? row.modifyEnd(sql`for no key update`) : row;

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { EntityKind, EntityRow, MembershipRow, Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
@@ -124,7 +124,7 @@ async function findMembership(
   return membership;
 }
 
-const findCurrent = statement((db, { spaceId, entityId }: { spaceId: string; entityId: string }) =>
+const findCurrent = statement((db, { spaceId, entityId }: Params<{ spaceId: string; entityId: string }>) =>
   db
     .selectFrom('memberships')
     .select(COLUMNS.memberships)

@@ -1,7 +1,7 @@
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/json.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { EntityRow, SpaceRow } from '../../ports/store/tables.ts';
 import { hasRoom, inboxFull } from '../inbox/inbox-capacity.ts';
@@ -56,7 +56,7 @@ interface RecipientParams {
   readonly senderId: string;
 }
 
-const recipients = statement((db, { spaceId, senderId }: RecipientParams) =>
+const recipients = statement((db, { spaceId, senderId }: Params<RecipientParams>) =>
   db
     .selectFrom('memberships')
     .innerJoin('agents', 'agents.entity_id', 'memberships.entity_id')

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { EntityRow, MessageRow, Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
@@ -131,6 +131,6 @@ async function findSender(tx: Tx, entityId: string): Promise<EntityRow> {
   return sender;
 }
 
-const findEntity = statement((db, { entityId }: { entityId: string }) =>
+const findEntity = statement((db, { entityId }: Params<{ entityId: string }>) =>
   db.selectFrom('entities').select(COLUMNS.entities).where('id', '=', entityId),
 );

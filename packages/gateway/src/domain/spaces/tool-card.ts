@@ -3,7 +3,7 @@ import type { Services } from '../../ports/services.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
 import { fromJson, toJson } from '../../ports/store/json.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { MessageRow, MessageStatus } from '../../ports/store/tables.ts';
 import { ApiError } from '../api-error.ts';
@@ -90,7 +90,7 @@ export async function updateCard(
     ...(output === undefined ? {} : { output }),
   });
   const changed = { status, metadata, updated_at: tx.now() };
-  tx.send(changeCard(tx.db, { id: card.id, ...changed }));
+  tx.send(changeCard, { id: card.id, ...changed });
   emitCard(services, tx, { ...card, ...changed });
   return toMessage({ ...card, ...changed });
 }
@@ -119,13 +119,13 @@ async function lockCard(tx: Tx, callId: string): Promise<MessageRow | undefined>
   return card;
 }
 
-const lock = statement((db, { callId }: { callId: string }, dialect) => {
+const lock = statement((db, { callId }: Params<{ callId: string }>, dialect) => {
   const row = db.selectFrom('messages').select(COLUMNS.messages).where('call_id', '=', callId);
   return dialect === 'postgres' ? row.modifyEnd(sql`for update`) : row;
 });
 
 const changeCard = statement(
-  (db, { id, status, metadata, updated_at }: Pick<MessageRow, 'id' | 'status' | 'metadata' | 'updated_at'>) =>
+  (db, { id, status, metadata, updated_at }: Params<Pick<MessageRow, 'id' | 'status' | 'metadata' | 'updated_at'>>) =>
     db.updateTable('messages').set({ status, metadata, updated_at }).where('id', '=', id),
 );
 

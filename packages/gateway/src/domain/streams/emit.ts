@@ -3,7 +3,7 @@ import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/json.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 
 interface NewStreamEvent {
@@ -38,39 +38,43 @@ export function emit({ bus }: Pick<Services, 'bus'>, tx: Tx, newEvent: NewStream
   }
   const events = [event];
   eventsOfTransaction.set(tx, events);
-  tx.beforeCommit(() => {
-    let written: StreamEvent[] = [];
-    const writing = write(tx, events).then((all) => {
-      written = all;
-    });
-    tx.send(writing);
-    tx.afterCommit(() => bus.publish(written));
+  tx.beforeCommit(async () => {
+    const written = await write(tx, events);
+    tx.afterCommit(() => bus.publish(written()));
   });
 }
 
 /**
  * Numbers are drawn last, and channels in the order of their names. A channel's row stays locked until the commit, so
- * readers see its events in order and without gaps, and two transactions never wait for each other.
+ * readers see its events in order and without gaps, and two transactions never wait for each other. The numbers may be
+ * known only after the commit: then the returned function gives the events.
  */
-async function write(tx: Tx, events: readonly SerializedEvent[]): Promise<StreamEvent[]> {
+async function write(tx: Tx, events: readonly SerializedEvent[]): Promise<() => StreamEvent[]> {
   const at = tx.now();
   const byChannel = Map.groupBy(events, ({ channel }) => channel);
-  const channels = [...byChannel.keys()].sort();
   const writeOne = tx.dialect === 'postgres' ? writeInOneStatement : writeInSeveral;
-  const numbered = await pipeline(
-    ...channels.map((channel) => writeOne(tx, { channel, at, events: (byChannel.get(channel) ?? []).map(toRow) })),
-  );
-  return channels.flatMap((channel, index) => {
-    const { first, revocations } = numbered[index] as Numbered;
-    return (byChannel.get(channel) ?? []).map(({ type, payload }, place) => ({
-      channel,
-      seq: first + place,
-      type,
-      payload,
-      at,
-      revocations,
-    }));
-  });
+  const written: (() => StreamEvent[])[] = [];
+  for (const channel of [...byChannel.keys()].sort()) {
+    const batch = byChannel.get(channel) ?? [];
+    const numbered = await writeOne(tx, { channel, at, events: batch.map(toRow) });
+    written.push(() => toStreamEvents(batch, numbered(), at));
+  }
+  return () => written.flatMap((ofOne) => ofOne());
+}
+
+function toStreamEvents(
+  batch: readonly SerializedEvent[],
+  { first, revocations }: Numbered,
+  at: number,
+): StreamEvent[] {
+  return batch.map(({ channel, type, payload }, place) => ({
+    channel,
+    seq: first + place,
+    type,
+    payload,
+    at,
+    revocations,
+  }));
 }
 
 /** The database's answer for a batch: its first number, and how many keys had been revoked. */
@@ -91,11 +95,11 @@ function toRow({ type, text }: SerializedEvent): Batch['events'][number] {
 }
 
 /** Draws the numbers and writes the events in one statement. */
-async function writeInOneStatement(tx: Tx, { channel, at, events }: Batch): Promise<Numbered> {
+function writeInOneStatement(tx: Tx, { channel, at, events }: Batch): () => Numbered {
   const types = events.map(({ type }) => type);
   const payloads = events.map(({ payload }) => payload);
-  const rows = await numberAndInsert(tx.db, { channel, at, count: events.length, types, payloads });
-  return { first: Math.min(...rows.map(({ seq }) => seq)), revocations: rows[0]?.revocations ?? 0 };
+  const sent = tx.send(numberAndInsert, { channel, at, count: events.length, types, payloads });
+  return () => ({ first: Math.min(...sent.rows.map(({ seq }) => seq)), revocations: sent.rows[0]?.revocations ?? 0 });
 }
 
 interface BatchValues {
@@ -107,7 +111,7 @@ interface BatchValues {
 }
 
 const numberAndInsert = statement(
-  (_db, { channel, at, count, types, payloads }: BatchValues) => sql<{ seq: number; revocations: number }>`
+  (_db, { channel, at, count, types, payloads }: Params<BatchValues>) => sql<{ seq: number; revocations: number }>`
     with numbered as (
       insert into channels (id, next_seq, swept_seq) values (${channel}, ${count}::int + 1, 0)
       on conflict (id) do update set next_seq = channels.next_seq + ${count}::int
@@ -121,7 +125,7 @@ const numberAndInsert = statement(
 );
 
 /** The same in several statements, for SQLite. */
-async function writeInSeveral(tx: Tx, { channel, at, events }: Batch): Promise<Numbered> {
+async function writeInSeveral(tx: Tx, { channel, at, events }: Batch): Promise<() => Numbered> {
   const [[drawn], [revoked]] = await pipeline(
     drawNumbers(tx.db, { channel, count: events.length }),
     countRevocations(tx.db, {}),
@@ -133,11 +137,11 @@ async function writeInSeveral(tx: Tx, { channel, at, events }: Batch): Promise<N
       insertEvent(tx.db, { channel, seq: first + place, type, payload, at, revocations }),
     ),
   );
-  return { first, revocations };
+  return () => ({ first, revocations });
 }
 
 /** Draws `count` numbers of the channel. */
-const drawNumbers = statement((db, { channel, count }: Pick<BatchValues, 'channel' | 'count'>) =>
+const drawNumbers = statement((db, { channel, count }: Params<Pick<BatchValues, 'channel' | 'count'>>) =>
   db
     .insertInto('channels')
     .values({ id: channel, next_seq: sql`${count} + 1`, swept_seq: 0 })
@@ -158,6 +162,6 @@ interface EventValues {
   readonly revocations: number;
 }
 
-const insertEvent = statement((db, { channel, seq, type, payload, at, revocations }: EventValues) =>
+const insertEvent = statement((db, { channel, seq, type, payload, at, revocations }: Params<EventValues>) =>
   db.insertInto('stream_events').values({ channel, seq, type, payload, created_at: at, revocations }),
 );

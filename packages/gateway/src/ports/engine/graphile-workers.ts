@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@lastcall/core';
 import { type Runner, run, Logger as WorkerLogger } from 'graphile-worker';
 import type { Pool, PoolClient } from 'pg';
-import { createPool } from '../store/postgres-store.ts';
+import { createPool } from '../store/postgres-pool.ts';
 import { SCHEMA, TASK, type WakePayload } from './wake-jobs.ts';
 
 /** The queue's workers. They keep running until they are stopped, whatever happens to the database. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { statement } from '../store/statement.ts';
+import { type Params, statement } from '../store/statement.ts';
 import type { Tx } from '../store/store.ts';
 
 /** The queue's own schema, and the name of its one task. */
@@ -74,7 +74,7 @@ interface JobValues {
 }
 
 const addAll = statement(
-  (_db, { keys, threads, times, urgent }: JobValues) => sql<{ key: string }>`
+  (_db, { keys, threads, times, urgent }: Params<JobValues>) => sql<{ key: string }>`
     select requested.key
     from unnest(${keys}::text[], ${threads}::text[], ${times}::bigint[], ${urgent}::boolean[])
       as requested (key, thread, at, urgent)

@@ -1,10 +1,10 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import { pipeline } from './pipeline.ts';
-import { dialectOf, statement } from './statement.ts';
+import { dialectOf, type Params, statement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: which tables it reads is its own affair.
-type Build<Values, Row> = (db: Kysely<Tables>, given: Values) => SelectQueryBuilder<any, any, Row>;
+type Build<Values, Row> = (db: Kysely<Tables>, params: Params<Values>) => SelectQueryBuilder<any, any, Row>;
 
 /** What each of several readings found, by name. */
 export type BatchReads<Values, Rows> = (
@@ -28,7 +28,7 @@ function batchReadsOf<Values extends object, Rows extends object>(
   builds: Builds<Values, Rows>,
 ): BatchReads<Values, Rows> {
   const names = Object.keys(builds) as (keyof Rows)[];
-  const each = names.map((name) => statement<Values, unknown>((db, given) => builds[name](db, given)));
+  const each = names.map((name) => statement<Values, unknown>((db, params) => builds[name](db, params)));
   const all = allAtOnce(names.map((name) => builds[name]));
   return async (db, values) => {
     const found = dialectOf(db) === 'postgres' ? apart(await all(db, values)) : await eachByItself(db, values);
@@ -48,10 +48,10 @@ interface Part {
 function allAtOnce<Values extends object>(
   builds: readonly Build<Values, unknown>[],
 ): (db: Kysely<Tables>, values: Values) => Promise<Part[]> {
-  return statement((db, given: Values) => {
+  return statement((db, params: Params<Values>) => {
     const parts = builds.map(
       (build, part) =>
-        sql`select ${sql.lit(part)} as part, row_to_json(found) as row from (${build(db, given)}) as found`,
+        sql`select ${sql.lit(part)} as part, row_to_json(found) as row from (${build(db, params)}) as found`,
     );
     return sql<Part>`${sql.join(parts, sql` union all `)}`;
   });

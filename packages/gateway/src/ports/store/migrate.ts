@@ -3,6 +3,7 @@ import { type Migration, Migrator } from 'kysely/migration';
 import { initial } from './migrations/0001-initial.ts';
 import { waitingIndexes } from './migrations/0002-waiting-indexes.ts';
 import { streamRevocations } from './migrations/0003-stream-revocations.ts';
+import { assertFound } from './migrations/0004-assert-found.ts';
 import type { Dialect } from './store.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
@@ -13,6 +14,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0001-initial': initial(dialect),
     '0002-waiting-indexes': waitingIndexes,
     '0003-stream-revocations': streamRevocations,
+    '0004-assert-found': assertFound(dialect),
   };
 }
 

@@ -7,15 +7,10 @@ import { isFollowUpError } from './follow-up-error.ts';
 export async function pipeline<T extends readonly unknown[]>(
   ...statements: { readonly [K in keyof T]: Promise<T[K]> }
 ): Promise<T> {
-  // The first in time: after it a transaction refuses all others, and what those say tells nothing.
-  let failed: { readonly error: unknown } | undefined;
-  const values = await Promise.all(
-    statements.map((one: Promise<unknown>) =>
-      one.catch((error: unknown) => {
-        if (failed === undefined || isFollowUpError(failed.error)) failed = { error };
-      }),
-    ),
-  );
-  if (failed !== undefined) throw failed.error;
-  return values as unknown as T;
+  const ended = await Promise.allSettled(statements);
+  const failed = ended.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
+  // The first of those that say what went wrong: after it a transaction refuses all others, and what those say tells nothing.
+  const first = failed.find(({ reason }) => !isFollowUpError(reason)) ?? failed[0];
+  if (first !== undefined) throw first.reason;
+  return ended.map((one) => (one as PromiseFulfilledResult<unknown>).value) as unknown as T;
 }

@@ -1,5 +1,5 @@
-import type { Socket } from 'node:net';
 import {
+  CompiledQuery,
   type DatabaseConnection,
   type Dialect,
   type Driver,
@@ -42,7 +42,7 @@ export class PipelinedDriver extends PostgresDriver {
 
   async begin(connection: DatabaseConnection): Promise<void> {
     const askedAt = performance.now();
-    await this.beginTransaction(connection, {});
+    await connection.executeQuery(BEGIN);
     this.#measure(performance.now() - askedAt);
   }
 
@@ -51,6 +51,9 @@ export class PipelinedDriver extends PostgresDriver {
     this.#ofLate += (ms - this.#ofLate) * WEIGHT;
   }
 }
+
+/** Outside of transactions the connection cannot write: see postgres-pool.ts. */
+const BEGIN: CompiledQuery = CompiledQuery.raw('begin read write');
 
 const SLOW_MS = 1.5;
 const SLOW_TIMES = 4;
@@ -76,16 +79,8 @@ export function guarded(pool: Pool): PostgresPool {
 }
 
 function guardedClient(client: PoolClient): PostgresPoolClient {
-  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
   const ask = client.query.bind(client) as (query: QueryConfig) => Promise<unknown>;
-  // What is asked for in one go is written in one go: a statement is a few small messages, and a transaction a few statements.
-  const writeTogether = (): void => {
-    if (stream.writableCorked > 0) return;
-    stream.cork();
-    process.nextTick(() => stream.uncork());
-  };
   const query = async (text: string, values: unknown[] = []): Promise<unknown> => {
-    writeTogether();
     const name = nameOfStatement(text);
     try {
       return await ask(name === undefined ? { text, values } : { name, text, values });

@@ -1,9 +1,9 @@
-import { type DatabaseConnection, type Driver, Kysely, sql } from 'kysely';
-import { Pool, type PoolConfig, types } from 'pg';
+import { type DatabaseConnection, type Driver, Kysely, PostgresDialect, sql } from 'kysely';
 import { kyselyOn } from './kysely-on.ts';
 import { migrate } from './migrate.ts';
 import { guarded, PipelinedDriver, postgresDialect } from './postgres-driver.ts';
 import { codeOf } from './postgres-error.ts';
+import { createPool, createStorePool } from './postgres-pool.ts';
 import { type BegunTransaction, runTransaction, type TransactionSource } from './run-transaction.ts';
 import type { Store } from './store.ts';
 import { StoreUnavailable } from './store-error.ts';
@@ -17,7 +17,7 @@ export interface PostgresOptions {
 
 /** The scaled store, for one gateway or several. */
 export async function openPostgresStore({ url, connections = 20 }: PostgresOptions): Promise<Store> {
-  const pool = createPool(url, connections, { pipeline: true });
+  const pool = createStorePool(url, connections);
   const driver = new PipelinedDriver({ pool: guarded(pool) });
   const dialect = postgresDialect(driver);
   const db = new Kysely<Tables>({ dialect });
@@ -30,7 +30,7 @@ export async function openPostgresStore({ url, connections = 20 }: PostgresOptio
     open: () => begin(driver, on),
   };
   try {
-    await migrate(db, 'postgres');
+    await migrateOn(url);
     await clock.ask(db);
   } catch (error) {
     await db.destroy();
@@ -48,43 +48,25 @@ export async function openPostgresStore({ url, connections = 20 }: PostgresOptio
   };
 }
 
+/** On a connection of its own: those of the store write in transactions only, and Kysely makes the table of migrations outside of one. */
+async function migrateOn(url: string): Promise<void> {
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: guarded(createPool(url, 1)) }) });
+  try {
+    await migrate(db, 'postgres');
+  } finally {
+    await db.destroy();
+  }
+}
+
 /** So many transactions side by side are not too many for any database. */
 const LEAST_AT_ONCE = 2;
-
-/** Times and counts are whole numbers far below 2^53; PostgreSQL's driver gives int8 as text unless it is told. */
-const INT8 = 20;
-
-export function createPool(url: string, connections: number, { pipeline = false }: { pipeline?: boolean } = {}): Pool {
-  const config: PoolConfig & { pipeline: boolean } = {
-    connectionString: url,
-    max: connections,
-    // Also for who waits because all are busy: they try again, and nothing is lost.
-    connectionTimeoutMillis: 10_000,
-    // Statements of one connection are sent without waiting for the answers of those before: see together.ts.
-    pipeline,
-    // A worker that stalls inside a transaction holds its thread's row: the server ends it, so that another can take over.
-    idle_in_transaction_session_timeout: 2_500,
-    lock_timeout: 5_000,
-    statement_timeout: 15_000,
-    types: {
-      getTypeParser: (id, format) =>
-        id === INT8 ? (text: string) => Number(text) : types.getTypeParser(id, format as 'text'),
-    },
-  };
-  const pool = new Pool(config);
-  // A connection that dies while idle is replaced by the pool; without a listener it would end the process.
-  pool.on('error', () => {});
-  // So would one that dies while it is lent out and no statement runs. Whoever has it learns of it with the next one.
-  pool.on('connect', (client) => client.on('error', () => {}));
-  return pool;
-}
 
 async function begin(
   driver: PipelinedDriver,
   on: (connection: DatabaseConnection) => Kysely<Tables>,
 ): Promise<BegunTransaction> {
   const connection = await driver.acquireConnection();
-  // It travels with the first statement. If it fails, what follows it is no transaction: then all of it fails.
+  // It travels with the first statements. If it fails, they are outside of a transaction, where the server refuses to write.
   const begun = driver.begin(connection);
   const plain: Driver = driver;
   return {

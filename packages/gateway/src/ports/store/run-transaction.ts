@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { AbortedTransactionError, type DatabaseConnection, type Kysely } from 'kysely';
 import { isFollowUpError } from './follow-up-error.ts';
-import type { Dialect, TransactionOptions, Tx } from './store.ts';
+import type { Statement } from './statement.ts';
+import type { Dialect, Sent, TransactionOptions, Tx } from './store.ts';
 import { StoreMisuse } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
@@ -71,7 +72,8 @@ class OpenTransaction implements Tx {
   readonly #begun: BegunTransaction;
   readonly #before: (() => void | Promise<void>)[] = [];
   readonly #after: (() => void)[] = [];
-  readonly #left: Promise<Failure | undefined>[] = [];
+  /** How the statements ended whose answers nobody waits for, BEGIN first. */
+  readonly #sent: Promise<Failure | undefined>[] = [];
   #isOver = false;
 
   constructor({ dialect, now, abortsOnError }: TransactionSource, begun: BegunTransaction) {
@@ -83,13 +85,20 @@ class OpenTransaction implements Tx {
       executeQuery: (query) => (this.#isOver ? Promise.reject(over()) : begun.connection.executeQuery(query)),
       streamQuery: (...given) => begun.connection.streamQuery(...given),
     });
-    if (begun.begun !== undefined) this.send(begun.begun);
+    if (begun.begun !== undefined) this.#sent.push(begun.begun.then(nothing, toFailure));
   }
 
-  send(statement: Promise<unknown>): void {
-    const end = statement.then(nothing, toFailure);
+  send<Values extends object, Row>(
+    statement: Statement<Values, Row>,
+    values: Values,
+    toError: (error: unknown) => unknown = (error) => error,
+  ): Sent<Row> {
+    const query = statement.withValues(this.db, values);
     if (this.#isOver) throw over();
-    this.#left.push(end);
+    const sent = new SentStatement<Row>();
+    const answered = this.#begun.connection.executeQuery<Row>(query);
+    this.#sent.push(answered.then(sent.keep, (error) => toFailure(toError(error))).catch(toFailure));
+    return sent;
   }
 
   beforeCommit(work: () => void | Promise<void>): void {
@@ -100,20 +109,15 @@ class OpenTransaction implements Tx {
     this.#after.push(work);
   }
 
-  tell(): void {
-    for (const then of this.#after) then();
-  }
-
   async perform<T>(work: (tx: Tx) => Promise<T>, onDoubt: (() => void) | undefined): Promise<T> {
     try {
       const value = await work(this);
       for (const last of this.#before) await last();
-      if (!this.#abortsOnError) throwFirst(await this.#ends());
+      if (!this.#abortsOnError) throwFirst(await this.#end());
       await this.#commit(onDoubt);
       return value;
     } catch (error) {
-      const cause = firstOf([...(await this.#ends()), { error }])?.error ?? error;
-      this.#isOver = true;
+      const cause = firstOf([...(await this.#end()), { error }])?.error ?? error;
       // A connection on which not even that is possible is not used again.
       await this.#begun.rollback().catch(() => {});
       throw cause;
@@ -122,20 +126,42 @@ class OpenTransaction implements Tx {
 
   async #commit(onDoubt: (() => void) | undefined): Promise<void> {
     const committing = this.#begun.commit().then(nothing, toFailure);
-    this.#isOver = true;
-    const failures = await this.#ends();
+    const failures = await this.#end();
     const committed = await committing;
     // It may have been made all the same, unless the database itself says that it was not.
     if (committed !== undefined && !(committed.error instanceof AbortedTransactionError)) onDoubt?.();
     throwFirst([...failures, committed]);
   }
 
-  /** Of what was left, and of what that left. */
-  async #ends(): Promise<readonly (Failure | undefined)[]> {
-    let ends: readonly (Failure | undefined)[] = [];
-    while (ends.length < this.#left.length) ends = await Promise.all(this.#left);
-    return ends;
+  /** Takes no more statements, and waits for those that were sent. */
+  async #end(): Promise<readonly (Failure | undefined)[]> {
+    this.#isOver = true;
+    return await Promise.all(this.#sent);
   }
+
+  /** It is durable, whatever happens here. */
+  tell(): void {
+    for (const work of this.#after) {
+      try {
+        work();
+      } catch (error) {
+        process.emitWarning(error instanceof Error ? error : String(error));
+      }
+    }
+  }
+}
+
+class SentStatement<Row> implements Sent<Row> {
+  #rows: readonly Row[] | undefined;
+
+  get rows(): readonly Row[] {
+    if (this.#rows === undefined) throw new StoreMisuse('What a statement returned is known after the commit.');
+    return this.#rows;
+  }
+
+  readonly keep = ({ rows }: { readonly rows: readonly Row[] }): undefined => {
+    this.#rows = rows;
+  };
 }
 
 interface Failure {

@@ -3,6 +3,7 @@ import { Kysely, sql } from 'kysely';
 import { kyselyOn } from './kysely-on.ts';
 import { migrate } from './migrate.ts';
 import { makePrivateDatabase, makePrivateFolder } from './private-folder.ts';
+import { addAssertFound } from './require-row.ts';
 import { runTransaction, type TransactionSource } from './run-transaction.ts';
 import { SqliteDriver, sqliteDialect } from './sqlite-driver.ts';
 import { SqliteTransactions } from './sqlite-transactions.ts';
@@ -25,6 +26,7 @@ export async function openSqliteStore({ home, synchronous = 'FULL', sliceMs }: S
   const lock = lockHome(home);
   const database = new DatabaseSync(makePrivateDatabase(home, 'lastcall.db'));
   database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma foreign_keys = on;`);
+  addAssertFound(database);
   const driver = new SqliteDriver(database, sliceMs === undefined ? {} : { sliceMs });
   const dialect = sqliteDialect(driver);
   const db = new Kysely<Tables>({ dialect });

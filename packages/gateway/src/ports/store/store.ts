@@ -1,15 +1,37 @@
 import type { Kysely } from 'kysely';
+import type { Statement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
 /**
  * All durable state, in transactions. Written once, in Kysely, for every database; what differs between them is in
  * `sqlite-store.ts` and `postgres-store.ts`.
  *
- * Guarantees: a transaction that resolves is durable; one that rejects has changed nothing; reads see what was committed.
+ * The contract, the same for every database, each clause with a test in `contract.test.ts`:
+ *
+ * 1. A transaction that resolves is durable. One that rejects has changed nothing, or says that it cannot know (`inDoubt`).
+ * 2. After COMMIT is sent nothing of ours can fail: statements are compiled and their values checked when they are sent, what they
+ *    return is read after the commit, and what `afterCommit` throws is a warning.
+ * 3. Nothing is written unless BEGIN holds. On PostgreSQL BEGIN travels with the first statements; should it fail, the server
+ *    refuses what they write, because connections are read only outside of transactions.
+ * 4. Several rows are locked in the order of the store, not of the caller: `lockRows`.
+ * 5. A value that a statement takes is a `Param`: code that branches on it does not compile.
+ * 6. Only compiled statements are sent without waiting for their answer: `Tx.send`. One that must find a row fails by itself:
+ *    `requireRow`.
+ *
+ * A transaction on PostgreSQL that waits for nothing is one round trip:
+ *
+ *     gateway    BEGIN · lock · write · write · COMMIT                       afterCommit
+ *                                    │                                            ▲
+ *     database                       └─▶ all of it, or one fails and undoes all ──┘
+ *
+ * On SQLite statements are answered at once, and COMMIT follows when all are known to have succeeded.
  */
 export interface Store {
   readonly dialect: Dialect;
-  /** For reading outside a transaction. Inside one it throws: a database with one connection would wait for itself. */
+  /**
+   * For reading outside a transaction; PostgreSQL refuses to write there. Inside a transaction it throws: a database with one
+   * connection would wait for itself.
+   */
   readonly db: Kysely<Tables>;
   /**
    * Runs `work`, commits, then runs what it left for after. Conflicts with other transactions are tried again: `work` may run more
@@ -37,10 +59,24 @@ export interface Tx {
   readonly db: Kysely<Tables>;
   /** The database's clock, in milliseconds: gateways' own clocks may differ. */
   now(): number;
-  /** A statement whose answer nobody waits for but the commit, which fails if it does. */
-  send(statement: Promise<unknown>): void;
+  /**
+   * Sends a statement without waiting for its answer. If it fails, so does the transaction, with what `toError` makes of the failure.
+   * It takes a compiled statement and no promise, because the commit may be on its way before the answer is here: from then on only
+   * the database may say no.
+   */
+  send<Values extends object, Row>(
+    statement: Statement<Values, Row>,
+    values: Values,
+    toError?: (error: unknown) => unknown,
+  ): Sent<Row>;
   /** Last work of the transaction, e.g. numbering the events it leaves. */
   beforeCommit(work: () => void | Promise<void>): void;
-  /** What the world may learn once it is durable. Must not throw. */
+  /** What the world may learn once it is durable. What it throws is told as a warning: the transaction stands. */
   afterCommit(work: () => void): void;
+}
+
+/** A statement that was sent. */
+export interface Sent<Row> {
+  /** What it returned. Known once the transaction is durable: to be read in `afterCommit`. */
+  readonly rows: readonly Row[];
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import { StaleTranscript } from '../../domain/consciousness/stale-transcript.ts';
 import { violatesConstraint } from '../../ports/store/constraint-error.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { HeldThread } from '../lease.ts';
 
 /** The run that writes the rows, and the number of the first row. */
@@ -23,15 +23,14 @@ export function appendRows(
 ): readonly TranscriptRow[] {
   if (rows.length === 0) return [];
   const values = { threadId, runId, now: tx.now() };
-  const refuse = (error: unknown): never => {
-    throw violatesConstraint(error) ? new StaleTranscript(threadId, { cause: error }) : error;
-  };
+  const toError = (error: unknown): unknown =>
+    violatesConstraint(error) ? new StaleTranscript(threadId, { cause: error }) : error;
   if (tx.dialect === 'sqlite')
     for (const [index, row] of rows.entries())
-      tx.send(insertOne(tx.db, { ...values, ...row, before: seq + index - 1 }).catch(refuse));
+      tx.send(insertOne, { ...values, ...row, before: seq + index - 1 }, toError);
   else {
     const [kinds, payloads] = [rows.map(({ kind }) => kind), rows.map(({ payload }) => payload)];
-    tx.send(insertAll(tx.db, { ...values, before: seq - 1, kinds, payloads }).catch(refuse));
+    tx.send(insertAll, { ...values, before: seq - 1, kinds, payloads }, toError);
   }
   return rows.map((row, index) => ({ seq: seq + index, ...row }));
 }
@@ -50,7 +49,7 @@ interface RowValues {
 interface OneRow extends RowValues, Omit<TranscriptRow, 'seq'> {}
 
 const insertOne = statement(
-  (_db, { threadId, before, runId, kind, payload, now }: OneRow) => sql`
+  (_db, { threadId, before, runId, kind, payload, now }: Params<OneRow>) => sql`
     insert into transcript_entries (thread_id, seq, run_id, kind, payload, created_at)
     select ${threadId}, case when last.seq = ${before} then last.seq + 1 end, ${runId}, ${kind}, ${payload}, ${now}
     from (select coalesce(max(seq), 0) as seq from transcript_entries where thread_id = ${threadId}) as last`,
@@ -63,7 +62,7 @@ interface AllRows extends RowValues {
 
 /** One statement inserts all rows, because sending a statement costs more than running it. */
 const insertAll = statement(
-  (_db, { threadId, runId, now, before, kinds, payloads }: AllRows) => sql`
+  (_db, { threadId, runId, now, before, kinds, payloads }: Params<AllRows>) => sql`
     insert into transcript_entries (thread_id, seq, run_id, kind, payload, created_at)
     select ${threadId}, case when last.seq = ${before}::bigint then last.seq + new_row.position end, ${runId}, new_row.kind,
       new_row.payload, ${now}::bigint

@@ -2,7 +2,7 @@ import type { Entry, JournalRecord } from '@lastcall/core';
 import { asPlainText } from '../../domain/entities/column-text.ts';
 import { insertRow } from '../../ports/store/insert-row.ts';
 import { toJson } from '../../ports/store/json.ts';
-import { type Statement, statement } from '../../ports/store/statement.ts';
+import { type Params, type Statement, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { CallRow } from '../../ports/store/tables.ts';
 
@@ -15,11 +15,11 @@ export function writeCalls(tx: Tx, runId: string, records: readonly JournalRecor
   for (const { entry } of records) {
     if (entry.kind !== 'reply') continue;
     for (const row of toCallRows(entry, { runId, now, started })) {
-      tx.send(insertCall(tx.db, row));
+      tx.send(insertCall, row);
       started.delete(row.id);
     }
   }
-  for (const callId of started) tx.send(startCall(tx.db, { callId }));
+  for (const callId of started) tx.send(startCall, { callId });
 }
 
 function toCallRows(
@@ -44,7 +44,7 @@ function toCallRows(
 
 const insertCall = insertRow('calls');
 
-const startCall = statement((db, { callId }: { callId: string }) =>
+const startCall = statement((db, { callId }: Params<{ callId: string }>) =>
   db.updateTable('calls').set({ status: 'started' }).where('id', '=', callId),
 );
 
@@ -53,6 +53,7 @@ export interface CallEnd extends Pick<CallRow, 'status' | 'outcome'> {
   readonly settledAt: number | null;
 }
 
-export const endCall: Statement<CallEnd, unknown> = statement((db, { callId, status, outcome, settledAt }: CallEnd) =>
-  db.updateTable('calls').set({ status, outcome, settled_at: settledAt }).where('id', '=', callId),
+export const endCall: Statement<CallEnd, unknown> = statement(
+  (db, { callId, status, outcome, settledAt }: Params<CallEnd>) =>
+    db.updateTable('calls').set({ status, outcome, settled_at: settledAt }).where('id', '=', callId),
 );

@@ -6,7 +6,7 @@ import { updateCard } from '../../domain/spaces/tool-card.ts';
 import { emit, runChannel, spaceChannel } from '../../domain/streams/emit.ts';
 import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/json.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { RunRow } from '../../ports/store/tables.ts';
 import { announceFailure, type FailedAttempt } from './announce-failure.ts';
@@ -34,12 +34,13 @@ export async function closeRun(services: Services, tx: Tx, cycle: Cycle, end: Ru
   const now = tx.now();
   const { status } = end;
   const values = { runId, status, stop: toJson(toStopJson(end.stop)), usage: toJson(end.usage ?? null), now };
-  tx.send(status === 'cancelled' ? endCancelled(tx.db, values) : endUncancelled(tx.db, values));
+  if (status === 'cancelled') tx.send(endCancelled, values);
+  else tx.send(endIfUncancelled, values, (error) => (isStatusMissing(error) ? new RunCancelled(runId) : error));
   tx.afterCommit(() => {
     cycle.endedAs = status;
   });
   if (status === 'failed') await announceFailure(services, tx, cycle, await returnEvents(services, tx, cycle, end));
-  else tx.send(finishEvents(tx.db, { runId }));
+  else tx.send(finishEvents, { runId });
   if (cycle.announcedSpaceId !== null) {
     const payload = { runId, entityId: agent.entityId };
     emit(services, tx, { channel: spaceChannel(cycle.announcedSpaceId), type: 'agent.inactive', payload });
@@ -53,21 +54,15 @@ interface EndedRun extends Pick<RunRow, 'status' | 'stop' | 'usage'> {
   readonly now: number;
 }
 
-const endCancelled = statement((db, { runId, status, stop, usage, now }: EndedRun) =>
+const endCancelled = statement((db, { runId, status, stop, usage, now }: Params<EndedRun>) =>
   db.updateTable('runs').set({ status, stop, usage, active_in: null, ended_at: now }).where('id', '=', runId),
 );
-
-async function endUncancelled(db: Tx['db'], values: EndedRun): Promise<void> {
-  await endIfUncancelled(db, values).catch((error: unknown) => {
-    throw isStatusMissing(error) ? new RunCancelled(values.runId) : error;
-  });
-}
 
 /**
  * The statement that locks the row also checks for a cancel request. If there is one, the status becomes null and the
  * table refuses it. The statement itself must fail, because on PostgreSQL the commit is sent before its answer is read.
  */
-const endIfUncancelled = statement((db, { runId, status, stop, usage, now }: EndedRun) =>
+const endIfUncancelled = statement((db, { runId, status, stop, usage, now }: Params<EndedRun>) =>
   db
     .updateTable('runs')
     .set({
@@ -88,7 +83,7 @@ function isStatusMissing(error: unknown): boolean {
 }
 
 /** Only claimed events become done. If the agent was deleted meanwhile, its events are dead and stay so. */
-const finishEvents = statement((db, { runId }: { runId: string }) =>
+const finishEvents = statement((db, { runId }: Params<{ runId: string }>) =>
   db.updateTable('inbox_events').set({ status: 'done' }).where('run_id', '=', runId).where('status', '=', 'claimed'),
 );
 

@@ -16,6 +16,7 @@ import { openCardIfMember, updateCard } from '../../domain/spaces/tool-card.ts';
 import { emit, runChannel } from '../../domain/streams/emit.ts';
 import type { Services } from '../../ports/services.ts';
 import { asJson, fromJson, toJson } from '../../ports/store/json.ts';
+import { pipeline } from '../../ports/store/pipeline.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Json, MessageStatus } from '../../ports/store/tables.ts';
@@ -243,13 +244,9 @@ export class CycleJournal implements Journal {
    */
   #releaseIfIdle(tx: Tx): void {
     const { cycle } = this.#options;
-    let leaseReleased = false;
-    const releasing = releaseIfIdle(tx, cycle.lease).then((released) => {
-      leaseReleased = released;
-    });
-    tx.send(releasing);
+    const isReleased = releaseIfIdle(tx, cycle.lease);
     tx.afterCommit(() => {
-      cycle.leaseReleased = leaseReleased;
+      cycle.leaseReleased = isReleased();
     });
   }
 
@@ -277,15 +274,12 @@ export class CycleJournal implements Journal {
     const ended = isPending
       ? ({ status: 'pending', settledAt: null } as const)
       : ({ status: 'settled', settledAt: tx.now() } as const);
-    tx.send(endCall(tx.db, { callId, outcome: outcomeJson, ...ended }));
+    tx.send(endCall, { callId, outcome: outcomeJson, ...ended });
     const appliesWrites = outcome.status === 'ok' || isPending;
     const writes = appliesWrites ? stagedWrites.get(callId) : [];
     // Sent before the writes, which wait for answers anyway. It guarantees that nothing is written after a cancel was
     // accepted.
-    const checking = isPending || writes.length > 0 ? assertNotCancelled(tx, cycle.runId) : undefined;
-    if (checking !== undefined) tx.send(checking);
-    await applyStaged(tx, writes);
-    await checking;
+    if (isPending || writes.length > 0) await pipeline(assertNotCancelled(tx, cycle.runId), applyStaged(tx, writes));
     if (isPending) await this.#writePendingCall(tx, settlement);
     else if (cycle.cards.has(callId))
       await updateCard(services, tx, callId, { status: CARD_STATUS[outcome.status], output: outputOf(outcome) });

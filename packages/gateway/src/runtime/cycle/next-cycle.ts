@@ -8,7 +8,7 @@ import type { Services } from '../../ports/services.ts';
 import { insertRow } from '../../ports/store/insert-row.ts';
 import { fromJson, toJson } from '../../ports/store/json.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
-import { statement } from '../../ports/store/statement.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { RunRow } from '../../ports/store/tables.ts';
 import { hideTag } from '../../telemetry/hide-tag.ts';
@@ -216,8 +216,8 @@ async function startRun(services: Services, { metrics, events, lastCycle, ...inp
     { kind: 'message', message: { role: 'user', content: [{ type: 'text', text }] } },
   ];
   const place = { runId: run.id, seq: consciousness.nextSeq };
-  tx.send(insertRun(tx.db, run));
-  for (const { id } of events) tx.send(claimEvent(tx.db, { id, runId: run.id }));
+  tx.send(insertRun, run);
+  for (const { id } of events) tx.send(claimEvent, { id, runId: run.id });
   const written = insertEntries(
     held,
     place,
@@ -234,7 +234,7 @@ async function startRun(services: Services, { metrics, events, lastCycle, ...inp
 
 const insertRun = insertRow('runs');
 
-const claimEvent = statement((db, { id, runId }: { id: number; runId: string }) =>
+const claimEvent = statement((db, { id, runId }: Params<{ id: number; runId: string }>) =>
   db
     .updateTable('inbox_events')
     .set((eb) => ({ status: 'claimed' as const, run_id: runId, attempts: eb('attempts', '+', 1) }))

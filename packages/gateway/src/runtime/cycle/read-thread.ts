@@ -5,7 +5,7 @@ import { IS_WAITING } from '../../domain/waiting-events.ts';
 import { batchReads } from '../../ports/store/batch-reads.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
-import { dialectOf } from '../../ports/store/statement.ts';
+import { dialectOf, type Param } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { AgentRow, InboxEventRow, RunRow, Tables, ThreadRow } from '../../ports/store/tables.ts';
 import type { HeldThread } from '../lease.ts';
@@ -53,7 +53,13 @@ export async function waitingEvents(tx: Tx, agentId: string, limit: number): Pro
   return await selectWaiting(tx.db, { agentId, now: tx.now() }).limit(limit).execute();
 }
 
-const selectWaiting = (db: Kysely<Tables>, { agentId, now }: { agentId: string; now: number }) =>
+/** The values of the query: parameters where it is compiled once, plain values where it is built each time. */
+interface WaitingQuery {
+  readonly agentId: string | Param<string>;
+  readonly now: number | Param<number>;
+}
+
+const selectWaiting = (db: Kysely<Tables>, { agentId, now }: WaitingQuery) =>
   db
     .selectFrom('inbox_events')
     .select(COLUMNS.inbox_events)
@@ -69,7 +75,7 @@ const selectWaiting = (db: Kysely<Tables>, { agentId, now }: { agentId: string; 
  * The statement may wait for the holder of the thread, so it takes the later of both times and finds the events that
  * came meanwhile.
  */
-function nowOrLater(db: Kysely<Tables>, now: number): RawBuilder<number> {
+function nowOrLater(db: Kysely<Tables>, now: WaitingQuery['now']): RawBuilder<number> {
   if (dialectOf(db) === 'sqlite') return sql<number>`${now}`;
   return sql<number>`greatest(${now}::bigint, (extract(epoch from clock_timestamp()) * 1000)::bigint)`;
 }

@@ -1,0 +1,40 @@
+import { sql } from 'kysely';
+import { type Params, type Statement, statement } from './statement.ts';
+import type { Tx } from './store.ts';
+
+/** The order in which a transaction locks rows of these tables: docs/decisions/0064. */
+const LOCK_ORDER = ['threads', 'spaces', 'agents', 'runs'] as const;
+
+type LockedTable = (typeof LOCK_ORDER)[number];
+
+interface Locked {
+  readonly ids: readonly string[];
+}
+
+/**
+ * Locks rows until the commit, so that nobody else changes them. In the store's own order, by table and then by id, whatever order they
+ * are given in: two transactions that lock the same rows then never wait for each other. SQLite runs one transaction at a time, and
+ * has nothing to lock.
+ */
+export async function lockRows(tx: Tx, rows: { readonly [T in LockedTable]?: readonly string[] }): Promise<void> {
+  if (tx.dialect === 'sqlite') return;
+  for (const table of LOCK_ORDER) {
+    const ids = rows[table] ?? [];
+    if (ids.length > 0) await LOCKS[table](tx.db, { ids });
+  }
+}
+
+/** Weaker than FOR UPDATE: rows that refer to these may be written meanwhile. Rows are locked in the order in which they are sorted. */
+function lockIn(table: LockedTable): Statement<Locked, unknown> {
+  return statement(
+    (_db, { ids }: Params<Locked>) =>
+      sql`select id from ${sql.table(table)} where id = any(${ids}::text[]) order by id collate "C" for no key update`,
+  );
+}
+
+const LOCKS: Readonly<Record<LockedTable, Statement<Locked, unknown>>> = {
+  threads: lockIn('threads'),
+  spaces: lockIn('spaces'),
+  agents: lockIn('agents'),
+  runs: lockIn('runs'),
+};

@@ -1,0 +1,36 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import { type Params, type Statement, statement } from './statement.ts';
+import type { Dialect } from './store.ts';
+import type { Tables } from './tables.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: which tables it reads is its own affair.
+type Rows = SelectQueryBuilder<any, any, unknown>;
+
+/**
+ * A statement that fails where the query finds no row, so that what is sent behind it is undone without anybody waiting for its
+ * answer. `isRowMissing` tells the failure.
+ */
+export function requireRow<Values extends object>(
+  build: (db: Kysely<Tables>, params: Params<Values>, dialect: Dialect) => Rows,
+): Statement<Values, unknown> {
+  return statement(
+    (db, params: Params<Values>, dialect) =>
+      sql`select lastcall_assert_found(count(*)) from (${build(db, params, dialect)}) as found`,
+  );
+}
+
+/** What PostgreSQL calls no_data_found. */
+const NO_ROW = 'P0002';
+
+export function isRowMissing(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === NO_ROW;
+}
+
+/** PostgreSQL has the function by migration 0004. */
+export function addAssertFound(database: DatabaseSync): void {
+  database.function('lastcall_assert_found', (found) => {
+    if (found === 0) throw Object.assign(new Error('no row was found'), { code: NO_ROW });
+    return found;
+  });
+}

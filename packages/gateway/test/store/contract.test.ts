@@ -1,0 +1,219 @@
+// The contract of the store, one test for each clause: see src/ports/store/store.ts.
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { lockRows } from '../../src/ports/store/lock-rows.ts';
+import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
+import { isRowMissing, requireRow } from '../../src/ports/store/require-row.ts';
+import { type Params, statement } from '../../src/ports/store/statement.ts';
+import type { Store, Tx } from '../../src/ports/store/store.ts';
+import type { SpaceRow } from '../../src/ports/store/tables.ts';
+import { holdLock } from '../support/held-lock.ts';
+import { insertSetting } from '../support/settings.ts';
+import { type Database, databases } from '../support/stores.ts';
+import { type TappedWire, tapWire } from '../support/tapped-wire.ts';
+
+const LOCK_NOT_AVAILABLE = '55P03';
+let database: Database;
+let store: Store;
+const opened = (create: () => Promise<Database>): void => {
+  beforeEach(async () => {
+    database = await create();
+    store = await database.open();
+  });
+  afterEach(async () => {
+    await store.close();
+    await database.remove();
+  });
+};
+const setting = (key: string) => ({ key, value: '1' });
+const keys = async (): Promise<string[]> =>
+  (await store.db.selectFrom('settings').select('key').orderBy('key').execute()).map(({ key }) => key);
+const findSetting = requireRow((db, { key }: Params<{ key: string }>) =>
+  db.selectFrom('settings').select('key').where('key', '=', key),
+);
+
+describe.each(databases)('the contract of the store on $kind', ({ create }) => {
+  opened(create);
+
+  const failures: Readonly<Record<string, (tx: Tx) => unknown>> = {
+    'its work throws': () => Promise.reject(new Error('no')),
+    'a statement that it waits for fails': (tx) => insertSetting(tx.db, setting('a')),
+    'a statement that it sent fails': (tx) => tx.send(insertSetting, setting('a')),
+    'its last work throws': (tx) => tx.beforeCommit(() => Promise.reject(new Error('no'))),
+    'what tells a failure fails itself': (tx) =>
+      tx.send(insertSetting, setting('a'), () => {
+        throw new Error('no');
+      }),
+  };
+  test.each(Object.entries(failures))('a transaction changes nothing when %s', async (_title, fail) => {
+    const told: string[] = [];
+    const failing = store.transaction(async (tx) => {
+      tx.afterCommit(() => told.push('told'));
+      tx.send(insertSetting, setting('a'));
+      await fail(tx);
+      tx.send(insertSetting, setting('b'));
+    });
+    await expect(failing).rejects.toThrow();
+    expect([await keys(), told]).toEqual([[], []]);
+  });
+
+  test('a transaction that is durable resolves, whatever those do who are told of it', async () => {
+    const warned = once(process, 'warning');
+    const told: string[] = [];
+    await store.transaction(async (tx) => {
+      const sent = tx.send(insertSetting, setting('a'));
+      tx.afterCommit(() => {
+        throw new Error('told and failed');
+      });
+      tx.afterCommit(() => told.push(`${sent.rows.length}`));
+    });
+    expect([await keys(), told]).toEqual([['a'], ['0']]);
+    expect(await warned).toMatchObject([{ message: 'told and failed' }]);
+  });
+
+  test('a value that cannot be sent is refused before anything is committed', async () => {
+    const circular: { self?: unknown } = {};
+    circular.self = circular;
+    const failing = store.transaction(async (tx) => {
+      tx.send(insertSetting, setting('a'));
+      tx.send(insertSetting, { key: 'b', value: circular as never });
+    });
+    await expect(failing).rejects.toMatchObject({ code: 'store_misuse' });
+    expect(await keys()).toEqual([]);
+  });
+
+  test('what a statement returned cannot be read before the transaction is durable', async () => {
+    const reading = store.transaction(async (tx) => tx.send(insertSetting, setting('a')).rows);
+    await expect(reading).rejects.toMatchObject({ code: 'store_misuse' });
+    expect(await keys()).toEqual([]);
+  });
+
+  test('a statement that must find a row fails the transaction where there is none, and names the reason', async () => {
+    const toError = (error: unknown): unknown => (isRowMissing(error) ? new Error('nobody there') : error);
+    const requiring = (key: string): Promise<void> =>
+      store.transaction(async (tx) => {
+        tx.send(findSetting, { key }, toError);
+        tx.send(insertSetting, setting(`behind ${key}`));
+      });
+    await store.transaction(async (tx) => void tx.send(insertSetting, setting('a')));
+    await requiring('a');
+    await expect(requiring('missing')).rejects.toThrow('nobody there');
+    expect(await keys()).toEqual(['a', 'behind a']);
+  });
+
+  test('a value that a statement takes is a parameter, and no code can branch on it', () => {
+    interface Values {
+      readonly key: string;
+      readonly count: number | null;
+    }
+    // The types are the test: where one of these compiles, the directive above it is an error.
+    const query = statement((db, params: Params<Values>) => {
+      const rows = db.selectFrom('settings').select('key').where('key', '=', params.key);
+      // @ts-expect-error It is no text.
+      if (params.key === 'a') return rows;
+      // @ts-expect-error It is no number.
+      if (params.count > 1) return rows;
+      // @ts-expect-error Nothing but a query takes it.
+      Number.parseInt(params.key, 10);
+      // @ts-expect-error It is true whatever the value will be.
+      const limited = params.count ? rows.limit(1) : rows;
+      // @ts-expect-error So it is here.
+      if (params.key) return limited;
+      return rows;
+    });
+    expect(query).toBeTypeOf('function');
+  });
+
+  test('only compiled statements are sent without waiting for their answer', () => {
+    const inserting = async (tx: Tx): Promise<void> => {
+      // @ts-expect-error A promise may fail for a reason of its own when the commit is on its way.
+      tx.send(insertSetting(tx.db, setting('a')));
+      // @ts-expect-error So may a function.
+      tx.send(async () => [], {});
+      // @ts-expect-error A query that is built each time is none either.
+      tx.send(tx.db.selectFrom('settings').select('key'), {});
+    };
+    expect(inserting).toBeTypeOf('function');
+  });
+});
+
+describe.each(databases.filter(({ kind }) => kind === 'sqlite'))('the contract of the store on $kind', ({ create }) => {
+  opened(create);
+
+  test('where BEGIN fails nothing is written', async () => {
+    const other = new DatabaseSync(join(database.location, 'lastcall.db'));
+    other.exec('begin immediate');
+    const failing = store.transaction(async (tx) => void tx.send(insertSetting, setting('a')));
+    await expect(failing).rejects.toThrow('locked');
+    other.exec('rollback');
+    other.close();
+    expect(await keys()).toEqual([]);
+  });
+});
+
+describe.each(databases.filter(({ kind }) => kind === 'postgres'))(
+  'the contract of the store on $kind',
+  ({ create }) => {
+    opened(create);
+    let wire: TappedWire;
+    let tapped: Store;
+    beforeEach(async () => {
+      wire = await tapWire(database.location);
+      tapped = await openPostgresStore({ url: wire.url, connections: 1 });
+    });
+    afterEach(async () => {
+      await tapped.close().catch(() => {});
+      wire.close();
+    });
+    const write = (): Promise<void> =>
+      tapped.transaction(async (tx) => {
+        tx.send(insertSetting, setting('a'));
+        await tx.db.insertInto('settings').values(setting('b')).execute();
+        tx.send(insertSetting, setting('c'));
+      });
+
+    test('rows are locked in the order of the store, not in that of the arguments', async () => {
+      const [first, second] = ['a', 'b'].map((id) => ({
+        id,
+        name: id,
+        description: '',
+        metadata: '{}',
+        next_seq: 1,
+        hops: 0,
+        created_at: 0,
+      })) as [SpaceRow, SpaceRow];
+      await store.transaction(({ db }) => db.insertInto('spaces').values([first, second]).execute());
+      const held = await holdLock(database, `select id from spaces where id = 'b' for update`);
+      const locking = store.transaction((tx) => lockRows(tx, { spaces: ['b', 'a'] }));
+      await held.waitedFor({ orDone: locking });
+      // It waits for b, and has a: whoever locks the same two cannot have a and wait for b as well.
+      const taking = held.query(`select id from spaces where id = 'a' for update nowait`);
+      await expect(taking).rejects.toMatchObject({ code: LOCK_NOT_AVAILABLE });
+      await held.release();
+      await locking;
+    });
+
+    test('where BEGIN fails nothing is written', async () => {
+      wire.tap('begin', 'spoil');
+      await expect(write()).rejects.toThrow('syntax error');
+      expect(await keys()).toEqual([]);
+      wire.tap('begin', 'pass');
+      await write();
+      expect(await keys()).toEqual(['a', 'b', 'c']);
+    });
+
+    test('a transaction whose connection breaks before the commit has changed nothing', async () => {
+      wire.tap('commit', 'cut before');
+      await expect(write()).rejects.toMatchObject({ name: 'StoreUnavailable' });
+      expect(await keys()).toEqual([]);
+    });
+
+    test('a transaction whose commit is not answered says that it cannot know', async () => {
+      wire.tap('commit', 'cut after');
+      await expect(write()).rejects.toMatchObject({ name: 'StoreUnavailable', inDoubt: true });
+      wire.tap('commit', 'pass');
+    });
+  },
+);
