@@ -84,7 +84,9 @@ async function work(
 }
 
 const letGo = (world: World, bot: string) =>
-  world.store.db.updateTable('threads').set({ lease_owner: null, lease_until: 0 }).where('id', '=', bot).execute();
+  world.store.transaction((tx) =>
+    tx.db.updateTable('threads').set({ lease_owner: null, lease_until: 0 }).where('id', '=', bot).execute(),
+  );
 
 const ENDS = /^(message|tool-call)\.(complete|error|cancelled|expired|requires-action)$/;
 const PARTS = /^(message|tool-call)\.(start|delta|progress)|^tool-input-delta/;

@@ -16,11 +16,13 @@ import type { World } from '../support/world.ts';
 
 /** A worker loses its thread as if it had died: nothing that it still does is written, and whoever comes next takes over. */
 async function killWorkerOf(world: World, bot: string): Promise<void> {
-  await world.store.db
-    .updateTable('threads')
-    .set((eb) => ({ epoch: eb('epoch', '+', 1), lease_owner: null, lease_until: 0 }))
-    .where('id', '=', bot)
-    .execute();
+  await world.store.transaction((tx) =>
+    tx.db
+      .updateTable('threads')
+      .set((eb) => ({ epoch: eb('epoch', '+', 1), lease_owner: null, lease_until: 0 }))
+      .where('id', '=', bot)
+      .execute(),
+  );
 }
 
 const cardOf = async (world: World, space: string) => {

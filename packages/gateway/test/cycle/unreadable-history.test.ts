@@ -22,11 +22,13 @@ async function told(world: World, space: string): Promise<unknown[]> {
 
 /** Another gateway's claims in between: what this worker kept of the thread is not used. */
 const forget = (world: World, bot: string) =>
-  world.store.db
-    .updateTable('threads')
-    .set((eb) => ({ epoch: eb('epoch', '+', 5) }))
-    .where('id', '=', bot)
-    .execute();
+  world.store.transaction((tx) =>
+    tx.db
+      .updateTable('threads')
+      .set((eb) => ({ epoch: eb('epoch', '+', 5) }))
+      .where('id', '=', bot)
+      .execute(),
+  );
 
 /** Puts this in place of the first message's row, and gives what puts it back. */
 async function damage(
@@ -39,12 +41,14 @@ async function damage(
   const mine = rows.where('thread_id', '=', bot).where('kind', '=', 'message').orderBy('seq');
   const { seq, payload: whole } = await mine.executeTakeFirstOrThrow();
   const write = (text: string) =>
-    world.store.db
-      .updateTable('transcript_entries')
-      .set({ payload: text })
-      .where('thread_id', '=', bot)
-      .where('seq', '=', seq)
-      .execute();
+    world.store.transaction((tx) =>
+      tx.db
+        .updateTable('transcript_entries')
+        .set({ payload: text })
+        .where('thread_id', '=', bot)
+        .where('seq', '=', seq)
+        .execute(),
+    );
   await write(payload);
   if (!isHeld) await forget(world, bot);
   return async () => {
@@ -153,7 +157,9 @@ describeWorlds('a stored transcript that cannot be read', (open) => {
   test('[G59] of the session ends the same way', async () => {
     const world = await open({ models: { default: scriptedModel(() => 'Done.') } });
     const { ada, bot, space } = await lobby(world);
-    await world.store.db.updateTable('threads').set({ state: '{"seq":' }).where('id', '=', bot).execute();
+    await world.store.transaction((tx) =>
+      tx.db.updateTable('threads').set({ state: '{"seq":' }).where('id', '=', bot).execute(),
+    );
     await world.say(space, ada, 'one');
     await world.idle();
     expect(await inbox(world, bot).execute()).toMatchObject([{ status: 'dead' }]);

@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
+import type { Dialect } from './dialect.ts';
 import { initial } from './migrations/0001-initial.ts';
 import { waitingIndexes } from './migrations/0002-waiting-indexes.ts';
 import { streamRevocations } from './migrations/0003-stream-revocations.ts';
 import { assertFound } from './migrations/0004-assert-found.ts';
-import type { Dialect } from './store.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 

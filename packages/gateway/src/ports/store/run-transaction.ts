@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { AbortedTransactionError, type DatabaseConnection, type Kysely } from 'kysely';
+import type { Dialect } from './dialect.ts';
 import { isFollowUpError } from './follow-up-error.ts';
 import type { Statement } from './statement.ts';
-import type { Dialect, Sent, TransactionOptions, Tx } from './store.ts';
+import type { Sent, TransactionOptions, Tx } from './store.ts';
 import { StoreMisuse } from './store-error.ts';
 import type { Tables } from './tables.ts';
 

@@ -8,8 +8,8 @@ import {
   type RawBuilder,
   ValueNode,
 } from 'kysely';
+import type { Dialect } from './dialect.ts';
 import { connectionOf } from './kysely-on.ts';
-import type { Dialect } from './store.ts';
 import { StoreMisuse } from './store-error.ts';
 import type { Tables } from './tables.ts';
 

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import type { Dialect } from './dialect.ts';
 import type { Statement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
@@ -49,8 +50,6 @@ export interface TransactionOptions {
   /** Somebody waits for it: it goes ahead of those that nobody does, where they stand in line. */
   readonly isUrgent?: boolean;
 }
-
-export type Dialect = 'sqlite' | 'postgres';
 
 /** A transaction under way. */
 export interface Tx {

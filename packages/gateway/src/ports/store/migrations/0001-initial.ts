@@ -1,6 +1,6 @@
 import type { ColumnDefinitionBuilder, CreateTableBuilder, Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
-import type { Dialect } from '../store.ts';
+import type { Dialect } from '../dialect.ts';
 
 type Table = CreateTableBuilder<string, never>;
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
-import type { Dialect } from '../store.ts';
+import type { Dialect } from '../dialect.ts';
 
 /** The function with which a statement fails where it finds nothing. On SQLite it is no part of the file: see require-row.ts. */
 export function assertFound(dialect: Dialect): Migration {

@@ -1,0 +1,2 @@
+/** The databases that the store works on. */
+export type Dialect = 'sqlite' | 'postgres';
