@@ -8,49 +8,30 @@ import {
   type Stop,
   type Usage,
 } from '@lastcall/core';
-import { ApiError } from '../../domain/api-error.ts';
 import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
-import { openPending } from '../../domain/pending/open-pending.ts';
-import { assertNotCancelled, RunCancelled } from '../../domain/runs/run-cancelled.ts';
-import { openCardIfMember, updateCard } from '../../domain/spaces/tool-card.ts';
-import { emit, runChannel } from '../../domain/streams/emit.ts';
-import type { Services } from '../../ports/services.ts';
-import { asJson, fromJson, toJson } from '../../ports/store/json.ts';
-import { pipeline } from '../../ports/store/pipeline.ts';
+import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
+import { toJson } from '../../ports/store/json.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { Json, MessageStatus } from '../../ports/store/tables.ts';
+import type { Json } from '../../ports/store/tables.ts';
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
 import { fenced, releaseIfIdle } from '../lease.ts';
-import type { StagedWrite } from '../tools/built-in-context.ts';
-import { endCall, writeCalls } from './call-rows.ts';
+import { writeCalls } from './call-rows.ts';
 import { closeRun } from './close-run.ts';
 import { isOverBudget } from './compact-consciousness.ts';
-import type { Cycle } from './cycle.ts';
-import type { CycleTool } from './cycle-tools.ts';
 import { insertEntries, type SerializedRecord, serializeRecord } from './insert-entries.ts';
-import type { LiveCalls } from './live-calls.ts';
 import type { OutputLimit } from './output-limit.ts';
-import { rawInput } from './raw-input.ts';
-import { StagedWriteRefused } from './staged-write-refused.ts';
-import type { StagedWrites } from './staged-writes.ts';
-import { endUnendedCall } from './unended-calls.ts';
-
-type EndEntry = Parameters<Journal['settle']>[0];
+import { type EndEntry, snapshotForReaders, storable, storableOutcome, withoutExpiry } from './storable-settlement.ts';
+import { type CallEndContext, writeCallEnd } from './write-call-end.ts';
 
 /** A record that waits to be written, and what else its transaction must do. */
 interface BufferedRecord extends SerializedRecord {
   readonly end?: (tx: Tx) => Promise<void>;
 }
 
-export interface CycleJournalOptions {
-  readonly services: Services;
-  readonly cycle: Cycle;
-  readonly live: LiveCalls;
-  readonly stagedWrites: StagedWrites;
+export interface CycleJournalOptions extends CallEndContext {
   /** Keeps outputs within their limit, and knows what was cut off. */
   readonly outputs: OutputLimit;
-  readonly toolNamed: (name: string) => CycleTool | undefined;
   /**
    * True if somebody asked to cancel the run: then calls that the abort cut off are settled, and the run ends. Any
    * other abort is this gateway's own, and nothing is written after it: a call that was cut off may still have had its
@@ -129,7 +110,7 @@ export class CycleJournal implements Journal {
     const { callId, outcome } = settlement;
     const isStaged = stagedWrites.get(callId).length > 0;
     const snapshot = snapshotForReaders(settlement, this.#options.cycle.agent.tag);
-    const end = (tx: Tx): Promise<void> => this.#writeCallEnd(tx, snapshot, outcomeJson);
+    const end = (tx: Tx): Promise<void> => writeCallEnd(this.#options, tx, snapshot, outcomeJson);
     // Only a plain end is buffered. A staged write may be refused, and a pending call must be visible to those who
     // answer it.
     if (!isStaged && outcome.status !== 'pending')
@@ -266,98 +247,7 @@ export class CycleJournal implements Journal {
       else live.cancel(callId, outcome.text);
     }
   }
-
-  async #writeCallEnd(tx: Tx, settlement: Settlement, outcomeJson: Json): Promise<void> {
-    const { services, cycle, stagedWrites } = this.#options;
-    const { callId, toolName, input, outcome } = settlement;
-    const isPending = outcome.status === 'pending';
-    const ended = isPending
-      ? ({ status: 'pending', settledAt: null } as const)
-      : ({ status: 'settled', settledAt: tx.now() } as const);
-    tx.send(endCall, { callId, outcome: outcomeJson, ...ended });
-    const appliesWrites = outcome.status === 'ok' || isPending;
-    const writes = appliesWrites ? stagedWrites.get(callId) : [];
-    // Sent before the writes, which wait for answers anyway. It guarantees that nothing is written after a cancel was
-    // accepted.
-    if (isPending || writes.length > 0) await pipeline(assertNotCancelled(tx, cycle.runId), applyStaged(tx, writes));
-    if (isPending) await this.#writePendingCall(tx, settlement);
-    else if (cycle.cards.has(callId))
-      await updateCard(services, tx, callId, { status: CARD_STATUS[outcome.status], output: outputOf(outcome) });
-    const payload = hideTagIn({ callId, toolName, input, outcome }, cycle.agent.tag);
-    emit(services, tx, { channel: runChannel(cycle.runId), type: END_TYPES[outcome.status], payload });
-  }
-
-  /** Stores a call that somebody else will answer, and opens the card that asks them. */
-  async #writePendingCall(tx: Tx, { callId, toolName, input, outcome }: Settlement): Promise<void> {
-    if (outcome.status !== 'pending') return;
-    const { services, cycle, live, toolNamed } = this.#options;
-    const tool = toolNamed(toolName);
-    const shownSpaceId = live.spaceOf(callId);
-    // A call that no space sees is answered by operators and by those whom the tool names.
-    const spaceId = tool?.isVisible === true ? (shownSpaceId ?? cycle.activeSpaceId) : null;
-    await openPending(services, tx, {
-      callId,
-      agentId: cycle.agent.id,
-      runId: cycle.runId,
-      spaceId,
-      toolName,
-      kind: outcome.kind,
-      input,
-      display: tool?.display ?? outcome.display,
-      answeredBy: tool?.answerers,
-      resultSchema: tool?.resultSchema,
-      inputSchema: await tool?.inputSchema(),
-      expiresAt: outcome.expiresAt ?? (tool?.expiresInMs === undefined ? undefined : tx.now() + tool.expiresInMs),
-    });
-    if (spaceId === null) return;
-    const { runId, agent } = cycle;
-    const card = { spaceId, entityId: agent.entityId, runId, callId, toolName, input };
-    const status = 'requires_action';
-    const rawText = rawInput(cycle.transcript, callId);
-    const asked =
-      (await updateCard(services, tx, callId, { status })) ??
-      (await openCardIfMember(services, tx, {
-        ...card,
-        status,
-        ...(shownSpaceId === undefined ? { rawInput: rawText } : {}),
-      }));
-    // The agent was removed from the space. Operators still see the call.
-    if (asked === undefined && shownSpaceId !== undefined)
-      endUnendedCall(services, tx, { callId, kind: 'tool', spaceId }, 'The agent is no longer in the space.');
-    tx.afterCommit(() => {
-      live.forget(callId);
-      cycle.cards.add(callId);
-    });
-  }
 }
-
-async function applyStaged(tx: Tx, writes: readonly StagedWrite[]): Promise<void> {
-  try {
-    for (const write of writes) await write(tx);
-  } catch (error) {
-    throw error instanceof ApiError ? new StagedWriteRefused(error) : error;
-  }
-}
-
-const CARD_STATUS: Readonly<Record<Settlement['outcome']['status'], MessageStatus>> = {
-  ok: 'complete',
-  error: 'error',
-  cancelled: 'cancelled',
-  skipped: 'cancelled',
-  pending: 'requires_action',
-};
-
-function outputOf(outcome: Settlement['outcome']): unknown {
-  return outcome.status === 'ok' ? outcome.value : outcome.text;
-}
-
-const END_TYPES: Readonly<Record<Settlement['outcome']['status'], string>> = {
-  ok: 'tool-call.complete',
-  error: 'tool-call.error',
-  cancelled: 'tool-call.cancelled',
-  skipped: 'tool-call.skipped',
-  pending: 'tool-call.pending',
-};
 
 function runEnded(): LastcallError {
   return new LastcallError('run_ended', 'The run has ended.');
@@ -374,37 +264,4 @@ function usageOf(entries: readonly Entry[]): Usage {
     sum.totalTokens += entry.usage.totalTokens;
   }
   return sum;
-}
-
-/**
- * Copies the settlement, because the tool may change its result before it is written, and hides the agent's frame tag
- * from the people who read it.
- */
-function snapshotForReaders(settlement: Settlement, tag: string): Settlement {
-  const { input, outcome } = fromJson<Pick<Settlement, 'input' | 'outcome'>>(
-    toJson({ input: settlement.input, outcome: settlement.outcome }),
-  );
-  return { ...settlement, input, outcome: hideTagIn(outcome, tag) };
-}
-
-/**
- * Makes the settlement storable. The tool has run, whatever it returned: a value that cannot be stored must not undo
- * the call.
- */
-function storable(entry: EndEntry): EndEntry {
-  const { input, outcome } = entry.settlement;
-  const settlement = { ...entry.settlement, input: asJson(input), outcome: storableOutcome(outcome) };
-  return { ...entry, settlement } as EndEntry;
-}
-
-function storableOutcome(outcome: Settlement['outcome']): Settlement['outcome'] {
-  return outcome.status === 'ok' ? { ...outcome, value: asJson(outcome.value) } : outcome;
-}
-
-/** Removes the expiry time. It is decided in one place, by the pending call's row, and not by a worker's clock. */
-function withoutExpiry(entry: EndEntry): EndEntry {
-  const { outcome } = entry.settlement;
-  if (outcome.status !== 'pending' || outcome.expiresAt === undefined) return entry;
-  const { expiresAt: _expiresAt, ...rest } = outcome;
-  return { ...entry, settlement: { ...entry.settlement, outcome: rest } };
 }
