@@ -1,7 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Message } from '@ai-sdk/provider';
 import { hideTag, hideTagIn } from '../../telemetry/hide-tag.ts';
 
-type Prompt = LanguageModelV4CallOptions['prompt'];
 type Part = Exclude<LanguageModelV4Message['content'], string>[number];
 
 export interface FrameGuard {
@@ -19,9 +18,18 @@ export interface FrameGuard {
  * knows the tag.
  */
 export function guardModel(model: LanguageModelV4, guard: FrameGuard): LanguageModelV4 {
+  // A request repeats all messages of the one before. Each is guarded once, so a step does not cost more after many steps.
+  const known = new WeakMap<LanguageModelV4Message, LanguageModelV4Message>();
+  const guardOnce = (message: LanguageModelV4Message): LanguageModelV4Message => {
+    const before = known.get(message);
+    if (before !== undefined) return before;
+    const guarded = guardMessage(message, guard);
+    known.set(message, guarded);
+    return guarded;
+  };
   const guarded = (options: LanguageModelV4CallOptions): LanguageModelV4CallOptions => ({
     ...options,
-    prompt: guardPrompt(options.prompt, guard),
+    prompt: options.prompt.map(guardOnce),
   });
   return {
     // Core checks the version to know how to call the model, so an older model must keep its version.
@@ -34,16 +42,13 @@ export function guardModel(model: LanguageModelV4, guard: FrameGuard): LanguageM
   };
 }
 
-function guardPrompt(prompt: Prompt, guard: FrameGuard): Prompt {
-  return prompt.map((message) => guardMessage(message, guard));
-}
-
 function guardMessage(message: LanguageModelV4Message, guard: FrameGuard): LanguageModelV4Message {
   const { tag, instructions, isFrame } = guard;
   if (message.role === 'system')
     return message.content.startsWith(instructions) ? message : { ...message, content: hideTag(message.content, tag) };
   const content = (message.content as Part[]).map((part) =>
-    message.role === 'user' && part.type === 'text' && isFrame(part.text) ? part : guardPart(part, tag),
+    // A copy: a tool that changes the messages it is shown cannot change what was guarded.
+    message.role === 'user' && part.type === 'text' && isFrame(part.text) ? { ...part } : { ...guardPart(part, tag) },
   );
   return { ...message, content } as LanguageModelV4Message;
 }
