@@ -214,76 +214,73 @@ function assertWhole({ outcome, callId, startedAt, endedAt }: Settlement): void 
 }
 
 // Some of them run into their timeouts: the more, the busier the machine is.
-test(
-  '[T23, T27] no generated bad tool makes dispatch throw or leaves a write behind',
-  { timeout: 240_000 },
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(badTool, async (bad) => {
-        const session = freshSession();
-        const clock = fakeClock();
-        const before = await fingerprint(session);
-        const execute = async (ctx: ToolContext): Promise<void> => {
-          // A tool without effects has no undo for resources: nothing is saved for it (T34).
-          for (const act of bad.acts) if (act !== 'count' || bad.effects !== 'none') await acts[act]?.(ctx);
-        };
-        const end = ends[bad.end] as End;
-        const value = values[bad.value] as () => unknown;
-        const probe = tool({
-          description: 'd',
-          inputSchema: z.object({}),
-          effects: bad.effects,
-          terminal: bad.terminal,
-          timeoutMs: 10,
-          ...(bad.render === undefined ? {} : { render: bad.render }),
-          execute: bad.end.startsWith('generator')
-            ? async function* (_input: unknown, ctx: ToolContext) {
+test('[T23, T27] no generated bad tool makes dispatch throw or leaves a write behind', {
+  timeout: 240_000,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(badTool, async (bad) => {
+      const session = freshSession();
+      const clock = fakeClock();
+      const before = await fingerprint(session);
+      const execute = async (ctx: ToolContext): Promise<void> => {
+        // A tool without effects has no undo for resources: nothing is saved for it (T34).
+        for (const act of bad.acts) if (act !== 'count' || bad.effects !== 'none') await acts[act]?.(ctx);
+      };
+      const end = ends[bad.end] as End;
+      const value = values[bad.value] as () => unknown;
+      const probe = tool({
+        description: 'd',
+        inputSchema: z.object({}),
+        effects: bad.effects,
+        terminal: bad.terminal,
+        timeoutMs: 10,
+        ...(bad.render === undefined ? {} : { render: bad.render }),
+        execute: bad.end.startsWith('generator')
+          ? async function* (_input: unknown, ctx: ToolContext) {
+              await execute(ctx);
+              yield* end(value) as AsyncIterable<unknown>;
+            }
+          : bad.acts.length === 0
+            ? () => end(value)
+            : async (_input: unknown, ctx: ToolContext) => {
                 await execute(ctx);
-                yield* end(value) as AsyncIterable<unknown>;
-              }
-            : bad.acts.length === 0
-              ? () => end(value)
-              : async (_input: unknown, ctx: ToolContext) => {
-                  await execute(ctx);
-                  return end(value);
-                },
-        });
-        const events: string[] = [];
-        const running = dispatchCall({
-          tools: { probe },
-          call: { toolName: 'probe' },
-          session,
-          clock,
-          onEvent: (event) => events.push(event.type),
-        });
-        let settlement: Settlement | undefined;
-        void running.then(
-          (done) => (settlement = done),
-          () => {},
-        );
-        for (let turn = 0; turn < 6 && settlement === undefined; turn++) await settled();
-        await clock.advance(10);
-        settlement = await running;
-        assertWhole(settlement);
-        expect(events.filter((type) => type !== 'tool-call.progress')).toHaveLength(2);
-        if (settlement.outcome.status === 'error') expect(await fingerprint(session)).toBe(before);
-        // The session goes on working, and a late write of the tool changes nothing.
-        await settled();
-        const after = await fingerprint(session);
-        await settled();
-        expect(await fingerprint(session)).toBe(after);
-        const next = await dispatchCall({
-          tools: { next: tool({ description: 'd', inputSchema: z.object({}), execute: () => 'next' }) },
-          call: { toolName: 'next' },
-          session,
-        });
-        expect(next.outcome.status).toBe('ok');
-      }),
-      { numRuns: 3_000 },
-    );
-  },
-  60_000,
-);
+                return end(value);
+              },
+      });
+      const events: string[] = [];
+      const running = dispatchCall({
+        tools: { probe },
+        call: { toolName: 'probe' },
+        session,
+        clock,
+        onEvent: (event) => events.push(event.type),
+      });
+      let settlement: Settlement | undefined;
+      void running.then(
+        (done) => (settlement = done),
+        () => {},
+      );
+      for (let turn = 0; turn < 6 && settlement === undefined; turn++) await settled();
+      await clock.advance(10);
+      settlement = await running;
+      assertWhole(settlement);
+      expect(events.filter((type) => type !== 'tool-call.progress')).toHaveLength(2);
+      if (settlement.outcome.status === 'error') expect(await fingerprint(session)).toBe(before);
+      // The session goes on working, and a late write of the tool changes nothing.
+      await settled();
+      const after = await fingerprint(session);
+      await settled();
+      expect(await fingerprint(session)).toBe(after);
+      const next = await dispatchCall({
+        tools: { next: tool({ description: 'd', inputSchema: z.object({}), execute: () => 'next' }) },
+        call: { toolName: 'next' },
+        session,
+      });
+      expect(next.outcome.status).toBe('ok');
+    }),
+    { numRuns: 3_000 },
+  );
+});
 
 test('[T17] no generated bad input makes dispatch throw or reaches execute unparsed', async () => {
   const schema = z.object({

@@ -55,8 +55,8 @@ interface Running {
   readonly runner: Runner;
   readonly pool: Pool;
   /**
-   * Resolves when the listening connection broke, or when a worker ended and the others shut down. Other connections
-   * have probably broken too: workers that used one may wait for ever, and the shutdown with them.
+   * Resolves when any connection broke, or when a worker ended and the others shut down. Other connections have probably
+   * broken too: workers that used one may wait for ever, and the shutdown with them.
    */
   readonly broken: Promise<void>;
 }
@@ -82,8 +82,11 @@ async function launch(options: WorkersOptions, stopping: AbortSignal): Promise<R
   // One connection for each worker, and one that listens. With fewer, workers wait for each other after all connections
   // broke.
   const pool = createWorkerPool(options.url, options.concurrency + 1);
+  const { promise: broken, resolve } = Promise.withResolvers<void>();
+  // From the first connection on: one that breaks while the workers start would leave the start waiting for ever.
+  pool.on('connect', (client) => client.on('error', () => resolve()));
   try {
-    const runner = await run({
+    const starting = run({
       pgPool: pool,
       schema: SCHEMA,
       taskList: { [TASK]: (payload) => options.perform(payload as WakePayload, stopping) },
@@ -97,8 +100,13 @@ async function launch(options: WorkersOptions, stopping: AbortSignal): Promise<R
       preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
       logger: toWorkerLogger(options.logger),
     });
+    // A start that was given up may still end: then its workers are stopped.
+    void broken.then(() => starting.then((late) => late.stop())).catch(() => {});
+    const brokeFirst = broken.then((): never => {
+      throw new Error('A connection broke while the queue workers started.');
+    });
+    const runner = await Promise.race([starting, brokeFirst]);
     if (stopping.aborted) runner.stop().catch(() => {});
-    const { promise: broken, resolve } = Promise.withResolvers<void>();
     runner.events.once('pool:listen:error', () => resolve());
     runner.events.once('pool:gracefulShutdown', () => resolve());
     return { runner, pool, broken };
