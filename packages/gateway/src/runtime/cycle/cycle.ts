@@ -23,7 +23,7 @@ export interface Cycle {
   readonly situation: Situation;
   /** Approvals and denials for calls of earlier cycles, which came with this cycle's events. */
   readonly answers: Readonly<Record<string, Answer>>;
-  /** True if another worker started the run and died. */
+  /** True if another worker started the run: it died, stalled or was stopped. */
   readonly isTakenOver: boolean;
   /** True if a cancel was requested before this worker took the run over. */
   readonly isCancelRequested: boolean;
