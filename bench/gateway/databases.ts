@@ -1,8 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createGraphileEngine } from '../../packages/gateway/src/ports/engine/graphile-engine.ts';
-import { createInProcessEngine } from '../../packages/gateway/src/ports/engine/in-process-engine.ts';
+import { createEngine } from '../../packages/gateway/src/ports/engine/engine.ts';
 import { openPostgresStore } from '../../packages/gateway/src/ports/store/postgres-store.ts';
 import { openSqliteStore } from '../../packages/gateway/src/ports/store/sqlite-store.ts';
 import { type PostgresServer, startPostgres } from '../../packages/gateway/test/support/postgres-server.ts';
@@ -31,14 +30,14 @@ export function openDatabases(): BenchDatabases {
       folders.push(home);
       // Filling is not what is measured.
       const open = async (): Promise<Filling> =>
-        fillingOf(await openSqliteStore({ home, synchronous: 'NORMAL' }), createInProcessEngine());
+        fillingOf(await openSqliteStore({ home, synchronous: 'NORMAL' }), createEngine());
       return { settings: { home }, open };
     },
     async postgres() {
       server ??= startPostgres();
       const url = await (await server).createDatabase();
       const open = async (): Promise<Filling> =>
-        fillingOf(await openPostgresStore({ url, connections: 2 }), await createGraphileEngine({ url }));
+        fillingOf(await openPostgresStore({ url, connections: 2 }), createEngine());
       return { settings: { databaseUrl: url }, open };
     },
     async close() {

@@ -58,7 +58,7 @@ export function fillingOf(store: Store, engine: Engine): Filling {
             .insertInto('inbox_events')
             .values(eventsOf(agentId, each, tx.now()))
             .execute();
-          await engine.enqueue(tx, agentId);
+          engine.enqueue(tx, agentId);
         }
       }),
     close: () => store.close(),

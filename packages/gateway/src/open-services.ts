@@ -4,8 +4,7 @@ import type { GatewayLimits } from './config/limits.ts';
 import type { Settings } from './config/settings.ts';
 import { createInProcessBus } from './ports/bus/in-process-bus.ts';
 import { createPostgresBus } from './ports/bus/postgres-bus.ts';
-import { createGraphileEngine } from './ports/engine/graphile-engine.ts';
-import { createInProcessEngine } from './ports/engine/in-process-engine.ts';
+import { createEngine } from './ports/engine/engine.ts';
 import type { Services } from './ports/services.ts';
 import { openPostgresStore } from './ports/store/postgres-store.ts';
 import { openSqliteStore } from './ports/store/sqlite-store.ts';
@@ -27,7 +26,7 @@ export async function openServices(opening: Opening): Promise<OpenedServices> {
   const { settings, logger, limits } = opening;
   const ports =
     settings.databaseUrl === undefined ? await embedded(opening) : await shared(settings.databaseUrl, opening);
-  const services: Services = { ...ports, logger, limits };
+  const services: Services = { ...ports, engine: createEngine({ logger }), logger, limits };
   await services.bus.start();
   return {
     services,
@@ -38,22 +37,16 @@ export async function openServices(opening: Opening): Promise<OpenedServices> {
   };
 }
 
-type Ports = Pick<Services, 'store' | 'engine' | 'bus'>;
+type Ports = Pick<Services, 'store' | 'bus'>;
 
 async function embedded({ settings, logger, synchronous }: Opening): Promise<Ports> {
   const store = await openSqliteStore({
     home: join(settings.home),
     ...(synchronous === undefined ? {} : { synchronous }),
   });
-  return { store, engine: createInProcessEngine({ logger }), bus: createInProcessBus({ logger }) };
+  return { store, bus: createInProcessBus({ logger }) };
 }
 
 async function shared(url: string, { logger }: Opening): Promise<Ports> {
-  const store = await openPostgresStore({ url });
-  try {
-    return { store, engine: await createGraphileEngine({ url, logger }), bus: createPostgresBus({ url, logger }) };
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
+  return { store: await openPostgresStore({ url }), bus: createPostgresBus({ url, logger }) };
 }

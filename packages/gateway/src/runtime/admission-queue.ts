@@ -65,10 +65,6 @@ export class AdmissionQueue {
     this.#admitThreads();
   }
 
-  isQueued(threadId: string): boolean {
-    return this.#urgent.has(threadId) || this.#others.has(threadId);
-  }
-
   /** Admits every thread, now and from now on. A worker that stops must not leave anybody waiting. */
   admitAll(): void {
     this.#freeSlots = Number.POSITIVE_INFINITY;

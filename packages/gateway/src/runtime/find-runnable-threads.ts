@@ -4,11 +4,17 @@ import type { Store } from '../ports/store/store.ts';
 /** One sweep finds at most this many threads of each kind. The next sweep finds the rest. */
 const MAX_FOUND = 1_000;
 
+export interface RunnableThread {
+  readonly threadId: string;
+  /** A person waits for it. */
+  readonly isUrgent: boolean;
+}
+
 /**
  * Finds threads that have work and nobody to do it: the lease of their worker ran out, an event's wake was lost or its
  * time has come, or a worker left a run open when it stopped.
  */
-export async function findRunnableThreads(store: Store): Promise<readonly string[]> {
+export async function findRunnableThreads(store: Store): Promise<readonly RunnableThread[]> {
   return await store.transaction(async (tx) => {
     const now = tx.now();
     const abandoned = await tx.db
@@ -23,12 +29,12 @@ export async function findRunnableThreads(store: Store): Promise<readonly string
       .selectFrom('inbox_events')
       .innerJoin('threads', 'threads.id', 'inbox_events.agent_id')
       .innerJoin('agents', 'agents.id', 'inbox_events.agent_id')
-      .select('threads.id')
-      .distinct()
+      .select(({ fn }) => ['threads.id', fn.min('inbox_events.priority').as('priority')])
       .where(IS_WAITING)
       .where('inbox_events.available_at', '<=', now)
       .where('agents.status', '=', 'active')
       .where('threads.lease_owner', 'is', null)
+      .groupBy('threads.id')
       .limit(MAX_FOUND)
       .execute();
     const open = await tx.db
@@ -39,6 +45,8 @@ export async function findRunnableThreads(store: Store): Promise<readonly string
       .where('threads.lease_owner', 'is', null)
       .limit(MAX_FOUND)
       .execute();
-    return [...new Set([...abandoned, ...waiting, ...open].map(({ id }) => id))];
+    const urgent = new Set(waiting.flatMap(({ id, priority }) => (priority === 0 ? [id] : [])));
+    const found = new Set([...abandoned, ...waiting, ...open].map(({ id }) => id));
+    return [...found].map((threadId) => ({ threadId, isUrgent: urgent.has(threadId) }));
   });
 }

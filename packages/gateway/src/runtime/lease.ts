@@ -148,7 +148,7 @@ export async function releaseThread(
 ): Promise<void> {
   await fenced(store, lease, async (tx) => {
     release(tx, lease);
-    await engine.enqueue(tx, lease.threadId);
+    engine.enqueue(tx, lease.threadId);
   });
 }
 

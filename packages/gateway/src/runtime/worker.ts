@@ -90,14 +90,10 @@ export class Worker {
     this.#repeat(Math.floor(leaseMs / 3), () => this.#renewLeases());
     for (const sweep of sweeps) this.#repeat(sweepMs, sweep);
     const wakeRunnable = this.#repeat(sweepMs, async () => {
-      for (const threadId of await findRunnableThreads(this.#services.store)) void this.wake(threadId);
+      for (const { threadId, isUrgent } of await findRunnableThreads(this.#services.store))
+        void this.wake(threadId, { isUrgent });
     });
-    await this.#services.engine.start(async (threadId, options) => {
-      const woken = this.wake(threadId, options);
-      // The engine's job ends while the thread is still queued, so that the engine can deliver others. The sweep finds
-      // the thread if this gateway dies before it is admitted.
-      if (!this.#admission.isQueued(threadId)) await woken;
-    });
+    await this.#services.engine.start((threadId, options) => this.wake(threadId, options));
     // Threads that a dead gateway left should not wait for the first sweep.
     await wakeRunnable();
   }

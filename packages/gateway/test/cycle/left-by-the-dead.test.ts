@@ -125,7 +125,7 @@ describeWorlds('a payment that a dead worker had begun', (open) => {
         .where('agent_id', '=', bot)
         .executeTakeFirstOrThrow();
       // The worker that takes the answer dies before anything comes of it.
-      const unheard = { ...world.services, engine: { ...world.services.engine, enqueue: async () => {} } };
+      const unheard = { ...world.services, engine: { ...world.services.engine, enqueue: () => {} } };
       await world.worker.stop();
       await answer(unheard, { runId, callId, answer: { approve: true }, by: { key: true } });
       const tools = checkTools({ pay: paying() }, ['tools']);

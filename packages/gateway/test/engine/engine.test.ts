@@ -1,28 +1,23 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { Engine } from '../../src/ports/engine/engine.ts';
-import { createGraphileEngine } from '../../src/ports/engine/graphile-engine.ts';
-import { createInProcessEngine } from '../../src/ports/engine/in-process-engine.ts';
+import { createEngine } from '../../src/ports/engine/engine.ts';
 import { forEachTest } from '../support/for-all-tests.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { databases } from '../support/stores.ts';
 import { recordWakes } from './wakes.ts';
 
-const createEngine = async ({ kind, location }: Database): Promise<Engine> =>
-  kind === 'sqlite' ? createInProcessEngine() : await createGraphileEngine({ url: location });
-
-describe.each(databases)('the engine for $kind', ({ create }) => {
+describe.each(databases)('the engine on $kind', ({ create }) => {
   const database = forEachTest(create);
   const store = forEachTest(() => database.open());
-  const engine = forEachTest(() => createEngine(database));
+  const engine = forEachTest(async () => createEngine());
 
-  const enqueue = (threadId: string, at?: number | 'urgent') =>
-    store.transaction((tx) => engine.enqueue(tx, threadId, at));
+  const enqueue = (threadId: string, options?: { isUrgent: boolean }) =>
+    store.transaction(async (tx) => engine.enqueue(tx, threadId, options));
 
   test('a thread is woken once its transaction is durable', async () => {
     const wakes = recordWakes();
     await engine.start(wakes.wake);
     await store.transaction(async (tx) => {
-      await engine.enqueue(tx, 'a');
+      engine.enqueue(tx, 'a');
       await tx.db.insertInto('settings').values({ key: 'reason', value: '1' }).execute();
       await turnOfTheLoop();
       expect(wakes.threads).toEqual([]);
@@ -35,7 +30,7 @@ describe.each(databases)('the engine for $kind', ({ create }) => {
     const wakes = recordWakes();
     await engine.start(wakes.wake);
     const failing = store.transaction(async (tx) => {
-      await engine.enqueue(tx, 'a');
+      engine.enqueue(tx, 'a');
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
@@ -63,14 +58,14 @@ describe.each(databases)('the engine for $kind', ({ create }) => {
   });
 
   test('whoever is waited for is told to be, whatever else wakes the thread', async () => {
-    await enqueue('a', 'urgent');
+    await enqueue('a', { isUrgent: true });
     await enqueue('a');
     await enqueue('b');
     const wakes = recordWakes();
     await engine.start(wakes.wake);
     await Promise.all([wakes.of('a'), wakes.of('b')]);
     await expect.poll(() => wakes.firsts).toEqual(['a']);
-    await enqueue('b', 'urgent');
+    await enqueue('b', { isUrgent: true });
     await expect.poll(() => wakes.firsts.includes('b')).toBe(true);
   });
 
@@ -100,7 +95,7 @@ describe.each(databases)('the engine for $kind', ({ create }) => {
       for (let round = 0; round < rounds; round++) {
         await store.transaction(async (tx) => {
           tx.afterCommit(() => committed.set(threadId, (committed.get(threadId) ?? 0) + 1));
-          await engine.enqueue(tx, threadId);
+          engine.enqueue(tx, threadId);
         });
       }
     };
@@ -108,24 +103,6 @@ describe.each(databases)('the engine for $kind', ({ create }) => {
     // The record of a commit comes a moment after it, so the last wake may have come between: one more, alone.
     for (const thread of threads) if (seen.get(thread) !== 4 * rounds) await enqueue(thread);
     await caughtUp.promise;
-  });
-
-  test('transactions that wake the same threads in another order never block each other', async () => {
-    const threads = ['a', 'b', 'c', 'd'];
-    let runs = 0;
-    await Promise.all(
-      Array.from({ length: 20 }, (_, index) =>
-        store.transaction(async (tx) => {
-          runs++;
-          for (const thread of index % 2 === 0 ? threads : threads.toReversed()) {
-            await engine.enqueue(tx, thread);
-            await turnOfTheLoop();
-          }
-        }),
-      ),
-    );
-    // One that the database ended because of a deadlock would have run again.
-    expect(runs).toBe(20);
   });
 
   test('[G56] a wake that never ends delays no other thread', async () => {
@@ -153,57 +130,13 @@ describe.each(databases)('the engine for $kind', ({ create }) => {
     let failures = 0;
     await engine.start(async (threadId) => {
       if (threadId === 'bad' && failures++ === 0) throw new Error('no');
-      await wakes.wake(threadId);
+      await wakes.wake(threadId, { isUrgent: false });
     });
     await enqueue('bad');
     await enqueue('good');
     await wakes.of('good');
     await enqueue('bad');
     await wakes.of('bad');
-  });
-
-  test('a delayed wake comes at its time, in the order of times', async () => {
-    const wakes = recordWakes();
-    await engine.start(wakes.wake);
-    const now = Date.now();
-    await enqueue('later', now + 400);
-    await enqueue('sooner', now + 200);
-    await enqueue('past', now - 5_000);
-    await wakes.of('past');
-    await wakes.of('sooner');
-    expect(Date.now()).toBeGreaterThanOrEqual(now + 190);
-    await wakes.of('later');
-    expect(Date.now()).toBeGreaterThanOrEqual(now + 390);
-  });
-
-  test('a delayed wake does not put off an immediate one, nor is it lost by it', async () => {
-    const wakes = recordWakes();
-    await engine.start(wakes.wake);
-    // Put off, it would come after an hour.
-    await enqueue('a', Date.now() + 3_600_000);
-    await enqueue('a');
-    await wakes.of('a');
-    // Long enough that a slow machine delivers the immediate one first.
-    const due = Date.now() + 2_500;
-    await enqueue('b', due);
-    await enqueue('b');
-    await wakes.of('b', 2);
-    expect(Date.now()).toBeGreaterThanOrEqual(due - 10);
-  });
-
-  test('a wake of next century waits for it', async () => {
-    const wakes = recordWakes();
-    await engine.start(wakes.wake);
-    const warnings: Error[] = [];
-    const onWarning = (warning: Error): void => void warnings.push(warning);
-    process.on('warning', onWarning);
-    await enqueue('far', Date.now() + 100 * 365 * 86_400_000);
-    await enqueue('near');
-    await wakes.of('near');
-    process.off('warning', onWarning);
-    expect(wakes.threads).toEqual(['near']);
-    // A timer of so long would fire at once, again and again.
-    expect(warnings).toEqual([]);
   });
 
   test('[G42] after a stop nothing is delivered, and the next start delivers it', async () => {
@@ -213,7 +146,7 @@ describe.each(databases)('the engine for $kind', ({ create }) => {
     await wakes.of('a');
     await engine.stop();
     await enqueue('b');
-    await enqueue('c', Date.now() + 1);
+    await enqueue('c');
     expect(wakes.threads).toEqual(['a']);
     const next = recordWakes();
     await engine.start(next.wake);

@@ -5,7 +5,7 @@ import type { Scope } from '../../src/domain/keys/scope.ts';
 import { signToken, tokenSecret } from '../../src/domain/keys/tokens.ts';
 import { newId } from '../../src/domain/new-id.ts';
 import { createInProcessBus } from '../../src/ports/bus/in-process-bus.ts';
-import { createInProcessEngine } from '../../src/ports/engine/in-process-engine.ts';
+import { createEngine } from '../../src/ports/engine/engine.ts';
 import type { Services } from '../../src/ports/services.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { type App, type AppOptions, createApp } from '../../src/transport/http/app.ts';
@@ -57,7 +57,7 @@ export async function openApi(
   const store = given?.store ?? (await database.open());
   const logs: { level: string; message: string; details: unknown }[] = [];
   const services: Services = {
-    engine: createInProcessEngine(),
+    engine: createEngine(),
     bus: createInProcessBus(),
     logger: recorder(logs),
     limits: { ...DEFAULT_GATEWAY_LIMITS, ...limits },

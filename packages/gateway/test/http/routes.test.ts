@@ -166,7 +166,7 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     const [adas, eves] = [await api.tokenOf(ada), await api.tokenOf(eve)];
     const open = (callId: string, more: object = {}) =>
       api.store.transaction((tx) =>
-        openPending(api.services, tx, {
+        openPending(tx, {
           callId,
           agentId: agent,
           runId: 'run-1',

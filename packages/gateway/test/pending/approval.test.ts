@@ -63,7 +63,7 @@ describe.each(databases)('approvals on $kind', ({ create }) => {
     const call = await ask();
     await say(call, { approve: true });
     await desk.services.store.transaction((tx) =>
-      openPending(desk.services, tx, {
+      openPending(tx, {
         ...call,
         agentId: desk.agent,
         spaceId: desk.space,
@@ -89,7 +89,7 @@ describe.each(databases)('approvals on $kind', ({ create }) => {
     const call = await desk.ask();
     await say(call, { result: 1 });
     const again = { ...call, agentId: desk.agent, toolName: 'confirm', kind: 'result' as const, input: {} };
-    await desk.services.store.transaction((tx) => openPending(desk.services, tx, again));
+    await desk.services.store.transaction((tx) => openPending(tx, again));
     expect((await desk.row(call.callId)).status).toBe('resolved');
   });
 
@@ -99,7 +99,7 @@ describe.each(databases)('approvals on $kind', ({ create }) => {
     expect(await expireDue(desk.services, { now: expiresAt })).toBe(1);
     expect(await outcomes(call.callId)).toEqual([{ status: 'expired' }]);
     const again = { ...call, agentId: desk.agent, toolName: 'confirm', kind: 'result' as const, input: {} };
-    await desk.services.store.transaction((tx) => openPending(desk.services, tx, again));
+    await desk.services.store.transaction((tx) => openPending(tx, again));
     expect((await desk.row(call.callId)).status).toBe('expired');
     await expect(say(call, { approve: true })).rejects.toMatchObject({ status: 410 });
   });

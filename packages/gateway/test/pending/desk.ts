@@ -84,7 +84,7 @@ export async function createDesk(
       const { callId, runId, toolName, input, spaceId, agentId } = call;
       await join(agentId, 'member');
       await services.store.transaction(async (tx) => {
-        await openPending(services, tx, call);
+        await openPending(tx, call);
         const card = { entityId: agentId, runId, callId, toolName, input, status: 'requires_action' as const };
         if (typeof spaceId === 'string') await openCard(services, tx, { ...card, spaceId });
       });

@@ -11,11 +11,6 @@ const LATER = Date.now() + 86_400_000;
 describe.each(databases)('pending calls that nobody answers on $kind', ({ create }) => {
   const desk = forAllTests(() => createDesk(create));
 
-  test('[G32] the agent is woken when a call expires', async () => {
-    await desk.ask({ expiresAt: LATER });
-    expect(desk.world.wakes).toContainEqual({ threadId: desk.agent, at: LATER });
-  });
-
   test('[G32] once its time has passed the call is expired, its card too, and one event tells the agent', async () => {
     const { callId } = await desk.ask({ expiresAt: LATER, input: { a: 1 } });
     const waiting = await desk.ask();

@@ -14,7 +14,7 @@ import type { Database, databases } from '../support/stores.ts';
 
 interface RecordedWake {
   readonly threadId: string;
-  readonly at?: number | 'urgent';
+  readonly isUrgent?: boolean;
 }
 
 /** A gateway's parts without its workers: what would be woken and told is noted. */
@@ -117,8 +117,8 @@ export async function createWorld(
 
 function recordingEngine(wakes: RecordedWake[]): Engine {
   return {
-    async enqueue(tx, threadId, at) {
-      tx.afterCommit(() => wakes.push(at === undefined ? { threadId } : { threadId, at }));
+    enqueue(tx, threadId, options) {
+      tx.afterCommit(() => wakes.push({ threadId, ...(options?.isUrgent === true ? { isUrgent: true } : {}) }));
     },
     async start() {},
     async stop() {},

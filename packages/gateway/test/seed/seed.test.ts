@@ -8,7 +8,7 @@ import { updateAgent } from '../../src/domain/agents/update-agent.ts';
 import { createEntity } from '../../src/domain/entities/entity.ts';
 import { addMember, removeMember } from '../../src/domain/spaces/membership.ts';
 import { createInProcessBus } from '../../src/ports/bus/in-process-bus.ts';
-import { createInProcessEngine } from '../../src/ports/engine/in-process-engine.ts';
+import { createEngine } from '../../src/ports/engine/engine.ts';
 import type { Services } from '../../src/ports/services.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { seed } from '../../src/seed.ts';
@@ -41,7 +41,7 @@ describe.each(databases)('the configuration at a start, on $kind', ({ kind, crea
     const logger: Logger = { debug: say, info: say, warn: say, error: say };
     return {
       store: one,
-      engine: createInProcessEngine(),
+      engine: createEngine(),
       bus: createInProcessBus(),
       logger,
       limits: DEFAULT_GATEWAY_LIMITS,

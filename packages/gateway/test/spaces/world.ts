@@ -42,8 +42,8 @@ export async function openWorld(database: Database): Promise<World> {
     limits: DEFAULT_GATEWAY_LIMITS,
     logger: { debug: ignore, info: ignore, error: ignore, warn: (_message, details) => void warnings.push(details) },
     engine: {
-      enqueue: async (tx, threadId, at) =>
-        tx.afterCommit(() => wakes.push(at === undefined ? threadId : `${threadId}@${at}`)),
+      enqueue: (tx, threadId, options) =>
+        tx.afterCommit(() => wakes.push(options?.isUrgent === true ? `${threadId}@urgent` : threadId)),
       start: async () => {},
       stop: async () => {},
     },

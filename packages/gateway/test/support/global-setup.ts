@@ -1,5 +1,4 @@
 import type { TestProject } from 'vitest/node';
-import { createGraphileEngine } from '../../src/ports/engine/graphile-engine.ts';
 import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
 import { startPostgres } from './postgres-server.ts';
 
@@ -24,9 +23,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   return () => server.stop();
 }
 
-/** The tables of the store and of the queue, made once: a copy takes less time than to make them in each database. */
+/** The tables of the store, made once: a copy takes less time than to make them in each database. */
 async function migrate(url: string): Promise<string> {
   await (await openPostgresStore({ url })).close();
-  await createGraphileEngine({ url });
   return new URL(url).pathname.slice(1);
 }

@@ -12,9 +12,7 @@ import { postMessage } from '../../src/domain/spaces/post-message.ts';
 import { createSpace } from '../../src/domain/spaces/space.ts';
 import type { StreamEvent } from '../../src/ports/bus/bus.ts';
 import { createInProcessBus } from '../../src/ports/bus/in-process-bus.ts';
-import type { Engine } from '../../src/ports/engine/engine.ts';
-import { createGraphileEngine } from '../../src/ports/engine/graphile-engine.ts';
-import { createInProcessEngine } from '../../src/ports/engine/in-process-engine.ts';
+import { createEngine } from '../../src/ports/engine/engine.ts';
 import type { Services } from '../../src/ports/services.ts';
 import { fromJson } from '../../src/ports/store/json.ts';
 import type { Store } from '../../src/ports/store/store.ts';
@@ -54,7 +52,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const logs: { level: string; message: string }[] = [];
   const services: Services = {
     store,
-    engine: await engineFor(options.database, recorder(logs)),
+    engine: createEngine({ logger: recorder(logs) }),
     bus: createInProcessBus(),
     logger: recorder(logs),
     limits: { ...DEFAULT_GATEWAY_LIMITS, sweepMs: 100, retryMs: 20, graceMs: 5_000, ...options.limits },
@@ -97,11 +95,6 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       await store.close();
     },
   };
-}
-
-/** As production has it. */
-async function engineFor({ kind, location }: Database, logger: Logger): Promise<Engine> {
-  return kind === 'postgres' ? await createGraphileEngine({ url: location, logger }) : createInProcessEngine();
 }
 
 async function readEvents(store: Store, channel: string): Promise<StreamEvent[]> {

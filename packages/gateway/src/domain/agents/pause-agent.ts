@@ -3,7 +3,6 @@ import type { Tx } from '../../ports/store/store.ts';
 import type { AgentStatus } from '../../ports/store/tables.ts';
 import { type Agent, toAgent } from './agent.ts';
 import { lockAgent } from './lock-agent.ts';
-import { wakeIfWaiting } from './wake-if-waiting.ts';
 
 /** Pauses the agent: the running cycle finishes, no other starts, and events wait. */
 export async function pauseAgent(_services: Services, tx: Tx, agentId: string): Promise<Agent> {
@@ -13,7 +12,7 @@ export async function pauseAgent(_services: Services, tx: Tx, agentId: string): 
 /** Resumes a paused agent. It also retries one whose configuration did not work. */
 export async function resumeAgent(services: Services, tx: Tx, agentId: string): Promise<Agent> {
   const agent = await setStatus(tx, agentId, 'active');
-  await wakeIfWaiting(services, tx, agentId);
+  services.engine.enqueue(tx, agentId);
   return agent;
 }
 

@@ -5,7 +5,6 @@ import type { Tx } from '../../ports/store/store.ts';
 import { type Agent, toAgent } from './agent.ts';
 import { checkAgentConfig, type IsKnownTool } from './check-agent-config.ts';
 import { lockAgent } from './lock-agent.ts';
-import { wakeIfWaiting } from './wake-if-waiting.ts';
 
 export interface AgentUpdate {
   readonly agentId: string;
@@ -36,6 +35,6 @@ export async function updateAgent(services: Services, tx: Tx, update: AgentUpdat
   await tx.db.updateTable('agents').set(changed).where('id', '=', before.id).execute();
   await tx.db.updateTable('entities').set({ display_name: config.name }).where('id', '=', before.entity_id).execute();
   // Events that waited for a configuration that works can run now.
-  if (isMended) await wakeIfWaiting(services, tx, before.id);
+  if (isMended) services.engine.enqueue(tx, before.id);
   return toAgent({ ...before, ...changed });
 }

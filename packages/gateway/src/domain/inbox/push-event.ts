@@ -33,7 +33,7 @@ export async function pushEvent({ engine }: Pick<Services, 'engine'>, tx: Tx, pu
   const [inserted] = await insertEvent(tx.db, values);
   if (inserted === undefined) return false;
   // An agent's thread has the agent's id.
-  if (status === 'pending') await engine.enqueue(tx, agentId, values.priority === 0 ? 'urgent' : undefined);
+  if (status === 'pending') engine.enqueue(tx, agentId, { isUrgent: values.priority === 0 });
   return true;
 }
 

@@ -28,6 +28,6 @@ export async function redrive(services: Services, tx: Tx, { agentId, eventIds }:
     .where('status', 'in', ['dead', 'withheld']);
   if (eventIds !== undefined) query = query.where('event_id', 'in', eventIds.filter(isId));
   const redriven = await query.returning('event_id').execute();
-  if (redriven.length > 0) await services.engine.enqueue(tx, agentId);
+  if (redriven.length > 0) services.engine.enqueue(tx, agentId);
   return redriven.map(({ event_id }) => event_id);
 }

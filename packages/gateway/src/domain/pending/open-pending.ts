@@ -29,7 +29,7 @@ export interface OpenedPending {
  * Stores a call until it is answered, expires or is cancelled. The same call may wait twice: for approval, and then for
  * its result if the tool itself is pending. The first answer is kept until the second one comes.
  */
-export async function openPending({ engine }: Pick<Services, 'engine'>, tx: Tx, call: OpenedPending): Promise<void> {
+export async function openPending(tx: Tx, call: OpenedPending): Promise<void> {
   // A schema that cannot be used would refuse every answer, so it is refused now, while the tool's author can see it.
   const schema = call.kind === 'approval' ? call.inputSchema : call.resultSchema;
   if (schema !== undefined) jsonSchema(schema);
@@ -67,6 +67,4 @@ export async function openPending({ engine }: Pick<Services, 'engine'>, tx: Tx, 
         .where('pending_calls.status', '=', 'resolved'),
     )
     .execute();
-  // An agent's thread has the agent's id.
-  if (call.expiresAt !== undefined) await engine.enqueue(tx, call.agentId, call.expiresAt);
 }

@@ -89,7 +89,6 @@ async function fire(services: Services, { id, agent_id }: Listed, now: number): 
       .set({ next_at: nextAt ?? null, ...(dueAt === undefined ? {} : { last_at: dueAt }) })
       .where('id', '=', id)
       .execute();
-    if (nextAt !== undefined) await services.engine.enqueue(tx, plan.agent_id, nextAt);
     return pushed;
   });
 }

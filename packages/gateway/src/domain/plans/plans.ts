@@ -52,7 +52,7 @@ export async function setPlans(
   plans: readonly PlanInput[],
 ): Promise<string[]> {
   const prepared = await preparePlans(tx.db, agentId, plans, tx.now());
-  await writePlans(services, tx, agentId, prepared);
+  await writePlans(tx, agentId, prepared);
   return prepared.map(({ key }) => key);
 }
 
@@ -82,18 +82,9 @@ export async function preparePlans(
   }));
 }
 
-export async function writePlans(
-  { engine }: Pick<Services, 'engine'>,
-  tx: Tx,
-  agentId: string,
-  plans: readonly PreparedPlan[],
-): Promise<void> {
+export async function writePlans(tx: Tx, agentId: string, plans: readonly PreparedPlan[]): Promise<void> {
   const now = tx.now();
-  for (const plan of plans) {
-    await writePlan(tx, agentId, plan, now);
-    // An agent's thread has the agent's id.
-    await engine.enqueue(tx, agentId, plan.schedule.nextAt);
-  }
+  for (const plan of plans) await writePlan(tx, agentId, plan, now);
   await sweepFinished(tx, agentId);
 }
 

@@ -1,22 +1,58 @@
+import type { Logger } from '@lastcall/core';
 import type { Tx } from '../store/store.ts';
 
 /**
- * Delivers wakes. It may lose one or deliver it twice: the thread's row ensures that one worker holds it (see
- * runtime/lease.ts), and the sweep finds what was lost (see runtime/find-runnable-threads.ts).
+ * Wakes threads of this gateway. It keeps no queue: what a thread has to do is in its inbox, and the thread's row
+ * decides who holds it (see runtime/lease.ts). A wake only saves the wait for the next sweep, which finds every thread
+ * with work and no worker (see runtime/find-runnable-threads.ts). So a wake may come twice, or get lost with its
+ * process, and other gateways need not hear of it.
  */
 export interface Engine {
-  /**
-   * Wakes the thread on any free gateway once the transaction is committed: at the given time, or before all others if
-   * a person waits for it ('urgent').
-   */
-  enqueue(tx: Tx, threadId: string, at?: number | 'urgent'): Promise<void>;
-  /**
-   * Starts to deliver wakes. `wake` resolves once the thread is claimed, left alone or queued, not when its work is
-   * done.
-   */
+  /** Wakes the thread once the transaction is committed. `isUrgent`: a person waits for it, so it goes first. */
+  enqueue(tx: Tx, threadId: string, options?: { readonly isUrgent: boolean }): void;
+  /** Starts to deliver wakes, also those from before the start. */
   start(wake: Wake): Promise<void>;
-  /** Stops delivering. Wakes that are left stay for other gateways or for the next start. */
+  /** Stops delivering. Wakes that are left are delivered after the next start. */
   stop(): Promise<void>;
 }
 
-export type Wake = (threadId: string, options?: { readonly isUrgent: boolean }) => Promise<void>;
+export type Wake = (threadId: string, options: { readonly isUrgent: boolean }) => Promise<void>;
+
+export function createEngine({ logger }: { readonly logger?: Logger } = {}): Engine {
+  /** Threads to wake, and whether that is urgent. One wake stands for all that were requested before it. */
+  const waiting = new Map<string, boolean>();
+  let wake: Wake | undefined;
+  let delivery: NodeJS.Immediate | undefined;
+
+  function scheduleDelivery(): void {
+    if (wake !== undefined && waiting.size > 0) delivery ??= setImmediate(deliver);
+  }
+
+  function deliver(): void {
+    delivery = undefined;
+    const threads = [...waiting];
+    waiting.clear();
+    for (const [threadId, isUrgent] of threads)
+      wake?.(threadId, { isUrgent }).catch((error: unknown) =>
+        logger?.error(`Waking thread ${threadId} failed. The sweep will try again.`, error),
+      );
+  }
+
+  return {
+    enqueue(tx, threadId, { isUrgent } = { isUrgent: false }) {
+      tx.afterCommit(() => {
+        waiting.set(threadId, isUrgent || waiting.get(threadId) === true);
+        scheduleDelivery();
+      });
+    },
+    async start(newWake) {
+      wake = newWake;
+      scheduleDelivery();
+    },
+    async stop() {
+      wake = undefined;
+      clearImmediate(delivery);
+      delivery = undefined;
+    },
+  };
+}

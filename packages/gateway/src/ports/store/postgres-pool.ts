@@ -45,9 +45,18 @@ async function makeReadOnly(client: ClientBase): Promise<void> {
   await client.query('set session characteristics as transaction read only');
 }
 
-/** Writes in one go what is written in one turn: a statement is a few small messages, and a transaction a few statements. */
+/**
+ * Sends in one go what is written in one turn of the event loop: a statement is a few small messages, a transaction a
+ * few statements, and each send wakes the server's process.
+ */
 function createBatchingSocket(): Socket {
   const socket = new Socket();
+  // From here on only: `connect` puts back the socket's own `write`.
+  socket.once('connect', () => batchWrites(socket));
+  return socket;
+}
+
+function batchWrites(socket: Socket): void {
   const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;
   let isBatching = false;
   socket.write = (...given: unknown[]): boolean => {
@@ -62,5 +71,4 @@ function createBatchingSocket(): Socket {
     }
     return write(...given);
   };
-  return socket;
 }

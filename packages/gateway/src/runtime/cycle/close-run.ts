@@ -92,7 +92,7 @@ const finishEvents = statement((db, { runId }: Params<{ runId: string }>) =>
  * dead, until an operator redrives them.
  */
 async function returnEvents(services: Services, tx: Tx, { runId, agent }: Cycle, end: RunEnd): Promise<FailedAttempt> {
-  const { engine, limits } = services;
+  const { limits } = services;
   const error = toJson(toStopJson(end.stop));
   const events = await tx.db
     .selectFrom('inbox_events')
@@ -110,10 +110,7 @@ async function returnEvents(services: Services, tx: Tx, { runId, agent }: Cycle,
       .where('id', '=', id)
       .execute();
     if (isLast) await failApprovedCard(services, tx, fromJson(payload));
-    else {
-      retries.push(at);
-      await engine.enqueue(tx, agent.id, at);
-    }
+    else retries.push(at);
   }
   await tx.db.updateTable('agents').set({ last_error: error }).where('id', '=', agent.id).execute();
   return {

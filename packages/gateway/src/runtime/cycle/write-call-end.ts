@@ -65,7 +65,7 @@ async function writePendingCall(
   const shownSpaceId = live.spaceOf(callId);
   // A call that no space sees is answered by operators and by those whom the tool names.
   const spaceId = tool?.isVisible === true ? (shownSpaceId ?? cycle.activeSpaceId) : null;
-  await openPending(services, tx, {
+  await openPending(tx, {
     callId,
     agentId: cycle.agent.id,
     runId: cycle.runId,

@@ -25,7 +25,7 @@ export function planTools(currentContext: () => BuiltInContext): ToolSet {
           const now = await services.store.transaction(async (tx) => tx.now());
           return await preparePlans(db, agent.id, plans, now, agent.limits);
         });
-        stage(ctx, (tx) => writePlans(services, tx, agent.id, prepared));
+        stage(ctx, (tx) => writePlans(tx, agent.id, prepared));
         return { plans: prepared.map(({ key, schedule }) => ({ key, nextAt: toIso(schedule.nextAt) })) };
       },
     }),
