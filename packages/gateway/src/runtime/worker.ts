@@ -90,8 +90,9 @@ export class Worker {
     this.#repeat(Math.floor(leaseMs / 3), () => this.#renewLeases());
     for (const sweep of sweeps) this.#repeat(sweepMs, sweep);
     const wakeRunnable = this.#repeat(sweepMs, async () => {
+      // Whoever is about to claim the thread, or holds it, finds what the sweep has found.
       for (const { threadId, isUrgent } of await findRunnableThreads(this.#services.store))
-        void this.wake(threadId, { isUrgent });
+        if (!this.#active.has(threadId) && !this.#pendingWakes.has(threadId)) void this.wake(threadId, { isUrgent });
     });
     await this.#services.engine.start((threadId, options) => this.wake(threadId, options));
     // Threads that a dead gateway left should not wait for the first sweep.

@@ -24,7 +24,7 @@ export async function tapWire(serverUrl: string): Promise<TappedWire> {
     client.on('data', (sent) => {
       const [command, tap] = [...taps].find(([name]) => find(sent, name) >= 0) ?? ['', 'pass'];
       if (tap === 'cut before') return cut();
-      if (tap === 'spoil') sent.write('x', find(sent, command) + HEAD);
+      if (tap === 'spoil') sent.write('x', find(sent, command) + 1);
       if (tap === 'cut after') isDeaf = true;
       server.write(sent);
     });
@@ -51,11 +51,7 @@ export async function tapWire(serverUrl: string): Promise<TappedWire> {
   };
 }
 
-/** A simple query is the letter Q, its length in four bytes, and the text. */
-const HEAD = 5;
-
+/** The place where a command is run: the name of its prepared statement, which its Bind message ends with. */
 function find(sent: Buffer, command: string): number {
-  for (let at = sent.indexOf('Q'); at >= 0; at = sent.indexOf('Q', at + 1))
-    if (sent.toString('latin1', at + HEAD, at + HEAD + command.length).toLowerCase() === command) return at;
-  return -1;
+  return sent.lastIndexOf(`\0lastcall_${command}\0`);
 }

@@ -1,22 +1,22 @@
 import {
-  CompiledQuery,
+  AbortedTransactionError,
+  type CompiledQuery,
   type DatabaseConnection,
   type Dialect,
   type Driver,
   type Kysely,
   PostgresAdapter,
-  PostgresDriver,
   PostgresIntrospector,
-  type PostgresPool,
-  type PostgresPoolClient,
   PostgresQueryCompiler,
+  type QueryResult,
 } from 'kysely';
-import type { Pool, PoolClient, QueryConfig } from 'pg';
+import type { Pool, PoolClient } from 'pg';
+import { type Answer, Batch, type BatchStatement, type Prepared } from './postgres-batch.ts';
 import { toStoreError } from './postgres-error.ts';
 import { assertOutsideTransaction } from './run-transaction.ts';
 import { nameOfStatement } from './statement.ts';
 
-/** Kysely's own dialect, upon a driver that is ours. */
+/** Kysely's own dialect, on a driver of ours. */
 export function postgresDialect(driver: Driver): Dialect {
   return {
     createAdapter: () => new PostgresAdapter(),
@@ -26,67 +26,113 @@ export function postgresDialect(driver: Driver): Dialect {
   };
 }
 
-/**
- * The begin of a transaction travels with its first statement. It asks the database for nothing: how long its answer takes tells how
- * long everything waits, for the database's processors, for the way there, or for ours.
- */
-export class PipelinedDriver extends PostgresDriver {
-  /** The shortest wait so far, and that of late, in milliseconds. */
-  #shortest = Number.POSITIVE_INFINITY;
-  #ofLate = 0;
+/** A connection that sends in one batch what it is asked for in one turn of the event loop. */
+export class BatchingConnection implements DatabaseConnection {
+  readonly client: PoolClient;
+  readonly #prepared: Prepared;
+  #waiting: Batch | undefined;
+  #isBusy = false;
+  #isScheduled = false;
 
-  /** Whether what is under way waits for each other more than for anything else. */
-  get isSlow(): boolean {
-    return this.#ofLate > Math.max(SLOW_MS, SLOW_TIMES * this.#shortest);
+  constructor(client: PoolClient, prepared: Prepared) {
+    this.client = client;
+    this.#prepared = prepared;
   }
 
-  async begin(connection: DatabaseConnection): Promise<void> {
-    const askedAt = performance.now();
-    await connection.executeQuery(BEGIN);
-    this.#measure(performance.now() - askedAt);
+  async executeQuery<Row>({ sql, parameters }: Pick<CompiledQuery, 'sql' | 'parameters'>): Promise<QueryResult<Row>> {
+    return await this.run({ name: nameOfStatement(sql), text: sql, values: parameters });
   }
 
-  #measure(ms: number): void {
-    this.#shortest = Math.min(this.#shortest, ms);
-    this.#ofLate += (ms - this.#ofLate) * WEIGHT;
-  }
-}
-
-/** Outside of transactions the connection cannot write: see postgres-pool.ts. */
-const BEGIN: CompiledQuery = CompiledQuery.raw('begin read write');
-
-const SLOW_MS = 1.5;
-const SLOW_TIMES = 4;
-/** Of the newest among all before: it is forgotten after some twenty. */
-const WEIGHT = 0.1;
-
-/** Connections whose failures are told as such, for single statements and transactions alike. */
-export function guarded(pool: Pool): PostgresPool {
-  const known = new WeakMap<PoolClient, PostgresPoolClient>();
-  return {
-    options: pool.options,
-    async connect() {
-      assertOutsideTransaction();
-      const client = await pool.connect().catch((error: unknown) => {
-        throw toStoreError(error);
-      });
-      const guard = known.get(client) ?? guardedClient(client);
-      known.set(client, guard);
-      return guard;
-    },
-    end: () => pool.end(),
-  };
-}
-
-function guardedClient(client: PoolClient): PostgresPoolClient {
-  const ask = client.query.bind(client) as (query: QueryConfig) => Promise<unknown>;
-  const query = async (text: string, values: unknown[] = []): Promise<unknown> => {
-    const name = nameOfStatement(text);
+  async run<Row>(statement: BatchStatement): Promise<Answer<Row>> {
+    this.#waiting ??= new Batch(this.#prepared, () => this.#onEnd());
+    const answer = this.#waiting.add<Row>(statement);
+    this.#schedule();
     try {
-      return await ask(name === undefined ? { text, values } : { name, text, values });
+      return await answer;
     } catch (error) {
       throw toStoreError(error);
     }
-  };
-  return { query, release: (error?: Error) => client.release(error) } as unknown as PostgresPoolClient;
+  }
+
+  // biome-ignore lint/correctness/useYield: nothing streams.
+  async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
+    throw new Error('The store does not stream queries.');
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#isBusy) return;
+    this.#isScheduled = true;
+    process.nextTick(() => {
+      this.#isScheduled = false;
+      this.#send();
+    });
+  }
+
+  #send(): void {
+    const batch = this.#waiting;
+    if (batch === undefined || this.#isBusy) return;
+    this.#waiting = undefined;
+    this.#isBusy = true;
+    this.client.query(batch);
+  }
+
+  #onEnd(): void {
+    this.#isBusy = false;
+    if (this.#waiting !== undefined) this.#schedule();
+  }
 }
+
+/** Lends the connections of a pool to Kysely and to transactions. */
+export class BatchingDriver implements Driver {
+  readonly #pool: Pool;
+  readonly #prepared = new WeakMap<PoolClient, Prepared>();
+  readonly #broken = new WeakSet<DatabaseConnection>();
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<BatchingConnection> {
+    assertOutsideTransaction();
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw toStoreError(error);
+    });
+    const prepared = this.#prepared.get(client) ?? new Map();
+    this.#prepared.set(client, prepared);
+    return new BatchingConnection(client, prepared);
+  }
+
+  async beginTransaction(connection: BatchingConnection): Promise<void> {
+    await connection.run(BEGIN);
+  }
+
+  async commitTransaction(connection: BatchingConnection): Promise<void> {
+    const { command } = await connection.run(COMMIT);
+    // What PostgreSQL answers if an earlier statement failed and was not noticed.
+    if (command === 'ROLLBACK') throw new AbortedTransactionError();
+  }
+
+  async rollbackTransaction(connection: BatchingConnection): Promise<void> {
+    try {
+      await connection.run(ROLLBACK);
+    } catch (error) {
+      this.#broken.add(connection);
+      throw error;
+    }
+  }
+
+  async releaseConnection(connection: BatchingConnection): Promise<void> {
+    connection.client.release(this.#broken.has(connection));
+  }
+
+  async destroy(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+/** Outside of transactions a connection cannot write: see postgres-pool.ts. */
+const BEGIN: BatchStatement = { name: 'lastcall_begin', text: 'begin read write', values: [] };
+const COMMIT: BatchStatement = { name: 'lastcall_commit', text: 'commit', values: [] };
+const ROLLBACK: BatchStatement = { name: 'lastcall_rollback', text: 'rollback', values: [] };

@@ -1,15 +1,9 @@
-import { Socket } from 'node:net';
 import { type ClientBase, Pool, type PoolConfig, types } from 'pg';
 
 /** Times and counts are whole numbers far below 2^53; PostgreSQL's driver gives int8 as text unless it is told. */
 const INT8 = 20;
 
-interface PipelinedPoolConfig extends PoolConfig {
-  /** Statements of one connection are sent without waiting for the answers of those before. */
-  readonly pipeline?: boolean;
-}
-
-export function createPool(url: string, connections: number, more: PipelinedPoolConfig = {}): Pool {
+export function createPool(url: string, connections: number, more: PoolConfig = {}): Pool {
   const pool = new Pool({
     connectionString: url,
     max: connections,
@@ -32,43 +26,12 @@ export function createPool(url: string, connections: number, more: PipelinedPool
   return pool;
 }
 
-/** Connections of the store: pipelined, and unable to write outside of a transaction. */
+/** Connections of the store, unable to write outside of a transaction. */
 export function createStorePool(url: string, connections: number): Pool {
-  return createPool(url, connections, { pipeline: true, stream: createBatchingSocket, onConnect: makeReadOnly });
+  return createPool(url, connections, { onConnect: makeReadOnly });
 }
 
-/**
- * Outside of transactions the server refuses to write. Statements are on their way before BEGIN is answered: should it fail, they must
- * not be made one by one. `begin read write` lifts it.
- */
+/** Outside of transactions the server refuses to write, so that no write can be forgotten there. `begin read write` lifts it. */
 async function makeReadOnly(client: ClientBase): Promise<void> {
   await client.query('set session characteristics as transaction read only');
-}
-
-/**
- * Sends in one go what is written in one turn of the event loop: a statement is a few small messages, a transaction a
- * few statements, and each send wakes the server's process.
- */
-function createBatchingSocket(): Socket {
-  const socket = new Socket();
-  // From here on only: `connect` puts back the socket's own `write`.
-  socket.once('connect', () => batchWrites(socket));
-  return socket;
-}
-
-function batchWrites(socket: Socket): void {
-  const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;
-  let isBatching = false;
-  socket.write = (...given: unknown[]): boolean => {
-    // Besides the driver's own cork, which ends with each statement.
-    if (!isBatching) {
-      isBatching = true;
-      socket.cork();
-      process.nextTick(() => {
-        isBatching = false;
-        socket.uncork();
-      });
-    }
-    return write(...given);
-  };
 }

@@ -1,7 +1,7 @@
-import { type DatabaseConnection, type Driver, Kysely, PostgresDialect, sql } from 'kysely';
+import { type DatabaseConnection, Kysely, PostgresDialect, sql } from 'kysely';
 import { kyselyOn } from './kysely-on.ts';
 import { migrate } from './migrate.ts';
-import { guarded, PipelinedDriver, postgresDialect } from './postgres-driver.ts';
+import { BatchingDriver, postgresDialect } from './postgres-driver.ts';
 import { codeOf } from './postgres-error.ts';
 import { createPool, createStorePool } from './postgres-pool.ts';
 import { type BegunTransaction, runTransaction, type TransactionSource } from './run-transaction.ts';
@@ -16,9 +16,9 @@ export interface PostgresOptions {
 }
 
 /** The scaled store, for one gateway or several. */
-export async function openPostgresStore({ url, connections = 20 }: PostgresOptions): Promise<Store> {
+export async function openPostgresStore({ url, connections = 10 }: PostgresOptions): Promise<Store> {
   const pool = createStorePool(url, connections);
-  const driver = new PipelinedDriver({ pool: guarded(pool) });
+  const driver = new BatchingDriver(pool);
   const dialect = postgresDialect(driver);
   const db = new Kysely<Tables>({ dialect });
   const clock = new DatabaseClock();
@@ -40,7 +40,7 @@ export async function openPostgresStore({ url, connections = 20 }: PostgresOptio
     dialect: 'postgres',
     db,
     get isBusy() {
-      return pool.waitingCount > 0 || (pool.totalCount - pool.idleCount >= LEAST_AT_ONCE && driver.isSlow);
+      return pool.totalCount - pool.idleCount >= BUSY_AT;
     },
     transaction: (work, options) => tryAgain((onDoubt) => runTransaction(source, work, { ...options, onDoubt })),
     ping: () => clock.ask(db),
@@ -50,7 +50,7 @@ export async function openPostgresStore({ url, connections = 20 }: PostgresOptio
 
 /** On a connection of its own: those of the store write in transactions only, and Kysely makes the table of migrations outside of one. */
 async function migrateOn(url: string): Promise<void> {
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: guarded(createPool(url, 1)) }) });
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPool(url, 1) }) });
   try {
     await migrate(db, 'postgres');
   } finally {
@@ -58,24 +58,23 @@ async function migrateOn(url: string): Promise<void> {
   }
 }
 
-/** So many transactions side by side are not too many for any database. */
-const LEAST_AT_ONCE = 2;
+/** So many transactions at once keep a database busy. The rest of the connections is for those that are urgent. */
+const BUSY_AT = 5;
 
 async function begin(
-  driver: PipelinedDriver,
+  driver: BatchingDriver,
   on: (connection: DatabaseConnection) => Kysely<Tables>,
 ): Promise<BegunTransaction> {
   const connection = await driver.acquireConnection();
-  // It travels with the first statements. If it fails, they are outside of a transaction, where the server refuses to write.
-  const begun = driver.begin(connection);
-  const plain: Driver = driver;
+  // It travels with the first statements. If it fails, they are skipped.
+  const begun = driver.beginTransaction(connection);
   return {
     connection,
     begun,
     on,
-    commit: () => plain.commitTransaction(connection),
-    rollback: () => plain.rollbackTransaction(connection),
-    close: () => plain.releaseConnection(connection),
+    commit: () => driver.commitTransaction(connection),
+    rollback: () => driver.rollbackTransaction(connection),
+    close: () => driver.releaseConnection(connection),
   };
 }
 

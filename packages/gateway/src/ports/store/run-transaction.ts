@@ -130,7 +130,7 @@ class OpenTransaction implements Tx {
     const failures = await this.#end();
     const committed = await committing;
     // It may have been made all the same, unless the database itself says that it was not.
-    if (committed !== undefined && !(committed.error instanceof AbortedTransactionError)) onDoubt?.();
+    if (committed !== undefined && !isUndone(committed.error)) onDoubt?.();
     throwFirst([...failures, committed]);
   }
 
@@ -163,6 +163,10 @@ class SentStatement<Row> implements Sent<Row> {
   readonly keep = ({ rows }: { readonly rows: readonly Row[] }): undefined => {
     this.#rows = rows;
   };
+}
+
+function isUndone(error: unknown): boolean {
+  return error instanceof AbortedTransactionError || isFollowUpError(error);
 }
 
 interface Failure {

@@ -34,12 +34,12 @@ export async function authenticate(
   // Most keys can be no token: what that costs to find out is more than the rest of a request.
   const token = TOKEN.test(secret)
     ? await verifyToken(tokenSecret, secret).catch((error: unknown) => asRefusal(error))
-    : unauthorized('The key or token is not valid.');
+    : undefined;
   return async (db) => {
-    if (!(token instanceof ApiError)) return await livingEntity(db, token);
+    if (token !== undefined && !(token instanceof ApiError)) return await livingEntity(db, token);
     const key = from === 'header' ? await findKey(db, secret) : undefined;
     if (key !== undefined) return { kind: 'key', keyId: key.id, scopes: key.scopes };
-    throw token.code === 'token_expired' ? token : unauthorized('The key or token is not valid.');
+    throw token?.code === 'token_expired' ? token : unauthorized('The key or token is not valid.');
   };
 }
 

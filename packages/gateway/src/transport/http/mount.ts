@@ -68,7 +68,12 @@ async function perform(one: Endpoint, c: Context<AppEnv>, { services, tokenSecre
 const NOBODY: Caller = { kind: 'nobody' };
 
 async function respond(one: Endpoint, value: unknown, exchange: Exchange): Promise<Response> {
-  return (await one.respond?.(value, exchange)) ?? Response.json(value, { status: one.status });
+  return (await one.respond?.(value, exchange)) ?? jsonResponse(value, one.status);
+}
+
+/** The server answers from a text without making a stream of it, which `Response.json` would. */
+function jsonResponse(value: unknown, status: number): Response {
+  return new Response(JSON.stringify(value), { status, headers: { 'content-type': 'application/json' } });
 }
 
 /** There is nothing under an id that no database can hold. */

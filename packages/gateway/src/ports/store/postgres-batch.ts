@@ -1,0 +1,157 @@
+import type { QueryResult } from 'kysely';
+import { type Connection, DatabaseError, type Submittable, types } from 'pg';
+import { toPostgresText } from './postgres-text.ts';
+
+/** One statement of a batch. Without a name it is parsed each time. */
+export interface BatchStatement {
+  readonly name: string | undefined;
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** The columns that a prepared statement returns: known after its first run, and not asked for again. */
+export type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
+
+/**
+ * The statements that a connection has prepared, by name. One that failed when it was first run may be prepared or not.
+ */
+export type Prepared = Map<string, Columns | 'unsure'>;
+
+/** The message that tells the columns of what comes next. */
+interface RowDescription {
+  readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
+}
+
+export interface Answer<Row> extends QueryResult<Row> {
+  /** What was done, in PostgreSQL's word: COMMIT, or ROLLBACK where it could not. */
+  readonly command: string | undefined;
+}
+
+interface Sent extends BatchStatement {
+  columns: Columns;
+  readonly rows: Record<string, unknown>[];
+  readonly resolve: (answer: Answer<never>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Statements that are sent in one go and answered in one go: PostgreSQL's extended protocol with a single Sync at the
+ * end. With a Sync behind each statement the server would send each answer by itself, and both processes would be woken
+ * for each. The second thing a Sync does is to end the skipping after an error:
+ *
+ *     gateway    BEGIN · lock · write · write · COMMIT · Sync
+ *                               ✗ fails
+ *     database   ✓       ✓      ✗       skipped  skipped  answers
+ *
+ * So nothing of a batch is done behind a statement that failed, be it BEGIN.
+ */
+export class Batch implements Submittable {
+  readonly #prepared: Prepared;
+  readonly #onEnd: () => void;
+  readonly #statements: Sent[] = [];
+  /** The place of the statement whose answer comes next. */
+  #next = 0;
+
+  constructor(prepared: Prepared, onEnd: () => void) {
+    this.#prepared = prepared;
+    this.#onEnd = onEnd;
+  }
+
+  add<Row>(statement: BatchStatement): Promise<Answer<Row>> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer<never>>();
+    const values = statement.values.map(toPostgresText);
+    this.#statements.push({ ...statement, values, columns: [], rows: [], resolve, reject });
+    return promise as Promise<Answer<Row>>;
+  }
+
+  /** Called by the driver when the connection is free. */
+  submit(connection: Connection): void {
+    const { stream } = connection;
+    stream.cork();
+    const parsed = new Set<string>();
+    for (const statement of this.#statements) this.#send(connection, statement, parsed);
+    connection.sync();
+    stream.uncork();
+  }
+
+  /** `parsed` are the names of statements that this batch prepares. */
+  #send(connection: Connection, statement: Sent, parsed: Set<string>): void {
+    const { name = '', text, values } = statement;
+    const known = this.#prepared.get(name);
+    const columns = known === 'unsure' ? undefined : known;
+    if (columns === undefined && !parsed.has(name)) {
+      // To close a statement that is not there is no error; to prepare one that is there would be.
+      if (known === 'unsure') connection.close({ type: 'S', name }, true);
+      connection.parse({ name, text, types: [] }, true);
+      if (name !== '') parsed.add(name);
+    }
+    connection.bind({ portal: '', statement: name, values: values as string[] }, true);
+    if (columns === undefined) connection.describe({ type: 'P', name: '' }, true);
+    else statement.columns = columns;
+    connection.execute({ portal: '', rows: '' }, true);
+  }
+
+  handleRowDescription({ fields }: RowDescription): void {
+    const statement = this.#current();
+    if (statement !== undefined) statement.columns = fields.map(toColumn);
+  }
+
+  handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
+    const statement = this.#current();
+    if (statement === undefined) return;
+    const row: Record<string, unknown> = {};
+    for (const [place, { name, parse }] of statement.columns.entries()) {
+      const text = fields[place];
+      row[name] = text === null || text === undefined ? null : parse(text);
+    }
+    statement.rows.push(row);
+  }
+
+  handleCommandComplete({ text }: { readonly text: string }): void {
+    const statement = this.#current();
+    this.#next++;
+    if (statement === undefined) return;
+    const { name, columns, rows, resolve } = statement;
+    if (name !== undefined) this.#prepared.set(name, columns);
+    const [command, ...counts] = text.split(' ');
+    resolve({ rows: rows as never[], numAffectedRows: BigInt(counts.at(-1) ?? 0), command });
+  }
+
+  /**
+   * The current statement failed, or the connection broke. The server skips what is behind a statement that failed; if
+   * the connection broke, nobody knows how far it came.
+   */
+  handleError(error: unknown): void {
+    const [failed, ...skipped] = this.#statements.slice(this.#next);
+    if (failed?.name !== undefined && !this.#prepared.has(failed.name)) this.#prepared.set(failed.name, 'unsure');
+    this.#next = this.#statements.length;
+    failed?.reject(error);
+    const reason = error instanceof DatabaseError ? new StatementSkipped(error) : error;
+    for (const { reject } of skipped) reject(reason);
+    this.#onEnd();
+  }
+
+  handleReadyForQuery(): void {
+    this.#onEnd();
+  }
+
+  #current(): Sent | undefined {
+    return this.#statements[this.#next];
+  }
+}
+
+/** A statement was not run, because one before it failed. */
+export class StatementSkipped extends Error {
+  readonly code = 'undone';
+
+  constructor(cause: unknown) {
+    super('The statement was not run, because one before it failed.', { cause });
+  }
+}
+
+function toColumn({ name, dataTypeID }: RowDescription['fields'][number]): Columns[number] {
+  return { name, parse: dataTypeID === INT8 ? Number : types.getTypeParser(dataTypeID, 'text') };
+}
+
+/** Times and counts are whole numbers far below 2^53. */
+const INT8 = 20;
