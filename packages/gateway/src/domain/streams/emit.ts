@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/json.ts';
-import { pipeline } from '../../ports/store/pipeline.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 
@@ -51,97 +50,105 @@ export function emit({ bus }: Pick<Services, 'bus'>, tx: Tx, newEvent: NewStream
  */
 async function write(tx: Tx, events: readonly SerializedEvent[]): Promise<() => StreamEvent[]> {
   const at = tx.now();
-  const byChannel = Map.groupBy(events, ({ channel }) => channel);
-  const writeOne = tx.dialect === 'postgres' ? writeInOneStatement : writeInSeveral;
-  const written: (() => StreamEvent[])[] = [];
-  for (const channel of [...byChannel.keys()].sort()) {
-    const batch = byChannel.get(channel) ?? [];
-    const numbered = await writeOne(tx, { channel, at, events: batch.map(toRow) });
-    written.push(() => toStreamEvents(batch, numbered(), at));
-  }
-  return () => written.flatMap((ofOne) => ofOne());
+  const numbered = numberWithin(events);
+  const written =
+    tx.dialect === 'postgres' ? writeInOneStatement(tx, numbered, at) : await writeInSeveral(tx, numbered, at);
+  return () => {
+    const { nextSeqs, revocations } = written();
+    return numbered.map(({ channel, type, payload, fromEnd }) => ({
+      channel,
+      seq: (nextSeqs.get(channel) ?? Number.NaN) - fromEnd,
+      type,
+      payload,
+      at,
+      revocations,
+    }));
+  };
 }
 
-function toStreamEvents(
-  batch: readonly SerializedEvent[],
-  { first, revocations }: Numbered,
-  at: number,
-): StreamEvent[] {
-  return batch.map(({ channel, type, payload }, place) => ({
-    channel,
-    seq: first + place,
-    type,
-    payload,
-    at,
-    revocations,
-  }));
+/** An event, and its place among those of its channel, counted from the last, which is 1. */
+interface NumberedEvent extends SerializedEvent {
+  readonly fromEnd: number;
 }
 
-/** The database's answer for a batch: its first number, and how many keys had been revoked. */
-interface Numbered {
-  readonly first: number;
+/** Puts the channels in order, and keeps the order within each. */
+function numberWithin(events: readonly SerializedEvent[]): NumberedEvent[] {
+  const byChannel = [...Map.groupBy(events, ({ channel }) => channel)].sort(([one], [other]) => (one < other ? -1 : 1));
+  return byChannel.flatMap(([, batch]) => batch.map((event, place) => ({ ...event, fromEnd: batch.length - place })));
+}
+
+/** The database's answer: the number after the last of each channel, and how many keys had been revoked. */
+interface Written {
+  readonly nextSeqs: ReadonlyMap<string, number>;
   readonly revocations: number;
 }
 
-/** The events of one channel. */
-interface Batch {
-  readonly channel: string;
+/** Draws the numbers of all channels and writes the events in one statement. */
+function writeInOneStatement(tx: Tx, events: readonly NumberedEvent[], at: number): () => Written {
+  // The first of its channel says how many there are.
+  const firsts = events.filter(({ channel }, place) => channel !== events[place - 1]?.channel);
+  const sent = tx.send(numberAndInsert, {
+    at,
+    ids: firsts.map(({ channel }) => channel),
+    counts: firsts.map(({ fromEnd }) => fromEnd),
+    channels: events.map(({ channel }) => channel),
+    fromEnds: events.map(({ fromEnd }) => fromEnd),
+    types: events.map(({ type }) => type),
+    payloads: events.map(({ text }) => text),
+  });
+  return () => ({
+    nextSeqs: new Map(sent.rows.map(({ channel, next_seq }) => [channel, next_seq])),
+    revocations: sent.rows[0]?.revocations ?? 0,
+  });
+}
+
+interface AllEvents {
   readonly at: number;
-  readonly events: readonly { readonly type: string; readonly payload: string }[];
-}
-
-function toRow({ type, text }: SerializedEvent): Batch['events'][number] {
-  return { type, payload: text };
-}
-
-/** Draws the numbers and writes the events in one statement. */
-function writeInOneStatement(tx: Tx, { channel, at, events }: Batch): () => Numbered {
-  const types = events.map(({ type }) => type);
-  const payloads = events.map(({ payload }) => payload);
-  const sent = tx.send(numberAndInsert, { channel, at, count: events.length, types, payloads });
-  return () => ({ first: Math.min(...sent.rows.map(({ seq }) => seq)), revocations: sent.rows[0]?.revocations ?? 0 });
-}
-
-interface BatchValues {
-  readonly channel: string;
-  readonly at: number;
-  readonly count: number;
+  readonly ids: readonly string[];
+  readonly counts: readonly number[];
+  readonly channels: readonly string[];
+  readonly fromEnds: readonly number[];
   readonly types: readonly string[];
   readonly payloads: readonly string[];
 }
 
 const numberAndInsert = statement(
-  (_db, { channel, at, count, types, payloads }: Params<BatchValues>) => sql<{ seq: number; revocations: number }>`
-    with numbered as (
-      insert into channels (id, next_seq, swept_seq) values (${channel}, ${count}::int + 1, 0)
-      on conflict (id) do update set next_seq = channels.next_seq + ${count}::int
-      returning next_seq - ${count}::int as first
-    )
-    insert into stream_events (channel, seq, type, payload, created_at, revocations)
-    select ${channel}, numbered.first + new_event.position - 1, new_event.type, new_event.payload, ${at}::bigint,
-      coalesce((select next_seq - 1 from channels where id = ${REVOCATIONS}), 0)
-    from numbered, unnest(${types}::text[], ${payloads}::text[]) with ordinality as new_event(type, payload, position)
-    returning seq, revocations`,
+  (_db, { at, ids, counts, channels, fromEnds, types, payloads }: Params<AllEvents>) =>
+    sql<{ channel: string; next_seq: number; revocations: number }>`
+      with numbered as (
+        insert into channels (id, next_seq, swept_seq)
+        select id, count + 1, 0 from unnest(${ids}::text[], ${counts}::int[]) as batch(id, count)
+        on conflict (id) do update set next_seq = channels.next_seq + excluded.next_seq - 1
+        returning id as channel, next_seq
+      ), revoked as (
+        select coalesce((select next_seq - 1 from channels where id = ${REVOCATIONS}), 0) as revocations
+      ), inserted as (
+        insert into stream_events (channel, seq, type, payload, created_at, revocations)
+        select channel, next_seq - from_end, type, payload, ${at}::bigint, revocations
+        from unnest(${channels}::text[], ${fromEnds}::int[], ${types}::text[], ${payloads}::text[])
+          as new_event(channel, from_end, type, payload)
+        join numbered using (channel), revoked
+      )
+      select channel, next_seq, revocations from numbered, revoked`,
 );
 
 /** The same in several statements, for SQLite. */
-async function writeInSeveral(tx: Tx, { channel, at, events }: Batch): Promise<() => Numbered> {
-  const [[drawn], [revoked]] = await pipeline(
-    drawNumbers(tx.db, { channel, count: events.length }),
-    countRevocations(tx.db, {}),
-  );
-  const first = (drawn?.next_seq ?? Number.NaN) - events.length;
-  const revocations = (revoked?.next_seq ?? 1) - 1;
-  await pipeline(
-    ...events.map(({ type, payload }, place) =>
-      insertEvent(tx.db, { channel, seq: first + place, type, payload, at, revocations }),
-    ),
-  );
-  return () => ({ first, revocations });
+async function writeInSeveral(tx: Tx, events: readonly NumberedEvent[], at: number): Promise<() => Written> {
+  const revocations = ((await countRevocations(tx.db, {}))[0]?.next_seq ?? 1) - 1;
+  const nextSeqs = new Map<string, number>();
+  for (const { channel, type, text, fromEnd } of events) {
+    if (!nextSeqs.has(channel)) {
+      const [drawn] = await drawNumbers(tx.db, { channel, count: fromEnd });
+      nextSeqs.set(channel, drawn?.next_seq ?? Number.NaN);
+    }
+    const seq = (nextSeqs.get(channel) ?? Number.NaN) - fromEnd;
+    tx.send(insertEvent, { channel, seq, type, payload: text, at, revocations });
+  }
+  return () => ({ nextSeqs, revocations });
 }
 
 /** Draws `count` numbers of the channel. */
-const drawNumbers = statement((db, { channel, count }: Params<Pick<BatchValues, 'channel' | 'count'>>) =>
+const drawNumbers = statement((db, { channel, count }: Params<{ channel: string; count: number }>) =>
   db
     .insertInto('channels')
     .values({ id: channel, next_seq: sql`${count} + 1`, swept_seq: 0 })
