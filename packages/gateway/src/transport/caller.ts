@@ -32,7 +32,7 @@ export async function isStillValid(db: Kysely<Tables>, caller: Caller): Promise<
   }
 }
 
-export async function isUndeleted(db: Kysely<Tables>, entityId: string): Promise<boolean> {
+async function isUndeleted(db: Kysely<Tables>, entityId: string): Promise<boolean> {
   return (await findUndeleted(db, { entityId })).length > 0;
 }
 

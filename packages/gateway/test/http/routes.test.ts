@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { revokeKey } from '../../src/domain/keys/api-key.ts';
 import { openPending } from '../../src/domain/pending/open-pending.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
@@ -245,5 +246,21 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     expect((await api.call('DELETE', `/api/keys/${id}`, { secret: writer })).status).toBe(403);
     expect(await api.done('DELETE', `/api/keys/${id}`)).toHaveProperty('revokedAt');
     expect((await api.call('GET', '/api/entities', { secret: key })).status).toBe(401);
+  });
+
+  test('[G51] a known key that another gateway has revoked writes nothing, and is told so before anything else', async () => {
+    const { id, key } = await api.done<{ id: string; key: string }>('POST', '/api/keys', {
+      name: 'writer',
+      scopes: ['write'],
+    });
+    const post = (displayName: string) =>
+      api.call('POST', '/api/entities', { secret: key, body: { kind: 'human', displayName } });
+    expect((await post('Before')).status).toBe(201);
+    await api.store.transaction((tx) => revokeKey(api.services, tx, id));
+    expect((await post('After')).status).toBe(401);
+    // It is not told what is wrong with what it sends.
+    expect((await post('')).status).toBe(401);
+    const names = await api.store.db.selectFrom('entities').select('display_name').execute();
+    expect(names.filter(({ display_name }) => ['Before', 'After'].includes(display_name))).toHaveLength(1);
   });
 });

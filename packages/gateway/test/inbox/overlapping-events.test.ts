@@ -69,7 +69,7 @@ describe.each(overlapping)('events that come at the same moment on $kind', ({ cr
   test('[G53] a plan that is due while the last place of the inbox is taken stays due', async () => {
     const { bot } = await small();
     const plan = { key: 'k', name: 'n', instruction: 'i', at: Date.now() + 60_000 };
-    await world.in((tx) => setPlans(world.services, tx, bot.id, [plan]));
+    await world.in((tx) => setPlans(tx, bot.id, [plan]));
     const fire = () => fireDuePlans(other.services, { agentId: bot.id, now: plan.at });
     const [, fired] = await overlap(other.store, heldOpen(push(world, bot.id)), fire);
     expect(fired).toEqual({ status: 'fulfilled', value: 0 });
@@ -83,7 +83,7 @@ describe.each(overlapping)('events that come at the same moment on $kind', ({ cr
     const at = Date.now() + 120_000;
     for (const [index, { id }] of [first, second].entries()) {
       const plan = { key: 'k', name: 'n', instruction: 'i', at: at + index, misfire: 'skip' as const };
-      await world.in((tx) => setPlans(world.services, tx, id, [plan]));
+      await world.in((tx) => setPlans(tx, id, [plan]));
     }
     const [plan] = await listPlans(world.store.db, first.id);
     // The first one's event is being written by somebody else, who holds up the second one's.

@@ -57,7 +57,7 @@ describe.each(databases)('plans that are due on $kind', ({ create }) => {
   });
 
   test('[G23] a pattern fires again and again', async () => {
-    const { agentId, fire, events, plan } = await planned({ cron: '*/10 * * * *' });
+    const { fire, events, plan } = await planned({ cron: '*/10 * * * *' });
     expect(await fire(NOW + 10 * MINUTE)).toBe(1);
     expect(await fire(NOW + 10 * MINUTE)).toBe(0);
     expect(await plan()).toMatchObject({ lastAt: NOW + 10 * MINUTE, nextAt: NOW + 20 * MINUTE });

@@ -20,7 +20,7 @@ describe.each(databases)('plans on $kind', ({ create }) => {
   const world = forAllTests(() => createWorld(create));
 
   const set = (agentId: string, plans: readonly PlanInput[]) =>
-    world.services.store.transaction((tx) => setPlans(world.services, tx, agentId, plans));
+    world.services.store.transaction((tx) => setPlans(tx, agentId, plans));
   const setAt = (agentId: string, plans: readonly PlanInput[], now = NOW) =>
     world.services.store.transaction(async (tx) =>
       writePlans(tx, agentId, await preparePlans(tx.db, agentId, plans, now)),

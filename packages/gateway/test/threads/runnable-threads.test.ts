@@ -13,11 +13,11 @@ describeWorlds('sleeping agents', (open) => {
     await lobby(world);
     const plan = { name: 'Later', instruction: 'Wake up', at: Date.now() + 3_600_000 };
     const first = await world.agent('First');
-    await world.store.transaction((tx) => setPlans(world.services, tx, first, [plan]));
+    await world.store.transaction((tx) => setPlans(tx, first, [plan]));
     const before = timers();
     for (let count = 0; count < 40; count++) {
       const agent = await world.agent(`Sleeper ${count}`);
-      await world.store.transaction((tx) => setPlans(world.services, tx, agent, [{ ...plan, at: plan.at + count }]));
+      await world.store.transaction((tx) => setPlans(tx, agent, [{ ...plan, at: plan.at + count }]));
     }
     // Connections of the store have timers of their own, at most one each.
     expect(timers()).toBeLessThan(before + 20);

@@ -45,12 +45,7 @@ export function plansOf(
 const list = statement(plansOf);
 
 /** Creates plans, or replaces those with the same key. Returns their keys, in order. */
-export async function setPlans(
-  services: Services,
-  tx: Tx,
-  agentId: string,
-  plans: readonly PlanInput[],
-): Promise<string[]> {
+export async function setPlans(tx: Tx, agentId: string, plans: readonly PlanInput[]): Promise<string[]> {
   const prepared = await preparePlans(tx.db, agentId, plans, tx.now());
   await writePlans(tx, agentId, prepared);
   return prepared.map(({ key }) => key);

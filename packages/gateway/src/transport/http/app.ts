@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import { cors } from 'hono/cors';
 import type { IsKnownTool } from '../../domain/agents/check-agent-config.ts';
 import { ApiError } from '../../domain/api-error.ts';
+import { KnownKeys } from '../../domain/keys/known-keys.ts';
 import { newId } from '../../domain/new-id.ts';
 import { Revocations } from '../../domain/streams/revocations.ts';
 import type { Services } from '../../ports/services.ts';
@@ -67,7 +68,7 @@ export function createApp(services: Services, options: AppOptions): App {
   const app = new Hono<AppEnv>();
   observe(app, metrics, services.logger);
   if (corsOrigins.length > 0) app.use(cors({ ...CORS, origin: [...corsOrigins] }));
-  mount(app, own, { services, tokenSecret });
+  mount(app, own, { services, tokenSecret, knownKeys: new KnownKeys() });
   app.notFound((c) => errorAnswer(unknownPath(c.req.path), { requestId: c.get('requestId'), logger: services.logger }));
   app.onError((error, c) => errorAnswer(error, { requestId: c.get('requestId'), logger: services.logger }));
   return {

@@ -1,10 +1,13 @@
 import type { Kysely } from 'kysely';
 import { ApiError } from '../../domain/api-error.ts';
-import { findKey } from '../../domain/keys/api-key.ts';
+import type { KnownKeys } from '../../domain/keys/known-keys.ts';
 import { hasScope, type Scope } from '../../domain/keys/scope.ts';
 import { verifyToken } from '../../domain/keys/tokens.ts';
+import { isRowMissing, requireRow } from '../../ports/store/require-row.ts';
+import type { Params } from '../../ports/store/statement.ts';
+import type { Tx } from '../../ports/store/store.ts';
 import type { Tables } from '../../ports/store/tables.ts';
-import { type Caller, isStillValid, isUndeleted } from '../caller.ts';
+import { type Caller, isStillValid } from '../caller.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** What was shown at the door, and where: a URL ends up in logs, so no secret key is taken from one. */
@@ -26,20 +29,20 @@ export function credentialsOf(request: Request, { answer }: Endpoint): Credentia
 
 /** Finds out who it is: the cryptography now, the rest in the transaction of whatever they want. */
 export async function authenticate(
-  tokenSecret: Uint8Array,
+  { tokenSecret, knownKeys }: { readonly tokenSecret: Uint8Array; readonly knownKeys: KnownKeys },
   credentials: Credentials | undefined,
-): Promise<(db: Kysely<Tables>) => Promise<Caller>> {
+): Promise<(tx: Tx) => Promise<Caller>> {
   if (credentials === undefined) return async () => ({ kind: 'nobody' });
   const { secret, from } = credentials;
   // Most keys can be no token: what that costs to find out is more than the rest of a request.
   const token = TOKEN.test(secret)
     ? await verifyToken(tokenSecret, secret).catch((error: unknown) => asRefusal(error))
     : undefined;
-  return async (db) => {
-    if (token !== undefined && !(token instanceof ApiError)) return await livingEntity(db, token);
-    const key = from === 'header' ? await findKey(db, secret) : undefined;
+  return async (tx) => {
+    if (token !== undefined && !(token instanceof ApiError)) return livingEntity(tx, token);
+    const key = from === 'header' ? await knownKeys.find(tx, secret, refused) : undefined;
     if (key !== undefined) return { kind: 'key', keyId: key.id, scopes: key.scopes };
-    throw token?.code === 'token_expired' ? token : unauthorized('The key or token is not valid.');
+    throw token?.code === 'token_expired' ? token : refused();
   };
 }
 
@@ -48,7 +51,7 @@ const TOKEN: RegExp = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /** Throws 401 where they would not get in again. */
 export async function assertStillValid(db: Kysely<Tables>, caller: Caller): Promise<void> {
-  if (!(await isStillValid(db, caller))) throw unauthorized('The key or token is not valid.');
+  if (!(await isStillValid(db, caller))) throw refused();
 }
 
 /** Whether such a caller may use the endpoint at all; what of it they may see is the endpoint's to say. */
@@ -69,12 +72,18 @@ function asRefusal(error: unknown): ApiError {
   throw error;
 }
 
-async function livingEntity(
-  db: Kysely<Tables>,
-  { entityId, expiresAt }: { entityId: string; expiresAt: number },
-): Promise<Caller> {
-  if (!(await isUndeleted(db, entityId))) throw unauthorized('The key or token is not valid.');
+/** The transaction fails if the entity was deleted. Nothing waits for that answer. */
+function livingEntity(tx: Tx, { entityId, expiresAt }: { entityId: string; expiresAt: number }): Caller {
+  tx.send(requireEntity, { entityId }, (error) => (isRowMissing(error) ? refused() : error));
   return { kind: 'entity', entityId, expiresAt };
+}
+
+const requireEntity = requireRow((db, { entityId }: Params<{ entityId: string }>) =>
+  db.selectFrom('entities').select('id').where('id', '=', entityId).where('deleted_at', 'is', null),
+);
+
+function refused(): ApiError {
+  return unauthorized('The key or token is not valid.');
 }
 
 function unauthorized(message: string): ApiError {

@@ -3,6 +3,7 @@ import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { ApiError, notFound } from '../../domain/api-error.ts';
 import { isId } from '../../domain/entities/column-text.ts';
+import type { KnownKeys } from '../../domain/keys/known-keys.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Caller } from '../caller.ts';
 import { assertMay, authenticate, credentialsOf } from './authenticate.ts';
@@ -14,6 +15,7 @@ import { readQuery, validate } from './validate.ts';
 export interface MountOptions {
   readonly services: Services;
   readonly tokenSecret: Uint8Array;
+  readonly knownKeys: KnownKeys;
 }
 
 /** What the server gives beside the request; nothing where the app is called in memory. */
@@ -43,7 +45,8 @@ function routePath({ path }: Endpoint): string {
 }
 
 /** Parse, authorize, one transaction, answer. */
-async function perform(one: Endpoint, c: Context<AppEnv>, { services, tokenSecret }: MountOptions): Promise<Response> {
+async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions): Promise<Response> {
+  const { services } = options;
   const request = c.req.raw;
   // A stream has no end whose headers could be told.
   if (request.method === 'HEAD' && one.answer === 'text/event-stream') throw methodNotAllowed('HEAD', 'GET');
@@ -51,11 +54,11 @@ async function perform(one: Endpoint, c: Context<AppEnv>, { services, tokenSecre
   if (one.answer === 'text/event-stream' && c.env?.outgoing !== undefined) markEventStream(c.env.outgoing);
   const { handle } = one;
   if (handle === undefined) return await respond(one, undefined, { request, caller: NOBODY, disconnect });
-  const identify = await authenticate(tokenSecret, credentialsOf(request, one));
+  const identify = await authenticate(options, credentialsOf(request, one));
   const readInput = await inputReader(one, request, services.limits.bodyBytes);
   const { value, caller } = await services.store.transaction(
     async (tx) => {
-      const caller = await identify(tx.db);
+      const caller = await identify(tx);
       assertMay(caller, one);
       const input = { caller, params: paramsOf(c), ...readInput() };
       return { caller, value: await handle(input, tx, services) };

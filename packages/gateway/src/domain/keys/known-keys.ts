@@ -1,0 +1,30 @@
+import { LRUCache } from 'lru-cache';
+import { isRowMissing, requireRow } from '../../ports/store/require-row.ts';
+import type { Params } from '../../ports/store/statement.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { type ApiKey, findKey, hashKey } from './api-key.ts';
+
+/**
+ * Keys that were valid before. What a key may do never changes, so it is not read again; that it is not revoked is
+ * checked in every transaction, without waiting for the answer: the transaction fails if it is.
+ */
+export class KnownKeys {
+  readonly #known = new LRUCache<string, ApiKey>({ max: 10_000 });
+
+  /** Returns undefined if there is no such key. `refuse` makes the error for one that was revoked. */
+  async find(tx: Tx, presented: string, refuse: () => Error): Promise<ApiKey | undefined> {
+    const hash = hashKey(presented);
+    const known = this.#known.get(hash);
+    if (known !== undefined) {
+      tx.send(requireUnrevoked, { id: known.id }, (error) => (isRowMissing(error) ? refuse() : error));
+      return known;
+    }
+    const found = await findKey(tx.db, presented);
+    if (found !== undefined) this.#known.set(hash, found);
+    return found;
+  }
+}
+
+const requireUnrevoked = requireRow((db, { id }: Params<{ id: string }>) =>
+  db.selectFrom('api_keys').select('id').where('id', '=', id).where('revoked_at', 'is', null),
+);
