@@ -1,6 +1,5 @@
 import { type JsonSchemaObject, jsonSchema } from '@lastcall/core';
 import type { Answerers } from '../../config/tool-config.ts';
-import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { PendingKind } from './pending-call.ts';
