@@ -19,7 +19,9 @@ import { StagedWriteRefused } from './cycle/staged-write-refused.ts';
 import { ToolCaches } from './cycle/tool-caches.ts';
 import { TranscriptCache } from './cycle/transcript-cache.ts';
 import { findRunnableThreads } from './find-runnable-threads.ts';
-import { type Lease, LeaseLost, releaseThread, renewLeases } from './lease.ts';
+import { type Lease, LeaseLost } from './lease/lease.ts';
+import { releaseThread } from './lease/release-thread.ts';
+import { renewLeases } from './lease/renew-leases.ts';
 
 /** A thread that this worker holds. */
 interface ActiveThread {

@@ -2,7 +2,7 @@ import type { Tx } from '../store/store.ts';
 
 /**
  * Delivers wakes. It may lose one or deliver it twice: the thread's row ensures that one worker holds it (see
- * runtime/lease.ts), and the sweep finds what was lost (see runtime/find-runnable-threads.ts).
+ * runtime/lease/lease.ts), and the sweep finds what was lost (see runtime/find-runnable-threads.ts).
  */
 export interface Engine {
   /**

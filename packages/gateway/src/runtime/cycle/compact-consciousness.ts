@@ -4,7 +4,7 @@ import { compact } from '../../domain/consciousness/compact.ts';
 import { estimateEntries } from '../../domain/consciousness/estimate-tokens.ts';
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/json.ts';
-import { fenced } from '../lease.ts';
+import { fenced } from '../lease/lease.ts';
 import type { Cycle, SessionState } from './cycle.ts';
 import { writeCompaction } from './write-compaction.ts';
 

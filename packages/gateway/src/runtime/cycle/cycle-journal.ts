@@ -15,7 +15,8 @@ import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable
 import type { Tx } from '../../ports/store/store.ts';
 import type { Json } from '../../ports/store/tables.ts';
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
-import { fenced, releaseIfIdle } from '../lease.ts';
+import { fenced } from '../lease/lease.ts';
+import { releaseIfIdle } from '../lease/release-thread.ts';
 import { writeCalls } from './call-rows.ts';
 import { closeRun } from './close-run.ts';
 import { isOverBudget } from './compact-consciousness.ts';

@@ -3,7 +3,7 @@ import type { AgentConfig } from '../../config/agent-config.ts';
 import type { AgentLimits } from '../../config/agent-limits.ts';
 import type { Situation } from '../../domain/agents/describe-agent.ts';
 import type { StoredRecord, TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
-import type { Lease } from '../lease.ts';
+import type { Lease } from '../lease/lease.ts';
 import type { BuiltInAgent } from '../tools/built-in-context.ts';
 
 /** One cycle of an agent while it runs: what it started with, and how far it has come. */

@@ -7,7 +7,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import type { CallRow } from '../../ports/store/tables.ts';
 import { hideTag } from '../../telemetry/hide-tag.ts';
 import { createRedact, type Redact } from '../../telemetry/redact.ts';
-import { fenced, type HeldThread } from '../lease.ts';
+import { fenced, type HeldThread } from '../lease/lease.ts';
 import { closeRun, type RunEnd } from './close-run.ts';
 import type { Cycle } from './cycle.ts';
 import { toCycleFailure } from './cycle-failure.ts';

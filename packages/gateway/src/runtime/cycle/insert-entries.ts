@@ -1,7 +1,7 @@
 import type { JournalRecord } from '@lastcall/core';
 import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import { toEntryPayload } from '../../domain/consciousness/transcript-row.ts';
-import type { HeldThread } from '../lease.ts';
+import type { HeldThread } from '../lease/lease.ts';
 import { appendRows, type RowPosition } from './append-rows.ts';
 
 /** A record and its JSON, serialized when it happened. */

@@ -25,7 +25,7 @@ import { StoreUnavailable } from '../../ports/store/store-error.ts';
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
 import { countEvent, traceCycle } from '../../telemetry/observe-cycle.ts';
 import { withoutTag } from '../../telemetry/without-tag.ts';
-import { LeaseLost } from '../lease.ts';
+import { LeaseLost } from '../lease/lease.ts';
 import { compactConsciousness } from './compact-consciousness.ts';
 import type { Cycle } from './cycle.ts';
 import { type CycleContext, runInCycle } from './cycle-context.ts';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
-import type { Lease } from '../lease.ts';
+import type { Lease } from '../lease/lease.ts';
 import type { Cycle } from './cycle.ts';
 
 /** The transcript of a thread when it was last held. */
