@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { JournalStalled } from '@lastcall/core';
-import { StaleTranscript } from '../domain/consciousness/stale-transcript.ts';
 import { cancelRequested } from '../domain/runs/request-cancel.ts';
-import { RunCancelled } from '../domain/runs/run-cancelled.ts';
 import { runChannel } from '../domain/streams/emit.ts';
 import type { Services } from '../ports/services.ts';
 import { StoreUnavailable } from '../ports/store/store-error.ts';
@@ -11,11 +9,13 @@ import { inSpan } from '../telemetry/spans.ts';
 import { AdmissionQueue } from './admission-queue.ts';
 import { atMost } from './at-most.ts';
 import type { Cycle } from './cycle/cycle.ts';
+import type { CycleAbort } from './cycle/cycle-abort.ts';
 import { CycleInterrupted } from './cycle/cycle-interrupted.ts';
+import type { EndedCycle } from './cycle/cycle-state.ts';
+import { keepsThread } from './cycle/leaves-run-open.ts';
 import { claimNextCycle, nextCycle } from './cycle/next-cycle.ts';
 import type { Registry, WorkerRegistry } from './cycle/registry.ts';
-import { type CycleAbort, runCycle } from './cycle/run-cycle.ts';
-import { StagedWriteRefused } from './cycle/staged-write-refused.ts';
+import { runCycle } from './cycle/run-cycle.ts';
 import { ToolCaches } from './cycle/tool-caches.ts';
 import { TranscriptCache } from './cycle/transcript-cache.ts';
 import { findRunnableThreads } from './find-runnable-threads.ts';
@@ -48,9 +48,6 @@ interface PendingWake {
   isUrgent: boolean;
   readonly done: Promise<void>;
 }
-
-/** Errors after which the thread is still held, so the worker continues with it. */
-const THREAD_STAYS_HELD = [StagedWriteRefused, StaleTranscript, CycleInterrupted, RunCancelled, JournalStalled];
 
 /**
  * How long a stop waits for the last writes of interrupted cycles. A database that neither answers nor breaks off must not keep the
@@ -234,14 +231,14 @@ export class Worker {
       // Claimed while the worker was stopping: the run is left as it is, and the thread is released in the next round.
       if (this.#isInterrupted) return true;
       this.#transcriptCache.forget(thread.lease.threadId);
-      await this.#runCycle(thread, cycle);
-      if (cycle.endPersisted) this.#transcriptCache.put(cycle);
-      return !cycle.leaseReleased;
+      const { transcript: rows, thread: held } = await this.#runCycle(thread, cycle);
+      if (rows !== 'unknown') this.#transcriptCache.put({ lease: cycle.lease, rows });
+      return held === 'held';
     } catch (error) {
       // The last write has ended by now, and may have released the thread.
       if (error instanceof JournalStalled) thread.isCommitUnknown = true;
       // The run continues from what is stored, or ends there if it was cancelled.
-      if (THREAD_STAYS_HELD.some((kind) => error instanceof kind)) return true;
+      if (keepsThread(error)) return true;
       if (!(error instanceof StoreUnavailable)) throw error;
       thread.isCommitUnknown ||= error.inDoubt;
       // The thread cannot be released now. Another worker takes it when its lease has run out.
@@ -263,7 +260,7 @@ export class Worker {
     return cycle;
   }
 
-  async #runCycle(thread: ActiveThread, cycle: Cycle): Promise<void> {
+  async #runCycle(thread: ActiveThread, cycle: Cycle): Promise<EndedCycle> {
     const controller = new AbortController();
     thread.abort = controller;
     thread.isCancelled = cycle.isCancelRequested;
@@ -283,7 +280,7 @@ export class Worker {
         interrupt: (reason) => controller.abort(reason),
       };
       const attributes = { 'gen_ai.agent.id': cycle.agent.id, 'gen_ai.agent.name': cycle.agent.name };
-      await inSpan({ operation: 'invoke_agent', subject: cycle.agent.name, attributes }, () =>
+      return await inSpan({ operation: 'invoke_agent', subject: cycle.agent.name, attributes }, () =>
         runCycle(this.#services, this.#registry, cycle, abort),
       );
     } finally {

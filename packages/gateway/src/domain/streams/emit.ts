@@ -1,20 +1,23 @@
 import { sql } from 'kysely';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
+import { storedEvent } from '../../ports/bus/stored-event.ts';
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/json.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import type { Json } from '../../ports/store/tables.ts';
 
-interface NewStreamEvent {
+/** The payload is a value, or the JSON text of one. */
+type NewStreamEvent = { readonly channel: string; readonly type: string } & (
+  | { readonly payload: unknown }
+  | { readonly json: Json }
+);
+
+interface SerializedEvent {
   readonly channel: string;
   readonly type: string;
-  readonly payload: unknown;
-}
-
-interface SerializedEvent extends NewStreamEvent {
-  /** The payload as it is stored. */
-  readonly text: string;
+  readonly json: Json;
 }
 
 const eventsOfTransaction = new WeakMap<Tx, SerializedEvent[]>();
@@ -30,7 +33,8 @@ export const REVOCATIONS = 'revocations';
 export function emit({ bus }: Pick<Services, 'bus'>, tx: Tx, newEvent: NewStreamEvent): void {
   // Serialized now, so that a payload that is not JSON is refused here: at the end of the transaction only the database
   // may fail.
-  const event = { ...newEvent, text: toJson(newEvent.payload) };
+  const { channel, type } = newEvent;
+  const event = { channel, type, json: 'json' in newEvent ? newEvent.json : toJson(newEvent.payload) };
   const known = eventsOfTransaction.get(tx);
   if (known !== undefined) {
     known.push(event);
@@ -67,14 +71,7 @@ function toStreamEvents(
   { first, revocations }: Numbered,
   at: number,
 ): StreamEvent[] {
-  return batch.map(({ channel, type, payload }, place) => ({
-    channel,
-    seq: first + place,
-    type,
-    payload,
-    at,
-    revocations,
-  }));
+  return batch.map((event, place) => storedEvent({ ...event, seq: first + place, at, revocations }));
 }
 
 /** The database's answer for a batch: its first number, and how many keys had been revoked. */
@@ -90,8 +87,8 @@ interface Batch {
   readonly events: readonly { readonly type: string; readonly payload: string }[];
 }
 
-function toRow({ type, text }: SerializedEvent): Batch['events'][number] {
-  return { type, payload: text };
+function toRow({ type, json }: SerializedEvent): Batch['events'][number] {
+  return { type, payload: json };
 }
 
 /** Draws the numbers and writes the events in one statement. */

@@ -17,6 +17,7 @@ import { type Claimant, claimThread, fenced, type HeldThread, type Lease, reclai
 import { release } from '../lease/release-thread.ts';
 import type { ConfiguredAgent, Cycle } from './cycle.ts';
 import { toHistoryFailure } from './cycle-failure.ts';
+import { startState } from './cycle-state.ts';
 import { closeFailedRun } from './fail-run.ts';
 import { insertEntries, serializeRecord } from './insert-entries.ts';
 import { readAgent } from './read-agent.ts';
@@ -305,12 +306,11 @@ function toCycle(
     situation,
     state,
     ...rest,
-    nextSeq: consciousness.nextSeq + entries.length,
-    activeSpaceId: row.active_space_id,
-    cards: new Set(),
     isCancelRequested: run.cancel_requested_at !== null,
-    announcedSpaceId: run.active_in,
-    leaseReleased: false,
-    endPersisted: false,
+    start: startState({
+      nextSeq: consciousness.nextSeq + entries.length,
+      activeSpaceId: row.active_space_id,
+      announcedSpaceId: run.active_in,
+    }),
   };
 }
