@@ -75,7 +75,7 @@ export interface PendingWrite {
   readonly rawInput: string | undefined;
 }
 
-export interface CloseRunWrite {
+interface CloseRunWrite {
   readonly kind: 'close-run';
   readonly as: 'completed' | 'cancelled';
   readonly stop: Stop;

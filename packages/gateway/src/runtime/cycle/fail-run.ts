@@ -11,7 +11,7 @@ import { fenced, type HeldThread } from '../lease/lease.ts';
 import { closeRun, type RunEnd } from './close-run.ts';
 import type { Cycle } from './cycle.ts';
 import { toCycleFailure } from './cycle-failure.ts';
-import { insertEntries, serializeRecord } from './insert-entries.ts';
+import { insertEntries } from './insert-entries.ts';
 import { endUnendedCall, unendedCalls } from './unended-calls.ts';
 
 /**
@@ -46,11 +46,7 @@ export async function closeFailedRun(
   });
   const stop = isCancelled ? ({ reason: 'aborted' } as const) : ({ reason: 'error', error: message } as const);
   const entries: Entry[] = [...open, { kind: 'stop', stop }];
-  insertEntries(
-    held,
-    { runId: cycle.runId, seq: await nextSeq(held) },
-    entries.map((entry) => serializeRecord({ entry })),
-  );
+  insertEntries(held, { runId: cycle.runId, seq: await nextSeq(held) }, entries);
   const status = isCancelled ? 'cancelled' : 'failed';
   await closeRun(services, tx, cycle, { status, stop, ...how, announcedSpaceId: await announcedSpace(tx, cycle) });
   return status;

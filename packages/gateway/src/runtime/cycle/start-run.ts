@@ -10,7 +10,7 @@ import { type Params, statement } from '../../ports/store/statement.ts';
 import type { RunRow } from '../../ports/store/tables.ts';
 import type { Lease } from '../lease/lease.ts';
 import type { Cycle } from './cycle.ts';
-import { insertEntries, serializeRecord } from './insert-entries.ts';
+import { insertEntries } from './insert-entries.ts';
 import { readDecisions } from './read-decisions.ts';
 import type { EventRow, ThreadRows } from './read-thread.ts';
 import type { Registry } from './registry.ts';
@@ -41,11 +41,7 @@ export async function startRun(
   const place = { runId: run.id, seq: consciousness.nextSeq };
   tx.send(insertRun, run);
   for (const { id } of events) tx.send(claimEvent, { id, runId: run.id });
-  const written = insertEntries(
-    held,
-    place,
-    entries.map((entry) => serializeRecord({ entry })),
-  );
+  const written = insertEntries(held, place, entries);
   emit(services, tx, { channel: runChannel(run.id), type: 'run.start', payload: { runId: run.id, agentId: agent.id } });
   if (run.active_in !== null) {
     const payload = { runId: run.id, entityId: agent.entityId };
