@@ -1,8 +1,12 @@
-import type { Outcome, Settlement } from '@lastcall/core';
+import { type Outcome, type Settlement, tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { serializeEnd } from '../../src/runtime/cycle/settlement-json.ts';
 import { hideTagIn, hideTagInJson } from '../../src/telemetry/hide-tag.ts';
+import { describeWorlds } from '../support/describe-worlds.ts';
+import { lobby } from '../support/lobby.ts';
 
 const TAG = 'b012cd34ef56ab78cd90ef12';
 
@@ -113,4 +117,19 @@ test('[G10] an escape that ends in the first letter of the tag stays an escape',
   const json = JSON.stringify(`\b${TAG.slice(1)}`);
   expect(json.toLowerCase()).toContain(TAG);
   expect(JSON.parse(hideTagInJson(json, TAG))).toBe(`\b${TAG.slice(1)}`);
+});
+
+describeWorlds('a cycle', (open) => {
+  test('serializes the result of a visible call for the model, to know its length, and once to store and show it', async () => {
+    const value = counting();
+    const give = tool({ description: 'Gives.', inputSchema: z.object({}), execute: () => value });
+    const model = scriptedModel((_request, asked) => (asked === 1 ? [{ toolName: 'give' }] : 'Done.'));
+    const world = await open({ models: { default: model }, tools: { give: { tool: give, visible: true } } });
+    const { ada, space } = await lobby(world, { tools: ['give'] }, { isIn: true });
+    await world.say(space, ada, 'Go');
+    await world.idle();
+    expect(value.times).toBe(3);
+    const card = await world.store.db.selectFrom('messages').select('metadata').where('kind', '=', 'tool').execute();
+    expect(card.map(({ metadata }) => JSON.parse(metadata).output)).toEqual([{ n: 3 }]);
+  });
 });

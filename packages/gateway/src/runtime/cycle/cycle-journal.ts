@@ -80,11 +80,7 @@ export class CycleJournal implements Journal {
   /** Takes what core reports while the model writes and tools run. */
   onEvent(turnEvent: TurnEvent): void {
     const event = this.#reader.read(turnEvent);
-    if (event === undefined) return;
-    const writes = this.#decide(event);
-    if (writes.length === 0) return;
-    this.#queue.add(writes);
-    this.#liveFlush.schedule();
+    if (event !== undefined) this.#addLive(this.#decide(event));
   }
 
   async append(entries: readonly Entry[]): Promise<void> {
@@ -121,7 +117,7 @@ export class CycleJournal implements Journal {
     const raw = rawInput(this.#options.cycle.transcript, callId);
     const writes = this.#decide({ type: 'call-started', ...call, rawInput: raw });
     if (!writes.some(({ kind }) => kind === 'open-card')) {
-      this.#queue.add(writes);
+      this.#addLive(writes);
       return true;
     }
     const { refusedCards } = await this.#queue.write(writes);
@@ -168,6 +164,12 @@ export class CycleJournal implements Journal {
     const { signal, isCancelled } = this.#options;
     if (this.#isClosed) throw new LastcallError('run_ended', 'The run has ended.');
     if (signal.aborted && !isCancelled()) throw signal.reason;
+  }
+
+  #addLive(writes: readonly Write[]): void {
+    if (writes.length === 0) return;
+    this.#queue.add(writes);
+    this.#liveFlush.schedule();
   }
 
   #buffer(writes: readonly Write[]): void {
