@@ -3,3 +3,4 @@
 
 export { advertise } from '../tools/advertise.ts';
 export { closestNames } from '../tools/closest-names.ts';
+export { toTranscriptJson } from '../turn/transcript-json.ts';

@@ -1,44 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { JournalStalled } from '@lastcall/core';
-import { StaleTranscript } from '../domain/consciousness/stale-transcript.ts';
 import { cancelRequested } from '../domain/runs/request-cancel.ts';
-import { RunCancelled } from '../domain/runs/run-cancelled.ts';
-import { runChannel } from '../domain/streams/emit.ts';
 import type { Services } from '../ports/services.ts';
 import { StoreUnavailable } from '../ports/store/store-error.ts';
-import { inSpan } from '../telemetry/spans.ts';
+import { type ActiveThread, createActiveThread, runOnThread } from './active-thread.ts';
 import { AdmissionQueue } from './admission-queue.ts';
 import { atMost } from './at-most.ts';
+import { BackgroundTasks } from './background-tasks.ts';
 import type { Cycle } from './cycle/cycle.ts';
 import { CycleInterrupted } from './cycle/cycle-interrupted.ts';
+import { keepsThread } from './cycle/leaves-run-open.ts';
 import { claimNextCycle, nextCycle } from './cycle/next-cycle.ts';
 import type { Registry, WorkerRegistry } from './cycle/registry.ts';
-import { type CycleAbort, runCycle } from './cycle/run-cycle.ts';
-import { StagedWriteRefused } from './cycle/staged-write-refused.ts';
 import { ToolCaches } from './cycle/tool-caches.ts';
 import { TranscriptCache } from './cycle/transcript-cache.ts';
 import { findRunnableThreads } from './find-runnable-threads.ts';
-import { type Lease, LeaseLost, releaseThread, renewLeases } from './lease.ts';
-
-/** A thread that this worker holds. */
-interface ActiveThread {
-  readonly lease: Lease;
-  /** The cycle that was claimed together with the thread, until it runs. */
-  claimedCycle: Cycle | undefined;
-  /** Ends the running cycle. */
-  abort: AbortController;
-  isCancelled: boolean;
-  /** The running run, if there is one, and how to cancel it. */
-  running: { readonly runId: string; readonly cancel: () => void } | undefined;
-  /** The thread was woken while it was held: the worker looks for work again after releasing it. */
-  wokenAgain: boolean;
-  /** A person waits for that work. */
-  isUrgent: boolean;
-  /** It is unknown whether the last transaction was committed. It may have released the thread. */
-  isCommitUnknown: boolean;
-  readonly done: Promise<void>;
-}
+import { LeaseLost } from './lease/lease.ts';
+import { releaseThread } from './lease/release-thread.ts';
+import { renewLeases } from './lease/renew-leases.ts';
 
 /** A thread that is about to be claimed. */
 interface PendingWake {
@@ -46,9 +26,6 @@ interface PendingWake {
   isUrgent: boolean;
   readonly done: Promise<void>;
 }
-
-/** Errors after which the thread is still held, so the worker continues with it. */
-const THREAD_STAYS_HELD = [StagedWriteRefused, StaleTranscript, CycleInterrupted, RunCancelled, JournalStalled];
 
 /**
  * How long a stop waits for the last writes of interrupted cycles. A database that neither answers nor breaks off must not keep the
@@ -68,7 +45,9 @@ export class Worker {
   readonly #pendingWakes = new Map<string, PendingWake>();
   readonly #admission: AdmissionQueue;
   readonly #transcriptCache = new TranscriptCache();
-  readonly #timers: NodeJS.Timeout[] = [];
+  /** Goes on until the last thread is released. */
+  readonly #renewals: BackgroundTasks;
+  readonly #sweeps: BackgroundTasks;
   #isStopping = false;
   /** The grace time is over: no cycle begins any more, also upon what was being taken meanwhile. */
   #isInterrupted = false;
@@ -76,7 +55,9 @@ export class Worker {
   constructor(services: Services, registry: Registry) {
     this.#services = services;
     this.#registry = { ...registry, toolCaches: new ToolCaches() };
-    const { store, limits } = services;
+    const { store, limits, logger } = services;
+    this.#renewals = new BackgroundTasks(logger);
+    this.#sweeps = new BackgroundTasks(logger);
     this.#admission = new AdmissionQueue({ slots: limits.cycles, isBusy: () => store.isBusy });
   }
 
@@ -87,9 +68,9 @@ export class Worker {
   async start({ sweeps }: { sweeps: readonly (() => Promise<unknown>)[] }): Promise<void> {
     const { leaseMs, sweepMs } = this.#services.limits;
     // Two renewals may be missed before the lease runs out.
-    this.#repeat(Math.floor(leaseMs / 3), () => this.#renewLeases());
-    for (const sweep of sweeps) this.#repeat(sweepMs, sweep);
-    const wakeRunnable = this.#repeat(sweepMs, async () => {
+    this.#renewals.repeat(Math.floor(leaseMs / 3), () => this.#renewLeases());
+    for (const sweep of sweeps) this.#sweeps.repeat(sweepMs, sweep);
+    const wakeRunnable = this.#sweeps.repeat(sweepMs, async () => {
       // Whoever is about to claim the thread, or holds it, finds what the sweep has found.
       for (const { threadId, isUrgent } of await findRunnableThreads(this.#services.store))
         if (!this.#active.has(threadId) && !this.#pendingWakes.has(threadId)) void this.wake(threadId, { isUrgent });
@@ -142,7 +123,7 @@ export class Worker {
   /** Claims no more threads, lets cycles finish in the grace time, and leaves the rest to other workers. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    for (const timer of this.#timers.slice(1)) clearInterval(timer);
+    this.#sweeps.stop();
     await this.#services.engine.stop();
     this.#admission.admitAll();
     const all = Promise.allSettled([...this.#active.values()].map(({ done }) => done));
@@ -150,7 +131,7 @@ export class Worker {
     this.#isInterrupted = true;
     for (const { abort } of this.#active.values()) abort.abort(new CycleInterrupted());
     await atMost(LAST_WRITES_MS, this.#releaseAll());
-    for (const one of this.#timers) clearInterval(one);
+    this.#renewals.stop();
   }
 
   async #releaseAll(): Promise<void> {
@@ -176,17 +157,7 @@ export class Worker {
     });
     if (claimed === undefined) return false;
     const { promise: done, resolve } = Promise.withResolvers<void>();
-    const thread: ActiveThread = {
-      lease: claimed.lease,
-      claimedCycle: claimed.cycle,
-      abort: new AbortController(),
-      isCancelled: false,
-      running: undefined,
-      wokenAgain: false,
-      isUrgent: false,
-      isCommitUnknown: false,
-      done,
-    };
+    const thread = createActiveThread(claimed, done);
     this.#active.set(threadId, thread);
     void this.#runThread(thread).finally(resolve);
     return true;
@@ -229,14 +200,14 @@ export class Worker {
       // Claimed while the worker was stopping: the run is left as it is, and the thread is released in the next round.
       if (this.#isInterrupted) return true;
       this.#transcriptCache.forget(thread.lease.threadId);
-      await this.#runCycle(thread, cycle);
-      if (cycle.endPersisted) this.#transcriptCache.put(cycle);
-      return !cycle.leaseReleased;
+      const { transcript: rows, thread: held } = await runOnThread(this.#services, this.#registry, thread, cycle);
+      if (rows !== 'unknown') this.#transcriptCache.put({ lease: cycle.lease, rows });
+      return held === 'held';
     } catch (error) {
       // The last write has ended by now, and may have released the thread.
       if (error instanceof JournalStalled) thread.isCommitUnknown = true;
       // The run continues from what is stored, or ends there if it was cancelled.
-      if (THREAD_STAYS_HELD.some((kind) => error instanceof kind)) return true;
+      if (keepsThread(error)) return true;
       if (!(error instanceof StoreUnavailable)) throw error;
       thread.isCommitUnknown ||= error.inDoubt;
       // The thread cannot be released now. Another worker takes it when its lease has run out.
@@ -256,35 +227,6 @@ export class Worker {
     });
     thread.isCommitUnknown = false;
     return cycle;
-  }
-
-  async #runCycle(thread: ActiveThread, cycle: Cycle): Promise<void> {
-    const controller = new AbortController();
-    thread.abort = controller;
-    thread.isCancelled = cycle.isCancelRequested;
-    const cancel = (): void => {
-      thread.isCancelled = true;
-      controller.abort(new Error('The run was cancelled.'));
-    };
-    if (thread.isCancelled) cancel();
-    thread.running = { runId: cycle.runId, cancel };
-    const unsubscribe = this.#services.bus.subscribe(runChannel(cycle.runId), ({ event }) => {
-      if (event?.type === 'run.cancelling') cancel();
-    });
-    try {
-      const abort: CycleAbort = {
-        signal: controller.signal,
-        isCancelled: () => thread.isCancelled,
-        interrupt: (reason) => controller.abort(reason),
-      };
-      const attributes = { 'gen_ai.agent.id': cycle.agent.id, 'gen_ai.agent.name': cycle.agent.name };
-      await inSpan({ operation: 'invoke_agent', subject: cycle.agent.name, attributes }, () =>
-        runCycle(this.#services, this.#registry, cycle, abort),
-      );
-    } finally {
-      thread.running = undefined;
-      unsubscribe();
-    }
   }
 
   async #renewLeases(): Promise<void> {
@@ -316,26 +258,5 @@ export class Worker {
     const { promise, resolve } = Promise.withResolvers<void>();
     setTimeout(resolve, this.#services.limits.retryMs / 2);
     await promise;
-  }
-
-  /**
-   * Repeats the work, never twice at the same time, and never crashes the process. Returns a function that runs it once
-   * more at once.
-   */
-  #repeat(ms: number, work: () => Promise<unknown>): () => Promise<void> {
-    let isRunning = false;
-    const tick = async (): Promise<void> => {
-      if (isRunning) return;
-      isRunning = true;
-      try {
-        await work();
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable)) this.#services.logger.error('A background task failed.', error);
-      } finally {
-        isRunning = false;
-      }
-    };
-    this.#timers.push(setInterval(() => void tick(), ms));
-    return tick;
   }
 }

@@ -9,7 +9,7 @@ import { listMessages } from '../../src/domain/spaces/list-messages.ts';
 import { addMember, listMembers, removeMember } from '../../src/domain/spaces/membership.ts';
 import { postMessage } from '../../src/domain/spaces/post-message.ts';
 import { openCard } from '../../src/domain/spaces/tool-card.ts';
-import { claimThread, fenced } from '../../src/runtime/lease.ts';
+import { claimThread, fenced } from '../../src/runtime/lease/lease.ts';
 import { insertPendingCall, insertPlan, insertRun } from '../runs/rows.ts';
 import { overlap } from '../spaces/overlap.ts';
 import { openWorld, type World } from '../spaces/world.ts';

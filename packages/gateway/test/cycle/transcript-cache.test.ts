@@ -67,9 +67,15 @@ describe.each(databases)('transcriptCache on $kind', ({ create }) => {
       });
       if (taken === undefined) throw new Error('There was nothing to do.');
       const signal = new AbortController().signal;
-      await runCycle(world.services, registry, taken.cycle, { signal, isCancelled: () => false, interrupt() {} });
-      expect(taken.cycle).toMatchObject({ endPersisted: true, leaseReleased: true, number: count });
-      transcriptCache.put(taken.cycle);
+      const { cycle, lease } = taken;
+      const ended = await runCycle(world.services, registry, cycle, {
+        signal,
+        isCancelled: () => false,
+        interrupt() {},
+      });
+      expect(ended).toMatchObject({ as: 'completed', thread: 'released', transcript: expect.any(Array) });
+      expect(cycle.number).toBe(count);
+      if (ended.transcript !== 'unknown') transcriptCache.put({ lease, rows: ended.transcript });
       // A tool that still changes what it gave changes nothing that happened.
       given.list.push(count);
       const stored = await loadTranscriptRows(world.store.db, bot);

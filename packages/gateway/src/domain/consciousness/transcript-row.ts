@@ -1,4 +1,5 @@
 import { type Entry, type JournalRecord, Transcript } from '@lastcall/core';
+import { toTranscriptJson } from '@lastcall/core/internal';
 import { fromJson, toJson } from '../../ports/store/json.ts';
 import type { Json } from '../../ports/store/tables.ts';
 
@@ -14,7 +15,7 @@ export interface Compaction {
 
 /** Serializes an entry and, for the end of a call, what the call changed. */
 export function toEntryPayload({ entry, staged }: JournalRecord): Json {
-  const [plain] = new Transcript([entry]).toJSON().entries;
+  const [plain] = toTranscriptJson([entry]).entries;
   return toJson({ entry: plain, ...(staged === undefined ? {} : { staged }) });
 }
 

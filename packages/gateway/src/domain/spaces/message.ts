@@ -1,5 +1,5 @@
-import { fromJson } from '../../ports/store/json.ts';
-import type { MessageRow, MessageStatus } from '../../ports/store/tables.ts';
+import { fromJson, toJson, withJsonField } from '../../ports/store/json.ts';
+import type { Json, MessageRow, MessageStatus } from '../../ports/store/tables.ts';
 import type { Metadata } from '../entities/metadata.ts';
 
 /** A message in a space, or the card of a tool call. */
@@ -23,6 +23,15 @@ export interface Message {
 }
 
 export function toMessage(row: MessageRow): Message {
+  return { ...fieldsOf(row), metadata: fromJson<Metadata>(row.metadata) };
+}
+
+/** The message as JSON text. Its metadata, which may be large, is text already. */
+export function toMessageJson(row: MessageRow): Json {
+  return withJsonField(toJson(fieldsOf(row)), 'metadata', row.metadata);
+}
+
+function fieldsOf(row: MessageRow): Omit<Message, 'metadata'> {
   return {
     id: row.id,
     spaceId: row.space_id,
@@ -32,7 +41,6 @@ export function toMessage(row: MessageRow): Message {
     text: fromJson<string>(row.content),
     ...(row.reply_to === null ? {} : { replyTo: row.reply_to }),
     status: row.status,
-    metadata: fromJson<Metadata>(row.metadata),
     ...(row.run_id === null ? {} : { runId: row.run_id }),
     ...(row.call_id === null ? {} : { callId: row.call_id }),
     createdAt: row.created_at,

@@ -1,17 +1,17 @@
 import { sql } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
-import { fromJson, toJson } from '../../ports/store/json.ts';
+import { fromJson, toJson, withJsonField } from '../../ports/store/json.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { MessageRow, MessageStatus } from '../../ports/store/tables.ts';
+import type { Json, MessageRow, MessageStatus } from '../../ports/store/tables.ts';
 import { ApiError } from '../api-error.ts';
 import { emit, spaceChannel } from '../streams/emit.ts';
 import { appendMessage } from './append-message.ts';
 import { lockSpace } from './lock-space.ts';
 import { requireMember } from './membership.ts';
-import { type Message, toMessage } from './message.ts';
+import { type Message, toMessage, toMessageJson } from './message.ts';
 
 export interface NewCard {
   readonly spaceId: string;
@@ -70,6 +70,8 @@ export async function openCardIfMember(services: Services, tx: Tx, newCard: NewC
 export interface CardUpdate {
   readonly status: MessageStatus;
   readonly output?: unknown;
+  /** The output as JSON text, in place of `output`. */
+  readonly outputJson?: Json | undefined;
   /** Set if an approver changed it. */
   readonly input?: unknown;
 }
@@ -83,16 +85,21 @@ export async function updateCard(
 ): Promise<Message | undefined> {
   const card = await lockCard(tx, callId);
   if (card === undefined || !isOpen(card.status)) return undefined;
-  const { status, output, input } = update;
-  const metadata = toJson({
-    ...fromJson<object>(card.metadata),
-    ...(input === undefined ? {} : { input }),
-    ...(output === undefined ? {} : { output }),
-  });
+  const { status } = update;
+  const metadata = changedMetadata(card.metadata, update);
   const changed = { status, metadata, updated_at: tx.now() };
   tx.send(changeCard, { id: card.id, ...changed });
   emitCard(services, tx, { ...card, ...changed });
   return toMessage({ ...card, ...changed });
+}
+
+function changedMetadata(metadata: Json, { output, outputJson, input }: CardUpdate): Json {
+  if (input === undefined) {
+    const added = output === undefined ? outputJson : toJson(output);
+    // An open card has no output yet.
+    return added === undefined ? metadata : withJsonField(metadata, 'output', added);
+  }
+  return toJson({ ...fromJson<object>(metadata), input, ...(output === undefined ? {} : { output }) });
 }
 
 /** Cancels all open cards of the entity. */
@@ -140,15 +147,14 @@ function emitInput(services: Services, tx: Tx, row: MessageRow, delta: string): 
 }
 
 function emitCard(services: Services, tx: Tx, row: MessageRow): void {
-  const message = toMessage(row);
-  const callId = row.call_id;
-  const { toolName } = message.metadata;
-  const started = { streamId: callId, toolName, entityId: row.entity_id, messageId: row.id };
-  emit(services, tx, {
-    channel: spaceChannel(row.space_id),
-    type: CARD_EVENTS[row.status],
-    payload: { ...(row.status === 'running' ? started : {}), callId, message },
-  });
+  const own = { ...(row.status === 'running' ? startOf(row) : {}), callId: row.call_id };
+  const json = withJsonField(toJson(own), 'message', toMessageJson(row));
+  emit(services, tx, { channel: spaceChannel(row.space_id), type: CARD_EVENTS[row.status], json });
+}
+
+function startOf({ id, call_id, entity_id, metadata }: MessageRow): object {
+  const { toolName } = fromJson<{ toolName: string }>(metadata);
+  return { streamId: call_id, toolName, entityId: entity_id, messageId: id };
 }
 
 /** An approved call starts only now, so `tool-call.start` is emitted again. */

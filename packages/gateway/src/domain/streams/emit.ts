@@ -1,19 +1,22 @@
 import { sql } from 'kysely';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
+import { storedEvent } from '../../ports/bus/stored-event.ts';
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/json.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import type { Json } from '../../ports/store/tables.ts';
 
-interface NewStreamEvent {
+/** The payload is a value, or the JSON text of one. */
+type NewStreamEvent = { readonly channel: string; readonly type: string } & (
+  | { readonly payload: unknown }
+  | { readonly json: Json }
+);
+
+interface SerializedEvent {
   readonly channel: string;
   readonly type: string;
-  readonly payload: unknown;
-}
-
-interface SerializedEvent extends NewStreamEvent {
-  /** The payload as it is stored. */
-  readonly text: string;
+  readonly json: Json;
 }
 
 const eventsOfTransaction = new WeakMap<Tx, SerializedEvent[]>();
@@ -29,7 +32,8 @@ export const REVOCATIONS = 'revocations';
 export function emit({ bus }: Pick<Services, 'bus'>, tx: Tx, newEvent: NewStreamEvent): void {
   // Serialized now, so that a payload that is not JSON is refused here: at the end of the transaction only the database
   // may fail.
-  const event = { ...newEvent, text: toJson(newEvent.payload) };
+  const { channel, type } = newEvent;
+  const event = { channel, type, json: 'json' in newEvent ? newEvent.json : toJson(newEvent.payload) };
   const known = eventsOfTransaction.get(tx);
   if (known !== undefined) {
     known.push(event);
@@ -55,14 +59,9 @@ async function write(tx: Tx, events: readonly SerializedEvent[]): Promise<() => 
     tx.dialect === 'postgres' ? writeInOneStatement(tx, numbered, at) : await writeInSeveral(tx, numbered, at);
   return () => {
     const { nextSeqs, revocations } = written();
-    return numbered.map(({ channel, type, payload, fromEnd }) => ({
-      channel,
-      seq: (nextSeqs.get(channel) ?? Number.NaN) - fromEnd,
-      type,
-      payload,
-      at,
-      revocations,
-    }));
+    return numbered.map(({ fromEnd, ...event }) =>
+      storedEvent({ ...event, seq: (nextSeqs.get(event.channel) ?? Number.NaN) - fromEnd, at, revocations }),
+    );
   };
 }
 
@@ -94,7 +93,7 @@ function writeInOneStatement(tx: Tx, events: readonly NumberedEvent[], at: numbe
     channels: events.map(({ channel }) => channel),
     fromEnds: events.map(({ fromEnd }) => fromEnd),
     types: events.map(({ type }) => type),
-    payloads: events.map(({ text }) => text),
+    payloads: events.map(({ json }) => json),
   });
   return () => ({
     nextSeqs: new Map(sent.rows.map(({ channel, next_seq }) => [channel, next_seq])),
@@ -136,13 +135,13 @@ const numberAndInsert = statement(
 async function writeInSeveral(tx: Tx, events: readonly NumberedEvent[], at: number): Promise<() => Written> {
   const revocations = ((await countRevocations(tx.db, {}))[0]?.next_seq ?? 1) - 1;
   const nextSeqs = new Map<string, number>();
-  for (const { channel, type, text, fromEnd } of events) {
+  for (const { channel, type, json, fromEnd } of events) {
     if (!nextSeqs.has(channel)) {
       const [drawn] = await drawNumbers(tx.db, { channel, count: fromEnd });
       nextSeqs.set(channel, drawn?.next_seq ?? Number.NaN);
     }
     const seq = (nextSeqs.get(channel) ?? Number.NaN) - fromEnd;
-    tx.send(insertEvent, { channel, seq, type, payload: text, at, revocations });
+    tx.send(insertEvent, { channel, seq, type, payload: json, at, revocations });
   }
   return () => ({ nextSeqs, revocations });
 }

@@ -1,4 +1,6 @@
 import type { StreamEvent } from '../../ports/bus/bus.ts';
+import { toJson, withJsonField } from '../../ports/store/json.ts';
+import type { Json } from '../../ports/store/tables.ts';
 
 const encoder = new TextEncoder();
 const encoded = new WeakMap<StreamEvent, Uint8Array>();
@@ -10,16 +12,22 @@ const encoded = new WeakMap<StreamEvent, Uint8Array>();
 export function encodeEvent(event: StreamEvent): Uint8Array {
   const known = encoded.get(event);
   if (known !== undefined) return known;
-  const { seq, type, at, payload } = event;
-  const own = { seq, type, at };
-  const bytes = frame({ id: seq, event: type, data: { ...own, ...(payload as object), ...own } });
+  const { seq, type, json = toJson(event.payload) } = event;
+  const bytes = frame({ id: seq, event: type, data: toData(event, json) });
   encoded.set(event, bytes);
   return bytes;
 }
 
+/** The payload's fields, and then the event's own: of two fields of one name the last counts. */
+function toData({ seq, type, at }: StreamEvent, json: Json): Json {
+  let data = json.startsWith('{') ? json : '{}';
+  for (const [name, value] of Object.entries({ seq, type, at })) data = withJsonField(data, name, toJson(value));
+  return data;
+}
+
 /** Tells a client that the events it missed are deleted, and that it has to load everything again. */
 export function encodeReset(seq: number): Uint8Array {
-  return frame({ id: seq, event: 'reset', data: { seq, type: 'reset' } });
+  return frame({ id: seq, event: 'reset', data: toJson({ seq, type: 'reset' }) });
 }
 
 /**
@@ -33,6 +41,6 @@ export function encodeStart(seq: number): Uint8Array {
 export const HEARTBEAT: Uint8Array = encoder.encode(': \n\n');
 
 // JSON text has no line breaks, so the data is always one line.
-function frame({ id, event, data }: { id: number; event: string; data: unknown }): Uint8Array {
-  return encoder.encode(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+function frame({ id, event, data }: { id: number; event: string; data: Json }): Uint8Array {
+  return encoder.encode(`id: ${id}\nevent: ${event}\ndata: ${data}\n\n`);
 }

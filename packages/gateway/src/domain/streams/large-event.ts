@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
-import { fromJson } from '../../ports/store/json.ts';
+import { storedEvent } from '../../ports/bus/stored-event.ts';
 import type { StreamEventRow, Tables } from '../../ports/store/tables.ts';
 
 /** Events of this size and more are read one by one. Smaller ones are not worth sharing. */
@@ -35,7 +35,7 @@ async function read(
 }
 
 export function toStreamEvent({ channel, seq, type, payload, created_at, revocations }: StreamEventRow): StreamEvent {
-  return { channel, seq, type, payload: fromJson(payload), at: created_at, revocations };
+  return storedEvent({ channel, seq, type, json: payload, at: created_at, revocations });
 }
 
 class SharedEvents {

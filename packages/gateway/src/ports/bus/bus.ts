@@ -22,6 +22,8 @@ export interface StreamEvent {
   readonly seq: number;
   readonly type: string;
   readonly payload: unknown;
+  /** The payload as JSON text, if it is at hand. */
+  readonly json?: string;
   readonly at: number;
   /** How many keys had been revoked when the event was written: see domain/streams/revocations.ts. */
   readonly revocations: number;

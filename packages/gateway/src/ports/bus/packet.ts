@@ -1,3 +1,4 @@
+import { withJsonField } from '../store/json.ts';
 import type { StreamNotice } from './bus.ts';
 
 /** PostgreSQL refuses payloads of 8,000 bytes or more. */
@@ -33,8 +34,9 @@ function toItem(notice: StreamNotice, room: number): string {
   const { channel, seq } = notice;
   const reference = JSON.stringify({ channel, seq });
   if (notice.event === undefined) return reference;
-  const { type, payload, at, revocations } = notice.event;
-  const complete = JSON.stringify({ channel, seq, event: { type, payload: payload ?? null, at, revocations } });
+  const { type, at, revocations, json = JSON.stringify(notice.event.payload ?? null) } = notice.event;
+  const event = withJsonField(JSON.stringify({ type, at, revocations }), 'payload', json);
+  const complete = withJsonField(reference, 'event', event);
   return bytesOf(complete) < room ? complete : reference;
 }
 

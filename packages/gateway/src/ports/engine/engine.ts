@@ -3,7 +3,7 @@ import type { Tx } from '../store/store.ts';
 
 /**
  * Wakes threads of this gateway. It keeps no queue: what a thread has to do is in its inbox, and the thread's row
- * decides who holds it (see runtime/lease.ts). A wake only saves the wait for the next sweep, which finds every thread
+ * decides who holds it (see runtime/lease/lease.ts). A wake only saves the wait for the next sweep, which finds every thread
  * with work and no worker (see runtime/find-runnable-threads.ts). So a wake may come twice, or get lost with its
  * process, and other gateways need not hear of it.
  */

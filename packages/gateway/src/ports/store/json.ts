@@ -10,6 +10,12 @@ export function fromJson<T>(text: Json): T {
   return JSON.parse(text) as T;
 }
 
+/** The JSON text of an object with one more field, which is JSON text too: what is serialized already is not parsed to be joined. */
+export function withJsonField(object: Json, name: string, field: Json): Json {
+  const head = object.slice(0, -1);
+  return `${head}${head === '{' ? '' : ','}${JSON.stringify(name)}:${field}}`;
+}
+
 /** The value itself, where JSON can say it; otherwise as much of it as it can: tools give and report what they like. */
 export function asJson(value: unknown): unknown {
   if (typeof value !== 'object' && typeof value !== 'bigint') return value;

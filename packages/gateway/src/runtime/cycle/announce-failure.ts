@@ -11,6 +11,8 @@ export interface FailedAttempt {
   /** The time of the next attempt. Undefined if there is none. */
   readonly retryAt: number | undefined;
   readonly events: readonly InboxEvent[];
+  /** The space that was told that the agent is active. */
+  readonly announcedSpaceId: string | null;
 }
 
 /** Tells the people who wait for the agent that it failed, and whether it will try again. */
@@ -19,7 +21,7 @@ export async function announceFailure(services: Services, tx: Tx, cycle: Cycle, 
   const text = `${failed.text} ${retryAt === undefined ? 'It does not try again by itself.' : 'It tries again.'}`;
   const when = retryAt === undefined ? {} : { retryAt };
   const payload = { runId: cycle.runId, entityId: cycle.agent.entityId, attempt, ...when, text };
-  for (const spaceId of await concernedSpaces(tx, cycle, failed.events))
+  for (const spaceId of await concernedSpaces(tx, cycle, failed))
     emit(services, tx, { channel: spaceChannel(spaceId), type: 'agent.failed', payload });
 }
 
@@ -29,8 +31,8 @@ export async function announceFailure(services: Services, tx: Tx, cycle: Cycle, 
  */
 async function concernedSpaces(
   tx: Tx,
-  { agent, announcedSpaceId }: Cycle,
-  events: readonly InboxEvent[],
+  { agent }: Cycle,
+  { events, announcedSpaceId }: FailedAttempt,
 ): Promise<Set<string>> {
   const asked = events.flatMap((event) => (event.type === 'space_message' ? [event.spaceId] : []));
   const callIds = events.flatMap((event) => (event.type === 'tool_result' ? [event.callId] : []));

@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import { StaleTranscript } from '../../domain/consciousness/stale-transcript.ts';
 import { violatesConstraint } from '../../ports/store/constraint-error.ts';
+import { sendRows } from '../../ports/store/send-rows.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
-import type { HeldThread } from '../lease.ts';
+import type { HeldThread } from '../lease/lease.ts';
 
 /** The run that writes the rows, and the number of the first row. */
 export interface RowPosition {
@@ -25,13 +26,13 @@ export function appendRows(
   const values = { threadId, runId, now: tx.now() };
   const toError = (error: unknown): unknown =>
     violatesConstraint(error) ? new StaleTranscript(threadId, { cause: error }) : error;
-  if (tx.dialect === 'sqlite')
-    for (const [index, row] of rows.entries())
-      tx.send(insertOne, { ...values, ...row, before: seq + index - 1 }, toError);
-  else {
-    const [kinds, payloads] = [rows.map(({ kind }) => kind), rows.map(({ payload }) => payload)];
-    tx.send(insertAll, { ...values, before: seq - 1, kinds, payloads }, toError);
-  }
+  sendRows(tx, rows, {
+    each: (row, index) => tx.send(insertOne, { ...values, ...row, before: seq + index - 1 }, toError),
+    all() {
+      const [kinds, payloads] = [rows.map(({ kind }) => kind), rows.map(({ payload }) => payload)];
+      tx.send(insertAll, { ...values, before: seq - 1, kinds, payloads }, toError);
+    },
+  });
   return rows.map((row, index) => ({ seq: seq + index, ...row }));
 }
 
@@ -60,7 +61,6 @@ interface AllRows extends RowValues {
   readonly payloads: readonly string[];
 }
 
-/** One statement inserts all rows, because sending a statement costs more than running it. */
 const insertAll = statement(
   (_db, { threadId, runId, now, before, kinds, payloads }: Params<AllRows>) => sql`
     insert into transcript_entries (thread_id, seq, run_id, kind, payload, created_at)

@@ -22,6 +22,8 @@ export interface RunEnd {
   readonly retry?: boolean;
   /** What the people in a space may read about a failure. */
   readonly text?: string;
+  /** The space that was told that the agent is active. */
+  readonly announcedSpaceId: string | null;
 }
 
 /**
@@ -31,19 +33,19 @@ export interface RunEnd {
  */
 export async function closeRun(services: Services, tx: Tx, cycle: Cycle, end: RunEnd): Promise<void> {
   const { runId, agent } = cycle;
+  const { announcedSpaceId } = end;
   const now = tx.now();
   const { status } = end;
   const values = { runId, status, stop: toJson(toStopJson(end.stop)), usage: toJson(end.usage ?? null), now };
   if (status === 'cancelled') tx.send(endCancelled, values);
   else tx.send(endIfUncancelled, values, (error) => (isStatusMissing(error) ? new RunCancelled(runId) : error));
-  tx.afterCommit(() => {
-    cycle.endedAs = status;
-  });
-  if (status === 'failed') await announceFailure(services, tx, cycle, await returnEvents(services, tx, cycle, end));
-  else tx.send(finishEvents, { runId });
-  if (cycle.announcedSpaceId !== null) {
+  if (status === 'failed') {
+    const failed = await returnEvents(services, tx, cycle, end);
+    await announceFailure(services, tx, cycle, { ...failed, announcedSpaceId });
+  } else tx.send(finishEvents, { runId });
+  if (announcedSpaceId !== null) {
     const payload = { runId, entityId: agent.entityId };
-    emit(services, tx, { channel: spaceChannel(cycle.announcedSpaceId), type: 'agent.inactive', payload });
+    emit(services, tx, { channel: spaceChannel(announcedSpaceId), type: 'agent.inactive', payload });
   }
   const payload = { runId, status, stop: toStopJson(end.stop) };
   emit(services, tx, { channel: runChannel(runId), type: 'run.end', payload });
@@ -91,7 +93,12 @@ const finishEvents = statement((db, { runId }: Params<{ runId: string }>) =>
  * Returns the events of a failed run to the inbox. The delay doubles with each attempt; after the last attempt they are
  * dead, until an operator redrives them.
  */
-async function returnEvents(services: Services, tx: Tx, { runId, agent }: Cycle, end: RunEnd): Promise<FailedAttempt> {
+async function returnEvents(
+  services: Services,
+  tx: Tx,
+  { runId, agent }: Cycle,
+  end: RunEnd,
+): Promise<Omit<FailedAttempt, 'announcedSpaceId'>> {
   const { limits } = services;
   const error = toJson(toStopJson(end.stop));
   const events = await tx.db

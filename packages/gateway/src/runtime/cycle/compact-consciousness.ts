@@ -1,10 +1,10 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { Session } from '@lastcall/core';
+import type { Session, Transcript } from '@lastcall/core';
 import { compact } from '../../domain/consciousness/compact.ts';
 import { estimateEntries } from '../../domain/consciousness/estimate-tokens.ts';
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/json.ts';
-import { fenced } from '../lease.ts';
+import { fenced } from '../lease/lease.ts';
 import type { Cycle, SessionState } from './cycle.ts';
 import { writeCompaction } from './write-compaction.ts';
 
@@ -13,16 +13,25 @@ export function isOverBudget({ agent, transcript }: Cycle): boolean {
   return estimateEntries(transcript.entries) > agent.limits.consciousnessTokens;
 }
 
+/** What is compacted, and what the compaction is written with. */
+export interface CompactionInput {
+  readonly transcript: Transcript;
+  /** The number of the next transcript row. */
+  readonly nextSeq: number;
+  readonly session: Session;
+  readonly model: LanguageModelV4;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Shortens what the next cycle starts from, if it is over the agent's budget. This runs after the cycle, when nobody
- * waits for it.
+ * waits for it. Returns true if something was written.
  */
 export async function compactConsciousness(
   services: Services,
-  cycle: Cycle,
-  { model, session, signal }: { model: LanguageModelV4; session: Session; signal: AbortSignal },
-): Promise<void> {
-  const { lease, runId, agent, transcript } = cycle;
+  { lease, runId, agent }: Cycle,
+  { transcript, nextSeq: seq, session, model, signal }: CompactionInput,
+): Promise<boolean> {
   const within = AbortSignal.any([signal, AbortSignal.timeout(agent.limits.cycleTimeoutMs)]);
   const compaction = await compact({
     entries: transcript.entries,
@@ -30,11 +39,8 @@ export async function compactConsciousness(
     tag: agent.tag,
     summarise: (text, budgetTokens) => inTime(within, summarise(model, { text, budgetTokens, signal: within })),
   });
-  if (compaction === undefined) return;
-  // The cached rows no longer match the stored transcript.
-  cycle.endPersisted = false;
+  if (compaction === undefined) return false;
   const { threadId } = lease;
-  const seq = cycle.nextSeq;
   const state: SessionState = { seq, session: session.toJSON() };
   await fenced(services.store, lease, async (tx, held) => {
     writeCompaction(held, { runId, seq }, compaction);
@@ -44,7 +50,7 @@ export async function compactConsciousness(
       .where('id', '=', threadId)
       .execute();
   });
-  cycle.nextSeq++;
+  return true;
 }
 
 /** A model may take no notice of the signal: nobody waits for it then, neither the agent nor a gateway that stops. */

@@ -1,11 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { LastcallError } from '@lastcall/core';
 import type { SpaceToolContext } from '../tools/built-in-context.ts';
-import type { Cycle } from './cycle.ts';
 
-/** The cycle that a tool call runs in. */
+/** What a tool call knows of the cycle that it runs in. */
 export interface CycleContext extends SpaceToolContext {
-  readonly cycle: Cycle;
+  readonly threadId: string;
 }
 
 const contexts = new AsyncLocalStorage<CycleContext>();

@@ -1,35 +1,27 @@
-import {
-  type Entry,
-  type Journal,
-  type JournalRecord,
-  LastcallError,
-  type Settlement,
-  type Staged,
-  type Stop,
-  type Usage,
-} from '@lastcall/core';
+import { type Entry, type Journal, LastcallError, type Staged, type TurnEvent } from '@lastcall/core';
 import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
+import { toEntryPayload } from '../../domain/consciousness/transcript-row.ts';
 import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
-import { toJson } from '../../ports/store/json.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
-import type { Tx } from '../../ports/store/store.ts';
-import type { Json } from '../../ports/store/tables.ts';
-import { hideTagIn } from '../../telemetry/hide-tag.ts';
-import { fenced, releaseIfIdle } from '../lease.ts';
-import { writeCalls } from './call-rows.ts';
-import { closeRun } from './close-run.ts';
+import { fenced } from '../lease/lease.ts';
+import type { AgentPosition } from '../tools/built-in-context.ts';
+import type { ApplyContext } from './apply-context.ts';
+import { type Applied, applyWrites, toRow } from './apply-writes.ts';
 import { isOverBudget } from './compact-consciousness.ts';
-import { insertEntries, type SerializedRecord, serializeRecord } from './insert-entries.ts';
+import type { CallStarted, CallsRecovered, CycleEvent } from './cycle-event.ts';
+import type { CycleState } from './cycle-state.ts';
+import type { Write } from './cycle-write.ts';
+import { decide } from './decide.ts';
+import { asCancelled, usageOf } from './decide-end.ts';
+import type { DecisionContext } from './decision.ts';
+import { DelayedFlush } from './delayed-flush.ts';
 import type { OutputLimit } from './output-limit.ts';
-import { type EndEntry, snapshotForReaders, storable, storableOutcome, withoutExpiry } from './storable-settlement.ts';
-import { type CallEndContext, writeCallEnd } from './write-call-end.ts';
+import { rawInput } from './raw-input.ts';
+import { type EndEntry, serializeEnd } from './settlement-json.ts';
+import { TurnEventReader } from './turn-event-reader.ts';
+import { WriteQueue } from './write-queue.ts';
 
-/** A record that waits to be written, and what else its transaction must do. */
-interface BufferedRecord extends SerializedRecord {
-  readonly end?: (tx: Tx) => Promise<void>;
-}
-
-export interface CycleJournalOptions extends CallEndContext {
+export interface CycleJournalOptions extends ApplyContext {
   /** Keeps outputs within their limit, and knows what was cut off. */
   readonly outputs: OutputLimit;
   /**
@@ -46,222 +38,184 @@ export interface CycleJournalOptions extends CallEndContext {
 }
 
 /**
- * Stores the journal of a cycle. Every transaction is fenced by the thread's epoch, so a worker that lost its lease
- * writes nothing. The end of a call, what the call wrote to our own tables, its card and what readers of the space see
- * are one transaction.
+ * The journal of a cycle. It holds the cycle's state, has `decide` say what each event changes, and applies what that wants written.
+ * Every transaction is fenced by the thread's epoch, so a worker that lost its lease writes nothing.
+ *
+ * A reply and a plain end of a call wait for the next write, or until the turn waits for the model or a tool: nothing takes effect
+ * before the records that led to it are durable. What spaces see of a reply that is being written waits for up to 50 ms. All else is
+ * written at once.
  */
 export class CycleJournal implements Journal {
   readonly #options: CycleJournalOptions;
-  // Writes happen one after the other: parallel calls end in parallel, and the rows are numbered.
-  #last: Promise<unknown> = Promise.resolve();
-  /**
-   * Records that nothing depends on yet: a reply, or the end of a call. They are written together with the next record
-   * in one transaction, or as soon as the turn waits for the model or a tool. Nothing takes effect before the records
-   * that led to it are durable.
-   */
-  #buffer: BufferedRecord[] = [];
+  readonly #context: DecisionContext;
+  readonly #reader: TurnEventReader;
+  readonly #queue = new WriteQueue((writes) => this.#apply(writes));
+  readonly #liveFlush: DelayedFlush;
+  /** The transcript as it is stored. */
+  readonly #rows: TranscriptRow[];
+  #state: CycleState;
   #isFlushing = false;
-  /** Set when a write failed. Nothing is written after that: the run resumes from what is stored. */
-  #failure: { readonly error: unknown } | undefined;
   #isClosed = false;
 
   constructor(options: CycleJournalOptions) {
+    const { services, cycle, toolNamed } = options;
     this.#options = options;
+    const isVisible = (name: string): boolean => toolNamed(name)?.isVisible === true;
+    this.#context = { runId: cycle.runId, agent: cycle.agent, isVisible };
+    this.#reader = new TurnEventReader(services.limits);
+    this.#liveFlush = new DelayedFlush(() => this.#flush());
+    this.#rows = [...cycle.rows];
+    this.#state = cycle.start;
+  }
+
+  get state(): CycleState {
+    return this.#state;
+  }
+
+  /** Where the agent is. */
+  get position(): AgentPosition {
+    return this.#state.status === 'running' ? this.#state : NOWHERE;
+  }
+
+  /** Takes what core reports while the model writes and tools run. */
+  onEvent(turnEvent: TurnEvent): void {
+    const event = this.#reader.read(turnEvent);
+    if (event !== undefined) this.#addLive(this.#decide(event));
   }
 
   async append(entries: readonly Entry[]): Promise<void> {
     this.#assertOpen();
-    for (const entry of entries) this.#onEntry(entry);
-    const records = entries.map((entry) => ({ entry }));
-    if (entries.every(({ kind }) => kind === 'reply')) return await this.#bufferRecords(records.map(serializeRecord));
-    const last = entries.at(-1);
-    if (last?.kind === 'stop') await this.#writeStop(records, last.stop);
-    else await this.#write(records, async () => {});
+    const writes = entries.flatMap((entry) => this.#decide(this.#toEvent(entry)));
+    if (entries.every(({ kind }) => kind === 'reply')) this.#buffer(writes);
+    else await this.#queue.write(writes);
   }
 
-  async settle(endEntry: EndEntry, staged: Staged): Promise<void> {
+  async settle(entry: EndEntry, staged: Staged): Promise<void> {
     this.#assertOpen();
-    const entry = storable(endEntry);
-    this.#showEnd(entry.settlement);
-    const { outputs, cycle } = this.#options;
-    // Serialized now, like everything that is shown of the end: the tool may change its result before it is written.
-    const outcomeJson = toJson(
-      hideTagIn(storableOutcome(outputs.fullOutcome(endEntry.settlement.outcome)), cycle.agent.tag),
-    );
-    await this.#settleCall(entry.settlement, { entry: withoutExpiry(entry), staged }, outcomeJson);
+    const { outputs, cycle, stagedWrites, onStaged } = this.#options;
+    const { callId, outcome } = entry.settlement;
+    const hasStagedWrites = stagedWrites.get(callId).length > 0;
+    const fullOutcome = outputs.fullOutcome(outcome);
+    const writes = this.#decide({
+      type: 'call-ended',
+      ...serializeEnd(entry, { staged, fullOutcome, tag: cycle.agent.tag }),
+      rawInput: outcome.status === 'pending' ? rawInput(cycle.transcript, callId) : '',
+      hasStagedWrites,
+    });
+    // Only a plain end is buffered. A staged write may be refused, and must not undo the end of another call. A pending
+    // call must be visible to those who answer it.
+    if (!writes.some(({ kind }) => kind === 'staged-writes')) return this.#buffer(writes);
+    await this.#queue.write(writes, { isAlone: true });
+    if (hasStagedWrites) await onStaged();
+    stagedWrites.forget(callId);
   }
 
-  /** Runs a transaction of the cycle that writes no entry of its own. */
-  async transaction(work: (tx: Tx) => Promise<void>): Promise<void> {
+  /** Shows a visible call on a card. Returns false if the agent was removed from the space. */
+  async showCall(call: Omit<CallStarted, 'type' | 'rawInput'>): Promise<boolean> {
     this.#assertOpen();
-    await this.#write([], work);
+    const { callId } = call;
+    const raw = rawInput(this.#options.cycle.transcript, callId);
+    const writes = this.#decide({ type: 'call-started', ...call, rawInput: raw });
+    if (!writes.some(({ kind }) => kind === 'open-card')) {
+      this.#addLive(writes);
+      return true;
+    }
+    const { refusedCards } = await this.#queue.write(writes);
+    return !refusedCards.some((card) => card.callId === callId);
+  }
+
+  /** The space that sees the call, or would see it. */
+  spaceOf(callId: string): string | null {
+    const state = this.#state;
+    return state.status === 'running' ? (state.shown.get(callId)?.spaceId ?? state.activeSpaceId) : null;
+  }
+
+  async recover(calls: Omit<CallsRecovered, 'type'>): Promise<void> {
+    this.#assertOpen();
+    const writes = this.#decide({ type: 'calls-recovered', ...calls });
+    if (writes.length > 0) await this.#queue.write(writes);
   }
 
   /** Closes the journal: later writes are refused. Resolves when the earlier ones are done. */
   async close(): Promise<void> {
+    this.#liveFlush.stop();
     // Buffered records are facts, also if the turn failed right after them.
-    if (this.#buffer.length > 0 && !this.#isClosed) this.#flush();
+    if (!this.#isClosed && this.#queue.hasRecords) this.#queue.flush();
     this.#isClosed = true;
-    await this.#last;
+    await this.#queue.idle();
   }
 
-  async #settleCall(settlement: Settlement, record: JournalRecord, outcomeJson: Json): Promise<void> {
-    const { stagedWrites, onStaged } = this.#options;
-    const { callId, outcome } = settlement;
-    const isStaged = stagedWrites.get(callId).length > 0;
-    const snapshot = snapshotForReaders(settlement, this.#options.cycle.agent.tag);
-    const end = (tx: Tx): Promise<void> => writeCallEnd(this.#options, tx, snapshot, outcomeJson);
-    // Only a plain end is buffered. A staged write may be refused, and a pending call must be visible to those who
-    // answer it.
-    if (!isStaged && outcome.status !== 'pending')
-      return await this.#bufferRecords([{ ...serializeRecord(record), end }]);
-    // The buffer is written first, so that a refusal does not undo the end of another call.
-    if (this.#buffer.length > 0) this.#flush();
-    await this.#write([record], end);
-    if (isStaged) await onStaged();
-    stagedWrites.forget(callId);
+  #toEvent(entry: Entry): CycleEvent {
+    const payload = toEntryPayload({ entry });
+    if (entry.kind !== 'stop') return { type: 'entry-appended', entry, payload };
+    const { cycle } = this.#options;
+    const usage = usageOf(cycle.transcript.entries);
+    return { type: 'turn-stopped', stop: entry.stop, payload, usage, isOverBudget: isOverBudget(cycle) };
+  }
+
+  #decide(event: CycleEvent): readonly Write[] {
+    const [state, writes] = decide(this.#state, event, this.#context);
+    this.#state = state;
+    return writes;
   }
 
   /** Throws if nothing may be written any more. */
   #assertOpen(): void {
     const { signal, isCancelled } = this.#options;
-    if (this.#isClosed) throw runEnded();
+    if (this.#isClosed) throw new LastcallError('run_ended', 'The run has ended.');
     if (signal.aborted && !isCancelled()) throw signal.reason;
   }
 
-  #bufferRecords(records: readonly BufferedRecord[]): Promise<void> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure.error);
-    this.#buffer.push(...records);
-    if (!this.#isFlushing) {
-      this.#isFlushing = true;
-      process.nextTick(() => this.#flush());
-    }
-    return Promise.resolve();
+  #addLive(writes: readonly Write[]): void {
+    if (writes.length === 0) return;
+    this.#queue.add(writes);
+    this.#liveFlush.schedule();
   }
 
+  #buffer(writes: readonly Write[]): void {
+    this.#queue.assertSound();
+    this.#queue.add(writes);
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    process.nextTick(() => {
+      this.#isFlushing = false;
+      if (!this.#isClosed) this.#queue.flush();
+    });
+  }
+
+  /** After an abort, what spaces saw of the reply is ended by whoever takes the run over. */
   #flush(): void {
-    this.#isFlushing = false;
-    if (this.#isClosed) return;
-    // The next write throws this failure.
-    this.#serialize(async () => {
-      if (this.#buffer.length > 0) await this.#writeNow([], async () => {});
-    }).catch(() => {});
-  }
-
-  #write(records: readonly JournalRecord[], work: (tx: Tx) => Promise<void>): Promise<void> {
-    return this.#serialize(() => this.#writeNow(records, work));
+    const { signal, isCancelled } = this.#options;
+    if (!this.#isClosed && (!signal.aborted || isCancelled())) this.#queue.flush();
   }
 
   /** If a cancel was accepted during the last step, the run ends as cancelled. */
-  #writeStop(records: readonly JournalRecord[], stop: Stop): Promise<void> {
-    return this.#serialize(async () => {
-      try {
-        await this.#writeNow(records, (tx) => this.#stop(tx, stop));
-      } catch (error) {
-        if (!(error instanceof RunCancelled)) throw error;
-        const aborted: Entry = { kind: 'stop', stop: { reason: 'aborted' } };
-        await this.#writeNow([{ entry: aborted }], (tx) => this.#close(tx, 'cancelled', aborted.stop));
-      }
-    });
-  }
-
-  #serialize(write: () => Promise<void>): Promise<void> {
-    const written = this.#last.then(write);
-    this.#last = written.catch((error: unknown) => {
-      this.#failure ??= { error };
-    });
-    return written;
-  }
-
-  async #writeNow(records: readonly JournalRecord[], work: (tx: Tx) => Promise<void>): Promise<void> {
-    if (this.#failure !== undefined) throw this.#failure.error;
-    const { services, cycle, live, signal } = this.#options;
-    // A copy, because more records may come while this is written.
-    const waiting = [...this.#buffer];
-    const all = [...waiting, ...records.map(serializeRecord)];
-    let rows: readonly TranscriptRow[] = [];
-    const write = (): Promise<void> =>
-      fenced(services.store, cycle.lease, async (tx, held) => {
-        live.emitQueued(tx);
-        rows = insertEntries(held, { runId: cycle.runId, seq: cycle.nextSeq }, all);
-        writeCalls(
-          tx,
-          cycle.runId,
-          all.map(({ record }) => record),
-        );
-        for (const { end } of waiting) await end?.(tx);
-        await work(tx);
-      });
-    // Retries for as long as the lease surely lasts, so that a short outage of the store does not leave the outcome of
-    // a call in doubt.
-    await retryWhileUnavailable(write, { forMs: services.limits.leaseMs, signal });
-    this.#buffer = this.#buffer.slice(waiting.length);
-    cycle.nextSeq += all.length;
-    cycle.rows.push(...rows);
-  }
-
-  #onEntry(entry: Entry): void {
-    if (entry.kind === 'reply') this.#options.live.cancelUnrequested(entry.calls);
-    if (entry.kind === 'stop') this.#options.live.cancelAll('The cycle ended.');
-  }
-
-  async #stop(tx: Tx, stop: Stop): Promise<void> {
-    await this.#close(tx, stop.reason === 'aborted' ? 'cancelled' : 'completed', stop);
-  }
-
-  async #close(tx: Tx, status: 'completed' | 'cancelled', stop: Stop): Promise<void> {
-    const { services, cycle } = this.#options;
-    const usage = usageOf(cycle.transcript.entries);
-    await closeRun(services, tx, cycle, { status, stop, usage });
-    tx.afterCommit(() => {
-      cycle.endPersisted = true;
-    });
-    if (!isOverBudget(cycle)) this.#releaseIfIdle(tx);
-  }
-
-  /**
-   * Releases the thread together with the end of the run if no event waits, so that no other transaction has to look
-   * for more.
-   */
-  #releaseIfIdle(tx: Tx): void {
-    const { cycle } = this.#options;
-    const isReleased = releaseIfIdle(tx, cycle.lease);
-    tx.afterCommit(() => {
-      cycle.leaseReleased = isReleased();
-    });
-  }
-
-  /**
-   * Queues what the space sees of the end, besides the card. This happens before the transaction, which may run more
-   * than once.
-   */
-  #showEnd({ callId, toolName, input, outcome }: Settlement): void {
-    const { live, cycle } = this.#options;
-    if (toolName === 'send_message' && outcome.status === 'ok') {
-      const { spaceId } = outcome.value as { spaceId: string };
-      const { text, replyTo } = input as { text: string; replyTo?: string };
-      live.completeText(callId, { spaceId, text, replyTo });
-    } else if (outcome.status !== 'pending') {
-      // A call that was shown while the model wrote it, but never got a card, is cancelled.
-      if (cycle.cards.has(callId)) live.forget(callId);
-      else live.cancel(callId, outcome.text);
+  async #apply(writes: readonly Write[]): Promise<Applied> {
+    try {
+      return await this.#commit(writes);
+    } catch (error) {
+      if (!(error instanceof RunCancelled) || !writes.some(isEnd)) throw error;
+      return await this.#commit(asCancelled(writes));
     }
   }
-}
 
-function runEnded(): LastcallError {
-  return new LastcallError('run_ended', 'The run has ended.');
-}
-
-/** Adds up the usage of the last turn. */
-function usageOf(entries: readonly Entry[]): Usage {
-  const turnIndex = entries.findLastIndex(({ kind }) => kind === 'turn');
-  const sum = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-  for (const entry of entries.slice(turnIndex)) {
-    if (entry.kind !== 'reply') continue;
-    sum.inputTokens += entry.usage.inputTokens;
-    sum.outputTokens += entry.usage.outputTokens;
-    sum.totalTokens += entry.usage.totalTokens;
+  async #commit(writes: readonly Write[]): Promise<Applied> {
+    const { services, cycle, signal } = this.#options;
+    const write = (): Promise<() => Applied> =>
+      fenced(services.store, cycle.lease, (_tx, held) => applyWrites(this.#options, held, writes));
+    // Retries for as long as the lease surely lasts, so that a short outage of the store does not leave the outcome of
+    // a call in doubt.
+    const applied = (await retryWhileUnavailable(write, { forMs: services.limits.leaseMs, signal }))();
+    this.#rows.push(...writes.flatMap((one) => (one.kind === 'entry' ? [toRow(one)] : [])));
+    for (const { callId, spaceId } of applied.refusedCards) this.#decide({ type: 'card-refused', callId, spaceId });
+    const end = writes.find(isEnd);
+    if (end !== undefined) this.#decide({ type: 'run-closed', as: end.as, thread: applied.thread, rows: this.#rows });
+    return applied;
   }
-  return sum;
+}
+
+const NOWHERE: AgentPosition = { activeSpaceId: null, announcedSpaceId: null };
+
+function isEnd(write: Write): write is Extract<Write, { kind: 'close-run' }> {
+  return write.kind === 'close-run';
 }

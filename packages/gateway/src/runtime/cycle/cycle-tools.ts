@@ -88,10 +88,7 @@ function builtInTools({ messageCharacters }: BuiltInLimits): ToolSet {
     memoryTools(currentCycle),
     planTools(currentCycle),
     {
-      read_output: readOutputTool(() => {
-        const { read, cycle } = currentCycle();
-        return { read, threadId: cycle.lease.threadId };
-      }),
+      read_output: readOutputTool(currentCycle),
     },
   );
   builtInsByLimit.set(messageCharacters, tools);
@@ -141,7 +138,7 @@ function interactiveTool(config: ToolConfig): { tool: AnyTool; effects: 'session
     description: config.description,
     inputSchema: config.inputSchema,
     execute: (_input: unknown, ctx: ToolContext) => {
-      if (isVisible(config) && currentCycle().cycle.activeSpaceId === null)
+      if (isVisible(config) && currentCycle().position().activeSpaceId === null)
         return fail('You are in no space, so nobody could answer. Enter one with enter_space first.', {
           code: 'no_active_space',
         });

@@ -7,11 +7,11 @@ import type { Tx } from '../../ports/store/store.ts';
 import type { CallRow } from '../../ports/store/tables.ts';
 import { hideTag } from '../../telemetry/hide-tag.ts';
 import { createRedact, type Redact } from '../../telemetry/redact.ts';
-import { fenced, type HeldThread } from '../lease.ts';
+import { fenced, type HeldThread } from '../lease/lease.ts';
 import { closeRun, type RunEnd } from './close-run.ts';
 import type { Cycle } from './cycle.ts';
 import { toCycleFailure } from './cycle-failure.ts';
-import { insertEntries, serializeRecord } from './insert-entries.ts';
+import { insertEntries } from './insert-entries.ts';
 import { endUnendedCall, unendedCalls } from './unended-calls.ts';
 
 /**
@@ -22,10 +22,10 @@ export async function failRun(
   cycle: Cycle,
   error: unknown,
   redact: Redact = createRedact(),
-): Promise<void> {
+): Promise<'failed' | 'cancelled'> {
   // A provider's error may quote the prompt, and with it the frame tag.
   const failure = toCycleFailure(error, (text) => hideTag(redact(text), cycle.agent.tag));
-  await fenced(services.store, cycle.lease, (_tx, held) => closeFailedRun(services, held, cycle, failure));
+  return await fenced(services.store, cycle.lease, (_tx, held) => closeFailedRun(services, held, cycle, failure));
 }
 
 /**
@@ -37,7 +37,7 @@ export async function closeFailedRun(
   held: HeldThread,
   cycle: Cycle,
   { message, ...how }: { readonly message: string } & Pick<RunEnd, 'retry' | 'text'>,
-): Promise<void> {
+): Promise<'failed' | 'cancelled'> {
   const { tx } = held;
   const isCancelled = await isCancelAccepted(tx, cycle.runId);
   const open = await settleOpenCalls(services, tx, cycle, {
@@ -46,12 +46,16 @@ export async function closeFailedRun(
   });
   const stop = isCancelled ? ({ reason: 'aborted' } as const) : ({ reason: 'error', error: message } as const);
   const entries: Entry[] = [...open, { kind: 'stop', stop }];
-  insertEntries(
-    held,
-    { runId: cycle.runId, seq: await nextSeq(held) },
-    entries.map((entry) => serializeRecord({ entry })),
-  );
-  await closeRun(services, tx, cycle, { status: isCancelled ? 'cancelled' : 'failed', stop, ...how });
+  insertEntries(held, { runId: cycle.runId, seq: await nextSeq(held) }, entries);
+  const status = isCancelled ? 'cancelled' : 'failed';
+  await closeRun(services, tx, cycle, { status, stop, ...how, announcedSpaceId: await announcedSpace(tx, cycle) });
+  return status;
+}
+
+/** Read from the store, like the next number: the failed turn may be ahead of it by a write that failed. */
+async function announcedSpace(tx: Tx, { runId }: Cycle): Promise<string | null> {
+  const run = await tx.db.selectFrom('runs').select('active_in').where('id', '=', runId).executeTakeFirst();
+  return run?.active_in ?? null;
 }
 
 /** Reads the last row's number, because the failed turn may not know of the last write. */

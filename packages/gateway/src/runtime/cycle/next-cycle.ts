@@ -1,38 +1,26 @@
-import type { Entry } from '@lastcall/core';
-import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
-import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
-import { renderInbox, type WaitingEvent } from '../../domain/inbox/render-inbox.ts';
-import { newId } from '../../domain/new-id.ts';
-import { emit, runChannel, spaceChannel } from '../../domain/streams/emit.ts';
 import type { Services } from '../../ports/services.ts';
-import { insertRow } from '../../ports/store/insert-row.ts';
-import { fromJson, toJson } from '../../ports/store/json.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
-import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { RunRow } from '../../ports/store/tables.ts';
 import { hideTag } from '../../telemetry/hide-tag.ts';
 import { createRedact, type Redact } from '../../telemetry/redact.ts';
-import { type Claimant, claimThread, fenced, type HeldThread, type Lease, reclaimThread, release } from '../lease.ts';
-import type { ConfiguredAgent, Cycle } from './cycle.ts';
+import { type Claimant, claimThread, fenced, type HeldThread, type Lease, reclaimThread } from '../lease/lease.ts';
+import { release } from '../lease/release-thread.ts';
+import type { Cycle } from './cycle.ts';
 import { toHistoryFailure } from './cycle-failure.ts';
 import { closeFailedRun } from './fail-run.ts';
-import { insertEntries, serializeRecord } from './insert-entries.ts';
 import { readAgent } from './read-agent.ts';
-import { readDecisions } from './read-decisions.ts';
 import { type Past, readPast } from './read-past.ts';
 import {
-  type EventRow,
   FIRST_PAGE,
   loadContext,
   readThread,
   type ThreadContext,
-  type ThreadedAgent,
   type ThreadRows,
   waitingEvents,
 } from './read-thread.ts';
 import type { Registry } from './registry.ts';
-import { settleFromEvents } from './settle-from-events.ts';
+import { startRun } from './start-run.ts';
+import { takeOverRun } from './take-over-run.ts';
 import type { TranscriptCache } from './transcript-cache.ts';
 
 /** A thread that was just claimed, and the cycle to run on it. */
@@ -163,153 +151,4 @@ async function closeUnreadable(
   const failure = toHistoryFailure(error, (text) => hideTag(redact(text), cycle.agent.tag));
   held.tx.afterCommit(() => services.logger.error(`Agent ${cycle.agent.id} cannot work. ${failure.message}`));
   await closeFailedRun(services, held, cycle, failure);
-}
-
-interface CycleInputs {
-  readonly held: HeldThread;
-  readonly agent: ConfiguredAgent;
-  readonly row: ThreadedAgent;
-  readonly context: ThreadContext;
-  readonly past: Past;
-}
-
-/** A run that crashed this many workers in a row, without any progress, would crash the next one too. */
-const MAX_TAKEOVERS = 20;
-
-async function takeOverRun(
-  services: Services,
-  { open, ...inputs }: CycleInputs & { open: RunRow },
-): Promise<Cycle | undefined> {
-  const { held, past } = inputs;
-  const { tx, lease } = held;
-  const { consciousness } = past;
-  const events = await eventsOfRun(tx, open.id);
-  const attempts = consciousness.nextSeq > open.taken_seq ? 1 : open.attempts + 1;
-  await tx.db
-    .updateTable('runs')
-    .set({ epoch: lease.epoch, attempts, taken_seq: consciousness.nextSeq })
-    .where('id', '=', open.id)
-    .execute();
-  const answers = await readDecisions(tx, events);
-  const cycle = toCycle(inputs, { run: open, entries: [], written: [], answers, isTakenOver: true });
-  if (attempts <= MAX_TAKEOVERS) return cycle;
-  const message = `This run was taken over ${MAX_TAKEOVERS} times without making progress.`;
-  await closeFailedRun(services, held, cycle, { message, retry: false });
-  return undefined;
-}
-
-interface NewRunInputs extends CycleInputs, Pick<Registry, 'metrics'>, Pick<ThreadRows, 'events' | 'lastCycle'> {}
-
-async function startRun(services: Services, { metrics, events, lastCycle, ...inputs }: NewRunInputs): Promise<Cycle> {
-  const { held, agent, row, past } = inputs;
-  const { tx, lease } = held;
-  const { consciousness } = past;
-  const run = toRun({ lease, row, events, nextSeq: consciousness.nextSeq, number: lastCycle + 1, now: tx.now() });
-  const waiting = events.map(toWaitingEvent);
-  tx.afterCommit(() => {
-    for (const { at } of waiting) metrics?.inboxLag((run.created_at - at) / 1_000);
-  });
-  const text = renderInbox(waiting, { cycle: run.cycle_no, tag: agent.tag, now: run.created_at });
-  const entries: Entry[] = [
-    ...(await settleFromEvents(tx, waiting)),
-    { kind: 'turn' },
-    { kind: 'message', message: { role: 'user', content: [{ type: 'text', text }] } },
-  ];
-  const place = { runId: run.id, seq: consciousness.nextSeq };
-  tx.send(insertRun, run);
-  for (const { id } of events) tx.send(claimEvent, { id, runId: run.id });
-  const written = insertEntries(
-    held,
-    place,
-    entries.map((entry) => serializeRecord({ entry })),
-  );
-  emit(services, tx, { channel: runChannel(run.id), type: 'run.start', payload: { runId: run.id, agentId: agent.id } });
-  if (run.active_in !== null) {
-    const payload = { runId: run.id, entityId: agent.entityId };
-    emit(services, tx, { channel: spaceChannel(run.active_in), type: 'agent.active', payload });
-  }
-  const answers = await readDecisions(tx, events);
-  return toCycle(inputs, { run, entries, written, answers, isTakenOver: false });
-}
-
-const insertRun = insertRow('runs');
-
-const claimEvent = statement((db, { id, runId }: Params<{ id: number; runId: string }>) =>
-  db
-    .updateTable('inbox_events')
-    .set((eb) => ({ status: 'claimed' as const, run_id: runId, attempts: eb('attempts', '+', 1) }))
-    .where('id', '=', id),
-);
-
-interface NewRun extends Pick<CycleInputs, 'row'>, Pick<ThreadRows, 'events'> {
-  readonly lease: Lease;
-  readonly nextSeq: number;
-  readonly number: number;
-  readonly now: number;
-}
-
-function toRun({ lease, row, events, nextSeq, number, now }: NewRun): RunRow {
-  return {
-    id: newId(now),
-    thread_id: lease.threadId,
-    trigger: toJson(events.map(({ event_id, type }) => ({ eventId: event_id, type }))),
-    status: 'running',
-    stop: null,
-    cycle_no: number,
-    usage: null,
-    epoch: lease.epoch,
-    config_version: row.config_version,
-    attempts: 1,
-    taken_seq: nextSeq,
-    cancel_requested_at: null,
-    active_in: row.active_space_id,
-    created_at: now,
-    ended_at: null,
-  };
-}
-
-async function eventsOfRun(tx: Tx, runId: string): Promise<EventRow[]> {
-  return await tx.db.selectFrom('inbox_events').selectAll().where('run_id', '=', runId).execute();
-}
-
-function toWaitingEvent({ event_id, created_at, attempts, payload }: EventRow): WaitingEvent {
-  return { eventId: event_id, at: created_at, attempt: attempts + 1, event: fromJson<InboxEvent>(payload) };
-}
-
-interface RunInputs extends Pick<Cycle, 'answers' | 'isTakenOver'> {
-  readonly run: RunRow;
-  readonly entries: readonly Entry[];
-  readonly written: readonly TranscriptRow[];
-}
-
-function toCycle(
-  {
-    held: { lease },
-    agent,
-    context: { rows, situation },
-    past: { consciousness, transcript, state },
-    row,
-  }: CycleInputs,
-  { run, entries, written, ...rest }: RunInputs,
-): Cycle {
-  transcript.push(...entries);
-  return {
-    lease,
-    runId: run.id,
-    number: run.cycle_no,
-    agent,
-    transcript,
-    records: consciousness.records,
-    rows: [...rows, ...written],
-    situation,
-    state,
-    ...rest,
-    nextSeq: consciousness.nextSeq + entries.length,
-    activeSpaceId: row.active_space_id,
-    cards: new Set(),
-    isCancelRequested: run.cancel_requested_at !== null,
-    announcedSpaceId: run.active_in,
-    leaseReleased: false,
-    endPersisted: false,
-  };
 }

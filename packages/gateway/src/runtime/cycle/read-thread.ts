@@ -1,14 +1,15 @@
-import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Situation } from '../../domain/agents/describe-agent.ts';
 import { loadTranscriptRows, type TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import { IS_WAITING } from '../../domain/waiting-events.ts';
 import { batchReads } from '../../ports/store/batch-reads.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
+import { nowOrLater } from '../../ports/store/now-or-later.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
-import { dialectOf, type Param } from '../../ports/store/statement.ts';
+import type { Param } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { AgentRow, InboxEventRow, RunRow, Tables, ThreadRow } from '../../ports/store/tables.ts';
-import type { HeldThread } from '../lease.ts';
+import type { HeldThread } from '../lease/lease.ts';
 import { loadSituation } from './load-situation.ts';
 
 export type EventRow = Selectable<InboxEventRow>;
@@ -65,20 +66,11 @@ const selectWaiting = (db: Kysely<Tables>, { agentId, now }: WaitingQuery) =>
     .select(COLUMNS.inbox_events)
     .where('agent_id', '=', agentId)
     .where(IS_WAITING)
-    // The plus keeps SQLite from using the index on `available_at`, which would search the waiting events of all
+    // The statement may wait for the holder of the thread, and finds the events that came meanwhile too. The plus keeps SQLite from using the index on `available_at`, which would search the waiting events of all
     // agents.
     .where(sql<number>`+available_at`, '<=', nowOrLater(db, now))
     .orderBy('priority')
     .orderBy('id');
-
-/**
- * The statement may wait for the holder of the thread, so it takes the later of both times and finds the events that
- * came meanwhile.
- */
-function nowOrLater(db: Kysely<Tables>, now: WaitingQuery['now']): RawBuilder<number> {
-  if (dialectOf(db) === 'sqlite') return sql<number>`${now}`;
-  return sql<number>`greatest(${now}::bigint, (extract(epoch from clock_timestamp()) * 1000)::bigint)`;
-}
 
 interface ThreadParams {
   readonly threadId: string;

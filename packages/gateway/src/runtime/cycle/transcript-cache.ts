@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
-import type { Lease } from '../lease.ts';
-import type { Cycle } from './cycle.ts';
+import type { Lease } from '../lease/lease.ts';
 
 /** The transcript of a thread when it was last held. */
 interface CachedTranscript {
@@ -30,9 +29,9 @@ export class TranscriptCache {
   }
 
   /** Caches the rows of a cycle that stored its end. */
-  put({ lease, rows }: Pick<Cycle, 'lease' | 'rows'>): void {
+  put({ lease, rows }: { lease: Lease; rows: readonly TranscriptRow[] }): void {
     const characters = rows.reduce((sum, { payload }) => sum + payload.length, 0);
-    const cached = { epoch: lease.epoch, rows: [...rows], characters };
+    const cached = { epoch: lease.epoch, rows, characters };
     this.#cached.set(lease.threadId, cached, { size: Math.max(1, characters) });
   }
 

@@ -5,25 +5,18 @@ import { fromJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 import type { Cycle } from './cycle.ts';
-
-/** A call whose start was shown in a space, but not its end. */
-export interface UnendedCall {
-  readonly callId: string;
-  readonly kind: 'message' | 'tool';
-  readonly spaceId: string;
-  /** What was shown so far of a message's text or of a tool's input. */
-  shownText: string;
-}
+import type { ShownCall } from './cycle-state.ts';
+import { cancelled } from './decide-shown-call.ts';
 
 /** Finds the calls of this run that were shown and not ended, from the stored events of the spaces. */
-export async function unendedCalls(db: Kysely<Tables>, { runId, agent }: Cycle): Promise<UnendedCall[]> {
+export async function unendedCalls(db: Kysely<Tables>, { runId, agent }: Cycle): Promise<ShownCall[]> {
   const run = await db.selectFrom('runs').select('created_at').where('id', '=', runId).executeTakeFirstOrThrow();
   const spaces = await db
     .selectFrom('memberships')
     .select('space_id')
     .where('entity_id', '=', agent.entityId)
     .execute();
-  const unended = new Map<string, UnendedCall>();
+  const unended = new Map<string, ShownCall>();
   for (const { space_id: spaceId } of spaces) {
     const events = await db
       .selectFrom('stream_events')
@@ -38,22 +31,13 @@ export async function unendedCalls(db: Kysely<Tables>, { runId, agent }: Cycle):
 }
 
 /** Tells the space that a shown call will not continue. */
-export function endUnendedCall(
-  services: Services,
-  tx: Tx,
-  { callId, kind, spaceId }: Omit<UnendedCall, 'shownText'>,
-  reason: string,
-): void {
-  emit(services, tx, {
-    channel: spaceChannel(spaceId),
-    ...(kind === 'message'
-      ? { type: 'message.cancelled', payload: { streamId: callId, reason } }
-      : { type: 'tool-call.cancelled', payload: { callId, reason } }),
-  });
+export function endUnendedCall(services: Services, tx: Tx, call: Omit<ShownCall, 'shownText'>, reason: string): void {
+  const { spaceId, type, payload } = cancelled(call, reason);
+  emit(services, tx, { channel: spaceChannel(spaceId), type, payload });
 }
 
 function trackEvent(
-  unended: Map<string, UnendedCall>,
+  unended: Map<string, ShownCall>,
   { type, spaceId, runId, payload }: { type: string; spaceId: string; runId: string; payload: Record<string, unknown> },
 ): void {
   const callId = String(payload.callId ?? payload.streamId);
@@ -66,7 +50,7 @@ function trackEvent(
     case 'message.delta':
     case 'tool-input-delta': {
       const known = unended.get(callId);
-      if (known !== undefined) known.shownText += String(payload.delta);
+      if (known !== undefined) unended.set(callId, { ...known, shownText: known.shownText + String(payload.delta) });
       return;
     }
     case 'message.complete':

@@ -1,5 +1,5 @@
 import { COMPACTION, type Compaction, toCompactionPayload } from '../../domain/consciousness/transcript-row.ts';
-import type { HeldThread } from '../lease.ts';
+import type { HeldThread } from '../lease/lease.ts';
 import { appendRows, type RowPosition } from './append-rows.ts';
 
 /**

@@ -22,16 +22,16 @@ export interface BuiltInContext {
   stage(ctx: ToolContext, write: StagedWrite): void;
 }
 
-/** What the space tools also know: which space the agent is in. They change it when the agent enters another one. */
+/** What the space tools also know: where the agent is now. A settled `enter_space` changes it. */
 export interface SpaceToolContext extends BuiltInContext {
-  readonly cycle: AgentPosition;
+  position(): AgentPosition;
 }
 
-interface AgentPosition {
+export interface AgentPosition {
   /** The space that visible calls and messages go to. */
-  activeSpaceId: string | null;
+  readonly activeSpaceId: string | null;
   /** The space that was told `agent.active`. */
-  announcedSpaceId: string | null;
+  readonly announcedSpaceId: string | null;
 }
 
 export type StagedWrite = (tx: Tx) => Promise<void>;

@@ -58,31 +58,31 @@ function enterSpace(currentContext: CurrentContext): Tool<{ spaceId: string }> {
           const { items: messages } = await listMessages(db, { spaceId, limit: RECENT_MESSAGES });
           return { spaceId: id, name, description, members, messages };
         });
-        stage(ctx, (tx) => moveTo(context, tx, spaceId));
+        // Read now: when the write is applied, the call is settled, and the agent counts as moved.
+        const { announcedSpaceId } = context.position();
+        stage(ctx, (tx) => moveTo(context, tx, { from: announcedSpaceId, to: spaceId }));
         return entered;
       });
     },
   }) as Tool<{ spaceId: string }>;
 }
 
-async function moveTo({ services, runId, agent, cycle }: SpaceToolContext, tx: Tx, spaceId: string): Promise<void> {
-  const { announcedSpaceId } = cycle;
+async function moveTo(
+  { services, runId, agent }: SpaceToolContext,
+  tx: Tx,
+  { from, to: spaceId }: { from: string | null; to: string },
+): Promise<void> {
   // The lock makes a removal of the member wait for us, or lets us see it. Without it, a space could stay active that
   // the agent is no longer in.
   await lockSpace(tx, spaceId);
   await requireMember(tx.db, spaceId, agent.entityId);
   await tx.db.updateTable('agents').set({ active_space_id: spaceId }).where('id', '=', agent.id).execute();
-  if (announcedSpaceId !== spaceId) {
+  if (from !== spaceId) {
     const payload = { runId, entityId: agent.entityId };
     await tx.db.updateTable('runs').set({ active_in: spaceId }).where('id', '=', runId).execute();
-    if (announcedSpaceId !== null)
-      emit(services, tx, { channel: spaceChannel(announcedSpaceId), type: 'agent.inactive', payload });
+    if (from !== null) emit(services, tx, { channel: spaceChannel(from), type: 'agent.inactive', payload });
     emit(services, tx, { channel: spaceChannel(spaceId), type: 'agent.active', payload });
   }
-  tx.afterCommit(() => {
-    cycle.activeSpaceId = spaceId;
-    cycle.announcedSpaceId = spaceId;
-  });
 }
 
 function sendMessage(
@@ -94,8 +94,8 @@ function sendMessage(
     inputSchema: messageSchema(characters),
     effects: 'session',
     async execute({ text, replyTo }, ctx: ToolContext) {
-      const { services, agent, runId, cycle, read, stage } = currentContext();
-      const spaceId = cycle.activeSpaceId;
+      const { services, agent, runId, position, read, stage } = currentContext();
+      const spaceId = position().activeSpaceId;
       if (spaceId === null)
         return fail(`You are in no space. ${await read((db) => listEnterable(db, agent.entityId))}`, {
           code: 'no_active_space',

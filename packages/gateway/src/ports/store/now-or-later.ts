@@ -1,0 +1,12 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { dialectOf, type Param } from './statement.ts';
+import type { Tables } from './tables.ts';
+
+/**
+ * The later of the transaction's time and the time at which the statement runs. A statement may have waited for a lock, and with this
+ * it finds what became due meanwhile. On SQLite nothing changes while a transaction runs.
+ */
+export function nowOrLater(db: Kysely<Tables>, now: number | Param<number>): RawBuilder<number> {
+  if (dialectOf(db) === 'sqlite') return sql<number>`${now}`;
+  return sql<number>`greatest(${now}::bigint, (extract(epoch from clock_timestamp()) * 1000)::bigint)`;
+}

@@ -1,0 +1,116 @@
+import { ApiError } from '../../domain/api-error.ts';
+import { assertNotCancelled } from '../../domain/runs/run-cancelled.ts';
+import { openCardIfMember, updateCard } from '../../domain/spaces/tool-card.ts';
+import { emit, runChannel, spaceChannel } from '../../domain/streams/emit.ts';
+import { pipeline } from '../../ports/store/pipeline.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { HeldThread } from '../lease/lease.ts';
+import { releaseIfIdle } from '../lease/release-thread.ts';
+import { appendRows } from './append-rows.ts';
+import type { ApplyContext } from './apply-context.ts';
+import { endCall, writeCalls } from './call-rows.ts';
+import { closeRun } from './close-run.ts';
+import type { EntryWrite, OpenCard, Write } from './cycle-write.ts';
+import { mergeDeltas } from './merge-deltas.ts';
+import { StagedWriteRefused } from './staged-write-refused.ts';
+import { endUnendedCall } from './unended-calls.ts';
+import { writePendingCall } from './write-pending-call.ts';
+
+/** What is known only once the writes are committed. */
+export interface Applied {
+  /** Cards that were not opened, because the agent is no longer in the space. */
+  readonly refusedCards: readonly OpenCard['card'][];
+  readonly thread: 'released' | 'held';
+}
+
+/**
+ * Applies writes in one transaction, in their order. Only the rows of the transcript and of new calls go first, because they can be
+ * sent together. After the commit, the returned function says what came of it.
+ */
+export async function applyWrites(
+  context: ApplyContext,
+  held: HeldThread,
+  writes: readonly Write[],
+): Promise<() => Applied> {
+  const { tx } = held;
+  appendEntries(context, held, writes);
+  writeCalls(tx, context.cycle.runId, writes);
+  const refusedCards: OpenCard['card'][] = [];
+  let isReleased = (): boolean => false;
+  for (const write of mergeDeltas(writes)) {
+    if (write.kind === 'release-if-idle') isReleased = releaseIfIdle(tx, held.lease);
+    else if (write.kind !== 'open-card') await applyWrite(context, tx, write);
+    else if (!(await openCard(context, tx, write))) refusedCards.push(write.card);
+  }
+  return () => ({ refusedCards, thread: isReleased() ? 'released' : 'held' });
+}
+
+function appendEntries({ cycle: { runId } }: ApplyContext, held: HeldThread, writes: readonly Write[]): void {
+  const entries = writes.filter((write) => write.kind === 'entry');
+  const [first] = entries;
+  if (first !== undefined) appendRows(held, { runId, seq: first.seq }, entries.map(toRow));
+}
+
+export function toRow({ seq, entry, payload }: EntryWrite): { seq: number; kind: string; payload: string } {
+  return { seq, kind: entry, payload };
+}
+
+type PlainWrite = Exclude<Write, { kind: 'open-card' | 'release-if-idle' }>;
+
+async function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): Promise<void> {
+  const { services, cycle } = context;
+  switch (write.kind) {
+    case 'space-event':
+      return emit(services, tx, { channel: spaceChannel(write.spaceId), type: write.type, payload: write.payload });
+    case 'run-event':
+      return emit(services, tx, { channel: runChannel(cycle.runId), type: write.type, json: write.json });
+    case 'call-ended':
+      return endCall(tx, write);
+    case 'staged-writes':
+      return await applyStaged(context, tx, write.callId);
+    case 'update-card': {
+      const { callId, status, output } = write;
+      await updateCard(services, tx, callId, { status, outputJson: output });
+      return;
+    }
+    case 'pending-call':
+      return await writePendingCall(context, tx, write);
+    case 'close-run': {
+      const { as: status, stop, usage, announcedSpaceId } = write;
+      return await closeRun(services, tx, cycle, { status, stop, usage, announcedSpaceId });
+    }
+    // These were applied before all others.
+    case 'entry':
+    case 'call-planned':
+    case 'call-started':
+      return;
+  }
+}
+
+/** Shows the input only with the card: a space that the agent was removed from must not learn what it wrote. */
+async function openCard({ services, cycle }: ApplyContext, tx: Tx, { card, unseenInput }: OpenCard): Promise<boolean> {
+  const { runId, agent } = cycle;
+  const { spaceId, callId } = card;
+  const opened = await openCardIfMember(services, tx, { ...card, entityId: agent.entityId, runId, status: 'running' });
+  if (opened === undefined)
+    endUnendedCall(services, tx, { callId, kind: 'tool', spaceId }, 'The agent is no longer in the space.');
+  else if (unseenInput !== '')
+    emit(services, tx, {
+      channel: spaceChannel(spaceId),
+      type: 'tool-input-delta',
+      payload: { callId, delta: unseenInput },
+    });
+  return opened !== undefined;
+}
+
+/** The check is sent before the writes, which wait for answers anyway. Nothing is written after a cancel was accepted. */
+async function applyStaged({ cycle, stagedWrites }: ApplyContext, tx: Tx, callId: string): Promise<void> {
+  const apply = async (): Promise<void> => {
+    try {
+      for (const write of stagedWrites.get(callId)) await write(tx);
+    } catch (error) {
+      throw error instanceof ApiError ? new StagedWriteRefused(error) : error;
+    }
+  };
+  await pipeline(assertNotCancelled(tx, cycle.runId), apply());
+}

@@ -1,0 +1,11 @@
+/** How a cycle is ended early. */
+export interface CycleAbort {
+  readonly signal: AbortSignal;
+  /**
+   * True if somebody asked to cancel the run. Otherwise this gateway cannot continue, and the run stays open for
+   * another worker.
+   */
+  isCancelled(): boolean;
+  /** Aborts the cycle and leaves the run open. `runCycle` then rejects with the reason. */
+  interrupt(reason: Error): void;
+}

@@ -1,0 +1,67 @@
+import type { Entry, Settlement, Stop, Usage } from '@lastcall/core';
+import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
+import type { Json } from '../../ports/store/tables.ts';
+import type { ShownCall } from './cycle-state.ts';
+import type { SettlementJson } from './settlement-json.ts';
+
+/** What happens to a running cycle, with all that a decision about it needs. */
+export type CycleEvent =
+  /** The model is asked. From the second attempt on, its last reply broke off. */
+  | { readonly type: 'step-started'; readonly attempt: number }
+  /** The model began to write a call. */
+  | { readonly type: 'input-started'; readonly callId: string; readonly toolName: string }
+  /** The model wrote more of a call. `text`: what that adds to the text of a message. */
+  | { readonly type: 'input-extended'; readonly callId: string; readonly delta: string; readonly text: string }
+  | { readonly type: 'progress-reported'; readonly callId: string; readonly value: unknown }
+  | { readonly type: 'entry-appended'; readonly entry: Exclude<Entry, { kind: 'stop' }>; readonly payload: Json }
+  | CallStarted
+  | { readonly type: 'card-refused'; readonly callId: string; readonly spaceId: string }
+  | CallEnded
+  | CallsRecovered
+  | TurnStopped
+  /** The transaction that ended the run was committed. */
+  | {
+      readonly type: 'run-closed';
+      readonly as: 'completed' | 'cancelled';
+      readonly thread: 'released' | 'held';
+      readonly rows: readonly TranscriptRow[];
+    };
+
+/** A visible call starts in a space. */
+export interface CallStarted {
+  readonly type: 'call-started';
+  readonly callId: string;
+  readonly toolName: string;
+  readonly spaceId: string;
+  readonly input: unknown;
+  /** The input as the model wrote it. */
+  readonly rawInput: string;
+}
+
+/** A call was settled, or waits for an answer. */
+export interface CallEnded {
+  readonly type: 'call-ended';
+  /** In plain data. */
+  readonly settlement: Settlement;
+  readonly json: SettlementJson;
+  readonly rawInput: string;
+  readonly hasStagedWrites: boolean;
+}
+
+/** What another worker had shown of the run, or a card that an approval left running. */
+export interface CallsRecovered {
+  readonly type: 'calls-recovered';
+  readonly cards: readonly string[];
+  readonly shown: readonly ShownCall[];
+  /** Calls of a reply that broke off: the model is asked again and gives new ids. */
+  readonly lost: readonly ShownCall[];
+}
+
+export interface TurnStopped {
+  readonly type: 'turn-stopped';
+  readonly stop: Stop;
+  readonly payload: Json;
+  readonly usage: Usage;
+  /** The transcript is compacted before the thread is released. */
+  readonly isOverBudget: boolean;
+}

@@ -1,0 +1,44 @@
+import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
+import type { AgentPosition } from '../tools/built-in-context.ts';
+
+/**
+ * How far a cycle has come. It never changes in place: `decide` makes the next state of it. It may be ahead of the store by what waits
+ * to be written. If that write fails, the state is thrown away with the cycle, and the run continues from what is stored.
+ */
+export type CycleState = RunningCycle | EndedCycle;
+
+export interface RunningCycle extends AgentPosition {
+  readonly status: 'running';
+  /** The number of the next transcript row. */
+  readonly nextSeq: number;
+  /** True after a call of `enter_space` in the same reply: later calls are shown once it is known which space they go to. */
+  readonly isSpaceUndecided: boolean;
+  /** The ids of the calls that have an open card. */
+  readonly cards: ReadonlySet<string>;
+  /** The calls that a space has seen start and not end. */
+  readonly shown: ReadonlyMap<string, ShownCall>;
+}
+
+/** A call that a space has seen start: while the model wrote it, or when it began to run. */
+export interface ShownCall {
+  readonly callId: string;
+  readonly kind: 'message' | 'tool';
+  /** Fixed when the call became visible: entering another space later does not move it. */
+  readonly spaceId: string;
+  /** What was shown so far of a message's text or of a tool's input. */
+  readonly shownText: string;
+}
+
+/** The end of the run is durable. */
+export interface EndedCycle {
+  readonly status: 'ended';
+  readonly as: 'completed' | 'failed' | 'cancelled';
+  /** `released` together with the end of the run, because there was nothing more to do. */
+  readonly thread: 'released' | 'held';
+  /** All rows, if the end of the run was the last write. Otherwise the stored transcript may hold more. */
+  readonly transcript: readonly TranscriptRow[] | 'unknown';
+}
+
+export function startState(start: AgentPosition & Pick<RunningCycle, 'nextSeq'>): RunningCycle {
+  return { ...start, status: 'running', isSpaceUndecided: false, cards: new Set(), shown: new Map() };
+}

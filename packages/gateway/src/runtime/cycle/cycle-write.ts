@@ -1,0 +1,84 @@
+import type { Entry, Stop, Usage } from '@lastcall/core';
+import type { OpenedPending } from '../../domain/pending/open-pending.ts';
+import type { Json, MessageStatus } from '../../ports/store/tables.ts';
+
+/** One thing that a transaction of the cycle writes. Plain data: it is applied again if the store was away. */
+export type Write =
+  | EntryWrite
+  | CallWrite
+  /** Applies what the call's tool staged. Refused once a cancel was accepted. */
+  | { readonly kind: 'staged-writes'; readonly callId: string }
+  | SpaceEvent
+  | { readonly kind: 'run-event'; readonly type: string; readonly json: Json }
+  | OpenCard
+  | {
+      readonly kind: 'update-card';
+      readonly callId: string;
+      readonly status: MessageStatus;
+      readonly output: Json | undefined;
+    }
+  | PendingWrite
+  | CloseRunWrite
+  | { readonly kind: 'release-if-idle' };
+
+/** A row of the transcript. */
+export interface EntryWrite {
+  readonly kind: 'entry';
+  readonly seq: number;
+  readonly entry: string;
+  readonly payload: Json;
+}
+
+type RequestedCall = Extract<Entry, { kind: 'reply' }>['calls'][number];
+
+/** A change of a row of `calls`. */
+export type CallWrite =
+  | { readonly kind: 'call-planned'; readonly call: RequestedCall; readonly step: number; readonly index: number }
+  | { readonly kind: 'call-started'; readonly callId: string }
+  | {
+      readonly kind: 'call-ended';
+      readonly callId: string;
+      readonly status: 'settled' | 'pending';
+      readonly outcome: Json;
+    };
+
+/** An event on the stream of a space. */
+export interface SpaceEvent {
+  readonly kind: 'space-event';
+  readonly spaceId: string;
+  readonly type: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+interface Card {
+  readonly spaceId: string;
+  readonly callId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+}
+
+/** If the agent is no longer in the space, no card is opened, nothing of the input is shown, and the shown call is cancelled. */
+export interface OpenCard {
+  readonly kind: 'open-card';
+  readonly card: Card;
+  /** The part of the input that the space has not seen. */
+  readonly unseenInput: string;
+}
+
+/** A call that somebody else answers, with the card that asks them. */
+export interface PendingWrite {
+  readonly kind: 'pending-call';
+  readonly call: Pick<OpenedPending, 'callId' | 'toolName' | 'kind' | 'input' | 'display' | 'expiresAt'>;
+  /** Null if no space sees the call: then operators answer it, and those whom the tool names. */
+  readonly spaceId: string | null;
+  /** The input as the model wrote it. Undefined if the space saw the model write it. */
+  readonly rawInput: string | undefined;
+}
+
+interface CloseRunWrite {
+  readonly kind: 'close-run';
+  readonly as: 'completed' | 'cancelled';
+  readonly stop: Stop;
+  readonly usage: Usage;
+  readonly announcedSpaceId: string | null;
+}

@@ -1,0 +1,182 @@
+import type { Entry } from '@lastcall/core';
+import type { CallStarted, CallsRecovered, CycleEvent } from './cycle-event.ts';
+import type { RunningCycle, ShownCall } from './cycle-state.ts';
+import type { SpaceEvent } from './cycle-write.ts';
+import { type Decision, type DecisionContext, inTurn } from './decision.ts';
+
+type EventOf<Type extends CycleEvent['type']> = Extract<CycleEvent, { type: Type }>;
+
+/** Shows a call in the agent's space as soon as the model begins to write it. */
+export function startInput(
+  state: RunningCycle,
+  { callId, toolName }: EventOf<'input-started'>,
+  context: DecisionContext,
+): Decision {
+  const isSpaceUndecided = state.isSpaceUndecided || toolName === 'enter_space';
+  const next = { ...state, isSpaceUndecided };
+  const spaceId = state.activeSpaceId;
+  if (isSpaceUndecided || spaceId === null) return [next, []];
+  if (toolName === 'send_message')
+    return show(next, { callId, kind: 'message', spaceId, shownText: '' }, messageStart(callId, spaceId, context));
+  return context.isVisible(toolName) ? showStart(next, { callId, toolName, spaceId }, context) : [next, []];
+}
+
+export function extendInput(state: RunningCycle, { callId, delta, text }: EventOf<'input-extended'>): Decision {
+  const call = state.shown.get(callId);
+  return call === undefined ? [state, []] : extend(state, call, call.kind === 'tool' ? delta : text);
+}
+
+/** A message is shown as the text it is. Only tools make progress. */
+export function reportProgress(state: RunningCycle, { callId, value }: EventOf<'progress-reported'>): Decision {
+  const call = state.shown.get(callId);
+  if (call?.kind !== 'tool') return [state, []];
+  const progress = { type: 'tool-call.progress', payload: { callId, value } };
+  return [state, [{ kind: 'space-event', spaceId: call.spaceId, ...progress }]];
+}
+
+/**
+ * The reply is complete. Shows the rest of its calls' inputs, which is all of it with providers that do not stream them, and cancels
+ * what was shown of calls that it does not contain: they never run.
+ */
+export function showRequested(state: RunningCycle, calls: Extract<Entry, { kind: 'reply' }>['calls']): Decision {
+  const inputs = new Map(calls.map(({ callId, input }) => [callId, input]));
+  const steps = [...state.shown.values()].map((call) => (current: RunningCycle): Decision => {
+    const input = inputs.get(call.callId);
+    if (input === undefined) return cancelShown(current, call.callId, 'It was not asked for.');
+    return extend(current, call, unseenInput(call, input));
+  });
+  return inTurn(state, ...steps);
+}
+
+/** Opens the card of a visible call, which shows what the space has not seen of it. */
+export function startCall(state: RunningCycle, event: CallStarted, context: DecisionContext): Decision {
+  const { callId, toolName, spaceId, input, rawInput } = event;
+  return inTurn(
+    state,
+    (current) => showStart(current, { callId, toolName, spaceId }, context),
+    (current) => {
+      const call = current.shown.get(callId);
+      if (current.cards.has(callId) || call === undefined) return [current, []];
+      const unseen = unseenInput(call, rawInput);
+      // Added before the card exists: if the call is ended meanwhile, its end must be shown on the card and nowhere else.
+      const cards = new Set(current.cards).add(callId);
+      const shown = new Map(current.shown).set(callId, { ...call, shownText: call.shownText + unseen });
+      const card = { spaceId: call.spaceId, callId, toolName, input };
+      return [{ ...current, cards, shown }, [{ kind: 'open-card', card, unseenInput: unseen }]];
+    },
+  );
+}
+
+/** The agent was removed from the space: it has no card there, and no active space. The space was told with the refusal. */
+export function refuseCard(state: RunningCycle, { callId, spaceId }: EventOf<'card-refused'>): Decision {
+  const activeSpaceId = state.activeSpaceId === spaceId ? null : state.activeSpaceId;
+  return [{ ...withoutCard(withoutShown(state, callId), callId), activeSpaceId }, []];
+}
+
+export function recoverCalls(state: RunningCycle, { cards, shown, lost }: CallsRecovered): Decision {
+  const next = {
+    ...state,
+    cards: new Set([...state.cards, ...cards]),
+    shown: new Map([...state.shown, ...shown.map((call) => [call.callId, call] as const)]),
+  };
+  return [next, lost.map((call) => cancelled(call, 'The reply broke off.'))];
+}
+
+/** Ends a shown call that never runs, or a message that was not sent. */
+export function cancelShown(state: RunningCycle, callId: string, reason: string): Decision {
+  const call = state.shown.get(callId);
+  return call === undefined ? [state, []] : [withoutShown(state, callId), [cancelled(call, reason)]];
+}
+
+export function cancelAllShown(state: RunningCycle, reason: string): Decision {
+  const calls = [...state.shown.values()];
+  return [{ ...state, shown: new Map() }, calls.map((call) => cancelled(call, reason))];
+}
+
+export interface SentMessage {
+  readonly callId: string;
+  readonly spaceId: string;
+  readonly text: string;
+  readonly replyTo: string | undefined;
+}
+
+/** Shows the rest of a message before it is complete: all of it, if nothing was shown yet. */
+export function completeMessage(state: RunningCycle, message: SentMessage, context: DecisionContext): Decision {
+  const { callId, spaceId, text, replyTo } = message;
+  const call = state.shown.get(callId);
+  const isContinuation = call !== undefined && call.spaceId === spaceId && text.startsWith(call.shownText);
+  const rest = isContinuation ? text.slice(call.shownText.length) : text;
+  const start: SpaceEvent[] = isContinuation ? [] : [messageStart(callId, spaceId, context, replyTo)];
+  const restWrites = rest === '' ? [] : [deltaOf({ callId, kind: 'message', spaceId }, rest)];
+  return inTurn(
+    state,
+    (current) =>
+      isContinuation
+        ? [withoutShown(current, callId), []]
+        : cancelShown(current, callId, 'The message that was sent differs from the text shown before.'),
+    (current) => [current, [...start, ...restWrites]],
+  );
+}
+
+export function withoutShown(state: RunningCycle, callId: string): RunningCycle {
+  if (!state.shown.has(callId)) return state;
+  const shown = new Map(state.shown);
+  shown.delete(callId);
+  return { ...state, shown };
+}
+
+export function withoutCard(state: RunningCycle, callId: string): RunningCycle {
+  if (!state.cards.has(callId)) return state;
+  const cards = new Set(state.cards);
+  cards.delete(callId);
+  return { ...state, cards };
+}
+
+/** Tells the space that a shown call will not continue. */
+export function cancelled({ callId, kind, spaceId }: Omit<ShownCall, 'shownText'>, reason: string): SpaceEvent {
+  return kind === 'message'
+    ? { kind: 'space-event', spaceId, type: 'message.cancelled', payload: { streamId: callId, reason } }
+    : { kind: 'space-event', spaceId, type: 'tool-call.cancelled', payload: { callId, reason } };
+}
+
+function showStart(
+  state: RunningCycle,
+  { callId, toolName, spaceId }: { callId: string; toolName: string; spaceId: string },
+  { runId, agent }: DecisionContext,
+): Decision {
+  if (state.shown.has(callId)) return [state, []];
+  const payload = { streamId: callId, callId, toolName, entityId: agent.entityId, runId };
+  const start: SpaceEvent = { kind: 'space-event', spaceId, type: 'tool-call.start', payload };
+  return show(state, { callId, kind: 'tool', spaceId, shownText: '' }, start);
+}
+
+function show(state: RunningCycle, call: ShownCall, start: SpaceEvent): Decision {
+  return [{ ...state, shown: new Map(state.shown).set(call.callId, call) }, [start]];
+}
+
+function extend(state: RunningCycle, call: ShownCall, added: string): Decision {
+  if (added === '') return [state, []];
+  return show(state, { ...call, shownText: call.shownText + added }, deltaOf(call, added));
+}
+
+function deltaOf({ callId, kind, spaceId }: Omit<ShownCall, 'shownText'>, delta: string): SpaceEvent {
+  return kind === 'message'
+    ? { kind: 'space-event', spaceId, type: 'message.delta', payload: { streamId: callId, delta } }
+    : { kind: 'space-event', spaceId, type: 'tool-input-delta', payload: { callId, delta } };
+}
+
+/** Empty if what was shown is no beginning of the input, and for a message, whose input is not shown. */
+function unseenInput({ kind, shownText }: ShownCall, rawInput: string): string {
+  return kind === 'tool' && rawInput.startsWith(shownText) ? rawInput.slice(shownText.length) : '';
+}
+
+function messageStart(
+  callId: string,
+  spaceId: string,
+  { runId, agent }: DecisionContext,
+  replyTo?: string | undefined,
+): SpaceEvent {
+  const reply = replyTo === undefined ? {} : { replyTo };
+  const payload = { streamId: callId, messageId: callId, entityId: agent.entityId, runId, ...reply };
+  return { kind: 'space-event', spaceId, type: 'message.start', payload };
+}

@@ -1,0 +1,59 @@
+import type { CycleEvent } from './cycle-event.ts';
+import type { CycleState, RunningCycle } from './cycle-state.ts';
+import type { Write } from './cycle-write.ts';
+import { decideCallEnd } from './decide-call-end.ts';
+import { decideStop } from './decide-end.ts';
+import { decideEntry } from './decide-entry.ts';
+import {
+  cancelAllShown,
+  extendInput,
+  recoverCalls,
+  refuseCard,
+  reportProgress,
+  startCall,
+  startInput,
+} from './decide-shown-call.ts';
+import type { Decision, DecisionContext } from './decision.ts';
+
+/** What an event changes in a cycle, and what has to be written because of it. Pure: the same in, the same out. */
+export function decide(
+  state: CycleState,
+  event: CycleEvent,
+  context: DecisionContext,
+): readonly [state: CycleState, writes: readonly Write[]] {
+  // The run has ended: what is still reported of its turn is shown to nobody.
+  if (state.status === 'ended') return [state, []];
+  if (event.type === 'run-closed')
+    return [{ status: 'ended', as: event.as, thread: event.thread, transcript: event.rows }, []];
+  return decideRunning(state, event, context);
+}
+
+type RunningEvent = Exclude<CycleEvent, { type: 'run-closed' }>;
+
+function decideRunning(state: RunningCycle, event: RunningEvent, context: DecisionContext): Decision {
+  switch (event.type) {
+    case 'step-started': {
+      const next = { ...state, isSpaceUndecided: false };
+      // The reply was cut off and is requested again, with new ids.
+      return event.attempt > 1 ? cancelAllShown(next, 'The reply broke off.') : [next, []];
+    }
+    case 'input-started':
+      return startInput(state, event, context);
+    case 'input-extended':
+      return extendInput(state, event);
+    case 'progress-reported':
+      return reportProgress(state, event);
+    case 'entry-appended':
+      return decideEntry(state, event);
+    case 'call-started':
+      return startCall(state, event, context);
+    case 'card-refused':
+      return refuseCard(state, event);
+    case 'call-ended':
+      return decideCallEnd(state, event, context);
+    case 'calls-recovered':
+      return recoverCalls(state, event);
+    case 'turn-stopped':
+      return decideStop(state, event);
+  }
+}

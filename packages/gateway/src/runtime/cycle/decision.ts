@@ -1,0 +1,31 @@
+import type { RunningCycle } from './cycle-state.ts';
+import type { Write } from './cycle-write.ts';
+
+/** The next state of a running cycle, and what has to be written. */
+export type Decision = readonly [state: RunningCycle, writes: readonly Write[]];
+
+/** What decisions know besides the state: it does not change in a cycle. */
+export interface DecisionContext {
+  readonly runId: string;
+  readonly agent: { readonly entityId: string; readonly tag: string };
+  /** True if a space sees the tool's calls as cards. */
+  readonly isVisible: (toolName: string) => boolean;
+}
+
+/** Takes one decision after the other, each on the state that the one before left. */
+export function inTurn(state: RunningCycle, ...steps: readonly ((state: RunningCycle) => Decision)[]): Decision {
+  let current = state;
+  const all: Write[] = [];
+  for (const step of steps) {
+    const [next, writes] = step(current);
+    current = next;
+    all.push(...writes);
+  }
+  return [current, all];
+}
+
+/** Writes a row of the transcript. */
+export function appendEntry(state: RunningCycle, entry: string, payload: string): Decision {
+  const seq = state.nextSeq;
+  return [{ ...state, nextSeq: seq + 1 }, [{ kind: 'entry', seq, entry, payload }]];
+}

@@ -1,0 +1,26 @@
+import { JournalStalled } from '@lastcall/core';
+import { StaleTranscript } from '../../domain/consciousness/stale-transcript.ts';
+import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
+import { StoreUnavailable } from '../../ports/store/store-error.ts';
+import { LeaseLost } from '../lease/lease.ts';
+import { CycleInterrupted } from './cycle-interrupted.ts';
+import { StagedWriteRefused } from './staged-write-refused.ts';
+
+/** Errors after which the thread is still held, so the worker continues with it. */
+const THREAD_STAYS_HELD = [
+  StagedWriteRefused,
+  StaleTranscript,
+  CycleInterrupted,
+  RunCancelled,
+  // It is unknown whether the last write is stored. Whoever takes the run over reads it there.
+  JournalStalled,
+];
+
+export function keepsThread(error: unknown): boolean {
+  return THREAD_STAYS_HELD.some((kind) => error instanceof kind);
+}
+
+/** True for errors that leave the run open: it continues from what is stored. */
+export function leavesRunOpen(error: unknown): boolean {
+  return error instanceof LeaseLost || error instanceof StoreUnavailable || keepsThread(error);
+}

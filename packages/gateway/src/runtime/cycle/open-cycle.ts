@@ -1,0 +1,71 @@
+import type { Services } from '../../ports/services.ts';
+import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
+import { StoreUnavailable } from '../../ports/store/store-error.ts';
+import type { Cycle } from './cycle.ts';
+import type { CycleAbort } from './cycle-abort.ts';
+import type { CycleContext } from './cycle-context.ts';
+import { CycleJournal } from './cycle-journal.ts';
+import { type CycleTools, cycleTools } from './cycle-tools.ts';
+import { Frames } from './frames.ts';
+import { loadSituation } from './load-situation.ts';
+import { createOutputLimit, type OutputLimit } from './output-limit.ts';
+import type { WorkerRegistry } from './registry.ts';
+import { StagedWrites } from './staged-writes.ts';
+
+/** A cycle with what its turn is made of. */
+export interface OpenCycle {
+  readonly services: Services;
+  readonly registry: WorkerRegistry;
+  readonly cycle: Cycle;
+  readonly abort: CycleAbort;
+  readonly tools: CycleTools;
+  readonly outputs: OutputLimit;
+  readonly frames: Frames;
+  readonly journal: CycleJournal;
+  readonly context: CycleContext;
+}
+
+/** Creates the journal and the tools of a cycle. Throws if the agent cannot work as it is set up. */
+export function openCycle(given: Pick<OpenCycle, 'services' | 'registry' | 'cycle' | 'abort'>): OpenCycle {
+  const { services, registry, cycle, abort } = given;
+  const { agent, runId } = cycle;
+  const stagedWrites = new StagedWrites();
+  const tools = cycleTools(registry, agent.config, services.limits);
+  const outputs = createOutputLimit(services.limits);
+  const frames = new Frames(cycle);
+  const read = storeReader(services, abort);
+  const journal = new CycleJournal({
+    services,
+    cycle,
+    stagedWrites,
+    outputs,
+    toolNamed: tools.named,
+    isCancelled: abort.isCancelled,
+    signal: abort.signal,
+    async onStaged() {
+      frames.showSituation(await read((db) => loadSituation(db, agent.id)));
+    },
+  });
+  const context: CycleContext = {
+    services,
+    threadId: cycle.lease.threadId,
+    runId,
+    agent,
+    position: () => journal.position,
+    read,
+    stage: (ctx, write) => stagedWrites.stage(ctx, write),
+  };
+  return { ...given, tools, outputs, frames, journal, context };
+}
+
+/** Implements `BuiltInContext.read`. */
+function storeReader({ store, limits }: Services, { signal, interrupt }: CycleAbort): CycleContext['read'] {
+  return async (work) => {
+    try {
+      return await retryWhileUnavailable(() => work(store.db), { forMs: limits.leaseMs, signal });
+    } catch (error) {
+      if (error instanceof StoreUnavailable) interrupt(error);
+      throw error;
+    }
+  };
+}

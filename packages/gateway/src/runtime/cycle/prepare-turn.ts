@@ -1,0 +1,75 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { Middleware, Session, TurnOptions } from '@lastcall/core';
+import { renderInstructions } from '../../domain/agents/describe-agent.ts';
+import { newId } from '../../domain/new-id.ts';
+import { countEvent, traceCycle } from '../../telemetry/observe-cycle.ts';
+import { withoutTag } from '../../telemetry/without-tag.ts';
+import { agentMiddleware } from './agent-middleware.ts';
+import type { Cycle } from './cycle.ts';
+import { guardModel } from './guard-model.ts';
+import type { OpenCycle } from './open-cycle.ts';
+import { findApprovedCalls, findShownCalls } from './recover-calls.ts';
+import { restoreSession } from './restore-session.ts';
+import { showCards } from './show-cards.ts';
+
+/** The turn of a cycle, ready to run, and what the cycle needs after it. */
+export interface PreparedTurn {
+  readonly turn: TurnOptions;
+  readonly model: LanguageModelV4;
+  readonly session: Session;
+}
+
+export async function prepareTurn(open: OpenCycle): Promise<PreparedTurn> {
+  const { services, registry, cycle, abort, tools, frames, journal } = open;
+  const { config, tag, limits } = cycle.agent;
+  await journal.recover(await findApprovedCalls(services, cycle));
+  if (cycle.isTakenOver) await journal.recover(await findShownCalls(services, cycle));
+  const session = restoreSession(cycle);
+  const instructions = renderInstructions({ instructions: config.instructions, tag });
+  const model = await registry.model(config.model);
+  const turn: TurnOptions = {
+    model: guardModel(model, { tag, instructions, isFrame: (text) => frames.has(text) }),
+    instructions,
+    transcript: cycle.transcript,
+    answers: cycle.answers,
+    tools: tools.tools,
+    session,
+    ...turnRules(cycle),
+    onPending: 'continue',
+    observe: () => frames.situation,
+    onEvent(event) {
+      journal.onEvent(event);
+      if (registry.metrics !== undefined) countEvent(registry.metrics, event, { model: model.modelId });
+    },
+    maxSteps: limits.maxSteps,
+    deadline: Date.now() + limits.cycleTimeoutMs,
+    budget: { tokens: limits.tokensPerCycle },
+    signal: abort.signal,
+    middleware: middlewareOf(open, model),
+    journal,
+    newId,
+    logger: withoutTag(services.logger, tag),
+  };
+  return { turn, model, session };
+}
+
+function middlewareOf(open: OpenCycle, { modelId }: LanguageModelV4): Middleware[] {
+  const { services, registry, cycle, tools, outputs, journal } = open;
+  const { id: agentId, config, tag } = cycle.agent;
+  const { isWithoutEffects } = tools;
+  return [
+    outputs.middleware,
+    ...traceCycle(modelId),
+    ...(tools.isAnyVisible ? [showCards(services, cycle, { journal, named: tools.named })] : []),
+    ...agentMiddleware(config.middleware, {
+      logger: withoutTag(services.logger, tag),
+      cache: (settings) => registry.toolCaches.middleware({ ...settings, agentId, isWithoutEffects }),
+    }),
+  ];
+}
+
+function turnRules({ agent: { config } }: Cycle): Pick<TurnOptions, 'batch' | 'terminating'> {
+  // The configuration was read from JSON, so no field is present and undefined.
+  const { batch, terminating } = config as unknown as Pick<TurnOptions, 'batch' | 'terminating'>;
+  return { ...(batch === undefined ? {} : { batch }), ...(terminating === undefined ? {} : { terminating }) };
+}

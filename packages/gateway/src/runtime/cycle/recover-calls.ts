@@ -1,0 +1,55 @@
+import type { Services } from '../../ports/services.ts';
+import type { Cycle } from './cycle.ts';
+import type { CallsRecovered } from './cycle-event.ts';
+import { rawInput } from './raw-input.ts';
+import { unendedCalls } from './unended-calls.ts';
+
+type Recovered = Omit<CallsRecovered, 'type'>;
+
+/**
+ * Finds what another worker had started to show of this run. Calls of a complete reply end when they are settled.
+ * Calls of an incomplete reply are lost, because the model is asked again and gives new ids.
+ */
+export async function findShownCalls(services: Services, cycle: Cycle): Promise<Recovered> {
+  const asked = new Set(
+    cycle.transcript.entries.flatMap((entry) =>
+      entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : [],
+    ),
+  );
+  const cards = (await cardsOf(services, cycle)).flatMap(({ callId }) => callId ?? []);
+  const { shown = [], lost = [] } = Object.groupBy(await unendedCalls(services.store.db, cycle), ({ callId }) =>
+    asked.has(callId) ? 'shown' : 'lost',
+  );
+  return { cards, shown, lost };
+}
+
+/**
+ * Finds the cards of approved calls. They are in the space where the approval was asked for, wherever the agent is
+ * now, and show the call as running since it was approved.
+ */
+export async function findApprovedCalls({ store }: Services, { answers, transcript }: Cycle): Promise<Recovered> {
+  const callIds = Object.keys(answers);
+  if (callIds.length === 0) return { cards: [], shown: [], lost: [] };
+  const rows = await store.db
+    .selectFrom('messages')
+    .select(['call_id', 'space_id'])
+    .where('call_id', 'in', callIds)
+    .where('status', '=', 'running')
+    .execute();
+  const shown = rows.flatMap(({ call_id: callId, space_id: spaceId }) =>
+    // The input was shown when the approval was asked for.
+    callId === null ? [] : [{ callId, kind: 'tool' as const, spaceId, shownText: rawInput(transcript, callId) }],
+  );
+  return { cards: shown.map(({ callId }) => callId), shown, lost: [] };
+}
+
+/** Finds the cards through the calls, which are indexed by run. Messages are not, and there are many more of them. */
+async function cardsOf({ store }: Services, { runId }: Cycle): Promise<{ callId: string | null }[]> {
+  return await store.db
+    .selectFrom('calls')
+    .innerJoin('messages', 'messages.call_id', 'calls.id')
+    .select('messages.call_id as callId')
+    .where('calls.run_id', '=', runId)
+    .where('messages.kind', '=', 'tool')
+    .execute();
+}

@@ -1,0 +1,92 @@
+import type { Entry } from '@lastcall/core';
+import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import { renderInbox, type WaitingEvent } from '../../domain/inbox/render-inbox.ts';
+import { newId } from '../../domain/new-id.ts';
+import { emit, runChannel, spaceChannel } from '../../domain/streams/emit.ts';
+import type { Services } from '../../ports/services.ts';
+import { insertRow } from '../../ports/store/insert-row.ts';
+import { fromJson, toJson } from '../../ports/store/json.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
+import type { RunRow } from '../../ports/store/tables.ts';
+import type { Lease } from '../lease/lease.ts';
+import type { Cycle } from './cycle.ts';
+import { insertEntries } from './insert-entries.ts';
+import { readDecisions } from './read-decisions.ts';
+import type { EventRow, ThreadRows } from './read-thread.ts';
+import type { Registry } from './registry.ts';
+import { settleFromEvents } from './settle-from-events.ts';
+import { type CycleInputs, toCycle } from './to-cycle.ts';
+
+interface NewRunInputs extends CycleInputs, Pick<Registry, 'metrics'>, Pick<ThreadRows, 'events' | 'lastCycle'> {}
+
+/** Starts a run for waiting events: claims them and writes the text that the model will read. */
+export async function startRun(
+  services: Services,
+  { metrics, events, lastCycle, ...inputs }: NewRunInputs,
+): Promise<Cycle> {
+  const { held, agent, row, past } = inputs;
+  const { tx, lease } = held;
+  const { consciousness } = past;
+  const run = toRun({ lease, row, events, nextSeq: consciousness.nextSeq, number: lastCycle + 1, now: tx.now() });
+  const waiting = events.map(toWaitingEvent);
+  tx.afterCommit(() => {
+    for (const { at } of waiting) metrics?.inboxLag((run.created_at - at) / 1_000);
+  });
+  const text = renderInbox(waiting, { cycle: run.cycle_no, tag: agent.tag, now: run.created_at });
+  const entries: Entry[] = [
+    ...(await settleFromEvents(tx, waiting)),
+    { kind: 'turn' },
+    { kind: 'message', message: { role: 'user', content: [{ type: 'text', text }] } },
+  ];
+  const place = { runId: run.id, seq: consciousness.nextSeq };
+  tx.send(insertRun, run);
+  for (const { id } of events) tx.send(claimEvent, { id, runId: run.id });
+  const written = insertEntries(held, place, entries);
+  emit(services, tx, { channel: runChannel(run.id), type: 'run.start', payload: { runId: run.id, agentId: agent.id } });
+  if (run.active_in !== null) {
+    const payload = { runId: run.id, entityId: agent.entityId };
+    emit(services, tx, { channel: spaceChannel(run.active_in), type: 'agent.active', payload });
+  }
+  const answers = await readDecisions(tx, events);
+  return toCycle(inputs, { run, entries, written, answers, isTakenOver: false });
+}
+
+const insertRun = insertRow('runs');
+
+const claimEvent = statement((db, { id, runId }: Params<{ id: number; runId: string }>) =>
+  db
+    .updateTable('inbox_events')
+    .set((eb) => ({ status: 'claimed' as const, run_id: runId, attempts: eb('attempts', '+', 1) }))
+    .where('id', '=', id),
+);
+
+interface NewRun extends Pick<CycleInputs, 'row'>, Pick<ThreadRows, 'events'> {
+  readonly lease: Lease;
+  readonly nextSeq: number;
+  readonly number: number;
+  readonly now: number;
+}
+
+function toRun({ lease, row, events, nextSeq, number, now }: NewRun): RunRow {
+  return {
+    id: newId(now),
+    thread_id: lease.threadId,
+    trigger: toJson(events.map(({ event_id, type }) => ({ eventId: event_id, type }))),
+    status: 'running',
+    stop: null,
+    cycle_no: number,
+    usage: null,
+    epoch: lease.epoch,
+    config_version: row.config_version,
+    attempts: 1,
+    taken_seq: nextSeq,
+    cancel_requested_at: null,
+    active_in: row.active_space_id,
+    created_at: now,
+    ended_at: null,
+  };
+}
+
+function toWaitingEvent({ event_id, created_at, attempts, payload }: EventRow): WaitingEvent {
+  return { eventId: event_id, at: created_at, attempt: attempts + 1, event: fromJson<InboxEvent>(payload) };
+}

@@ -1,0 +1,38 @@
+import type { Services } from '../../ports/services.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { RunRow } from '../../ports/store/tables.ts';
+import type { Cycle } from './cycle.ts';
+import { closeFailedRun } from './fail-run.ts';
+import { readDecisions } from './read-decisions.ts';
+import type { EventRow } from './read-thread.ts';
+import { type CycleInputs, toCycle } from './to-cycle.ts';
+
+/** A run that crashed this many workers in a row, without any progress, would crash the next one too. */
+const MAX_TAKEOVERS = 20;
+
+/** Continues a run that another worker left open. Returns undefined if it ends the run. */
+export async function takeOverRun(
+  services: Services,
+  { open, ...inputs }: CycleInputs & { open: RunRow },
+): Promise<Cycle | undefined> {
+  const { held, past } = inputs;
+  const { tx, lease } = held;
+  const { consciousness } = past;
+  const events = await eventsOfRun(tx, open.id);
+  const attempts = consciousness.nextSeq > open.taken_seq ? 1 : open.attempts + 1;
+  await tx.db
+    .updateTable('runs')
+    .set({ epoch: lease.epoch, attempts, taken_seq: consciousness.nextSeq })
+    .where('id', '=', open.id)
+    .execute();
+  const answers = await readDecisions(tx, events);
+  const cycle = toCycle(inputs, { run: open, entries: [], written: [], answers, isTakenOver: true });
+  if (attempts <= MAX_TAKEOVERS) return cycle;
+  const message = `This run was taken over ${MAX_TAKEOVERS} times without making progress.`;
+  await closeFailedRun(services, held, cycle, { message, retry: false });
+  return undefined;
+}
+
+async function eventsOfRun(tx: Tx, runId: string): Promise<EventRow[]> {
+  return await tx.db.selectFrom('inbox_events').selectAll().where('run_id', '=', runId).execute();
+}

@@ -1,0 +1,54 @@
+import type { Entry } from '@lastcall/core';
+import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
+import type { RunRow } from '../../ports/store/tables.ts';
+import type { HeldThread } from '../lease/lease.ts';
+import type { ConfiguredAgent, Cycle } from './cycle.ts';
+import { startState } from './cycle-state.ts';
+import type { Past } from './read-past.ts';
+import type { ThreadContext, ThreadedAgent } from './read-thread.ts';
+
+/** What was read of a thread that has something to do. */
+export interface CycleInputs {
+  readonly held: HeldThread;
+  readonly agent: ConfiguredAgent;
+  readonly row: ThreadedAgent;
+  readonly context: ThreadContext;
+  readonly past: Past;
+}
+
+interface RunInputs extends Pick<Cycle, 'answers' | 'isTakenOver'> {
+  readonly run: RunRow;
+  readonly entries: readonly Entry[];
+  readonly written: readonly TranscriptRow[];
+}
+
+export function toCycle(
+  {
+    held: { lease },
+    agent,
+    context: { rows, situation },
+    past: { consciousness, transcript, state },
+    row,
+  }: CycleInputs,
+  { run, entries, written, ...rest }: RunInputs,
+): Cycle {
+  transcript.push(...entries);
+  return {
+    lease,
+    runId: run.id,
+    number: run.cycle_no,
+    agent,
+    transcript,
+    records: consciousness.records,
+    rows: [...rows, ...written],
+    situation,
+    state,
+    ...rest,
+    isCancelRequested: run.cancel_requested_at !== null,
+    start: startState({
+      nextSeq: consciousness.nextSeq + entries.length,
+      activeSpaceId: row.active_space_id,
+      announcedSpaceId: run.active_in,
+    }),
+  };
+}

@@ -1,0 +1,43 @@
+import type { TurnEvent } from '@lastcall/core';
+import { cutForPeople } from '../../domain/consciousness/cut-output.ts';
+import { asJson, fromJson, toJson } from '../../ports/store/json.ts';
+import type { CycleEvent } from './cycle-event.ts';
+import { createTextField, type TextField } from './text-field.ts';
+
+/** Reads what core reports while the model writes and tools run. It knows how far the texts of messages were written. */
+export class TurnEventReader {
+  readonly #outputBytes: number;
+  readonly #texts = new Map<string, TextField>();
+
+  constructor({ outputBytes }: { outputBytes: number }) {
+    this.#outputBytes = outputBytes;
+  }
+
+  /** Returns undefined for what changes nothing in the cycle. */
+  read(event: TurnEvent): CycleEvent | undefined {
+    switch (event.type) {
+      case 'step.start':
+        this.#texts.clear();
+        return { type: 'step-started', attempt: event.attempt };
+      case 'tool-input-start': {
+        const { callId, toolName } = event;
+        if (toolName === 'send_message') this.#texts.set(callId, createTextField('text'));
+        return { type: 'input-started', callId, toolName };
+      }
+      case 'tool-input-delta': {
+        const { callId, delta } = event;
+        return { type: 'input-extended', callId, delta, text: this.#texts.get(callId)?.push(delta) ?? '' };
+      }
+      case 'tool-call.progress':
+        return { type: 'progress-reported', callId: event.callId, value: this.#toProgress(event.value) };
+      default:
+        return undefined;
+    }
+  }
+
+  /** Serialized now, because the tool may change the value before it is written. */
+  #toProgress(value: unknown): unknown {
+    const json = toJson(asJson(value));
+    return Buffer.byteLength(json) > this.#outputBytes ? cutForPeople(json, this.#outputBytes) : fromJson(json);
+  }
+}

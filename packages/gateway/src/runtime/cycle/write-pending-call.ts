@@ -1,0 +1,40 @@
+import { openPending } from '../../domain/pending/open-pending.ts';
+import { openCardIfMember, updateCard } from '../../domain/spaces/tool-card.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { ApplyContext } from './apply-context.ts';
+import type { PendingWrite } from './cycle-write.ts';
+import { endUnendedCall } from './unended-calls.ts';
+
+/** Stores a call that somebody else will answer, and opens the card that asks them. */
+export async function writePendingCall(context: ApplyContext, tx: Tx, write: PendingWrite): Promise<void> {
+  const { services, cycle, toolNamed } = context;
+  const { call, spaceId } = write;
+  const tool = toolNamed(call.toolName);
+  await openPending(tx, {
+    ...call,
+    agentId: cycle.agent.id,
+    runId: cycle.runId,
+    spaceId,
+    display: tool?.display ?? call.display,
+    answeredBy: tool?.answerers,
+    resultSchema: tool?.resultSchema,
+    inputSchema: await tool?.inputSchema(),
+    expiresAt: call.expiresAt ?? (tool?.expiresInMs === undefined ? undefined : tx.now() + tool.expiresInMs),
+  });
+  if (spaceId !== null) await askInSpace(context, tx, { ...write, spaceId });
+}
+
+async function askInSpace(
+  { services, cycle }: ApplyContext,
+  tx: Tx,
+  { call, spaceId, rawInput }: PendingWrite & { spaceId: string },
+): Promise<void> {
+  const { callId, toolName, input } = call;
+  const { runId, agent } = cycle;
+  const status = 'requires_action';
+  const card = { spaceId, entityId: agent.entityId, runId, callId, toolName, input, status, rawInput } as const;
+  const asked = (await updateCard(services, tx, callId, { status })) ?? (await openCardIfMember(services, tx, card));
+  // The agent was removed from the space. Operators still see the call.
+  if (asked === undefined && rawInput === undefined)
+    endUnendedCall(services, tx, { callId, kind: 'tool', spaceId }, 'The agent is no longer in the space.');
+}
