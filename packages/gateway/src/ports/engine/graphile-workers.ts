@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@lastcall/core';
+import { backoffMs } from '@lastcall/core/internal';
 import { type Runner, run, Logger as WorkerLogger } from 'graphile-worker';
 import type { Pool, PoolClient } from 'pg';
 import { createPool } from '../store/postgres-pool.ts';
@@ -63,13 +64,12 @@ interface Running {
 
 /** How long an unreachable database may delay a stop. */
 const STOP_MS = 2_000;
-const FIRST_RETRY_MS = 100;
-const MAX_RETRY_MS = 2_000;
+const RETRY = { firstMs: 100, maxMs: 2_000 };
 
 async function relaunch(options: WorkersOptions, stopping: AbortSignal): Promise<Running | undefined> {
-  for (let delay = FIRST_RETRY_MS; ; delay = Math.min(delay * 2, MAX_RETRY_MS)) {
+  for (let attempt = 1; ; attempt++) {
     try {
-      await sleep(delay, undefined, { signal: stopping });
+      await sleep(backoffMs(attempt, RETRY), undefined, { signal: stopping });
       return await launch(options, stopping);
     } catch (error) {
       if (stopping.aborted) return undefined;
