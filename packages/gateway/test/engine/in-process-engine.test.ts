@@ -1,29 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createHook } from 'node:async_hooks';
+import { expect, test } from 'vitest';
 import { createInProcessEngine } from '../../src/ports/engine/in-process-engine.ts';
-import { openSqliteStore } from '../../src/ports/store/sqlite-store.ts';
-import type { Store } from '../../src/ports/store/store.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { onSqlite } from '../support/stores.ts';
 
-let store: Store;
-const home = mkdtempSync(join(tmpdir(), 'lastcall-engine-'));
-beforeAll(async () => {
-  store = await openSqliteStore({ home, synchronous: 'NORMAL' });
-});
-afterAll(async () => {
-  await store.close();
-  rmSync(home, { recursive: true });
-});
+const database = forAllTests(onSqlite.create);
+const store = forAllTests(() => database.open());
+const engine = forAllTests(async () => createInProcessEngine());
 
-test('[G44] who is to be woken in hours is left to the sweep, and has no timer; who is in seconds has one', async () => {
-  const engine = createInProcessEngine();
+test('[G44] a wake that is hours away costs no timer, and one that is seconds away costs one', async () => {
   await engine.start(async () => {});
-  const timers = vi.spyOn(globalThis, 'setTimeout');
+  let timers = 0;
+  const watch = createHook({ init: (_id, type) => void (timers += type === 'Timeout' ? 1 : 0) }).enable();
   await store.transaction((tx) => engine.enqueue(tx, 'far', Date.now() + 7_200_000));
-  expect(timers).not.toHaveBeenCalled();
+  expect(timers).toBe(0);
   await store.transaction((tx) => engine.enqueue(tx, 'near', Date.now() + 30_000));
-  expect(timers).toHaveBeenCalledOnce();
-  timers.mockRestore();
-  await engine.stop();
+  expect(timers).toBe(1);
+  watch.disable();
 });
