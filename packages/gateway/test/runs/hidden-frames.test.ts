@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
@@ -139,8 +140,8 @@ describeWorlds('the frame that delimits events', (open) => {
     ];
     expect(JSON.stringify(seen)).toContain('inbox-hidden');
     expect(JSON.stringify(seen)).not.toContain(tag);
-    expect(JSON.stringify(world.logs)).toContain('inbox-hidden');
-    expect(JSON.stringify(world.logs)).not.toContain(tag);
+    expect(inspect(world.logs, { depth: 9 })).toContain('inbox-hidden');
+    expect(inspect(world.logs, { depth: 9 })).not.toContain(tag);
     const { id } = await world.store.db
       .selectFrom('runs')
       .select('id')
