@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { fromJson } from '../../src/ports/store/json.ts';
 import { answerText, doDuties, dutiesOf, inSpace } from './answering.ts';
-import { type Crew, kinds, openCrew } from './crew.ts';
+import { type Crew, type CrewOptions, kinds, openCrew } from './crew.ts';
 import type { ModelReply } from './loopback-model.ts';
 import type { ModelRequest } from './model-request.ts';
 import { say } from './site.ts';
@@ -55,21 +55,7 @@ describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ ki
   });
 
   test('[G20] [G47] inside a call after enter_space: its start and its input are shown once, and those of the calls after it too', async () => {
-    const inside = Promise.withResolvers<string>();
-    let crashed = false;
-    await using crew = await openCrew({
-      kind,
-      decide: recordTwice,
-      async onTool({ gateway }) {
-        inside.resolve(gateway);
-        if (!crashed) await never;
-      },
-    });
-    await say(crew.first.url, 'North', 'Anna: record m1');
-    const victim = await inside.promise;
-    crashed = true;
-    await crew.crash(victim);
-    await crew.answered('m1');
+    await using crew = await crashInsideCall({ kind, decide: recordTwice });
     expect(await crew.problems()).toEqual([]);
     expect(await writtenInputs(crew)).toEqual(['{"ref":"m1"}', '{"ref":"m1-again"}']);
   });
@@ -118,21 +104,7 @@ describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ ki
 // What decides about these is the same wherever it is written.
 describe('a gateway is killed', { concurrent: true }, () => {
   test('[G39] inside a call that is idempotent: it runs again, with the same key', async () => {
-    const inside = Promise.withResolvers<string>();
-    let crashed = false;
-    await using crew = await openCrew({
-      kind: 'sqlite',
-      decide: doDuties,
-      async onTool({ gateway }) {
-        inside.resolve(gateway);
-        if (!crashed) await never;
-      },
-    });
-    await say(crew.first.url, 'North', 'Anna: record m1');
-    const victim = await inside.promise;
-    crashed = true;
-    await crew.crash(victim);
-    await crew.answered('m1');
+    await using crew = await crashInsideCall({ kind: 'sqlite', decide: doDuties });
     expect(await crew.problems()).toEqual([]);
     const effects = await crew.site.effects();
     expect(effects).toHaveLength(2);
@@ -247,4 +219,23 @@ async function outcomesOf({ site }: Crew, toolName: string): Promise<string[]> {
     const { status, code } = fromJson<{ status: string; code?: string }>(outcome ?? '{}');
     return code === undefined ? status : `${status} ${code}`;
   });
+}
+
+/** The gateway is killed inside its first call of a tool, and the message is answered all the same. */
+async function crashInsideCall(options: Pick<CrewOptions, 'kind' | 'decide'>): Promise<Crew> {
+  const inside = Promise.withResolvers<string>();
+  let crashed = false;
+  const crew = await openCrew({
+    ...options,
+    async onTool({ gateway }) {
+      inside.resolve(gateway);
+      if (!crashed) await never;
+    },
+  });
+  await say(crew.first.url, 'North', 'Anna: record m1');
+  const victim = await inside.promise;
+  crashed = true;
+  await crew.crash(victim);
+  await crew.answered('m1');
+  return crew;
 }
