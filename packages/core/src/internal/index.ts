@@ -4,3 +4,4 @@
 export { backoffMs } from '../backoff-ms.ts';
 export { advertise } from '../tools/advertise.ts';
 export { closestNames } from '../tools/closest-names.ts';
+export { streamResult } from '../turn/stream-result.ts';
