@@ -26,7 +26,7 @@ describeIdleWorld('hops', ({ world }) => {
   });
 
   test('[G5] a person’s message resets the count, a service’s does not', async () => {
-    const near = world.with({ hops: 1 });
+    const near = world.with({ hopLimit: 1 });
     const [one, two, ann] = [await world.agent(), await world.agent(), await world.person()];
     const relay = await world.in((tx) => createEntity(world.services, tx, { kind: 'service', displayName: 'Relay' }));
     const space = await world.space('Space', [one, two, ann, relay.id]);
@@ -49,7 +49,7 @@ describeIdleWorld('hops', ({ world }) => {
   });
 
   test('[G5] messages that no agent hears are not counted', async () => {
-    const near = world.with({ hops: 1 });
+    const near = world.with({ hopLimit: 1 });
     const [one, ann] = [await world.agent(), await world.person()];
     const space = await world.space('Space', [one, ann]);
     for (let i = 0; i < 5; i++) await near.say(space, one, 'a report for people');
@@ -66,7 +66,7 @@ describeIdleWorld('hops', ({ world }) => {
       await world.agent('Patient', { limits: { hopLimit: 2 } }),
     ];
     const space = await world.space('Space', [talker, deaf, patient]);
-    const near = world.with({ hops: 1 });
+    const near = world.with({ hopLimit: 1 });
     for (let hop = 1; hop <= 3; hop++) await near.say(space, talker, `${hop}`);
     expect(await statusesOf(deaf)).toEqual(['withheld', 'withheld', 'withheld']);
     expect(await statusesOf(patient)).toEqual(['pending', 'pending', 'withheld']);

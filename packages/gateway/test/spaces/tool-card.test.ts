@@ -151,7 +151,7 @@ describeIdleWorld('cards', ({ world }) => {
     const [one, two] = [await world.agent(), await world.agent()];
     const space = await world.space('Space', [one, two]);
     world.wakes.length = 0;
-    const near = world.with({ hops: 1 });
+    const near = world.with({ hopLimit: 1 });
     const card = {
       spaceId: space,
       entityId: one,
