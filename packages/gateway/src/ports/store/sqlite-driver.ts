@@ -6,6 +6,7 @@ import {
   type Driver,
   type Kysely,
   type QueryResult,
+  type SelectModifierNode,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
@@ -21,7 +22,7 @@ export function sqliteDialect(driver: SqliteDriver): Dialect {
     createAdapter: () => new QueueingAdapter(),
     createDriver: () => driver,
     createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createQueryCompiler: () => new LocklessCompiler(),
   };
 }
 
@@ -29,6 +30,13 @@ export function sqliteDialect(driver: SqliteDriver): Dialect {
 class QueueingAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true;
+  }
+}
+
+/** SQLite runs one transaction at a time: it has no locks of rows, and needs none. So `for update` and its like are left out. */
+class LocklessCompiler extends SqliteQueryCompiler {
+  protected override visitSelectModifier(node: SelectModifierNode): void {
+    if (node.modifier === undefined || node.modifier === 'Distinct') super.visitSelectModifier(node);
   }
 }
 
