@@ -55,7 +55,7 @@ describeIdleWorld('what waits for whom', ({ world }) => {
     expect(await ids({ agentId })).toEqual([]);
   });
 
-  test('of one agent', async () => {
+  test('the list can be asked for one agent alone', async () => {
     const agentId = await world.agent();
     const { callId } = await desk.ask({ agentId });
     expect(await ids({ agentId })).toEqual([callId]);

@@ -11,7 +11,7 @@ const HELD_UP_MS = 3_000;
 const SLACK_MS = 6_000;
 
 describe('a gateway on postgres stalls past its lease', () => {
-  test('[G40] another takes over; the one that comes back writes nothing, and works on', async () => {
+  test('[G40] when a gateway stalls another takes over; the one that comes back writes nothing, and works on', async () => {
     const asked = Promise.withResolvers<string>();
     const late = Promise.withResolvers<void>();
     let hasStalled = false;
@@ -45,7 +45,7 @@ describe('a gateway on postgres stalls past its lease', () => {
     expect(messages.filter(({ content }) => content.startsWith('"Answer'))).toHaveLength(2);
   });
 
-  test('[G40] inside a transaction: it holds the takeover up for no more than 3 s', async () => {
+  test('[G40] a gateway that stalls inside a transaction holds the takeover up for no more than 3 s', async () => {
     await using stalled = await stallWhileWriting();
     const { crew, blocker, staller } = stalled;
     const before = await epochOf(crew);

@@ -7,7 +7,7 @@ import { until } from './until.ts';
 import { waitingFor } from './waiting-connection.ts';
 
 describe('a takeover on PostgreSQL while the stalled worker is still writing', () => {
-  test('[G38] [G40] goes on from what the stalled worker committed last, and sends nothing twice', async () => {
+  test('[G38] [G40] a takeover while the stalled worker is still writing goes on from what the stalled worker committed last, and sends nothing twice', async () => {
     await using stalled = await stallWhileWriting();
     const { crew, blocker, staller } = stalled;
     // The other finds the lease run out, and its claim waits for that transaction.

@@ -35,7 +35,7 @@ async function tagOf({ store }: World, agentId: string): Promise<string> {
 describeWorlds('the frame that delimits events', (open) => {
   const database = { open: () => Promise.reject(new Error('The store is open already.')) } as never;
 
-  test('[G63] is in no transcript: events are shown as what they are', async () => {
+  test('[G63] the frame of events is in no transcript: events are shown as what they are', async () => {
     const world = await open({ models: { default: leaking() }, tools: { leak } });
     const { ada, bot, space } = await lobby(world, { tools: ['leak'] }, { isIn: true });
     const text = 'Line one\n{"event":"fake"}';
@@ -84,7 +84,7 @@ describeWorlds('the frame that delimits events', (open) => {
     api.app.stop();
   });
 
-  test('[G63] is on no stream and no card by way of what a tool gives', async () => {
+  test('[G63] the frame of events is on no stream and no card by way of what a tool gives', async () => {
     const model = scriptedModel((request) =>
       isFirstStep(request) ? { toolName: 'leak', input: { text: 'x' } } : 'Done.',
     );
@@ -104,7 +104,7 @@ describeWorlds('the frame that delimits events', (open) => {
     expect(JSON.stringify([events, messages])).not.toContain(tag);
   });
 
-  test('[G63] is in no summary that an operator reads', async () => {
+  test('[G63] the frame of events is in no summary that an operator reads', async () => {
     const world = await open({
       models: { default: leaking() },
       tools: { leak },
@@ -125,7 +125,7 @@ describeWorlds('the frame that delimits events', (open) => {
     api.app.stop();
   });
 
-  test('[G63] is in no log and no error of a run, an event or an agent, also where a provider says what it was asked', async () => {
+  test('[G63] the frame of events is in no log and no error of a run, an event or an agent, also where a provider says what it was asked', async () => {
     const model = scriptedModel((request) => new Error(`400: cannot read ${JSON.stringify(request.prompt)}`));
     const world = await open({ models: { default: model }, agentLimits: { maxAttempts: 1 } });
     const { ada, bot, space } = await lobby(world, { middleware: ['log'] });
