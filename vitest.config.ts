@@ -10,6 +10,7 @@ export default defineConfig({
     // For what never ends: no test is held to a time, and a busy machine fails none.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     // Many tests wait for other processes: on two cores one worker would leave both idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // Packages run from source: the same files that `npm start` runs, no build in between.

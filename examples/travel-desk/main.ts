@@ -1,9 +1,6 @@
 // A gateway in this process: a person asks over HTTP, an agent asks back with a card, and goes on when it is answered.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { tool } from '@lastcall/core';
-import { createGateway } from '@lastcall/gateway';
+import { startTestGateway, waitFor } from '@lastcall/gateway/testing';
 import { z } from 'zod';
 
 const bookHotel = tool({
@@ -12,11 +9,8 @@ const bookHotel = tool({
   execute: ({ city }) => `A room in ${city} is booked.`,
 });
 
-const home = await mkdtemp(join(tmpdir(), 'lastcall-travel-desk-'));
-const key = 'a-key-for-this-example-alone';
-const gateway = createGateway({
-  // Everything of the environment is left out: no key of a provider, so the agent speaks through the rehearsal.
-  env: { LASTCALL_SECRET_KEY: key, LASTCALL_LOG_LEVEL: 'silent', LASTCALL_HOME: home, PORT: '0' },
+// It names no model, so the agent speaks through the rehearsal.
+await using gateway = await startTestGateway({
   tools: {
     book_hotel: bookHotel,
     confirm_booking: {
@@ -29,63 +23,32 @@ const gateway = createGateway({
   agents: [{ name: 'Concierge', instructions: 'Book hotels.', tools: ['confirm_booking', 'book_hotel'] }],
   spaces: [{ name: 'Travel desk', agents: ['Concierge'], people: [{ name: 'Ada' }] }],
 });
-await gateway.start();
 
-/** One request to the API. */
-async function api<T>(path: string, body?: object): Promise<T> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const init = body === undefined ? { headers } : { headers, method: 'POST', body: JSON.stringify(body) };
-  return (await (await fetch(`${gateway.url}${path}`, init)).json()) as T;
-}
-
-interface Page<T> {
-  readonly items: readonly T[];
-}
 interface Message {
-  readonly id: string;
   readonly entityId: string;
   readonly kind: 'text' | 'tool';
   readonly text: string;
   readonly status: string;
   readonly metadata: { readonly toolName?: string; readonly input?: unknown };
 }
-interface Pending {
-  readonly callId: string;
-  readonly runId: string;
-}
 
-const [space] = (await api<Page<{ id: string }>>('/api/spaces')).items;
-const people = (await api<Page<{ id: string; displayName: string; kind: string }>>('/api/entities')).items;
+const [space] = (await gateway.api('/api/spaces')).items;
+const people: { id: string; displayName: string; kind: string }[] = (await gateway.api('/api/entities')).items;
 const names = new Map(people.map(({ id, displayName }) => [id, displayName]));
 const ada = people.find(({ kind }) => kind === 'human');
-const messages = `/api/spaces/${space?.id}/messages`;
-
+const path = `/api/spaces/${space.id}/messages`;
+const messages = async (): Promise<Message[]> => (await gateway.api(path)).items;
 /** Polls: a page in a browser would follow the stream of the space instead. */
-async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
+const texts = (count: number) =>
+  waitFor(async () => (await messages()).filter(({ kind }) => kind === 'text').length >= count);
 
-const answers = async (count: number): Promise<true | undefined> => {
-  const { items } = await api<Page<Message>>(messages);
-  return items.filter(({ kind, entityId }) => kind === 'text' && entityId !== ada?.id).length >= count
-    ? true
-    : undefined;
-};
+await gateway.api(path, { entityId: ada?.id, text: 'Please book a hotel in Tokyo.' });
+const { callId, runId } = await waitFor(async () => (await gateway.api('/api/pending')).items[0]);
+await texts(2);
+await gateway.api(`/api/runs/${runId}/tool-results`, { callId, result: { confirmed: true } });
+await texts(3);
 
-await api(messages, { entityId: ada?.id, text: 'Please book a hotel in Tokyo.' });
-const waiting = await until(async () => (await api<Page<Pending>>('/api/pending')).items[0]);
-await until(() => answers(1));
-await api(`/api/runs/${waiting.runId}/tool-results`, { callId: waiting.callId, result: { confirmed: true } });
-await until(() => answers(2));
-
-for (const { entityId, kind, text, status, metadata } of (await api<Page<Message>>(messages)).items) {
+for (const { entityId, kind, text, status, metadata } of await messages()) {
   const said = kind === 'text' ? text : `[${metadata.toolName} ${JSON.stringify(metadata.input)}: ${status}]`;
   console.log(`${names.get(entityId)}: ${said}`);
 }
-
-await gateway.stop();
-await rm(home, { recursive: true });

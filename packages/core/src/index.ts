@@ -44,7 +44,7 @@ export { plan } from './planning/plan.ts';
 export { type PlanningOptions, planningSection } from './planning/planning-section.ts';
 export type { PlanningStrategy } from './planning/planning-strategy.ts';
 export { type AgentMode, buildModes, type ModesOptions } from './plugin/agent-modes.ts';
-export { type AgentConfig, type Plugin, type PluginDefinition, plugin } from './plugin/plugin.ts';
+export { type ModeConfig, type Plugin, type PluginDefinition, plugin } from './plugin/plugin.ts';
 export type { PluginHooks } from './plugin/plugin-hooks.ts';
 export type { GuardContext, Policy, PolicyCall, PolicyContext, RecordingContext, Verdict } from './policies/policy.ts';
 export { readBeforeWrite } from './policies/read-before-write.ts';

@@ -172,9 +172,9 @@ function models({ config, settings, env }: Starting): (name: string | undefined)
 
 /** The agents' defaults for inbox length and hop limit also apply where the gateway itself decides. */
 function gatewayLimits({ config, settings, tuning }: Starting): GatewayLimits {
-  const { hopLimit: hops, inboxLength } = config.limits.agent ?? {};
+  const { hopLimit, inboxLength } = config.limits.agent ?? {};
   const fromAgentDefaults = {
-    ...(hops === undefined ? {} : { hops }),
+    ...(hopLimit === undefined ? {} : { hopLimit }),
     ...(inboxLength === undefined ? {} : { inboxLength }),
   };
   return { ...resolveGatewayLimits(config.limits, settings.leaseMs), ...fromAgentDefaults, ...tuning };

@@ -1,6 +1,8 @@
 // The door of @lastcall/core/internal, for the other packages of this repository. No version covers it: a name here may
 // change or go with any release, so nobody else should import it.
 
+export { backoffMs } from '../backoff-ms.ts';
 export { advertise } from '../tools/advertise.ts';
 export { closestNames } from '../tools/closest-names.ts';
+export { streamResult } from '../turn/stream-result.ts';
 export { toTranscriptJson } from '../turn/transcript-json.ts';

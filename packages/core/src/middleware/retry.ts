@@ -1,3 +1,4 @@
+import { backoffMs } from '../backoff-ms.ts';
 import type { Clock } from '../clock.ts';
 import { systemClock } from '../defaults.ts';
 import {
@@ -33,7 +34,11 @@ const OPTIONS: KnownNames = knownNames<RetryOptions>(
  */
 export function retry(options: RetryOptions): Middleware {
   assertKnownOptions(options, OPTIONS);
-  const { attempts, backoff = (attempt: number) => 200 * 2 ** (attempt - 1), clock = systemClock } = options;
+  const {
+    attempts,
+    backoff = (attempt: number) => backoffMs(attempt, { firstMs: 200 }),
+    clock = systemClock,
+  } = options;
   if (!Number.isInteger(attempts) || attempts < 1)
     throw new OptionsError('attempts', 'must be a whole number of 1 or more.');
   const wait = (attempt: number, signal?: AbortSignal): Promise<void> =>
@@ -61,7 +66,7 @@ export function retry(options: RetryOptions): Middleware {
         } catch (error) {
           if (attempt >= attempts || isOver() || !isRetryable(error)) throw error;
           await wait(attempt, request.abortSignal);
-          // A wait cut short is no time for another try: nobody wants the reply any more.
+          // A wait cut short is no time for another try: the turn no longer wants the reply.
           if (isOver()) throw error;
         }
       }

@@ -3,7 +3,7 @@ import { describeError } from '../results/describe-error.ts';
 import { resolveTool } from '../tools/resolved-tool.ts';
 import { assertToolSet, type ToolSet } from '../tools/tool-set.ts';
 import { assertNamesOnly } from './named-tools.ts';
-import { type AgentConfig, type Plugin, plugin } from './plugin.ts';
+import { type ModeConfig, type Plugin, plugin } from './plugin.ts';
 import { joinHooks, type PluginHooks } from './plugin-hooks.ts';
 
 export interface ModesOptions<C, M extends string> {
@@ -17,7 +17,7 @@ export interface ModesOptions<C, M extends string> {
 }
 
 /** A mode as a turn takes it: `runTurn({ ...modes.main, model, session, prompt })`. */
-export interface AgentMode extends AgentConfig, PluginHooks {}
+export interface AgentMode extends ModeConfig, PluginHooks {}
 
 /**
  * Builds every mode of an agent at once, so that a mode that cannot work fails here and not when a model gets there.
@@ -72,7 +72,7 @@ function buildMode<C, M extends string>(
   ctx: C,
   mode: M,
   ofAgent: ToolSet,
-): AgentConfig {
+): ModeConfig {
   const configs: Picked[] = plugins.map((one) => ({
     ...one.getAgentConfig(ctx, mode, ofAgent),
     where: { plugin: one.name, mode },
@@ -83,7 +83,7 @@ function buildMode<C, M extends string>(
   return { instructions: instructions.join('\n\n'), tools };
 }
 
-type Picked = AgentConfig & { readonly where: { plugin: string; mode: string } };
+type Picked = ModeConfig & { readonly where: { plugin: string; mode: string } };
 
 function joinTools(configs: readonly Picked[]): ToolSet {
   const joined: Record<string, ToolSet[string]> = {};

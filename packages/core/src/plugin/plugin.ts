@@ -6,7 +6,7 @@ import { assertNamesOnly } from './named-tools.ts';
 import { assertHooks, type PluginHooks } from './plugin-hooks.ts';
 
 /** What an agent is in one mode: what it is told, and what it can do. */
-export interface AgentConfig {
+export interface ModeConfig {
   readonly instructions: string;
   readonly tools: ToolSet;
 }
@@ -17,7 +17,7 @@ export interface PluginDefinition<C = unknown, M extends string = string> {
   /** The tools it brings. */
   tools: (ctx: C) => ToolSet;
   /** What the agent is in a mode. `tools` is everything the agent has: pick from it with `filterToolSet`. */
-  getAgentConfig: (ctx: C, mode: M, tools: ToolSet) => AgentConfig;
+  getAgentConfig: (ctx: C, mode: M, tools: ToolSet) => ModeConfig;
   hooks?: PluginHooks;
 }
 
@@ -26,7 +26,7 @@ export interface Plugin<C = unknown, M extends string = string> {
   readonly name: string;
   readonly tools: (ctx: C) => ToolSet;
   /** On its own it picks from the plugin's own tools; `buildModes` gives it those of the whole agent. */
-  readonly getAgentConfig: (ctx: C, mode: M, tools?: ToolSet) => AgentConfig;
+  readonly getAgentConfig: (ctx: C, mode: M, tools?: ToolSet) => ModeConfig;
   readonly hooks?: PluginHooks;
 }
 
@@ -38,7 +38,7 @@ export function plugin<C = unknown, M extends string = string>(definition: Plugi
   return Object.freeze({
     name,
     tools: ownTools,
-    getAgentConfig(ctx: C, mode: M, tools?: ToolSet): AgentConfig {
+    getAgentConfig(ctx: C, mode: M, tools?: ToolSet): ModeConfig {
       const offered = tools ?? ownTools(ctx);
       const config = askConfig({ plugin: name, mode }, () => definition.getAgentConfig(ctx, mode, offered));
       // In a whole agent another plugin may bring the tool: there the mode is checked when it is complete.
@@ -77,7 +77,7 @@ function askTools(name: string, ask: () => unknown): ToolSet {
   });
 }
 
-function askConfig(where: { plugin: string; mode: string }, ask: () => unknown): AgentConfig {
+function askConfig(where: { plugin: string; mode: string }, ask: () => unknown): ModeConfig {
   return blaming(where, () => {
     const config = ask();
     if (typeof config !== 'object' || config === null)

@@ -15,7 +15,7 @@ export interface SectionSource {
   readonly params: Params;
 }
 
-/** They look at the session of the call, so they hold for whoever calls. */
+/** They look at the session of the call, so they hold for every turn that calls the tool. */
 export function createSectionTools(source: SectionSource): ToolSet {
   const open: Execute<OpenInput> = ({ keys }, { session }) => openSections(source, [...new Set(keys)], session);
   const read: Execute<ReadInput> = ({ key }, { session }) => readSection(source, key, session);

@@ -22,7 +22,7 @@ export function compileSchema(schema: unknown): CompiledSchema {
   return compileOnce(inputs, schema, compileInput);
 }
 
-/** An output schema: nobody writes to it, so it needs no JSON Schema and is not closed. */
+/** An output schema: no model writes to it, so it needs no JSON Schema and is not closed. */
 export function compileOutputSchema(schema: unknown): CompiledSchema {
   return compileOnce(outputs, schema, compileOutput);
 }

@@ -11,7 +11,7 @@ import { assertWellFormed } from './well-formed.ts';
 /** Both standards at once: it validates, and it knows its JSON Schema. */
 export type ValidatedJsonSchema<T> = StandardSchemaV1<unknown, T> & StandardJSONSchemaV1<unknown, T>;
 
-// Whoever enforces a schema closed to extra keys needs the document itself, not a converter's idea of it.
+// Closing a schema to extra keys needs the document itself, not a converter's idea of it.
 const documents = new WeakMap<object, JsonSchemaNode>();
 
 /**

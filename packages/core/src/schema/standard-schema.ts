@@ -13,7 +13,7 @@ export function standardOf(schema: unknown): Standard | undefined {
   return typeof standard?.validate === 'function' ? (standard as Standard) : undefined;
 }
 
-// The newest first; whoever does not know it may know the older one.
+// The newest first; a library that does not know it may know the older one.
 const TARGETS: readonly string[] = ['draft-2020-12', 'draft-07'];
 
 /** The JSON Schema that the library makes of its schema, or a SchemaError that says how to supply one. */

@@ -3,9 +3,9 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4Content,
   LanguageModelV4GenerateResult,
-  LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
 import { LastcallError } from '../errors.ts';
+import { streamResult } from '../turn/stream-result.ts';
 
 /** A call that a scripted reply asks for. */
 export interface ScriptedCall {
@@ -57,7 +57,7 @@ export function scriptedModel(
     supportedUrls: {},
     requests,
     doGenerate: next,
-    doStream: async (request) => ({ stream: toStream(await next(request)) }),
+    doStream: async (request) => ({ stream: streamResult(await next(request)) }),
   };
 }
 
@@ -108,44 +108,4 @@ function toContent(
     toolName,
     input: typeof input === 'string' ? input : JSON.stringify(input),
   };
-}
-
-/** The same reply as a provider would stream it: in pieces. */
-function toStream(result: LanguageModelV4GenerateResult): ReadableStream<LanguageModelV4StreamPart> {
-  const parts = [...toParts(result)];
-  let at = 0;
-  return new ReadableStream({
-    pull(controller) {
-      const part = parts[at++];
-      if (part === undefined) controller.close();
-      else controller.enqueue(part);
-    },
-  });
-}
-
-function* toParts({
-  content,
-  finishReason,
-  usage,
-}: LanguageModelV4GenerateResult): Generator<LanguageModelV4StreamPart> {
-  yield { type: 'stream-start', warnings: [] };
-  for (const [index, part] of content.entries()) {
-    const id = String(index);
-    if (part.type === 'text' || part.type === 'reasoning') {
-      const metadata = part.providerMetadata === undefined ? {} : { providerMetadata: part.providerMetadata };
-      yield { type: `${part.type}-start`, id, ...metadata };
-      for (const delta of pieces(part.text)) yield { type: `${part.type}-delta`, id, delta };
-      yield { type: `${part.type}-end`, id };
-    } else if (part.type === 'tool-call') {
-      yield { type: 'tool-input-start', id: part.toolCallId, toolName: part.toolName };
-      for (const delta of pieces(part.input)) yield { type: 'tool-input-delta', id: part.toolCallId, delta };
-      yield { type: 'tool-input-end', id: part.toolCallId };
-      yield part;
-    } else yield part;
-  }
-  yield { type: 'finish', finishReason, usage };
-}
-
-function pieces(text: string): string[] {
-  return text.match(/[\s\S]{1,7}/g) ?? [];
 }

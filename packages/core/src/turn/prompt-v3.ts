@@ -3,6 +3,7 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4ToolResultOutput,
 } from '@ai-sdk/provider';
+import { toBase64 } from '../to-base64.ts';
 
 /** A prompt as version 3 of the provider interface has it: files lie differently, and some parts did not exist. */
 export function toPromptV3(prompt: readonly LanguageModelV4Message[]): unknown[] {
@@ -68,11 +69,4 @@ function toResultFileV3({ type: _, data, ...rest }: ResultFile): unknown {
 /** Version 4 may say `image` alone. */
 function fullType(mediaType: string): string {
   return mediaType.includes('/') ? mediaType : `${mediaType}/*`;
-}
-
-function toBase64(data: Uint8Array | string): string {
-  if (typeof data === 'string') return data;
-  let binary = '';
-  for (const byte of data) binary += String.fromCharCode(byte);
-  return btoa(binary);
 }

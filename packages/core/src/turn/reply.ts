@@ -1,6 +1,7 @@
 import type { LanguageModelV4Content, LanguageModelV4FinishReason } from '@ai-sdk/provider';
 import { type ReadArguments, readArguments } from '../dispatch/read-arguments.ts';
 import type { NewId } from '../new-id.ts';
+import { toBase64 } from '../to-base64.ts';
 import type { AssistantContent, FinishReason, ReplyEntry, RequestedCall } from './entry.ts';
 import type { Usage } from './usage.ts';
 
@@ -128,14 +129,7 @@ type FileContent = Extract<LanguageModelV4Content, { type: 'file' | 'reasoning-f
 function toFilePart(part: FileContent): AssistantContent[number] | undefined {
   const { type, mediaType, data } = part;
   if (data.type !== 'data') return undefined;
-  const text = typeof data.data === 'string' ? data.data : toBase64(data.data);
-  return { type, mediaType, data: { type: 'data', data: text }, ...metadata(part) };
-}
-
-function toBase64(bytes: Uint8Array): string {
-  let characters = '';
-  for (const byte of bytes) characters += String.fromCharCode(byte);
-  return btoa(characters);
+  return { type, mediaType, data: { type: 'data', data: toBase64(data.data) }, ...metadata(part) };
 }
 
 // Parts about the response as a whole, which a provider streams and takes no notice of when they come back.

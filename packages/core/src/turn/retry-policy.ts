@@ -1,9 +1,9 @@
+import { backoffMs } from '../backoff-ms.ts';
 import type { Clock } from '../clock.ts';
 
-// Two more tries cure what passes by itself; longer waits are for whoever runs the turn.
+// Two more tries cure what passes by itself; longer waits are for the host.
 export const DEFAULT_RETRIES = 2;
-const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 60_000;
+const WAIT = { firstMs: 500, maxMs: 60_000 };
 
 // A response that makes no sense, a stream that ended too early among it: the request is not at fault.
 const DAMAGED: readonly unknown[] = ['AI_InvalidResponseDataError', 'AI_EmptyResponseBodyError', 'AI_JSONParseError'];
@@ -24,7 +24,7 @@ export function isRetryable(error: unknown): boolean {
 /** How long to wait before the next try: what the provider asks for, or twice as long each time. */
 export function waitMs(error: unknown, attempt: number, clock: Clock): number {
   const asked = retryAfterMs(error, clock);
-  return Math.min(asked ?? FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS);
+  return asked === undefined ? backoffMs(attempt, WAIT) : Math.min(asked, WAIT.maxMs);
 }
 
 function retryAfterMs(error: unknown, clock: Clock): number | undefined {

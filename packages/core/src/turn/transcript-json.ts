@@ -2,6 +2,7 @@ import { StoredTranscriptError } from '../errors.ts';
 import { flawOfCalls } from '../stored/call-order.ts';
 import { entryShape } from '../stored/entry-shape.ts';
 import { listOf } from '../stored/shape.ts';
+import { toBase64 } from '../to-base64.ts';
 import type { Entry } from './entry.ts';
 
 /** A transcript as plain data. */
@@ -79,6 +80,7 @@ function toPlain(value: unknown, path: unknown[]): unknown {
 }
 
 function toPlainObject(value: object, path: unknown[]): unknown {
+  // The provider interface takes bytes in either form, and JSON holds only this one.
   if (value instanceof Uint8Array) return toBase64(value);
   if (path.includes(value)) return '[circular]';
   if (path.length >= DEEPEST) return '[too deep]';
@@ -108,11 +110,4 @@ function plainFields(fields: Record<string, unknown>, path: unknown[]): Record<s
     else plain[key] = field;
   }
   return plain;
-}
-
-/** The provider interface takes bytes in either form, and JSON holds only this one. */
-function toBase64(bytes: Uint8Array): string {
-  let binary = '';
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary);
 }

@@ -11,7 +11,7 @@ export interface GatewayLimits {
   /** The delay before a failed cycle is tried again. It doubles with each attempt. */
   readonly retryMs: number;
   /** The number of agents' messages in a row, without one by a person, after which no agent is woken. */
-  readonly hops: number;
+  readonly hopLimit: number;
   readonly bodyBytes: number;
   readonly messageCharacters: number;
   readonly resultBytes: number;
@@ -40,7 +40,7 @@ export const DEFAULT_GATEWAY_LIMITS: GatewayLimits = {
   cycles: 500,
   inboxLength: 10_000,
   retryMs: 1_000,
-  hops: 8,
+  hopLimit: 8,
   bodyBytes: 1_000_000,
   messageCharacters: 32_000,
   resultBytes: 256_000,

@@ -1,5 +1,7 @@
-/** A thread in the queue. */
+import { FairQueue } from '../ports/fair-queue.ts';
+
 interface QueuedThread {
+  readonly isUrgent: boolean;
   /** True for a thread that needs a slot; false for one that holds a slot already and waits for its next cycle. */
   readonly needsSlot: boolean;
   readonly admit: () => void;
@@ -15,8 +17,6 @@ export interface AdmissionQueueOptions {
 /** How many threads are admitted in a row before the queue pauses and asks again whether the store keeps up. */
 const BURST = 8;
 const REFILL_MS = 2;
-/** After this many urgent threads in a row, the last free slot goes to another thread: urgent ones may never stop coming. */
-const MAX_URGENT_IN_A_ROW = 8;
 /** One more thread is admitted after this time, however busy the store is: work other than threads may keep it busy for ever. */
 const MAX_WAIT_MS = 20;
 
@@ -28,10 +28,8 @@ const MAX_WAIT_MS = 20;
 export class AdmissionQueue {
   readonly #isBusy: () => boolean;
   #freeSlots: number;
-  readonly #urgent = new Map<string, QueuedThread>();
-  readonly #others = new Map<string, QueuedThread>();
+  readonly #queue = new FairQueue<QueuedThread>();
   #allowance = BURST;
-  #urgentInARow = 0;
   /** When the last thread that is not urgent was admitted. */
   #admittedAt = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -58,42 +56,44 @@ export class AdmissionQueue {
 
   /** Makes a queued thread urgent. */
   prioritize(threadId: string): void {
-    const queued = this.#others.get(threadId);
-    if (queued === undefined) return;
-    this.#others.delete(threadId);
-    this.#urgent.set(threadId, queued);
+    const queued = this.#queue.get(threadId);
+    if (queued === undefined || queued.isUrgent) return;
+    this.#queue.add({ ...queued, isUrgent: true }, threadId);
     this.#admitThreads();
   }
 
-  /** Admits every thread, now and from now on. A worker that stops must not leave anybody waiting. */
+  /** Admits every thread, now and from now on. A worker that stops must not leave any thread waiting. */
   admitAll(): void {
     this.#freeSlots = Number.POSITIVE_INFINITY;
-    for (const queue of [this.#urgent, this.#others]) {
-      for (const { admit } of queue.values()) admit();
-      queue.clear();
-    }
+    this.#admitThreads();
     clearTimeout(this.#timer);
   }
 
-  #enqueue(threadId: string, { needsSlot, isUrgent }: { needsSlot: boolean; isUrgent: boolean }): Promise<void> {
+  #enqueue(threadId: string, thread: Omit<QueuedThread, 'admit'>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    (isUrgent ? this.#urgent : this.#others).set(threadId, { needsSlot, admit: resolve });
+    this.#queue.add({ ...thread, admit: resolve }, threadId);
     this.#admitThreads();
     return promise;
   }
 
   #admitThreads(): void {
-    for (let isAdmitted = true; isAdmitted; ) {
-      const isOthersTurn = this.#urgentInARow >= MAX_URGENT_IN_A_ROW && this.#others.size > 0 && this.#freeSlots <= 1;
-      isAdmitted = this.#admitOne(isOthersTurn ? this.#others : this.#urgent);
-      if (isAdmitted) this.#urgentInARow = isOthersTurn ? 0 : this.#urgentInARow + 1;
+    for (let thread = this.#takeNext(); thread !== undefined; thread = this.#takeNext()) {
+      if (thread.needsSlot) this.#freeSlots--;
+      if (!thread.isUrgent) {
+        this.#allowance--;
+        this.#admittedAt = performance.now();
+      }
+      thread.admit();
     }
-    while (this.#others.size > 0 && this.#mayAdmitOther() && this.#admitOne(this.#others)) {
-      this.#allowance--;
-      this.#admittedAt = performance.now();
-    }
-    if (this.#others.size > 0 || this.#allowance < BURST)
+    if (this.#queue.hasOthers || this.#allowance < BURST)
       this.#timer ??= setTimeout(() => this.#refillAllowance(), REFILL_MS);
+  }
+
+  #takeNext(): QueuedThread | undefined {
+    const mayAdmitOther = this.#queue.hasOthers && this.#mayAdmitOther();
+    return this.#queue.take(
+      ({ needsSlot, isUrgent }) => (isUrgent || mayAdmitOther) && (!needsSlot || this.#freeSlots > 0),
+    );
   }
 
   #mayAdmitOther(): boolean {
@@ -106,17 +106,5 @@ export class AdmissionQueue {
     this.#timer = undefined;
     this.#allowance = BURST;
     this.#admitThreads();
-  }
-
-  /** Admits the first thread of the queue that can go: one that holds a slot already needs no free one. */
-  #admitOne(queue: Map<string, QueuedThread>): boolean {
-    for (const [threadId, { needsSlot, admit }] of queue) {
-      if (needsSlot && this.#freeSlots <= 0) continue;
-      queue.delete(threadId);
-      if (needsSlot) this.#freeSlots--;
-      admit();
-      return true;
-    }
-    return false;
   }
 }

@@ -1,20 +1,15 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { getAgent, listAgents } from '../../src/domain/agents/agent.ts';
 import { createAgent, type NewAgent } from '../../src/domain/agents/create-agent.ts';
 import { pauseAgent, resumeAgent } from '../../src/domain/agents/pause-agent.ts';
 import { type AgentUpdate, updateAgent } from '../../src/domain/agents/update-agent.ts';
 import { getEntity } from '../../src/domain/entities/entity.ts';
 import { listMembers } from '../../src/domain/spaces/membership.ts';
-import { openWorld } from '../spaces/world.ts';
-import { forAllTests } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
 
 const CONFIG = { name: 'Bot', instructions: 'Be kind.' };
 
-describe.each(databases)('agents on $kind', ({ create }) => {
-  const database = forAllTests(create);
-  const world = forAllTests(() => openWorld(database));
-
+describeIdleWorld('agents', ({ world }) => {
   const make = (given: Partial<NewAgent> = {}) =>
     world.in((tx) => createAgent(world.services, tx, { config: CONFIG, ...given }));
   const change = (agentId: string, config: AgentUpdate['config'], more: Partial<AgentUpdate> = {}) =>
@@ -28,7 +23,7 @@ describe.each(databases)('agents on $kind', ({ create }) => {
 
   test('an agent is an entity, a thread, and a member of its spaces, from the start', async () => {
     const [one, two] = [await world.space(), await world.space()];
-    const agent = await make({ spaceIds: [two.id, one.id, two.id], metadata: { team: 'a' } });
+    const agent = await make({ spaceIds: [two, one, two], metadata: { team: 'a' } });
     expect(await getAgent(world.store.db, agent.id)).toEqual(agent);
     expect(agent).toMatchObject({ name: 'Bot', status: 'active', configVersion: 1, config: CONFIG });
     expect(await getEntity(world.store.db, agent.entityId)).toMatchObject({
@@ -38,7 +33,7 @@ describe.each(databases)('agents on $kind', ({ create }) => {
     });
     const thread = await world.store.db.selectFrom('threads').selectAll().where('id', '=', agent.id).executeTakeFirst();
     expect(thread).toMatchObject({ kind: 'agent', agent_id: agent.id, epoch: 0, lease_owner: null });
-    for (const { id } of [one, two])
+    for (const id of [one, two])
       expect((await listMembers(world.store.db, { spaceId: id })).items).toMatchObject([{ entityId: agent.entityId }]);
   });
 
@@ -132,7 +127,7 @@ describe.each(databases)('agents on $kind', ({ create }) => {
     const ann = await world.person();
     const agent = await make();
     await pause(agent.id);
-    await world.say((await world.space(ann, agent)).id, ann, 'Wake up');
+    await world.say(await world.space('Space', [ann, agent.id]), ann, 'Wake up');
     world.wakes.length = 0;
     await resume(agent.id);
     expect(world.wakes).toEqual([agent.id]);
@@ -141,8 +136,8 @@ describe.each(databases)('agents on $kind', ({ create }) => {
   test('[G15] a configuration that is mended wakes the agent that it had stopped; a paused one sleeps on', async () => {
     const ann = await world.person();
     const [broken, paused] = [await make(), await make()];
-    const space = await world.space(ann, broken, paused);
-    await world.say(space.id, ann, 'Hello');
+    const space = await world.space('Space', [ann, broken.id, paused.id]);
+    await world.say(space, ann, 'Hello');
     await setStatus(broken.id, 'invalid');
     await pause(paused.id);
     world.wakes.length = 0;

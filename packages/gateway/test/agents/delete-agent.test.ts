@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { getAgent, listAgents } from '../../src/domain/agents/agent.ts';
 import { deleteAgent } from '../../src/domain/agents/delete-agent.ts';
 import { getEntity } from '../../src/domain/entities/entity.ts';
@@ -12,14 +12,11 @@ import { openCard } from '../../src/domain/spaces/tool-card.ts';
 import { claimThread, fenced } from '../../src/runtime/lease/lease.ts';
 import { insertPendingCall, insertPlan, insertRun } from '../runs/rows.ts';
 import { overlap } from '../spaces/overlap.ts';
-import { openWorld, type World } from '../spaces/world.ts';
-import { forAllTests } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
+import type { World } from '../support/world.ts';
 
-describe.each(databases)('deleting an agent on $kind', ({ kind, create }) => {
-  const database = forAllTests(create);
-  const world = forAllTests(() => openWorld(database));
-  const other = kind === 'postgres' ? forAllTests(() => openWorld(database)) : world;
+describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
+  const other = beside();
 
   const remove = (agentId: string, at: World = world) => at.in((tx) => deleteAgent(at.services, tx, agentId));
   const statusesOf = async (agentId: string) =>
@@ -27,11 +24,11 @@ describe.each(databases)('deleting an agent on $kind', ({ kind, create }) => {
 
   test('[G17] its messages stay, by an author who is gone', async () => {
     const [ann, bot] = [await world.person(), await world.agent('Bot')];
-    const space = await world.space(ann, bot);
-    const said = await world.say(space.id, bot, 'I was here');
-    await remove(bot.id);
-    expect((await listMessages(world.store.db, { spaceId: space.id })).items).toEqual([said]);
-    expect(await getEntity(world.store.db, bot.entityId)).toMatchObject({
+    const space = await world.space('Space', [ann, bot]);
+    const said = await world.post(space, bot, 'I was here');
+    await remove(bot);
+    expect((await listMessages(world.store.db, { spaceId: space })).items).toEqual([said]);
+    expect(await getEntity(world.store.db, bot)).toMatchObject({
       displayName: 'Bot',
       deletedAt: expect.any(Number),
     });
@@ -39,77 +36,77 @@ describe.each(databases)('deleting an agent on $kind', ({ kind, create }) => {
 
   test('[G17] it is found no more, and cannot be deleted twice', async () => {
     const bot = await world.agent();
-    await remove(bot.id);
-    await expect(getAgent(world.store.db, bot.id)).rejects.toMatchObject({ status: 404 });
-    await expect(remove(bot.id)).rejects.toMatchObject({ status: 404 });
+    await remove(bot);
+    await expect(getAgent(world.store.db, bot)).rejects.toMatchObject({ status: 404 });
+    await expect(remove(bot)).rejects.toMatchObject({ status: 404 });
     const ids = async (status?: 'deleted') =>
       (await listAgents(world.store.db, { status, limit: 200 })).items.map(({ id }) => id);
-    expect(await ids()).not.toContain(bot.id);
-    expect(await ids('deleted')).toContain(bot.id);
+    expect(await ids()).not.toContain(bot);
+    expect(await ids('deleted')).toContain(bot);
   });
 
   test('[G17] it leaves its spaces, which are told', async () => {
     const [ann, bot] = [await world.person(), await world.agent()];
-    const spaces = [await world.space(ann, bot), await world.space(ann, bot)];
-    await remove(bot.id);
-    for (const { id } of spaces) {
-      expect((await listMembers(world.store.db, { spaceId: id })).items).toMatchObject([{ entityId: ann.id }]);
+    const spaces = [await world.space('Space', [ann, bot]), await world.space('Space', [ann, bot])];
+    await remove(bot);
+    for (const id of spaces) {
+      expect((await listMembers(world.store.db, { spaceId: id })).items).toMatchObject([{ entityId: ann }]);
       expect(world.heard(id).at(-1)).toBe('member.left');
     }
   });
 
   test('[G17] its open calls are cancelled with their cards, and ended ones stay as they are', async () => {
     const bot = await world.agent();
-    const space = await world.space(bot);
-    const card = { spaceId: space.id, entityId: bot.id, runId: 'r', toolName: 'confirm', input: {} };
-    const calls = { waits: `${bot.id}-1`, approved: `${bot.id}-2`, ended: `${bot.id}-3` };
+    const space = await world.space('Space', [bot]);
+    const card = { spaceId: space, entityId: bot, runId: 'r', toolName: 'confirm', input: {} };
+    const calls = { waits: `${bot}-1`, approved: `${bot}-2`, ended: `${bot}-3` };
     await world.in(async (tx) => {
       await openCard(world.services, tx, { ...card, callId: calls.waits, status: 'requires_action' });
       // Approved: no longer pending, and not yet run.
       await openCard(world.services, tx, { ...card, callId: calls.approved, status: 'running' });
-      await insertPendingCall(tx, { call_id: calls.waits, agent_id: bot.id, space_id: space.id });
-      await insertPendingCall(tx, { call_id: calls.ended, agent_id: bot.id, status: 'resolved' });
+      await insertPendingCall(tx, { call_id: calls.waits, agent_id: bot, space_id: space });
+      await insertPendingCall(tx, { call_id: calls.ended, agent_id: bot, status: 'resolved' });
     });
-    await remove(bot.id);
+    await remove(bot);
     const rows = await world.store.db
       .selectFrom('pending_calls')
       .select('status')
-      .where('agent_id', '=', bot.id)
+      .where('agent_id', '=', bot)
       .orderBy('call_id')
       .execute();
     expect(rows.map(({ status }) => status)).toEqual(['cancelled', 'resolved']);
-    const { items } = await listMessages(world.store.db, { spaceId: space.id });
+    const { items } = await listMessages(world.store.db, { spaceId: space });
     expect(items.map(({ status }) => status)).toEqual(['cancelled', 'cancelled']);
-    expect(world.heard(space.id).filter((type) => type === 'tool-call.cancelled')).toHaveLength(2);
+    expect(world.heard(space).filter((type) => type === 'tool-call.cancelled')).toHaveLength(2);
   });
 
   test('[G17] what waits for it is dead and kept with the reason, and nobody is woken', async () => {
     const [ann, bot] = [await world.person(), await world.agent()];
-    const space = await world.space(ann, bot);
-    await world.say(space.id, ann, 'Too late');
-    await world.in((tx) => insertPlan(tx, { agent_id: bot.id, next_at: 1 }));
+    const space = await world.space('Space', [ann, bot]);
+    await world.say(space, ann, 'Too late');
+    await world.in((tx) => insertPlan(tx, { agent_id: bot, next_at: 1 }));
     world.wakes.length = 0;
-    await remove(bot.id);
-    await world.say(space.id, ann, 'Anybody there?');
-    expect((await listInbox(world.store.db, { agentId: bot.id })).items).toMatchObject([
+    await remove(bot);
+    await world.say(space, ann, 'Anybody there?');
+    expect((await listInbox(world.store.db, { agentId: bot })).items).toMatchObject([
       { status: 'dead', error: { code: 'agent_deleted' } },
     ]);
-    const plans = await world.store.db.selectFrom('plans').select('next_at').where('agent_id', '=', bot.id).execute();
+    const plans = await world.store.db.selectFrom('plans').select('next_at').where('agent_id', '=', bot).execute();
     expect(plans).toEqual([{ next_at: null }]);
     expect(world.wakes).toEqual([]);
     await expect(
-      world.in((tx) => pushServiceEvent(world.services, tx, { agentId: bot.id, source: 's', name: 'n' })),
+      world.in((tx) => pushServiceEvent(world.services, tx, { agentId: bot, source: 's', name: 'n' })),
     ).rejects.toMatchObject({ status: 404 });
   });
 
   test('[G17] its run is asked to end', async () => {
     const [bot, neighbour] = [await world.agent(), await world.agent()];
     const [open, ended, untouched] = await world.in(async (tx) => [
-      await insertRun(tx, { thread_id: bot.id, cycle_no: 2 }),
-      await insertRun(tx, { thread_id: bot.id, cycle_no: 1, status: 'completed' }),
-      await insertRun(tx, { thread_id: neighbour.id }),
+      await insertRun(tx, { thread_id: bot, cycle_no: 2 }),
+      await insertRun(tx, { thread_id: bot, cycle_no: 1, status: 'completed' }),
+      await insertRun(tx, { thread_id: neighbour }),
     ]);
-    await remove(bot.id);
+    await remove(bot);
     expect(await getRun(world.store.db, open)).toMatchObject({ cancelRequestedAt: expect.any(Number) });
     for (const id of [ended, untouched])
       expect(await getRun(world.store.db, id)).not.toHaveProperty('cancelRequestedAt');
@@ -120,15 +117,15 @@ describe.each(databases)('deleting an agent on $kind', ({ kind, create }) => {
 
   test('[G17] a run that a worker is about to begin is asked to end', async () => {
     const bot = await world.agent();
-    const held = await world.store.transaction((tx) => claimThread(tx, bot.id, { owner: 'worker', leaseMs: 60_000 }));
+    const held = await world.store.transaction((tx) => claimThread(tx, bot, { owner: 'worker', leaseMs: 60_000 }));
     if (held === undefined) throw new Error('The thread is free.');
     const begin = (hold: () => Promise<void>) =>
       fenced(world.store, held.lease, async (tx) => {
-        await getAgent(tx.db, bot.id);
+        await getAgent(tx.db, bot);
         await hold();
-        return await insertRun(tx, { thread_id: bot.id });
+        return await insertRun(tx, { thread_id: bot });
       });
-    const [runId] = await overlap(other.store, begin, () => remove(bot.id, other));
+    const [runId] = await overlap(other.store, begin, () => remove(bot, other));
     expect(await getRun(world.store.db, runId)).toMatchObject({ cancelRequestedAt: expect.any(Number) });
   });
 
@@ -136,78 +133,78 @@ describe.each(databases)('deleting an agent on $kind', ({ kind, create }) => {
     const bot = await world.agent();
     const push = (hold: () => Promise<void>) =>
       world.in(async (tx) => {
-        await pushServiceEvent(world.services, tx, { agentId: bot.id, source: 's', name: 'n' });
+        await pushServiceEvent(world.services, tx, { agentId: bot, source: 's', name: 'n' });
         await hold();
       });
-    await overlap(other.store, push, () => remove(bot.id, other));
-    expect(await statusesOf(bot.id)).toEqual(['dead']);
+    await overlap(other.store, push, () => remove(bot, other));
+    expect(await statusesOf(bot)).toEqual(['dead']);
   });
 
   test('[G17] a space that the agent joins while it is deleted is left', async () => {
     const [bot, space] = [await world.agent(), await world.space()];
     const join = (hold: () => Promise<void>) =>
       world.in(async (tx) => {
-        await addMember(world.services, tx, { spaceId: space.id, entityId: bot.id });
+        await addMember(world.services, tx, { spaceId: space, entityId: bot });
         await hold();
       });
-    await overlap(other.store, join, () => remove(bot.id, other));
-    expect((await listMembers(world.store.db, { spaceId: space.id })).items).toEqual([]);
+    await overlap(other.store, join, () => remove(bot, other));
+    expect((await listMembers(world.store.db, { spaceId: space })).items).toEqual([]);
   });
 
   test('[G17] an agent that is taken out of a space while it is deleted is deleted all the same', async () => {
     const [ann, bot] = [await world.person(), await world.agent()];
-    const [left, kept] = [await world.space(ann, bot), await world.space(ann, bot)];
+    const [left, kept] = [await world.space('Space', [ann, bot]), await world.space('Space', [ann, bot])];
     const takeOut = (hold: () => Promise<void>) =>
       world.in(async (tx) => {
-        await removeMember(world.services, tx, { spaceId: left.id, entityId: bot.id });
+        await removeMember(world.services, tx, { spaceId: left, entityId: bot });
         await hold();
       });
-    const [, deleted] = await overlap(other.store, takeOut, () => remove(bot.id, other));
+    const [, deleted] = await overlap(other.store, takeOut, () => remove(bot, other));
     expect(deleted).toMatchObject({ status: 'fulfilled' });
-    await expect(getAgent(world.store.db, bot.id)).rejects.toMatchObject({ status: 404 });
-    for (const { id } of [left, kept])
-      expect((await listMembers(world.store.db, { spaceId: id })).items).toMatchObject([{ entityId: ann.id }]);
+    await expect(getAgent(world.store.db, bot)).rejects.toMatchObject({ status: 404 });
+    for (const id of [left, kept])
+      expect((await listMembers(world.store.db, { spaceId: id })).items).toMatchObject([{ entityId: ann }]);
     const gone = [...world.told, ...(kind === 'postgres' ? other.told : [])].filter(
-      ({ type, channel }) => type === 'member.left' && channel === `space:${left.id}`,
+      ({ type, channel }) => type === 'member.left' && channel === `space:${left}`,
     );
     expect(gone).toHaveLength(1);
   });
 
   test('[G17] a message that is posted while the agent is deleted is dead', async () => {
     const [ann, bot] = [await world.person(), await world.agent()];
-    const space = await world.space(ann, bot);
+    const space = await world.space('Space', [ann, bot]);
     const say = (hold: () => Promise<void>) =>
       world.in(async (tx) => {
-        await postMessage(world.services, tx, { spaceId: space.id, entityId: ann.id, text: 'Hi' });
+        await postMessage(world.services, tx, { spaceId: space, entityId: ann, text: 'Hi' });
         await hold();
       });
-    await overlap(other.store, say, () => remove(bot.id, other));
-    expect(await statusesOf(bot.id)).toEqual(['dead']);
+    await overlap(other.store, say, () => remove(bot, other));
+    expect(await statusesOf(bot)).toEqual(['dead']);
   });
 
   test('[G17] whatever comes at the same moment, nothing waits for it and it is in no space', async () => {
     const ann = await world.person();
     for (let round = 0; round < 5; round++) {
       const [bot, friend] = [await world.agent(), await world.agent()];
-      const spaces = [await world.space(ann, bot, friend), await world.space(ann, bot)];
-      const joined = await world.space(ann);
-      const event = { agentId: bot.id, source: 's', name: 'n' };
+      const spaces = [await world.space('Space', [ann, bot, friend]), await world.space('Space', [ann, bot])];
+      const joined = await world.space('Space', [ann]);
+      const event = { agentId: bot, source: 's', name: 'n' };
       await Promise.allSettled([
-        ...spaces.map(({ id }) => world.say(id, ann, 'a')),
-        ...spaces.map(({ id }) => other.say(id, ann, 'b')),
+        ...spaces.map((id) => world.say(id, ann, 'a')),
+        ...spaces.map((id) => other.say(id, ann, 'b')),
         world.in((tx) => pushServiceEvent(world.services, tx, event)),
-        other.in((tx) => addMember(other.services, tx, { spaceId: joined.id, entityId: bot.id })),
-        remove(bot.id, other),
+        other.in((tx) => addMember(other.services, tx, { spaceId: joined, entityId: bot })),
+        remove(bot, other),
         other.in((tx) => pushServiceEvent(other.services, tx, event)),
-        world.say(spaces[0]?.id ?? '', ann, 'c'),
+        world.say(spaces[0] ?? '', ann, 'c'),
       ]);
-      await expect(getAgent(world.store.db, bot.id)).rejects.toMatchObject({ status: 404 });
-      expect((await statusesOf(bot.id)).filter((status) => status !== 'dead')).toEqual([]);
-      for (const { id } of [...spaces, joined]) {
+      await expect(getAgent(world.store.db, bot)).rejects.toMatchObject({ status: 404 });
+      expect((await statusesOf(bot)).filter((status) => status !== 'dead')).toEqual([]);
+      for (const id of [...spaces, joined]) {
         const { items } = await listMembers(world.store.db, { spaceId: id });
-        expect(items.map(({ entityId }) => entityId)).not.toContain(bot.id);
+        expect(items.map(({ entityId }) => entityId)).not.toContain(bot);
       }
-      expect(await statusesOf(friend.id)).toHaveLength(3);
+      expect(await statusesOf(friend)).toHaveLength(3);
     }
   });
 });

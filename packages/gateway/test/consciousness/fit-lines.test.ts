@@ -15,7 +15,7 @@ test('long lines are clipped before any is left out', () => {
   expect(fitted.map((line) => line.split(' ')[1])).toEqual(lines.map((_, index) => `${index}`));
 });
 
-test('at last the first and the last of them stay, with the number of those that do not', () => {
+test('where there is least room the first and the last line stay, with the number of those that do not', () => {
   const fitted = fitLines(lines, within(700));
   expect(fitted.join('\n').length).toBeGreaterThan(600);
   expect(fitted[0]).toMatch(/^line 0 /);

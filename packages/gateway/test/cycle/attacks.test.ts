@@ -7,7 +7,6 @@ import { pushEvent } from '../../src/domain/inbox/push-event.ts';
 import { removeMember } from '../../src/domain/spaces/membership.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
-import { AdmissionQueue } from '../../src/runtime/admission-queue.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
 import { isFirstStep, resultsOf, textsOf } from '../support/requests.ts';
@@ -254,21 +253,6 @@ describe.each(databases)('attacks on a cycle on $kind', ({ create }) => {
   });
 });
 
-test('an endless stream of urgent threads does not keep the others out for ever', async () => {
-  const queue = new AdmissionQueue({ slots: 1, isBusy: () => false });
-  await queue.acquire('inside', { isUrgent: false });
-  let went = false;
-  void queue.acquire('other', { isUrgent: false }).then(() => {
-    went = true;
-  });
-  for (let index = 0; index < 200 && !went; index++) {
-    const entering = queue.acquire(`person ${index}`, { isUrgent: true });
-    queue.release();
-    await Promise.race([entering, sleep(10)]);
-  }
-  expect(went).toBe(true);
-});
-
 describe.each([onPostgres])('attacks on a cycle of two gateways', ({ create }) => {
   test('[G9] what comes through another gateway while the thread is let go is not left lying', async () => {
     let isLast = false;
@@ -311,12 +295,11 @@ describe.each([onPostgres])('attacks on a cycle of two gateways', ({ create }) =
     await one.start();
     await two.start();
     await one.say(space, ada, 'One');
-    await expect.poll(() => outside.length).toBe(1);
+    await expect.poll(() => outside.length, { timeout: 30_000 }).toBe(1);
     await two.say(space, ada, 'Two');
     await sleep(100);
     outside[0]?.();
-    await sleep(1_000);
-    expect.soft(heard).toEqual(['one', 'two']);
+    await expect.poll(() => heard, { timeout: 30_000 }).toEqual(['one', 'two']);
     await one.stop();
     await two.stop();
     await own.remove();

@@ -84,7 +84,7 @@ function writtenIn(events: readonly Shown[]): string {
 const WHOLE = ['tool-call.start', 'tool-input-delta', 'tool-call.progress', 'tool-call.progress', 'tool-call.complete'];
 
 describeWorlds('a visible call after enter_space in one reply', (open) => {
-  test('[G20] [G47] is shown in the new space only, from its start, with its whole input before anything else', async () => {
+  test('[G20] [G47] a visible call after enter_space is shown in the new space only, from its start, with its whole input before anything else', async () => {
     const { world, here, there, go } = await twoSpaces(open, [
       { toolName: 'enter_space' },
       { toolName: 'look', input },
@@ -97,7 +97,7 @@ describeWorlds('a visible call after enter_space in one reply', (open) => {
     expect(await callsIn(world, here)).toEqual([]);
   });
 
-  test('[G20] [G47] that stands before enter_space is shown at once where the agent was, and each has its own input', async () => {
+  test('[G20] [G47] a visible call before enter_space is shown at once where the agent was, and each has its own input', async () => {
     const { world, here, there, go } = await twoSpaces(open, [
       { toolName: 'look', input: { at: 'first' } },
       { toolName: 'enter_space' },
@@ -113,7 +113,7 @@ describeWorlds('a visible call after enter_space in one reply', (open) => {
     expect(shownThere.map(writtenIn)).toEqual(['{"at":"second"}', '{"at":"third"}']);
   });
 
-  test('[G20] starts in the old space where entering fails', async () => {
+  test('[G20] a visible call after enter_space starts in the old space where entering fails', async () => {
     const { world, here, there, go } = await twoSpaces(open, [
       { toolName: 'enter_space', input: { spaceId: 'nowhere' } },
       { toolName: 'look', input },
@@ -125,7 +125,7 @@ describeWorlds('a visible call after enter_space in one reply', (open) => {
     expect(await callsIn(world, there)).toEqual([]);
   });
 
-  test('[G20] that never runs is shown nowhere, nor is a message', async () => {
+  test('[G20] a visible call after enter_space that never runs is shown nowhere, nor is a message', async () => {
     const { world, here, there, go } = await twoSpaces(
       open,
       [
@@ -142,7 +142,7 @@ describeWorlds('a visible call after enter_space in one reply', (open) => {
     }
   });
 
-  test('[G20] that is written wrong is shown nowhere', async () => {
+  test('[G20] a visible call after enter_space that is written wrong is shown nowhere', async () => {
     const { world, here, there, go } = await twoSpaces(open, [
       { toolName: 'enter_space' },
       { toolName: 'look', input: { at: 7 } },
@@ -151,7 +151,7 @@ describeWorlds('a visible call after enter_space in one reply', (open) => {
     expect([...(await callsIn(world, here)), ...(await callsIn(world, there))]).toEqual([]);
   });
 
-  test('[G47] that waits for somebody shows its start, its input and then what it waits for', async () => {
+  test('[G47] a visible call after enter_space that waits for somebody shows its start, its input and then what it waits for', async () => {
     const { world, there, go } = await twoSpaces(open, [
       { toolName: 'enter_space' },
       { toolName: 'danger', input },
@@ -166,7 +166,7 @@ describeWorlds('a visible call after enter_space in one reply', (open) => {
 });
 
 describeWorlds('a visible call of a model that does not stream what it writes', (open) => {
-  test('[G47] shows its start, its whole input, its progress and one end', async () => {
+  test('[G47] a visible call that is not streamed shows its start, its whole input, its progress and one end', async () => {
     const { world, here, go } = await twoSpaces(open, [{ toolName: 'look', input }], { wrap: withoutPieces });
     await go();
     const shown = await callsIn(world, here);

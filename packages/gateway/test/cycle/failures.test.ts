@@ -22,7 +22,7 @@ const inbox = (world: World, bot: string) =>
     .execute();
 
 describeWorlds('a cycle', (open) => {
-  test('[G11] that fails is tried again with its events, and says which try it is', async () => {
+  test('[G11] a cycle that fails is tried again with its events, and says which try it is', async () => {
     const model = scriptedModel((_request, invocation) => (invocation < 3 ? new Error('overloaded') : 'Done.'));
     const world = await open({ models: { default: model } });
     const { ada, bot, space } = await lobby(world);
@@ -39,7 +39,7 @@ describeWorlds('a cycle', (open) => {
     expect(runs.map(({ status }) => status)).toEqual(['failed', 'failed', 'completed']);
   });
 
-  test('[G11] that fails too often leaves its events dead with the error, holds no later one up, and can be redriven', async () => {
+  test('[G11] a cycle that fails too often leaves its events dead with the error, holds no later one up, and can be redriven', async () => {
     let isBroken = true;
     const model = scriptedModel((request) =>
       isBroken && inboxOf(request).some(({ data }) => data.text === 'poison') ? new Error('cannot read that') : 'Done.',
@@ -189,7 +189,7 @@ describeWorlds('a cycle', (open) => {
     expect(types.filter((type) => type === 'agent.inactive')).toHaveLength(1);
   });
 
-  test('[G17] of an agent that is deleted meanwhile ends, shows the ends of all it began, and leaves what it took dead', async () => {
+  test('[G17] a cycle of an agent that is deleted meanwhile ends, shows the ends of all it began, and leaves what it took dead', async () => {
     const inside = Promise.withResolvers<void>();
     const slow = tool({
       description: 'Takes its time.',

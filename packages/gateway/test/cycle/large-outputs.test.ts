@@ -67,7 +67,7 @@ describe.each(databases)('an output over its limit on $kind', ({ create }) => {
         .outcome ?? 'null',
     ) as { value?: unknown; text: string };
 
-  test('[G61] is cut with a marker, after a whole character, and the run goes on', async () => {
+  test('[G61] an output over its limit is cut with a marker, after a whole character, and the run goes on', async () => {
     const { asked, model } = caller();
     const one = await open(model, {
       give: { tool: giving(() => LARGE), visible: false },
@@ -90,7 +90,7 @@ describe.each(databases)('an output over its limit on $kind', ({ create }) => {
     expect(said?.text).toBe('small');
   });
 
-  test('[G61] is read back whole by its reference, by the agent itself and after a restart, and by no other agent', async () => {
+  test('[G61] an output over its limit is read back whole by its reference, by the agent itself and after a restart, and by no other agent', async () => {
     const { asked, model } = caller();
     const tools = { give: { tool: giving(() => LARGE), visible: false } };
     const one = await open(model, tools);
@@ -122,7 +122,7 @@ describe.each(databases)('an output over its limit on $kind', ({ create }) => {
     expect(resultsOf(model.requests.at(-1) as never).at(-1)?.text).toContain('There is no output');
   });
 
-  test('[G61] shows its beginning on the card and the streams, and operators read the whole', async () => {
+  test('[G61] an output over its limit shows its beginning on the card and the streams, and operators read the whole', async () => {
     const { asked, model } = caller();
     const rows = Array.from({ length: 3_000 }, (_, id) => ({ id, name: `row ${id}` }));
     const one = await open(model, { give: giving(() => rows) });
@@ -159,7 +159,7 @@ describe.each(databases)('an output over its limit on $kind', ({ create }) => {
     api.app.stop();
   });
 
-  test('[G61] that is a file, a failure, a text for people or a report of progress is cut and told of too', async () => {
+  test('[G61] an output over its limit that is a file, a failure, a text for people or a report of progress is cut and told of too', async () => {
     const { asked, model } = caller();
     const image = Buffer.alloc(30_000, 7).toString('base64');
     const picture = {
@@ -208,7 +208,7 @@ describe.each(databases)('an output over its limit on $kind', ({ create }) => {
     expect(back.startsWith(`Here it is.\n[file: image/png]\n${image.slice(0, 20_000)}`)).toBe(true);
   });
 
-  test('[G61] that is even too large to be kept is told as what it is: the tool ran, and its output is gone', async () => {
+  test('[G61] an output over its limit that is even too large to be kept is told as what it is: the tool ran, and its output is gone', async () => {
     const { asked, model } = caller();
     let runs = 0;
     const flood = giving(() => {
@@ -248,7 +248,7 @@ describe.each(databases)('an output over its limit on $kind', ({ create }) => {
     expect((await wholeOf(one, await idOf(one, kept))).text).toHaveLength(sizes.kept);
   });
 
-  test('[G61] [G14] is referred to by its real length after a compaction', async () => {
+  test('[G61] [G14] an output over its limit is referred to by its real length after a compaction', async () => {
     const { asked, model } = caller();
     const one = await open(model, { give: { tool: giving(() => LARGE), visible: false } });
     const { ada, space } = await lobby(one, { tools: ['give'], limits: { consciousnessTokens: 1_000 } });
@@ -260,7 +260,7 @@ describe.each(databases)('an output over its limit on $kind', ({ create }) => {
     expect(JSON.stringify(model.requests.at(-1)?.prompt)).toContain(`(${LARGE.length} characters): read_output`);
   });
 
-  test('[G61] within it nothing is cut, also where the value is large and its text is not', async () => {
+  test('[G61] within the limit nothing is cut, also where the value is large and its text is not', async () => {
     const { asked, model } = caller();
     const rows = Array.from({ length: 3_000 }, (_, id) => ({ id }));
     const rendered = giving(() => rows, { render: (value: unknown[]) => `${value.length} rows` });

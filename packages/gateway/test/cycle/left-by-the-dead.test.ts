@@ -77,7 +77,7 @@ describeWorlds('a payment that a dead worker had begun', (open) => {
     return { ...given, callId };
   }
 
-  test('[G57] [G25] and that was approved is not told as one that never ran, where its agent cannot go on', async () => {
+  test('[G57] [G25] a payment that a dead worker had begun and that was approved is not told as one that never ran, where its agent cannot go on', async () => {
     const { world, models, bot, space, callId, paid } = await approvedAndBegun();
     delete models.default;
     await killWorkerOf(world, bot);
@@ -94,7 +94,7 @@ describeWorlds('a payment that a dead worker had begun', (open) => {
     expect(paid()).toBe(1);
   });
 
-  test('[G57] [G25] and that was approved, of a run that was cancelled and cannot go on, has an end too', async () => {
+  test('[G57] [G25] a payment that a dead worker had begun and that was approved, of a run that was cancelled and cannot go on, has an end too', async () => {
     const { world, models, bot, space, callId } = await approvedAndBegun();
     delete models.default;
     const { id } = await world.store.db
@@ -115,7 +115,7 @@ describeWorlds('a payment that a dead worker had begun', (open) => {
     ['goes on', true],
     ['cannot go on', false],
   ])(
-    '[G57] [G25] that was approved and had not begun, of a run that was cancelled and %s, did not run, and its card ends',
+    '[G57] [G25] a payment that was approved and had not begun, of a run that was cancelled and %s, did not run, and its card ends',
     async (_what, canGoOn) => {
       const { world, models, bot, space, paid } = await begun(open, { approval: true });
       await world.idle();
@@ -158,7 +158,7 @@ describeWorlds('a payment that a dead worker had begun', (open) => {
     ['is idempotent', { idempotent: true }],
     ['is not idempotent', {}],
   ])(
-    '[G57] [G16] and that %s, of a run that was cancelled meanwhile, is told as what is known',
+    '[G57] [G16] a payment that a dead worker had begun and that %s, of a run that was cancelled meanwhile, is told as what is known',
     async (_what, settings) => {
       const { world, bot, space, inside, paid } = await begun(open, settings);
       await inside;

@@ -13,7 +13,7 @@ import { openWorld } from '../support/world.ts';
 describe.each(databases)('a store that is away for a moment, on $kind,', ({ create }) => {
   const database = forAllTests(create);
 
-  test('[G43] while a tool runs that may run only once: its result is not lost, and it is not in doubt', async () => {
+  test('[G43] while the store is away and a tool runs that may run only once, its result is not lost, and it is not in doubt', async () => {
     let [refusals, runs] = [0, 0];
     const failing = (store: Store): Store => ({
       ...store,

@@ -40,7 +40,7 @@ const cardStatus = async (world: World, callId: string) =>
     ?.status;
 
 describeWorlds('a pending call', (open) => {
-  test('[G28] waits with a card while the cycle goes on; the model knows at once, by the id that answers use', async () => {
+  test('[G28] a pending call waits with a card while the cycle goes on; the model knows at once, by the id that answers use', async () => {
     const model = asking('confirm');
     const world = await open({ models: { default: model }, tools: { confirm } });
     const { ada, bot, space } = await lobby(world, { tools: ['confirm'] }, { isIn: true });
@@ -81,7 +81,7 @@ describeWorlds('a pending call', (open) => {
     expect(await cardStatus(world, callId)).toBe('complete');
   });
 
-  test('[G32] that expires is told once, its card too, and the call is settled as expired', async () => {
+  test('[G32] a pending call that expires is told once, its card too, and the call is settled as expired', async () => {
     const model = asking('confirm');
     const world = await open({ models: { default: model }, tools: { confirm: { ...confirm, expiresInMs: 60_000 } } });
     const { ada, bot, space } = await lobby(world, { tools: ['confirm'] }, { isIn: true });
@@ -100,7 +100,7 @@ describeWorlds('a pending call', (open) => {
     expect(await cardStatus(world, callId)).toBe('expired');
   });
 
-  test('[G35] is still answerable after the configuration changed', async () => {
+  test('[G35] a pending call is still answerable after the configuration changed', async () => {
     const model = asking('confirm');
     const world = await open({ models: { default: model }, tools: { confirm } });
     const { ada, bot, space } = await lobby(world, { tools: ['confirm'] }, { isIn: true });
@@ -125,7 +125,7 @@ describeWorlds('a pending call', (open) => {
     }),
   });
 
-  test('[G36] that needs approval runs once, in a cycle, when it is approved, and the model sees decision and result', async () => {
+  test('[G36] a pending call that needs approval runs once, in a cycle, when it is approved, and the model sees decision and result', async () => {
     const paid: unknown[] = [];
     const model = asking('pay', { amount: 5 });
     const world = await open({ models: { default: model }, tools: { pay: pay(paid) } });

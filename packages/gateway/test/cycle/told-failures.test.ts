@@ -26,7 +26,7 @@ function providerError(statusCode: number, message: string): Error {
 }
 
 describeWorlds('a cycle that fails', (open) => {
-  test('[G59] is told to the people it concerns, once for each attempt, with when it is tried again and no word of what was thrown', async () => {
+  test('[G59] a cycle that fails is told to the people it concerns, once for each attempt, with when it is tried again and no word of what was thrown', async () => {
     const model = scriptedModel((_request, invocation) =>
       invocation < 3 ? new Error('secret sk-123 of the provider at line 7') : 'Done.',
     );
@@ -54,7 +54,7 @@ describeWorlds('a cycle that fails', (open) => {
     expect(failures[1].retryAt).toBeGreaterThan(failures[0].retryAt);
   });
 
-  test('[G59] is told without a time once it is not tried again, and again after it was redriven', async () => {
+  test('[G59] a cycle that fails is told without a time once it is not tried again, and again after it was redriven', async () => {
     const model = scriptedModel(() => providerError(500, 'internal host 10.0.0.7 is down'));
     const world = await open({ models: { default: model }, agentLimits: { maxAttempts: 1 } });
     const { ada, bot, space } = await lobby(world, {}, { isIn: true });
@@ -73,7 +73,7 @@ describeWorlds('a cycle that fails', (open) => {
     ]);
   });
 
-  test('[G59] is told where the agent worked and where its events came from, and nowhere else', async () => {
+  test('[G59] a cycle that fails is told where the agent worked and where its events came from, and nowhere else', async () => {
     const gate = Promise.withResolvers<void>();
     const model = scriptedModel(async () => {
       await gate.promise;
@@ -121,7 +121,7 @@ describeWorlds('a cycle that fails', (open) => {
     },
   );
 
-  test('[G59] because its configuration names a tool that is not there is not tried again', async () => {
+  test('[G59] a cycle that fails because its configuration names a tool that is not there is not tried again', async () => {
     const world = await open({ models: { default: scriptedModel(() => 'Done.') } });
     const { ada, bot, space } = await lobby(world, { tools: ['gone'] });
     await world.say(space, ada, 'Hi');

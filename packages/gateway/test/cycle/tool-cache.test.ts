@@ -36,12 +36,12 @@ describeWorlds('the cache of an agent', (open) => {
     return ran;
   };
 
-  test('outlives a cycle, for tools without effects alone, and keeps no error', async () => {
+  test('the cache of an agent outlives a cycle, for tools without effects alone, and keeps no error', async () => {
     const ran = await runTwice(['Rome'], { ttlMs: 60_000 });
     expect(ran).toEqual({ look: ['Rome'], act: ['Rome', 'Rome'], fail: ['Rome', 'Rome'] });
   });
 
-  test('keeps as many results as its maxEntries says', async () => {
+  test('the cache of an agent keeps as many results as its maxEntries says', async () => {
     const { look } = await runTwice(['Rome', 'Oslo'], { ttlMs: 60_000, maxEntries: 1 });
     expect(look).toEqual(['Rome', 'Oslo', 'Rome', 'Oslo']);
   });
@@ -61,7 +61,7 @@ describe('the results that caches keep', () => {
     return hasRun ? 'ran' : 'kept';
   };
 
-  test('are of one agent, and of the same input in whatever order its keys are', async () => {
+  test('cached results are of one agent, and of the same input in whatever order its keys are', async () => {
     const kept = caches();
     expect(await ask(kept, { a: 1, b: { c: 2, d: 3 } })).toBe('ran');
     expect(await ask(kept, { b: { d: 3, c: 2 }, a: 1 })).toBe('kept');
@@ -69,7 +69,7 @@ describe('the results that caches keep', () => {
     expect(await ask(kept, { a: 1, b: { c: 2, d: 4 } })).toBe('ran');
   });
 
-  test('are let go of after their time', async () => {
+  test('cached results are dropped after their time', async () => {
     const now = { ms: 1 };
     const kept = caches(now);
     await ask(kept, {});

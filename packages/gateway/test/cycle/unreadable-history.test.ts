@@ -66,7 +66,7 @@ const DAMAGES = [
 
 describeWorlds('a stored transcript that cannot be read', (open) => {
   test.each(DAMAGES)(
-    '[G11] [G59] because a row has %s makes what waits dead with the error, told once, and is redriven once it is mended',
+    '[G11] [G59] a transcript that cannot be read because a row has %s makes what waits dead with the error, told once, and is redriven once it is mended',
     async (_what, payload) => {
       const model = scriptedModel(() => 'Done.');
       const world = await open({ models: { default: model } });
@@ -102,7 +102,7 @@ describeWorlds('a stored transcript that cannot be read', (open) => {
     },
   );
 
-  test('[G41] [G59] under a run that a dead worker left ends that run as failed, and its calls in doubt with it', async () => {
+  test('[G41] [G59] a transcript that cannot be read under a run that a dead worker left ends that run as failed, and its calls in doubt with it', async () => {
     const model = scriptedModel(() => 'Done.');
     const world = await open({ models: { default: model } });
     const { ada, bot, space } = await lobby(world, {}, { isIn: true });
@@ -133,7 +133,7 @@ describeWorlds('a stored transcript that cannot be read', (open) => {
     expect(await told(world, space)).toHaveLength(1);
   });
 
-  test('[G59] harms no other agent, and no more is begun for it than what comes', async () => {
+  test('[G59] a transcript that cannot be read harms no other agent, and no more is begun for it than what comes', async () => {
     const world = await open({ models: { default: scriptedModel(() => 'Done.') } });
     const { ada, bot, space } = await lobby(world);
     await world.say(space, ada, 'one');
@@ -154,7 +154,7 @@ describeWorlds('a stored transcript that cannot be read', (open) => {
     expect(await told(world, both)).toHaveLength(2);
   });
 
-  test('[G59] of the session ends the same way', async () => {
+  test('[G59] a session that cannot be read ends its run the same way', async () => {
     const world = await open({ models: { default: scriptedModel(() => 'Done.') } });
     const { ada, bot, space } = await lobby(world);
     await world.store.transaction((tx) =>
@@ -166,7 +166,7 @@ describeWorlds('a stored transcript that cannot be read', (open) => {
     expect(await told(world, space)).toMatchObject([{ text: TEXT }]);
   });
 
-  test('[G11] that was damaged while its cycle failed does not keep the thread', async () => {
+  test('[G11] a transcript that cannot be read that was damaged while its cycle failed does not keep the thread', async () => {
     const model = scriptedModel(async () => {
       await damage(world, bot, '{}', { isHeld: true });
       return new Error('overloaded');

@@ -51,7 +51,7 @@ const calling = (...calls: { toolName: string; input?: unknown }[]) =>
   scriptedModel((request) => (resultsOf(request).length === 0 ? calls : 'Done.'));
 
 describeWorlds('a visible call', (open) => {
-  test('[G25] is one message in the active space, with what went in and what came out', async () => {
+  test('[G25] a visible call is one message in the active space, with what went in and what came out', async () => {
     const world = await open({
       models: { default: calling({ toolName: 'look', input: { at: 'sea' } }, { toolName: 'broken' }) },
       tools: { look, broken },
@@ -71,7 +71,7 @@ describeWorlds('a visible call', (open) => {
     expect(woken).toHaveLength(1);
   });
 
-  test('[G47] streams its start, its input, its progress and one end', async () => {
+  test('[G47] a visible call streams its start, its input, its progress and one end', async () => {
     const world = await open({ models: { default: calling({ toolName: 'climb' }) }, tools: { climb } });
     const { ada, space } = await lobby(world, { tools: ['climb'] }, { isIn: true });
     await world.say(space, ada, 'Climb');
@@ -88,7 +88,7 @@ describeWorlds('a visible call', (open) => {
     expect(ids.size).toBe(1);
   });
 
-  test('[G20] [G47] that was shown while it was written and never runs ends cancelled, and so does a message', async () => {
+  test('[G20] [G47] a visible call that was shown while it was written and never runs ends cancelled, and so does a message', async () => {
     const world = await open({
       models: {
         default: calling(
@@ -156,7 +156,7 @@ describeWorlds('a visible call', (open) => {
     expect(JSON.stringify(await world.events(runChannel(run.id)))).toMatch(/SECRET-PLACE/);
   });
 
-  test('[G26] that only shows runs without an active space, posts nothing, warns, and the model is told', async () => {
+  test('[G26] a visible call that only shows runs without an active space, posts nothing, warns, and the model is told', async () => {
     const told: string[] = [];
     const model = scriptedModel((request) => {
       told.push(resultsOf(request).at(-1)?.text ?? '');
@@ -171,7 +171,7 @@ describeWorlds('a visible call', (open) => {
     expect(world.logs.filter(({ level }) => level === 'warn')).toHaveLength(1);
   });
 
-  test('[G26] that asks fails without an active space and makes no pending call; a space tool cannot be invisible', async () => {
+  test('[G26] a visible call that asks fails without an active space and makes no pending call; a space tool cannot be invisible', async () => {
     const told: string[] = [];
     const model = scriptedModel((request) => {
       told.push(resultsOf(request).at(-1)?.text ?? '');
@@ -237,7 +237,7 @@ describeWorlds('a visible call', (open) => {
     expect((await world.events(spaceChannel(other))).filter(({ type }) => type.startsWith('agent.'))).toEqual([]);
   });
 
-  test('[G26] of an agent that is taken out of the space meanwhile runs, or waits, and fails no cycle; what was shown has an end', async () => {
+  test('[G26] a visible call of an agent that is taken out of the space meanwhile runs, or waits, and fails no cycle; what was shown has an end', async () => {
     const danger = tool({ description: 'Does it.', inputSchema: z.object({}), approval: true, execute: () => 'done' });
     const confirm = { executionType: 'space' } as const;
     const gate = Promise.withResolvers<void>();

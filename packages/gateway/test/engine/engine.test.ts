@@ -26,7 +26,7 @@ describe.each(databases)('the engine on $kind', ({ create }) => {
     expect(await store.db.selectFrom('settings').select('key').execute()).toHaveLength(1);
   });
 
-  test('a transaction that rejects wakes nobody', async () => {
+  test('a transaction that rejects wakes no thread', async () => {
     const wakes = recordWakes();
     await engine.start(wakes.wake);
     const failing = store.transaction(async (tx) => {
@@ -57,7 +57,7 @@ describe.each(databases)('the engine on $kind', ({ create }) => {
     expect(wakes.threads.toSorted()).toEqual(['a', 'b']);
   });
 
-  test('whoever is waited for is told to be, whatever else wakes the thread', async () => {
+  test('a thread that a person waits for is woken as urgent, whatever else wakes it', async () => {
     await enqueue('a', { isUrgent: true });
     await enqueue('a');
     await enqueue('b');
@@ -115,7 +115,7 @@ describe.each(databases)('the engine on $kind', ({ create }) => {
     await Promise.all(['b', 'c', 'd'].map((thread) => wakes.of(thread)));
   });
 
-  test('[G56] not even as many of them as can be under way', async () => {
+  test('[G56] as many wakes that never end as can be under way delay no other thread', async () => {
     const wakes = recordWakes();
     await engine.start(wakes.wake);
     const stuck = Array.from({ length: 12 }, (_, index) => `stuck ${index}`);

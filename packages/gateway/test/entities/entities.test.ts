@@ -1,13 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createEntity, getEntity, listEntities, type NewEntity } from '../../src/domain/entities/entity.ts';
-import { openWorld } from '../spaces/world.ts';
-import { forAllTests } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
 
-describe.each(databases)('entities on $kind', ({ create }) => {
-  const database = forAllTests(create);
-  const world = forAllTests(() => openWorld(database));
-
+describeIdleWorld('entities', ({ world }) => {
   const enter = (given: NewEntity) => world.in((tx) => createEntity(world.services, tx, given));
 
   test('an entity is read back as it was made', async () => {

@@ -1,16 +1,13 @@
 import { dispatchCall } from '@lastcall/core';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { listGoals } from '../../src/domain/notes/goals.ts';
 import { goalTools } from '../../src/runtime/tools/goal-tools.ts';
-import { createWorld, cycleOf } from '../pending/world.ts';
-import { forAllTests } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
+import { cycleOf } from '../support/cycle-of.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
 
-describe.each(databases)('the tools of goals on $kind', ({ create }) => {
-  const world = forAllTests(() => createWorld(create));
-
-  const start = async (limits?: object) => {
-    const agentId = await world.addAgent(limits);
+describeIdleWorld('the tools of goals', ({ world }) => {
+  const start = async (limits: object = {}) => {
+    const agentId = await world.agent('Ada', { limits });
     const { cycle, staged, settle } = cycleOf(world.services, agentId);
     const tools = goalTools(() => cycle);
     return {
@@ -19,7 +16,7 @@ describe.each(databases)('the tools of goals on $kind', ({ create }) => {
       settle,
       call: async (toolName: string, input: object) =>
         (await dispatchCall({ tools, call: { toolName, input } })).outcome,
-      keys: async () => (await listGoals(world.services.store.db, agentId)).map(({ key }) => key),
+      keys: async () => (await listGoals(world.store.db, agentId)).map(({ key }) => key),
     };
   };
 

@@ -1,22 +1,18 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { GoalInput } from '../../src/domain/notes/goal.ts';
 import { deleteGoals, listGoals, setGoals } from '../../src/domain/notes/goals.ts';
-import { createWorld } from '../pending/world.ts';
-import { forAllTests } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
 
-describe.each(databases)('goals on $kind', ({ create }) => {
-  const world = forAllTests(() => createWorld(create));
-
+describeIdleWorld('goals', ({ world }) => {
   const set = (agentId: string, goals: readonly GoalInput[]) =>
-    world.services.store.transaction((tx) => setGoals(world.services, tx, agentId, goals));
+    world.in((tx) => setGoals(world.services, tx, agentId, goals));
   const remove = (agentId: string, keys: readonly string[]) =>
-    world.services.store.transaction((tx) => deleteGoals(world.services, tx, agentId, keys));
-  const list = (agentId: string) => listGoals(world.services.store.db, agentId);
+    world.in((tx) => deleteGoals(world.services, tx, agentId, keys));
+  const list = (agentId: string) => listGoals(world.store.db, agentId);
   const keys = async (agentId: string) => (await list(agentId)).map(({ key }) => key);
 
   test('[G22] a goal gets the key it is given, or a readable one that is free', async () => {
-    const agent = await world.addAgent();
+    const agent = await world.agent();
     expect(await set(agent, [{ key: 'mine', description: 'a' }, { description: 'Book the hotel in Tokyo!' }])).toEqual([
       'mine',
       'book-the-hotel-in-tokyo',
@@ -35,7 +31,7 @@ describe.each(databases)('goals on $kind', ({ create }) => {
   });
 
   test('[G22] a key can be made of any text', async () => {
-    const agent = await world.addAgent();
+    const agent = await world.agent();
     const texts = ['東京のホテルを予約する', '🎉🎉', 'a'.repeat(300), '\u0000 \ud800', 'احجز فندقا'];
     const made = await set(
       agent,
@@ -46,7 +42,7 @@ describe.each(databases)('goals on $kind', ({ create }) => {
   });
 
   test('a known key is written over, and what is left out stays', async () => {
-    const agent = await world.addAgent();
+    const agent = await world.agent();
     await set(agent, [{ key: 'k', description: 'old' }]);
     expect(await list(agent)).toMatchObject([{ key: 'k', description: 'old', status: 'active', priority: 0 }]);
     await set(agent, [{ key: 'k', description: 'new', status: 'done', priority: 7 }]);
@@ -55,7 +51,7 @@ describe.each(databases)('goals on $kind', ({ create }) => {
   });
 
   test('the most important goals come first', async () => {
-    const agent = await world.addAgent();
+    const agent = await world.agent();
     await set(agent, [
       { key: 'a', description: 'a', priority: -1 },
       { key: 'b', description: 'b' },
@@ -65,7 +61,7 @@ describe.each(databases)('goals on $kind', ({ create }) => {
   });
 
   test("[G22] another agent's goal is not found, and is left alone", async () => {
-    const [agent, other] = [await world.addAgent(), await world.addAgent()];
+    const [agent, other] = [await world.agent(), await world.agent()];
     await set(agent, [{ key: 'shared', description: 'mine' }]);
     await set(other, [
       { key: 'shared', description: 'theirs' },
@@ -84,7 +80,7 @@ describe.each(databases)('goals on $kind', ({ create }) => {
   });
 
   test('[G22] more goals than the agent may keep are refused as a whole', async () => {
-    const agent = await world.addAgent({ maxGoals: 2 });
+    const agent = await world.agent('Ada', { limits: { maxGoals: 2 } });
     await set(agent, [{ key: 'a', description: 'a' }]);
     const two = [{ description: 'b' }, { description: 'c' }];
     await expect(set(agent, two)).rejects.toMatchObject({
@@ -99,15 +95,13 @@ describe.each(databases)('goals on $kind', ({ create }) => {
   });
 
   test('[G22] with a limit that was lowered, goals can still be changed and deleted', async () => {
-    const agent = await world.addAgent();
+    const agent = await world.agent();
     await set(agent, [
       { key: 'a', description: 'a' },
       { key: 'b', description: 'b' },
     ]);
     const config = JSON.stringify({ name: 'Ada', instructions: '', limits: { maxGoals: 1 } });
-    await world.services.store.transaction((tx) =>
-      tx.db.updateTable('agents').set({ config }).where('id', '=', agent).execute(),
-    );
+    await world.in((tx) => tx.db.updateTable('agents').set({ config }).where('id', '=', agent).execute());
     await set(agent, [{ key: 'b', description: 'changed' }]);
     await expect(set(agent, [{ key: 'c', description: 'c' }])).rejects.toMatchObject({ code: 'too_many' });
     await remove(agent, ['a', 'b']);
@@ -115,7 +109,7 @@ describe.each(databases)('goals on $kind', ({ create }) => {
   });
 
   test('[G22] a goal that is too long is refused, not cut', async () => {
-    const agent = await world.addAgent({ noteLength: 10 });
+    const agent = await world.agent('Ada', { limits: { noteLength: 10 } });
     await set(agent, [{ key: 'k', description: 'x'.repeat(10) }]);
     await expect(set(agent, [{ key: 'l', description: 'x'.repeat(11) }])).rejects.toMatchObject({
       status: 413,
@@ -137,7 +131,7 @@ describe.each(databases)('goals on $kind', ({ create }) => {
     ['a huge priority', { description: 'x', priority: 1e12 }, 'goals[1].priority'],
     ['an unknown field', { description: 'x', spaceId: 's' } as GoalInput, 'goals[1].spaceId'],
   ])('[G22] %s is refused with its path, and nothing is set', async (_what, wrong, path) => {
-    const agent = await world.addAgent();
+    const agent = await world.agent();
     await expect(set(agent, [{ description: 'fine' }, wrong])).rejects.toMatchObject({
       status: 422,
       code: 'invalid_request',
@@ -147,7 +141,7 @@ describe.each(databases)('goals on $kind', ({ create }) => {
   });
 
   test('a key twice in one call is refused: nobody could say which is meant', async () => {
-    const agent = await world.addAgent();
+    const agent = await world.agent();
     const twice = [
       { key: 'k', description: 'a' },
       { key: ' k ', description: 'b' },
@@ -156,7 +150,7 @@ describe.each(databases)('goals on $kind', ({ create }) => {
   });
 
   test('keys that objects have of themselves are keys like others', async () => {
-    const agent = await world.addAgent();
+    const agent = await world.agent();
     await set(agent, [{ key: '__proto__', description: 'a' }]);
     await expect(remove(agent, ['constructor'])).rejects.toMatchObject({ status: 404 });
     await remove(agent, ['__proto__']);
@@ -164,7 +158,7 @@ describe.each(databases)('goals on $kind', ({ create }) => {
   });
 
   test('an unknown key that no database could hold is not found either', async () => {
-    const agent = await world.addAgent();
+    const agent = await world.agent();
     await expect(remove(agent, ['a\0b'])).rejects.toMatchObject({ status: 404 });
   });
 });

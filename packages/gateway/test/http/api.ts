@@ -1,15 +1,16 @@
-import { jsonSchema, type Logger } from '@lastcall/core';
+import { jsonSchema } from '@lastcall/core';
 import { DEFAULT_GATEWAY_LIMITS, type GatewayLimits } from '../../src/config/limits.ts';
 import { createKey } from '../../src/domain/keys/api-key.ts';
 import type { Scope } from '../../src/domain/keys/scope.ts';
 import { signToken, tokenSecret } from '../../src/domain/keys/tokens.ts';
-import { newId } from '../../src/domain/new-id.ts';
 import { createInProcessBus } from '../../src/ports/bus/in-process-bus.ts';
 import { createEngine } from '../../src/ports/engine/engine.ts';
 import type { Services } from '../../src/ports/services.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { type App, type AppOptions, createApp } from '../../src/transport/http/app.ts';
+import { insertRun } from '../runs/rows.ts';
 import type { Database } from '../support/stores.ts';
+import { type LogEntry, recordLogs } from '../support/world.ts';
 
 /** The HTTP app in memory, upon a real database. */
 export interface Api {
@@ -18,7 +19,7 @@ export interface Api {
   readonly store: Store;
   /** May do everything. */
   readonly key: string;
-  readonly logs: readonly { level: string; message: string; details: unknown }[];
+  readonly logs: readonly LogEntry[];
   keyWith(...scopes: Scope[]): Promise<string>;
   tokenOf(entityId: string, expiresInSeconds?: number): Promise<string>;
   /** Sends JSON and gives what came back. With the key that may do everything, unless another secret is given; null sends none. */
@@ -55,11 +56,11 @@ export async function openApi(
   { limits, services: given, ...options }: ApiOptions = {},
 ): Promise<Api> {
   const store = given?.store ?? (await database.open());
-  const logs: { level: string; message: string; details: unknown }[] = [];
+  const logs: LogEntry[] = [];
   const services: Services = {
     engine: createEngine(),
     bus: createInProcessBus(),
-    logger: recorder(logs),
+    logger: recordLogs(logs),
     limits: { ...DEFAULT_GATEWAY_LIMITS, ...limits },
     ...given,
     store,
@@ -95,7 +96,7 @@ export async function openApi(
     person: (displayName = 'Ada') => create('/api/entities', { kind: 'human', displayName }),
     agent: (name = 'Scribe', config = {}) => create('/api/agents', { name, instructions: 'Help.', ...config }),
     space: (...members) => create('/api/spaces', { name: 'Lobby', members: members.map((entityId) => ({ entityId })) }),
-    run: (agentId) => insertRun(store, agentId),
+    run: (agentId) => store.transaction((tx) => insertRun(tx, { thread_id: agentId, created_at: Date.now() })),
     async close() {
       app.stop();
       await store.close();
@@ -132,7 +133,7 @@ export interface Document {
 
 interface Operation {
   readonly parameters: readonly { name: string; in: 'path' | 'query'; schema: object }[];
-  readonly requestBody?: { content: { 'application/json': { schema: object } } };
+  readonly requestBody?: { required: boolean; content: { 'application/json': { schema: object } } };
   readonly responses: Record<string, { content: Record<string, { schema: object }> }>;
 }
 
@@ -164,36 +165,4 @@ async function assertDocumented(
 
 function toPattern(template: string): RegExp {
   return new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+').replaceAll('.', '\\.')}$`);
-}
-
-function recorder(logs: { level: string; message: string; details: unknown }[]): Logger {
-  const at = (level: string) => (message: string, details?: unknown) => void logs.push({ level, message, details });
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
-}
-
-async function insertRun(store: Store, agentId: string): Promise<string> {
-  const id = newId();
-  await store.transaction((tx) =>
-    tx.db
-      .insertInto('runs')
-      .values({
-        id,
-        thread_id: agentId,
-        trigger: '{}',
-        status: 'running',
-        stop: null,
-        cycle_no: 1,
-        usage: null,
-        epoch: 1,
-        config_version: 1,
-        attempts: 0,
-        taken_seq: 0,
-        cancel_requested_at: null,
-        active_in: null,
-        created_at: Date.now(),
-        ended_at: null,
-      })
-      .execute(),
-  );
-  return id;
 }

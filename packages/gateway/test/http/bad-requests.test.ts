@@ -21,7 +21,7 @@ describe.each(databases)('requests that make little sense, on $kind', ({ kind, c
     ids = { entities: [ada, ...agents], agents, spaces, runs, keys: ['none'] };
   });
 
-  test('[G54] [G53] are answered, never with 5xx, always in one shape; and a refused one has written nothing', async () => {
+  test('[G54] [G53] requests that make little sense are answered, never with 5xx, always in one shape; and a refused one has written nothing', async () => {
     const arbitrary = fc.constantFrom(...operations(document)).chain((operation) => requestFor(operation, ids));
     let before = await contents(api);
     const seen = new Map<number, number>();

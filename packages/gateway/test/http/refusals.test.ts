@@ -25,7 +25,7 @@ describe.each(databases)('what is refused on $kind', ({ create }) => {
   const person = '"kind":"human","displayName":"Ada"';
 
   test.each([
-    ['nothing', '', 422, 'invalid_request', ''],
+    ['nothing in it', '', 422, 'invalid_request', ''],
     ['half an object', `{${person}`, 400, 'invalid_json', undefined],
     ['two values', '{}{}', 400, 'invalid_json', undefined],
     ['a text', '"x"', 422, 'invalid_request', ''],
@@ -57,7 +57,7 @@ describe.each(databases)('what is refused on $kind', ({ create }) => {
     ['deep nesting', `{${person},"metadata":${'['.repeat(5_000)}${']'.repeat(5_000)}}`, 400, 'too_deep', undefined],
     ['nesting without an end', '['.repeat(90_000), 400, 'too_deep', undefined],
     ['a body too large', `{"displayName":"${'x'.repeat(200_000)}"}`, 413, 'body_too_large', undefined],
-  ])('[G54] %s', async (_what, body, status, code, path) => {
+  ])('[G54] a body with %s is refused', async (_what, body, status, code, path) => {
     expect(await raw(body)).toEqual([status, code, path]);
   });
 
@@ -67,12 +67,12 @@ describe.each(databases)('what is refused on $kind', ({ create }) => {
     expect(answer.body.metadata).toEqual(metadata);
   });
 
-  test('[G54] bytes that are not UTF-8', async () => {
+  test('[G54] bytes that are not UTF-8 are refused', async () => {
     const bytes = Buffer.from('{"kind":"human","displayName":"A\xe4"}', 'latin1');
     expect(await raw(bytes)).toEqual([400, 'invalid_utf8', undefined]);
   });
 
-  test('[G54] anything but JSON', async () => {
+  test('[G54] a body that is anything but JSON is refused', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'json'])
       expect(await raw(`{${person}}`, type)).toEqual([415, 'unsupported_media_type', undefined]);
     const fine = await api.call('POST', '/api/entities', {
@@ -102,7 +102,7 @@ describe.each(databases)('what is refused on $kind', ({ create }) => {
     expect(pulled).toBeLessThan(20);
   });
 
-  test('[G54] queries with unknown, doubled, wrong or impossible values', async () => {
+  test('[G54] queries with unknown, doubled, wrong or impossible values are refused', async () => {
     for (const [query, path] of [
       ['limit=0', 'limit'],
       ['limit=201', 'limit'],
@@ -236,7 +236,7 @@ describe.each(databases)('what is refused on $kind', ({ create }) => {
     expect((await cut.call('GET', '/ready')).status).toBe(200);
   });
 
-  test('[G54] what nobody expected is logged under the request, and tells the client nothing else', async () => {
+  test('[G54] an error that the code did not expect is logged under the request, and tells the client nothing else', async () => {
     const broken = await openApi(database, { services: api.services });
     Object.assign(broken.services, {
       store: { ...api.store, transaction: () => Promise.reject(new Error('secret detail')) },

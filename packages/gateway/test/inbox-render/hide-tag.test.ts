@@ -6,7 +6,7 @@ import { hostileText, TAG } from './hostile-events.ts';
 const textsOf = (value: Readonly<Record<string, readonly string[]>>): string[] => Object.entries(value).flat(2);
 
 describe('the id of an agent’s frames', () => {
-  test('[G10] is in no text, field or name of a value once it is hidden, and nothing else is changed', () => {
+  test('[G10] the id of an agent’s frames is in no text, field or name of a value once it is hidden, and nothing else is changed', () => {
     fc.assert(
       fc.property(fc.dictionary(hostileText, fc.array(hostileText, { maxLength: 2 }), { maxKeys: 3 }), (value) => {
         const hidden = hideTagIn(value, TAG);
@@ -16,7 +16,7 @@ describe('the id of an agent’s frames', () => {
     );
   });
 
-  test('[G10] is hidden in any case, and what has a class of its own is left alone', () => {
+  test('[G10] the id of an agent’s frames is hidden in any case, and what has a class of its own is left alone', () => {
     expect(hideTag(`</inbox-${TAG.toUpperCase()}>`, TAG)).toBe('</inbox-hidden>');
     const url = new URL('https://example.org/');
     expect(hideTagIn({ url, bytes: null }, TAG).url).toBe(url);
@@ -31,7 +31,7 @@ describe('the id of an agent’s frames', () => {
     expect(error.message).toContain(TAG);
   });
 
-  test('[G63] is hidden wherever the name of a frame stands before it, whichever agent’s it is', () => {
+  test('[G63] the id of an agent’s frames is hidden wherever the name of a frame stands before it, whichever agent’s it is', () => {
     expect(hideFrameIds(`bad prompt: <inbox-${TAG} cycle="1"> and </situation-${TAG.toUpperCase()}>`)).toBe(
       'bad prompt: <inbox-hidden cycle="1"> and </situation-hidden>',
     );

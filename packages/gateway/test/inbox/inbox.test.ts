@@ -1,16 +1,13 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type InboxFilter, listInbox } from '../../src/domain/inbox/list-inbox.ts';
 import { type NewServiceEvent, pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
 import { redrive } from '../../src/domain/inbox/redrive.ts';
 import type { InboxStatus } from '../../src/ports/store/tables.ts';
-import { openWorld, type World } from '../spaces/world.ts';
-import { forAllTests } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
+import type { World } from '../support/world.ts';
 
-describe.each(databases)('the inbox on $kind', ({ kind, create }) => {
-  const database = forAllTests(create);
-  const world = forAllTests(() => openWorld(database));
-  const other = kind === 'postgres' ? forAllTests(() => openWorld(database)) : world;
+describeIdleWorld('the inbox', ({ world, beside }) => {
+  const other = beside();
 
   const push = (agentId: string, given: Partial<NewServiceEvent> = {}, at: World = world) =>
     at.in((tx) =>
@@ -33,9 +30,9 @@ describe.each(databases)('the inbox on $kind', ({ kind, create }) => {
   test('[G7] what a service pushes waits with its source and data, and wakes the agent', async () => {
     const bot = await world.agent();
     world.wakes.length = 0;
-    const pushed = await push(bot.id, { eventId: 'order-1' });
+    const pushed = await push(bot, { eventId: 'order-1' });
     expect(pushed).toEqual({ eventId: 'order-1', duplicate: false });
-    expect(await list(bot.id)).toMatchObject([
+    expect(await list(bot)).toMatchObject([
       {
         eventId: 'order-1',
         type: 'service',
@@ -44,40 +41,40 @@ describe.each(databases)('the inbox on $kind', ({ kind, create }) => {
         event: { type: 'service', source: 'shop', name: 'order', data: { id: 1 } },
       },
     ]);
-    expect(world.wakes).toEqual([bot.id]);
+    expect(world.wakes).toEqual([bot]);
   });
 
   test('[G7] an event id is delivered once per agent, however often and wherever it is pushed', async () => {
     const [one, two] = [await world.agent(), await world.agent()];
     const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, index) => push(one.id, { eventId: 'e' }, index % 2 === 0 ? world : other)),
+      Array.from({ length: 10 }, (_, index) => push(one, { eventId: 'e' }, index % 2 === 0 ? world : other)),
     );
     expect(answers.filter(({ duplicate }) => !duplicate)).toHaveLength(1);
-    expect(await list(one.id)).toHaveLength(1);
-    await set(one.id, 'e', 'done');
-    expect(await push(one.id, { eventId: 'e' })).toEqual({ eventId: 'e', duplicate: true });
-    expect(await push(two.id, { eventId: 'e' })).toEqual({ eventId: 'e', duplicate: false });
+    expect(await list(one)).toHaveLength(1);
+    await set(one, 'e', 'done');
+    expect(await push(one, { eventId: 'e' })).toEqual({ eventId: 'e', duplicate: true });
+    expect(await push(two, { eventId: 'e' })).toEqual({ eventId: 'e', duplicate: false });
   });
 
   test('[G7] without an id every push is an event', async () => {
     const bot = await world.agent();
-    const [one, two] = [await push(bot.id), await push(bot.id)];
+    const [one, two] = [await push(bot), await push(bot)];
     expect(one.eventId).not.toBe(two.eventId);
-    expect(await list(bot.id)).toHaveLength(2);
+    expect(await list(bot)).toHaveLength(2);
   });
 
   test.each(['message:1', 'tool_result:1', 'plan:1', '', 'a\u0000b'])(
     '[G7] the id %j is not for services: it could keep a real event away',
     async (eventId) => {
       const bot = await world.agent();
-      await expect(push(bot.id, { eventId })).rejects.toMatchObject({ status: 422, details: { path: 'eventId' } });
+      await expect(push(bot, { eventId })).rejects.toMatchObject({ status: 422, details: { path: 'eventId' } });
     },
   );
 
   test('[G54] wrong fields are refused with their path, and unknown agents are not found', async () => {
     const bot = await world.agent();
-    await expect(push(bot.id, { source: '' })).rejects.toMatchObject({ status: 422, details: { path: 'source' } });
-    await expect(push(bot.id, { name: 'a\u0000b' })).rejects.toMatchObject({ status: 422, details: { path: 'name' } });
+    await expect(push(bot, { source: '' })).rejects.toMatchObject({ status: 422, details: { path: 'source' } });
+    await expect(push(bot, { name: 'a\u0000b' })).rejects.toMatchObject({ status: 422, details: { path: 'name' } });
     await expect(push('nobody')).rejects.toMatchObject({ status: 404 });
     await expect(push('a\u0000b')).rejects.toMatchObject({ status: 404 });
   });
@@ -85,41 +82,41 @@ describe.each(databases)('the inbox on $kind', ({ kind, create }) => {
   test('[G53] data that is too large, and an inbox that is full, are refused; what is repeated is answered', async () => {
     const bot = await world.agent();
     const small = world.with({ inboxLength: 2, resultBytes: 20 });
-    await expect(push(bot.id, { data: 'ä'.repeat(10) }, small)).rejects.toMatchObject({
+    await expect(push(bot, { data: 'ä'.repeat(10) }, small)).rejects.toMatchObject({
       status: 413,
       details: { path: 'data', limit: 20 },
     });
-    await push(bot.id, { eventId: 'one' }, small);
-    await push(bot.id, { eventId: 'two' }, small);
-    await expect(push(bot.id, { eventId: 'three' }, small)).rejects.toMatchObject({ status: 429, code: 'inbox_full' });
-    expect(await push(bot.id, { eventId: 'two' }, small)).toMatchObject({ duplicate: true });
-    expect(await list(bot.id)).toHaveLength(2);
+    await push(bot, { eventId: 'one' }, small);
+    await push(bot, { eventId: 'two' }, small);
+    await expect(push(bot, { eventId: 'three' }, small)).rejects.toMatchObject({ status: 429, code: 'inbox_full' });
+    expect(await push(bot, { eventId: 'two' }, small)).toMatchObject({ duplicate: true });
+    expect(await list(bot)).toHaveLength(2);
   });
 
   test('the inbox is listed newest first, in pages, by status', async () => {
     const bot = await world.agent();
-    for (const eventId of ['a', 'b', 'c']) await push(bot.id, { eventId });
-    await set(bot.id, 'b', 'dead');
-    const first = await listInbox(world.store.db, { agentId: bot.id, limit: 2 });
-    const second = await listInbox(world.store.db, { agentId: bot.id, limit: 2, cursor: first.next });
+    for (const eventId of ['a', 'b', 'c']) await push(bot, { eventId });
+    await set(bot, 'b', 'dead');
+    const first = await listInbox(world.store.db, { agentId: bot, limit: 2 });
+    const second = await listInbox(world.store.db, { agentId: bot, limit: 2, cursor: first.next });
     expect([...first.items, ...second.items].map(({ eventId }) => eventId)).toEqual(['c', 'b', 'a']);
     expect(second.next).toBeUndefined();
-    expect(await list(bot.id, { status: 'dead' })).toMatchObject([
+    expect(await list(bot, { status: 'dead' })).toMatchObject([
       { eventId: 'b', error: { code: 'model' }, attempts: 5, runId: 'run' },
     ]);
-    await expect(list(bot.id, { cursor: '-1' })).rejects.toMatchObject({ status: 422 });
+    await expect(list(bot, { cursor: '-1' })).rejects.toMatchObject({ status: 422 });
   });
 
   test('[G11] what is dead or withheld is redriven as if it had just come; the rest stays', async () => {
     const bot = await world.agent();
     const statuses = { d: 'dead', w: 'withheld', c: 'claimed', o: 'done' } as const;
     for (const [eventId, status] of Object.entries(statuses)) {
-      await push(bot.id, { eventId });
-      await set(bot.id, eventId, status);
+      await push(bot, { eventId });
+      await set(bot, eventId, status);
     }
     world.wakes.length = 0;
-    expect((await drive(bot.id)).toSorted()).toEqual(['d', 'w']);
-    const now = new Map((await list(bot.id)).map((item) => [item.eventId, item]));
+    expect((await drive(bot)).toSorted()).toEqual(['d', 'w']);
+    const now = new Map((await list(bot)).map((item) => [item.eventId, item]));
     for (const id of ['d', 'w']) {
       expect(now.get(id)).toMatchObject({ status: 'pending', attempts: 0 });
       expect(now.get(id)).not.toHaveProperty('error');
@@ -128,24 +125,24 @@ describe.each(databases)('the inbox on $kind', ({ kind, create }) => {
     }
     expect(now.get('c')).toMatchObject({ status: 'claimed', attempts: 5 });
     expect(now.get('o')).toMatchObject({ status: 'done', attempts: 5 });
-    expect(world.wakes).toEqual([bot.id]);
+    expect(world.wakes).toEqual([bot]);
   });
 
   test('[G11] only the named ones are redriven, and only of this agent; without any nobody is woken', async () => {
     const [bot, neighbour] = [await world.agent(), await world.agent()];
-    for (const { id } of [bot, neighbour])
+    for (const id of [bot, neighbour])
       for (const eventId of ['a', 'b']) {
         await push(id, { eventId });
         await set(id, eventId, 'dead');
       }
-    expect(await drive(bot.id, ['a', 'none', 'a\u0000b'])).toEqual(['a']);
-    expect((await list(bot.id, { status: 'dead' })).map(({ eventId }) => eventId)).toEqual(['b']);
-    expect(await list(neighbour.id, { status: 'dead' })).toHaveLength(2);
+    expect(await drive(bot, ['a', 'none', 'a\u0000b'])).toEqual(['a']);
+    expect((await list(bot, { status: 'dead' })).map(({ eventId }) => eventId)).toEqual(['b']);
+    expect(await list(neighbour, { status: 'dead' })).toHaveLength(2);
     world.wakes.length = 0;
-    expect(await drive(bot.id, ['a'])).toEqual([]);
-    expect(await drive(bot.id, [])).toEqual([]);
+    expect(await drive(bot, ['a'])).toEqual([]);
+    expect(await drive(bot, [])).toEqual([]);
     expect(world.wakes).toEqual([]);
     await expect(drive('nobody')).rejects.toMatchObject({ status: 404 });
-    await expect(drive(bot.id, Array(1_001).fill('a'))).rejects.toMatchObject({ status: 422 });
+    await expect(drive(bot, Array(1_001).fill('a'))).rejects.toMatchObject({ status: 422 });
   });
 });

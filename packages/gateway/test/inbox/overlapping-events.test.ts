@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { pauseAgent } from '../../src/domain/agents/pause-agent.ts';
 import { listInbox } from '../../src/domain/inbox/list-inbox.ts';
 import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
@@ -7,16 +7,14 @@ import { listPlans, setPlans } from '../../src/domain/plans/plans.ts';
 import { postMessage } from '../../src/domain/spaces/post-message.ts';
 import type { Tx } from '../../src/ports/store/store.ts';
 import { overlap } from '../spaces/overlap.ts';
-import { openWorld, type World } from '../spaces/world.ts';
-import { forAllTests } from '../support/for-all-tests.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { holdLock, overlapping } from '../support/held-lock.ts';
+import type { World } from '../support/world.ts';
 
 type Hold = () => Promise<void>;
 
-describe.each(overlapping)('events that come at the same moment on $kind', ({ create }) => {
-  const database = forAllTests(create);
-  const world = forAllTests(() => openWorld(database));
-  const other = forAllTests(() => openWorld(database));
+describeIdleWorld({ title: 'events that come at the same moment', on: overlapping }, ({ world, database, beside }) => {
+  const other = beside();
 
   const waitingFor = async (agentId: string) =>
     (await listInbox(world.store.db, { agentId, status: 'pending' })).items.length;
@@ -37,67 +35,63 @@ describe.each(overlapping)('events that come at the same moment on $kind', ({ cr
   /** An agent with room for one event, and two spaces in which somebody can write to it. */
   const small = async () => {
     const [ann, bot] = [await world.person(), await world.agent('Bot', { limits: { inboxLength: 1 } })];
-    return { ann, bot, one: await world.space(ann, bot), two: await world.space(ann, bot) };
+    return { ann, bot, one: await world.space('Space', [ann, bot]), two: await world.space('Space', [ann, bot]) };
   };
   const refused = { status: 'rejected', reason: { status: 429, code: 'inbox_full' } };
 
   test('[G53] of two services that push into the last place of an inbox one is refused', async () => {
     const { bot } = await small();
-    const [, second] = await overlap(other.store, heldOpen(push(world, bot.id)), () => other.in(push(other, bot.id)));
+    const [, second] = await overlap(other.store, heldOpen(push(world, bot)), () => other.in(push(other, bot)));
     expect(second).toMatchObject(refused);
-    expect(await waitingFor(bot.id)).toBe(1);
+    expect(await waitingFor(bot)).toBe(1);
   });
 
   test('[G53] of two messages in different spaces into the last place of an inbox one is refused', async () => {
     const { ann, bot, one, two } = await small();
-    const [, second] = await overlap(other.store, heldOpen(say(world, one.id, ann.id)), () =>
-      other.in(say(other, two.id, ann.id)),
-    );
+    const [, second] = await overlap(other.store, heldOpen(say(world, one, ann)), () => other.in(say(other, two, ann)));
     expect(second).toMatchObject(refused);
-    expect(await waitingFor(bot.id)).toBe(1);
+    expect(await waitingFor(bot)).toBe(1);
   });
 
   test('[G53] a message and a service push into the last place of an inbox, and one is refused', async () => {
     const { ann, bot, one } = await small();
-    const [, second] = await overlap(other.store, heldOpen(push(world, bot.id)), () =>
-      other.in(say(other, one.id, ann.id)),
-    );
+    const [, second] = await overlap(other.store, heldOpen(push(world, bot)), () => other.in(say(other, one, ann)));
     expect(second).toMatchObject(refused);
-    expect(await waitingFor(bot.id)).toBe(1);
+    expect(await waitingFor(bot)).toBe(1);
   });
 
   test('[G53] a plan that is due while the last place of the inbox is taken stays due', async () => {
     const { bot } = await small();
     const plan = { key: 'k', name: 'n', instruction: 'i', at: Date.now() + 60_000 };
-    await world.in((tx) => setPlans(tx, bot.id, [plan]));
-    const fire = () => fireDuePlans(other.services, { agentId: bot.id, now: plan.at });
-    const [, fired] = await overlap(other.store, heldOpen(push(world, bot.id)), fire);
+    await world.in((tx) => setPlans(tx, bot, [plan]));
+    const fire = () => fireDuePlans(other.services, { agentId: bot, now: plan.at });
+    const [, fired] = await overlap(other.store, heldOpen(push(world, bot)), fire);
     expect(fired).toEqual({ status: 'fulfilled', value: 0 });
-    expect(await waitingFor(bot.id)).toBe(1);
-    await world.in((tx) => tx.db.deleteFrom('inbox_events').where('agent_id', '=', bot.id).execute());
+    expect(await waitingFor(bot)).toBe(1);
+    await world.in((tx) => tx.db.deleteFrom('inbox_events').where('agent_id', '=', bot).execute());
     expect(await fire()).toBe(1);
   });
 
   test('[G16] [G23] a plan does not fire after its agent was paused, also where it was found due before', async () => {
     const [first, second] = [await world.agent(), await world.agent()];
     const at = Date.now() + 120_000;
-    for (const [index, { id }] of [first, second].entries()) {
+    for (const [index, id] of [first, second].entries()) {
       const plan = { key: 'k', name: 'n', instruction: 'i', at: at + index, misfire: 'skip' as const };
       await world.in((tx) => setPlans(tx, id, [plan]));
     }
-    const [plan] = await listPlans(world.store.db, first.id);
+    const [plan] = await listPlans(world.store.db, first);
     // The first one's event is being written by somebody else, who holds up the second one's.
     const held = await holdLock(
       database,
       `insert into inbox_events (agent_id, event_id, type, priority, payload, status, available_at, created_at)
-         values ($1, $2, 'plan', 1, '{}', 'pending', 0, 0)`,
-      [first.id, `plan:${plan?.id}:${at}`],
+       values ($1, $2, 'plan', 1, '{}', 'pending', 0, 0)`,
+      [first, `plan:${plan?.id}:${at}`],
     );
     const firing = fireDuePlans(world.services, { now: at + 1 });
     await held.waitedFor();
-    await other.in((tx) => pauseAgent(other.services, tx, second.id));
+    await other.in((tx) => pauseAgent(other.services, tx, second));
     await held.release();
     await firing;
-    expect([await waitingFor(first.id), await waitingFor(second.id)]).toEqual([1, 0]);
+    expect([await waitingFor(first), await waitingFor(second)]).toEqual([1, 0]);
   });
 });

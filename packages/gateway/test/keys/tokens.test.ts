@@ -1,9 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { signToken, tokenSecret, verifyToken } from '../../src/domain/keys/tokens.ts';
-import { openWorld } from '../spaces/world.ts';
-import { forAllTests } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
 
 const secret = randomBytes(32);
 const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -93,10 +91,8 @@ describe('entity tokens', () => {
   });
 });
 
-describe.each(databases)('entity tokens on $kind', ({ kind, create }) => {
-  const database = forAllTests(create);
-  const world = forAllTests(() => openWorld(database));
-  const other = kind === 'postgres' ? forAllTests(() => openWorld(database)) : world;
+describeIdleWorld('entity tokens', ({ world, beside }) => {
+  const other = beside();
 
   test('[G52] all gateways sign with one secret, which lasts', async () => {
     const made = await Promise.all([world, other, world, other].map(({ store }) => tokenSecret(store)));

@@ -1,24 +1,21 @@
 import { dispatchCall } from '@lastcall/core';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { deleteMemories, listMemories, setMemories } from '../../src/domain/notes/memories.ts';
 import type { MemoryInput } from '../../src/domain/notes/memory.ts';
 import { memoryTools } from '../../src/runtime/tools/memory-tools.ts';
-import { createWorld, cycleOf } from '../pending/world.ts';
-import { forAllTests } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
+import { cycleOf } from '../support/cycle-of.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
 
-describe.each(databases)('memories on $kind', ({ create }) => {
-  const world = forAllTests(() => createWorld(create));
-
+describeIdleWorld('memories', ({ world }) => {
   const set = (agentId: string, memories: readonly MemoryInput[]) =>
-    world.services.store.transaction((tx) => setMemories(world.services, tx, agentId, memories));
+    world.in((tx) => setMemories(world.services, tx, agentId, memories));
   const remove = (agentId: string, keys: readonly string[]) =>
-    world.services.store.transaction((tx) => deleteMemories(world.services, tx, agentId, keys));
+    world.in((tx) => deleteMemories(world.services, tx, agentId, keys));
   const values = async (agentId: string) =>
-    Object.fromEntries((await listMemories(world.services.store.db, agentId)).map(({ key, value }) => [key, value]));
+    Object.fromEntries((await listMemories(world.store.db, agentId)).map(({ key, value }) => [key, value]));
 
   test('[G22] a memory is kept under its key, whatever JSON it is, and written over by it', async () => {
-    const agent = await world.addAgent();
+    const agent = await world.agent();
     const kept = { text: 'a\0\ud800', number: 0, none: null, list: [1, { a: true }], no: false };
     expect(
       await set(
@@ -32,7 +29,7 @@ describe.each(databases)('memories on $kind', ({ create }) => {
   });
 
   test("[G22] another agent's memory is not found, and nothing of the batch is deleted", async () => {
-    const [agent, other] = [await world.addAgent(), await world.addAgent()];
+    const [agent, other] = [await world.agent(), await world.agent()];
     await set(agent, [{ key: 'a', value: 1 }]);
     await set(other, [{ key: 'theirs', value: 2 }]);
     await expect(remove(agent, ['a', 'theirs'])).rejects.toMatchObject({
@@ -46,7 +43,7 @@ describe.each(databases)('memories on $kind', ({ create }) => {
   });
 
   test('[G22] counts and sizes have limits, and nothing is cut', async () => {
-    const agent = await world.addAgent({ maxMemories: 1, noteLength: 10 });
+    const agent = await world.agent('Ada', { limits: { maxMemories: 1, noteLength: 10 } });
     await set(agent, [{ key: 'a', value: 'x'.repeat(10) }]);
     await expect(set(agent, [{ key: 'b', value: 1 }])).rejects.toMatchObject({ status: 422, code: 'too_many' });
     await expect(set(agent, [{ key: 'a', value: 'x'.repeat(11) }])).rejects.toMatchObject({ status: 413 });
@@ -55,7 +52,7 @@ describe.each(databases)('memories on $kind', ({ create }) => {
   });
 
   test('a memory without a key or a value is refused with its path', async () => {
-    const agent = await world.addAgent();
+    const agent = await world.agent();
     const wrong = [{ value: 1 }, { key: 'k' }] as unknown as MemoryInput[];
     await expect(set(agent, wrong)).rejects.toMatchObject({
       status: 422,
@@ -64,7 +61,7 @@ describe.each(databases)('memories on $kind', ({ create }) => {
   });
 
   test('[G22] set_memories and delete_memories give keys, and write when the call is settled', async () => {
-    const agentId = await world.addAgent();
+    const agentId = await world.agent();
     const { cycle, staged, settle } = cycleOf(world.services, agentId);
     const tools = memoryTools(() => cycle);
     const call = async (toolName: string, input: object) =>

@@ -1,15 +1,16 @@
 import type { Answer } from '@lastcall/core';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { answer, answerCall } from '../../src/domain/pending/answer-call.ts';
 import { cancelPending } from '../../src/domain/pending/cancel-pending.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
-import { createDesk } from './desk.ts';
+import { openDesk } from './desk.ts';
 
 const confirmed = { type: 'object', properties: { confirmed: { type: 'boolean' } }, required: ['confirmed'] };
 
-describe.each(databases)('answers to pending calls on $kind', ({ create }) => {
-  const desk = forAllTests(() => createDesk(create, { resultBytes: 1_000 }));
+describeIdleWorld({ title: 'answers to pending calls', limits: { resultBytes: 1_000 } }, ({ world, beside }) => {
+  const after = beside();
+  const desk = forAllTests(() => openDesk(world));
 
   test('[G29] [G30] [G34] the first valid answer resolves the call, its card and the agent at once', async () => {
     const { callId, runId } = await desk.ask({ input: { question: 'Book?' } });
@@ -42,13 +43,13 @@ describe.each(databases)('answers to pending calls on $kind', ({ create }) => {
       status: 'complete',
       metadata: { toolName: 'confirm', input: { question: 'Book?' }, output: { confirmed: true } },
     });
-    expect(desk.told(callId)).toContain('tool-call.complete');
-    expect(desk.world.wakes).toContainEqual({ threadId: desk.agent });
+    expect(await desk.told(callId)).toContain('tool-call.complete');
+    expect(world.wakes).toContainEqual(desk.agent);
   });
 
   test('[G30] a transaction that fails leaves nothing of the answer', async () => {
     const { callId, runId } = await desk.ask();
-    const failing = desk.services.store.transaction(async (tx) => {
+    const failing = world.in(async (tx) => {
       await answerCall(desk.services, tx, { runId, callId, answer: { result: 1 }, by: desk.member });
       throw new Error('the server went away');
     });
@@ -90,7 +91,9 @@ describe.each(databases)('answers to pending calls on $kind', ({ create }) => {
   test('[G29] an error is an answer too', async () => {
     const { callId, runId } = await desk.ask({ resultSchema: confirmed });
     await answer(desk.services, { runId, callId, answer: { error: 'No rooms.' }, by: desk.member });
-    expect((await desk.events(callId))[0]?.event).toMatchObject({ outcome: { status: 'error', message: 'No rooms.' } });
+    expect((await desk.events(callId))[0]?.event).toMatchObject({
+      outcome: { status: 'error', message: 'No rooms.' },
+    });
     expect(await desk.card(callId)).toMatchObject({ status: 'error', metadata: { output: { error: 'No rooms.' } } });
   });
 
@@ -198,21 +201,21 @@ describe.each(databases)('answers to pending calls on $kind', ({ create }) => {
   });
 
   test('[G29] [G17] a cancelled call is gone, its card too, and nobody is told', async () => {
-    const other = await desk.world.addAgent();
+    const other = await world.agent();
     const { callId, runId } = await desk.ask({ agentId: other });
     const untouched = await desk.ask();
-    desk.world.wakes.length = 0;
-    const count = await desk.services.store.transaction((tx) => cancelPending(desk.services, tx, { agentId: other }));
+    world.wakes.length = 0;
+    const count = await world.in((tx) => cancelPending(desk.services, tx, { agentId: other }));
     expect(count).toBe(1);
     expect((await desk.row(callId)).status).toBe('cancelled');
     expect((await desk.card(callId))?.status).toBe('cancelled');
-    expect(desk.world.wakes).toEqual([]);
+    expect(world.wakes).toEqual([]);
     expect((await desk.row(untouched.callId)).status).toBe('pending');
     await expect(
       answer(desk.services, { runId, callId, answer: { result: 1 }, by: desk.member }),
     ).rejects.toMatchObject({ status: 410, code: 'cancelled' });
     expect((await desk.row(callId)).lateAnswers).toMatchObject([{ answer: { result: 1 }, by: desk.person }]);
-    expect(await desk.services.store.transaction((tx) => cancelPending(desk.services, tx, { agentId: other }))).toBe(0);
+    expect(await world.in((tx) => cancelPending(desk.services, tx, { agentId: other }))).toBe(0);
   });
 
   test('hostile content goes through whole', async () => {
@@ -226,13 +229,12 @@ describe.each(databases)('answers to pending calls on $kind', ({ create }) => {
 
   test('[G35] a call is answerable by what was configured when it was made, whenever that was', async () => {
     const { callId, runId } = await desk.ask({ resultSchema: confirmed });
-    await desk.services.store.transaction(async (tx) => {
+    await world.in(async (tx) => {
       const config = JSON.stringify({ name: 'Other', instructions: '' });
       await tx.db.updateTable('agents').set({ config, config_version: 9 }).where('id', '=', desk.agent).execute();
       await tx.db.updateTable('pending_calls').set({ created_at: 1 }).where('call_id', '=', callId).execute();
     });
-    const after = desk.world.database.kind === 'postgres' ? await desk.world.beside() : desk.services;
-    const say = (result: unknown) => answer(after, { runId, callId, answer: { result }, by: desk.member });
+    const say = (result: unknown) => answer(after.services, { runId, callId, answer: { result }, by: desk.member });
     await expect(say({})).rejects.toMatchObject({ status: 422 });
     expect(await say({ confirmed: true })).toMatchObject({ duplicate: false });
   });

@@ -1,16 +1,16 @@
 import type { Answer } from '@lastcall/core';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { answer } from '../../src/domain/pending/answer-call.ts';
 import { expireDue } from '../../src/domain/pending/expire-due.ts';
 import { openPending } from '../../src/domain/pending/open-pending.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
-import { createDesk } from './desk.ts';
+import { openDesk } from './desk.ts';
 
 const inputSchema = { type: 'object', properties: { amount: { type: 'number', maximum: 100 } }, required: ['amount'] };
 
-describe.each(databases)('approvals on $kind', ({ create }) => {
-  const desk = forAllTests(() => createDesk(create));
+describeIdleWorld('approvals', ({ world }) => {
+  const desk = forAllTests(() => openDesk(world));
 
   const ask = () => desk.ask({ kind: 'approval', toolName: 'pay', input: { amount: 5 }, inputSchema });
   const say = (call: { callId: string; runId: string }, given: Answer) =>
@@ -62,7 +62,7 @@ describe.each(databases)('approvals on $kind', ({ create }) => {
   test('[G36] a call that waits for leave and then for its result is answered twice, each time once', async () => {
     const call = await ask();
     await say(call, { approve: true });
-    await desk.services.store.transaction((tx) =>
+    await world.in((tx) =>
       openPending(tx, {
         ...call,
         agentId: desk.agent,
@@ -89,7 +89,7 @@ describe.each(databases)('approvals on $kind', ({ create }) => {
     const call = await desk.ask();
     await say(call, { result: 1 });
     const again = { ...call, agentId: desk.agent, toolName: 'confirm', kind: 'result' as const, input: {} };
-    await desk.services.store.transaction((tx) => openPending(tx, again));
+    await world.in((tx) => openPending(tx, again));
     expect((await desk.row(call.callId)).status).toBe('resolved');
   });
 
@@ -99,7 +99,7 @@ describe.each(databases)('approvals on $kind', ({ create }) => {
     expect(await expireDue(desk.services, { now: expiresAt })).toBe(1);
     expect(await outcomes(call.callId)).toEqual([{ status: 'expired' }]);
     const again = { ...call, agentId: desk.agent, toolName: 'confirm', kind: 'result' as const, input: {} };
-    await desk.services.store.transaction((tx) => openPending(tx, again));
+    await world.in((tx) => openPending(tx, again));
     expect((await desk.row(call.callId)).status).toBe('expired');
     await expect(say(call, { approve: true })).rejects.toMatchObject({ status: 410 });
   });

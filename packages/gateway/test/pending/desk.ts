@@ -1,12 +1,10 @@
-import type { GatewayLimits } from '../../src/config/limits.ts';
 import { newId } from '../../src/domain/new-id.ts';
 import { type OpenedPending, openPending } from '../../src/domain/pending/open-pending.ts';
 import { type PendingCall, toPendingCall } from '../../src/domain/pending/pending-call.ts';
 import { type Message, toMessage } from '../../src/domain/spaces/message.ts';
 import { openCard } from '../../src/domain/spaces/tool-card.ts';
 import type { Services } from '../../src/ports/services.ts';
-import type { databases } from '../support/stores.ts';
-import { createWorld, type World } from './world.ts';
+import type { World } from '../support/world.ts';
 
 /** An agent and a person in a space, and calls that wait for the person. */
 export interface Desk {
@@ -26,22 +24,20 @@ export interface Desk {
   /** What the agent was told of the call. */
   events(callId: string): Promise<Awaited<ReturnType<World['inbox']>>>;
   /** The types of what the space was told of the call. */
-  told(callId: string): string[];
+  told(callId: string): Promise<string[]>;
   close(): Promise<void>;
 }
 
-export async function createDesk(
-  create: (typeof databases)[number]['create'],
-  limits: Partial<GatewayLimits> = {},
-): Promise<Desk> {
-  const world = await createWorld(create, limits);
+export async function openDesk(world: World): Promise<Desk> {
   const { services } = world;
-  const agent = await world.addAgent();
-  const person = await world.addEntity('human', 'Husam');
-  const stranger = await world.addEntity('human', 'Mallory');
-  const space = await world.addSpace({ [agent]: 'member', [person]: 'member' });
+  const [agent, person, stranger] = [
+    await world.agent('Ada'),
+    await world.person('Husam'),
+    await world.person('Mallory'),
+  ];
+  const space = await world.space('Room', [agent, person]);
   const join = (entityId: string, role: string) =>
-    services.store.transaction((tx) =>
+    world.in((tx) =>
       tx.db
         .insertInto('memberships')
         .values({ space_id: space, entity_id: entityId, role, joined_at: 1, left_at: null, last_seen_seq: 0 })
@@ -49,7 +45,7 @@ export async function createDesk(
         .execute(),
     );
   const row = async (callId: string): Promise<PendingCall> => {
-    const found = services.store.db.selectFrom('pending_calls').selectAll().where('call_id', '=', callId);
+    const found = world.store.db.selectFrom('pending_calls').selectAll().where('call_id', '=', callId);
     return toPendingCall(await found.executeTakeFirstOrThrow());
   };
   return {
@@ -61,12 +57,12 @@ export async function createDesk(
     space,
     member: { entityId: person },
     async addMember(role) {
-      const id = await world.addEntity('human', role);
+      const id = await world.person(role);
       await join(id, role);
       return id;
     },
     async leave(entityId) {
-      await services.store.transaction((tx) =>
+      await world.in((tx) =>
         tx.db.updateTable('memberships').set({ left_at: 2 }).where('entity_id', '=', entityId).execute(),
       );
     },
@@ -83,7 +79,7 @@ export async function createDesk(
       };
       const { callId, runId, toolName, input, spaceId, agentId } = call;
       await join(agentId, 'member');
-      await services.store.transaction(async (tx) => {
+      await world.in(async (tx) => {
         await openPending(tx, call);
         const card = { entityId: agentId, runId, callId, toolName, input, status: 'requires_action' as const };
         if (typeof spaceId === 'string') await openCard(services, tx, { ...card, spaceId });
@@ -92,7 +88,7 @@ export async function createDesk(
     },
     row,
     async card(callId) {
-      const found = services.store.db.selectFrom('messages').selectAll().where('call_id', '=', callId);
+      const found = world.store.db.selectFrom('messages').selectAll().where('call_id', '=', callId);
       const row = await found.executeTakeFirst();
       return row === undefined ? undefined : toMessage(row);
     },
@@ -102,10 +98,11 @@ export async function createDesk(
         ({ event }) => event.type === 'tool_result' && event.callId === callId,
       );
     },
-    told: (callId) =>
-      world.published
+    told: async (callId) =>
+      (await world.events(`space:${space}`))
         .filter(({ payload }) => (payload as { callId?: string }).callId === callId)
         .map(({ type }) => type),
-    close: () => world.close(),
+    // The world is not the desk's to close.
+    close: async () => {},
   };
 }

@@ -1,15 +1,15 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { answer } from '../../src/domain/pending/answer-call.ts';
 import { expireDue } from '../../src/domain/pending/expire-due.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
-import { createDesk } from './desk.ts';
+import { openDesk } from './desk.ts';
 
 /** Far ahead: the database's own clock says that it is not yet over. */
 const LATER = Date.now() + 86_400_000;
 
-describe.each(databases)('pending calls that nobody answers on $kind', ({ create }) => {
-  const desk = forAllTests(() => createDesk(create));
+describeIdleWorld('pending calls that nobody answers', ({ world }) => {
+  const desk = forAllTests(() => openDesk(world));
 
   test('[G32] once its time has passed the call is expired, its card too, and one event tells the agent', async () => {
     const { callId } = await desk.ask({ expiresAt: LATER, input: { a: 1 } });
@@ -21,7 +21,7 @@ describe.each(databases)('pending calls that nobody answers on $kind', ({ create
     expect(await expireDue(desk.services, { now: LATER })).toBe(0);
     expect(await desk.row(callId)).toMatchObject({ status: 'expired', resolvedAt: LATER });
     expect((await desk.card(callId))?.status).toBe('expired');
-    expect(desk.told(callId).filter((type) => type === 'tool-call.expired')).toHaveLength(1);
+    expect((await desk.told(callId)).filter((type) => type === 'tool-call.expired')).toHaveLength(1);
     expect(await desk.events(callId)).toEqual([
       {
         eventId: `tool_result:${callId}`,

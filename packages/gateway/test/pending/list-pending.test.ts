@@ -1,14 +1,14 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { answer } from '../../src/domain/pending/answer-call.ts';
 import { listPending, type PendingFilter } from '../../src/domain/pending/list-pending.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
-import { createDesk } from './desk.ts';
+import { openDesk } from './desk.ts';
 
-describe.each(databases)('what waits for whom on $kind', ({ create }) => {
-  const desk = forAllTests(() => createDesk(create));
+describeIdleWorld('what waits for whom', ({ world }) => {
+  const desk = forAllTests(() => openDesk(world));
 
-  const list = (filter?: PendingFilter) => listPending(desk.services.store.db, filter);
+  const list = (filter?: PendingFilter) => listPending(world.store.db, filter);
   const ids = async (filter?: PendingFilter) => (await list(filter)).items.map(({ callId }) => callId);
 
   test('[G33] an entity sees what it may answer, operators see all, and what is answered is gone', async () => {
@@ -44,7 +44,7 @@ describe.each(databases)('what waits for whom on $kind', ({ create }) => {
   });
 
   test('[G32] operators find the answers that came too late; members do not', async () => {
-    const agentId = await desk.world.addAgent();
+    const agentId = await world.agent();
     const call = await desk.ask({ agentId, expiresAt: 1 });
     const late = answer(desk.services, { ...call, answer: { result: 'late' }, by: desk.member });
     await expect(late).rejects.toMatchObject({ status: 410 });
@@ -55,15 +55,15 @@ describe.each(databases)('what waits for whom on $kind', ({ create }) => {
     expect(await ids({ agentId })).toEqual([]);
   });
 
-  test('of one agent', async () => {
-    const agentId = await desk.world.addAgent();
+  test('the list can be asked for one agent alone', async () => {
+    const agentId = await world.agent();
     const { callId } = await desk.ask({ agentId });
     expect(await ids({ agentId })).toEqual([callId]);
     expect(await ids({ agentId, entityId: desk.stranger })).toEqual([]);
   });
 
   test('pages leave out nothing and repeat nothing, whoever looks', async () => {
-    const agentId = await desk.world.addAgent();
+    const agentId = await world.agent();
     const calls: string[] = [];
     for (let count = 0; count < 25; count++) {
       // Two of three are for others.

@@ -1,18 +1,15 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { answer } from '../../src/domain/pending/answer-call.ts';
 import { addMember, removeMember } from '../../src/domain/spaces/membership.ts';
-import type { Services } from '../../src/ports/services.ts';
 import type { Tx } from '../../src/ports/store/store.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { holdLock, overlapping } from '../support/held-lock.ts';
-import { createDesk } from './desk.ts';
+import { openDesk } from './desk.ts';
 
-describe.each(overlapping)('answers by somebody whose rights change on $kind', ({ create }) => {
-  const desk = forAllTests(() => createDesk(create));
-  let beside: Services;
-  beforeAll(async () => {
-    beside = await desk.world.beside();
-  });
+describeIdleWorld({ title: 'answers while rights change', on: overlapping }, ({ world, database, beside }) => {
+  const desk = forAllTests(() => openDesk(world));
+  const other = beside();
 
   /** The change is asked for when the answer was found to be allowed, and is not durable. Gives what the space was told, in order. */
   const changeWhileAnswering = async (
@@ -20,11 +17,11 @@ describe.each(overlapping)('answers by somebody whose rights change on $kind', (
     entityId: string,
     change: (tx: Tx) => Promise<unknown>,
   ): Promise<readonly string[]> => {
-    const { world, services, space } = desk;
-    const held = await holdLock(world.database, 'select id from messages where call_id = $1 for update', [callId]);
+    const { services, space } = desk;
+    const held = await holdLock(database, 'select id from messages where call_id = $1 for update', [callId]);
     const answered = answer(services, { runId, callId, answer: { result: 'yes' }, by: { entityId } });
     await held.waitedFor();
-    const changed = beside.store.transaction(change);
+    const changed = other.in(change);
     await held.waitedFor({ by: 2, orDone: changed });
     await held.release();
     await Promise.all([answered, changed]);
@@ -35,7 +32,7 @@ describe.each(overlapping)('answers by somebody whose rights change on $kind', (
   test('[G1] nobody answers a call after they were taken out of its space', async () => {
     const person = await desk.addMember('member');
     const call = await desk.ask();
-    const leave = (tx: Tx) => removeMember(beside, tx, { spaceId: desk.space, entityId: person });
+    const leave = (tx: Tx) => removeMember(other.services, tx, { spaceId: desk.space, entityId: person });
     expect(await changeWhileAnswering(call, person, leave)).toEqual(['tool-call.complete', 'member.left']);
     expect(await desk.row(call.callId)).toMatchObject({ status: 'resolved', resolvedBy: person });
   });
@@ -43,7 +40,7 @@ describe.each(overlapping)('answers by somebody whose rights change on $kind', (
   test('[G33] nobody answers a call after they lost the role that it asks for', async () => {
     const boss = await desk.addMember('boss');
     const call = await desk.ask({ answeredBy: { roles: ['boss'] } });
-    const demote = (tx: Tx) => addMember(beside, tx, { spaceId: desk.space, entityId: boss, role: 'member' });
+    const demote = (tx: Tx) => addMember(other.services, tx, { spaceId: desk.space, entityId: boss, role: 'member' });
     expect(await changeWhileAnswering(call, boss, demote)).toEqual(['tool-call.complete', 'member.joined']);
   });
 });

@@ -1,23 +1,21 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { fireDuePlans } from '../../src/domain/plans/fire-due-plans.ts';
 import type { PlanInput } from '../../src/domain/plans/plan.ts';
 import { listPlans, preparePlans, writePlans } from '../../src/domain/plans/plans.ts';
 import type { AgentStatus } from '../../src/ports/store/tables.ts';
-import { createWorld } from '../pending/world.ts';
-import { forAllTests } from '../support/for-all-tests.ts';
-import { databases, onPostgres } from '../support/stores.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
+import { onPostgres } from '../support/stores.ts';
 
 const NOW = Date.parse('2026-01-01T12:00:00Z');
 const MINUTE = 60_000;
 
-describe.each(databases)('plans that are due on $kind', ({ create }) => {
-  const world = forAllTests(() => createWorld(create, { inboxLength: 3 }));
-
+describeIdleWorld({ title: 'plans that are due', limits: { inboxLength: 3 } }, ({ world }) => {
   /** An agent with one plan, as of NOW. */
-  const planned = async (schedule: Partial<PlanInput>, status?: AgentStatus) => {
-    const agentId = await world.addAgent(undefined, status);
+  const planned = async (schedule: Partial<PlanInput>, status: AgentStatus = 'active') => {
+    const agentId = await world.agent();
+    await world.in((tx) => tx.db.updateTable('agents').set({ status }).where('id', '=', agentId).execute());
     const set = (now: number) =>
-      world.services.store.transaction(async (tx) => {
+      world.in(async (tx) => {
         const plans = [{ key: 'k', name: 'Name', instruction: 'Do it.', ...schedule }];
         await writePlans(tx, agentId, await preparePlans(tx.db, agentId, plans, now));
       });
@@ -27,7 +25,7 @@ describe.each(databases)('plans that are due on $kind', ({ create }) => {
       agentId,
       set,
       fire: (now: number) => fireDuePlans(world.services, { agentId, now }),
-      plan: async () => (await listPlans(world.services.store.db, agentId))[0],
+      plan: async () => (await listPlans(world.store.db, agentId))[0],
       events: async () => (await world.inbox(agentId)).map(({ event }) => event),
     };
   };
@@ -43,15 +41,13 @@ describe.each(databases)('plans that are due on $kind', ({ create }) => {
     expect(await world.inbox(agentId)).toEqual([{ eventId: `plan:${id}:${NOW + MINUTE}`, event }]);
     expect(kept).toMatchObject({ lastAt: NOW + MINUTE });
     expect(kept).not.toHaveProperty('nextAt');
-    expect(world.wakes).toEqual([{ threadId: agentId }]);
+    expect(world.wakes).toEqual([agentId]);
   });
 
   test('[G53] a plan stays due while as many events wait as the agent itself allows', async () => {
-    const agentId = await world.addAgent({ inboxLength: 1 });
+    const agentId = await world.agent('Ada', { limits: { inboxLength: 1 } });
     const plans = ['a', 'b'].map((key) => ({ key, name: key, instruction: 'Do it.', at: NOW + MINUTE }));
-    await world.services.store.transaction(async (tx) =>
-      writePlans(tx, agentId, await preparePlans(tx.db, agentId, plans, NOW)),
-    );
+    await world.in(async (tx) => writePlans(tx, agentId, await preparePlans(tx.db, agentId, plans, NOW)));
     expect(await fireDuePlans(world.services, { agentId, now: NOW + MINUTE })).toBe(1);
     expect(await world.inbox(agentId)).toHaveLength(1);
   });
@@ -126,9 +122,7 @@ describe.each(databases)('plans that are due on $kind', ({ create }) => {
       const { agentId, fire, events } = await planned({ at: NOW + 1 }, status);
       expect(await fire(NOW + 1)).toBe(0);
       expect(await events()).toEqual([]);
-      await world.services.store.transaction((tx) =>
-        tx.db.updateTable('agents').set({ status: 'active' }).where('id', '=', agentId).execute(),
-      );
+      await world.in((tx) => tx.db.updateTable('agents').set({ status: 'active' }).where('id', '=', agentId).execute());
       expect(await fire(NOW + 5 * MINUTE)).toBe(1);
       expect(await events()).toMatchObject([{ late: true }]);
     },
@@ -143,7 +137,7 @@ describe.each(databases)('plans that are due on $kind', ({ create }) => {
     const { agentId, fire, events } = await planned({ cron: '* * * * *' });
     for (const minutes of [1, 2, 3]) expect(await fire(NOW + minutes * MINUTE)).toBe(1);
     expect(await fire(NOW + 4 * MINUTE)).toBe(0);
-    await world.services.store.transaction((tx) =>
+    await world.in((tx) =>
       tx.db.updateTable('inbox_events').set({ status: 'done' }).where('agent_id', '=', agentId).execute(),
     );
     expect(await fire(NOW + 6 * MINUTE)).toBe(1);
@@ -153,7 +147,7 @@ describe.each(databases)('plans that are due on $kind', ({ create }) => {
   test('a schedule that cannot be read any more ends its plan, and no other', async () => {
     const broken = await planned({ cron: '0 13 * * *' });
     const other = await planned({ at: NOW + 1 });
-    await world.services.store.transaction((tx) =>
+    await world.in((tx) =>
       tx.db.updateTable('plans').set({ time_zone: 'Gone/Zone' }).where('agent_id', '=', broken.agentId).execute(),
     );
     await fireDuePlans(world.services, { now: NOW + 60 * MINUTE });
@@ -164,10 +158,12 @@ describe.each(databases)('plans that are due on $kind', ({ create }) => {
 
   test('many plans of many agents fire in one look, each once', async () => {
     await fireDuePlans(world.services, { now: NOW + 120 * MINUTE });
-    const agents = await Promise.all(Array.from({ length: 3 }, () => world.addAgent({ maxPlans: 1_000 })));
+    const agents = await Promise.all(
+      Array.from({ length: 3 }, () => world.agent('Ada', { limits: { maxPlans: 1_000 } })),
+    );
     const full = { ...world.services, limits: { ...world.services.limits, inboxLength: 1_000 } };
     for (const agentId of agents)
-      await world.services.store.transaction(async (tx) => {
+      await world.in(async (tx) => {
         const plans = Array.from({ length: 90 }, (_, index) => ({
           name: `n${index}`,
           instruction: 'i',
@@ -181,25 +177,22 @@ describe.each(databases)('plans that are due on $kind', ({ create }) => {
   });
 });
 
-describe.each([onPostgres])('plans that are due with two gateways on $kind', ({ create }) => {
+describeIdleWorld({ title: 'plans that are due with two gateways', on: [onPostgres] }, ({ world, beside }) => {
+  const other = beside();
   test('[G23] a due plan fires once, whoever comes first', async () => {
-    const world = await createWorld(create);
-    const gateways = [world.services, await world.beside()];
-    const agentId = await world.addAgent();
+    const gateways = [world.services, other.services];
+    const agentId = await world.agent();
     const plans = Array.from({ length: 20 }, (_, index) => ({
       name: `n${index}`,
       instruction: 'i',
       cron: '* * * * *',
     }));
-    await world.services.store.transaction(async (tx) =>
-      writePlans(tx, agentId, await preparePlans(tx.db, agentId, plans, NOW)),
-    );
+    await world.in(async (tx) => writePlans(tx, agentId, await preparePlans(tx.db, agentId, plans, NOW)));
     const looks = Array.from({ length: 6 }, (_, index) =>
       fireDuePlans(gateways[index % 2] ?? world.services, { now: NOW + MINUTE }),
     );
     const fired = await Promise.all(looks);
     expect(fired.reduce((sum, count) => sum + count, 0)).toBe(20);
     expect(await world.inbox(agentId)).toHaveLength(20);
-    await world.close();
   });
 });

@@ -1,12 +1,11 @@
 import { dispatchCall } from '@lastcall/core';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { fireDuePlans } from '../../src/domain/plans/fire-due-plans.ts';
 import type { PlanInput } from '../../src/domain/plans/plan.ts';
 import { deletePlans, listPlans, preparePlans, setPlans, writePlans } from '../../src/domain/plans/plans.ts';
 import { planTools } from '../../src/runtime/tools/plan-tools.ts';
-import { createWorld, cycleOf } from '../pending/world.ts';
-import { forAllTests } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
+import { cycleOf } from '../support/cycle-of.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
 
 const NOW = Date.parse('2026-01-01T12:00:00Z');
 const plan = (key: string, schedule: Partial<PlanInput> = { after: 'PT1H' }): PlanInput => ({
@@ -16,22 +15,17 @@ const plan = (key: string, schedule: Partial<PlanInput> = { after: 'PT1H' }): Pl
   ...schedule,
 });
 
-describe.each(databases)('plans on $kind', ({ create }) => {
-  const world = forAllTests(() => createWorld(create));
-
-  const set = (agentId: string, plans: readonly PlanInput[]) =>
-    world.services.store.transaction((tx) => setPlans(tx, agentId, plans));
+describeIdleWorld('plans', ({ world }) => {
+  const set = (agentId: string, plans: readonly PlanInput[]) => world.in((tx) => setPlans(tx, agentId, plans));
   const setAt = (agentId: string, plans: readonly PlanInput[], now = NOW) =>
-    world.services.store.transaction(async (tx) =>
-      writePlans(tx, agentId, await preparePlans(tx.db, agentId, plans, now)),
-    );
+    world.in(async (tx) => writePlans(tx, agentId, await preparePlans(tx.db, agentId, plans, now)));
   const remove = (agentId: string, keys: readonly string[]) =>
-    world.services.store.transaction((tx) => deletePlans(world.services, tx, agentId, keys));
-  const list = (agentId: string) => listPlans(world.services.store.db, agentId);
+    world.in((tx) => deletePlans(world.services, tx, agentId, keys));
+  const list = (agentId: string) => listPlans(world.store.db, agentId);
   const keys = async (agentId: string) => (await list(agentId)).map(({ key }) => key);
 
   test('[G23] a plan is kept with when it is due next', async () => {
-    const agent = await world.addAgent();
+    const agent = await world.agent();
     await setAt(agent, [
       plan('cron', { cron: '0 9 * * *', timeZone: 'Europe/Berlin', misfire: 'skip' }),
       plan('at', { at: '2026-01-03T00:00:00Z' }),
@@ -45,7 +39,7 @@ describe.each(databases)('plans on $kind', ({ create }) => {
   });
 
   test('a known key is written over, with its schedule, and keeps its id', async () => {
-    const agent = await world.addAgent();
+    const agent = await world.agent();
     await setAt(agent, [plan('k', { cron: '0 9 * * *' })]);
     const [before] = await list(agent);
     await setAt(agent, [plan('k', { after: 'PT2H' })]);
@@ -55,7 +49,7 @@ describe.each(databases)('plans on $kind', ({ create }) => {
   });
 
   test('[G23] one plan that cannot be read refuses all of them', async () => {
-    const agent = await world.addAgent();
+    const agent = await world.agent();
     await expect(set(agent, [plan('fine'), plan('wrong', { cron: 'sometimes' })])).rejects.toMatchObject({
       status: 422,
       code: 'invalid_schedule',
@@ -70,7 +64,7 @@ describe.each(databases)('plans on $kind', ({ create }) => {
   });
 
   test('[G22] counts and sizes have limits', async () => {
-    const agent = await world.addAgent({ maxPlans: 2, noteLength: 10 });
+    const agent = await world.agent('Ada', { limits: { maxPlans: 2, noteLength: 10 } });
     await set(agent, [plan('a'), plan('b')]);
     await expect(set(agent, [plan('c')])).rejects.toMatchObject({ status: 422, code: 'too_many' });
     await set(agent, [plan('b')]);
@@ -80,7 +74,7 @@ describe.each(databases)('plans on $kind', ({ create }) => {
   });
 
   test('[G22] plans that are over make room for new ones, the oldest first', async () => {
-    const agent = await world.addAgent({ maxPlans: 2 });
+    const agent = await world.agent('Ada', { limits: { maxPlans: 2 } });
     await setAt(agent, [plan('a', { at: NOW + 2 }), plan('b', { at: NOW + 1 })]);
     await fireDuePlans(world.services, { agentId: agent, now: NOW + 10 });
     expect((await list(agent)).map(({ nextAt }) => nextAt)).toEqual([undefined, undefined]);
@@ -92,7 +86,7 @@ describe.each(databases)('plans on $kind', ({ create }) => {
   });
 
   test("[G22] another agent's plan is not found, and nothing of the batch is deleted", async () => {
-    const [agent, other] = [await world.addAgent(), await world.addAgent()];
+    const [agent, other] = [await world.agent(), await world.agent()];
     await set(agent, [plan('a')]);
     await set(other, [plan('theirs')]);
     await expect(remove(agent, ['a', 'theirs'])).rejects.toMatchObject({
@@ -106,7 +100,7 @@ describe.each(databases)('plans on $kind', ({ create }) => {
   });
 
   test('[G22] the tools set, read and delete plans by keys, and write when the call is settled', async () => {
-    const agentId = await world.addAgent();
+    const agentId = await world.agent();
     const { cycle, staged, settle } = cycleOf(world.services, agentId);
     const tools = planTools(() => cycle);
     const call = async (toolName: string, input: object) =>

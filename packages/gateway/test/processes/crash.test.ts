@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { fromJson } from '../../src/ports/store/json.ts';
 import { answerText, doDuties, dutiesOf, inSpace } from './answering.ts';
-import { type Crew, kinds, openCrew } from './crew.ts';
+import { type Crew, type CrewOptions, kinds, openCrew } from './crew.ts';
 import type { ModelReply } from './loopback-model.ts';
 import type { ModelRequest } from './model-request.ts';
 import { say } from './site.ts';
@@ -12,7 +12,7 @@ const LEASE_MS = 1_000;
 const SLACK_MS = 12_000;
 
 describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ kind }) => {
-  test('[G37] [G56] after it took events and before the model answered: they are taken over in time, and processed once', async () => {
+  test('[G37] [G56] when a gateway is killed after it took events and before the model answered, they are taken over in time, and processed once', async () => {
     const death = deathOfFirst(({ agent }) => agent === 'Anna');
     await using crew = await openCrew({
       kind,
@@ -35,7 +35,7 @@ describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ ki
     expect(runs).toEqual([{ status: 'completed', cycle_no: 1 }]);
   });
 
-  test('[G20] [G37] while the model spoke: what was shown of the message is taken back, and it is sent once', async () => {
+  test('[G20] [G37] when a gateway is killed while the model spoke, what was shown of the message is taken back, and it is sent once', async () => {
     // Before the first message the agent is in no space, where nothing is shown.
     const death = deathOfFirst((request) => dutiesOf(request).some(({ ref }) => ref === 'm2'));
     await using crew = await openCrew({
@@ -54,27 +54,13 @@ describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ ki
     expect(await streamed(crew, 'message.cancelled')).toHaveLength(1);
   });
 
-  test('[G20] [G47] inside a call after enter_space: its start and its input are shown once, and those of the calls after it too', async () => {
-    const inside = Promise.withResolvers<string>();
-    let crashed = false;
-    await using crew = await openCrew({
-      kind,
-      decide: recordTwice,
-      async onTool({ gateway }) {
-        inside.resolve(gateway);
-        if (!crashed) await never;
-      },
-    });
-    await say(crew.first.url, 'North', 'Anna: record m1');
-    const victim = await inside.promise;
-    crashed = true;
-    await crew.crash(victim);
-    await crew.answered('m1');
+  test('[G20] [G47] when a gateway is killed inside a call after enter_space, its start and its input are shown once, and those of the calls after it too', async () => {
+    await using crew = await crashInsideCall({ kind, decide: recordTwice });
     expect(await crew.problems()).toEqual([]);
     expect(await writtenInputs(crew)).toEqual(['{"ref":"m1"}', '{"ref":"m1-again"}']);
   });
 
-  test('[G38] [G39] [G41] inside a call: what was sent before is not sent again, the call is not run again, all is closed', async () => {
+  test('[G38] [G39] [G41] when a gateway is killed inside a call, what was sent before is not sent again, the call is not run again, all is closed', async () => {
     const inside = Promise.withResolvers<string>();
     await using crew = await openCrew({
       kind,
@@ -117,22 +103,8 @@ describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ ki
 
 // What decides about these is the same wherever it is written.
 describe('a gateway is killed', { concurrent: true }, () => {
-  test('[G39] inside a call that is idempotent: it runs again, with the same key', async () => {
-    const inside = Promise.withResolvers<string>();
-    let crashed = false;
-    await using crew = await openCrew({
-      kind: 'sqlite',
-      decide: doDuties,
-      async onTool({ gateway }) {
-        inside.resolve(gateway);
-        if (!crashed) await never;
-      },
-    });
-    await say(crew.first.url, 'North', 'Anna: record m1');
-    const victim = await inside.promise;
-    crashed = true;
-    await crew.crash(victim);
-    await crew.answered('m1');
+  test('[G39] when a gateway is killed inside a call that is idempotent, it runs again, with the same key', async () => {
+    await using crew = await crashInsideCall({ kind: 'sqlite', decide: doDuties });
     expect(await crew.problems()).toEqual([]);
     const effects = await crew.site.effects();
     expect(effects).toHaveLength(2);
@@ -140,7 +112,7 @@ describe('a gateway is killed', { concurrent: true }, () => {
     expect(await outcomesOf(crew, 'record')).toEqual(['ok']);
   });
 
-  test('[G37] [G41] [G56] on SQLite: its successor goes on at once, because nobody else can hold what it held', async () => {
+  test('[G37] [G41] [G56] when a gateway on SQLite is killed, its successor goes on at once, because no other can hold what it held', async () => {
     const death = deathOfFirst(({ agent, newCalls }) => agent === 'Anna' && newCalls.length > 0);
     await using crew = await openCrew({
       kind: 'sqlite',
@@ -158,7 +130,7 @@ describe('a gateway is killed', { concurrent: true }, () => {
     expect(runs).toEqual([]);
   });
 
-  test('[G13] between two cycles: the next one goes on from what the last one left', async () => {
+  test('[G13] when a gateway is killed between two cycles, the next one goes on from what the last one left', async () => {
     await using crew = await openCrew({ kind: 'postgres', decide: doDuties });
     await say(crew.first.url, 'North', 'Anna: look_up m1');
     await crew.answered('m1');
@@ -247,4 +219,23 @@ async function outcomesOf({ site }: Crew, toolName: string): Promise<string[]> {
     const { status, code } = fromJson<{ status: string; code?: string }>(outcome ?? '{}');
     return code === undefined ? status : `${status} ${code}`;
   });
+}
+
+/** The gateway is killed inside its first call of a tool, and the message is answered all the same. */
+async function crashInsideCall(options: Pick<CrewOptions, 'kind' | 'decide'>): Promise<Crew> {
+  const inside = Promise.withResolvers<string>();
+  let crashed = false;
+  const crew = await openCrew({
+    ...options,
+    async onTool({ gateway }) {
+      inside.resolve(gateway);
+      if (!crashed) await never;
+    },
+  });
+  await say(crew.first.url, 'North', 'Anna: record m1');
+  const victim = await inside.promise;
+  crashed = true;
+  await crew.crash(victim);
+  await crew.answered('m1');
+  return crew;
 }

@@ -9,22 +9,25 @@ import { findPlace, openSite, say } from './site.ts';
 import { until } from './until.ts';
 
 describe('what a gateway keeps in its folder', { concurrent: true }, () => {
-  test.each(['000', '022', '177'])('[G63] is for its owner alone, with umask %s', async (umask) => {
-    await using site = await openSite({ decide: doDuties });
-    // What is compiled is kept in a folder that other tests use, too.
-    const gateway = await site.start('a', { NODE_COMPILE_CACHE: '' }, { umask });
-    await say(gateway.url, 'North', 'Anna: answer m1');
-    expect(await modesIn(join(site.folder, '.lastcall'))).toEqual({
-      '.': '700',
-      'lastcall.db': '600',
-      'lastcall.db-shm': '600',
-      'lastcall.db-wal': '600',
-      'lock.db': '600',
-      'lock.db-journal': '600',
-    });
-  });
+  test.each(['000', '022', '177'])(
+    '[G63] what a gateway keeps is for its owner alone, with umask %s',
+    async (umask) => {
+      await using site = await openSite({ decide: doDuties });
+      // What is compiled is kept in a folder that other tests use, too.
+      const gateway = await site.start('a', { NODE_COMPILE_CACHE: '' }, { umask });
+      await say(gateway.url, 'North', 'Anna: answer m1');
+      expect(await modesIn(join(site.folder, '.lastcall'))).toEqual({
+        '.': '700',
+        'lastcall.db': '600',
+        'lastcall.db-shm': '600',
+        'lastcall.db-wal': '600',
+        'lock.db': '600',
+        'lock.db-journal': '600',
+      });
+    },
+  );
 
-  test('[G63] becomes so where an earlier start left it open to others', async () => {
+  test('[G63] what a gateway keeps becomes its owner’s alone where an earlier start left it open to others', async () => {
     await using site = await openSite({ decide: doDuties });
     const home = join(site.folder, '.lastcall');
     await mkdir(home, { mode: 0o755 });
@@ -39,7 +42,7 @@ describe('what a gateway keeps in its folder', { concurrent: true }, () => {
     expect(modes['.']).toBe('700');
   });
 
-  test('[G63] is not kept in a folder that cannot be closed to others: the start is refused, with the way out', () => {
+  test('[G63] what a gateway keeps is not kept in a folder that cannot be closed to others: the start is refused, with the way out', () => {
     // Nobody may change the modes of these, root neither.
     const folder = process.platform === 'linux' ? '/proc/self' : '/System';
     expect(() => makePrivateFolder(folder)).toThrow(/can be read by others.*Set LASTCALL_HOME to a folder/);
@@ -53,7 +56,7 @@ async function modesIn(folder: string): Promise<Record<string, string>> {
 }
 
 describe.each(kinds)('a gateway on $kind', { concurrent: true }, ({ kind }) => {
-  test('[G63] says no key, token or signing secret in its logs, figures, errors and transcripts', async () => {
+  test('[G63] a gateway says no key, token or signing secret in its logs, figures, errors and transcripts', async () => {
     const modelKey = 'provider-key-0123456789';
     let isRefused = true;
     await using crew = await openCrew({

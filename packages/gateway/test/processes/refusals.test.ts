@@ -18,12 +18,12 @@ test('a second gateway on one SQLite file is refused, with the ways out, and the
 });
 
 test('a configuration that cannot work ends the start, with its file, the path in it and what to do', async () => {
-  const config = `export default { agents: [{ name: 'Anna', instruction: '' }], limits: { hops: 0 } };`;
+  const config = `export default { agents: [{ name: 'Anna', instruction: '' }], limits: { hopLimit: 0 } };`;
   await using site = await openSite({ decide: doDuties, config });
   const { code, output } = await site.runToEnd();
   expect(code).toBe(1);
   expect(output).toContain(`${join(site.folder, 'lastcall.config.ts')}: agents[0].instruction is unknown. Remove it`);
-  expect(output).toContain(`${join(site.folder, 'lastcall.config.ts')}: limits.hops must be 1 or more`);
+  expect(output).toContain(`${join(site.folder, 'lastcall.config.ts')}: limits.hopLimit must be 1 or more`);
   expect(output).not.toContain('    at ');
 });
 

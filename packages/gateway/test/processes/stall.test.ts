@@ -2,17 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { doDuties } from './answering.ts';
 import { type Crew, openCrew } from './crew.ts';
 import { say } from './site.ts';
+import { LEASE_MS, stallWhileWriting } from './stalled-writer.ts';
 import { until } from './until.ts';
-import { waitingFor } from './waiting-connection.ts';
 
-const LEASE_MS = 1_000;
-/** How long a takeover may be held up by a transaction that nobody goes on with. */
+/** How long a takeover may be held up by a transaction that its gateway does not finish. */
 const HELD_UP_MS = 3_000;
 /** From the end of a lease to the claim: a sweep, on a machine that is busy with other tests. */
 const SLACK_MS = 6_000;
 
 describe('a gateway on postgres stalls past its lease', () => {
-  test('[G40] another takes over; the one that comes back writes nothing, and works on', async () => {
+  test('[G40] when a gateway stalls another takes over; the one that comes back writes nothing, and works on', async () => {
     const asked = Promise.withResolvers<string>();
     const late = Promise.withResolvers<void>();
     let hasStalled = false;
@@ -46,30 +45,13 @@ describe('a gateway on postgres stalls past its lease', () => {
     expect(messages.filter(({ content }) => content.startsWith('"Answer'))).toHaveLength(2);
   });
 
-  test('[G40] inside a transaction: it holds the takeover up for no more than 3 s', async () => {
-    const asked = Promise.withResolvers<void>();
-    const locked = Promise.withResolvers<void>();
-    await using crew = await openCrew({
-      kind: 'postgres',
-      leaseMs: LEASE_MS,
-      async decide(request) {
-        asked.resolve();
-        await locked.promise;
-        return doDuties(request);
-      },
-    });
-    await say(crew.first.url, 'North', 'Anna: answer m1');
-    await asked.promise;
-    const client = await crew.connect();
-    await client.query('begin');
-    await client.query(`select id from spaces for update`);
-    locked.resolve();
-    const staller = crew.named(await waitingFor(client, 'spaces'));
-    staller.send('SIGSTOP');
+  test('[G40] a gateway that stalls inside a transaction holds the takeover up for no more than 3 s', async () => {
+    await using stalled = await stallWhileWriting();
+    const { crew, blocker, staller } = stalled;
     const before = await epochOf(crew);
     // What it waited for is granted, and it holds its thread's row, and does not go on.
-    await client.query('rollback');
-    await client.end();
+    await blocker.query('rollback');
+    await blocker.end();
     const patienceMs = LEASE_MS + HELD_UP_MS + SLACK_MS;
     await until('another takes over', async () => (await epochOf(crew)) > before, { patienceMs });
     await crew.answered('m1');

@@ -1,36 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { doDuties } from './answering.ts';
 import { askAll, CHORUS, isAllSaid, problemsOfChorus, speak } from './chorus.ts';
 import { openCrew } from './crew.ts';
-import { say } from './site.ts';
+import { LEASE_MS, stallWhileWriting } from './stalled-writer.ts';
 import { until } from './until.ts';
 import { waitingFor } from './waiting-connection.ts';
 
-const LEASE_MS = 1_000;
-
 describe('a takeover on PostgreSQL while the stalled worker is still writing', () => {
-  test('[G38] [G40] goes on from what the stalled worker committed last, and sends nothing twice', async () => {
-    const asked = Promise.withResolvers<void>();
-    const locked = Promise.withResolvers<void>();
-    await using crew = await openCrew({
-      kind: 'postgres',
-      leaseMs: LEASE_MS,
-      async decide(request) {
-        asked.resolve();
-        await locked.promise;
-        return doDuties(request);
-      },
-    });
-    await say(crew.first.url, 'North', 'Anna: answer m1');
-    await asked.promise;
-    const blocker = await crew.connect();
-    await blocker.query('begin');
-    await blocker.query('select id from spaces for update');
-    locked.resolve();
-    // Its message waits for the space: the transaction that sends it holds the thread's row for share.
-    const staller = crew.named(await waitingFor(blocker, 'spaces'));
-    staller.send('SIGSTOP');
+  test('[G38] [G40] a takeover while the stalled worker is still writing goes on from what the stalled worker committed last, and sends nothing twice', async () => {
+    await using stalled = await stallWhileWriting();
+    const { crew, blocker, staller } = stalled;
     // The other finds the lease run out, and its claim waits for that transaction.
     await until('the claim waits', async () => (await waitingFor(blocker, 'update "threads"')) !== staller.name);
     staller.send('SIGCONT');

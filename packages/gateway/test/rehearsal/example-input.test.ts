@@ -140,7 +140,7 @@ describe('arguments made from a schema', () => {
       type: 'object',
       properties: {
         place: { $ref: '#/$defs/place' },
-        maybe: { anyOf: [{ type: 'null' }, { enum: ['x'] }] },
+        maybe: { anyOf: [{ type: 'null' }, { enum: ['x'] }, { enum: ['y'] }] },
         both: { allOf: [{ $ref: '#/$defs/place' }, { properties: { n: { type: 'integer' } }, required: ['n'] }] },
       },
       required: ['place', 'maybe', 'both'],

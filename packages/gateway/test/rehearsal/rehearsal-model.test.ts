@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ToolResultEvent, ToolResultOutcome } from '../../src/domain/inbox/inbox-event.ts';
 import { rehearsalModel } from '../../src/models/rehearsal/rehearsal-model.ts';
-import { CONFESSION } from '../../src/models/rehearsal/rules.ts';
+import { CONFESSION } from '../../src/models/rehearsal/script.ts';
 import { waitingEvents } from '../inbox-render/hostile-events.ts';
 import { callsOf, runCycle, saidOf, says, TOOLS } from './rehearsal-stage.ts';
 

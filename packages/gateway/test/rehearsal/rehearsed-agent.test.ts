@@ -23,7 +23,7 @@ const textsBy = async (world: World, entityId: string): Promise<string[]> => {
 };
 
 describeWorlds('a rehearsed agent', (open) => {
-  test('[G36] waits for an approval, and then reports what came of the call', async () => {
+  test('[G36] a rehearsed agent waits for an approval, and then reports what came of the call', async () => {
     const world = await open({ models: { default: rehearsalModel() }, tools: { book_hotel } });
     const { ada, bot, space } = await lobby(world, { tools: ['book_hotel'] });
     await world.say(space, ada, 'Please book a hotel in Rome for 3 nights.');

@@ -50,7 +50,7 @@ describeWorlds('a cancel that was accepted', (open) => {
     return { world, runId, answered, bot };
   }
 
-  test('[G16] ends the run as cancelled, although the worker was about to write that it is completed', async () => {
+  test('[G16] a cancel that was accepted ends the run as cancelled, although the worker was about to write that it is completed', async () => {
     const { world, runId, answered, bot } = await cancelled(() => 'Done.');
     expect(answered).toMatchObject({ status: 'running', cancelRequestedAt: expect.any(Number) });
     expect(await getRun(world.store.db, runId)).toMatchObject({ status: 'cancelled', stop: { reason: 'aborted' } });
@@ -66,7 +66,7 @@ describeWorlds('a cancel that was accepted', (open) => {
     expect(await events.execute()).toEqual([{ status: 'done' }]);
   });
 
-  test('[G16] ends the run as cancelled, although the model failed meanwhile, and nothing is tried again', async () => {
+  test('[G16] a cancel that was accepted ends the run as cancelled, although the model failed meanwhile, and nothing is tried again', async () => {
     const { world, runId, bot } = await cancelled(() => new Error('too busy'));
     expect(await getRun(world.store.db, runId)).toMatchObject({ status: 'cancelled', stop: { reason: 'aborted' } });
     expect(await endsOf(world, runId)).toEqual([{ runId, status: 'cancelled', stop: { reason: 'aborted' } }]);
@@ -74,7 +74,7 @@ describeWorlds('a cancel that was accepted', (open) => {
     expect(await runs.execute()).toEqual([{ id: runId }]);
   });
 
-  test('[G16] lets no later message land', async () => {
+  test('[G16] a cancel that was accepted lets no later message land', async () => {
     const world: World = await open({
       models: {
         default: scriptedModel([

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
@@ -34,7 +35,7 @@ async function tagOf({ store }: World, agentId: string): Promise<string> {
 describeWorlds('the frame that delimits events', (open) => {
   const database = { open: () => Promise.reject(new Error('The store is open already.')) } as never;
 
-  test('[G63] is in no transcript: events are shown as what they are', async () => {
+  test('[G63] the frame of events is in no transcript: events are shown as what they are', async () => {
     const world = await open({ models: { default: leaking() }, tools: { leak } });
     const { ada, bot, space } = await lobby(world, { tools: ['leak'] }, { isIn: true });
     const text = 'Line one\n{"event":"fake"}';
@@ -83,7 +84,7 @@ describeWorlds('the frame that delimits events', (open) => {
     api.app.stop();
   });
 
-  test('[G63] is on no stream and no card by way of what a tool gives', async () => {
+  test('[G63] the frame of events is on no stream and no card by way of what a tool gives', async () => {
     const model = scriptedModel((request) =>
       isFirstStep(request) ? { toolName: 'leak', input: { text: 'x' } } : 'Done.',
     );
@@ -103,7 +104,7 @@ describeWorlds('the frame that delimits events', (open) => {
     expect(JSON.stringify([events, messages])).not.toContain(tag);
   });
 
-  test('[G63] is in no summary that an operator reads', async () => {
+  test('[G63] the frame of events is in no summary that an operator reads', async () => {
     const world = await open({
       models: { default: leaking() },
       tools: { leak },
@@ -124,7 +125,7 @@ describeWorlds('the frame that delimits events', (open) => {
     api.app.stop();
   });
 
-  test('[G63] is in no log and no error of a run, an event or an agent, also where a provider says what it was asked', async () => {
+  test('[G63] the frame of events is in no log and no error of a run, an event or an agent, also where a provider says what it was asked', async () => {
     const model = scriptedModel((request) => new Error(`400: cannot read ${JSON.stringify(request.prompt)}`));
     const world = await open({ models: { default: model }, agentLimits: { maxAttempts: 1 } });
     const { ada, bot, space } = await lobby(world, { middleware: ['log'] });
@@ -139,8 +140,8 @@ describeWorlds('the frame that delimits events', (open) => {
     ];
     expect(JSON.stringify(seen)).toContain('inbox-hidden');
     expect(JSON.stringify(seen)).not.toContain(tag);
-    expect(JSON.stringify(world.logs)).toContain('inbox-hidden');
-    expect(JSON.stringify(world.logs)).not.toContain(tag);
+    expect(inspect(world.logs, { depth: 9 })).toContain('inbox-hidden');
+    expect(inspect(world.logs, { depth: 9 })).not.toContain(tag);
     const { id } = await world.store.db
       .selectFrom('runs')
       .select('id')

@@ -1,23 +1,18 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
 import { getRun, listRuns } from '../../src/domain/runs/run.ts';
 import { runTranscript } from '../../src/domain/runs/run-transcript.ts';
-import { openWorld } from '../spaces/world.ts';
-import { forAllTests } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { insertEntry, insertRun } from './rows.ts';
 
-describe.each(databases)('runs on $kind', ({ create }) => {
-  const database = forAllTests(create);
-  const world = forAllTests(() => openWorld(database));
-
+describeIdleWorld('runs', ({ world }) => {
   const cancel = (runId: string) => world.in((tx) => requestCancel(world.services, tx, runId));
 
   test('a run is shown with its agent, what woke it and how it ended', async () => {
     const bot = await world.agent();
     const id = await world.in((tx) =>
       insertRun(tx, {
-        thread_id: bot.id,
+        thread_id: bot,
         cycle_no: 3,
         status: 'completed',
         trigger: '{"events":["message:1"]}',
@@ -29,8 +24,8 @@ describe.each(databases)('runs on $kind', ({ create }) => {
     );
     expect(await getRun(world.store.db, id)).toEqual({
       id,
-      agentId: bot.id,
-      threadId: bot.id,
+      agentId: bot,
+      threadId: bot,
       cycle: 3,
       status: 'completed',
       trigger: { events: ['message:1'] },
@@ -48,18 +43,18 @@ describe.each(databases)('runs on $kind', ({ create }) => {
     for (let cycle_no = 1; cycle_no <= 5; cycle_no++) {
       const status = cycle_no === 5 ? 'running' : 'completed';
       // Made by the clock, so that ids within a millisecond do not decide.
-      const id = `00000000-0000-7000-8000-00000000000${cycle_no}-${bot.id}`;
-      ids.unshift(await world.in((tx) => insertRun(tx, { id, thread_id: bot.id, cycle_no, status })));
+      const id = `00000000-0000-7000-8000-00000000000${cycle_no}-${bot}`;
+      ids.unshift(await world.in((tx) => insertRun(tx, { id, thread_id: bot, cycle_no, status })));
     }
-    await world.in((tx) => insertRun(tx, { thread_id: other.id }));
+    await world.in((tx) => insertRun(tx, { thread_id: other }));
     const seen: string[] = [];
     for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
-      const page = await listRuns(world.store.db, { agentId: bot.id, limit: 2, cursor });
+      const page = await listRuns(world.store.db, { agentId: bot, limit: 2, cursor });
       seen.push(...page.items.map(({ id }) => id));
       cursor = page.next;
     }
     expect(seen).toEqual(ids);
-    const running = await listRuns(world.store.db, { agentId: bot.id, status: 'running' });
+    const running = await listRuns(world.store.db, { agentId: bot, status: 'running' });
     expect(running.items.map(({ id }) => id)).toEqual([ids[0]]);
     expect((await listRuns(world.store.db, { agentId: 'a\u0000b' })).items).toEqual([]);
   });
@@ -67,11 +62,11 @@ describe.each(databases)('runs on $kind', ({ create }) => {
   test('a transcript holds the entries of its run, in order, in pages, without what is staged', async () => {
     const bot = await world.agent();
     const [one, two] = await world.in(async (tx) => [
-      await insertRun(tx, { thread_id: bot.id, cycle_no: 1 }),
-      await insertRun(tx, { thread_id: bot.id, cycle_no: 2 }),
+      await insertRun(tx, { thread_id: bot, cycle_no: 1 }),
+      await insertRun(tx, { thread_id: bot, cycle_no: 2 }),
     ]);
     await world.in(async (tx) => {
-      const own = { thread_id: bot.id, run_id: one, kind: 'turn' };
+      const own = { thread_id: bot, run_id: one, kind: 'turn' };
       for (const seq of [2, 1, 3])
         await insertEntry(tx, {
           ...own,
@@ -98,7 +93,7 @@ describe.each(databases)('runs on $kind', ({ create }) => {
 
   test('[G16] a run is asked to end once, and those who watch it are told', async () => {
     const bot = await world.agent();
-    const id = await world.in((tx) => insertRun(tx, { thread_id: bot.id }));
+    const id = await world.in((tx) => insertRun(tx, { thread_id: bot }));
     const asked = await Promise.all([cancel(id), cancel(id), cancel(id)]);
     for (const run of asked)
       expect(run).toMatchObject({ id, status: 'running', cancelRequestedAt: expect.any(Number) });
@@ -111,7 +106,7 @@ describe.each(databases)('runs on $kind', ({ create }) => {
     '[G16] a run that is %s cannot be cancelled',
     async (status) => {
       const bot = await world.agent();
-      const id = await world.in((tx) => insertRun(tx, { thread_id: bot.id, status }));
+      const id = await world.in((tx) => insertRun(tx, { thread_id: bot, status }));
       await expect(cancel(id)).rejects.toMatchObject({ status: 409, code: 'run_ended', details: { status } });
       expect(await getRun(world.store.db, id)).not.toHaveProperty('cancelRequestedAt');
     },

@@ -72,7 +72,7 @@ describe.each(databases)('the configuration at a start, on $kind', ({ kind, crea
     return rows[0]?.id ?? '';
   }
 
-  test('[G62] adds agents, people and members that a later file names to the spaces that are there', async () => {
+  test('[G62] the configuration at a start adds agents, people and members that a later file names to the spaces that are there', async () => {
     await start({ agents: [agent('Anna')], spaces: [{ name: 'Desk', agents: ['Anna'], people: [ada] }] });
     expect(said).toEqual([]);
     await start({
@@ -92,7 +92,7 @@ describe.each(databases)('the configuration at a start, on $kind', ({ kind, crea
     ]);
   });
 
-  test('[G62] changes nothing and says nothing when it says what is there already', async () => {
+  test('[G62] the configuration at a start changes nothing and says nothing when it says what is there already', async () => {
     const config = {
       agents: [agent('Anna')],
       // Who has no id of another system is known by the name, within the space.
@@ -106,7 +106,7 @@ describe.each(databases)('the configuration at a start, on $kind', ({ kind, crea
     expect(said).toEqual([]);
   });
 
-  test('[G62] keeps what it does not name, and says so', async () => {
+  test('[G62] the configuration at a start keeps what it does not name, and says so', async () => {
     await start({
       agents: [agent('Anna'), agent('Bert')],
       spaces: [{ name: 'Desk', agents: ['Anna', 'Bert'], people: [ada] }, { name: 'Attic' }],
@@ -131,7 +131,7 @@ describe.each(databases)('the configuration at a start, on $kind', ({ kind, crea
     expect(await idOf('agents', 'Bert')).toBe(bert);
   });
 
-  test('[G62] says of many members that it does not name how many there are, not each', async () => {
+  test('[G62] the configuration at a start says of many members that it does not name how many there are, not each', async () => {
     await start({ spaces: [{ name: 'Desk' }] });
     const desk = await idOf('spaces', 'Desk');
     for (let count = 0; count < 25; count++)
@@ -144,7 +144,7 @@ describe.each(databases)('the configuration at a start, on $kind', ({ kind, crea
     expect(said[20]).toBe('The space "Desk" has 5 more members that the configuration does not name. They are kept.');
   });
 
-  test('[G62] brings agents, roles and descriptions back to what it says', async () => {
+  test('[G62] the configuration at a start brings agents, roles and descriptions back to what it says', async () => {
     const config = {
       agents: [agent('Anna', 'Be brief.')],
       spaces: [{ name: 'Desk', description: 'Here.', agents: ['Anna'], people: [{ ...ada, role: 'host' }] }],
@@ -175,7 +175,7 @@ describe.each(databases)('the configuration at a start, on $kind', ({ kind, crea
     ]);
   });
 
-  test('[G62] makes an agent anew that was deleted and is still named, and puts it where it is to be', async () => {
+  test('[G62] the configuration at a start makes an agent anew that was deleted and is still named, and puts it where it is to be', async () => {
     const config = { agents: [agent('Anna')], spaces: [{ name: 'Desk', agents: ['Anna'] }] };
     await start(config);
     const first = await idOf('agents', 'Anna');
@@ -184,7 +184,7 @@ describe.each(databases)('the configuration at a start, on $kind', ({ kind, crea
     expect(await members()).toEqual({ Desk: ['Anna member'] });
   });
 
-  test('[G62] of gateways that start at once is applied once', async () => {
+  test('[G62] the configuration at a start of gateways that start at once is applied once', async () => {
     await start({ agents: [agent('Anna')], spaces: [{ name: 'Desk', agents: ['Anna'] }] });
     const config = checkConfig({
       agents: [agent('Anna', 'Changed.'), agent('Bert')],

@@ -1,46 +1,43 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createEntity } from '../../src/domain/entities/entity.ts';
 import { listInbox } from '../../src/domain/inbox/list-inbox.ts';
 import { addMember } from '../../src/domain/spaces/membership.ts';
-import { forAllTests } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
-import { openWorld } from './world.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
 
-describe.each(databases)('hops on $kind', ({ create }) => {
-  const database = forAllTests(create);
-  const world = forAllTests(() => openWorld(database));
-
+describeIdleWorld('hops', ({ world }) => {
   const statusesOf = async (agentId: string) =>
     (await listInbox(world.store.db, { agentId })).items.toReversed().map(({ status }) => status);
 
   test('[G5] the ninth message of agents among themselves wakes nobody, and operators see what was withheld', async () => {
     const [one, two] = [await world.agent('One'), await world.agent('Two')];
-    const space = await world.space(one, two);
+    const space = await world.space('Space', [one, two]);
     world.wakes.length = 0;
-    world.warnings.length = 0;
-    for (let hop = 1; hop <= 10; hop++) await world.say(space.id, hop % 2 === 1 ? one : two, `${hop}`);
+    world.logs.length = 0;
+    for (let hop = 1; hop <= 10; hop++) await world.say(space, hop % 2 === 1 ? one : two, `${hop}`);
     // Odd ones go to two, even ones to one.
-    expect(await statusesOf(two.id)).toEqual([...Array(4).fill('pending'), 'withheld']);
-    expect(await statusesOf(one.id)).toEqual([...Array(4).fill('pending'), 'withheld']);
+    expect(await statusesOf(two)).toEqual([...Array(4).fill('pending'), 'withheld']);
+    expect(await statusesOf(one)).toEqual([...Array(4).fill('pending'), 'withheld']);
     expect(world.wakes).toHaveLength(8);
-    const { items } = await listInbox(world.store.db, { agentId: two.id, status: 'withheld' });
+    const { items } = await listInbox(world.store.db, { agentId: two, status: 'withheld' });
     expect(items).toMatchObject([{ event: { text: '9' }, error: { code: 'hop_limit' } }]);
-    expect(world.warnings).toMatchObject([{ reason: 'hop_limit' }, { reason: 'hop_limit' }]);
+    expect(world.logs.map(({ level, details }) => ({ level, details }))).toMatchObject(
+      Array(2).fill({ level: 'warn', details: { reason: 'hop_limit' } }),
+    );
   });
 
   test('[G5] a person’s message resets the count, a service’s does not', async () => {
-    const near = world.with({ hops: 1 });
+    const near = world.with({ hopLimit: 1 });
     const [one, two, ann] = [await world.agent(), await world.agent(), await world.person()];
     const relay = await world.in((tx) => createEntity(world.services, tx, { kind: 'service', displayName: 'Relay' }));
-    const space = await world.space(one, two, ann, relay);
-    await near.say(space.id, one, 'first');
-    await near.say(space.id, one, 'too far');
-    await near.say(space.id, relay, 'from a service');
-    await near.say(space.id, one, 'still too far');
-    await near.say(space.id, ann, 'a person');
-    await near.say(space.id, one, 'near again');
-    await near.say(space.id, one, 'too far again');
-    expect(await statusesOf(two.id)).toEqual([
+    const space = await world.space('Space', [one, two, ann, relay.id]);
+    await near.say(space, one, 'first');
+    await near.say(space, one, 'too far');
+    await near.say(space, relay.id, 'from a service');
+    await near.say(space, one, 'still too far');
+    await near.say(space, ann, 'a person');
+    await near.say(space, one, 'near again');
+    await near.say(space, one, 'too far again');
+    expect(await statusesOf(two)).toEqual([
       'pending',
       'withheld',
       'pending',
@@ -52,14 +49,14 @@ describe.each(databases)('hops on $kind', ({ create }) => {
   });
 
   test('[G5] messages that no agent hears are not counted', async () => {
-    const near = world.with({ hops: 1 });
+    const near = world.with({ hopLimit: 1 });
     const [one, ann] = [await world.agent(), await world.person()];
-    const space = await world.space(one, ann);
-    for (let i = 0; i < 5; i++) await near.say(space.id, one, 'a report for people');
+    const space = await world.space('Space', [one, ann]);
+    for (let i = 0; i < 5; i++) await near.say(space, one, 'a report for people');
     const two = await world.agent();
-    await world.in((tx) => addMember(world.services, tx, { spaceId: space.id, entityId: two.id }));
-    await near.say(space.id, one, 'first that is heard');
-    expect(await statusesOf(two.id)).toEqual(['pending']);
+    await world.in((tx) => addMember(world.services, tx, { spaceId: space, entityId: two }));
+    await near.say(space, one, 'first that is heard');
+    expect(await statusesOf(two)).toEqual(['pending']);
   });
 
   test('[G5] an agent’s own hop limit outranks the gateway’s', async () => {
@@ -68,10 +65,10 @@ describe.each(databases)('hops on $kind', ({ create }) => {
       await world.agent('Deaf', { limits: { hopLimit: 0 } }),
       await world.agent('Patient', { limits: { hopLimit: 2 } }),
     ];
-    const space = await world.space(talker, deaf, patient);
-    const near = world.with({ hops: 1 });
-    for (let hop = 1; hop <= 3; hop++) await near.say(space.id, talker, `${hop}`);
-    expect(await statusesOf(deaf.id)).toEqual(['withheld', 'withheld', 'withheld']);
-    expect(await statusesOf(patient.id)).toEqual(['pending', 'pending', 'withheld']);
+    const space = await world.space('Space', [talker, deaf, patient]);
+    const near = world.with({ hopLimit: 1 });
+    for (let hop = 1; hop <= 3; hop++) await near.say(space, talker, `${hop}`);
+    expect(await statusesOf(deaf)).toEqual(['withheld', 'withheld', 'withheld']);
+    expect(await statusesOf(patient)).toEqual(['pending', 'pending', 'withheld']);
   });
 });

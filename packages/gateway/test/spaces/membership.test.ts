@@ -1,15 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { deleteAgent } from '../../src/domain/agents/delete-agent.ts';
 import { addMember, listMembers, removeMember, requireMember } from '../../src/domain/spaces/membership.ts';
 import { createSpace, getSpace, listSpaces } from '../../src/domain/spaces/space.ts';
-import { forAllTests } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
-import { openWorld } from './world.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
 
-describe.each(databases)('membership on $kind', ({ create }) => {
-  const database = forAllTests(create);
-  const world = forAllTests(() => openWorld(database));
-
+describeIdleWorld('membership', ({ world }) => {
   const join = (spaceId: string, entityId: string, role?: string) =>
     world.in((tx) => addMember(world.services, tx, { spaceId, entityId, role }));
   const leave = (spaceId: string, entityId: string) =>
@@ -34,104 +29,104 @@ describe.each(databases)('membership on $kind', ({ create }) => {
         name: 'Tokyo',
         description: 'The trip.',
         metadata: { color: 'blue' },
-        members: [{ entityId: ann.id, role: 'owner' }],
+        members: [{ entityId: ann, role: 'owner' }],
       }),
     );
     expect(await getSpace(world.store.db, made.id)).toEqual(made);
     expect(made).toMatchObject({ name: 'Tokyo', description: 'The trip.', metadata: { color: 'blue' } });
     expect((await listMembers(world.store.db, { spaceId: made.id })).items).toMatchObject([
-      { entityId: ann.id, role: 'owner', kind: 'human', displayName: 'Ann' },
+      { entityId: ann, role: 'owner', kind: 'human', displayName: 'Ann' },
     ]);
   });
 
   test('a space with a member that does not exist is not made at all', async () => {
     const before = (await listSpaces(world.store.db, { limit: 200 })).items.length;
-    await expect(world.space({ id: 'nobody' })).rejects.toMatchObject({ status: 404 });
+    await expect(world.space('Space', ['nobody'])).rejects.toMatchObject({ status: 404 });
     expect((await listSpaces(world.store.db, { limit: 200 })).items).toHaveLength(before);
   });
 
   test('[G1] who is not a member gets the same answer as for a space that does not exist', async () => {
     const [ann, eve] = [await world.person('Ann'), await world.person('Eve')];
-    const space = await world.space(ann);
-    await expect(requireMember(world.store.db, space.id, ann.id)).resolves.toMatchObject({ role: 'member' });
+    const space = await world.space('Space', [ann]);
+    await expect(requireMember(world.store.db, space, ann)).resolves.toMatchObject({ role: 'member' });
     const refused = { status: 404, code: 'not_found' };
-    await expect(requireMember(world.store.db, space.id, eve.id)).rejects.toMatchObject({
+    await expect(requireMember(world.store.db, space, eve)).rejects.toMatchObject({
       ...refused,
-      message: `There is no space "${space.id}".`,
+      message: `There is no space "${space}".`,
     });
-    await expect(requireMember(world.store.db, 'none', ann.id)).rejects.toMatchObject({
+    await expect(requireMember(world.store.db, 'none', ann)).rejects.toMatchObject({
       ...refused,
       message: 'There is no space "none".',
     });
-    await expect(requireMember(world.store.db, 'a\u0000b', ann.id)).rejects.toMatchObject(refused);
-    await expect(requireMember(world.store.db, space.id, 'a\u0000b')).rejects.toMatchObject(refused);
+    await expect(requireMember(world.store.db, 'a\u0000b', ann)).rejects.toMatchObject(refused);
+    await expect(requireMember(world.store.db, space, 'a\u0000b')).rejects.toMatchObject(refused);
   });
 
   test('[G1] who left is a member no more, and one again after joining again', async () => {
     const ann = await world.person();
-    const space = await world.space(ann);
-    await leave(space.id, ann.id);
-    await expect(requireMember(world.store.db, space.id, ann.id)).rejects.toMatchObject({ status: 404 });
-    expect(await membersOf(space.id)).toEqual([]);
-    expect((await listSpaces(world.store.db, { entityId: ann.id })).items).toEqual([]);
-    await expect(leave(space.id, ann.id)).rejects.toMatchObject({ status: 404 });
-    await join(space.id, ann.id);
-    await expect(requireMember(world.store.db, space.id, ann.id)).resolves.toMatchObject({ left_at: null });
+    const space = await world.space('Space', [ann]);
+    await leave(space, ann);
+    await expect(requireMember(world.store.db, space, ann)).rejects.toMatchObject({ status: 404 });
+    expect(await membersOf(space)).toEqual([]);
+    expect((await listSpaces(world.store.db, { entityId: ann })).items).toEqual([]);
+    await expect(leave(space, ann)).rejects.toMatchObject({ status: 404 });
+    await join(space, ann);
+    await expect(requireMember(world.store.db, space, ann)).resolves.toMatchObject({ left_at: null });
   });
 
   test('an entity is shown only the spaces it is in', async () => {
     const [ann, eve] = [await world.person(), await world.person()];
-    const [one, two] = [await world.space(ann), await world.space(ann, eve)];
+    const [one, two] = [await world.space('Space', [ann]), await world.space('Space', [ann, eve])];
     const ids = async (entityId: string) => (await listSpaces(world.store.db, { entityId })).items.map(({ id }) => id);
-    expect((await ids(ann.id)).toSorted()).toEqual([one.id, two.id].toSorted());
-    expect(await ids(eve.id)).toEqual([two.id]);
-    const first = await listSpaces(world.store.db, { entityId: ann.id, limit: 1 });
-    const second = await listSpaces(world.store.db, { entityId: ann.id, limit: 1, cursor: first.next });
-    expect([...first.items, ...second.items].map(({ id }) => id).toSorted()).toEqual([one.id, two.id].toSorted());
+    expect((await ids(ann)).toSorted()).toEqual([one, two].toSorted());
+    expect(await ids(eve)).toEqual([two]);
+    const first = await listSpaces(world.store.db, { entityId: ann, limit: 1 });
+    const second = await listSpaces(world.store.db, { entityId: ann, limit: 1, cursor: first.next });
+    expect([...first.items, ...second.items].map(({ id }) => id).toSorted()).toEqual([one, two].toSorted());
     expect(second.next).toBeUndefined();
   });
 
   test('joining and leaving are told to the space; joining again in the same role is not', async () => {
     const ann = await world.person();
     const space = await world.space();
-    await join(space.id, ann.id);
-    await join(space.id, ann.id);
-    await join(space.id, ann.id, 'owner');
-    await join(space.id, ann.id);
-    await leave(space.id, ann.id);
-    const told = world.told.filter(({ channel }) => channel === `space:${space.id}`);
+    await join(space, ann);
+    await join(space, ann);
+    await join(space, ann, 'owner');
+    await join(space, ann);
+    await leave(space, ann);
+    const told = world.told.filter(({ channel }) => channel === `space:${space}`);
     expect(told.map(({ type, payload }) => ({ type, payload }))).toEqual([
-      { type: 'member.joined', payload: { entityId: ann.id, role: 'member' } },
-      { type: 'member.joined', payload: { entityId: ann.id, role: 'owner' } },
-      { type: 'member.left', payload: { entityId: ann.id, role: 'owner' } },
+      { type: 'member.joined', payload: { entityId: ann, role: 'member' } },
+      { type: 'member.joined', payload: { entityId: ann, role: 'owner' } },
+      { type: 'member.left', payload: { entityId: ann, role: 'owner' } },
     ]);
   });
 
   test('who comes back has no role of before', async () => {
     const ann = await world.person();
     const space = await world.space();
-    await join(space.id, ann.id, 'owner');
-    await leave(space.id, ann.id);
-    expect(await join(space.id, ann.id)).toMatchObject({ role: 'member' });
+    await join(space, ann, 'owner');
+    await leave(space, ann);
+    expect(await join(space, ann)).toMatchObject({ role: 'member' });
   });
 
   test('[G19] an agent that is removed loses the space as its active one, and no other', async () => {
     const [bot, other] = [await world.agent(), await world.agent()];
-    const [here, there] = [await world.space(bot, other), await world.space(bot)];
-    await activate(bot.id, here.id);
-    await activate(other.id, here.id);
-    await leave(there.id, bot.id);
-    expect(await activeSpaceOf(bot.id)).toBe(here.id);
-    await leave(here.id, bot.id);
-    expect(await activeSpaceOf(bot.id)).toBeNull();
-    expect(await activeSpaceOf(other.id)).toBe(here.id);
+    const [here, there] = [await world.space('Space', [bot, other]), await world.space('Space', [bot])];
+    await activate(bot, here);
+    await activate(other, here);
+    await leave(there, bot);
+    expect(await activeSpaceOf(bot)).toBe(here);
+    await leave(here, bot);
+    expect(await activeSpaceOf(bot)).toBeNull();
+    expect(await activeSpaceOf(other)).toBe(here);
   });
 
   test('an entity that is gone cannot be made a member', async () => {
     const bot = await world.agent();
     const space = await world.space();
-    await world.in((tx) => deleteAgent(world.services, tx, bot.id));
-    await expect(join(space.id, bot.id)).rejects.toMatchObject({ status: 404 });
+    await world.in((tx) => deleteAgent(world.services, tx, bot));
+    await expect(join(space, bot)).rejects.toMatchObject({ status: 404 });
   });
 
   test.each([
@@ -141,17 +136,15 @@ describe.each(databases)('membership on $kind', ({ create }) => {
     ['a space that cannot be', (ann: string, _space: string) => join('a\u0000b', ann)],
   ])('%s is not found', async (_name, attempt) => {
     const [ann, space] = [await world.person(), await world.space()];
-    await expect(attempt(ann.id, space.id)).rejects.toMatchObject({ status: 404 });
+    await expect(attempt(ann, space)).rejects.toMatchObject({ status: 404 });
   });
 
   test('members are listed in pages', async () => {
     const people = [await world.person(), await world.person(), await world.person()];
-    const space = await world.space(...people);
-    const first = await listMembers(world.store.db, { spaceId: space.id, limit: 2 });
-    const second = await listMembers(world.store.db, { spaceId: space.id, limit: 2, cursor: first.next });
-    expect([...first.items, ...second.items].map(({ entityId }) => entityId).toSorted()).toEqual(
-      people.map(({ id }) => id).toSorted(),
-    );
+    const space = await world.space('Space', [...people]);
+    const first = await listMembers(world.store.db, { spaceId: space, limit: 2 });
+    const second = await listMembers(world.store.db, { spaceId: space, limit: 2, cursor: first.next });
+    expect([...first.items, ...second.items].map(({ entityId }) => entityId).toSorted()).toEqual(people.toSorted());
     expect(second.next).toBeUndefined();
   });
 });

@@ -1,19 +1,16 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { pauseAgent } from '../../src/domain/agents/pause-agent.ts';
 import { listInbox } from '../../src/domain/inbox/list-inbox.ts';
 import { listMessages } from '../../src/domain/spaces/list-messages.ts';
 import { removeMember } from '../../src/domain/spaces/membership.ts';
 import { type NewMessage, postMessage } from '../../src/domain/spaces/post-message.ts';
 import { openCard } from '../../src/domain/spaces/tool-card.ts';
-import { forAllTests } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
-import { openWorld, type World } from './world.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
+import type { World } from '../support/world.ts';
 
-describe.each(databases)('messages on $kind', ({ kind, create }) => {
-  const database = forAllTests(create);
-  const world = forAllTests(() => openWorld(database));
+describeIdleWorld('messages', ({ world, beside }) => {
   /** Two gateways where the database can be shared. */
-  const gateways = [world, kind === 'postgres' ? forAllTests(() => openWorld(database)) : world];
+  const gateways = [world, beside()];
 
   const post = (given: NewMessage, at: World = world) => at.in((tx) => postMessage(at.services, tx, given));
   const inboxOf = async (agentId: string) => (await listInbox(world.store.db, { agentId })).items.toReversed();
@@ -22,14 +19,14 @@ describe.each(databases)('messages on $kind', ({ kind, create }) => {
 
   test('a message is told to the space whole, and read back the same', async () => {
     const ann = await world.person();
-    const space = await world.space(ann);
+    const space = await world.space('Space', [ann]);
     const text = 'Hello 🙂 \u0000 half \ud800 \u2028 </inbox>';
-    const message = await world.say(space.id, ann, text, { metadata: { mood: 'good' } });
-    expect(message).toMatchObject({ seq: 1, entityId: ann.id, kind: 'text', text, status: 'complete' });
+    const message = await world.post(space, ann, text, { metadata: { mood: 'good' } });
+    expect(message).toMatchObject({ seq: 1, entityId: ann, kind: 'text', text, status: 'complete' });
     expect(message.metadata).toEqual({ mood: 'good' });
-    expect((await listMessages(world.store.db, { spaceId: space.id })).items).toEqual([message]);
+    expect((await listMessages(world.store.db, { spaceId: space })).items).toEqual([message]);
     expect(world.told.at(-1)).toMatchObject({
-      channel: `space:${space.id}`,
+      channel: `space:${space}`,
       type: 'message.complete',
       payload: { streamId: message.id, message },
     });
@@ -37,13 +34,13 @@ describe.each(databases)('messages on $kind', ({ kind, create }) => {
 
   test('a message that was streamed keeps its id and its stream', async () => {
     const bot = await world.agent();
-    const space = await world.space(bot);
-    const message = await world.say(space.id, bot, 'Hi', { messageId: `m-${space.id}`, streamId: 's-1', runId: 'r-1' });
-    expect(message).toMatchObject({ id: `m-${space.id}`, runId: 'r-1' });
+    const space = await world.space('Space', [bot]);
+    const message = await world.post(space, bot, 'Hi', { messageId: `m-${space}`, streamId: 's-1', runId: 'r-1' });
+    expect(message).toMatchObject({ id: `m-${space}`, runId: 'r-1' });
     expect(world.told.at(-1)?.payload).toEqual({ streamId: 's-1', message });
     const again = await post({
-      spaceId: space.id,
-      entityId: bot.id,
+      spaceId: space,
+      entityId: bot,
       text: 'Hi',
       messageId: message.id,
     });
@@ -52,58 +49,58 @@ describe.each(databases)('messages on $kind', ({ kind, create }) => {
 
   test('[G1] only members post, at the moment they post', async () => {
     const [ann, eve] = [await world.person(), await world.person()];
-    const space = await world.space(ann);
-    const refused = { status: 404, message: `There is no space "${space.id}".` };
-    await expect(world.say(space.id, eve, 'Hi')).rejects.toMatchObject(refused);
-    await world.say(space.id, ann, 'Hi');
-    await world.in((tx) => removeMember(world.services, tx, { spaceId: space.id, entityId: ann.id }));
-    await expect(world.say(space.id, ann, 'Still here?')).rejects.toMatchObject(refused);
-    expect(await textsOf(space.id)).toEqual(['Hi']);
+    const space = await world.space('Space', [ann]);
+    const refused = { status: 404, message: `There is no space "${space}".` };
+    await expect(world.post(space, eve, 'Hi')).rejects.toMatchObject(refused);
+    await world.post(space, ann, 'Hi');
+    await world.in((tx) => removeMember(world.services, tx, { spaceId: space, entityId: ann }));
+    await expect(world.post(space, ann, 'Still here?')).rejects.toMatchObject(refused);
+    expect(await textsOf(space)).toEqual(['Hi']);
   });
 
   test('[G2] posts at the same moment are numbered 1 to n, without gaps or repeats', async () => {
     const people = [await world.person(), await world.person(), await world.person()];
-    const space = await world.space(...people);
+    const space = await world.space('Space', [...people]);
     const posts = Array.from({ length: 30 }, (_, index) => {
-      const entityId = people[index % 3]?.id ?? '';
-      return post({ spaceId: space.id, entityId, text: `${index}` }, gateways[index % 2]);
+      const entityId = people[index % 3] ?? '';
+      return post({ spaceId: space, entityId, text: `${index}` }, gateways[index % 2]);
     });
     const numbers = (await Promise.all(posts)).map(({ message }) => message.seq);
     expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
-    const { items } = await listMessages(world.store.db, { spaceId: space.id, limit: 200 });
+    const { items } = await listMessages(world.store.db, { spaceId: space, limit: 200 });
     expect(items.map(({ seq }) => seq)).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
   });
 
   test('[G2] the same clientMessageId is one message, also at the same moment, and every answer carries its id', async () => {
     const [ann, bot] = [await world.person(), await world.agent()];
-    const space = await world.space(ann, bot);
-    const given = { spaceId: space.id, entityId: ann.id, text: 'Once', clientMessageId: 'c-1' };
+    const space = await world.space('Space', [ann, bot]);
+    const given = { spaceId: space, entityId: ann, text: 'Once', clientMessageId: 'c-1' };
     const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => post(given, gateways[index % 2])));
     expect(new Set(answers.map(({ message }) => message.id)).size).toBe(1);
     expect(answers.filter(({ duplicate }) => !duplicate)).toHaveLength(1);
-    expect(await inboxOf(bot.id)).toHaveLength(1);
+    expect(await inboxOf(bot)).toHaveLength(1);
     // A repetition takes no number.
-    expect((await world.say(space.id, ann, 'Next')).seq).toBe(2);
+    expect((await world.post(space, ann, 'Next')).seq).toBe(2);
   });
 
   test('[G2] a clientMessageId is its sender’s own, in its space', async () => {
     const [ann, bea] = [await world.person(), await world.person()];
-    const [here, there] = [await world.space(ann, bea), await world.space(ann)];
+    const [here, there] = [await world.space('Space', [ann, bea]), await world.space('Space', [ann])];
     const sent = [
-      await post({ spaceId: here.id, entityId: ann.id, text: 'a', clientMessageId: 'c' }),
-      await post({ spaceId: here.id, entityId: bea.id, text: 'b', clientMessageId: 'c' }),
-      await post({ spaceId: there.id, entityId: ann.id, text: 'c', clientMessageId: 'c' }),
+      await post({ spaceId: here, entityId: ann, text: 'a', clientMessageId: 'c' }),
+      await post({ spaceId: here, entityId: bea, text: 'b', clientMessageId: 'c' }),
+      await post({ spaceId: there, entityId: ann, text: 'c', clientMessageId: 'c' }),
     ];
     expect(sent.map(({ duplicate }) => duplicate)).toEqual([false, false, false]);
   });
 
   test('[G2] a refused message leaves no gap', async () => {
     const ann = await world.person();
-    const space = await world.space(ann);
-    await world.say(space.id, ann, 'one');
-    await expect(world.say(space.id, ann, '')).rejects.toMatchObject({ status: 422 });
-    await expect(world.in((tx) => failAfterPost(tx, space.id, ann.id))).rejects.toThrow('changed my mind');
-    expect((await world.say(space.id, ann, 'two')).seq).toBe(2);
+    const space = await world.space('Space', [ann]);
+    await world.post(space, ann, 'one');
+    await expect(world.post(space, ann, '')).rejects.toMatchObject({ status: 422 });
+    await expect(world.in((tx) => failAfterPost(tx, space, ann))).rejects.toThrow('changed my mind');
+    expect((await world.post(space, ann, 'two')).seq).toBe(2);
   });
 
   async function failAfterPost(tx: Parameters<typeof postMessage>[1], spaceId: string, entityId: string) {
@@ -114,23 +111,23 @@ describe.each(databases)('messages on $kind', ({ kind, create }) => {
   test('[G3] every other agent of the space gets one event, with the message whole, and is woken', async () => {
     const [ann, one, two] = [await world.person('Ann'), await world.agent('One'), await world.agent('Two')];
     const stranger = await world.agent('Stranger');
-    const space = await world.space(ann, one, two);
+    const space = await world.space('Space', [ann, one, two]);
     world.wakes.length = 0;
-    const first = await world.say(space.id, ann, 'Hello');
+    const first = await world.post(space, ann, 'Hello');
     // A person waits for them.
-    expect(world.wakes.toSorted()).toEqual([`${one.id}@urgent`, `${two.id}@urgent`].toSorted());
-    const reply = await world.say(space.id, one, 'Hello Ann', { replyTo: first.id });
-    expect(world.wakes.slice(2)).toEqual([two.id]);
-    expect((await inboxOf(two.id)).map(({ eventId, status, event }) => ({ eventId, status, event }))).toEqual([
+    expect(world.wakes.toSorted()).toEqual([`${one}@urgent`, `${two}@urgent`].toSorted());
+    const reply = await world.post(space, one, 'Hello Ann', { replyTo: first.id });
+    expect(world.wakes.slice(2)).toEqual([two]);
+    expect((await inboxOf(two)).map(({ eventId, status, event }) => ({ eventId, status, event }))).toEqual([
       {
         eventId: `message:${first.id}`,
         status: 'pending',
         event: {
           type: 'space_message',
           messageId: first.id,
-          spaceId: space.id,
-          spaceName: space.name,
-          from: { entityId: ann.id, name: 'Ann', kind: 'human' },
+          spaceId: space,
+          spaceName: 'Space',
+          from: { entityId: ann, name: 'Ann', kind: 'human' },
           text: 'Hello',
         },
       },
@@ -140,77 +137,77 @@ describe.each(databases)('messages on $kind', ({ kind, create }) => {
         event: {
           type: 'space_message',
           messageId: reply.id,
-          spaceId: space.id,
-          spaceName: space.name,
-          from: { entityId: one.id, name: 'One', kind: 'agent' },
+          spaceId: space,
+          spaceName: 'Space',
+          from: { entityId: one, name: 'One', kind: 'agent' },
           text: 'Hello Ann',
           replyTo: first.id,
         },
       },
     ]);
-    expect((await inboxOf(one.id)).map(({ eventId }) => eventId)).toEqual([`message:${first.id}`]);
-    expect(await inboxOf(stranger.id)).toEqual([]);
+    expect((await inboxOf(one)).map(({ eventId }) => eventId)).toEqual([`message:${first.id}`]);
+    expect(await inboxOf(stranger)).toEqual([]);
   });
 
   test('[G3] message and events are one transaction: without the one there is not the other', async () => {
     const [ann, bot] = [await world.person(), await world.agent()];
-    const space = await world.space(ann, bot);
+    const space = await world.space('Space', [ann, bot]);
     world.wakes.length = 0;
     world.told.length = 0;
-    await expect(world.in((tx) => failAfterPost(tx, space.id, ann.id))).rejects.toThrow();
-    expect(await inboxOf(bot.id)).toEqual([]);
-    expect(await textsOf(space.id)).toEqual([]);
+    await expect(world.in((tx) => failAfterPost(tx, space, ann))).rejects.toThrow();
+    expect(await inboxOf(bot)).toEqual([]);
+    expect(await textsOf(space)).toEqual([]);
     expect(world.wakes).toEqual([]);
     expect(world.told).toEqual([]);
   });
 
   test('[G16] a paused agent gets events, and they wait', async () => {
     const [ann, bot] = [await world.person(), await world.agent()];
-    const space = await world.space(ann, bot);
-    await world.in((tx) => pauseAgent(world.services, tx, bot.id));
-    await world.say(space.id, ann, 'Later');
-    expect(await inboxOf(bot.id)).toMatchObject([{ status: 'pending' }]);
+    const space = await world.space('Space', [ann, bot]);
+    await world.in((tx) => pauseAgent(world.services, tx, bot));
+    await world.post(space, ann, 'Later');
+    expect(await inboxOf(bot)).toMatchObject([{ status: 'pending' }]);
   });
 
   test('an agent that left gets nothing any more', async () => {
     const [ann, bot] = [await world.person(), await world.agent()];
-    const space = await world.space(ann, bot);
-    await world.in((tx) => removeMember(world.services, tx, { spaceId: space.id, entityId: bot.id }));
-    await world.say(space.id, ann, 'Gone?');
-    expect(await inboxOf(bot.id)).toEqual([]);
+    const space = await world.space('Space', [ann, bot]);
+    await world.in((tx) => removeMember(world.services, tx, { spaceId: space, entityId: bot }));
+    await world.post(space, ann, 'Gone?');
+    expect(await inboxOf(bot)).toEqual([]);
   });
 
   test('[G4] a message replies to one of its own space, and to nothing else', async () => {
     const [ann, bot] = [await world.person(), await world.agent()];
-    const [here, there] = [await world.space(ann, bot), await world.space(ann)];
-    const first = await world.say(here.id, ann, 'First');
-    const elsewhere = await world.say(there.id, ann, 'Elsewhere');
+    const [here, there] = [await world.space('Space', [ann, bot]), await world.space('Space', [ann])];
+    const first = await world.post(here, ann, 'First');
+    const elsewhere = await world.post(there, ann, 'Elsewhere');
     const card = await world.in((tx) =>
       openCard(world.services, tx, {
-        spaceId: here.id,
-        entityId: bot.id,
+        spaceId: here,
+        entityId: bot,
         runId: 'r',
-        callId: `call-${here.id}`,
+        callId: `call-${here}`,
         toolName: 'weather',
         input: {},
         status: 'running',
       }),
     );
-    expect(await world.say(here.id, ann, 'Second', { replyTo: first.id })).toMatchObject({ replyTo: first.id });
+    expect(await world.post(here, ann, 'Second', { replyTo: first.id })).toMatchObject({ replyTo: first.id });
     for (const replyTo of [elsewhere.id, card.id, 'none', '', 'a\u0000b'])
-      await expect(world.say(here.id, ann, 'Third', { replyTo })).rejects.toMatchObject({
+      await expect(world.post(here, ann, 'Third', { replyTo })).rejects.toMatchObject({
         status: 422,
         details: { path: 'replyTo' },
       });
-    expect((await textsOf(here.id)).filter((text) => text === 'Third')).toEqual([]);
+    expect((await textsOf(here)).filter((text) => text === 'Third')).toEqual([]);
   });
 
   test('[G6] messages are listed in pages, in order, and say whether there is more', async () => {
     const ann = await world.person();
-    const space = await world.space(ann);
-    for (let i = 1; i <= 7; i++) await world.say(space.id, ann, `${i}`);
+    const space = await world.space('Space', [ann]);
+    for (let i = 1; i <= 7; i++) await world.post(space, ann, `${i}`);
     const page = async (filter: { before?: number; after?: number; limit?: number }) => {
-      const { items, hasMore } = await listMessages(world.store.db, { spaceId: space.id, ...filter });
+      const { items, hasMore } = await listMessages(world.store.db, { spaceId: space, ...filter });
       return [items.map(({ seq }) => seq), hasMore];
     };
     expect(await page({})).toEqual([[1, 2, 3, 4, 5, 6, 7], false]);
@@ -229,56 +226,56 @@ describe.each(databases)('messages on $kind', ({ kind, create }) => {
 
   test('[G53] a message that is empty or too long is refused, and nothing is cut', async () => {
     const ann = await world.person();
-    const space = await world.space(ann);
+    const space = await world.space('Space', [ann]);
     const small = world.with({ messageCharacters: 10 });
-    await expect(small.say(space.id, ann, 'a'.repeat(11))).rejects.toMatchObject({
+    await expect(small.post(space, ann, 'a'.repeat(11))).rejects.toMatchObject({
       status: 413,
       code: 'too_large',
       details: { path: 'text', limit: 10 },
     });
-    await expect(small.say(space.id, ann, ' \n')).rejects.toMatchObject({ status: 422, details: { path: 'text' } });
-    await small.say(space.id, ann, 'a'.repeat(10));
+    await expect(small.post(space, ann, ' \n')).rejects.toMatchObject({ status: 422, details: { path: 'text' } });
+    await small.post(space, ann, 'a'.repeat(10));
     for (const clientMessageId of ['', 'a\u0000b', 'half \ud800'])
-      await expect(small.say(space.id, ann, 'a', { clientMessageId })).rejects.toMatchObject({
+      await expect(small.post(space, ann, 'a', { clientMessageId })).rejects.toMatchObject({
         status: 422,
         details: { path: 'clientMessageId' },
       });
-    expect(await textsOf(space.id)).toEqual(['a'.repeat(10)]);
+    expect(await textsOf(space)).toEqual(['a'.repeat(10)]);
   });
 
   test('[G53] an inbox that is full refuses people with 429, and what they repeat is still answered', async () => {
     const [ann, bot] = [await world.person(), await world.agent()];
-    const space = await world.space(ann, bot);
+    const space = await world.space('Space', [ann, bot]);
     const small = world.with({ inboxLength: 2 });
-    const first = await small.say(space.id, ann, 'one', { clientMessageId: 'c' });
-    await small.say(space.id, ann, 'two');
-    await expect(small.say(space.id, ann, 'three')).rejects.toMatchObject({
+    const first = await small.post(space, ann, 'one', { clientMessageId: 'c' });
+    await small.post(space, ann, 'two');
+    await expect(small.post(space, ann, 'three')).rejects.toMatchObject({
       status: 429,
       code: 'inbox_full',
       retryAfter: expect.any(Number),
     });
-    expect(await textsOf(space.id)).toEqual(['one', 'two']);
-    expect(await small.say(space.id, ann, 'one', { clientMessageId: 'c' })).toEqual(first);
+    expect(await textsOf(space)).toEqual(['one', 'two']);
+    expect(await small.post(space, ann, 'one', { clientMessageId: 'c' })).toEqual(first);
     await world.in((tx) =>
       tx.db
         .updateTable('inbox_events')
         .set({ status: 'done' })
-        .where('agent_id', '=', bot.id)
+        .where('agent_id', '=', bot)
         .where('event_id', '=', `message:${first.id}`)
         .execute(),
     );
-    expect(await small.say(space.id, ann, 'three')).toMatchObject({ seq: 3 });
+    expect(await small.post(space, ann, 'three')).toMatchObject({ seq: 3 });
   });
 
   test('[G53] an agent’s message to a full inbox stands, and its event is withheld', async () => {
     const [talker, deaf] = [await world.agent('Talker'), await world.agent('Deaf', { limits: { inboxLength: 1 } })];
-    const space = await world.space(talker, deaf);
-    await world.say(space.id, talker, 'one');
-    await world.say(space.id, talker, 'two');
-    expect(await inboxOf(deaf.id)).toMatchObject([
+    const space = await world.space('Space', [talker, deaf]);
+    await world.post(space, talker, 'one');
+    await world.post(space, talker, 'two');
+    expect(await inboxOf(deaf)).toMatchObject([
       { status: 'pending' },
       { status: 'withheld', error: { code: 'inbox_full' } },
     ]);
-    expect(await textsOf(space.id)).toEqual(['one', 'two']);
+    expect(await textsOf(space)).toEqual(['one', 'two']);
   });
 });

@@ -1,24 +1,19 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { listInbox } from '../../src/domain/inbox/list-inbox.ts';
 import { listMessages } from '../../src/domain/spaces/list-messages.ts';
 import { type CardUpdate, type NewCard, openCard, updateCard } from '../../src/domain/spaces/tool-card.ts';
 import type { MessageStatus } from '../../src/ports/store/tables.ts';
-import { forAllTests } from '../support/for-all-tests.ts';
-import { databases } from '../support/stores.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { overlap } from './overlap.ts';
-import { openWorld } from './world.ts';
 
-describe.each(databases)('cards on $kind', ({ create }) => {
-  const database = forAllTests(create);
-  const world = forAllTests(() => openWorld(database));
-
+describeIdleWorld('cards', ({ world }) => {
   let calls = 0;
   const open = async (given: Partial<NewCard> = {}) => {
     const bot = await world.agent();
-    const space = await world.space(bot);
+    const space = await world.space('Space', [bot]);
     const card: NewCard = {
-      spaceId: space.id,
-      entityId: bot.id,
+      spaceId: space,
+      entityId: bot,
       runId: 'run-1',
       callId: `call-${++calls}`,
       toolName: 'weather',
@@ -34,13 +29,13 @@ describe.each(databases)('cards on $kind', ({ create }) => {
 
   test('[G25] a call is one message of its space, with its tool and input', async () => {
     const { space, card, message, bot } = await open();
-    expect(await only(space.id)).toEqual([message]);
+    expect(await only(space)).toEqual([message]);
     expect(message).toMatchObject({
       kind: 'tool',
       seq: 1,
       status: 'running',
       text: '',
-      entityId: bot.id,
+      entityId: bot,
       callId: card.callId,
       runId: 'run-1',
       metadata: { toolName: 'weather', input: { city: 'Tokyo' } },
@@ -58,9 +53,9 @@ describe.each(databases)('cards on $kind', ({ create }) => {
     const changed = await update(card.callId, { status, output: { celsius: 20 } });
     expect(changed).toMatchObject({ id: message.id, seq: 1, status });
     expect(changed?.metadata).toEqual({ toolName: 'weather', input: { city: 'Tokyo' }, output: { celsius: 20 } });
-    expect(await only(space.id)).toEqual([changed]);
+    expect(await only(space)).toEqual([changed]);
     expect(world.told.at(-1)).toMatchObject({
-      channel: `space:${space.id}`,
+      channel: `space:${space}`,
       type,
       payload: { callId: card.callId, message: changed },
     });
@@ -71,12 +66,12 @@ describe.each(databases)('cards on $kind', ({ create }) => {
     async (end) => {
       const { space, card } = await open({ status: 'requires_action' });
       await update(card.callId, { status: end, output: 1 });
-      const [ended] = await only(space.id);
-      const heard = world.heard(space.id).length;
+      const [ended] = await only(space);
+      const heard = world.heard(space).length;
       const others: MessageStatus[] = ['running', 'complete', 'error', 'requires_action', 'expired', 'cancelled'];
       for (const status of others) expect(await update(card.callId, { status, output: 2, input: 2 })).toBeUndefined();
-      expect(await only(space.id)).toEqual([ended]);
-      expect(world.heard(space.id)).toHaveLength(heard);
+      expect(await only(space)).toEqual([ended]);
+      expect(world.heard(space)).toHaveLength(heard);
     },
   );
 
@@ -87,8 +82,8 @@ describe.each(databases)('cards on $kind', ({ create }) => {
     );
     const [winner, ...rest] = ends.filter((end) => end !== undefined);
     expect(rest).toEqual([]);
-    expect(await only(space.id)).toEqual([winner]);
-    expect(world.heard(space.id).filter((type) => type === 'tool-call.complete')).toHaveLength(1);
+    expect(await only(space)).toEqual([winner]);
+    expect(world.heard(space).filter((type) => type === 'tool-call.complete')).toHaveLength(1);
   });
 
   test('[G25] a card that ends while another end is written keeps the first', async () => {
@@ -101,17 +96,17 @@ describe.each(databases)('cards on $kind', ({ create }) => {
       });
     const [first, second] = await overlap(world.store, complete, () => update(card.callId, { status: 'cancelled' }));
     expect(second).toEqual({ status: 'fulfilled', value: undefined });
-    expect(await only(space.id)).toEqual([first]);
+    expect(await only(space)).toEqual([first]);
   });
 
   test('an approved call runs, with the input that the approver made of it', async () => {
     const { space, card } = await open({ status: 'requires_action' });
     await update(card.callId, { status: 'running', input: { city: 'Kyoto' } });
     await update(card.callId, { status: 'complete', output: 'sunny' });
-    expect(await only(space.id)).toMatchObject([
+    expect(await only(space)).toMatchObject([
       { status: 'complete', metadata: { toolName: 'weather', input: { city: 'Kyoto' }, output: 'sunny' } },
     ]);
-    expect(world.heard(space.id)).toEqual([
+    expect(world.heard(space)).toEqual([
       'member.joined',
       'tool-call.requires-action',
       'tool-call.start',
@@ -121,7 +116,7 @@ describe.each(databases)('cards on $kind', ({ create }) => {
 
   test('[G47] the start and the input are told where nobody told them before', async () => {
     const { space, card, message, bot } = await open({ rawInput: '{"city":"Oslo"}', status: 'requires_action' });
-    const told = world.told.filter(({ channel }) => channel === `space:${space.id}`).slice(1);
+    const told = world.told.filter(({ channel }) => channel === `space:${space}`).slice(1);
     expect(told).toMatchObject([
       {
         type: 'tool-call.start',
@@ -129,7 +124,7 @@ describe.each(databases)('cards on $kind', ({ create }) => {
           streamId: card.callId,
           callId: card.callId,
           toolName: 'weather',
-          entityId: bot.id,
+          entityId: bot,
           messageId: message.id,
         },
       },
@@ -149,35 +144,35 @@ describe.each(databases)('cards on $kind', ({ create }) => {
     expect(await reopen('requires_action')).toMatchObject({ id: message.id, status: 'requires_action' });
     await update(card.callId, { status: 'cancelled' });
     expect(await reopen('running')).toMatchObject({ id: message.id, status: 'cancelled' });
-    expect(await only(space.id)).toHaveLength(1);
+    expect(await only(space)).toHaveLength(1);
   });
 
   test('[G4] a card wakes nobody and is no hop', async () => {
     const [one, two] = [await world.agent(), await world.agent()];
-    const space = await world.space(one, two);
+    const space = await world.space('Space', [one, two]);
     world.wakes.length = 0;
-    const near = world.with({ hops: 1 });
+    const near = world.with({ hopLimit: 1 });
     const card = {
-      spaceId: space.id,
-      entityId: one.id,
+      spaceId: space,
+      entityId: one,
       runId: 'r',
       toolName: 't',
       input: {},
       status: 'running',
     } as const;
     for (const callId of ['hop-1', 'hop-2', 'hop-3']) {
-      await world.in((tx) => openCard(near.services, tx, { ...card, callId: `${space.id}${callId}` }));
-      await update(`${space.id}${callId}`, { status: 'complete' });
+      await world.in((tx) => openCard(near.services, tx, { ...card, callId: `${space}${callId}` }));
+      await update(`${space}${callId}`, { status: 'complete' });
     }
     expect(world.wakes).toEqual([]);
-    expect((await listInbox(world.store.db, { agentId: two.id })).items).toEqual([]);
-    await near.say(space.id, one, 'heard');
-    expect((await listInbox(world.store.db, { agentId: two.id })).items).toMatchObject([{ status: 'pending' }]);
+    expect((await listInbox(world.store.db, { agentId: two })).items).toEqual([]);
+    await near.say(space, one, 'heard');
+    expect((await listInbox(world.store.db, { agentId: two })).items).toMatchObject([{ status: 'pending' }]);
   });
 
   test('[G2] cards and messages are numbered together', async () => {
     const { space, bot, card } = await open();
-    expect((await world.say(space.id, bot, 'Look')).seq).toBe(2);
+    expect((await world.post(space, bot, 'Look')).seq).toBe(2);
     const next = { ...card, callId: `${card.callId}-next` };
     expect((await world.in((tx) => openCard(world.services, tx, next))).seq).toBe(3);
   });
@@ -185,7 +180,7 @@ describe.each(databases)('cards on $kind', ({ create }) => {
   test('[G1] an agent shows nothing in a space that it is not in', async () => {
     const { card } = await open();
     const elsewhere = await world.space();
-    const there = { ...card, spaceId: elsewhere.id, callId: `${card.callId}-there` };
+    const there = { ...card, spaceId: elsewhere, callId: `${card.callId}-there` };
     await expect(world.in((tx) => openCard(world.services, tx, there))).rejects.toMatchObject({ status: 404 });
   });
 });

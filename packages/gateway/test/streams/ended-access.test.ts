@@ -48,7 +48,7 @@ describe.each(databases)('a stream on $kind, without a heartbeat,', ({ create })
   const database = forAllTests(create);
   const api = forAllTests(() => openApi(database, { heartbeatMs: NEVER_MS }));
 
-  test('[G50] gets nothing that is said after its key was revoked, and those of other keys get it', async () => {
+  test('[G50] a stream gets nothing that is said after its key was revoked, and those of other keys get it', async () => {
     const { path, say } = await room(api);
     const { id, key } = await newKey(api);
     const stream = await open(api, path, key);
@@ -60,7 +60,7 @@ describe.each(databases)('a stream on $kind, without a heartbeat,', ({ create })
     expect(textsOf(await others.take(2))).toEqual(['before', 'after']);
   });
 
-  test('[G50] of a run gets nothing that happens after its key was revoked', async () => {
+  test('[G50] a stream of a run gets nothing that happens after its key was revoked', async () => {
     const run = await api.run(await api.agent());
     const happen = (type: string): Promise<void> =>
       api.store.transaction(async (tx) => emit(api.services, tx, { channel: runChannel(run), type, payload: {} }));
@@ -72,7 +72,7 @@ describe.each(databases)('a stream on $kind, without a heartbeat,', ({ create })
     expect(textsOf(await stream.rest())).toEqual(['before']);
   });
 
-  test('[G50] ends when its key is revoked although nothing is said', async () => {
+  test('[G50] a stream ends when its key is revoked although nothing is said', async () => {
     const { path } = await room(api);
     const { id, key } = await newKey(api);
     const stream = await open(api, path, key);
@@ -81,7 +81,7 @@ describe.each(databases)('a stream on $kind, without a heartbeat,', ({ create })
     expect((await api.call('GET', path, { secret: key })).status).toBe(401);
   });
 
-  test('[G50] of the configured key ends when another key is configured', async () => {
+  test('[G50] a stream of the configured key ends when another key is configured', async () => {
     const { path, say } = await room(api);
     await ensureFirstKey(api.services, { secretKey: 'operator-key-one' });
     const stream = await open(api, path, 'operator-key-one');
@@ -90,7 +90,7 @@ describe.each(databases)('a stream on $kind, without a heartbeat,', ({ create })
     expect(await stream.rest()).toEqual([]);
   });
 
-  test('[G50] whose key is revoked at any moment gets nothing that was said after the revocation was answered', async () => {
+  test('[G50] a stream whose key is revoked at any moment gets nothing that was said after the revocation was answered', async () => {
     const { path, say } = await room(api);
     const { answered, said, got } = await race({ reading: api, revoking: api, path, say });
     expect(got.every((text) => Number(text) <= answered)).toBe(true);
@@ -126,7 +126,7 @@ describe('a stream of one of two gateways, without a heartbeat,', () => {
     await database.remove();
   });
 
-  test('[G50] gets nothing that is said after its key was revoked through the other', async () => {
+  test('[G50] a stream gets nothing that is said after its key was revoked through the other', async () => {
     const { path, say } = await room(near);
     const { id, key } = await newKey(near);
     const stream = await open(far, path, key);
@@ -137,7 +137,7 @@ describe('a stream of one of two gateways, without a heartbeat,', () => {
     expect(await stream.rest()).toEqual([]);
   });
 
-  test('[G50] gets nothing that is said after that also where the notice of it is lost', async () => {
+  test('[G50] a stream gets nothing that is said after that also where the notice of it is lost', async () => {
     const { path, say } = await room(near);
     const { id, key } = await newKey(near);
     const stream = await open(deaf, path, key);
@@ -150,7 +150,7 @@ describe('a stream of one of two gateways, without a heartbeat,', () => {
     expect(textsOf(await others.take(2))).toEqual(['before', 'after']);
   });
 
-  test('[G50] whose key is revoked at any moment gets nothing that was said after the revocation was answered', async () => {
+  test('[G50] a stream whose key is revoked at any moment gets nothing that was said after the revocation was answered', async () => {
     const { path, say } = await room(near);
     for (const [reading, revoking] of [
       [far, near],
@@ -163,7 +163,7 @@ describe('a stream of one of two gateways, without a heartbeat,', () => {
     }
   });
 
-  test('[G50] [G1] ends when its entity is taken out of the space through the other, with nothing said after that', async () => {
+  test('[G50] [G1] a stream ends when its entity is taken out of the space through the other, with nothing said after that', async () => {
     const { space, path, say } = await room(near);
     const ben = await near.person('Ben');
     await near.done('POST', `/api/spaces/${space}/members`, { entityId: ben });

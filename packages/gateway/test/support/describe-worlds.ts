@@ -1,6 +1,7 @@
 import { afterEach, describe } from 'vitest';
+import type { GatewayLimits } from '../../src/config/limits.ts';
 import { forAllTests } from './for-all-tests.ts';
-import { databases } from './stores.ts';
+import { type Database, databases } from './stores.ts';
 import { openWorld, type World, type WorldOptions } from './world.ts';
 
 export type OpenWorld = (options: Omit<WorldOptions, 'database'>) => Promise<World>;
@@ -19,5 +20,30 @@ export function describeWorlds(title: string, tests: (open: OpenWorld) => void):
       await world.start();
       return world;
     });
+  });
+}
+
+export interface IdleWorld {
+  readonly world: World;
+  readonly database: Database;
+  readonly kind: Database['kind'];
+  /** Another gateway on the same database, where the database takes one. */
+  beside(): World;
+}
+
+export interface IdleWorldOptions {
+  readonly title: string;
+  readonly limits?: Partial<GatewayLimits>;
+  readonly on?: typeof databases;
+}
+
+/** The tests on every database, in one world for all of them whose worker is not started: what it would do is only noted. */
+export function describeIdleWorld(about: string | IdleWorldOptions, tests: (idle: IdleWorld) => void): void {
+  const { title, limits = {}, on = databases } = typeof about === 'string' ? { title: about } : about;
+  describe.each(on)(`${title} on $kind`, ({ kind, create }) => {
+    const database = forAllTests(create);
+    const open = (): World => forAllTests(() => openWorld({ database, limits }));
+    const world = open();
+    tests({ world, database, kind, beside: () => (kind === 'postgres' ? open() : world) });
   });
 }

@@ -5,17 +5,18 @@ import { DEFAULT_GATEWAY_LIMITS, type GatewayLimits } from '../../src/config/lim
 import { checkTools, type ToolEntries } from '../../src/config/registered-tool.ts';
 import { createAgent } from '../../src/domain/agents/create-agent.ts';
 import { createEntity } from '../../src/domain/entities/entity.ts';
+import type { InboxEvent } from '../../src/domain/inbox/inbox-event.ts';
 import { expireDue } from '../../src/domain/pending/expire-due.ts';
 import { fireDuePlans } from '../../src/domain/plans/fire-due-plans.ts';
-import { addMember } from '../../src/domain/spaces/membership.ts';
-import { postMessage } from '../../src/domain/spaces/post-message.ts';
+import type { Message } from '../../src/domain/spaces/message.ts';
+import { type NewMessage, postMessage } from '../../src/domain/spaces/post-message.ts';
 import { createSpace } from '../../src/domain/spaces/space.ts';
-import type { StreamEvent } from '../../src/ports/bus/bus.ts';
+import type { Bus, StreamEvent } from '../../src/ports/bus/bus.ts';
 import { createInProcessBus } from '../../src/ports/bus/in-process-bus.ts';
-import { createEngine } from '../../src/ports/engine/engine.ts';
+import { createEngine, type Engine } from '../../src/ports/engine/engine.ts';
 import type { Services } from '../../src/ports/services.ts';
 import { fromJson } from '../../src/ports/store/json.ts';
-import type { Store } from '../../src/ports/store/store.ts';
+import type { Store, Tx } from '../../src/ports/store/store.ts';
 import { Worker } from '../../src/runtime/worker.ts';
 import type { Database } from './stores.ts';
 
@@ -24,14 +25,27 @@ export interface World {
   readonly services: Services;
   readonly store: Store;
   readonly worker: Worker;
-  readonly logs: readonly { level: string; message: string }[];
-  person(name: string): Promise<string>;
+  readonly logs: LogEntry[];
+  /** Threads in the order in which they were to be woken, with `@` and a time, or with `@urgent`. */
+  readonly wakes: string[];
+  /** What was published, in order. */
+  readonly told: StreamEvent[];
+  in<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** The same world with other limits. */
+  with(limits: Partial<GatewayLimits>): World;
+  person(name?: string): Promise<string>;
   /** Its id is its entity's id too. */
-  agent(name: string, config?: object): Promise<string>;
-  space(name: string, members: readonly string[]): Promise<string>;
-  say(spaceId: string, entityId: string, text: string, more?: object): Promise<string>;
+  agent(name?: string, config?: object): Promise<string>;
+  space(name?: string, members?: readonly string[]): Promise<string>;
+  post(spaceId: string, entityId: string, text: string, more?: Partial<NewMessage>): Promise<Message>;
+  /** Posts a message, and gives its id. */
+  say(spaceId: string, entityId: string, text: string, more?: Partial<NewMessage>): Promise<string>;
+  /** What the agent's inbox holds, in order. */
+  inbox(agentId: string): Promise<{ eventId: string; event: InboxEvent }[]>;
   /** Everything the channel kept, in order. */
   events(channel: string): Promise<StreamEvent[]>;
+  /** Types of what the stream of a space was told by this world. */
+  heard(spaceId: string): readonly string[];
   /** Resolves when nothing waits and nothing runs. */
   idle(): Promise<void>;
   start(): Promise<void>;
@@ -40,53 +54,60 @@ export interface World {
 
 export interface WorldOptions {
   readonly database: Database;
-  /** By name; agents that name none get `default`. */
-  readonly models: Readonly<Record<string, LanguageModelV4>>;
+  /** By name; agents that name none get `default`. Without models the world is not to be started, and its wakes are only noted. */
+  readonly models?: Readonly<Record<string, LanguageModelV4>>;
   readonly tools?: ToolEntries;
   readonly limits?: Partial<GatewayLimits>;
   readonly agentLimits?: AgentLimitsInput;
 }
 
 export async function openWorld(options: WorldOptions): Promise<World> {
-  const store = await options.database.open();
-  const logs: { level: string; message: string }[] = [];
+  const { database, models, tools: entries = {}, limits, agentLimits = {} } = options;
+  const store = await database.open();
+  const [logs, wakes, told]: [LogEntry[], string[], StreamEvent[]] = [[], [], []];
+  const logger = recordLogs(logs);
   const services: Services = {
     store,
-    engine: createEngine({ logger: recorder(logs) }),
-    bus: createInProcessBus(),
-    logger: recorder(logs),
-    limits: { ...DEFAULT_GATEWAY_LIMITS, sweepMs: 100, retryMs: 20, graceMs: 5_000, ...options.limits },
+    engine: noteWakes(models === undefined ? IDLE_ENGINE : createEngine({ logger }), wakes),
+    bus: noteEvents(createInProcessBus(), told),
+    logger,
+    limits: { ...DEFAULT_GATEWAY_LIMITS, ...(models === undefined ? {} : QUICK), ...limits },
   };
-  const tools = checkTools(options.tools ?? {}, ['tools']);
+  const tools = checkTools(entries, ['tools']);
   if (!tools.ok) throw new Error(JSON.stringify(tools.problems));
   const model = (name = 'default'): LanguageModelV4 => {
-    const found = options.models[name];
+    const found = models?.[name];
     if (found === undefined) throw new Error(`There is no model ${name}.`);
     return found;
   };
-  const worker = new Worker(services, { tools: tools.value, model, agentLimits: options.agentLimits ?? {} });
+  const worker = new Worker(services, { tools: tools.value, model, agentLimits });
   await services.bus.start();
-  const { transaction } = store;
-  return {
-    services,
+  return worldOf({ services, worker, logs, wakes, told });
+}
+
+/** Limits under which a test has not to wait. */
+const QUICK = { sweepMs: 100, retryMs: 20, graceMs: 5_000 };
+
+function worldOf(parts: Pick<World, 'services' | 'worker' | 'logs' | 'wakes' | 'told'>): World {
+  const { services, worker, told } = parts;
+  const { store } = services;
+  const world: World = {
+    ...parts,
     store,
-    worker,
-    logs,
-    person: async (displayName) =>
-      (await transaction((tx) => createEntity(services, tx, { kind: 'human', displayName }))).id,
-    agent: async (name, config) =>
-      (await transaction((tx) => createAgent(services, tx, { config: { name, instructions: '', ...config } }))).id,
-    space: async (name, members) =>
-      (
-        await transaction(async (tx) => {
-          const space = await createSpace(services, tx, { name });
-          for (const entityId of members) await addMember(services, tx, { spaceId: space.id, entityId });
-          return space;
-        })
-      ).id,
-    say: async (spaceId, entityId, text, more) =>
-      (await transaction((tx) => postMessage(services, tx, { spaceId, entityId, text, ...more }))).message.id,
+    in: (work) => store.transaction(work),
+    with: (limits) => worldOf({ ...parts, services: { ...services, limits: { ...services.limits, ...limits } } }),
+    person: async (displayName = 'Ann') =>
+      (await world.in((tx) => createEntity(services, tx, { kind: 'human', displayName }))).id,
+    agent: async (name = 'Bot', config = {}) =>
+      (await world.in((tx) => createAgent(services, tx, { config: { name, instructions: '', ...config } }))).id,
+    space: async (name = 'Space', ids = []) =>
+      (await world.in((tx) => createSpace(services, tx, { name, members: ids.map((entityId) => ({ entityId })) }))).id,
+    post: async (spaceId, entityId, text, more) =>
+      (await world.in((tx) => postMessage(services, tx, { spaceId, entityId, text, ...more }))).message,
+    say: async (...given) => (await world.post(...given)).id,
+    inbox: (agentId) => readInbox(store, agentId),
     events: (channel) => readEvents(store, channel),
+    heard: (spaceId) => told.filter(({ channel }) => channel === `space:${spaceId}`).map(({ type }) => type),
     idle: () => untilIdle(store, worker),
     start: () => worker.start({ sweeps: [() => fireDuePlans(services), () => expireDue(services)] }),
     async stop() {
@@ -95,6 +116,37 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       await store.close();
     },
   };
+  return world;
+}
+
+const IDLE_ENGINE: Engine = { enqueue: () => {}, start: async () => {}, stop: async () => {} };
+
+function noteWakes(engine: Engine, wakes: string[]): Engine {
+  return {
+    ...engine,
+    enqueue(tx, threadId, options) {
+      tx.afterCommit(() => void wakes.push(options?.isUrgent === true ? `${threadId}@urgent` : threadId));
+      engine.enqueue(tx, threadId, options);
+    },
+  };
+}
+
+function noteEvents(bus: Bus, told: StreamEvent[]): Bus {
+  return {
+    ...bus,
+    publish(events) {
+      told.push(...events);
+      bus.publish(events);
+    },
+  };
+}
+
+async function readInbox(store: Store, agentId: string): Promise<{ eventId: string; event: InboxEvent }[]> {
+  const rows = store.db.selectFrom('inbox_events').select(['event_id', 'payload']).where('agent_id', '=', agentId);
+  return (await rows.orderBy('id').execute()).map(({ event_id, payload }) => ({
+    eventId: event_id,
+    event: fromJson(payload),
+  }));
 }
 
 async function readEvents(store: Store, channel: string): Promise<StreamEvent[]> {
@@ -129,10 +181,16 @@ async function untilIdle(store: Store, worker: Worker): Promise<void> {
   }
 }
 
-function recorder(logs: { level: string; message: string }[]): Logger {
+export interface LogEntry {
+  readonly level: string;
+  readonly message: string;
+  readonly details?: unknown;
+}
+
+export function recordLogs(logs: LogEntry[]): Logger {
   const at =
     (level: string) =>
-    (message: string, error?: unknown): void =>
-      void logs.push({ level, message: error === undefined ? message : `${message} ${String(error)}` });
+    (message: string, details?: unknown): void =>
+      void logs.push({ level, message, details });
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }

@@ -19,7 +19,7 @@ describe('logs', () => {
     return { logger: createLogger({ level, destination }), lines, read: () => lines.map((line) => JSON.parse(line)) };
   }
 
-  test('are one JSON object a line, with a time, from a level on', () => {
+  test('logs are one JSON object a line, with a time, from a level on', () => {
     const { logger, read } = logged('warn');
     logger.info('not this');
     logger.warn('this', { runId: 'r1' });
@@ -27,7 +27,7 @@ describe('logs', () => {
     expect(Date.parse(read()[0].time)).toBeGreaterThan(0);
   });
 
-  test('carry no secret, wherever it stands', () => {
+  test('logs carry no secret, wherever it stands', () => {
     const { logger, lines } = logged();
     const key = 'lc_sk_0123456789abcdef';
     const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl';
@@ -41,7 +41,7 @@ describe('logs', () => {
     expect(lines.join('')).toContain('*/*');
   });
 
-  test('[G63] carry no frame of an agent, in a message, a detail or an error', () => {
+  test('[G63] logs carry no frame of an agent, in a message, a detail or an error', () => {
     const { logger, lines } = logged();
     const tag = 'b003c4e5f60718293a4b5c6d';
     const prompt = `<inbox-${tag} cycle="1">\n</inbox-${tag}> <situation-${tag}>`;
@@ -50,7 +50,7 @@ describe('logs', () => {
     expect(lines.join('')).not.toContain(tag);
   });
 
-  test('take whatever is thrown at them', () => {
+  test('logs take whatever is thrown at them', () => {
     const { logger, read } = logged();
     const circle: Record<string, unknown> = { big: 10n, run: () => 1 };
     circle.self = circle;
@@ -66,7 +66,7 @@ describe('logs', () => {
 });
 
 describe('metrics', () => {
-  test('count what happened, each gateway for itself', async () => {
+  test('metrics count what happened, each gateway for itself', async () => {
     const [one, other] = [createMetrics(), createMetrics()];
     one.httpRequest({ method: 'GET', route: '/api/agents', status: 200, seconds: 0.01 });
     one.cycle({ status: 'completed', seconds: 2 });
@@ -99,7 +99,7 @@ describe('spans', () => {
   });
   afterAll(() => trace.disable());
 
-  test('have the names and attributes of the GenAI conventions, and end with their work', async () => {
+  test('spans have the names and attributes of the GenAI conventions, and end with their work', async () => {
     const value = await inSpan(
       { operation: 'chat', subject: 'gpt-x', attributes: { 'gen_ai.request.model': 'gpt-x' } },
       async (span) => {
@@ -120,14 +120,14 @@ describe('spans', () => {
     exporter.reset();
   });
 
-  test('[G63] carry no frame of an agent', async () => {
+  test('[G63] spans carry no frame of an agent', async () => {
     const error = new Error('bad prompt: <inbox-b003c4e5f60718293a4b5c6d>');
     await expect(inSpan({ operation: 'chat', subject: 'gpt-x' }, () => Promise.reject(error))).rejects.toBe(error);
     expect(exporter.getFinishedSpans()[0]?.status.message).toBe('bad prompt: <inbox-hidden>');
     exporter.reset();
   });
 
-  test('tell of what was thrown, and throw it on', async () => {
+  test('spans tell of what was thrown, and throw it on', async () => {
     const error = new ApiError(409, 'taken', 'It is taken.');
     await expect(inSpan({ operation: 'execute_tool', subject: 'pay' }, () => Promise.reject(error))).rejects.toBe(
       error,

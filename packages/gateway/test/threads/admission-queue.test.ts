@@ -1,11 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { AdmissionQueue } from '../../src/runtime/admission-queue.ts';
 
 const urgent = { isUrgent: true };
 const other = { isUrgent: false };
 
-/** Who admitted, in order. */
+/** The names of the admitted threads, in order. */
 function follow(queue: AdmissionQueue) {
   const admitted: string[] = [];
   const acquire = (name: string, options = other): void =>
@@ -59,6 +58,17 @@ test('a store that stays busy for ever starves no thread', async () => {
   await expect.poll(() => admitted, { timeout: 10_000 }).toEqual(['a', 'b', 'c']);
 });
 
+test('urgent threads that never stop coming do not starve the others', async () => {
+  const queue = new AdmissionQueue({ slots: 1, isBusy: () => false });
+  const { admitted, acquire } = follow(queue);
+  for (let index = 0; index < 20; index++) acquire(`person ${index}`, urgent);
+  acquire('other');
+  for (let index = 0; index < 20; index++) queue.release();
+  await settled();
+  expect(admitted).toHaveLength(21);
+  expect(admitted.indexOf('other')).toBe(8);
+});
+
 test('many threads are admitted in small bursts, so that the store is asked in between', async () => {
   let asked = 0;
   const queue = new AdmissionQueue({ slots: 1_000, isBusy: () => ++asked < 0 });
@@ -75,7 +85,7 @@ test('after admitAll no thread waits', async () => {
   const { admitted, acquire } = follow(queue);
   acquire('a');
   acquire('b', urgent);
-  await sleep(50);
+  await settled();
   expect(admitted).toEqual([]);
   queue.admitAll();
   acquire('c');

@@ -20,7 +20,7 @@ describe.each(databases)('a worker that is told to stop on $kind', ({ create }) 
   });
   afterAll(() => database.remove());
 
-  test('[G42] does not wait for a summary that never comes: it is made by rule', async () => {
+  test('[G42] a worker that is told to stop does not wait for a summary that never comes: it is made by rule', async () => {
     const asked = Promise.withResolvers<void>();
     const model = scriptedModel(async (request) => {
       if (!systemOf(request).startsWith('You keep the memory')) return `Noted: ${'x'.repeat(3_000)}`;
@@ -48,7 +48,7 @@ describe.each(overlapping)('a worker that is told to stop on $kind', ({ create }
   });
   afterAll(() => database.remove());
 
-  test('[G42] while it takes the next events, for longer than the grace time, does not think about them', async () => {
+  test('[G42] a worker that is told to stop while it takes the next events, for longer than the grace time, does not think about them', async () => {
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const model = scriptedModel(async (_request, invocation) => {
       if (invocation > 1) return await never();
@@ -77,7 +77,7 @@ describe.each(overlapping)('a worker that is told to stop on $kind', ({ create }
     await world.stop();
   });
 
-  test('[G42] while a write of its cycle takes long lets the thread go once that has ended', async () => {
+  test('[G42] a worker that is told to stop while a write of its cycle takes long lets the thread go once that has ended', async () => {
     const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const model = scriptedModel(async () => {
       asked.resolve();
@@ -106,7 +106,7 @@ describe.each(overlapping)('a worker that is told to stop on $kind', ({ create }
 });
 
 describe('a database that neither answers nor breaks off', () => {
-  test('[G42] does not keep a worker from stopping', async () => {
+  test('[G42] a database that neither answers nor breaks off does not keep a worker from stopping', async () => {
     await using way = await openWay();
     const database: Database = {
       kind: 'postgres',
@@ -133,17 +133,19 @@ describe('a database that neither answers nor breaks off', () => {
     await world.store.close();
   });
 
-  test('[G42] does not keep a gateway from stopping', async () => {
+  test('[G42] a database that neither answers nor breaks off does not keep a gateway from stopping', async () => {
     await using way = await openWay();
     const silent = { debug() {}, info() {}, warn() {}, error() {} };
     const env = { DATABASE_URL: way.url, PORT: '0' };
     const gateway = createGateway({ env, logger: silent, tuning: { graceMs: 50 } });
     await gateway.start();
     const frozen = way.proxy.freeze();
-    fetch(`${gateway.url}/api/agents`, { headers: { authorization: `Bearer ${gateway.firstKey}` } }).catch(() => {});
+    const { url } = gateway;
+    fetch(`${url}/api/agents`, { headers: { authorization: `Bearer ${gateway.firstKey}` } }).catch(() => {});
     await frozen;
     // By then the request waits for its answer.
     await new Promise((resolve) => setTimeout(resolve, 800));
     await gateway.stop();
+    await expect(fetch(`${url}/health`)).rejects.toThrow();
   });
 });

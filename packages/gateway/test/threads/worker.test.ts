@@ -11,7 +11,7 @@ import { openWorld, type World } from '../support/world.ts';
 describe.each(databases)('a worker on $kind', ({ create }) => {
   const database = forAllTests(create);
 
-  test('[G56] finds who sleeps although there is work, whatever else is swept hangs or fails', async () => {
+  test('[G56] a worker finds threads that sleep although they have work, even if other sweeps hang or fail', async () => {
     const world = await openWorld({ database, models: { default: scriptedModel(() => 'Done.') } });
     const { bot } = await lobby(world);
     const hanging = Promise.withResolvers<void>();
@@ -31,7 +31,7 @@ describe.each(databases)('a worker on $kind', ({ create }) => {
     await world.stop();
   });
 
-  test('[G16] ends a run whose cancelling no notice told of', async () => {
+  test('[G16] a worker ends a run whose cancelling no notice told of', async () => {
     const inside = Promise.withResolvers<void>();
     const slow = tool({
       description: 'Takes its time.',
@@ -58,7 +58,7 @@ describe.each(databases)('a worker on $kind', ({ create }) => {
     await world.stop();
   });
 
-  test('[G42] that stops while it takes a thread leaves it free for others', async () => {
+  test('[G42] a worker that stops while it takes a thread leaves it free for others', async () => {
     const world = await openWorld({ database, models: { default: scriptedModel(() => 'Done.') } });
     const { bot } = await lobby(world);
     const [held, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -1,4 +1,3 @@
-import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../../ports/store/store.ts';
 import type { AgentRow } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
@@ -25,18 +24,11 @@ export async function lockAgentIfExists(tx: Tx, agentId: string, purpose: AgentL
   if (!isId(agentId)) return undefined;
   if (purpose === 'change') await lockThreads(tx, agentId);
   const row = tx.db.selectFrom('agents').selectAll().where('id', '=', agentId).where('status', '!=', 'deleted');
-  return await (tx.dialect === 'postgres' ? row.modifyEnd(LOCKS[purpose]) : row).executeTakeFirst();
+  return await (purpose === 'share' ? row.forShare() : row.forNoKeyUpdate()).executeTakeFirst();
 }
-
-const LOCKS: Readonly<Record<AgentLock, RawBuilder<unknown>>> = {
-  share: sql`for share`,
-  inbox: sql`for no key update`,
-  change: sql`for no key update`,
-};
 
 /** Waits for a worker that is starting a cycle. A later one sees the agent as it is after our commit. */
 export async function lockThreads(tx: Tx, agentId: string): Promise<void> {
-  if (tx.dialect !== 'postgres') return;
   const threads = tx.db.selectFrom('threads').select('id').where('agent_id', '=', agentId).orderBy('id');
-  await threads.modifyEnd(sql`for no key update`).execute();
+  await threads.forNoKeyUpdate().execute();
 }

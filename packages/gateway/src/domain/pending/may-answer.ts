@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
@@ -47,12 +46,13 @@ export function answerRight(
 
 async function lockRole(tx: Tx, spaceId: string, entityId: string): Promise<string | undefined> {
   if (!isId(entityId)) return undefined;
-  const membership = tx.db
+  const row = await tx.db
     .selectFrom('memberships')
     .select('role')
     .where('space_id', '=', spaceId)
     .where('entity_id', '=', entityId)
-    .where('left_at', 'is', null);
-  const row = tx.dialect === 'postgres' ? membership.modifyEnd(sql`for share`) : membership;
-  return (await row.executeTakeFirst())?.role;
+    .where('left_at', 'is', null)
+    .forShare()
+    .executeTakeFirst();
+  return row?.role;
 }

@@ -1,5 +1,4 @@
 import type { Selectable } from 'kysely';
-import { sql } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { PendingCallRow } from '../../ports/store/tables.ts';
@@ -17,9 +16,8 @@ export async function lockPending(
   { skipLocked = false }: { skipLocked?: boolean } = {},
 ): Promise<LockedPending | undefined> {
   if (!isId(callId)) return undefined;
-  const row = tx.db.selectFrom('pending_calls').selectAll().where('call_id', '=', callId);
-  if (tx.dialect !== 'postgres') return await row.executeTakeFirst();
-  return await row.modifyEnd(skipLocked ? sql`for update skip locked` : sql`for update`).executeTakeFirst();
+  const row = tx.db.selectFrom('pending_calls').selectAll().where('call_id', '=', callId).forUpdate();
+  return await (skipLocked ? row.skipLocked() : row).executeTakeFirst();
 }
 
 /** Pushes one event for each end. The approval and the later result are two ends. */

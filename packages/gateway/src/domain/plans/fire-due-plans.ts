@@ -1,5 +1,4 @@
 import type { Selectable } from 'kysely';
-import { sql } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -95,7 +94,7 @@ async function fire(services: Services, { id, agent_id }: Listed, now: number): 
 
 async function lockDue(tx: Tx, id: string, now: number): Promise<Due | undefined> {
   const row = tx.db.selectFrom('plans').selectAll().where('id', '=', id).where('next_at', '<=', now);
-  const found = await (tx.dialect === 'postgres' ? row.modifyEnd(sql`for update skip locked`) : row).executeTakeFirst();
+  const found = await row.forUpdate().skipLocked().executeTakeFirst();
   return found === undefined || found.next_at === null ? undefined : { ...found, next_at: found.next_at };
 }
 

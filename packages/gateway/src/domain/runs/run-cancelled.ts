@@ -22,7 +22,6 @@ export async function isCancelAccepted(tx: Tx, runId: string): Promise<boolean> 
   return run !== undefined && run.cancel_requested_at !== null;
 }
 
-const lockRun = statement((db, { runId }: Params<{ runId: string }>, dialect) => {
-  const run = db.selectFrom('runs').select('cancel_requested_at').where('id', '=', runId);
-  return dialect === 'sqlite' ? run : run.forNoKeyUpdate();
-});
+const lockRun = statement((db, { runId }: Params<{ runId: string }>) =>
+  db.selectFrom('runs').select('cancel_requested_at').where('id', '=', runId).forNoKeyUpdate(),
+);

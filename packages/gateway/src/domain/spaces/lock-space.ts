@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { COLUMNS } from '../../ports/store/columns.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -18,8 +17,7 @@ export async function lockSpace(tx: Tx, spaceId: string): Promise<SpaceRow> {
   return space;
 }
 
-const lock = statement((db, { spaceId }: Params<{ spaceId: string }>, dialect) => {
-  const row = db.selectFrom('spaces').select(COLUMNS.spaces).where('id', '=', spaceId);
-  // Weaker than FOR UPDATE, so that rows that refer to the space can still be written.
-  return dialect === 'postgres' ? row.modifyEnd(sql`for no key update`) : row;
-});
+/** Weaker than FOR UPDATE, so that rows that refer to the space can still be written. */
+const lock = statement((db, { spaceId }: Params<{ spaceId: string }>) =>
+  db.selectFrom('spaces').select(COLUMNS.spaces).where('id', '=', spaceId).forNoKeyUpdate(),
+);

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
@@ -137,7 +137,7 @@ const findCurrent = statement((db, { spaceId, entityId }: Params<{ spaceId: stri
 async function lockUndeleted(tx: Tx, entityId: string): Promise<EntityRow> {
   if (!isId(entityId)) throw notFound('entity', entityId);
   const row = tx.db.selectFrom('entities').selectAll().where('id', '=', entityId).where('deleted_at', 'is', null);
-  const entity = await (tx.dialect === 'postgres' ? row.modifyEnd(sql`for share`) : row).executeTakeFirst();
+  const entity = await row.forShare().executeTakeFirst();
   if (entity === undefined) throw notFound('entity', entityId);
   return entity;
 }

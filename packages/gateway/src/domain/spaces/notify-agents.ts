@@ -20,7 +20,7 @@ interface NotifiedMessage {
 export async function notifyAgents(services: Services, tx: Tx, posted: NotifiedMessage): Promise<void> {
   const hops = await countHop(tx, posted);
   for (const { id, limits, waiting } of posted.recipients) {
-    const { hopLimit = services.limits.hops, inboxLength = services.limits.inboxLength } = limits;
+    const { hopLimit = services.limits.hopLimit, inboxLength = services.limits.inboxLength } = limits;
     const isFull = !(await hasRoom(tx, { agentId: id, waiting, limit: inboxLength }));
     const isAgent = posted.sender.kind === 'agent';
     // People can wait and try again. An agent's message is written all the same, and the event is withheld for

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
 import { fromJson, toJson, withJsonField } from '../../ports/store/json.ts';
@@ -126,10 +125,9 @@ async function lockCard(tx: Tx, callId: string): Promise<MessageRow | undefined>
   return card;
 }
 
-const lock = statement((db, { callId }: Params<{ callId: string }>, dialect) => {
-  const row = db.selectFrom('messages').select(COLUMNS.messages).where('call_id', '=', callId);
-  return dialect === 'postgres' ? row.modifyEnd(sql`for update`) : row;
-});
+const lock = statement((db, { callId }: Params<{ callId: string }>) =>
+  db.selectFrom('messages').select(COLUMNS.messages).where('call_id', '=', callId).forUpdate(),
+);
 
 const changeCard = statement(
   (db, { id, status, metadata, updated_at }: Params<Pick<MessageRow, 'id' | 'status' | 'metadata' | 'updated_at'>>) =>

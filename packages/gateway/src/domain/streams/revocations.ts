@@ -1,6 +1,7 @@
 import type { Services } from '../../ports/services.ts';
+import { REVOCATIONS } from '../../ports/store/append-stream-events.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { emit, REVOCATIONS } from './emit.ts';
+import { emit } from './emit.ts';
 import { HighWaterMark } from './high-water-mark.ts';
 import { readStream, type StreamReader } from './read-stream.ts';
 

@@ -1,50 +1,100 @@
 import { jsonSchema, type JsonSchemaObject as Schema } from '@lastcall/core';
-import { type Request, wordsBeside, wordsFor } from './argument-words.ts';
+import { plainWords, wordsOf } from './match-tool.ts';
+
+/** What was asked for, the tool that it is done with, and the time in milliseconds since the epoch, of which dates are made. */
+export interface Request {
+  readonly text: string;
+  readonly toolName?: string;
+  readonly now: number;
+}
 
 /** An input that fits the schema: with words of the text where they fit, and otherwise the plainest there is. */
-export function exampleInput(schema: unknown, request: Request & { now: number }): Record<string, unknown> {
+export function exampleInput(schema: unknown, request: Request): Record<string, unknown> {
   const root = isSchema(schema) ? schema : {};
-  const value = toValue(root, { ...request, root, depth: 0 }, '');
+  const value = toValue(root, { request, root, key: '', depth: 0 });
   return isSchema(value) ? { ...value } : {};
 }
 
-interface Making extends Request {
-  /** Milliseconds since the epoch: dates are made of it. */
-  readonly now: number;
+interface Field {
+  readonly request: Request;
   readonly root: Schema;
+  readonly key: string;
   readonly depth: number;
 }
 
 // A schema that contains itself never ends; nothing that a model is asked for is so deep.
 const DEEPEST = 12;
 
-function toValue(given: unknown, outer: Making, key: string): unknown {
-  if (!isSchema(given) || outer.depth > DEEPEST) return 'example';
-  const making = { ...outer, depth: outer.depth + 1 };
-  const schema = flatten(given, making.root);
+function toValue(given: unknown, { depth, ...field }: Field): unknown {
+  if (!isSchema(given) || depth > DEEPEST) return 'example';
+  const inner = { ...field, depth: depth + 1 };
+  const schema = flatten(given, field.root);
+  const { type, properties, items, minItems } = schema;
   const isFixed = 'const' in schema || 'enum' in schema;
-  if (!isFixed && (schema.type === 'object' || isSchema(schema.properties))) return toObject(schema, making);
-  if (!isFixed && (schema.type === 'array' || isSchema(schema.items))) return toArray(schema, making, key);
-  const candidates = toCandidates(schema, making, key);
+  if (!isFixed && (type === 'object' || isSchema(properties))) return toObject(schema, inner);
+  if (!isFixed && (type === 'array' || isSchema(items)))
+    return Array.from({ length: Math.min(numberOf(minItems, 0), 100) }, () => toValue(items, inner));
+  const candidates = toCandidates(schema, inner);
   return [...candidates.filter(toTest(schema)), candidates[0]][0];
 }
 
-/** What the text names comes first, then what the schema names, then what is like anything. */
-function toCandidates(schema: Schema, making: Making, key: string): readonly unknown[] {
-  const own = [schema.default, ...listOf(schema.examples), schema.const, ...listOf(schema.enum)];
-  const words = wordsFor(key, making);
-  const cut = [...words.slice(0, 1), ...plainTexts(making.now)].map((word) => fitLength(word, schema));
-  const given = own.filter((one) => one !== undefined);
-  return [...namedIn(schema, making, key), ...given, ...words, ...cut, true, ...toNumbers(schema), null];
+/** What is required, and what the text names; where that is nothing, all: a call without an argument says nothing. */
+function toObject({ properties, required }: Schema, field: Field): Record<string, unknown> {
+  const known = isSchema(properties) ? properties : {};
+  const isNamed = (key: string): boolean => namedIn(field.request.text, key, known[key]).length > 0;
+  const wanted = [...listOf(required).map(String), ...Object.keys(known).filter(isNamed)];
+  const keys = wanted.length > 0 || field.depth > 1 ? wanted : Object.keys(known);
+  return Object.fromEntries(keys.map((key) => [key, toValue(known[key], { ...field, key })]));
 }
 
-/** What the text says of a field: a choice that it offers, or what stands beside its name. */
-function namedIn(schema: unknown, making: Making, key: string): readonly unknown[] {
-  const said = making.text.toLowerCase().split(/[^\p{L}\p{N}]+/u);
+/** What the text names comes first, then what the schema names, then what is like anything. */
+function toCandidates(schema: Schema, { key, request }: Field): readonly unknown[] {
+  const own = [schema.default, ...listOf(schema.examples), schema.const, ...listOf(schema.enum)];
+  const words = wordsFor(key, request);
+  const cut = [...words.slice(0, 1), ...plainTexts(request.now)].map((word) => fitLength(word, schema));
+  const given = own.filter((one) => one !== undefined);
+  return [...namedIn(request.text, key, schema), ...given, ...words, ...cut, true, ...toNumbers(schema), null];
+}
+
+/** What the text says of a field: a choice that the field offers, or what stands beside its name. */
+function namedIn(text: string, key: string, schema: unknown): readonly unknown[] {
+  const said = text.toLowerCase().split(/[^\p{L}\p{N}]+/u);
   const choices = isSchema(schema) ? listOf(schema.enum) : [];
   const chosen = choices.filter((choice) => typeof choice === 'string' && said.includes(choice.toLowerCase()));
-  return [...chosen, ...wordsBeside(key, making).flatMap((word) => [word, Number(word)])];
+  return [...chosen, ...wordsBeside(key, text).flatMap((word) => [word, Number(word)])];
 }
+
+/** Everything in the text that can be the value of a text field, best first. A field for prose gets the whole sentence. */
+function wordsFor(key: string, { text, toolName = '' }: Request): readonly string[] {
+  if (PROSE.test(key)) return [text];
+  const all = (pattern: string): string[] =>
+    [...text.matchAll(new RegExp(pattern, 'gu'))].map((match) => match[1] ?? match[0]);
+  const known = new Set(wordsOf(toolName));
+  return [
+    ...wordsBeside(key, text),
+    ...(PLACE.test(key) ? all(String.raw`\b(?:in|at|to|for|near|from|of) (${NAME})`) : []),
+    ...all('"([^"]+)"'),
+    // The first word of a sentence is written large whatever it is.
+    ...all(String.raw`(?<!(?:^|[.!?])\W*)\b${NAME}`),
+    ...all(String.raw`[\w-]*\d[\w-]*`),
+    ...plainWords(text).filter((word) => wordsOf(word).some((stem) => !known.has(stem))),
+  ];
+}
+
+/** The words that stand beside the field's own name: "3 nights", "city: Rome", "to Oslo". */
+function wordsBeside(key: string, text: string): readonly string[] {
+  return plainWords(key).flatMap((word) => {
+    const field = String.raw`\b(?i:${word.replace(/(?<=...)s$/, '')})s?\b`;
+    const before = String.raw`(\d+(?:\.\d+)?) ${field}`;
+    const after = String.raw`${field}(?: is|:| =)? (?:"([^"]+)"|(${NAME}|[\w.-]*\d[\w.-]*\b))`;
+    return [before, after].flatMap((pattern) => new RegExp(pattern, 'u').exec(text)?.slice(1) ?? []).filter(Boolean);
+  });
+}
+
+const NAME = String.raw`\p{Lu}\p{L}[\p{L}'’-]*(?: \p{Lu}\p{L}[\p{L}'’-]*)*`;
+const PROSE =
+  /message|text|question|query|prompt|body|content|note|comment|description|reason|instruction|summary|title/i;
+const PLACE = /city|town|location|place|destination|where|region|country|address/i;
 
 function plainTexts(now: number): readonly string[] {
   const iso = new Date(now).toISOString();
@@ -53,40 +103,31 @@ function plainTexts(now: number): readonly string[] {
   return [...codes, iso.slice(0, 10), iso, iso.slice(11), ...formats, '00000000-0000-4000-8000-000000000000', ''];
 }
 
-/** 1, and otherwise what is next to the bounds. */
+/** 1, and otherwise the multiples next to the bounds, and what is between them. */
 function toNumbers({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }: Schema): readonly number[] {
   const step = numberOf(multipleOf, 1);
-  const low = Math.max(numberOf(minimum, -Infinity), numberOf(exclusiveMinimum, -Infinity));
-  const high = Math.min(numberOf(maximum, Infinity), numberOf(exclusiveMaximum, Infinity));
-  const [up, down] = [Math.ceil(low / step) * step, Math.floor(high / step) * step];
-  return [1, step, low, up, up + step, high, down, down - step, (low + high) / 2, 0].filter(Number.isFinite);
+  const bounds = [minimum, exclusiveMinimum, maximum, exclusiveMaximum].filter((one) => typeof one === 'number');
+  const near = bounds.map((bound) => Math.round(bound / step) * step).flatMap((one) => [one, one + step, one - step]);
+  return [1, step, ...bounds, ...near, bounds.reduce((sum, one) => sum + one, 0) / bounds.length, 0];
 }
 
 function fitLength(text: string, { minLength, maxLength }: Schema): string {
-  const characters = [...text].slice(0, numberOf(maxLength, Infinity));
-  return characters.join('') + 'x'.repeat(Math.max(0, Math.min(numberOf(minLength, 0), 10_000) - characters.length));
-}
-
-/** What is required, and what the text names; where that is nothing, all: a call without an argument says nothing. */
-function toObject(schema: Schema, making: Making): Record<string, unknown> {
-  const properties = isSchema(schema.properties) ? schema.properties : {};
-  const named = Object.keys(properties).filter((key) => namedIn(properties[key], making, key).length > 0);
-  const wanted = [...listOf(schema.required).map(String), ...named];
-  const keys = new Set(wanted.length > 0 || making.depth > 1 ? wanted : Object.keys(properties));
-  return Object.fromEntries([...keys].map((key) => [key, toValue(properties[key], making, key)]));
-}
-
-function toArray({ items, minItems }: Schema, making: Making, key: string): unknown[] {
-  return Array.from({ length: Math.min(numberOf(minItems, 0), 100) }, () => toValue(items, making, key));
+  const cut = [...text].slice(0, numberOf(maxLength, Infinity));
+  return cut.join('') + 'x'.repeat(Math.max(0, Math.min(numberOf(minLength, 0), 10_000) - cut.length));
 }
 
 /** The schema with its references followed, the parts of `allOf` joined, and the first of its alternatives taken. */
 function flatten(schema: Schema, root: Schema, depth: number = 0): Schema {
   const { $ref, allOf, anyOf, oneOf, ...own } = schema;
   // "Or null" is written as an alternative: the other one says more.
-  const alternatives = [anyOf, oneOf].map((list) => listOf(list).toSorted((one) => (isNull(one) ? 1 : -1))[0]);
-  const parts = [resolveRef($ref, root), ...listOf(allOf), ...alternatives].filter(isSchema);
-  return depth > DEEPEST ? own : parts.map((part) => flatten(part, root, depth + 1)).reduce(join, own);
+  const alternatives = [anyOf, oneOf].map((list) => listOf(list).find((one) => !isNull(one)) ?? listOf(list)[0]);
+  const parts = [resolveRef($ref, root), ...listOf(allOf), ...alternatives];
+  return depth > DEEPEST
+    ? own
+    : parts
+        .filter(isSchema)
+        .map((part) => flatten(part, root, depth + 1))
+        .reduce(join, own);
 }
 
 function join(one: Schema, other: Schema): Schema {

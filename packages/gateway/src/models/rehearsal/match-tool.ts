@@ -1,9 +1,7 @@
-import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+import type { LanguageModelV4FunctionTool as Tool } from '@ai-sdk/provider';
 import { isReservedToolName } from '../../config/reserved-tool-names.ts';
 
-type Tool = LanguageModelV4FunctionTool;
-type Named = Pick<Tool, 'name'>;
-type IsNamed = (tool: Named) => boolean;
+type IsNamed = (tool: Pick<Tool, 'name'>) => boolean;
 
 /**
  * The tool that a text is about: the one whose name and description share most words with it. A word of the name is
@@ -17,9 +15,7 @@ export function matchTool(text: string, tools: readonly Tool[]): Tool | undefine
 }
 
 /** A tool of the agent's, not one that every agent has. */
-export function isOwn({ name }: Named): boolean {
-  return !isReservedToolName(name);
-}
+export const isOwn: IsNamed = ({ name }) => !isReservedToolName(name);
 
 /** Asks a person whether to go on. */
 export const asksForConfirmation: IsNamed = isNamed(/^(confirm|approv|consent)/);
@@ -44,17 +40,22 @@ function scoreOf({ name, description = '' }: Tool, asked: ReadonlySet<string>): 
 
 /** `fetchWeather_now` → `fetch`, `weather`. Endings are cut, so that "booking" is "book". */
 export function wordsOf(text: string): readonly string[] {
-  return text
-    .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
-    .toLowerCase()
-    .split(/[^\p{L}]+/u)
+  return plainWords(text)
     .filter((word) => word.length > 2 && !COMMON.has(word))
     .map((word) => (word.length > 4 ? word.replace(/(ing|ed|s)$/, '') : word));
 }
 
+/** `checkInDate` → `check`, `in`, `date`. */
+export function plainWords(text: string): readonly string[] {
+  return (
+    text
+      .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+      .toLowerCase()
+      .match(/\p{L}+/gu) ?? []
+  );
+}
+
 const COMMON: ReadonlySet<string> = new Set(
-  `the and for with that this what when where which who how why you your are was will can could would should please from
-  into about have has had not but get set let now one all any some use tool call make give tell show ask action`.split(
-    /\s+/,
-  ),
+  plainWords(`the and for with that this what when where which who how why you your are was will can could would should
+  please from into about have has had not but get set let now one all any some use tool call make give tell show ask action`),
 );

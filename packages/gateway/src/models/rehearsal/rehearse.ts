@@ -1,30 +1,28 @@
-import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { lastCall, perform, type RehearsedCall } from './rules.ts';
-import { type RehearsedStep, readScene, type Scene } from './scene.ts';
-
-export type RehearsedReply =
-  | { readonly kind: 'call'; readonly id: string; readonly call: RehearsedCall }
-  | { readonly kind: 'text'; readonly text: string };
+import type { LanguageModelV4CallOptions, LanguageModelV4Text, LanguageModelV4ToolCall } from '@ai-sdk/provider';
+import { readScene, type Scene, type Step } from './scene.ts';
+import { type Call, perform } from './script.ts';
 
 /**
  * What comes next. The script is played from its start each time: the results in the request answer its first calls, and
  * the first call without a result is the reply. So it keeps nothing between replies, and never repeats a call that was made.
  */
-export function rehearse(request: LanguageModelV4CallOptions): RehearsedReply {
+export function rehearse(request: LanguageModelV4CallOptions): LanguageModelV4Text | LanguageModelV4ToolCall {
   const scene = readScene(request);
   const steps = [...scene.steps];
   const script = perform(scene);
-  let next = script.next();
-  while (next.done !== true) {
+  for (let next = script.next(); ; ) {
+    if (next.done === true) return { type: 'text', text: next.value };
     const step = takeStep(steps, next.value, scene);
-    if (step === undefined) return toReply(scene, next.value);
+    if (step === undefined) return toToolCall(next.value, `rehearsal-${scene.cycle}-${scene.steps.length}`);
     next = script.next(step);
   }
-  const forced = forcedCall(scene, request.toolChoice);
-  return forced === undefined ? { kind: 'text', text: next.value } : toReply(scene, forced);
 }
 
-function takeStep(steps: RehearsedStep[], call: RehearsedCall, scene: Scene): RehearsedStep | undefined {
+function toToolCall({ toolName, input }: Call, toolCallId: string): LanguageModelV4ToolCall {
+  return { type: 'tool-call', toolCallId, toolName, input: JSON.stringify(input) };
+}
+
+function takeStep(steps: Step[], call: Call, scene: Scene): Step | undefined {
   // No call was made where the agent was in the space already.
   if (call.toolName === 'enter_space' && isThere(call.input.spaceId, steps[0], scene))
     return { ...call, text: '', isError: false };
@@ -33,19 +31,8 @@ function takeStep(steps: RehearsedStep[], call: RehearsedCall, scene: Scene): Re
 }
 
 /** The situation may tell where the agent was when the cycle began: what it entered since then counts more. */
-function isThere(spaceId: unknown, next: RehearsedStep | undefined, { steps, activeSpaceId }: Scene): boolean {
+function isThere(spaceId: unknown, next: Step | undefined, { steps, activeSpaceId }: Scene): boolean {
   if (next !== undefined) return next.toolName !== 'enter_space' || next.input.spaceId !== spaceId;
   const entered = steps.findLast(({ toolName, isError }) => toolName === 'enter_space' && !isError);
   return spaceId === (entered === undefined ? activeSpaceId : entered.input.spaceId);
-}
-
-/** Where the host lets the model do nothing but call: once is enough, also where it would have it again and again. */
-function forcedCall(scene: Scene, choice: LanguageModelV4CallOptions['toolChoice']): RehearsedCall | undefined {
-  if (choice?.type !== 'required' && choice?.type !== 'tool') return undefined;
-  const call = lastCall(scene, ({ name }) => choice.type !== 'tool' || name === choice.toolName);
-  return scene.steps.some(({ toolName }) => toolName === call?.toolName) ? undefined : call;
-}
-
-function toReply({ cycle, steps }: Scene, call: RehearsedCall): RehearsedReply {
-  return { kind: 'call', id: `rehearsal-${cycle}-${steps.length}`, call };
 }

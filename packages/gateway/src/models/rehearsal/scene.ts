@@ -16,8 +16,10 @@ export interface Scene {
   readonly now: number;
   readonly cycle: number;
   /** Calls since the topic came up, with their results. */
-  readonly steps: readonly RehearsedStep[];
+  readonly steps: readonly Step[];
   readonly tools: readonly LanguageModelV4FunctionTool[];
+  /** The host lets the model do nothing but call a tool. */
+  readonly mustCall: boolean;
   readonly activeSpaceId: unknown;
   /** It answered with text, and was told to call a tool. */
   readonly isNudged: boolean;
@@ -25,23 +27,26 @@ export interface Scene {
   readonly lateAnswers: ReadonlyMap<string, string>;
 }
 
-export interface RehearsedStep {
+export interface Step {
   readonly toolName: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly text: string;
   readonly isError: boolean;
 }
 
-export function readScene({ prompt, tools = [], toolChoice }: LanguageModelV4CallOptions): Scene {
+export function readScene({ prompt, tools = [], toolChoice: choice }: LanguageModelV4CallOptions): Scene {
   // The gateway tells the tag after the operator's own words, so the last one counts.
-  const system = prompt.flatMap((message) => (message.role === 'system' ? [message.content] : [])).join('\n');
+  const system = prompt.map(({ role, content }) => (role === 'system' ? content : '')).join('\n');
   const tag = [...system.matchAll(/<inbox-([\w-]+)>/g)].at(-1)?.[1] ?? '';
   const { at, ...topic } = lastInbox(prompt, tag) ?? lastWords(prompt);
   const after = prompt.slice(at + 1);
+  const isUsable = (name: string): boolean =>
+    choice?.type !== 'none' && (choice?.type !== 'tool' || name === choice.toolName);
   return {
     ...topic,
     steps: toSteps(after),
-    tools: toolChoice?.type === 'none' ? [] : tools.filter((tool) => tool.type === 'function'),
+    tools: tools.filter((tool) => tool.type === 'function').filter(({ name }) => isUsable(name)),
+    mustCall: choice?.type === 'required' || choice?.type === 'tool',
     activeSpaceId: readActiveSpace(prompt, tag),
     isNudged: isNudged(after),
     lateAnswers: new Map(prompt.slice(Math.max(at, 0)).flatMap(textsOf).flatMap(toLateAnswer)),
@@ -51,32 +56,27 @@ export function readScene({ prompt, tools = [], toolChoice }: LanguageModelV4Cal
 type Topic = Pick<Scene, 'topic' | 'now' | 'cycle'> & { readonly at: number };
 
 function lastInbox(prompt: LanguageModelV4Prompt, tag: string): Topic | undefined {
-  const isInbox = (text: string): boolean => parseInbox(text, tag) !== undefined;
-  const at = prompt.findLastIndex((message) => textsOf(message).some(isInbox));
-  const inbox = prompt
-    .slice(at, at + 1)
-    .flatMap(textsOf)
-    .map((text) => parseInbox(text, tag))
-    .at(0);
+  const inboxes = prompt.map((message) => textsOf(message).flatMap((text) => parseInbox(text, tag) ?? [])[0]);
+  const at = inboxes.findLastIndex((inbox) => inbox !== undefined);
+  const inbox = inboxes[at];
   return inbox && { at, topic: inbox.events.map(({ event }) => event), now: inbox.now, cycle: inbox.cycle };
 }
-
-// A pure function of the request has no clock: without an inbox that tells the time, dates are of this day.
-const SOME_DAY = Date.UTC(2026, 0, 1);
 
 function lastWords(prompt: LanguageModelV4Prompt): Topic {
   const words = prompt.map((message) => textsOf(message).join('\n'));
   const at = words.findLastIndex((text) => text !== '' && !/terminating tools?\b/i.test(text));
-  return { at, topic: words[at] ?? '', now: SOME_DAY, cycle: 0 };
+  // A pure function of the request has no clock: without an inbox that tells the time, dates are of this day.
+  return { at, topic: words[at] ?? '', now: Date.UTC(2026, 0, 1), cycle: 0 };
 }
 
 /** A frame of ours is no reminder, although it is a user's message too. */
 function isNudged(after: LanguageModelV4Prompt): boolean {
-  const isText = ({ role, content }: LanguageModelV4Message): boolean =>
-    role === 'assistant' && !content.some(({ type }) => type === 'tool-call');
-  const later = after.slice(after.findIndex(isText)).slice(1);
-  const isReminder = (text: string): boolean => !text.startsWith('<situation-');
-  return after.some(isText) && later.some((one) => one.role === 'system' || textsOf(one).some(isReminder));
+  const text = after.findIndex(
+    ({ role, content }) => role === 'assistant' && !content.some(({ type }) => type === 'tool-call'),
+  );
+  const isReminder = (one: LanguageModelV4Message): boolean =>
+    one.role === 'system' || textsOf(one).some((said) => !said.startsWith('<situation-'));
+  return text !== -1 && after.slice(text + 1).some(isReminder);
 }
 
 function readActiveSpace(prompt: LanguageModelV4Prompt, tag: string): unknown {
@@ -95,22 +95,16 @@ function textsOf(message: LanguageModelV4Message): readonly string[] {
   return message.role === 'user' ? message.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])) : [];
 }
 
-function toSteps(messages: LanguageModelV4Prompt): readonly RehearsedStep[] {
+function toSteps(messages: LanguageModelV4Prompt): readonly Step[] {
   const calls = messages.flatMap((one) => (one.role === 'assistant' ? one.content : []));
   const results = messages.flatMap((one) => (one.role === 'tool' ? one.content : []));
-  return results.flatMap((result) => {
-    if (result.type !== 'tool-result') return [];
-    const call = calls.find((one) => one.type === 'tool-call' && one.toolCallId === result.toolCallId);
-    return [toStep(result, call?.type === 'tool-call' ? call.input : {})];
-  });
+  const inputs = new Map(calls.map((call) => (call.type === 'tool-call' ? [call.toolCallId, call.input] : ['', {}])));
+  return results.flatMap((one) => (one.type === 'tool-result' ? [toStep(one, inputs.get(one.toolCallId) ?? {})] : []));
 }
 
-function toStep({ toolName, output }: LanguageModelV4ToolResultPart, input: unknown): RehearsedStep {
+function toStep({ toolName, output }: LanguageModelV4ToolResultPart, input: unknown): Step {
   const isError = output.type === 'execution-denied' || output.type.startsWith('error-');
-  return { toolName, input: input as RehearsedStep['input'], text: textOf(output), isError };
-}
-
-function textOf(output: LanguageModelV4ToolResultPart['output']): string {
-  if (output.type === 'execution-denied') return output.reason ?? 'It was denied.';
-  return typeof output.value === 'string' ? output.value : JSON.stringify(output.value);
+  const said = output.type === 'execution-denied' ? (output.reason ?? 'It was denied.') : output.value;
+  const text = typeof said === 'string' ? said : JSON.stringify(said);
+  return { toolName, input: input as Step['input'], text, isError };
 }

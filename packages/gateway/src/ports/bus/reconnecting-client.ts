@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '@lastcall/core/internal';
 import { Client } from 'pg';
 
 export interface ReconnectingClientOptions {
@@ -10,8 +11,7 @@ export interface ReconnectingClientOptions {
   readonly onBreak: (error: unknown) => void;
 }
 
-const FIRST_RETRY_MS = 50;
-const MAX_RETRY_MS = 2_000;
+const RETRY = { firstMs: 50, maxMs: 2_000 };
 /** How often the connection is checked. Without the check, one that died silently would not be noticed. */
 const CHECK_MS = 10_000;
 const TIMEOUT_MS = 5_000;
@@ -85,11 +85,11 @@ export class ReconnectingClient {
 
   async #reconnect(): Promise<void> {
     const { signal } = this.#ending;
-    for (let delay = FIRST_RETRY_MS; !signal.aborted; delay = Math.min(2 * delay, MAX_RETRY_MS)) {
+    for (let attempt = 1; !signal.aborted; attempt++) {
       try {
         return await this.#connect();
       } catch {
-        await sleep(delay, undefined, { signal }).catch(() => {});
+        await sleep(backoffMs(attempt, RETRY), undefined, { signal }).catch(() => {});
       }
     }
   }

@@ -10,7 +10,7 @@ export interface BatchStatement {
 }
 
 /** The columns that a prepared statement returns: known after its first run, and not asked for again. */
-export type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
+type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
 
 /**
  * The statements that a connection has prepared, by name. One that failed when it was first run may be prepared or not.
@@ -141,7 +141,7 @@ export class Batch implements Submittable {
 }
 
 /** A statement was not run, because one before it failed. */
-export class StatementSkipped extends Error {
+class StatementSkipped extends Error {
   readonly code = 'undone';
 
   constructor(cause: unknown) {

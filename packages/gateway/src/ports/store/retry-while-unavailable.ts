@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '@lastcall/core/internal';
 import { StoreUnavailable } from './store-error.ts';
 
 const FIRST_WAIT_MS = 50;
@@ -12,7 +13,8 @@ export async function retryWhileUnavailable<T>(
   { forMs, signal }: { forMs: number; signal: AbortSignal },
 ): Promise<T> {
   const until = Date.now() + forMs;
-  for (let wait = FIRST_WAIT_MS; ; wait *= 2) {
+  for (let attempt = 1; ; attempt++) {
+    const wait = backoffMs(attempt, { firstMs: FIRST_WAIT_MS });
     try {
       return await work();
     } catch (error) {

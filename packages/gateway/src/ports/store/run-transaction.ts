@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { AbortedTransactionError, type DatabaseConnection, type Kysely } from 'kysely';
 import type { Dialect } from './dialect.ts';
-import { isFollowUpError } from './follow-up-error.ts';
+import { type Failure, isFollowUpError, throwFirst } from './follow-up-error.ts';
 import type { Statement } from './statement.ts';
 import type { Sent, TransactionOptions, Tx } from './store.ts';
 import { StoreMisuse } from './store-error.ts';
@@ -118,10 +118,11 @@ class OpenTransaction implements Tx {
       await this.#commit(onDoubt);
       return value;
     } catch (error) {
-      const cause = firstOf([...(await this.#end()), { error }])?.error ?? error;
+      const failures = [...(await this.#end()), { error }];
       // A connection on which not even that is possible is not used again.
       await this.#begun.rollback().catch(() => {});
-      throw cause;
+      throwFirst(failures);
+      throw error;
     }
   }
 
@@ -169,22 +170,7 @@ function isUndone(error: unknown): boolean {
   return error instanceof AbortedTransactionError || isFollowUpError(error);
 }
 
-interface Failure {
-  readonly error: unknown;
-}
-
 const over = (): StoreMisuse =>
-  new StoreMisuse('The transaction is over: await what is begun in it, or leave it to it before its end.');
+  new StoreMisuse('The transaction is over: await its statements, or send them, before it ends.');
 const nothing = (): undefined => undefined;
 const toFailure = (error: unknown): Failure => ({ error });
-
-/** The first that says what went wrong. */
-function firstOf(failures: readonly (Failure | undefined)[]): Failure | undefined {
-  const failed = failures.filter((one) => one !== undefined);
-  return failed.find(({ error }) => !isFollowUpError(error)) ?? failed[0];
-}
-
-function throwFirst(failures: readonly (Failure | undefined)[]): void {
-  const failure = firstOf(failures);
-  if (failure !== undefined) throw failure.error;
-}

@@ -6,10 +6,13 @@ import {
   type Driver,
   type Kysely,
   type QueryResult,
+  type SelectModifierNode,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import { FairQueue } from '../fair-queue.ts';
 import { assertOutsideTransaction } from './run-transaction.ts';
 import { StoreMisuse } from './store-error.ts';
 
@@ -19,7 +22,7 @@ export function sqliteDialect(driver: SqliteDriver): Dialect {
     createAdapter: () => new QueueingAdapter(),
     createDriver: () => driver,
     createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createQueryCompiler: () => new LocklessCompiler(),
   };
 }
 
@@ -30,29 +33,32 @@ class QueueingAdapter extends SqliteAdapter {
   }
 }
 
-/** Somebody in line. */
+/** SQLite runs one transaction at a time: it has no locks of rows, and needs none. So `for update` and its like are left out. */
+class LocklessCompiler extends SqliteQueryCompiler {
+  protected override visitSelectModifier(node: SelectModifierNode): void {
+    if (node.modifier === undefined || node.modifier === 'Distinct') super.visitSelectModifier(node);
+  }
+}
+
+/** A transaction or a statement that waits for the connection. */
 interface Waiting {
+  readonly isUrgent: boolean;
+  /** True for a transaction, which may be committed together with others. */
   readonly isMember: boolean;
   readonly go: () => void;
 }
 
-/** How long the connection is used without a pause. Nothing here waits for anything but its turn: the process would do nothing else. */
+/** How long the connection is used without a pause. SQLite answers at once, so without pauses the process would do nothing else. */
 const SLICE_MS = 4;
 
-/** Then one of the others goes: requests that never end must not keep everybody else from their turn for ever. */
-const MOST_AHEAD = 8;
-
-/** Lends the connection to one at a time, in the order in which they asked, but for those who are waited for. */
+/** Lends the one connection to one transaction or statement at a time. */
 export class SqliteDriver implements Driver {
   readonly connection: SqliteConnection;
   readonly #database: DatabaseSync;
   readonly #sliceMs: number;
-  readonly #first: Waiting[] = [];
-  readonly #others: Waiting[] = [];
+  readonly #queue = new FairQueue<Waiting>();
   #isLent = false;
-  /** How many went one after the other because they are waited for. */
-  #ahead = 0;
-  /** Since when it is used without a pause. */
+  /** Since when the connection is used without a pause. */
   #since: number | undefined;
 
   constructor(database: DatabaseSync, { sliceMs = SLICE_MS }: { sliceMs?: number } = {}) {
@@ -69,10 +75,10 @@ export class SqliteDriver implements Driver {
     return this.connection;
   }
 
-  /** `isMember`: of a group of transactions that are committed together. */
-  turn({ isMember, isUrgent }: { isMember: boolean; isUrgent: boolean }): Promise<void> {
+  /** Resolves when the connection is lent to the caller, who gives it back with `pass` or `goNext`. */
+  turn(waiting: Omit<Waiting, 'go'>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    (isUrgent ? this.#first : this.#others).push({ isMember, go: resolve });
+    this.#queue.add({ ...waiting, go: resolve });
     if (!this.#isLent) {
       this.#isLent = true;
       this.pass();
@@ -80,14 +86,14 @@ export class SqliteDriver implements Driver {
     return promise;
   }
 
-  /** How many are in line. */
+  /** How many wait for the connection. */
   get waiting(): number {
-    return this.#first.length + this.#others.length;
+    return this.#queue.size;
   }
 
-  /** Whether the next in line is to be a member of the group too, and goes without a pause. */
+  /** True if the next one is a transaction, and no pause is due before it. */
   get isMemberNext(): boolean {
-    return !this.#isPauseDue() && this.#nextLine[0]?.isMember === true;
+    return !this.#isPauseDue() && this.#queue.next()?.isMember === true;
   }
 
   pass(): void {
@@ -96,16 +102,9 @@ export class SqliteDriver implements Driver {
     else this.goNext();
   }
 
-  /** Without a pause. */
+  /** Lends the connection to the next one without a pause. */
   goNext(): void {
-    const line = this.#nextLine;
-    this.#ahead = line === this.#first ? this.#ahead + 1 : 0;
-    line.shift()?.go();
-  }
-
-  get #nextLine(): Waiting[] {
-    if (this.#others.length === 0) return this.#first;
-    return this.#first.length === 0 || this.#ahead >= MOST_AHEAD ? this.#others : this.#first;
+    this.#queue.take()?.go();
   }
 
   #isPauseDue(): boolean {
@@ -140,8 +139,9 @@ export class SqliteDriver implements Driver {
 
 export class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync;
-  // The same few hundred statements come again and again: preparing one costs more than running it.
-  readonly #prepared = new Map<string, Prepared>();
+  // The same few hundred statements come again and again: preparing one costs more than running it. Lists of any length in
+  // `in (…)` make new texts, so their number is limited.
+  readonly #prepared = new LRUCache<string, Prepared>({ max: 500 });
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -163,7 +163,6 @@ export class SqliteConnection implements DatabaseConnection {
   #prepare(sql: string): Prepared {
     const known = this.#prepared.get(sql);
     if (known !== undefined) return known;
-    if (this.#prepared.size >= MOST_PREPARED) this.#prepared.clear();
     const statement = this.#database.prepare(sql);
     const prepared = { statement, givesRows: statement.columns().length > 0 };
     this.#prepared.set(sql, prepared);
@@ -175,6 +174,3 @@ interface Prepared {
   readonly statement: StatementSync;
   readonly givesRows: boolean;
 }
-
-/** Lists of any length in `in (…)` make new texts: they must not pile up. */
-const MOST_PREPARED = 500;

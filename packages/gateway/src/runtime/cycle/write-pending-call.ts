@@ -7,7 +7,7 @@ import { endUnendedCall } from './unended-calls.ts';
 
 /** Stores a call that somebody else will answer, and opens the card that asks them. */
 export async function writePendingCall(context: ApplyContext, tx: Tx, write: PendingWrite): Promise<void> {
-  const { services, cycle, toolNamed } = context;
+  const { cycle, toolNamed } = context;
   const { call, spaceId } = write;
   const tool = toolNamed(call.toolName);
   await openPending(tx, {

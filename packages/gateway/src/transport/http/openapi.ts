@@ -54,14 +54,18 @@ function operation(one: Endpoint, toSchema: ToSchema): Schema {
     tags: [one.path.split('/').find((part) => part !== '' && part !== 'api') ?? 'system'],
     security: securityOf(access, answer === 'text/event-stream'),
     parameters: [...pathParameters(one), ...queryParameters(one, toSchema)],
-    ...(body === undefined
-      ? {}
-      : { requestBody: { required: true, content: { 'application/json': { schema: toSchema(body, 'input') } } } }),
+    ...(body === undefined ? {} : { requestBody: requestBody(body, toSchema) }),
     responses: {
       [status]: { description: status === 201 ? 'Created.' : 'Success.', content },
       ...Object.fromEntries(refusalsOf(one).map((code) => [code, refusal(code, toSchema)])),
     },
   };
+}
+
+function requestBody(body: z.ZodType, toSchema: ToSchema): Schema {
+  // A schema is asked, because it may be optional at any depth: under a default, a pipe or a transform.
+  const required = !body.safeParse(undefined).success;
+  return { required, content: { 'application/json': { schema: toSchema(body, 'input') } } };
 }
 
 /** `get /api/spaces/{id}/members` → `get_spaces_id_members`. */
