@@ -4,6 +4,7 @@ import { cpus } from 'node:os';
 import { benchDispatch } from './dispatch.bench.ts';
 import { benchGatewayDurableStep } from './gateway/durable-step.bench.ts';
 import { benchGatewayFirstSign } from './gateway/first-sign.bench.ts';
+import { benchGatewayPostedMessages } from './gateway/posted-messages.bench.ts';
 import { benchGatewaySleepingAgents } from './gateway/sleeping-agents.bench.ts';
 import { benchGatewayThousandAgents } from './gateway/thousand-agents.bench.ts';
 import { benchHostFiles } from './host-files.bench.ts';
@@ -25,6 +26,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchGatewayFirstSign,
   benchGatewayDurableStep,
   benchGatewayThousandAgents,
+  benchGatewayPostedMessages,
   benchGatewaySleepingAgents,
 ];
 // `npm run bench overhead growth` runs those alone, and writes nothing.

@@ -22,7 +22,7 @@ export interface GatewaySpec {
 /** Asked over IPC, and answered with a value under the same number. */
 export interface ChildRequest {
   readonly id: number;
-  readonly ask: 'memory' | 'rss' | 'ran-at' | 'stop';
+  readonly ask: 'memory' | 'rss' | 'ran-at' | 'processor-ms' | 'stop';
 }
 
 export interface ChildAnswer {
@@ -79,11 +79,18 @@ async function answer({ id, ask }: ChildRequest): Promise<void> {
   } else if (ask === 'ran-at') {
     reply(ranAt);
     ranAt = [];
+  } else if (ask === 'processor-ms') {
+    reply(processorMs());
   } else {
     await gateway.stop();
-    reply(null);
+    reply(processorMs());
     process.disconnect?.();
   }
+}
+
+function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
 }
 
 /** As many steps in each cycle: after the answer it begins again. */
