@@ -5,7 +5,7 @@ import { tool } from '@lastcall/core';
 import { createGateway, type GatewayLimits } from '@lastcall/gateway';
 import { z } from 'zod';
 import { task } from '../overhead/contender.ts';
-import { countingModel } from '../overhead/counting-model.ts';
+import { everyCycle } from './every-cycle.ts';
 
 /** What a benchmark wants of a gateway. */
 export interface GatewaySpec {
@@ -91,19 +91,6 @@ async function answer({ id, ask }: ChildRequest): Promise<void> {
 function processorMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
-}
-
-/** As many steps in each cycle: after the answer it begins again. */
-function everyCycle(steps: number): LanguageModelV4 {
-  let asked = 0;
-  let model = countingModel(steps);
-  return {
-    ...model,
-    doStream(options) {
-      if (asked++ > steps) [asked, model] = [1, countingModel(steps)];
-      return model.doStream(options);
-    },
-  };
 }
 
 function delayed(model: LanguageModelV4, ms: number): LanguageModelV4 {
