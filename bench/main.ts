@@ -2,6 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { benchDispatch } from './dispatch.bench.ts';
+import { benchEnginesMessages } from './engines/engine-messages.bench.ts';
+import { benchEnginesSteps } from './engines/engine-steps.bench.ts';
 import { benchGatewayDurableStep } from './gateway/durable-step.bench.ts';
 import { benchGatewayFirstSign } from './gateway/first-sign.bench.ts';
 import { benchGatewayPostedMessages } from './gateway/posted-messages.bench.ts';
@@ -28,6 +30,8 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchGatewayThousandAgents,
   benchGatewayPostedMessages,
   benchGatewaySleepingAgents,
+  benchEnginesSteps,
+  benchEnginesMessages,
 ];
 // `npm run bench overhead growth` runs those alone, and writes nothing.
 const wanted = process.argv.slice(2).map((name) => name.toLowerCase());

@@ -5,6 +5,8 @@ import { chosenEngines, openEngines, RUNS_AT_ONCE, STEPS, startOrLeaveOut } from
 import type { StartedEngine } from './start-engine.ts';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 6);
+/** Before those that count: the optimizing compiler comes late to code in many small functions, ours among it. */
+const WARM_UP_ROUNDS = 4;
 const WAKES_A_ROUND = 20;
 const POLL_MS = 10;
 /** What a cycle leaves to be done is not the next one's. */
@@ -36,26 +38,35 @@ export async function benchEnginesSteps(): Promise<Report> {
   }
 }
 
-/** Where the machine is slow for a while, it is slow for all of them. The first round warms up. */
+/** Where the machine is slow for a while, it is slow for all of them. */
 async function measureInTurns(measured: readonly Measured[]): Promise<void> {
   for (const one of measured)
     one.sleepers = (await one.engine.worker.call('waiters', (ROUNDS + 1) * WAKES_A_ROUND)) ?? [];
-  for (let round = 0; round <= ROUNDS; round++)
-    for (const one of measured) {
-      const alone = await stepTimes(one.engine, [`alone-${round}`]);
-      if (round > 0) one.alone.push(...alone);
-    }
-  for (let round = 0; round <= ROUNDS; round++)
-    for (const one of measured) {
-      const runs = Array.from({ length: RUNS_AT_ONCE }, (_, index) => `at-once-${round}-${index}`);
-      const atOnce = await stepTimes(one.engine, runs);
-      if (round > 0) one.atOnce.push(...atOnce);
-    }
-  for (let round = 0; round <= ROUNDS; round++)
-    for (const one of measured) {
-      const wakes = await wakeTimes(one, round);
-      if (round > 0) one.wakes.push(...wakes);
-    }
+  await inTurns(measured, WARM_UP_ROUNDS, async ({ engine, alone }, round) => {
+    const times = await stepTimes(engine, [`alone-${round}`]);
+    if (round >= 0) alone.push(...times);
+  });
+  await inTurns(measured, 1, async ({ engine, atOnce }, round) => {
+    const times = await stepTimes(engine, runsOf(round));
+    if (round >= 0) atOnce.push(...times);
+  });
+  await inTurns(measured, 1, async (one, round) => {
+    const times = await wakeTimes(one, round + 1);
+    if (round >= 0) one.wakes.push(...times);
+  });
+}
+
+/** Rounds below 0 warm up. */
+async function inTurns(
+  measured: readonly Measured[],
+  warmUp: number,
+  measure: (one: Measured, round: number) => Promise<void>,
+): Promise<void> {
+  for (let round = -warmUp; round < ROUNDS; round++) for (const one of measured) await measure(one, round);
+}
+
+function runsOf(round: number): readonly string[] {
+  return Array.from({ length: RUNS_AT_ONCE }, (_, index) => `at-once-${round}-${index}`);
 }
 
 /** From one run of the tool to the next, of every run. */
@@ -69,10 +80,10 @@ async function stepTimes({ name, worker }: StartedEngine, runs: readonly string[
 }
 
 /** Each sleeper is woken once: not all engines let one wait again. */
-async function wakeTimes({ engine, sleepers }: Measured, round: number): Promise<readonly number[]> {
+async function wakeTimes({ engine, sleepers }: Measured, turn: number): Promise<readonly number[]> {
   await engine.worker.call('ranAt');
   const times: number[] = [];
-  for (const sleeper of sleepers.slice(round * WAKES_A_ROUND, (round + 1) * WAKES_A_ROUND)) {
+  for (const sleeper of sleepers.slice(turn * WAKES_A_ROUND, (turn + 1) * WAKES_A_ROUND)) {
     const sentAt = await engine.client.call<number>('send', sleeper, 0);
     times.push((await nextRun(engine)) - sentAt);
     await sleep(REST_MS);

@@ -24,17 +24,18 @@ export const engines: readonly EngineModule[] = [
   {
     name: 'OpenWorkflow, SQLite',
     of,
-    guarantee: `${guarantee} SQLite with a write-ahead log, synchronous = FULL as it comes.`,
-    open: async (place) => open(place, BackendSqlite.connect(fileIn(place)), fileIn(place)),
-    connect: async (file) => senderOf(BackendSqlite.connect(file)),
+    guarantee:
+      `${guarantee} SQLite with a write-ahead log, synchronous = FULL as it comes, for one process: a client in another finds the ` +
+      'database locked, so it has no figure for wakes.',
+    open: async (place) => {
+      const { waiters: _none, ...engine } = await open(place, BackendSqlite.connect(join(place.folder, 'runs.db')), '');
+      return engine;
+    },
+    connect: async () => ({ send: async () => {}, close: async () => {} }),
   },
 ];
 
 type Backend = BackendPostgres | BackendSqlite;
-
-function fileIn({ folder }: EnginePlace): string {
-  return join(folder, 'openworkflow.db');
-}
 
 async function open({ steps, atOnce, tool }: EnginePlace, backend: Backend, address: string): Promise<Engine> {
   const ow = new OpenWorkflow({ backend });
