@@ -9,6 +9,7 @@ const FILES: readonly EngineFile[] = [
   { file: './lastcall.ts', name: 'Lastcall, SQLite' },
   { file: '../peers/engines/restate.ts', name: 'Restate' },
   { file: '../peers/engines/dbos.ts', name: 'DBOS, PostgreSQL' },
+  { file: '../peers/engines/absurd.ts', name: 'Absurd, PostgreSQL' },
   { file: '../peers/engines/openworkflow.ts', name: 'OpenWorkflow, PostgreSQL' },
   { file: '../peers/engines/openworkflow.ts', name: 'OpenWorkflow, SQLite' },
   { file: '../peers/engines/langgraph.ts', name: 'LangGraph, PostgreSQL' },
