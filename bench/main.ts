@@ -51,6 +51,13 @@ const head = [
   '',
   'Written by `npm run bench`. Figures of one run on one machine: read them as ratios within a table.',
   '',
+  'Some of them alone, printed and not written: `npm run bench posted`, `npm run bench engines`. For these two the environment ' +
+    'sets the size and what is run: `BENCH_AGENTS` (1000), `BENCH_MESSAGES` (8 each), `BENCH_CONNECTIONS` (32). Of `posted`: ' +
+    '`BENCH_STORE` (`sqlite`, `postgres`), `BENCH_GATEWAYS` (`1`, `2`), `BENCH_POSTS` (`messages`, `events`), and ' +
+    '`BENCH_NODE_FLAGS="--cpu-prof --cpu-prof-dir=profiles"` for a profile of each gateway. Of `engines`: `BENCH_ENGINES` ' +
+    '(`lastcall,restate`), `BENCH_ROUNDS`, and `ABSURD_SQL`, the file `absurd.sql` of the release that fits its package, without ' +
+    'which Absurd is left out. Processor time is read from /proc, so it is there on Linux alone.',
+  '',
   `${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${machine}`,
   '',
 ];

@@ -23,7 +23,7 @@ interface Reply {
 /** Starts a file that serves calls. It is silent but for what it reports as an error. */
 export function startProcess(file: URL, args: readonly string[]): RemoteProcess {
   const child = fork(file, [...args], {
-    execArgv: ['--conditions=@lastcall/source'],
+    execArgv: ['--conditions=@lastcall/source', '--disable-warning=DeprecationWarning'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
 import type { Engine, EngineModule, EnginePlace } from '../../engines/engine.ts';
@@ -25,16 +25,17 @@ export const engines: readonly EngineModule[] = [
 async function open({ databaseUrl, steps, tool }: EnginePlace): Promise<Engine> {
   const checkpointer = PostgresSaver.fromConnString(databaseUrl);
   await checkpointer.setup();
-  const invoke = async (run: string, { thread, count }: { thread: string; count: number }): Promise<void> => {
-    const config = { configurable: { thread_id: thread }, recursionLimit: 2 * count + 2, durability: 'sync' as const };
-    await graphOf({ run, steps: count, tool, checkpointer }).invoke({ messages: [new HumanMessage('Go on.')] }, config);
+  const [run, message] = [graphOf(steps, tool, checkpointer), graphOf(1, tool, checkpointer)];
+  const invoke = async (graph: typeof run, thread: string): Promise<void> => {
+    const config = { configurable: { thread_id: thread }, recursionLimit: 2 * steps + 2, durability: 'sync' as const };
+    await graph.invoke({ messages: [new HumanMessage('Go on.')] }, config);
   };
-  const server = await serveMessages((thread) => invoke('message', { thread, count: 1 }));
+  const server = await serveMessages((thread) => invoke(message, thread));
   const { port } = server.address() as AddressInfo;
   return {
     address: `http://127.0.0.1:${port}`,
     store: 'postgres',
-    runAll: (runs) => Promise.all(runs.map((run) => invoke(run, { thread: run, count: steps }))),
+    runAll: (runs) => Promise.all(runs.map((thread) => invoke(run, thread))),
     // A thread without a checkpoint is an agent that sleeps: there is nothing to start.
     sleepers: async (count) => Array.from({ length: count }, (_, index) => `agent-${index}-${Date.now()}`),
     async close() {
@@ -45,31 +46,27 @@ async function open({ databaseUrl, steps, tool }: EnginePlace): Promise<Engine> 
   };
 }
 
-interface GraphSpec {
-  readonly run: string;
-  readonly steps: number;
-  readonly tool: EnginePlace['tool'];
-  readonly checkpointer: PostgresSaver;
-}
-
 /** The smallest graph that does it: a node that asks the model, a node that runs the tool, so many times. */
-function graphOf({ run, steps, tool, checkpointer }: GraphSpec) {
-  let ran = 0;
+function graphOf(steps: number, tool: EnginePlace['tool'], checkpointer: PostgresSaver) {
   return new StateGraph(MessagesAnnotation)
-    .addNode('model', async () => {
+    .addNode('model', async ({ messages }) => {
       const { name, input } = await askModel();
-      return {
-        messages: [new AIMessage({ content: '', tool_calls: [{ id: `call-${ran}`, name, args: { ...input } }] })],
-      };
+      const call = { id: `call-${messages.length}`, name, args: { ...input } };
+      return { messages: [new AIMessage({ content: '', tool_calls: [call] })] };
     })
-    .addNode('tools', async () => {
-      const content = String(tool(run));
-      return { messages: [new ToolMessage({ content, tool_call_id: `call-${ran++}` })] };
+    .addNode('tools', async ({ messages }, { configurable }) => {
+      const content = String(tool(String(configurable?.thread_id)));
+      return { messages: [new ToolMessage({ content, tool_call_id: `call-${messages.length - 1}` })] };
     })
     .addEdge(START, 'model')
     .addEdge('model', 'tools')
-    .addConditionalEdges('tools', () => (ran < steps ? 'model' : END))
+    .addConditionalEdges('tools', ({ messages }) => (stepsDone(messages) < steps ? 'model' : END))
     .compile({ checkpointer });
+}
+
+/** Two messages each, since it was last spoken to. */
+function stepsDone(messages: readonly BaseMessage[]): number {
+  return (messages.length - 1 - messages.findLastIndex((message) => message instanceof HumanMessage)) / 2;
 }
 
 /** One message of a thread at a time. */
