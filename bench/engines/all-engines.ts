@@ -58,8 +58,13 @@ export async function startOrLeaveOut(
   try {
     return await engines.start(file);
   } catch (error) {
-    console.warn(`${file.name} is left out:`, error);
-    leftOut.push(`${file.name} is left out: ${String(error).split('\n')[0]}`);
+    leaveOut(file, error, leftOut);
     return undefined;
   }
+}
+
+export function leaveOut({ name }: EngineFile, error: unknown, leftOut: string[]): void {
+  console.warn(`${name} is left out:`, error);
+  const [reason = ''] = String(error).split('\n');
+  leftOut.push(`${name} is left out: ${reason.replace(/^(Error: )+/, '')}`);
 }

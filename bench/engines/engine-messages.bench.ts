@@ -4,7 +4,7 @@ import { heldAtLeast } from '../gateway/percentiles.ts';
 import { median } from '../measure.ts';
 import { postgresPid, processorMsOf } from '../processor-time.ts';
 import { type Report, toMarkdown } from '../report.ts';
-import { chosenEngines, type Engines, openEngines, startOrLeaveOut } from './all-engines.ts';
+import { chosenEngines, type Engines, leaveOut, openEngines, startOrLeaveOut } from './all-engines.ts';
 import type { EngineStore } from './engine.ts';
 import type { EngineFile, StartedEngine } from './start-engine.ts';
 
@@ -64,6 +64,8 @@ async function measure(file: EngineFile, { engines, measured, leftOut }: Measure
     const handled = await handle(engine, agents);
     if (!measured.has(name)) measured.set(name, { name, of, store, rounds: [] });
     measured.get(name)?.rounds.push(handled);
+  } catch (error) {
+    leaveOut(file, error, leftOut);
   } finally {
     await engine.stop();
   }

@@ -8,6 +8,8 @@ const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 6);
 /** Before those that count: the optimizing compiler comes late to code in many small functions, ours among it. */
 const WARM_UP_ROUNDS = 4;
 const WAKES_A_ROUND = 20;
+/** Fewer: each measures many steps. */
+const ROUNDS_AT_ONCE = Math.ceil(ROUNDS / 3);
 const POLL_MS = 10;
 /** What a cycle leaves to be done is not the next one's. */
 const REST_MS = 50;
@@ -42,15 +44,15 @@ export async function benchEnginesSteps(): Promise<Report> {
 async function measureInTurns(measured: readonly Measured[]): Promise<void> {
   for (const one of measured)
     one.sleepers = (await one.engine.worker.call('waiters', (ROUNDS + 1) * WAKES_A_ROUND)) ?? [];
-  await inTurns(measured, WARM_UP_ROUNDS, async ({ engine, alone }, round) => {
+  await inTurns(measured, { warmUp: WARM_UP_ROUNDS, rounds: ROUNDS }, async ({ engine, alone }, round) => {
     const times = await stepTimes(engine, [`alone-${round}`]);
     if (round >= 0) alone.push(...times);
   });
-  await inTurns(measured, 1, async ({ engine, atOnce }, round) => {
+  await inTurns(measured, { warmUp: 1, rounds: ROUNDS_AT_ONCE }, async ({ engine, atOnce }, round) => {
     const times = await stepTimes(engine, runsOf(round));
     if (round >= 0) atOnce.push(...times);
   });
-  await inTurns(measured, 1, async (one, round) => {
+  await inTurns(measured, { warmUp: 1, rounds: ROUNDS }, async (one, round) => {
     const times = await wakeTimes(one, round + 1);
     if (round >= 0) one.wakes.push(...times);
   });
@@ -59,10 +61,10 @@ async function measureInTurns(measured: readonly Measured[]): Promise<void> {
 /** Rounds below 0 warm up. */
 async function inTurns(
   measured: readonly Measured[],
-  warmUp: number,
+  { warmUp, rounds }: { warmUp: number; rounds: number },
   measure: (one: Measured, round: number) => Promise<void>,
 ): Promise<void> {
-  for (let round = -warmUp; round < ROUNDS; round++) for (const one of measured) await measure(one, round);
+  for (let round = -warmUp; round < rounds; round++) for (const one of measured) await measure(one, round);
 }
 
 function runsOf(round: number): readonly string[] {

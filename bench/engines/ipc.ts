@@ -40,12 +40,13 @@ export function startProcess(file: URL, args: readonly string[]): RemoteProcess 
 
 function caller(child: ChildProcess, waiting: Map<number, PromiseWithResolvers<unknown>>): RemoteProcess['call'] {
   let last = 0;
-  return <T>(name: string, ...given: readonly unknown[]): Promise<T> => {
+  return async <T>(name: string, ...given: readonly unknown[]): Promise<T> => {
+    if (!child.connected) throw new Error(`The process has ended and takes no call of ${name}.`);
     const awaited = Promise.withResolvers<unknown>();
     const id = ++last;
     waiting.set(id, awaited);
     child.send({ id, name, given } satisfies Call);
-    return awaited.promise as Promise<T>;
+    return (await awaited.promise) as T;
   };
 }
 

@@ -7,8 +7,8 @@ import type { Engine, EngineModule, EnginePlace } from './engine.ts';
 import { type HttpSender, openHttpSender } from './http-sender.ts';
 
 const guarantee =
-  'Before the tool runs, the model’s reply and the call’s start are committed; after it, its end. After a crash a call that started ' +
-  'and did not end is not run again but reported as unknown.';
+  'Before a tool runs, the end of the call before it, the model’s reply and the start of this call are committed. After a crash a ' +
+  'call that started and did not end is not run again: the model is told that its outcome is unknown.';
 const of = '@lastcall/gateway';
 
 export const engines: readonly EngineModule[] = [

@@ -34,7 +34,8 @@ export async function startEngine(
 }
 
 async function stop(worker: RemoteProcess, client: RemoteProcess): Promise<void> {
-  await client.call('close');
-  await worker.call('close');
+  // Whoever crashed has nothing to close any more.
+  await Promise.allSettled([client.call('close')]);
+  await Promise.allSettled([worker.call('close')]);
   await Promise.all([client.end(), worker.end()]);
 }
