@@ -2,8 +2,11 @@
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { benchDispatch } from './dispatch.bench.ts';
+import { benchEnginesMessages } from './engines/engine-messages.bench.ts';
+import { benchEnginesSteps } from './engines/engine-steps.bench.ts';
 import { benchGatewayDurableStep } from './gateway/durable-step.bench.ts';
 import { benchGatewayFirstSign } from './gateway/first-sign.bench.ts';
+import { benchGatewayPostedMessages } from './gateway/posted-messages.bench.ts';
 import { benchGatewaySleepingAgents } from './gateway/sleeping-agents.bench.ts';
 import { benchGatewayThousandAgents } from './gateway/thousand-agents.bench.ts';
 import { benchHostFiles } from './host-files.bench.ts';
@@ -25,7 +28,10 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchGatewayFirstSign,
   benchGatewayDurableStep,
   benchGatewayThousandAgents,
+  benchGatewayPostedMessages,
   benchGatewaySleepingAgents,
+  benchEnginesSteps,
+  benchEnginesMessages,
 ];
 // `npm run bench overhead growth` runs those alone, and writes nothing.
 const wanted = process.argv.slice(2).map((name) => name.toLowerCase());
@@ -44,6 +50,13 @@ const head = [
   '# Benchmarks',
   '',
   'Written by `npm run bench`. Figures of one run on one machine: read them as ratios within a table.',
+  '',
+  'Some of them alone, printed and not written: `npm run bench posted`, `npm run bench engines`. For these two the environment ' +
+    'sets the size and what is run: `BENCH_AGENTS` (1000), `BENCH_MESSAGES` (8 each), `BENCH_CONNECTIONS` (32). Of `posted`: ' +
+    '`BENCH_STORE` (`sqlite`, `postgres`), `BENCH_GATEWAYS` (`1`, `2`), `BENCH_POSTS` (`messages`, `events`), and ' +
+    '`BENCH_NODE_FLAGS="--cpu-prof --cpu-prof-dir=profiles"` for a profile of each gateway. Of `engines`: `BENCH_ENGINES` ' +
+    '(`lastcall,restate`), `BENCH_ROUNDS`, and `ABSURD_SQL`, the file `absurd.sql` of the release that fits its package, without ' +
+    'which Absurd is left out. Processor time is read from /proc, so it is there on Linux alone.',
   '',
   `${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${machine}`,
   '',

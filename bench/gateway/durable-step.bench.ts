@@ -86,7 +86,7 @@ async function ours(
       for (; ranAt.length < steps; ranAt.push(...(await gateway.ranAt()))) await sleep(50);
       return ranAt;
     },
-    close: () => gateway.stop(),
+    close: async () => void (await gateway.stop()),
   };
 }
 

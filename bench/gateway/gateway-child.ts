@@ -5,7 +5,7 @@ import { tool } from '@lastcall/core';
 import { createGateway, type GatewayLimits } from '@lastcall/gateway';
 import { z } from 'zod';
 import { task } from '../overhead/contender.ts';
-import { countingModel } from '../overhead/counting-model.ts';
+import { everyCycle } from './every-cycle.ts';
 
 /** What a benchmark wants of a gateway. */
 export interface GatewaySpec {
@@ -22,7 +22,7 @@ export interface GatewaySpec {
 /** Asked over IPC, and answered with a value under the same number. */
 export interface ChildRequest {
   readonly id: number;
-  readonly ask: 'memory' | 'rss' | 'ran-at' | 'stop';
+  readonly ask: 'memory' | 'rss' | 'ran-at' | 'processor-ms' | 'stop';
 }
 
 export interface ChildAnswer {
@@ -79,24 +79,18 @@ async function answer({ id, ask }: ChildRequest): Promise<void> {
   } else if (ask === 'ran-at') {
     reply(ranAt);
     ranAt = [];
+  } else if (ask === 'processor-ms') {
+    reply(processorMs());
   } else {
     await gateway.stop();
-    reply(null);
+    reply(processorMs());
     process.disconnect?.();
   }
 }
 
-/** As many steps in each cycle: after the answer it begins again. */
-function everyCycle(steps: number): LanguageModelV4 {
-  let asked = 0;
-  let model = countingModel(steps);
-  return {
-    ...model,
-    doStream(options) {
-      if (asked++ > steps) [asked, model] = [1, countingModel(steps)];
-      return model.doStream(options);
-    },
-  };
+function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
 }
 
 function delayed(model: LanguageModelV4, ms: number): LanguageModelV4 {

@@ -14,7 +14,10 @@ export interface BenchGateway {
   rss(): Promise<number>;
   /** When its tool ran since the last time this was asked, in milliseconds of its own clock. */
   ranAt(): Promise<readonly number[]>;
-  stop(): Promise<void>;
+  /** Milliseconds of processor time that its process took since it started. */
+  processorMs(): Promise<number>;
+  /** Ends what is under way. Resolves with the processor time that its process took in all. */
+  stop(): Promise<number>;
 }
 
 const SECRET_KEY = 'sk_bench_0123456789abcdef';
@@ -38,10 +41,12 @@ export async function startGateway(
     memory: async () => (await ask('memory')) as number,
     rss: async () => (await ask('rss')) as number,
     ranAt: async () => (await ask('ran-at')) as number[],
+    processorMs: async () => (await ask('processor-ms')) as number,
     async stop() {
       const ended = once(child, 'exit');
-      await ask('stop');
+      const processorMs = (await ask('stop')) as number;
       await ended;
+      return processorMs;
     },
   };
 }

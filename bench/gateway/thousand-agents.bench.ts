@@ -2,11 +2,13 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { task } from '../overhead/contender.ts';
 import { type Report, toMarkdown } from '../report.ts';
-import { post, type Watcher, watch } from './client.ts';
+import { watch } from './client.ts';
 import { type BenchDatabase, openDatabases } from './databases.ts';
 import type { Room } from './filling.ts';
 import { heldAtLeast, heldAtMost, percentile } from './percentiles.ts';
+import { ranOn } from './ran-on.ts';
 import { type BenchGateway, startGateway } from './start-gateway.ts';
+import { wakeTime } from './wake-time.ts';
 
 const AGENTS = 1_000;
 /** One event is one cycle. */
@@ -75,25 +77,9 @@ async function observe(gateways: readonly BenchGateway[], room: Room): Promise<O
   return { memory, wakeMs };
 }
 
-/** How often the tool ran since the last time: a cycle runs it once. */
-async function ranOn(gateways: readonly BenchGateway[]): Promise<number> {
-  const ran = await Promise.all(gateways.map((gateway) => gateway.ranAt()));
-  return ran.reduce((sum, { length }) => sum + length, 0);
-}
-
 async function rssOf(gateways: readonly BenchGateway[]): Promise<number> {
   const each = await Promise.all(gateways.map((gateway) => gateway.rss()));
   return each.reduce((sum, rss) => sum + rss, 0);
-}
-
-async function wakeTime(gateway: BenchGateway, room: Room, watcher: Watcher): Promise<number> {
-  const rested = watcher.next('agent.inactive');
-  const awake = watcher.next('agent.active');
-  const postedAt = performance.now();
-  await post(gateway, room, 'Are you there?');
-  const wokenAt = await awake;
-  await rested;
-  return wokenAt - postedAt;
 }
 
 /** Of the cycles of everybody but the one that was woken, from the first one's start to the last one's end. */

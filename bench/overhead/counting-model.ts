@@ -12,9 +12,21 @@ const usage: LanguageModelV4GenerateResult['usage'] = {
   outputTokens: { total: 5, text: 5, reasoning: undefined },
 };
 
+/** The call that the model makes in each step. */
+export interface Called {
+  readonly toolName: string;
+  readonly input: string;
+}
+
 /** The cheapest model of the AI SDK's interface that makes one call a step, then says the answer. */
-export function countingModel(steps: number): LanguageModelV4 {
+export function countingModel(steps: number, called: Called = task): LanguageModelV4 {
   let asked = 0;
+  const callOf = (number: number): LanguageModelV4ToolCall => ({
+    type: 'tool-call',
+    toolCallId: `call-${number}`,
+    toolName: called.toolName,
+    input: called.input,
+  });
   return {
     specificationVersion: 'v4',
     provider: 'bench',
@@ -40,10 +52,6 @@ function toStream(parts: readonly LanguageModelV4StreamPart[]): ReadableStream<L
       controller.close();
     },
   });
-}
-
-function callOf(number: number): LanguageModelV4ToolCall {
-  return { type: 'tool-call', toolCallId: `call-${number}`, toolName: task.toolName, input: task.input };
 }
 
 function finishOf(call: LanguageModelV4ToolCall | undefined): LanguageModelV4GenerateResult['finishReason'] {

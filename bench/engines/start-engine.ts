@@ -1,0 +1,41 @@
+import type { Engine, EngineModule, EnginePlace, EngineStore } from './engine.ts';
+import { type RemoteProcess, startProcess } from './ipc.ts';
+
+/** An engine's worker and a client of it, each in a process of its own. */
+export interface StartedEngine extends Pick<EngineModule, 'name' | 'of' | 'guarantee'> {
+  readonly worker: RemoteProcess;
+  readonly client: RemoteProcess;
+  readonly store: EngineStore;
+  stop(): Promise<void>;
+}
+
+/** Where an engine is, beside this file or among the peers. */
+export interface EngineFile {
+  readonly file: string;
+  readonly name: string;
+}
+
+export async function startEngine(
+  { file, name }: EngineFile,
+  place: Omit<EnginePlace, 'tool'>,
+): Promise<StartedEngine> {
+  const [worker, client] = ['engine-child.ts', 'sender-child.ts'].map((child) =>
+    startProcess(new URL(child, import.meta.url), [file, name]),
+  ) as [RemoteProcess, RemoteProcess];
+  try {
+    const described = await worker.call<Pick<EngineModule, 'name' | 'of' | 'guarantee'>>('describe');
+    const { address, store } = await worker.call<Pick<Engine, 'address' | 'store'>>('open', place);
+    await client.call('connect', address);
+    return { ...described, worker, client, store, stop: () => stop(worker, client) };
+  } catch (error) {
+    await Promise.all([worker.end(), client.end()]);
+    throw error;
+  }
+}
+
+async function stop(worker: RemoteProcess, client: RemoteProcess): Promise<void> {
+  // Whoever crashed has nothing to close any more.
+  await Promise.allSettled([client.call('close')]);
+  await Promise.allSettled([worker.call('close')]);
+  await Promise.all([client.end(), worker.end()]);
+}

@@ -1,0 +1,252 @@
+import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { task } from '../overhead/contender.ts';
+import { postgresPid, processorMsOf } from '../processor-time.ts';
+import { type Report, toMarkdown } from '../report.ts';
+import { watch } from './client.ts';
+import { type BenchDatabase, type BenchDatabases, openDatabases } from './databases.ts';
+import type { Filling, Room } from './filling.ts';
+import { heldAtLeast, heldAtMost, percentile } from './percentiles.ts';
+import { postFromOutside } from './post-from-outside.ts';
+import type { Post, Posted } from './poster-child.ts';
+import { ranOn } from './ran-on.ts';
+import { type BenchGateway, startGateway } from './start-gateway.ts';
+import { wakeTime } from './wake-time.ts';
+
+// By environment, for profiles and other sizes; `docs/benchmarks.md` has the commands.
+const AGENTS = Number(process.env.BENCH_AGENTS ?? 1_000);
+const MESSAGES_EACH = Number(process.env.BENCH_MESSAGES ?? 8);
+/** Of the client: more would wait in its queue and not in the gateway. */
+const CONNECTIONS = Number(process.env.BENCH_CONNECTIONS ?? 32);
+/** For the gateways' processes, e.g. `--cpu-prof`. */
+const NODE_FLAGS = process.env.BENCH_NODE_FLAGS?.split(' ') ?? [];
+const PROBE_EVERY_MS = 100;
+
+interface Variant {
+  readonly store: 'sqlite' | 'postgres';
+  readonly gateways: number;
+  /** What is posted: a message in a space with one agent, or an event for the agent, which no space shows. */
+  readonly posts: 'messages' | 'events';
+}
+
+const VARIANTS: readonly Variant[] = [
+  { store: 'sqlite', gateways: 1, posts: 'messages' },
+  { store: 'postgres', gateways: 1, posts: 'messages' },
+  { store: 'postgres', gateways: 2, posts: 'messages' },
+  { store: 'sqlite', gateways: 1, posts: 'events' },
+  { store: 'postgres', gateways: 1, posts: 'events' },
+  { store: 'postgres', gateways: 2, posts: 'events' },
+];
+
+interface Handled extends Variant {
+  /** From the first request until the last cycle ended. */
+  readonly perSecond: number;
+  /** The same until the last request was answered. */
+  readonly postedPerSecond: number;
+  /** Per message, of all gateways together. */
+  readonly gatewayMs: number;
+  /** Per message. Of the embedded store it is the gateway's. */
+  readonly databaseMs: number | undefined;
+  /** From a message to an idle agent until others see it awake. */
+  readonly wakeMs: readonly number[];
+}
+
+/** What users do: they post from outside while the agents work. */
+export async function benchGatewayPostedMessages(): Promise<Report> {
+  const databases = openDatabases();
+  try {
+    const handled: Handled[] = [];
+    for (const variant of chosen()) handled.push(await handle(variant, databases));
+    return toReport(handled);
+  } finally {
+    await databases.close();
+  }
+}
+
+function chosen(): readonly Variant[] {
+  const { BENCH_STORE, BENCH_GATEWAYS, BENCH_POSTS } = process.env;
+  const isWanted = (wanted: string | undefined, is: string): boolean => wanted === undefined || wanted === is;
+  return VARIANTS.filter(
+    ({ store, gateways, posts }) =>
+      isWanted(BENCH_STORE, store) && isWanted(BENCH_GATEWAYS, String(gateways)) && isWanted(BENCH_POSTS, posts),
+  );
+}
+
+async function handle(variant: Variant, databases: BenchDatabases): Promise<Handled> {
+  const database = await databases[variant.store]();
+  const furnished = await furnish(database, variant);
+  const spec = { settings: database.settings, tool: { terminal: true, visible: false } };
+  const gateways = await Promise.all(
+    Array.from({ length: variant.gateways }, () => startGateway(spec, { nodeFlags: NODE_FLAGS })),
+  );
+  try {
+    return await measure(variant, { database, furnished, gateways });
+  } catch (error) {
+    await Promise.all(gateways.map((gateway) => gateway.stop()));
+    throw error;
+  }
+}
+
+interface Setting {
+  readonly database: BenchDatabase;
+  readonly furnished: Furnished;
+  readonly gateways: readonly BenchGateway[];
+}
+
+async function measure(variant: Variant, { database, furnished, gateways }: Setting): Promise<Handled> {
+  const before = { gateways: await sumOf(gateways, (one) => one.processorMs()), database: databaseMs(variant) };
+  const posting = postFromOutside({ posts: postsOf(furnished, gateways), connections: CONNECTIONS });
+  const [posted, wakeMs] = await Promise.all([posting, observe(gateways, furnished.idle.room)]);
+  // What a cycle leaves to be done belongs to it: the time is read when the gateways have ended all of it.
+  const gatewayMs = (await sumOf(gateways, (one) => one.stop())) - before.gateways;
+  const storeMs = databaseMs(variant) - before.database;
+  const messages = AGENTS * MESSAGES_EACH + wakeMs.length;
+  return {
+    ...variant,
+    ...(await ratesOf(database, furnished.idle.id, posted)),
+    gatewayMs: gatewayMs / messages,
+    databaseMs: variant.store === 'postgres' ? storeMs / messages : undefined,
+    wakeMs,
+  };
+}
+
+function databaseMs({ store }: Variant): number {
+  return store === 'postgres' ? processorMsOf(postgresPid()) : 0;
+}
+
+async function sumOf(
+  gateways: readonly BenchGateway[],
+  figure: (gateway: BenchGateway) => Promise<number>,
+): Promise<number> {
+  return (await Promise.all(gateways.map(figure))).reduce((sum, each) => sum + each, 0);
+}
+
+interface Furnished {
+  readonly agents: readonly string[];
+  /** By agent. */
+  readonly rooms: ReadonlyMap<string, Room>;
+  readonly idle: { readonly id: string; readonly room: Room };
+}
+
+async function furnish(database: BenchDatabase, { posts }: Variant): Promise<Furnished> {
+  const filling = await database.open();
+  const config = { model: 'instant', tools: [task.toolName] };
+  const agents = await filling.agents(AGENTS, config);
+  const rooms = posts === 'messages' ? await roomsOf(filling, agents) : new Map<string, Room>();
+  const [id = ''] = await filling.agents(1, config);
+  const room = await filling.room(id);
+  await filling.close();
+  return { agents, rooms, idle: { id, room } };
+}
+
+async function roomsOf(filling: Filling, agents: readonly string[]): Promise<ReadonlyMap<string, Room>> {
+  const rooms = new Map<string, Room>();
+  for (const agent of agents) rooms.set(agent, await filling.room(agent));
+  return rooms;
+}
+
+/** A message to everybody, then the next to everybody. */
+function postsOf({ agents, rooms }: Furnished, gateways: readonly BenchGateway[]): readonly Post[] {
+  const rounds = Array.from({ length: MESSAGES_EACH }, (_, round) => round);
+  return rounds.flatMap((round) =>
+    agents.map((agent, index) => {
+      const { url, secretKey } = gateways[index % gateways.length] as BenchGateway;
+      const { path, body } = requestOf(agent, rooms.get(agent), round);
+      return { url: `${url}${path}`, headers: { authorization: `Bearer ${secretKey}` }, body };
+    }),
+  );
+}
+
+function requestOf(agent: string, room: Room | undefined, round: number): { path: string; body: object } {
+  return room === undefined
+    ? { path: `/api/agents/${agent}/events`, body: { source: 'bench', name: 'tick', data: round } }
+    : { path: `/api/spaces/${room.spaceId}/messages`, body: { text: `Message ${round}`, entityId: room.personId } };
+}
+
+/** Watches until everything is handled, and wakes an idle agent now and then. Gives how long that took each time. */
+async function observe(gateways: readonly BenchGateway[], room: Room): Promise<readonly number[]> {
+  const [first] = gateways as [BenchGateway];
+  const watcher = await watch(first, room.spaceId);
+  const wakeMs: number[] = [];
+  for (let ran = 0; ran < AGENTS * MESSAGES_EACH + wakeMs.length; ran += await ranOn(gateways)) {
+    wakeMs.push(await wakeTime(first, room, watcher));
+    await sleep(PROBE_EVERY_MS);
+  }
+  watcher.close();
+  return wakeMs;
+}
+
+/** Of the messages to everybody but the one that was woken now and then. */
+async function ratesOf(
+  database: BenchDatabase,
+  idle: string,
+  { startedAt, endedAt }: Posted,
+): Promise<Pick<Handled, 'perSecond' | 'postedPerSecond'>> {
+  const filling = await database.open();
+  const { count, to } = await filling.store.db
+    .selectFrom('runs')
+    .select(({ fn }) => [fn.countAll<number>().as('count'), fn.max('ended_at').as('to')])
+    .where('status', '=', 'completed')
+    .where('thread_id', '!=', idle)
+    .executeTakeFirstOrThrow();
+  await filling.close();
+  const messages = AGENTS * MESSAGES_EACH;
+  if (count !== messages) throw new Error(`${count} cycles were completed, not ${messages}.`);
+  return {
+    perSecond: (messages * 1_000) / ((to ?? Number.NaN) - startedAt),
+    postedPerSecond: (messages * 1_000) / (endedAt - startedAt),
+  };
+}
+
+function toReport(all: readonly Handled[]): Report {
+  return {
+    title: 'Messages posted from outside',
+    claim:
+      `${AGENTS.toLocaleString('en')} sleeping agents, ${MESSAGES_EACH} messages each, posted by a client in another process on ` +
+      `${CONNECTIONS} kept connections while the agents work; a model that answers at once; each message causes a cycle with one ` +
+      'call of a terminal tool, durable before and after. Handled from the first request until the last cycle ended; processor ' +
+      'time per message, posting included. Meanwhile a message now and then to an agent that has nothing to do: until another ' +
+      `client sees \`agent.active\`. Gateways, database and clients share one machine of ${availableParallelism()} processors.`,
+    columns: [
+      'store',
+      'gateways',
+      'posted',
+      'handled per second',
+      'posted per second',
+      'gateway CPU, ms',
+      'database CPU, ms',
+      'wakes',
+      'wake p50, ms',
+      'wake p95, ms',
+    ],
+    rows: all.map((one) => [
+      one.store,
+      one.gateways,
+      one.posts,
+      one.perSecond,
+      one.postedPerSecond,
+      one.gatewayMs,
+      one.databaseMs ?? '–',
+      one.wakeMs.length,
+      percentile(one.wakeMs, 0.5),
+      percentile(one.wakeMs, 0.95),
+    ]),
+    findings: findingsOf(all),
+  };
+}
+
+function findingsOf(all: readonly Handled[]): readonly string[] {
+  const find = (store: Variant['store'], gateways: number): Handled | undefined =>
+    all.find((one) => one.store === store && one.gateways === gateways && one.posts === 'messages');
+  const [sqlite, one, two] = [find('sqlite', 1), find('postgres', 1), find('postgres', 2)];
+  const wake = ({ wakeMs }: Handled): number => percentile(wakeMs, 0.95);
+  return [
+    ...(sqlite ? [heldAtMost('An idle agent wakes on SQLite, p95', wake(sqlite), 50, ' ms')] : []),
+    ...(one ? [heldAtMost('An idle agent wakes on PostgreSQL, p95', wake(one), 50, ' ms')] : []),
+    ...(one ? [heldAtMost('A message costs the gateway on PostgreSQL', one.gatewayMs, 1.5, ' ms of CPU')] : []),
+    ...(one ? [heldAtMost('A message costs PostgreSQL', one.databaseMs ?? Number.NaN, 1.3, ' ms of CPU')] : []),
+    ...(one && two ? [heldAtLeast('Two gateways / one', two.perSecond / one.perSecond, 1.4)] : []),
+  ];
+}
+
+if (import.meta.main) console.log(toMarkdown(await benchGatewayPostedMessages()));

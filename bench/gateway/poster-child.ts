@@ -1,0 +1,50 @@
+// A client in a process of its own: posts what it is told over IPC, and says when it began and when it was through.
+import { Agent, request } from 'node:http';
+
+export interface Post {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: object;
+}
+
+export interface PostingOrder {
+  readonly posts: readonly Post[];
+  /** As many requests at a time, each on a connection that is kept. */
+  readonly connections: number;
+}
+
+/** Milliseconds since the epoch: the clock of everybody on this machine. */
+export interface Posted {
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+process.once('disconnect', () => process.exit());
+process.once('message', (order: PostingOrder) => void obey(order));
+
+async function obey({ posts, connections }: PostingOrder): Promise<void> {
+  const waiting = posts.values();
+  const startedAt = Date.now();
+  // Each keeps a connection to itself: one that lay idle in a shared pool may be closed just as it is used again.
+  const postRest = async (): Promise<void> => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (const post of waiting) await send(post, agent);
+    agent.destroy();
+  };
+  await Promise.all(Array.from({ length: connections }, postRest));
+  process.send?.({ startedAt, endedAt: Date.now() } satisfies Posted);
+}
+
+function send({ url, headers, body }: Post, agent: Agent): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const text = JSON.stringify(body);
+  const length = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
+  const sent = request(url, { method: 'POST', agent, headers: { ...headers, ...length } }, (answer) => {
+    const { statusCode = 0 } = answer;
+    answer.resume();
+    answer.on('end', () => (statusCode < 300 ? resolve() : reject(new Error(`${url} answered ${statusCode}.`))));
+  });
+  sent.on('error', reject);
+  sent.end(text);
+  return promise;
+}
