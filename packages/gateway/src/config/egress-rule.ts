@@ -51,7 +51,8 @@ function widthOf(ip: ipaddr.IPv4 | ipaddr.IPv6): 32 | 128 {
 /** The name as a URL has it: lower case, international names in their ASCII form. An address in another form is none. */
 function normalName(host: string): string | undefined {
   const parsed = URL.canParse(`http://${host}/`) ? new URL(`http://${host}/`) : undefined;
-  if (parsed === undefined || parsed.host !== parsed.hostname || parsed.pathname !== '/') return undefined;
+  // A name with a wildcard would be taken for a name, and open nothing.
+  if (parsed === undefined || parsed.host !== parsed.hostname || host.includes('*')) return undefined;
   return ipaddr.isValid(parsed.hostname) || parsed.username !== '' ? undefined : withoutDot(parsed.hostname);
 }
 

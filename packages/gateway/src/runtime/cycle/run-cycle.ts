@@ -23,6 +23,7 @@ import type { Services } from '../../ports/services.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
+import { KnownSecrets } from '../../telemetry/known-secrets.ts';
 import { countEvent, traceCycle } from '../../telemetry/observe-cycle.ts';
 import { withoutTag } from '../../telemetry/without-tag.ts';
 import { LeaseLost } from '../lease.ts';
@@ -39,6 +40,7 @@ import { loadSituation } from './load-situation.ts';
 import { createOutputLimit } from './output-limit.ts';
 import { recoverApprovedCalls, recoverLiveCalls } from './recover-live-calls.ts';
 import type { WorkerRegistry } from './registry.ts';
+import { removeSecrets, withoutSecrets } from './remove-secrets.ts';
 import { showCards } from './show-cards.ts';
 import { StagedWriteRefused } from './staged-write-refused.ts';
 import { StagedWrites } from './staged-writes.ts';
@@ -178,6 +180,7 @@ async function prepareTurn(
     onQueued: () => delayedFlush.schedule(),
   });
   const outputs = createOutputLimit(services.limits);
+  const secrets = registry.outgoing?.secrets.known ?? new KnownSecrets();
   const frames = framesOf(cycle);
   const showSituation = (current: Situation): string => {
     const text = renderSituation(current, { tag });
@@ -220,7 +223,7 @@ async function prepareTurn(
     onPending: 'continue',
     observe: () => situation,
     onEvent(event) {
-      live.onEvent(event);
+      live.onEvent(withoutSecrets(event, secrets));
       if (registry.metrics !== undefined) countEvent(registry.metrics, event, { model: model.modelId });
     },
     maxSteps: limits.maxSteps,
@@ -240,6 +243,8 @@ async function prepareTurn(
             isWithoutEffects: agentTools.isWithoutEffects,
           }),
       }),
+      // Innermost, so that nothing else sees the result before.
+      removeSecrets(secrets),
     ],
     journal,
     newId,

@@ -1,0 +1,62 @@
+import type { Readable } from 'node:stream';
+import type { KnownSecrets } from '../../../telemetry/known-secrets.ts';
+
+/** What is read of a response. The rest is never received. */
+const MOST_BYTES = 1_048_576;
+
+/** More than any form of a secret is long: one that begins before the limit is read whole, and so found. */
+const MARGIN_BYTES = 65_536;
+
+const CUT = '\n[cut: the response was longer than 1 MiB]';
+
+/** The body of a response: JSON as a value, anything else as text, without any secret. */
+export async function readResponse(
+  { body, contentType }: { readonly body: Readable; readonly contentType: string | undefined },
+  secrets: KnownSecrets,
+): Promise<unknown> {
+  const { bytes, isCut } = await readBytes(body);
+  const text = decode(bytes, contentType);
+  if (isCut) return cutText(secrets.removeFrom(text));
+  const json = isJson(contentType) ? parsed(text, secrets) : undefined;
+  return json === undefined ? secrets.removeFrom(text) : json.value;
+}
+
+async function readBytes(body: Readable): Promise<{ bytes: Buffer; isCut: boolean }> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of body as AsyncIterable<Buffer>) {
+    pieces.push(piece);
+    length += piece.length;
+    // Leaving the loop closes the connection: a body may never end.
+    if (length >= MOST_BYTES + MARGIN_BYTES) break;
+  }
+  return { bytes: Buffer.concat(pieces), isCut: length > MOST_BYTES };
+}
+
+/** The end of what was read goes with the rest: it may be the beginning of a secret. */
+function cutText(text: string): string {
+  const end = Math.min(MOST_BYTES, Math.max(0, text.length - MARGIN_BYTES));
+  return `${text.slice(0, end).toWellFormed()}${CUT}`;
+}
+
+function isJson(contentType: string | undefined): boolean {
+  return contentType === undefined || /^[^;]*[/+]json\b/i.test(contentType);
+}
+
+/** Undefined if it is no JSON, whatever its type says, or nested too deeply to be walked through. */
+function parsed(text: string, secrets: KnownSecrets): { readonly value: unknown } | undefined {
+  try {
+    return { value: secrets.removeFromAll(JSON.parse(text) as unknown) };
+  } catch {
+    return undefined;
+  }
+}
+
+function decode(bytes: Uint8Array, contentType = ''): string {
+  const charset = /charset="?([\w.:-]{1,40})/i.exec(contentType)?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes);
+  }
+}
