@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AnyTool, fail, ok, type ToolContext, tool } from '@lastcall/core';
 import { readHttpExecution } from '../../../config/http-execution.ts';
 import type { ToolConfig } from '../../../config/tool-config.ts';
+import { signWebhook } from '../../../domain/webhooks/webhook-signature.ts';
 import type { Egress, EgressResponse } from '../../../ports/egress/egress.ts';
 import { EgressRefused } from '../../../ports/egress/egress-refused.ts';
 import type { KnownSecrets } from '../../../telemetry/known-secrets.ts';
@@ -9,7 +10,6 @@ import type { Secrets } from '../../../telemetry/secrets.ts';
 import { readResponse } from './read-response.ts';
 import { type FilledRequest, requestTemplate } from './request-template.ts';
 import { retryWaitMs } from './retry-wait.ts';
-import { signWebhook } from './sign-webhook.ts';
 
 /** What tools use to reach the world outside. */
 export interface Outgoing {

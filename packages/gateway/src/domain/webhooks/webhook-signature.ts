@@ -1,12 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The headers of a signed webhook, as standardwebhooks.com has them. */
-export interface WebhookHeaders {
-  readonly 'webhook-id': string;
-  readonly 'webhook-timestamp': string;
-  readonly 'webhook-signature': string;
-}
-
 export interface WebhookToSign {
   /** The same for every repetition of one message. */
   readonly id: string;
@@ -17,13 +10,12 @@ export interface WebhookToSign {
   readonly now?: number | undefined;
 }
 
-/** Signs id, time and body with each key: whoever knows one of them can tell that we sent it, and when. */
-export function signWebhook({
-  id,
-  body,
-  secrets,
-  now = Date.now(),
-}: WebhookToSign): Record<keyof WebhookHeaders, string> {
+/**
+ * The headers of a signed webhook, as Standard Webhooks has them: each key signs id, time and body, so that whoever knows
+ * one of them can tell who sent it, and when.
+ */
+export function signWebhook(webhook: WebhookToSign): Record<(typeof HEADER_NAMES)[number], string> {
+  const { id, body, secrets, now = Date.now() } = webhook;
   const timestamp = String(Math.floor(now / 1_000));
   const signatures = secrets.map((secret) => `v1,${signature(secret, { id, timestamp, body }).toString('base64')}`);
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
@@ -44,21 +36,29 @@ export interface WebhookToVerify {
 
 const TOLERANCE_SECONDS = 300;
 
-/** Returns undefined for a webhook that is signed, at most 5 minutes old and seen for the first time; or what is wrong. */
-export async function webhookProblem(webhook: WebhookToVerify): Promise<string | undefined> {
+export type VerifiedWebhook =
+  | { readonly ok: true; readonly id: string }
+  | { readonly ok: false; readonly problem: string };
+
+/** Accepts a webhook that is signed, at most 5 minutes old and seen for the first time; says what is wrong with another. */
+export async function verifyWebhook(webhook: WebhookToVerify): Promise<VerifiedWebhook> {
   const { headers, body, secrets, isNew, now = Date.now() } = webhook;
-  const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(
-    (name) => headers[name],
-  );
+  const [id, timestamp, signatures] = HEADER_NAMES.map((name) => headers[name]);
   if (typeof id !== 'string' || id === '' || typeof timestamp !== 'string' || typeof signatures !== 'string')
-    return 'It must have the headers webhook-id, webhook-timestamp and webhook-signature, each once.';
+    return wrong(`It must have the headers ${HEADER_NAMES.join(', ')}, each once.`);
   // Number() and parseInt() would also take "1e9", " 1 " and "1700000000abc", which were never signed as such.
-  if (!/^\d{1,12}$/.test(timestamp)) return 'webhook-timestamp must be a number of seconds.';
+  if (!/^\d{1,12}$/.test(timestamp)) return wrong('webhook-timestamp must be a number of seconds.');
   if (Math.abs(now / 1_000 - Number(timestamp)) > TOLERANCE_SECONDS)
-    return 'It is older than 5 minutes, or from the future.';
+    return wrong('It is more than 5 minutes old, or from the future.');
   const expected = secrets.map((secret) => signature(secret, { id, timestamp, body }));
-  if (!signatures.split(' ').some((one) => isOneOf(one, expected))) return 'Its signature is of none of the keys.';
-  return (await isNew(id)) ? undefined : 'It has been received before.';
+  if (!signatures.split(' ').some((one) => isOneOf(one, expected))) return wrong('None of the keys has signed it.');
+  return (await isNew(id)) ? { ok: true, id } : wrong('It has been received before.');
+}
+
+const HEADER_NAMES = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
+
+function wrong(problem: string): VerifiedWebhook {
+  return { ok: false, problem };
 }
 
 function isOneOf(text: string, expected: readonly Buffer[]): boolean {
