@@ -4,6 +4,7 @@ import { cpus } from 'node:os';
 import { benchDispatch } from './dispatch.bench.ts';
 import { benchGatewayDurableStep } from './gateway/durable-step.bench.ts';
 import { benchGatewayFirstSign } from './gateway/first-sign.bench.ts';
+import { benchGatewayHttpTool } from './gateway/http-tool.bench.ts';
 import { benchGatewaySleepingAgents } from './gateway/sleeping-agents.bench.ts';
 import { benchGatewayThousandAgents } from './gateway/thousand-agents.bench.ts';
 import { benchHostFiles } from './host-files.bench.ts';
@@ -22,6 +23,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchSnapshot,
   benchHostFiles,
   benchMachines,
+  benchGatewayHttpTool,
   benchGatewayFirstSign,
   benchGatewayDurableStep,
   benchGatewayThousandAgents,

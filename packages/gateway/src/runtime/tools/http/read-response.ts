@@ -21,16 +21,30 @@ export async function readResponse(
   return json === undefined ? secrets.removeFrom(text) : json.value;
 }
 
-async function readBytes(body: Readable): Promise<{ bytes: Buffer; isCut: boolean }> {
+/** By events: an asynchronous loop over the stream costs a tenth of a short request. */
+function readBytes(body: Readable): Promise<{ bytes: Buffer; isCut: boolean }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ bytes: Buffer; isCut: boolean }>();
   const pieces: Buffer[] = [];
   let length = 0;
-  for await (const piece of body as AsyncIterable<Buffer>) {
+  let isRead = false;
+  const finish = (): void => {
+    isRead = true;
+    resolve({ bytes: Buffer.concat(pieces), isCut: length > MOST_BYTES });
+  };
+  body.on('data', (piece: Buffer) => {
     pieces.push(piece);
     length += piece.length;
-    // Leaving the loop closes the connection: a body may never end.
-    if (length >= MOST_BYTES + MARGIN_BYTES) break;
-  }
-  return { bytes: Buffer.concat(pieces), isCut: length > MOST_BYTES };
+    if (length < MOST_BYTES + MARGIN_BYTES) return;
+    finish();
+    // Closes the connection: a body may never end.
+    body.destroy();
+  });
+  body.once('end', finish);
+  body.on('error', reject);
+  body.once('close', () => {
+    if (!isRead) reject(new Error('The response broke off.'));
+  });
+  return promise;
 }
 
 /** The end of what was read goes with the rest: it may be the beginning of a secret. */
