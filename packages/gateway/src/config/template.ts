@@ -1,7 +1,7 @@
 /** A text with places to be filled: with a value of the call's input, or with a secret of the environment. */
 export type Template = readonly TemplatePart[];
 
-export type TemplatePart = string | Placeholder;
+type TemplatePart = string | Placeholder;
 
 export type Placeholder = { readonly input: readonly string[] } | { readonly env: string };
 

@@ -4,7 +4,7 @@ import type { ToolConfigInput } from '../../src/config/tool-config.ts';
 import { isFirstStep, resultsOf } from '../support/requests.ts';
 
 /** How a call ended, as the transcript has it, and what the model read of it. */
-export interface Called {
+interface Called {
   readonly outcome: {
     readonly status: string;
     readonly code?: string;
