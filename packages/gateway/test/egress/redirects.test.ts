@@ -186,6 +186,14 @@ describe('fetch by way of the guard', () => {
     await egress.close();
   });
 
+  test('[X8] a caller that follows redirects itself, or wants none, is obeyed', async () => {
+    await using world = await open();
+    const url = via(world.site, 302, '/end');
+    expect((await world.egress.fetch(url, { redirect: 'manual' })).headers.get('location')).toBe('/end');
+    await expect(world.egress.fetch(url, { redirect: 'error' })).rejects.toThrow('it redirects');
+    expect(world.site.requests).toHaveLength(2);
+  });
+
   test('a body that was compressed without being asked for is read, and an unknown encoding is an error', async () => {
     await using site = await startWebSite(({ url }, response) =>
       response.writeHead(200, { 'content-encoding': url.slice(1) }).end(gzipSync('hello')),

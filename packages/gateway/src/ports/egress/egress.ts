@@ -28,6 +28,8 @@ export interface EgressRequest {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | Uint8Array | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** `manual` returns a redirect as it came, `error` refuses it. Default `follow`. */
+  readonly redirect?: 'follow' | 'manual' | 'error' | undefined;
   /** Says whether a text holds one of the request's secrets. Default: every body does. */
   readonly holdsSecret?: ((text: string) => boolean) | undefined;
 }
@@ -71,16 +73,22 @@ export function createEgress({ allow = [], lookup }: EgressOptions = {}): Egress
     return { status: statusCode, headers: answer.headers, body: answer.body, url };
   };
 
-  async function request({ signal, holdsSecret, ...given }: EgressRequest): Promise<EgressResponse> {
+  async function request({
+    signal,
+    holdsSecret,
+    redirect = 'follow',
+    ...given
+  }: EgressRequest): Promise<EgressResponse> {
     let sent = toSent(given);
     for (let redirects = 0; ; redirects++) {
       const { status, headers, body, url } = await send(sent, signal);
       const location = firstOf(headers.location);
-      if (!isRedirect(status, location)) {
+      if (!isRedirect(status, location) || redirect === 'manual') {
         const encoding = sent.method === 'HEAD' ? undefined : firstOf(headers['content-encoding']);
         return { status, headers, body: decodedBody(body, encoding), url };
       }
       discard(body);
+      if (redirect === 'error') throw new EgressRefused(url.host, 'it redirects');
       if (redirects === MOST_REDIRECTS)
         throw new EgressRefused(url.host, `it redirects more than ${MOST_REDIRECTS} times`);
       sent = redirected(sent, { status, location }, holdsSecret);
@@ -122,9 +130,9 @@ function toSent({ url, method = 'GET', headers = {}, body }: EgressRequest): Sen
 
 async function webFetch(send: Egress['request'], given: Request): Promise<Response> {
   const body = given.body === null ? undefined : new Uint8Array(await given.arrayBuffer());
-  const { url, method, signal } = given;
+  const { url, method, signal, redirect } = given;
   const headers = Object.fromEntries(given.headers);
-  const response = await send({ url, method, headers, body, signal });
+  const response = await send({ url, method, headers, body, signal, redirect });
   const isEmpty = method === 'HEAD' || [101, 204, 205, 304].includes(response.status);
   if (isEmpty) discard(response.body);
   // Node's types and the web's name the same stream twice.

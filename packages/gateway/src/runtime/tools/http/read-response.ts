@@ -14,32 +14,38 @@ export async function readResponse(
   { body, contentType }: { readonly body: Readable; readonly contentType: string | undefined },
   secrets: KnownSecrets,
 ): Promise<unknown> {
-  const { bytes, isCut } = await readBytes(body);
+  const { bytes, hasEnded } = await readBytes(body);
   const text = decode(bytes, contentType);
-  if (isCut) return cutText(secrets.removeFrom(text));
+  if (bytes.length > MOST_BYTES) return cutText(secrets.removeFrom(text), hasEnded);
   const json = isJson(contentType) ? parsed(text, secrets) : undefined;
   return json === undefined ? secrets.removeFrom(text) : json.value;
 }
 
+interface ReadBytes {
+  readonly bytes: Buffer;
+  /** False if there was more, which was not received. */
+  readonly hasEnded: boolean;
+}
+
 /** By events: an asynchronous loop over the stream costs a tenth of a short request. */
-function readBytes(body: Readable): Promise<{ bytes: Buffer; isCut: boolean }> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ bytes: Buffer; isCut: boolean }>();
+function readBytes(body: Readable): Promise<ReadBytes> {
+  const { promise, resolve, reject } = Promise.withResolvers<ReadBytes>();
   const pieces: Buffer[] = [];
   let length = 0;
   let isRead = false;
-  const finish = (): void => {
+  const finish = (hasEnded: boolean): void => {
     isRead = true;
-    resolve({ bytes: Buffer.concat(pieces), isCut: length > MOST_BYTES });
+    resolve({ bytes: Buffer.concat(pieces), hasEnded });
   };
   body.on('data', (piece: Buffer) => {
     pieces.push(piece);
     length += piece.length;
     if (length < MOST_BYTES + MARGIN_BYTES) return;
-    finish();
+    finish(false);
     // Closes the connection: a body may never end.
     body.destroy();
   });
-  body.once('end', finish);
+  body.once('end', () => finish(true));
   body.on('error', reject);
   body.once('close', () => {
     if (!isRead) reject(new Error('The response broke off.'));
@@ -47,9 +53,9 @@ function readBytes(body: Readable): Promise<{ bytes: Buffer; isCut: boolean }> {
   return promise;
 }
 
-/** The end of what was read goes with the rest: it may be the beginning of a secret. */
-function cutText(text: string): string {
-  const end = Math.min(MOST_BYTES, Math.max(0, text.length - MARGIN_BYTES));
+/** If there was more, the end of what was read goes too: it may be the beginning of a secret. */
+function cutText(text: string, hasEnded: boolean): string {
+  const end = hasEnded ? MOST_BYTES : Math.min(MOST_BYTES, Math.max(0, text.length - MARGIN_BYTES));
   return `${text.slice(0, end).toWellFormed()}${CUT}`;
 }
 
