@@ -6,6 +6,7 @@ import { benchEnginesMessages } from './engines/engine-messages.bench.ts';
 import { benchEnginesSteps } from './engines/engine-steps.bench.ts';
 import { benchGatewayDurableStep } from './gateway/durable-step.bench.ts';
 import { benchGatewayFirstSign } from './gateway/first-sign.bench.ts';
+import { benchGatewayHttpTool } from './gateway/http-tool.bench.ts';
 import { benchGatewayPostedMessages } from './gateway/posted-messages.bench.ts';
 import { benchGatewaySleepingAgents } from './gateway/sleeping-agents.bench.ts';
 import { benchGatewayThousandAgents } from './gateway/thousand-agents.bench.ts';
@@ -25,6 +26,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchSnapshot,
   benchHostFiles,
   benchMachines,
+  benchGatewayHttpTool,
   benchGatewayFirstSign,
   benchGatewayDurableStep,
   benchGatewayThousandAgents,

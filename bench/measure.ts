@@ -26,6 +26,23 @@ export async function microsecondsSideBySide(
   return contenders.map(({ perRun }) => median(perRun));
 }
 
+/**
+ * The quickest of many short rounds, in turns: what the code itself costs. For work of some ten microseconds across sockets,
+ * where a median measures what else the machine does.
+ */
+export async function quickestSideBySide(
+  runs: readonly (() => Promise<unknown>)[],
+  options: { rounds: number; runsPerRound: number },
+): Promise<number[]> {
+  const { rounds, runsPerRound } = options;
+  for (const run of runs) await countWithin(run, WARM_UP_MS);
+  const quickest = runs.map(() => Number.POSITIVE_INFINITY);
+  for (let round = 0; round < rounds; round++)
+    for (const [index, run] of runs.entries())
+      quickest[index] = Math.min(quickest[index] ?? 0, await timed(run, runsPerRound));
+  return quickest;
+}
+
 /** Runs long enough that what is measured is compiled, then gives how many runs fit into one round. */
 async function warmUp(run: () => Promise<unknown>, roundMs: number): Promise<number> {
   await countWithin(run, WARM_UP_MS);

@@ -68,6 +68,7 @@ describe('the samples of the documentation', () => {
       'docs/http-api.md',
       'docs/deploying.md',
       'docs/guarantees.md',
+      'docs/threats.md',
     ];
     const expected = pages.filter((path) => !withoutSample.includes(path));
     expect(expected.filter((path) => !blocksOf(path, 'ts').some((code) => code.startsWith('import ')))).toEqual([]);

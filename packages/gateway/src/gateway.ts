@@ -12,13 +12,16 @@ import { tokenSecret } from './domain/keys/tokens.ts';
 import { sweepsOf } from './domain/sweep.ts';
 import { modelFinder } from './models/find-model.ts';
 import { openServices } from './open-services.ts';
+import { createEgress } from './ports/egress/egress.ts';
 import type { Services } from './ports/services.ts';
 import { atMost } from './runtime/at-most.ts';
 import { Worker } from './runtime/worker.ts';
 import { seed } from './seed.ts';
+import { KnownSecrets } from './telemetry/known-secrets.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { createRedact, type Redact, secretValues } from './telemetry/redact.ts';
+import { createSecrets, type Secrets } from './telemetry/secrets.ts';
 import { type App, createApp } from './transport/http/app.ts';
 import { type HttpServer, listen } from './transport/http/server.ts';
 
@@ -61,7 +64,9 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
 export function createCheckedGateway(config: Config, options: RunOptions = {}): Gateway {
   const { env = process.env, logger, tuning, synchronous } = options;
   const settings = resolveSettings(readEnv(env), config);
-  const redact = createRedact(secretValues(env, { secretKey: settings.secretKey, secrets: config.secrets }));
+  const known = new KnownSecrets(secretValues(env, { secretKey: settings.secretKey, secrets: config.secrets }));
+  const secrets = createSecrets({ env, names: config.secrets, known });
+  const redact = createRedact(known);
   const log = logger ?? createLogger({ level: settings.logLevel, redact });
   // Set before anything is awaited, so that a concurrent start or stop finds it.
   let starting: Promise<Running> | undefined;
@@ -75,7 +80,7 @@ export function createCheckedGateway(config: Config, options: RunOptions = {}): 
       return await requireRunning().app.fetch(request);
     },
     async start() {
-      starting ??= start({ config, settings, logger: log, redact, tuning, synchronous, env });
+      starting ??= start({ config, settings, logger: log, secrets, redact, tuning, synchronous, env });
       const own = starting;
       try {
         const started = await own;
@@ -113,6 +118,7 @@ interface Starting extends Pick<RunOptions, 'tuning' | 'synchronous'> {
   readonly config: Config;
   readonly settings: Settings;
   readonly logger: Logger;
+  readonly secrets: Secrets;
   readonly redact: Redact;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -126,6 +132,7 @@ async function start(starting: Starting): Promise<Running> {
     synchronous: starting.synchronous,
   });
   const { services } = opened;
+  const egress = createEgress({ allow: config.egress.allow });
   try {
     const firstKey = await ensureFirstKey(services, settings);
     await seed(services, config);
@@ -142,11 +149,16 @@ async function start(starting: Starting): Promise<Running> {
       agentLimits: config.limits.agent ?? {},
       metrics,
       redact: starting.redact,
+      outgoing: { egress, secrets: starting.secrets },
     });
     metrics.gauge('lastcall_cycles_running', 'Cycles under way now.', () => worker.busy);
+    const close = async (): Promise<void> => {
+      await egress.close();
+      await opened.close();
+    };
     const server = await listen(app, { port: settings.port, host: settings.host, logger });
     await worker.start({ sweeps: sweepsOf(services) });
-    return { app, server, firstKey, stop: () => stop({ app, server, worker, close: opened.close }, services) };
+    return { app, server, firstKey, stop: () => stop({ app, server, worker, close }, services) };
   } catch (error) {
     await opened.close();
     throw error;

@@ -6,5 +6,12 @@ export { ConfigError } from './config/config-error.ts';
 export type { GatewayLimits } from './config/limits.ts';
 export type { TypescriptSettings } from './config/registered-tool.ts';
 export type { ToolConfig, ToolConfigInput } from './config/tool-config.ts';
+export {
+  signWebhook,
+  type VerifiedWebhook,
+  verifyWebhook,
+  type WebhookToSign,
+  type WebhookToVerify,
+} from './domain/webhooks/webhook-signature.ts';
 export { createGateway, type Gateway, type GatewayOptions } from './gateway.ts';
 export { rehearsalModel } from './models/rehearsal/rehearsal-model.ts';

@@ -2,11 +2,12 @@ import { LastcallError } from '@lastcall/core';
 import { loadConfig } from './config/load-config.ts';
 import { demoConfig } from './demo.ts';
 import { createCheckedGateway, createGateway, type Gateway } from './gateway.ts';
+import { KnownSecrets } from './telemetry/known-secrets.ts';
 import { logProcess } from './telemetry/log-process.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { createRedact, secretValues } from './telemetry/redact.ts';
 
-const redact = createRedact(secretValues(process.env, { secretKey: undefined, secrets: [] }));
+const redact = createRedact(new KnownSecrets(secretValues(process.env, { secretKey: undefined, secrets: [] })));
 
 /** `npm start`: runs the gateway of this folder until it is told to stop. */
 async function main(): Promise<void> {

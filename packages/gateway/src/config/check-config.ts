@@ -5,6 +5,7 @@ import { gatewayLimitsSchema } from './agent-limits.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { type ConfigProblem, check, formatPath } from './config-problem.ts';
+import { parseEgressRule } from './egress-rule.ts';
 import { checkTools, type RegisteredTools } from './registered-tool.ts';
 import { settingSchemas } from './settings.ts';
 import { type SpaceSeed, spaceSeedSchema } from './space-seed.ts';
@@ -51,9 +52,9 @@ const model = z.custom<LanguageModelV4>(
 const notYet = (error: string): z.ZodType => z.array(z.unknown()).max(0, { error });
 
 const noPlugins = notYet('must be empty: the gateway does not use plugins yet. Register their tools under tools.');
-const noEgress = notYet(
-  'must be empty: no connection of a tool is guarded yet, so there is nothing to open. Leave it out.',
-);
+const egressRule = z.string().refine((text) => parseEgressRule(text) !== undefined, {
+  error: 'must be "host", "host:port" or a range of addresses such as "10.1.2.0/24:8080" or "[fd00::]/8:443".',
+});
 
 const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {
   error: 'must be an origin without a path, e.g. "https://app.example.com".',
@@ -76,7 +77,7 @@ const configSchema: z.ZodType<Omit<Config, 'tools'>> = z.strictObject({
   plugins: noPlugins.optional(),
   models: z.record(z.string().regex(/^\S{1,200}$/), model).default({}),
   secrets: z.array(envName).default([]),
-  egress: z.strictObject({ allow: noEgress.optional() }).optional(),
+  egress: z.strictObject({ allow: z.array(egressRule).max(1_000).default([]) }).default({ allow: [] }),
   limits: gatewayLimitsSchema.default({}),
   corsOrigins: z.array(origin).default([]),
 });

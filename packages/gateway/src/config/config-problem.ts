@@ -14,7 +14,20 @@ export type Checked<T> =
 export function check<T>(schema: z.ZodType<T>, value: unknown, base: readonly PropertyKey[] = []): Checked<T> {
   const result = schema.safeParse(value, { error: explain });
   if (result.success) return { ok: true, value: result.data };
-  return { ok: false, problems: result.error.issues.flatMap((issue) => problemsOf(issue, base)) };
+  const found = result.error.issues.flatMap((issue) => problemsOf(issue, base));
+  return { ok: false, problems: found.map(({ path, message }) => ({ path: formatPath(path), message })) };
+}
+
+/** A problem whose path is still to be continued or formatted. */
+export interface ProblemAt {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** What is wrong with a part of a larger value that is checked on its own. */
+export function problemsIn(schema: z.ZodType, value: unknown, base: readonly PropertyKey[]): readonly ProblemAt[] {
+  const result = schema.safeParse(value, { error: explain });
+  return result.success ? [] : result.error.issues.flatMap((issue) => problemsOf(issue, base));
 }
 
 /** Formats a path: `['agents', 0, 'odd key']` becomes `agents[0]["odd key"]`. */
@@ -26,15 +39,15 @@ export function formatPath(path: readonly PropertyKey[]): string {
   }, '');
 }
 
-function problemsOf(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): readonly ConfigProblem[] {
+function problemsOf(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): readonly ProblemAt[] {
   const path = [...base, ...issue.path];
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({ path: formatPath([...path, key]), message: UNKNOWN_FIELD }));
+    return issue.keys.map((key) => ({ path: [...path, key], message: UNKNOWN_FIELD }));
   if (issue.code === 'invalid_union') {
     const closest = closestAlternative(issue.errors);
     if (closest !== undefined) return closest.flatMap((one) => problemsOf(one, path));
   }
-  return [{ path: formatPath(path), message: issue.message }];
+  return [{ path, message: issue.message }];
 }
 
 const UNKNOWN_FIELD = 'is unknown. Remove it, or correct its name.';

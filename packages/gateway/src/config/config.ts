@@ -16,10 +16,15 @@ export interface ConfigInput extends SettingsInput {
   readonly plugins?: readonly never[] | undefined;
   /** Your own models, by the name that agents use. */
   readonly models?: Readonly<Record<string, LanguageModelV4>> | undefined;
-  /** Names of environment variables whose values are removed from logs and from stored failures. */
+  /**
+   * Names of environment variables that `${env.NAME}` may read. Their values are removed from results, logs, streams and
+   * stored failures.
+   */
   readonly secrets?: readonly string[] | undefined;
-  /** Refused unless it is empty: no connection is guarded yet, so there is nothing to open. */
-  readonly egress?: { readonly allow?: readonly never[] | undefined } | undefined;
+  /**
+   * What tools may connect to besides the public internet: `host`, `host:port`, `10.1.2.0/24:8080`, `[fd00::]/8:443`.
+   */
+  readonly egress?: { readonly allow?: readonly string[] | undefined } | undefined;
   readonly limits?: GatewayLimitsInput | undefined;
   /** Origins of web pages that may use the API. */
   readonly corsOrigins?: readonly string[] | undefined;
@@ -32,6 +37,7 @@ export interface Config extends SettingsInput {
   readonly spaces: readonly SpaceSeed[];
   readonly models: Readonly<Record<string, LanguageModelV4>>;
   readonly secrets: readonly string[];
+  readonly egress: { readonly allow: readonly string[] };
   readonly limits: GatewayLimitsInput;
   readonly corsOrigins: readonly string[];
 }

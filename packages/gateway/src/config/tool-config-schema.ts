@@ -3,8 +3,18 @@ import { z } from 'zod';
 import { toolNameProblem } from './reserved-tool-names.ts';
 import type { Answerers, ToolConfig, ToolDisplay } from './tool-config.ts';
 import { toolProblems } from './tool-rules.ts';
+import { withoutPatterns } from './without-patterns.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
+const schemaObject: z.ZodType<JsonSchemaObject> = jsonObject.transform((schema, ctx) => {
+  try {
+    return withoutPatterns(schema);
+  } catch {
+    // The stack is used up.
+    ctx.addIssue({ code: 'custom', message: 'cannot be used: it is nested too deeply.' });
+    return z.NEVER;
+  }
+});
 
 export const displaySchema: z.ZodType<ToolDisplay> = z.strictObject({ customUI: z.string().min(1).max(200) });
 
@@ -32,8 +42,8 @@ export const toolConfigSchema: z.ZodType<ToolConfig> = z
   .strictObject({
     name: toolNameSchema,
     description: z.string().optional(),
-    inputSchema: jsonObject.default(EMPTY_INPUT),
-    outputSchema: jsonObject.optional(),
+    inputSchema: schemaObject.default(EMPTY_INPUT),
+    outputSchema: schemaObject.optional(),
     executionType: z.enum(['gateway', 'external', 'space', 'internal']),
     visible: z.boolean().optional(),
     execution: jsonObject.optional(),
@@ -46,7 +56,7 @@ export const toolConfigSchema: z.ZodType<ToolConfig> = z
     keepLatest: z.string().min(1).max(200).optional(),
     expiresInMs: expiresInMsSchema.optional(),
     answerers: answerersSchema.optional(),
-    resultSchema: jsonObject.optional(),
+    resultSchema: schemaObject.optional(),
   })
   .transform(({ description, execution: { display, ...execution } = {}, ...rest }, ctx): ToolConfig => {
     const named = { ...rest, description: description?.trim() ?? rest.name };

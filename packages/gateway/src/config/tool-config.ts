@@ -44,10 +44,14 @@ export interface Answerers {
   readonly roles?: readonly string[] | undefined;
 }
 
-/** How a tool runs. In this version only `{ value }`: an `internal` tool that always returns this value. */
+/**
+ * How a tool runs: `{ url }` or `{ webhookUrl }` call a server, see `HttpExecution`; `{ value }` is an `internal` tool that
+ * always returns this value.
+ */
 export interface ToolExecution {
   readonly value?: unknown;
   readonly url?: unknown;
   readonly webhookUrl?: unknown;
+  readonly timeout?: unknown;
   readonly [field: string]: unknown;
 }

@@ -1,14 +1,11 @@
 import { type JsonSchemaObject, jsonSchema, LastcallError, ToolDefinitionError, tool } from '@lastcall/core';
+import { type ProblemAt, problemsIn } from './config-problem.ts';
+import { httpExecutionSchema } from './http-execution.ts';
 import type { ToolConfig, ToolExecution } from './tool-config.ts';
 import { hasUrl, isInteractive } from './visibility.ts';
 
-export interface ToolProblem {
-  readonly path: readonly string[];
-  readonly message: string;
-}
-
 /** Finds what would fail when a well-formed tool is called. */
-export function toolProblems(config: ToolConfig): readonly ToolProblem[] {
+export function toolProblems(config: ToolConfig): readonly ProblemAt[] {
   return [
     ...executionProblems(config),
     ...visibilityProblems(config),
@@ -18,34 +15,21 @@ export function toolProblems(config: ToolConfig): readonly ToolProblem[] {
   ];
 }
 
-function executionProblems({ executionType, execution }: ToolConfig): readonly ToolProblem[] {
+function executionProblems(config: ToolConfig): readonly ProblemAt[] {
+  const { executionType, execution } = config;
   const path = ['execution'];
   switch (executionType) {
     case 'gateway':
-      return [
-        {
-          path: ['executionType'],
-          message: later('"gateway" tools as data', 'write the tool in TypeScript in lastcall.config.ts'),
-        },
-      ];
+      return inlineProblems(config, 'must be { url: … }, what the tool calls.');
     case 'external':
-      if (hasUrl(execution))
-        return [
-          {
-            path,
-            message: later(
-              '"external" tools with a URL',
-              'remove execution and answer the pending call by POST /api/runs/:runId/tool-results',
-            ),
-          },
-        ];
+      if (hasUrl(execution)) return httpProblems(config);
       return execution === undefined
         ? []
         : [
             {
               path,
               message:
-                'must be absent: without a URL, a service answers the call by POST /api/runs/:runId/tool-results.',
+                'must have a url, or be absent: without a URL, a service answers the call by POST /api/runs/:runId/tool-results.',
             },
           ];
     case 'space':
@@ -59,19 +43,36 @@ function executionProblems({ executionType, execution }: ToolConfig): readonly T
             },
           ];
     case 'internal':
-      return staticProblems(execution);
+      return execution !== undefined && Object.hasOwn(execution, 'value')
+        ? staticProblems(execution)
+        : inlineProblems(config, "must be { value: … }, the tool's answer, or { url: … }, what it calls.");
   }
 }
 
-function staticProblems(execution: ToolExecution | undefined): readonly ToolProblem[] {
-  if (execution === undefined || !Object.hasOwn(execution, 'value')) {
-    return [
-      {
-        path: ['execution'],
-        message: `must be { value: … }, the tool's answer. ${later('Other kinds of "internal" tools', 'write the tool in TypeScript in lastcall.config.ts')}`,
-      },
-    ];
-  }
+/** Problems of a tool that the gateway runs itself. `expected` says what its execution must be. */
+function inlineProblems(config: ToolConfig, expected: string): readonly ProblemAt[] {
+  const { execution = {} } = config;
+  if (hasUrl(execution)) return httpProblems(config);
+  const kind = Object.hasOwn(execution, 'agentConfig')
+    ? 'Sub-agents'
+    : Object.hasOwn(execution, 'provider')
+      ? 'Images'
+      : undefined;
+  const message =
+    kind === undefined ? expected : later(`${kind} as data`, 'write the tool in TypeScript in lastcall.config.ts');
+  return [{ path: ['execution'], message }];
+}
+
+function httpProblems({ executionType, execution = {}, timeoutMs }: ToolConfig): readonly ProblemAt[] {
+  const problems = [...problemsIn(httpExecutionSchema, execution, ['execution'])];
+  if (executionType !== 'external' && execution.webhookUrl !== undefined)
+    problems.push({ path: ['execution', 'webhookUrl'], message: 'is for "external" tools. Use url.' });
+  if (execution.timeout !== undefined && timeoutMs !== undefined)
+    problems.push({ path: ['timeoutMs'], message: 'is said twice: leave it out where execution.timeout is given.' });
+  return problems;
+}
+
+function staticProblems(execution: ToolExecution): readonly ProblemAt[] {
   const others = Object.keys(execution).filter((key) => key !== 'value');
   const unknown = others.map((key) => ({
     path: ['execution', key],
@@ -101,7 +102,7 @@ function later(what: string, instead: string): string {
   return `${what} are not supported yet: ${instead}.`;
 }
 
-function visibilityProblems({ executionType, visible }: ToolConfig): readonly ToolProblem[] {
+function visibilityProblems({ executionType, visible }: ToolConfig): readonly ProblemAt[] {
   if (executionType !== 'space' || visible !== false) return [];
   return [
     {
@@ -115,9 +116,9 @@ function visibilityProblems({ executionType, visible }: ToolConfig): readonly To
  * Refuses settings of pending calls on a tool whose calls are never pending: they would do nothing, or not what was
  * meant.
  */
-function pendingProblems(config: ToolConfig): readonly ToolProblem[] {
+function pendingProblems(config: ToolConfig): readonly ProblemAt[] {
   const waits = isInteractive(config);
-  const problems: ToolProblem[] = [];
+  const problems: ProblemAt[] = [];
   if (waits && config.approval === true)
     problems.push({
       path: ['approval'],
@@ -140,7 +141,7 @@ function pendingProblems(config: ToolConfig): readonly ToolProblem[] {
 }
 
 /** Applies core's own rules for a tool, and reports them at the path they concern. */
-function definitionProblems({ description, inputSchema, outputSchema }: ToolConfig): readonly ToolProblem[] {
+function definitionProblems({ description, inputSchema, outputSchema }: ToolConfig): readonly ProblemAt[] {
   try {
     tool({ description, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }) });
     return [];
@@ -150,7 +151,7 @@ function definitionProblems({ description, inputSchema, outputSchema }: ToolConf
   }
 }
 
-function resultSchemaProblems(schema: JsonSchemaObject | undefined): readonly ToolProblem[] {
+function resultSchemaProblems(schema: JsonSchemaObject | undefined): readonly ProblemAt[] {
   if (schema === undefined) return [];
   try {
     jsonSchema(schema);

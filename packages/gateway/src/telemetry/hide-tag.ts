@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { replaceTexts } from './replace-texts.ts';
 
 /**
  * Replaces an agent's frame tag in everything that is not one of our own frames. It must be valid in a tool's name too.
@@ -15,7 +16,8 @@ export function hideTag(text: string, tag: string): string {
  * replaced.
  */
 export function hideTagIn<T>(value: T, tag: string): T {
-  return hide(value, tagPattern(tag)) as T;
+  const pattern = tagPattern(tag);
+  return replaceTexts(value, (text) => text.replace(pattern, HIDDEN));
 }
 
 /**
@@ -44,40 +46,4 @@ const FRAME_ID = /\b(inbox|situation|summary|transcript)-[0-9a-f]{24}\b/gi;
 /** Replaces the tags of all agents' frames. */
 export function hideFrameIds(text: string): string {
   return text.replace(FRAME_ID, `$1-${HIDDEN}`);
-}
-
-function hide(value: unknown, tag: RegExp): unknown {
-  if (typeof value === 'string') return value.replace(tag, HIDDEN);
-  if (Array.isArray(value)) return hideItems(value, tag);
-  if (value instanceof Error) return hideInError(value, tag);
-  return isPlainObject(value) ? hideFields(value, tag) : value;
-}
-
-function hideItems(items: readonly unknown[], tag: RegExp): readonly unknown[] {
-  const hidden = items.map((item) => hide(item, tag));
-  return hidden.some((item, index) => item !== items[index]) ? hidden : items;
-}
-
-function hideFields(fields: Readonly<Record<string, unknown>>, tag: RegExp): Readonly<Record<string, unknown>> {
-  const entries = Object.entries(fields);
-  const hidden = entries.map(([key, field]): [string, unknown] => [key.replace(tag, HIDDEN), hide(field, tag)]);
-  const isSame = hidden.every(([key, field], index) => key === entries[index]?.[0] && field === entries[index]?.[1]);
-  return isSame ? fields : Object.fromEntries(hidden);
-}
-
-/** Copies what a log reads of the error, because whoever threw it may still use it. */
-function hideInError(error: Error, tag: RegExp): Error {
-  const { name, message, stack, cause, code } = error as Error & { code?: unknown };
-  const visible = { name, message, stack, cause, code };
-  const hidden = hideFields(visible, tag) as typeof visible;
-  if (hidden === visible) return error;
-  const { message: text, cause: why, ...rest } = hidden;
-  return Object.assign(new Error(text, why === undefined ? {} : { cause: why }), rest);
-}
-
-/** URLs, bytes and other class instances hold no text to replace. */
-function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }

@@ -32,6 +32,7 @@ describe('a configuration', () => {
       spaces: [],
       models: {},
       secrets: [],
+      egress: { allow: [] },
       limits: {},
       corsOrigins: [],
     });
@@ -75,6 +76,28 @@ describe('a configuration', () => {
       }).path,
     ).toBe('tools[1].name');
     expect(refusal({ tools: [{ ...confirm, name: 'a' }, { ...confirm }] }).path).toBe('tools[1].name');
+  });
+
+  test('[X8] hosts, ports and ranges of addresses can be opened', () => {
+    const allow = [
+      'a.test',
+      'A.test:8080',
+      '10.1.2.3',
+      '10.1.2.0/24:8080',
+      '[fd00::1]',
+      '[fd00::]/8:443',
+      'bücher.test',
+    ];
+    expect(checkConfig({ egress: { allow } }).egress.allow).toEqual(allow);
+  });
+
+  test.each([
+    ...['http://a.test', 'a.test/x', '10.0.0.0/33', '[::1]/129', 'a.test:0', 'a.test:70000', 'fd00::1', '0x7f.1'],
+    ...['u@a.test', 'a b', '*.a.test', '[::1', ''],
+  ])('[X8] %j as a host to open is refused with its path', (rule) => {
+    const error = refusal({ egress: { allow: ['a.test', rule] } });
+    expect(error.path).toBe('egress.allow[1]');
+    expect(error.message).toMatch(/must be "host", "host:port" or a range/);
   });
 
   test('models of your own are kept as they are', () => {
@@ -132,7 +155,6 @@ describe('a configuration', () => {
     ['a port that is none', { port: 70_000 }, 'port', /0 to 65535/],
     ['an origin with a path', { corsOrigins: ['https://a.example/b'] }, 'corsOrigins[0]', /origin without a path/],
     ['a plugin, which would not be used,', { plugins: [{}] }, 'plugins', /Register their tools under tools/],
-    ['a host to open, which nothing closes,', { egress: { allow: ['10.0.0.1'] } }, 'egress.allow', /Leave it out/],
     ['a limit that is none', { limits: { agent: { maxSteps: -1 } } }, 'limits.agent.maxSteps', /1 or more/],
   ])('%s is refused with file, path and what to do', (_what, config, path, expected) => {
     const error = refusal(config);

@@ -1,6 +1,8 @@
+import { jsonSchema } from '@lastcall/core';
 import { describe, expect, test } from 'vitest';
 import { check } from '../../src/config/config-problem.ts';
 import { BUILT_IN_TOOL_NAMES } from '../../src/config/reserved-tool-names.ts';
+import type { ToolConfig } from '../../src/config/tool-config.ts';
 import { toolConfigSchema } from '../../src/config/tool-config-schema.ts';
 import { isInteractive, isVisible } from '../../src/config/visibility.ts';
 
@@ -114,16 +116,133 @@ describe('a tool as data', () => {
   });
 
   test('what is not supported yet is refused, and says what to do instead', () => {
-    expect(problems({ name: 'a', executionType: 'gateway', execution: { url: 'https://a.example' } })).toEqual([
-      expect.stringMatching(/^executionType .*are not supported yet: .*TypeScript/),
-    ]);
-    for (const key of ['url', 'webhookUrl']) {
-      expect(problems({ name: 'a', executionType: 'external', execution: { [key]: 'https://a.example' } })).toEqual([
-        expect.stringMatching(/^execution .*are not supported yet: .*tool-results/),
+    for (const executionType of ['gateway', 'internal']) {
+      expect(problems({ name: 'a', executionType, execution: { agentConfig: {} } })).toEqual([
+        expect.stringMatching(/^execution Sub-agents as data are not supported yet: .*TypeScript/),
+      ]);
+      expect(problems({ name: 'a', executionType, execution: { provider: 'dall-e', model: 'x' } })).toEqual([
+        expect.stringMatching(/^execution Images as data are not supported yet: .*TypeScript/),
       ]);
     }
-    expect(problems({ name: 'a', executionType: 'internal', execution: { agentConfig: {} } })).toEqual([
-      expect.stringMatching(/^execution must be \{ value: … \}.*not supported yet/),
+  });
+
+  test('[X2] [X3] a URL makes gateway, external and internal tools call it', () => {
+    const url = 'https://api.example.com/{{input.id}}';
+    for (const executionType of ['gateway', 'external', 'internal'])
+      expect(problems({ name: 'a', executionType, execution: { url } })).toEqual([]);
+    expect(problems({ name: 'a', executionType: 'external', execution: { webhookUrl: url } })).toEqual([]);
+    expect(problems({ name: 'a', executionType: 'gateway', execution: { webhookUrl: url } })).toEqual([
+      expect.stringMatching(/^execution\.webhookUrl is for "external" tools/),
+    ]);
+    expect(problems({ name: 'a', executionType: 'gateway' })).toEqual([expect.stringMatching(/^execution must be/)]);
+    expect(problems({ name: 'a', executionType: 'external', execution: { method: 'GET' } })).toEqual([
+      expect.stringMatching(/^execution must have a url/),
+    ]);
+  });
+
+  test.each([
+    ['url', 'ftp://a.test', /must be an http or https URL/],
+    ['url', 'a.test', /must be an http or https URL/],
+    ['url', 'https://', /must be an http or https URL/],
+    ['url', 7, /must be a string, not a number/],
+    ['url', 'https://user:pass@a.test/', /must not have credentials/],
+    ['url', 'https://a.test/#x', /must not have a fragment/],
+    ['url', 'https://{{input.host}}/x', /scheme, host and port written out/],
+    ['url', 'https://a.test:{{input.port}}/x', /scheme, host and port written out/],
+    ['url', 'https://a.test{{input.path}}', /scheme, host and port written out/],
+    ['url', 'https://${env.HOST}/x', /scheme, host and port written out/],
+    ['url', '{{input.url}}', /must be an http or https URL|written out/],
+    ['url', 'https://a.test/{{inputs.id}}', /unknown placeholder \{\{inputs\.id\}\}/],
+    ['url', 'https://a.test/{{input.id', /does not end/],
+    ['url', 'https://a.test/${API_KEY}', /unknown placeholder/],
+    ['method', 'TRACE', /must be "GET", /],
+    ['headers.Host', { Host: 'b.test' }, /the gateway sets it/],
+    ['headers["a b"]', { 'a b': 'x' }, /is not the name of a header/],
+    ['headers["a{{input.x}}"]', { 'a{{input.x}}': 'x' }, /is not the name of a header/],
+    ['headers["X-a"]', { 'x-A': '1', 'X-a': '2' }, /is there twice/],
+    ['headers.a', { a: '${env.a-b}' }, /unknown placeholder/],
+    ['headers.a', { a: 1 }, /must be a string/],
+    ['body.a[0].b', { a: [{ b: '{{x}}' }] }, /unknown placeholder/],
+    ['body["{{input.a}}"]', { '{{input.a}}': 1 }, /placeholder in its name/],
+    ['body.a', { a: undefined }, /must be JSON/],
+    ['timeout', 0, /must be 1 or more/],
+    ['timeout', '30s', /must be a number/],
+    ['signingSecret', 'whsec_abc', /must be "\$\{env\.NAME\}"/],
+    ['agentConfig', {}, /is unknown/],
+  ])('[X1] execution.%s of an HTTP tool that is %j is refused with its path', (path, value, expected) => {
+    const [field = ''] = path.split(/[.[]/);
+    const found = problems({
+      name: 'a',
+      executionType: 'gateway',
+      execution: { url: 'https://a.test/', method: 'POST', [field]: value },
+    });
+    expect(found).toEqual([expect.stringMatching(expected)]);
+    expect(found[0]?.startsWith(`execution.${path} `)).toBe(true);
+  });
+
+  test('[X1] a body that input could break out of, and one that GET would not send, are refused', () => {
+    const http = (execution: object): unknown => ({
+      name: 'a',
+      executionType: 'gateway',
+      execution: { url: 'https://a.test/', ...execution },
+    });
+    const headers = { 'Content-Type': 'application/json' };
+    expect(problems(http({ headers, body: '{"q":"{{input.q}}"}' }))).toEqual([
+      expect.stringMatching(/^execution\.body must be an object here/),
+    ]);
+    expect(problems(http({ headers, body: '{{input.q}}' }))).toEqual([]);
+    expect(problems(http({ body: 'Dear {{input.name}}' }))).toEqual([]);
+    expect(problems(http({ method: 'get', body: {} }))).toEqual([
+      expect.stringMatching(/^execution\.body is not sent with GET/),
+    ]);
+    expect(problems({ ...(http({ timeout: 5 }) as object), timeoutMs: 5 })).toEqual([
+      expect.stringMatching(/^timeoutMs is said twice/),
+    ]);
+  });
+
+  test('[X1] no regular expression of a schema is kept to be run, and a model still reads it', async () => {
+    const evil = '^(a+)+$';
+    const inputSchema = {
+      type: 'object',
+      properties: {
+        // The name of a field, and not a pattern.
+        pattern: { type: 'string', pattern: evil, description: 'Letters.' },
+        nested: { anyOf: [{ items: { not: { pattern: evil } } }, { $ref: '#/$defs/x' }] },
+      },
+      patternProperties: { [evil]: { type: 'number' } },
+      additionalProperties: false,
+      $defs: { x: { type: 'string', pattern: evil } },
+      default: { pattern: evil },
+    };
+    const config = parsed({ ...confirm, inputSchema, resultSchema: { pattern: evil } }) as ToolConfig;
+    expect(config).toMatchObject({
+      inputSchema: {
+        properties: { pattern: { type: 'string', description: `Letters. Pattern: ${evil}` } },
+        additionalProperties: true,
+        default: { pattern: evil },
+      },
+      resultSchema: { description: `Pattern: ${evil}` },
+    });
+    const { default: _data, ...keywords } = config.inputSchema;
+    expect(JSON.stringify(keywords)).not.toMatch(/"pattern":"|patternProperties/);
+    const validate = (value: unknown): unknown => jsonSchema(config.inputSchema)['~standard'].validate(value);
+    // With the pattern it takes longer than the universe has been there.
+    expect(await validate({ pattern: `${'a'.repeat(60)}!`, other: 1 })).toEqual({
+      value: { pattern: `${'a'.repeat(60)}!`, other: 1 },
+    });
+  });
+
+  test('[X1] a $ref that leads elsewhere is refused, and not fetched', () => {
+    expect(
+      problems({ ...confirm, inputSchema: { type: 'object', properties: { a: { $ref: 'http://127.0.0.1:9/x' } } } }),
+    ).toEqual([expect.stringMatching(/^inputSchema cannot be used/)]);
+  });
+
+  test('[X1] a schema that is nested without end is refused', () => {
+    let schema: object = {};
+    for (let depth = 0; depth < 100_000; depth++) schema = { not: schema };
+    expect(problems({ ...confirm, inputSchema: schema })).toEqual([
+      expect.stringMatching(/^inputSchema cannot be used/),
     ]);
   });
 

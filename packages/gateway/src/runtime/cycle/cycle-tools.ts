@@ -17,9 +17,13 @@ import type { AgentConfig } from '../../config/agent-config.ts';
 import type { GatewayLimits } from '../../config/limits.ts';
 import { findTool, type RegisteredTool } from '../../config/registered-tool.ts';
 import type { Answerers, ToolConfig, ToolDisplay } from '../../config/tool-config.ts';
-import { isInteractive, isVisible } from '../../config/visibility.ts';
+import { hasUrl, isInteractive, isVisible } from '../../config/visibility.ts';
+import { createEgress } from '../../ports/egress/egress.ts';
 import { toJson } from '../../ports/store/json.ts';
+import { KnownSecrets } from '../../telemetry/known-secrets.ts';
+import { createSecrets } from '../../telemetry/secrets.ts';
 import { goalTools } from '../tools/goal-tools.ts';
+import { httpTool, type Outgoing } from '../tools/http/http-tool.ts';
 import { memoryTools } from '../tools/memory-tools.ts';
 import { planTools } from '../tools/plan-tools.ts';
 import { readOutputTool } from '../tools/read-output.ts';
@@ -65,7 +69,7 @@ const toolsByRegistry = new WeakMap<Registry, WeakMap<AgentConfig, CycleTools>>(
 
 function makeTools(registry: Registry, config: AgentConfig, limits: BuiltInLimits): CycleTools {
   const registered = (config.tools ?? []).map((reference) => findRegistered(reference, registry));
-  const own = Object.fromEntries(registered.map((one) => [one.name, toTool(one)]));
+  const own = Object.fromEntries(registered.map((one) => [one.name, toTool(one, registry)]));
   const known = new Map(registered.map((one) => [one.name, toCycleTool(one, own)]));
   return {
     tools: mergeToolSets(builtInTools(limits), own),
@@ -123,13 +127,30 @@ function toCycleTool(one: RegisteredTool, tools: ToolSet): CycleTool {
   };
 }
 
-function toTool(one: RegisteredTool): ToolSet[string] {
+function toTool(one: RegisteredTool, registry: Registry): ToolSet[string] {
   if (one.kind === 'typescript') return one.tool;
-  const run = isInteractive(one) ? interactiveTool(one) : fixedValueTool(one);
-  const { terminal, idempotent, timeoutMs, approval, keepLatest } = one;
+  const run = runnable(one, registry);
+  const { terminal, idempotent, approval, keepLatest } = one;
+  const timeoutMs = run.timeoutMs ?? one.timeoutMs;
   const settings = { terminal, idempotent, timeoutMs, approval, keepLatest, effects: one.effects ?? run.effects };
   const set = { [one.name]: run.tool };
   return configureTools(set, { [one.name]: defined(settings) })[one.name] as AnyTool;
+}
+
+interface RunnableTool {
+  readonly tool: AnyTool;
+  /** What it does unless its configuration says otherwise. */
+  readonly effects?: 'none' | 'session';
+  readonly timeoutMs?: number;
+}
+
+function runnable(config: ToolConfig, { outgoing = publicOnly() }: Registry): RunnableTool {
+  if (isInteractive(config)) return interactiveTool(config);
+  return hasUrl(config.execution) ? httpTool(config, outgoing) : fixedValueTool(config);
+}
+
+function publicOnly(): Outgoing {
+  return { egress: createEgress(), secrets: createSecrets({ env: {}, names: [], known: new KnownSecrets() }) };
 }
 
 /** A tool that somebody else answers. Its own code only asks, so it may run again after a crash. */

@@ -2,6 +2,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Middleware, Session, TurnOptions } from '@lastcall/core';
 import { renderInstructions } from '../../domain/agents/describe-agent.ts';
 import { newId } from '../../domain/new-id.ts';
+import { KnownSecrets } from '../../telemetry/known-secrets.ts';
 import { countEvent, traceCycle } from '../../telemetry/observe-cycle.ts';
 import { withoutTag } from '../../telemetry/without-tag.ts';
 import { agentMiddleware } from './agent-middleware.ts';
@@ -9,6 +10,7 @@ import type { Cycle } from './cycle.ts';
 import { guardModel } from './guard-model.ts';
 import type { OpenCycle } from './open-cycle.ts';
 import { findApprovedCalls, findShownCalls } from './recover-calls.ts';
+import { removeSecrets, withoutSecrets } from './remove-secrets.ts';
 import { restoreSession } from './restore-session.ts';
 import { showCards } from './show-cards.ts';
 
@@ -25,6 +27,7 @@ export async function prepareTurn(open: OpenCycle): Promise<PreparedTurn> {
   await journal.recover(await findApprovedCalls(services, cycle));
   if (cycle.isTakenOver) await journal.recover(await findShownCalls(services, cycle));
   const session = restoreSession(cycle);
+  const secrets = secretsOf(open);
   const instructions = renderInstructions({ instructions: config.instructions, tag });
   const model = await registry.model(config.model);
   const turn: TurnOptions = {
@@ -38,7 +41,7 @@ export async function prepareTurn(open: OpenCycle): Promise<PreparedTurn> {
     onPending: 'continue',
     observe: () => frames.situation,
     onEvent(event) {
-      journal.onEvent(event);
+      journal.onEvent(withoutSecrets(event, secrets));
       if (registry.metrics !== undefined) countEvent(registry.metrics, event, { model: model.modelId });
     },
     maxSteps: limits.maxSteps,
@@ -65,8 +68,16 @@ function middlewareOf(open: OpenCycle, { modelId }: LanguageModelV4): Middleware
       logger: withoutTag(services.logger, tag),
       cache: (settings) => registry.toolCaches.middleware({ ...settings, agentId, isWithoutEffects }),
     }),
+    // Innermost, so that nothing else sees the result before.
+    removeSecrets(secretsOf(open)),
   ];
 }
+
+function secretsOf({ registry }: OpenCycle): KnownSecrets {
+  return registry.outgoing?.secrets.known ?? NO_SECRETS;
+}
+
+const NO_SECRETS = new KnownSecrets();
 
 function turnRules({ agent: { config } }: Cycle): Pick<TurnOptions, 'batch' | 'terminating'> {
   // The configuration was read from JSON, so no field is present and undefined.

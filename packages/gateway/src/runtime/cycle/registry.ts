@@ -3,6 +3,7 @@ import type { AgentLimitsInput } from '../../config/agent-limits.ts';
 import type { RegisteredTools } from '../../config/registered-tool.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Redact } from '../../telemetry/redact.ts';
+import type { Outgoing } from '../tools/http/http-tool.ts';
 import type { ToolCaches } from './tool-caches.ts';
 
 /** What the gateway's process provides and no database holds: tools, models, metrics. */
@@ -16,6 +17,8 @@ export interface Registry {
   readonly metrics?: Metrics | undefined;
   /** Removes the process's secrets from what is stored: a provider may repeat the key that it refuses. */
   readonly redact?: Redact | undefined;
+  /** Connections and secrets of tools. Without it, tools reach the public internet and have no secrets. */
+  readonly outgoing?: Outgoing | undefined;
 }
 
 /** The same, with what a worker keeps from one cycle to the next. */

@@ -1,0 +1,61 @@
+import ipaddr from 'ipaddr.js';
+
+/** What `egress.allow` opens: a name, an address or a range of addresses, on one port or on all of them. */
+export interface EgressRule {
+  readonly to: { readonly name: string } | { readonly range: readonly [ipaddr.IPv4 | ipaddr.IPv6, number] };
+  /** Undefined opens all ports. */
+  readonly port: number | undefined;
+}
+
+// An IPv6 address stands in brackets where a port may follow: `[fd00::]/8:443`, `[fd00::1]`.
+const RULE = /^(?<host>\[[^\]]*\]|[^[\]/:]+)(?:\/(?<bits>\d{1,3}))?(?::(?<port>\d{1,5}))?$/;
+
+/** Reads `host`, `host:port`, `10.1.2.0/24:8080` or `[fd00::]/8:443`. Returns undefined if the text is none of these. */
+export function parseEgressRule(text: string): EgressRule | undefined {
+  const { host = '', bits, port: portText } = RULE.exec(text)?.groups ?? {};
+  const port = portText === undefined ? undefined : Number(portText);
+  if (port !== undefined && (port < 1 || port > 65_535)) return undefined;
+  const address = host.replace(/^\[|\]$/g, '');
+  if (ipaddr.isValid(address) && (host.startsWith('[') || ipaddr.IPv4.isValidFourPartDecimal(address))) {
+    const ip = ipaddr.process(address);
+    const length = bits === undefined ? widthOf(ip) : Number(bits);
+    return length > widthOf(ip) ? undefined : { to: { range: [ip, length] }, port };
+  }
+  const name = bits === undefined && !host.startsWith('[') ? normalName(host) : undefined;
+  return name === undefined ? undefined : { to: { name }, port };
+}
+
+/** True if one of the rules opens this address, which the name stands for, on the port. */
+export function isOpened(
+  rules: readonly EgressRule[],
+  { name, port, address }: { readonly name: string; readonly port: number; readonly address: string },
+): boolean {
+  const host = withoutDot(name.toLowerCase());
+  return rules.some(
+    (rule) =>
+      (rule.port === undefined || rule.port === port) &&
+      ('name' in rule.to ? rule.to.name === host : isInRange(address, rule.to.range)),
+  );
+}
+
+function isInRange(address: string, range: readonly [ipaddr.IPv4 | ipaddr.IPv6, number]): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const ip = ipaddr.process(address);
+  return ip.kind() === range[0].kind() && ip.match(range as [typeof ip, number]);
+}
+
+function widthOf(ip: ipaddr.IPv4 | ipaddr.IPv6): 32 | 128 {
+  return ip.kind() === 'ipv4' ? 32 : 128;
+}
+
+/** The name as a URL has it: lower case, international names in their ASCII form. An address in another form is none. */
+function normalName(host: string): string | undefined {
+  const parsed = URL.canParse(`http://${host}/`) ? new URL(`http://${host}/`) : undefined;
+  // A name with a wildcard would be taken for a name, and open nothing.
+  if (parsed === undefined || parsed.host !== parsed.hostname || host.includes('*')) return undefined;
+  return ipaddr.isValid(parsed.hostname) || parsed.username !== '' ? undefined : withoutDot(parsed.hostname);
+}
+
+function withoutDot(name: string): string {
+  return name.endsWith('.') ? name.slice(0, -1) : name;
+}

@@ -1,0 +1,159 @@
+import type { LookupFunction } from 'node:net';
+import { Readable } from 'node:stream';
+import { type EgressRule, parseEgressRule } from '../../config/egress-rule.ts';
+import { decodedBody } from './decoded-body.ts';
+import { EgressRefused } from './egress-refused.ts';
+import type { GuardedAgent } from './guarded-agent.ts';
+import { isRedirect, redirected, type SentRequest } from './redirect.ts';
+import { vettedUrl } from './vetted-url.ts';
+
+/**
+ * The only way out: every connection that a configuration, a model or a server of somebody else's can cause goes
+ * through it. It connects to global unicast addresses and to what `egress.allow` opens, and to nothing else.
+ */
+export interface Egress {
+  /** Sends a request and follows its redirects. The body of the response is a stream: read it, or destroy it. */
+  request(request: EgressRequest): Promise<EgressResponse>;
+  /** The same as the web's `fetch`, for libraries that take one. Every body counts as secret when it is redirected. */
+  readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+  /** Replaces what is opened. Connections that are no longer allowed are closed at once. */
+  setAllow(allow: readonly string[]): void;
+  close(): Promise<void>;
+}
+
+export interface EgressRequest {
+  readonly url: string | URL;
+  /** Default GET. */
+  readonly method?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: string | Uint8Array | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** `manual` returns a redirect as it came, `error` refuses it. Default `follow`. */
+  readonly redirect?: 'follow' | 'manual' | 'error' | undefined;
+  /** Says whether a text holds one of the request's secrets. Default: every body does. */
+  readonly holdsSecret?: ((text: string) => boolean) | undefined;
+}
+
+export interface EgressResponse {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Readable;
+  /** The URL after all redirects. */
+  readonly url: URL;
+}
+
+export interface EgressOptions {
+  /** `host`, `host:port`, `10.1.2.0/24:8080`, `[fd00::1]:443`. */
+  readonly allow?: readonly string[] | undefined;
+  /** Resolves names. Default: the system's. */
+  readonly lookup?: LookupFunction | undefined;
+}
+
+const MOST_REDIRECTS = 3;
+
+export function createEgress({ allow = [], lookup }: EgressOptions = {}): Egress {
+  let rules = readRules(allow);
+  let agent: Promise<GuardedAgent> | undefined;
+  // Loaded with the first request: it takes longer than everything else that a small gateway loads.
+  const loadAgent = async (): Promise<GuardedAgent> =>
+    (await import('./guarded-agent.ts')).guardedAgent(() => rules, lookup);
+  const send = async (sent: SentRequest, signal: AbortSignal | undefined): Promise<EgressResponse> => {
+    agent ??= loadAgent();
+    const { dispatcher } = await agent;
+    const { url, method, headers, body = null } = sent;
+    const { statusCode, ...answer } = await dispatcher.request({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method: method as 'GET',
+      headers,
+      body,
+      signal: signal ?? null,
+    });
+    return { status: statusCode, headers: answer.headers, body: answer.body, url };
+  };
+
+  async function request({
+    signal,
+    holdsSecret,
+    redirect = 'follow',
+    ...given
+  }: EgressRequest): Promise<EgressResponse> {
+    let sent = toSent(given);
+    for (let redirects = 0; ; redirects++) {
+      const { status, headers, body, url } = await send(sent, signal);
+      const location = firstOf(headers.location);
+      if (!isRedirect(status, location) || redirect === 'manual') {
+        const encoding = sent.method === 'HEAD' ? undefined : firstOf(headers['content-encoding']);
+        return { status, headers, body: decodedBody(body, encoding), url };
+      }
+      discard(body);
+      if (redirect === 'error') throw new EgressRefused(url.host, 'it redirects');
+      if (redirects === MOST_REDIRECTS)
+        throw new EgressRefused(url.host, `it redirects more than ${MOST_REDIRECTS} times`);
+      sent = redirected(sent, { status, location }, holdsSecret);
+    }
+  }
+
+  return {
+    request,
+    fetch: (input, init) => webFetch(request, new Request(input, init)),
+    setAllow(next) {
+      rules = readRules(next);
+      void agent?.then(({ dropClosed }) => dropClosed());
+    },
+    async close() {
+      const opened = await agent;
+      agent = undefined;
+      await opened?.dispatcher.destroy();
+    },
+  };
+}
+
+function readRules(allow: readonly string[]): readonly EgressRule[] {
+  return allow.map((text) => {
+    const rule = parseEgressRule(text);
+    // The configuration was checked: this is a mistake of ours, and a rule must not get lost silently.
+    if (rule === undefined) throw new TypeError(`"${text}" is not a rule of egress.allow.`);
+    return rule;
+  });
+}
+
+function toSent({ url, method = 'GET', headers = {}, body }: EgressRequest): SentRequest {
+  const vetted = vettedUrl(url);
+  const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  // It would choose another site on the server than the URL that was checked.
+  if (named.some(([name]) => name === 'host')) throw new EgressRefused(vetted.host, 'a Host header is given');
+  const all = { 'accept-encoding': 'identity', ...Object.fromEntries(named) };
+  return { url: vetted, method: method.toUpperCase(), headers: all, body };
+}
+
+async function webFetch(send: Egress['request'], given: Request): Promise<Response> {
+  const body = given.body === null ? undefined : new Uint8Array(await given.arrayBuffer());
+  const { url, method, signal, redirect } = given;
+  const headers = Object.fromEntries(given.headers);
+  const response = await send({ url, method, headers, body, signal, redirect });
+  const isEmpty = method === 'HEAD' || [101, 204, 205, 304].includes(response.status);
+  if (isEmpty) discard(response.body);
+  // Node's types and the web's name the same stream twice.
+  const stream = isEmpty ? null : (Readable.toWeb(response.body) as unknown as ReadableStream<Uint8Array>);
+  return new Response(stream, { status: response.status, headers: toHeaders(response.headers) });
+}
+
+function toHeaders(headers: EgressResponse['headers']): Headers {
+  const all = new Headers();
+  // The body is decoded already, so its length is another one.
+  for (const [name, value = []] of Object.entries(headers))
+    if (name !== 'content-encoding' && !(name === 'content-length' && headers['content-encoding'] !== undefined))
+      for (const one of [value].flat()) all.append(name, one);
+  return all;
+}
+
+/** Closes a body that nobody reads: it might never end. */
+function discard(body: Readable): void {
+  body.on('error', () => {}).destroy();
+}
+
+function firstOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AnyTool, fail, ok, type ToolContext, tool } from '@lastcall/core';
+import { readHttpExecution } from '../../../config/http-execution.ts';
+import type { ToolConfig } from '../../../config/tool-config.ts';
+import { signWebhook } from '../../../domain/webhooks/webhook-signature.ts';
+import type { Egress, EgressResponse } from '../../../ports/egress/egress.ts';
+import { EgressRefused } from '../../../ports/egress/egress-refused.ts';
+import type { KnownSecrets } from '../../../telemetry/known-secrets.ts';
+import type { Secrets } from '../../../telemetry/secrets.ts';
+import { readResponse } from './read-response.ts';
+import { type FilledRequest, requestTemplate } from './request-template.ts';
+import { retryWaitMs } from './retry-wait.ts';
+
+/** What tools use to reach the world outside. */
+export interface Outgoing {
+  readonly egress: Egress;
+  readonly secrets: Secrets;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+/** A tool that calls a URL, and the time that its call may take, with all attempts. */
+export function httpTool(config: ToolConfig, { egress, secrets }: Outgoing): { tool: AnyTool; timeoutMs: number } {
+  const execution = readHttpExecution(config.execution ?? {});
+  const fill = requestTemplate(execution);
+  const { known } = secrets;
+  const execute = async (input: unknown, ctx: ToolContext): Promise<unknown> => {
+    // Everything is filled before anything is sent: a secret that may not be used fails without any traffic.
+    const request = fill({ input, secret: (name) => secrets.read(name) });
+    const keys = execution.signingSecrets.map((text) => secrets.read(text.slice('${env.'.length, -1)));
+    const send = (): Promise<Attempt> => attempt(egress, known, withHeaders(request, ctx, keys), ctx.abortSignal);
+    return await sendUntilDone(send, { isRepeatable: config.idempotent === true, ctx });
+  };
+  const { description, inputSchema, outputSchema } = config;
+  const made = tool({
+    description,
+    inputSchema,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    execute,
+  });
+  return { tool: made, timeoutMs: config.timeoutMs ?? execution.timeout ?? DEFAULT_TIMEOUT_MS };
+}
+
+/** How one attempt ended. `status` is undefined if the connection failed. */
+interface Attempt {
+  readonly result: unknown;
+  readonly mayRetry: boolean;
+  readonly status?: number;
+  readonly retryAfter?: string | undefined;
+}
+
+async function sendUntilDone(
+  send: () => Promise<Attempt>,
+  { isRepeatable, ctx }: { readonly isRepeatable: boolean; readonly ctx: ToolContext },
+): Promise<unknown> {
+  for (let count = 1; ; count++) {
+    const ended = await send();
+    const waitMs =
+      isRepeatable && ended.mayRetry ? retryWaitMs(ended, { attempt: count, deadline: ctx.deadline }) : undefined;
+    if (waitMs === undefined) return ended.result;
+    await sleep(waitMs, undefined, { signal: ctx.abortSignal });
+  }
+}
+
+/** The key is the same for every attempt, also after a restart: a server that knows it acts once. */
+function withHeaders(request: FilledRequest, { idempotencyKey }: ToolContext, keys: readonly string[]): FilledRequest {
+  const signature =
+    keys.length === 0 ? {} : signWebhook({ id: idempotencyKey, body: request.body ?? '', secrets: keys });
+  return { ...request, headers: { 'idempotency-key': idempotencyKey, ...request.headers, ...signature } };
+}
+
+async function attempt(
+  egress: Egress,
+  known: KnownSecrets,
+  request: FilledRequest,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const { host } = request.url;
+  try {
+    const response = await egress.request({ ...request, signal, holdsSecret: (text) => known.isIn(text) });
+    return await toAttempt(response, host, known);
+  } catch (error) {
+    // The call was ended from outside, and core says how.
+    if (signal.aborted) throw error;
+    if (error instanceof EgressRefused)
+      return { result: fail(known.removeFrom(error.message), { code: error.code }), mayRetry: false };
+    return { result: fail(known.removeFrom(connectionFailure(host, error))), mayRetry: true };
+  }
+}
+
+async function toAttempt(
+  { status, headers, body }: EgressResponse,
+  host: string,
+  known: KnownSecrets,
+): Promise<Attempt> {
+  const value = await readResponse({ body, contentType: oneOf(headers['content-type']) }, known);
+  if (status >= 200 && status < 300) {
+    // Nothing at all would look to a model as if the tool had not answered.
+    const result = value === '' ? ok(null, `HTTP ${status}, with an empty body.`) : value;
+    return { result, status, mayRetry: false };
+  }
+  const message = `HTTP ${status} from ${host}${shortBody(value)}`;
+  return { result: fail(message), status, mayRetry: true, retryAfter: oneOf(headers['retry-after']) };
+}
+
+const SHORT_BODY = 500;
+
+function shortBody(value: unknown): string {
+  const text = typeof value === 'string' ? value.trim() : JSON.stringify(value);
+  if (text === '') return '.';
+  return `: ${text.length > SHORT_BODY ? `${text.slice(0, SHORT_BODY).toWellFormed()}…` : text}`;
+}
+
+/** These fail before anything was sent. */
+const NEVER_SENT: ReadonlySet<unknown> = new Set([
+  ...['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'],
+  ...['CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+]);
+
+function connectionFailure(host: string, error: unknown): string {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  const why = typeof code === 'string' ? code : String(message);
+  const sent = NEVER_SENT.has(code) ? 'Nothing was sent.' : 'The request may have arrived: check before you repeat it.';
+  return `The connection to ${host} failed (${why}). ${sent}`;
+}
+
+function oneOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}

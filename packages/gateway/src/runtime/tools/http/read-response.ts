@@ -1,0 +1,82 @@
+import type { Readable } from 'node:stream';
+import type { KnownSecrets } from '../../../telemetry/known-secrets.ts';
+
+/** What is read of a response. The rest is never received. */
+const MOST_BYTES = 1_048_576;
+
+/** More than any form of a secret is long: one that begins before the limit is read whole, and so found. */
+const MARGIN_BYTES = 65_536;
+
+const CUT = '\n[cut: the response was longer than 1 MiB]';
+
+/** The body of a response: JSON as a value, anything else as text, without any secret. */
+export async function readResponse(
+  { body, contentType }: { readonly body: Readable; readonly contentType: string | undefined },
+  secrets: KnownSecrets,
+): Promise<unknown> {
+  const { bytes, hasEnded } = await readBytes(body);
+  const text = decode(bytes, contentType);
+  if (bytes.length > MOST_BYTES) return cutText(secrets.removeFrom(text), hasEnded);
+  const json = isJson(contentType) ? parsed(text, secrets) : undefined;
+  return json === undefined ? secrets.removeFrom(text) : json.value;
+}
+
+interface ReadBytes {
+  readonly bytes: Buffer;
+  /** False if there was more, which was not received. */
+  readonly hasEnded: boolean;
+}
+
+/** By events: an asynchronous loop over the stream costs a tenth of a short request. */
+function readBytes(body: Readable): Promise<ReadBytes> {
+  const { promise, resolve, reject } = Promise.withResolvers<ReadBytes>();
+  const pieces: Buffer[] = [];
+  let length = 0;
+  let isRead = false;
+  const finish = (hasEnded: boolean): void => {
+    isRead = true;
+    resolve({ bytes: Buffer.concat(pieces), hasEnded });
+  };
+  body.on('data', (piece: Buffer) => {
+    pieces.push(piece);
+    length += piece.length;
+    if (length < MOST_BYTES + MARGIN_BYTES) return;
+    finish(false);
+    // Closes the connection: a body may never end.
+    body.destroy();
+  });
+  body.once('end', () => finish(true));
+  body.on('error', reject);
+  body.once('close', () => {
+    if (!isRead) reject(new Error('The response broke off.'));
+  });
+  return promise;
+}
+
+/** If there was more, the end of what was read goes too: it may be the beginning of a secret. */
+function cutText(text: string, hasEnded: boolean): string {
+  const end = hasEnded ? MOST_BYTES : Math.min(MOST_BYTES, Math.max(0, text.length - MARGIN_BYTES));
+  return `${text.slice(0, end).toWellFormed()}${CUT}`;
+}
+
+function isJson(contentType: string | undefined): boolean {
+  return contentType === undefined || /^[^;]*[/+]json\b/i.test(contentType);
+}
+
+/** Undefined if it is no JSON, whatever its type says, or nested too deeply to be walked through. */
+function parsed(text: string, secrets: KnownSecrets): { readonly value: unknown } | undefined {
+  try {
+    return { value: secrets.removeFromAll(JSON.parse(text) as unknown) };
+  } catch {
+    return undefined;
+  }
+}
+
+function decode(bytes: Uint8Array, contentType = ''): string {
+  const charset = /charset="?([\w.:-]{1,40})/i.exec(contentType)?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes);
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * Replaces every text of a value: in lists, objects, names of fields and errors. Returns the same value if nothing was
+ * replaced, so that what is shared stays shared.
+ */
+export function replaceTexts<T>(value: T, replace: ReplaceText): T {
+  return replaceIn(value, replace) as T;
+}
+
+export interface ReplaceText {
+  (text: string): string;
+  /** What becomes of a number, which may be a text in disguise. Default: it stays. */
+  readonly number?: (value: number) => unknown;
+}
+
+function replaceIn(value: unknown, replace: ReplaceText): unknown {
+  if (typeof value === 'string') return replace(value);
+  if (typeof value === 'number') return replace.number === undefined ? value : replace.number(value);
+  if (Array.isArray(value)) return replaceItems(value, replace);
+  if (value instanceof Error) return replaceInError(value, replace);
+  return isPlainObject(value) ? replaceFields(value, replace) : value;
+}
+
+function replaceItems(items: readonly unknown[], replace: ReplaceText): readonly unknown[] {
+  const replaced = items.map((item) => replaceIn(item, replace));
+  return replaced.some((item, index) => item !== items[index]) ? replaced : items;
+}
+
+function replaceFields(
+  fields: Readonly<Record<string, unknown>>,
+  replace: ReplaceText,
+): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(fields);
+  const replaced = entries.map(([key, field]): [string, unknown] => [replace(key), replaceIn(field, replace)]);
+  const isSame = replaced.every(([key, field], index) => key === entries[index]?.[0] && field === entries[index]?.[1]);
+  return isSame ? fields : Object.fromEntries(replaced);
+}
+
+/** Copies what a log reads of the error, because whoever threw it may still use it. */
+function replaceInError(error: Error, replace: ReplaceText): Error {
+  const { name, message, stack, cause, code } = error as Error & { code?: unknown };
+  const visible = { name, message, stack, cause, code };
+  const replaced = replaceFields(visible, replace) as typeof visible;
+  if (replaced === visible) return error;
+  const { message: text, cause: why, ...rest } = replaced;
+  return Object.assign(new Error(text, why === undefined ? {} : { cause: why }), rest);
+}
+
+/** URLs, bytes and other class instances hold no text to replace. */
+function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}

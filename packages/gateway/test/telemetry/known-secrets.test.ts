@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { KnownSecrets } from '../../src/telemetry/known-secrets.ts';
+import { createRedact, secretValues } from '../../src/telemetry/redact.ts';
+import { createSecrets } from '../../src/telemetry/secrets.ts';
+import { formsOf } from '../support/secret-forms.ts';
+
+const secret = fc.oneof(
+  fc.string({ unit: 'grapheme-ascii', minLength: 6, maxLength: 40 }),
+  fc.string({ unit: 'grapheme', minLength: 6, maxLength: 20 }),
+  fc.string({
+    unit: fc.constantFrom('"', '\\', '/', '+', '%', '&', '<', "'", ' ', 'a', 'ß', '\u{1f600}', '\n'),
+    minLength: 6,
+    maxLength: 20,
+  }),
+);
+
+describe('known secrets', () => {
+  test('[X7] are removed in every form and at every place of a text', () => {
+    fc.assert(
+      fc.property(secret, fc.string(), fc.string(), (value, before, after) => {
+        fc.pre(value.isWellFormed());
+        const known = new KnownSecrets([value]);
+        for (const [form, text] of formsOf(value, { before, after })) {
+          const safe = known.removeFrom(text);
+          expect(safe, form).toContain('[redacted]');
+          expect(known.isIn(safe), form).toBe(false);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('[X7] are removed from every text, name and number of a value, and from errors', () => {
+    const known = new KnownSecrets(['hunter2hunter2', '8472947261']);
+    const value = {
+      a: ['x hunter2hunter2 y', { hunter2hunter2: 1 }],
+      n: 8472947261,
+      m: 12,
+      error: new Error('hunter2hunter2'),
+    };
+    expect(known.removeFromAll(value)).toEqual({
+      a: ['x [redacted] y', { '[redacted]': 1 }],
+      n: '[redacted]',
+      m: 12,
+      error: expect.objectContaining({ message: '[redacted]' }),
+    });
+    const clean = { a: [1, 'b'] };
+    expect(known.removeFromAll(clean)).toBe(clean);
+  });
+
+  test('[X7] a longer secret that begins like another is removed whole', () => {
+    const known = new KnownSecrets(['secret-1', 'secret-12345']);
+    expect(known.removeFrom('secret-12345 secret-1')).toBe('[redacted] [redacted]');
+  });
+
+  test('[X7] a text of a million backslashes or percent signs takes no long time', () => {
+    const known = new KnownSecrets(['\\"\\"\\"\\"secret', 'plain-secret', '%25%25%25']);
+    const startedAt = performance.now();
+    for (const unit of ['\\', '%25', '\\u', 'p', '\\"']) known.removeFrom(unit.repeat(300_000));
+    // Without the bounds in the pattern it takes minutes.
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+  });
+});
+
+describe('the secrets of a gateway', () => {
+  test('[X7] only names on the list are read, at the time of the call', () => {
+    const env: Record<string, string | undefined> = {
+      LISTED: 'first-value',
+      OTHER: 'other-value',
+      SHORT: 'abc',
+      EMPTY: '',
+    };
+    const known = new KnownSecrets();
+    const secrets = createSecrets({ env, names: ['LISTED', 'MISSING', 'SHORT', 'EMPTY'], known });
+    expect(secrets.read('LISTED')).toBe('first-value');
+    env.LISTED = 'second-value';
+    expect(secrets.read('LISTED')).toBe('second-value');
+    // What was sent once may come back later.
+    expect(known.removeFrom('first-value second-value')).toBe('[redacted] [redacted]');
+    expect(() => secrets.read('OTHER')).toThrow('is not on the list');
+    expect(() => secrets.read('PATH')).toThrow('is not on the list');
+    expect(() => secrets.read('MISSING')).toThrow('is not set');
+    expect(() => secrets.read('EMPTY')).toThrow('is not set');
+    expect(() => secrets.read('SHORT')).toThrow('fewer than 4 characters');
+    expect(() => secrets.read('constructor')).toThrow('is not on the list');
+  });
+
+  test('[X7] logs lose the listed values in every form, and guessed ones that are long enough', () => {
+    const env = { LISTED: 'pin-4711', SOME_TOKEN: 'token-of-somebody', A_KEY: 'word', HOME: '/home/somebody' };
+    const values = secretValues(env, { secretKey: undefined, secrets: ['LISTED'] });
+    expect(values.toSorted()).toEqual(['pin-4711', 'token-of-somebody']);
+    const redact = createRedact(new KnownSecrets(values));
+    const text = `pin-4711 ${Buffer.from('x:pin-4711').toString('base64')} token-of-somebody word`;
+    expect(redact(text)).toMatch(/^\[redacted\] .{0,3}\[redacted\].{0,3} \[redacted\] word$/);
+  });
+});
