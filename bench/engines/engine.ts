@@ -52,9 +52,3 @@ export interface Sender {
   send(agent: string, number: number): Promise<unknown>;
   close(): Promise<void>;
 }
-
-/** The model's reply, the same for all engines: it asks for the tool. */
-export interface ToolCall {
-  readonly name: string;
-  readonly input: { readonly a: number; readonly b: number };
-}

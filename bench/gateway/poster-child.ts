@@ -9,7 +9,7 @@ export interface Post {
 
 export interface PostingOrder {
   readonly posts: readonly Post[];
-  /** As many requests at a time, each on a connection that is kept. */
+  /** As many requests at a time, each on a connection that is kept, shared out among the servers. */
   readonly connections: number;
 }
 
@@ -23,16 +23,21 @@ process.once('disconnect', () => process.exit());
 process.once('message', (order: PostingOrder) => void obey(order));
 
 async function obey({ posts, connections }: PostingOrder): Promise<void> {
-  const waiting = posts.values();
+  const byOrigin = [...Map.groupBy(posts, ({ url }) => new URL(url).origin).values()];
   const startedAt = Date.now();
-  // Each keeps a connection to itself: one that lay idle in a shared pool may be closed just as it is used again.
+  await Promise.all(byOrigin.map((all) => postAll(all, Math.ceil(connections / byOrigin.length))));
+  process.send?.({ startedAt, endedAt: Date.now() } satisfies Posted);
+}
+
+/** Each connection has one user, who goes on at once: one that lies idle may be closed just as it is used again. */
+async function postAll(posts: readonly Post[], connections: number): Promise<void> {
+  const waiting = posts.values();
   const postRest = async (): Promise<void> => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (const post of waiting) await send(post, agent);
     agent.destroy();
   };
   await Promise.all(Array.from({ length: connections }, postRest));
-  process.send?.({ startedAt, endedAt: Date.now() } satisfies Posted);
 }
 
 function send({ url, headers, body }: Post, agent: Agent): Promise<void> {
