@@ -38,12 +38,34 @@ export function toConsciousness(rows: readonly TranscriptRow[]): Consciousness {
   const [first] = rows;
   const compaction = first?.kind === COMPACTION ? fromCompactionPayload(first.payload) : undefined;
   const own = compaction === undefined ? rows : rows.slice(1);
-  const records = own.map(({ seq, payload }) => ({ seq, ...fromEntryPayload(payload) }));
+  const records = own.map(toRecord);
   return {
     entries: [...(compaction?.carried ?? []), ...records.map(({ entry }) => entry)],
     records,
     nextSeq: (rows.at(-1)?.seq ?? 0) + 1,
   };
+}
+
+/**
+ * Rows that are kept from one cycle to the next are parsed once. Their records are frozen, because all cycles share
+ * them: what one could change in them, the next would take for its history.
+ */
+const parsed = new WeakMap<TranscriptRow, StoredRecord>();
+
+function toRecord(row: TranscriptRow): StoredRecord {
+  const known = parsed.get(row);
+  if (known !== undefined) return known;
+  const record = freeze({ seq: row.seq, ...fromEntryPayload(row.payload) });
+  parsed.set(row, record);
+  return record;
+}
+
+/** Objects of other kinds than JSON has, such as a URL, stay as they are. */
+function freeze<T>(value: T): T {
+  const isPlain = Array.isArray(value) || Object.getPrototypeOf(value ?? 0) === Object.prototype;
+  if (!isPlain) return value;
+  for (const one of Object.values(value as object)) freeze(one);
+  return Object.freeze(value);
 }
 
 /**

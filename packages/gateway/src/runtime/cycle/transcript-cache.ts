@@ -5,7 +5,7 @@ import type { Lease } from '../lease/lease.ts';
 /** The transcript of a thread when it was last held. */
 interface CachedTranscript {
   readonly epoch: number;
-  /** The rows as they were written. They are parsed anew each time, so no reader can change the cached ones. */
+  /** The rows as they were written. Each is parsed once: see load-consciousness.ts. */
   readonly rows: readonly TranscriptRow[];
   readonly characters: number;
 }
