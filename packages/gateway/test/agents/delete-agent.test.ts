@@ -117,10 +117,12 @@ describeIdleWorld('deleting an agent', ({ world, kind, beside }) => {
 
   test('[G17] a run that a worker is about to begin is asked to end', async () => {
     const bot = await world.agent();
-    const held = await world.store.transaction((tx) => claimThread(tx, bot, { owner: 'worker', leaseMs: 60_000 }));
-    if (held === undefined) throw new Error('The thread is free.');
+    const claimed = await world.store.transaction((tx) =>
+      claimThread(tx, bot, { owner: 'worker', leaseMs: 60_000 }, async () => {}),
+    );
+    if (claimed === undefined) throw new Error('The thread is free.');
     const begin = (hold: () => Promise<void>) =>
-      fenced(world.store, held.lease, async (tx) => {
+      fenced(world.store, claimed.held.lease, async (tx) => {
         await getAgent(tx.db, bot);
         await hold();
         return await insertRun(tx, { thread_id: bot });

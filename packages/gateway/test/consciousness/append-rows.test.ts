@@ -14,9 +14,9 @@ describe.each(databases)('rows of a transcript on $kind', ({ create }) => {
   beforeAll(async () => {
     const threadId = await world.agent('Bot');
     const claimant = { owner: 'test', leaseMs: 60_000 };
-    const held = await world.store.transaction((tx) => claimThread(tx, threadId, claimant));
-    if (held === undefined) throw new Error('Nobody else holds it.');
-    lease = held.lease;
+    const claimed = await world.store.transaction((tx) => claimThread(tx, threadId, claimant, async () => {}));
+    if (claimed === undefined) throw new Error('Nobody else holds it.');
+    lease = claimed.held.lease;
   });
 
   const append = (seq: number, ...kinds: string[]): Promise<void> =>

@@ -13,7 +13,8 @@ describe.each(overlapping)('leases on $kind', ({ create }) => {
     const [first, second] = [await world.agent('First'), await world.agent('Second')].sort() as [string, string];
     const claimant = { owner: 'me', leaseMs: 60_000 };
     // The last that is claimed lies behind the other in the table: an update would come to it last.
-    for (const id of [second, first]) await world.store.transaction((tx) => claimThread(tx, id, claimant));
+    for (const id of [second, first])
+      await world.store.transaction((tx) => claimThread(tx, id, claimant, async () => {}));
     const other = await holdLock(database, 'select 1 from threads where id = $1 for update', [first]);
     const renewing = renewLeases(world.store, { ...claimant, threadIds: [second, first] });
     await other.waitedFor();

@@ -41,18 +41,22 @@ export async function claimNextCycle(
 ): Promise<ClaimedCycle | undefined> {
   const claimant = { owner, leaseMs: services.limits.leaseMs };
   const take = async (tx: Tx): Promise<ClaimedCycle | undefined> => {
-    const held = await claimThread(tx, threadId, claimant);
-    if (held === undefined) return undefined;
-    const { lease } = held;
+    const cached = transcriptCache.peek(threadId);
     // A woken thread usually has work, so the context is loaded in the same round trip that asks for the work.
-    const [found, context] = await pipeline(
-      readThread(held),
-      loadContext(held, transcriptCache.get(lease, { isNewClaim: true })),
+    const claimed = await claimThread(tx, threadId, claimant, (thread) =>
+      pipeline(readThread(thread), loadContext(thread, cached)),
     );
+    if (claimed === undefined) return undefined;
+    const {
+      held,
+      found: [found, context],
+    } = claimed;
+    const { lease } = held;
+    const isCurrent = cached === undefined || cached === transcriptCache.get(lease, { isNewClaim: true });
     let isIdle = true;
     const useContext = async (): Promise<ThreadContext> => {
       isIdle = false;
-      return context;
+      return isCurrent ? context : await loadContext(held, undefined);
     };
     const cycle = await findCycle(services, held, registry, { found, loadContext: useContext });
     if (cycle !== undefined) return { lease, cycle };

@@ -9,7 +9,7 @@ import { pipeline } from '../../ports/store/pipeline.ts';
 import type { Param } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { AgentRow, InboxEventRow, RunRow, Tables, ThreadRow } from '../../ports/store/tables.ts';
-import type { HeldThread } from '../lease/lease.ts';
+import type { LockedThread } from '../lease/lease.ts';
 import { loadSituation } from './load-situation.ts';
 
 export type EventRow = Selectable<InboxEventRow>;
@@ -25,7 +25,7 @@ export interface ThreadRows {
   readonly lastCycle: number;
 }
 
-export async function readThread({ tx, lease: { threadId } }: HeldThread): Promise<ThreadRows> {
+export async function readThread({ tx, threadId }: LockedThread): Promise<ThreadRows> {
   const { agents, open, events, last } = await readThreadRows(tx.db, { threadId, now: tx.now() });
   return { row: agents[0], open: open[0], events, lastCycle: last[0]?.cycle_no ?? 0 };
 }
@@ -41,7 +41,7 @@ export interface ThreadContext {
 
 /** `known` holds the transcript rows if they are cached. */
 export async function loadContext(
-  { tx, lease: { threadId } }: HeldThread,
+  { tx, threadId }: LockedThread,
   known: readonly TranscriptRow[] | undefined,
 ): Promise<ThreadContext> {
   const loadingRows = known === undefined ? loadTranscriptRows(tx.db, threadId) : Promise.resolve(known);

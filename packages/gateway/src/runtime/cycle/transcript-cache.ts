@@ -35,6 +35,11 @@ export class TranscriptCache {
     this.#cached.set(lease.threadId, cached, { size: Math.max(1, characters) });
   }
 
+  /** What is cached, be it current or not: `get` tells, once the epoch is known. */
+  peek(threadId: string): readonly TranscriptRow[] | undefined {
+    return this.#cached.get(threadId)?.rows;
+  }
+
   /** Returns undefined if nothing is cached or another worker held the thread meanwhile. */
   get({ threadId, epoch }: Lease, { isNewClaim }: { isNewClaim: boolean }): readonly TranscriptRow[] | undefined {
     const cached = this.#cached.get(threadId);

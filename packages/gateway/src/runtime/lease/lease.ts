@@ -1,6 +1,7 @@
 import { LastcallError } from '@lastcall/core';
 import { forShare } from '../../ports/store/for-share.ts';
 import { lockRows } from '../../ports/store/lock-rows.ts';
+import { pipeline } from '../../ports/store/pipeline.ts';
 import { isRowMissing, requireRow } from '../../ports/store/require-row.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Store, Tx } from '../../ports/store/store.ts';
@@ -12,21 +13,26 @@ export interface Lease {
 }
 
 /**
- * A thread that a transaction has locked: by its claim, which has answered, or by the fence, which is the first
- * statement on the connection and undoes the whole transaction if it fails. Every read that prepares work on a thread
- * takes a HeldThread, so that it cannot run before the lock: on PostgreSQL such a read would miss what a stalled worker
- * commits while the claim waits for it. Only this file creates one.
+ * A thread that a transaction locks with a statement sent before: its claim, or the fence. Every read that prepares work
+ * on a thread takes a LockedThread, so that it runs behind the lock: on PostgreSQL a read before it would miss what a
+ * stalled worker commits while the claim waits for it. What was read behind a claim that claimed nothing is thrown away,
+ * and the fence undoes the whole transaction. Only this file creates one.
  */
-export interface HeldThread {
+export interface LockedThread {
   readonly tx: Tx;
-  readonly lease: Lease;
+  readonly threadId: string;
   readonly [locked]: true;
+}
+
+/** A thread that this worker holds until the end of the transaction, or nothing of the transaction remains. */
+export interface HeldThread extends LockedThread {
+  readonly lease: Lease;
 }
 
 declare const locked: unique symbol;
 
 function heldBy(tx: Tx, lease: Lease): HeldThread {
-  return { tx, lease } as HeldThread;
+  return { tx, threadId: lease.threadId, lease } as HeldThread;
 }
 
 /** Another worker took the thread over. Everything that this worker still tries to write is refused. */
@@ -44,15 +50,35 @@ export interface Claimant {
   readonly leaseMs: number;
 }
 
-/** Claims the thread if nobody holds it. */
-export async function claimThread(tx: Tx, threadId: string, claimant: Claimant): Promise<HeldThread | undefined> {
-  return (await tryClaim(tx, threadId, claimant)) ?? (await claimAfterChange(tx, threadId, claimant));
+/** A claimed thread, and what was read of it. */
+export interface ClaimedThread<T> {
+  readonly held: HeldThread;
+  readonly found: T;
 }
 
-async function tryClaim(tx: Tx, threadId: string, { owner, leaseMs }: Claimant): Promise<HeldThread | undefined> {
+/** Reads a thread. It must only read: what it reads may be thrown away, and it may be called twice. */
+type ReadThread<T> = (thread: LockedThread) => Promise<T>;
+
+/** Claims the thread if nobody holds it, and reads it in the same round trip. */
+export async function claimThread<T>(
+  tx: Tx,
+  threadId: string,
+  claimant: Claimant,
+  read: ReadThread<T>,
+): Promise<ClaimedThread<T> | undefined> {
+  return (await tryClaim(tx, threadId, claimant, read)) ?? (await claimAfterChange(tx, threadId, claimant, read));
+}
+
+async function tryClaim<T>(
+  tx: Tx,
+  threadId: string,
+  { owner, leaseMs }: Claimant,
+  read: ReadThread<T>,
+): Promise<ClaimedThread<T> | undefined> {
   const now = tx.now();
-  const [claimed] = await claim(tx.db, { threadId, owner, now, until: now + leaseMs });
-  return claimed === undefined ? undefined : heldBy(tx, { threadId, epoch: claimed.epoch });
+  const claiming = claim(tx.db, { threadId, owner, now, until: now + leaseMs });
+  const [[claimed], found] = await pipeline(claiming, read({ tx, threadId } as LockedThread));
+  return claimed === undefined ? undefined : { held: heldBy(tx, { threadId, epoch: claimed.epoch }), found };
 }
 
 /**
@@ -60,9 +86,14 @@ async function tryClaim(tx: Tx, threadId: string, { owner, leaseMs }: Claimant):
  * did not see the event we were woken for. A plain claim would not wait for it: it would see a thread that is still
  * held.
  */
-async function claimAfterChange(tx: Tx, threadId: string, claimant: Claimant): Promise<HeldThread | undefined> {
+async function claimAfterChange<T>(
+  tx: Tx,
+  threadId: string,
+  claimant: Claimant,
+  read: ReadThread<T>,
+): Promise<ClaimedThread<T> | undefined> {
   await lockRows(tx, { threads: [threadId] });
-  return await tryClaim(tx, threadId, claimant);
+  return await tryClaim(tx, threadId, claimant, read);
 }
 
 /**
