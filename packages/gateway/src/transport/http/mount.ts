@@ -71,12 +71,7 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
 const NOBODY: Caller = { kind: 'nobody' };
 
 async function respond(one: Endpoint, value: unknown, exchange: Exchange): Promise<Response> {
-  return (await one.respond?.(value, exchange)) ?? jsonResponse(value, one.status);
-}
-
-/** The server answers from a text without making a stream of it, which `Response.json` would. */
-function jsonResponse(value: unknown, status: number): Response {
-  return new Response(JSON.stringify(value), { status, headers: { 'content-type': 'application/json' } });
+  return (await one.respond?.(value, exchange)) ?? Response.json(value, { status: one.status });
 }
 
 /** There is nothing under an id that no database can hold. */
