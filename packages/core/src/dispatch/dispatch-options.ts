@@ -9,6 +9,7 @@ import type { NewId } from '../new-id.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Prompt } from '../prompt/prompt.ts';
 import { createSession } from '../session/create-session.ts';
+import { joinSession } from '../session/join-session.ts';
 import type { Session } from '../session/session.ts';
 import { SessionLayer } from '../session/session-layer.ts';
 import type { ToolContext } from '../tools/tool-context.ts';
@@ -70,7 +71,7 @@ export function prepareRun(options: DispatchOptions): CallRun {
   const outer = outerRun(parent);
   const clock = options.clock ?? outer?.clock ?? systemClock;
   const call = checkCall(options.call);
-  const session = SessionLayer.join(options.session, parent?.session) ?? SessionLayer.of(createSession());
+  const session = joinSession(options.session, parent?.session) ?? SessionLayer.of(createSession());
   session.assertUsable();
   const logger = options.logger ?? parent?.logger ?? session.logger ?? consoleLogger;
   const offered = offer(options, session);

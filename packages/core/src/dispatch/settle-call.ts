@@ -1,6 +1,7 @@
 import { JournalStalled, RestoreFailed } from '../errors.ts';
 import { describeError, errorText } from '../results/describe-error.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
+import { logEnd, reduceEnd, tellSubscribers } from '../session/call-ends.ts';
 import type { SessionEvent } from '../session/slice.ts';
 import { endEvent } from './call-events.ts';
 import type { CallRun } from './call-run.ts';
@@ -20,7 +21,7 @@ export function settleCall(run: CallRun, ending: Ending): Settlement | Promise<S
 
 function tellEnd(run: CallRun, ending: Ending, settlement: Settlement): Settlement {
   run.emit?.(endEvent(settlement));
-  if (settlement.outcome.status !== 'pending') run.session.tellEnd(settlement);
+  if (settlement.outcome.status !== 'pending') tellSubscribers(run.session, settlement);
   // Whatever was made of it on the way (a middleware may have caught it), what could not be put back is the host's to know.
   run.session.assertUnpoisoned();
   if (ending.signal !== undefined) throw ending.signal;
@@ -31,21 +32,21 @@ function commit(run: CallRun, ending: Ending): Settlement | Promise<Settlement> 
   const settlement = toSettlement(run, ending, ending.outcome);
   // The end of a call is part of what it commits; one that never came to a draft tells the session.
   const layer = ending.draft ?? run.session;
-  const before = layer.root;
+  const before = layer.state.root;
   try {
-    if (ending.outcome.status === 'ok') layer.reduceEnd(settlement);
+    if (ending.outcome.status === 'ok') reduceEnd(layer, settlement);
   } catch (error) {
     return uncommitted(run, ending, error);
   }
-  const reduced = layer.root;
-  const writing = write(run, settlement, ending.draft?.events ?? []);
+  const reduced = layer.state.root;
+  const writing = write(run, settlement, ending.draft?.state.events ?? []);
   if (writing === undefined) return commitDraft(run, ending, settlement);
   return writing.then(
     () => commitDraft(run, ending, settlement),
     (error: unknown) => {
       if (error instanceof JournalStalled) return inDoubt(run, ending, error);
       // A log keeps what a discarded call wrote, and must not keep an end that has not happened.
-      if (layer.root === reduced) layer.root = before;
+      if (layer.state.root === reduced) layer.state.root = before;
       return unwritten(ending, error);
     },
   );
@@ -110,7 +111,7 @@ function uncommitted(run: CallRun, ending: Ending, error: unknown): Settlement |
 function discard(run: CallRun, ending: Ending, outcome: Outcome): Settlement | Promise<Settlement> {
   const log = (told: Outcome): Settlement | Promise<Settlement> => {
     const settlement = toSettlement(run, ending, told);
-    run.session.logEnd(settlement);
+    logEnd(run.session, settlement);
     const writing = write(run, settlement, []);
     return writing === undefined ? settlement : writing.then(() => settlement);
   };
@@ -118,7 +119,7 @@ function discard(run: CallRun, ending: Ending, outcome: Outcome): Settlement | P
   // If this fails, the session is poisoned and says so, after the call has been reported.
   if (discarding === undefined) return log(outcome);
   return restored(run, discarding).then(
-    () => log(run.session.isPoisoned ? notPutBack(outcome) : outcome),
+    () => log(run.session.shared.poison !== undefined ? notPutBack(outcome) : outcome),
     (error: unknown) => {
       if (error instanceof RestoreFailed) run.session.poison(error);
       return log(notPutBack(outcome));

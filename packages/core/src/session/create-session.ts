@@ -38,7 +38,7 @@ export const Session: {
 } = {
   fromJSON(json, options = {}) {
     const session = openSession(options);
-    session.root = restoreRoot(json, session.root);
+    session.state.root = restoreRoot(json, session.state.root);
     return session;
   },
 };

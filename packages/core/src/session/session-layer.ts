@@ -9,24 +9,21 @@ import {
 } from '../errors.ts';
 import type { Filesystem } from '../files/filesystem.ts';
 import type { Logger } from '../logger.ts';
-import type { Settlement } from '../results/outcome.ts';
 import { CallLock } from './call-lock.ts';
 import { LayerEffects } from './layer-effects.ts';
+import { LayerState } from './layer-state.ts';
 import { LayersAbove } from './layers-above.ts';
 import type { AnyResource, Resources } from './resource.ts';
 import { ResourceScope } from './resource-scope.ts';
-import { emptyRoot, type Root, readSlice, reduceRoot, rollBack, slotNamed, withSlice, withSlicesOf } from './root.ts';
+import { emptyRoot, type Root, rollBack, withSlice } from './root.ts';
 import type { Session } from './session.ts';
 import { rootToJson, type SessionJson } from './session-json.ts';
-import { createSharedState, type SharedState } from './shared-state.ts';
+import { assertUnpoisoned, createSharedState, type SharedState } from './shared-state.ts';
 import type { AnySlice, SessionEvent, Slice } from './slice.ts';
 import type { Snapshot } from './snapshots.ts';
 import { rootOf, takeSnapshot } from './snapshots.ts';
 import { succeededTools } from './succeeded-tools.ts';
-import { type ToolInvoked, toToolInvoked } from './tool-invoked.ts';
 import { UndoLog } from './undo-log.ts';
-
-const noEvents: readonly SessionEvent[] = [];
 
 export type FilesystemGuard = (filesystem: Filesystem, layer: SessionLayer) => Filesystem;
 
@@ -36,14 +33,12 @@ export type FilesystemGuard = (filesystem: Filesystem, layer: SessionLayer) => F
  * makes opens a layer above that one, and ends with it. After its end a layer refuses every write.
  */
 export class SessionLayer implements Session {
-  root: Root;
+  readonly shared: SharedState;
+  readonly state: LayerState;
   /** What makes the call fail even where its tool caught the error: a reducer that threw, a write from a read-only tool. */
   breach: { readonly error: unknown } | undefined;
-  readonly #shared: SharedState;
   readonly #below: SessionLayer | undefined;
   readonly #readOnly: boolean;
-  /** The root below when the layer was opened. */
-  readonly #opened: Root;
   readonly #guard: FilesystemGuard | undefined;
   #open = true;
   #phase: 'undecided' | 'deciding' | 'decided' = 'undecided';
@@ -51,8 +46,6 @@ export class SessionLayer implements Session {
   #lock: CallLock | undefined;
   #turns: CallLock | undefined;
   #undoLog: UndoLog | undefined;
-  #events: SessionEvent[] | undefined;
-  #end: ToolInvoked | undefined;
   #effects: LayerEffects | undefined;
   /** The layers upon this one. Most layers never see one. */
   #above: LayersAbove | undefined;
@@ -64,9 +57,8 @@ export class SessionLayer implements Session {
     root: Root,
     above?: { below: SessionLayer; readOnly: boolean; guard: FilesystemGuard | undefined },
   ) {
-    this.#shared = shared;
-    this.root = root;
-    this.#opened = root;
+    this.shared = shared;
+    this.state = new LayerState(root);
     this.#below = above?.below;
     this.#readOnly = above?.readOnly ?? false;
     this.#guard = above?.guard;
@@ -89,19 +81,11 @@ export class SessionLayer implements Session {
     throw new OptionsError('session', 'must come from createSession() or be the session of a tool context.');
   }
 
-  /** The session to work on: inside a call, the call's own draft, also where the session below it was named. */
-  static join(named: Session | undefined, parents: Session | undefined): SessionLayer | undefined {
-    if (named === undefined || parents === undefined)
-      return named === undefined && parents === undefined ? undefined : SessionLayer.of((named ?? parents) as Session);
-    const [own, outer] = [SessionLayer.of(named), SessionLayer.of(parents)];
-    return own.#shared === outer.#shared ? outer : own;
-  }
-
   /** Opens a layer for a call. `guard` wraps its file system. */
   open(options: { readOnly: boolean; guard?: FilesystemGuard | undefined }): SessionLayer {
     // A call that is made by a call without effects may not write either.
     const readOnly = options.readOnly || this.#readOnly;
-    const layer = new SessionLayer(this.#shared, this.root, { below: this, readOnly, guard: options.guard });
+    const layer = new SessionLayer(this.shared, this.state.root, { below: this, readOnly, guard: options.guard });
     this.#above ??= new LayersAbove(this.#below === undefined ? 'session' : 'draft');
     this.#above.add(layer, !readOnly);
     return layer;
@@ -109,18 +93,12 @@ export class SessionLayer implements Session {
 
   /** Throws where something could not be put back. */
   assertUnpoisoned(): void {
-    const { poison } = this.#shared;
-    if (poison === undefined) return;
-    throw new RestoreFailed(`The session is poisoned and refuses further calls: ${poison.message}`, { cause: poison });
-  }
-
-  get isPoisoned(): boolean {
-    return this.#shared.poison !== undefined;
+    assertUnpoisoned(this.shared);
   }
 
   /** Something could not be put back: the session refuses further calls. */
   poison(error: RestoreFailed | JournalStalled): void {
-    this.#shared.poison ??= error;
+    this.shared.poison ??= error;
   }
 
   /** Throws where the session may not be used: poisoned, disposed of, or the draft of a call that has ended. */
@@ -145,32 +123,35 @@ export class SessionLayer implements Session {
     return this.#lock;
   }
 
+  /** Acts at once, or when the calls that may write have ended: they are about to replace the root. */
+  whenNoDraft(act: () => void): void {
+    if (this.#above === undefined) act();
+    else this.#above.whenNoDraft(act);
+  }
+
   get isReadOnly(): boolean {
     return this.#readOnly;
   }
 
   get logger(): Logger {
-    return this.#shared.logger;
+    return this.shared.logger;
   }
 
   read<S>(slice: Slice<S>): S {
-    if (this.isOpen && !this.#readOnly && slotNamed(this.root, slice.name) === undefined)
-      this.root = withSlice(this.root, slice);
-    return readSlice(this.root, slice);
+    return this.state.read(slice, this.isOpen && !this.#readOnly);
   }
 
   register(...slices: readonly AnySlice[]): void {
-    let root = this.root;
-    for (const slice of slices) root = withSlice(root, slice);
-    if (root === this.root) return;
+    const root = this.state.with(slices);
+    if (root === this.state.root) return;
     if (!this.isOpen) throw new StaleCallError('A slice was registered');
     // Allowed beside a running call: it adds a slice in its initial state, and the call's commit keeps it.
-    this.root = root;
+    this.state.root = root;
   }
 
-  /** For the runtime, which holds the lock: makes slices known whoever may write now. */
+  /** For the runtime, which holds the lock: makes slices known, also where a call is writing. */
   adopt(slices: readonly AnySlice[]): void {
-    for (const slice of slices) this.root = withSlice(this.root, slice);
+    this.state.root = this.state.with(slices);
   }
 
   dispatch<E extends SessionEvent>(event: E): void {
@@ -178,7 +159,7 @@ export class SessionLayer implements Session {
     if (event.type === 'ToolInvoked') throw new SessionError('"ToolInvoked" is told by the runtime alone.');
     this.#assertWritable(`Event "${event.type}" was dispatched`);
     try {
-      this.root = reduceRoot(this.root, event);
+      this.state.reduce(event);
     } catch (error) {
       this.#break(error);
       throw error;
@@ -193,26 +174,25 @@ export class SessionLayer implements Session {
       return;
     }
     if (!this.isOpen) throw new StaleCallError(`Event "${event.type}" was recorded`);
-    this.#events ??= [];
-    this.#events.push(event);
+    this.state.addEvent(event);
   }
 
   subscribe(type: string, listener: (event: never) => void): () => void {
-    return this.#shared.subscribers.add(type, listener);
+    return this.shared.subscribers.add(type, listener);
   }
 
   snapshot(): Snapshot {
-    return takeSnapshot(this.root, this.#shared);
+    return takeSnapshot(this.state.root, this.shared);
   }
 
   restore(snapshot: Snapshot): void {
-    const root = rootOf(snapshot, this.#shared);
+    const root = rootOf(snapshot, this.shared);
     this.#assertWritable('A snapshot was restored');
-    this.root = rollBack(root, this.root);
+    this.state.root = rollBack(root, this.state.root);
   }
 
   toJSON(): SessionJson {
-    return rootToJson(this.root);
+    return rootToJson(this.state.root);
   }
 
   get scope(): ResourceScope {
@@ -228,7 +208,7 @@ export class SessionLayer implements Session {
   }
 
   get filesystem(): Filesystem {
-    return this.#below === undefined ? this.#shared.baseFilesystem() : this.#ownEffects().filesystem;
+    return this.#below === undefined ? this.shared.baseFilesystem() : this.#ownEffects().filesystem;
   }
 
   async dispose(): Promise<void> {
@@ -240,41 +220,6 @@ export class SessionLayer implements Session {
   keepUndo(): UndoLog {
     this.#undoLog = new UndoLog();
     return this.#undoLog;
-  }
-
-  /** What the call told the session, to be kept with its end. */
-  get events(): readonly SessionEvent[] {
-    return this.#events ?? noEvents;
-  }
-
-  /** Makes the end of a successful call part of what it commits. Throws as the reducers do. */
-  reduceEnd(settlement: Settlement): void {
-    const event = toToolInvoked(settlement);
-    if (this.#readOnly) this.#end = event;
-    else this.#whenNoDraft(() => this.#reduce(event));
-  }
-
-  /** Tells the `log` slices of a call that did not succeed. State slices never see it. */
-  logEnd(settlement: Settlement): void {
-    const event = toToolInvoked(settlement);
-    this.#whenNoDraft(() => {
-      try {
-        this.#reduce(event, 'log');
-      } catch (error) {
-        this.#shared.logger.error(`A log slice could not record the end of "${event.toolName}".`, error);
-      }
-    });
-  }
-
-  /** A run begins upon this session: what lasts for a run starts anew. */
-  startRun(): void {
-    this.#whenNoDraft(() => this.#reduce({ type: 'RunStarted' }));
-  }
-
-  /** Tells whoever wants to know of calls. */
-  tellEnd(settlement: Settlement): void {
-    const { subscribers } = this.#shared;
-    if (subscribers.has('ToolInvoked')) subscribers.tell(toToolInvoked(settlement));
   }
 
   /** From here on the layer refuses writes; what it did is still undecided. */
@@ -344,8 +289,8 @@ export class SessionLayer implements Session {
 
   #moveDown(): void {
     const below = this.#belowOrThrow();
-    below.root = this.#nextRoot(below);
-    if (this.#events !== undefined) for (const event of this.#events) below.#remember(event);
+    below.state.root = this.#nextRoot(below);
+    for (const event of this.state.events) below.#remember(event);
   }
 
   #belowOrThrow(): SessionLayer {
@@ -353,40 +298,23 @@ export class SessionLayer implements Session {
     throw new StaleCallError('A call was committed');
   }
 
-  /** A call without effects leaves the root as it is now, which others may have moved on, and what was recorded of it. */
   #nextRoot(below: SessionLayer): Root {
-    if (!this.#readOnly) return withSlicesOf(this.root, below.root, this.#opened);
-    const recorded = [...(this.#events ?? []), ...(this.#end === undefined ? [] : [this.#end])];
-    return recorded.reduce((next, event) => reduceRoot(next, event), below.root);
+    return this.#readOnly ? this.state.recordedUpon(below.state.root) : this.state.committedUpon(below.state.root);
   }
 
   #decided(): void {
     const below = this.#below;
     this.#phase = 'decided';
     if (below === undefined) return;
-    // The log slices keep what a call wrote that was not committed.
-    if (!this.#readOnly && below.isOpen) below.root = rollBack(below.root, this.root);
-    below.#leave(this, !this.#readOnly);
-  }
-
-  #leave(layer: SessionLayer, writes: boolean): void {
-    this.#above?.remove(layer, writes);
-  }
-
-  #whenNoDraft(act: () => void): void {
-    if (this.#above === undefined) act();
-    else this.#above.whenNoDraft(act);
-  }
-
-  #reduce(event: SessionEvent, policy?: 'log'): void {
-    this.root = reduceRoot(this.root, event, policy);
+    if (!this.#readOnly && below.isOpen) below.state.root = this.state.loggedUpon(below.state.root);
+    below.#above?.remove(this, !this.#readOnly);
   }
 
   #ownEffects(): LayerEffects {
     const guard = this.#guard;
     const below = this.#below as SessionLayer;
     this.#effects ??= new LayerEffects({
-      shared: this.#shared,
+      shared: this.shared,
       readOnly: this.#readOnly,
       below,
       guard: guard === undefined ? undefined : (filesystem) => guard(filesystem, this),
@@ -402,11 +330,8 @@ export class SessionLayer implements Session {
   }
 
   #remember(event: SessionEvent): void {
-    if (this.#below === undefined) this.#shared.subscribers.tell(event);
-    else {
-      this.#events ??= [];
-      this.#events.push(event);
-    }
+    if (this.#below === undefined) this.shared.subscribers.tell(event);
+    else this.state.addEvent(event);
   }
 
   #assertWritable(what: string): void {

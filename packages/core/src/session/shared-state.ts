@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { JournalStalled, RestoreFailed } from '../errors.ts';
+import { type JournalStalled, RestoreFailed } from '../errors.ts';
 import type { Filesystem } from '../files/filesystem.ts';
 import type { Logger } from '../logger.ts';
 import { Subscribers } from './subscribers.ts';
@@ -10,7 +10,7 @@ export interface SharedState {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly baseFilesystem: () => Filesystem;
-  /** Set once something could not be put back, or the journal may know more: nobody knows what the state is any more. */
+  /** Set once something could not be put back, or the journal may know more: what the state is cannot be known any more. */
   poison: RestoreFailed | JournalStalled | undefined;
 }
 
@@ -30,6 +30,11 @@ export function createSharedState(options: {
   };
 }
 
+export function assertUnpoisoned({ poison }: SharedState): void {
+  if (poison === undefined) return;
+  throw new RestoreFailed(`The session is poisoned and refuses further calls: ${poison.message}`, { cause: poison });
+}
+
 /** A logger that throws must not change how a call ends. */
 function neverThrowing(logger: Logger): Logger {
   const guard =
@@ -38,7 +43,7 @@ function neverThrowing(logger: Logger): Logger {
       try {
         logger[level](message, details);
       } catch {
-        // There is nobody left to tell.
+        // There is no one left to tell: this was the logger.
       }
     };
   return { debug: guard('debug'), info: guard('info'), warn: guard('warn'), error: guard('error') };

@@ -2,6 +2,7 @@ import { endEvent } from '../dispatch/call-events.ts';
 import { readArguments } from '../dispatch/read-arguments.ts';
 import { isPromise } from '../is-promise.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
+import { logEnd, tellSubscribers } from '../session/call-ends.ts';
 import type { SessionEvent } from '../session/slice.ts';
 import type { Entry, PendingEntry, SettledEntry } from './entry.ts';
 import { writtenInTime } from './journal-wait.ts';
@@ -43,9 +44,9 @@ export async function settleUnrun(
   const input = 'value' in read ? read.value : call.input;
   const settlement: Settlement = { callId, toolName, input, outcome, startedAt: now, endedAt: now };
   await recordSettled(turn, { kind: 'settled', settlement, ...how }, []);
-  turn.session.logEnd(settlement);
+  logEnd(turn.session, settlement);
   turn.emit?.(endEvent(settlement));
-  turn.session.tellEnd(settlement);
+  tellSubscribers(turn.session, settlement);
   return settlement;
 }
 

@@ -1,3 +1,4 @@
+import { logEnd, reduceEnd, startRun } from '../session/call-ends.ts';
 import type { Session } from '../session/session.ts';
 import { SessionLayer } from '../session/session-layer.ts';
 import type { Snapshot } from '../session/snapshots.ts';
@@ -23,7 +24,7 @@ export function replay(session: Session, records: Iterable<JournalRecord>): void
   let checkpoint: Snapshot | undefined;
   for (const { entry, staged } of records) {
     follow(progress, entry);
-    if (entry.kind === 'turn') layer.startRun();
+    if (entry.kind === 'turn') startRun(layer);
     else if (entry.kind === 'checkpoint') checkpoint = layer.snapshot();
     else if (entry.kind === 'rewind' && checkpoint !== undefined) layer.restore(checkpoint);
     else if (entry.kind === 'settled' || entry.kind === 'pending') applyEnd(layer, entry, staged);
@@ -35,6 +36,6 @@ export function replay(session: Session, records: Iterable<JournalRecord>): void
 function applyEnd(layer: SessionLayer, entry: Extract<Entry, { kind: 'settled' | 'pending' }>, staged?: Staged): void {
   for (const event of staged?.events ?? []) layer.dispatch(event);
   if (entry.kind === 'pending') return;
-  if (entry.settlement.outcome.status === 'ok') layer.reduceEnd(entry.settlement);
-  else layer.logEnd(entry.settlement);
+  if (entry.settlement.outcome.status === 'ok') reduceEnd(layer, entry.settlement);
+  else logEnd(layer, entry.settlement);
 }

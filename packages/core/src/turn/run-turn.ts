@@ -1,6 +1,7 @@
 import { CallLimit } from '../dispatch/call-limit.ts';
 import { outerRun } from '../dispatch/dispatch-options.ts';
 import { OptionsError } from '../errors.ts';
+import { startRun } from '../session/call-ends.ts';
 import type { LockTicket } from '../session/call-lock.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
 import { checkAnswers, hasNewAnswer, settleLateAnswers } from './answers.ts';
@@ -118,7 +119,7 @@ async function begin(turn: Turn, begun: boolean): Promise<void> {
   const writing = entries.length === 0 ? undefined : record(turn, ...entries);
   if (writing !== undefined) await writing;
   // A turn inside a call is part of the run around it.
-  if (entries[0]?.kind === 'turn' && turn.options.parent === undefined) turn.session.startRun();
+  if (entries[0]?.kind === 'turn' && turn.options.parent === undefined) startRun(turn.session);
   turn.checkpoint = Checkpoint.find(turn.session, turn.progress.lastCall, turn.options.rewind);
   if (turn.checkpoint === undefined) Checkpoint.forget(turn.session);
   if (turn.progress.waiting.size > 0) await settleLateAnswers(turn);

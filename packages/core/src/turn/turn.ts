@@ -10,6 +10,7 @@ import type { Logger } from '../logger.ts';
 import { assertMiddleware } from '../middleware/middleware.ts';
 import type { NewId } from '../new-id.ts';
 import { createSession } from '../session/create-session.ts';
+import { joinSession } from '../session/join-session.ts';
 import { SessionLayer } from '../session/session-layer.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import type { NestedTurnOptions, ToolContext } from '../tools/tool-context.ts';
@@ -77,7 +78,7 @@ export function openTurn(options: TurnOptions, runNested: Turn['runNested'], rea
   const { parent } = options;
   const outer = outerRun(parent);
   const clock = options.clock ?? outer?.clock ?? systemClock;
-  const session = SessionLayer.join(options.session, parent?.session) ?? SessionLayer.of(createSession());
+  const session = joinSession(options.session, parent?.session) ?? SessionLayer.of(createSession());
   session.assertUsable();
   const contract = options.terminating === undefined ? undefined : checkContract(options.terminating);
   const logger = options.logger ?? parent?.logger ?? session.logger;

@@ -1,0 +1,35 @@
+import type { Settlement } from '../results/outcome.ts';
+import type { SessionLayer } from './session-layer.ts';
+import { toToolInvoked } from './tool-invoked.ts';
+
+// How a session hears of its runs and of the ends of its calls. While a call may write, the root is about to be replaced, so all of
+// it waits for the call's end.
+
+/** Makes the end of a successful call part of what it commits. Throws as the reducers do. */
+export function reduceEnd(layer: SessionLayer, settlement: Settlement): void {
+  const event = toToolInvoked(settlement);
+  if (layer.isReadOnly) layer.state.keepEnd(event);
+  else layer.whenNoDraft(() => layer.state.reduce(event));
+}
+
+/** Tells the `log` slices of a call that did not succeed. State slices never see it. */
+export function logEnd(layer: SessionLayer, settlement: Settlement): void {
+  const event = toToolInvoked(settlement);
+  layer.whenNoDraft(() => {
+    try {
+      layer.state.reduce(event, 'log');
+    } catch (error) {
+      layer.logger.error(`A log slice could not record the end of "${event.toolName}".`, error);
+    }
+  });
+}
+
+/** A run begins upon this session: what lasts for a run starts anew. */
+export function startRun(layer: SessionLayer): void {
+  layer.whenNoDraft(() => layer.state.reduce({ type: 'RunStarted' }));
+}
+
+/** Tells the subscribers of `ToolInvoked`. */
+export function tellSubscribers({ shared: { subscribers } }: SessionLayer, settlement: Settlement): void {
+  if (subscribers.has('ToolInvoked')) subscribers.tell(toToolInvoked(settlement));
+}
