@@ -83,6 +83,13 @@ describe('an agent calls a URL', { concurrent: true }, () => {
     expect(site.sockets.size).toBe(0);
   });
 
+  test('[X1] by a tool whose schema has an expression that never ends, and the call settles', async () => {
+    await using site = await startWebSite();
+    const evil = { type: 'object', properties: { city: { type: 'string', pattern: '^(a+)+$' } } };
+    await using caller = await callerOf(site, { inputSchema: evil });
+    expect((await caller.call({ city: `${'a'.repeat(60)}!` })).outcome).toMatchObject({ status: 'ok' });
+  });
+
   test('[X1] by a tool that only it has, and a wrong one is refused with its path when it is registered', async () => {
     await using site = await startWebSite();
     await using caller = await callerOf(site);

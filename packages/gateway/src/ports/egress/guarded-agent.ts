@@ -29,8 +29,9 @@ export function guardedAgent(
   const open = new Map<Socket, Target>();
   const problem = (target: Target, address: string): string | undefined =>
     isOpened(rules(), { ...target, address }) ? undefined : forbiddenAddress(address);
+  // A socket without an address is closed already.
   const socketProblem = (target: Target, { remoteAddress }: Socket): string | undefined =>
-    remoteAddress === undefined ? 'the connection is gone' : problem(target, remoteAddress);
+    remoteAddress === undefined ? undefined : problem(target, remoteAddress);
 
   const connect: buildConnector.connector = (options, done) => {
     const name = options.hostname.replace(/^\[|\]$/g, '');

@@ -66,5 +66,5 @@ function only(headers: SentRequest['headers'], isKept: (name: string) => boolean
 }
 
 function textOf(body: string | Uint8Array): string {
-  return typeof body === 'string' ? body : Buffer.from(body).toString('latin1');
+  return typeof body === 'string' ? body : Buffer.from(body).toString();
 }

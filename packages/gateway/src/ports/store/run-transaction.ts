@@ -10,8 +10,8 @@ import type { Tables } from './tables.ts';
 const transactions = new AsyncLocalStorage<{ open: boolean }>();
 
 /**
- * Refuses another connection to whoever is inside a transaction. With one connection they would wait for themselves for
- * ever; with several they would read past their own writes, and at the limit wait for each other.
+ * Refuses a second connection to code inside a transaction. With one connection it would wait for itself for ever; with
+ * several it would not see its own writes, and at the limit transactions would wait for each other.
  */
 export function assertOutsideTransaction(): void {
   if (transactions.getStore()?.open === true)
@@ -43,7 +43,7 @@ export interface BegunTransaction {
   close(): Promise<void>;
 }
 
-/** One try of a transaction: the work, what it left for the end, and then what waits for the commit. */
+/** Runs a transaction once: the work, then what was registered with `beforeCommit`, the commit, and `afterCommit`. */
 export async function runTransaction<T>(
   source: TransactionSource,
   work: (tx: Tx) => Promise<T>,
@@ -59,7 +59,7 @@ export async function runTransaction<T>(
     tx.tell();
     return value;
   } finally {
-    // What was started inside and runs on is outside from here.
+    // Work that was started inside and still runs is outside from here on.
     inside.open = false;
     await begun.close();
   }
@@ -73,7 +73,7 @@ class OpenTransaction implements Tx {
   readonly #begun: BegunTransaction;
   readonly #before: (() => void | Promise<void>)[] = [];
   readonly #after: (() => void)[] = [];
-  /** How the statements ended whose answers nobody waits for, BEGIN first. */
+  /** How the statements ended that were sent and not awaited, BEGIN first. */
   readonly #sent: Promise<Failure | undefined>[] = [];
   #isOver = false;
 
@@ -119,7 +119,7 @@ class OpenTransaction implements Tx {
       return value;
     } catch (error) {
       const failures = [...(await this.#end()), { error }];
-      // A connection on which not even that is possible is not used again.
+      // A connection that cannot even roll back is not used again.
       await this.#begun.rollback().catch(() => {});
       throwFirst(failures);
       throw error;
@@ -141,7 +141,7 @@ class OpenTransaction implements Tx {
     return await Promise.all(this.#sent);
   }
 
-  /** It is durable, whatever happens here. */
+  /** The transaction is durable, whatever these callbacks do. */
   tell(): void {
     for (const work of this.#after) {
       try {

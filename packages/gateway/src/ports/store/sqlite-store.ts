@@ -12,11 +12,11 @@ import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
 export interface SqliteOptions {
-  /** The folder that holds the database. Made if it is not there, and closed to everybody but its owner. */
+  /** The folder that holds the database. Created if it does not exist, and readable by its owner only. */
   readonly home: string;
   /** FULL survives a power cut; NORMAL survives the death of the process. Default FULL. */
   readonly synchronous?: 'FULL' | 'NORMAL';
-  /** How long transactions that stand in line go one after the other before the process may do something else. Default 4. */
+  /** How long queued transactions run one after the other before the process may do something else. Default 4. */
   readonly sliceMs?: number;
 }
 
@@ -56,17 +56,17 @@ export async function openSqliteStore({ home, synchronous = 'FULL', sliceMs }: S
   };
 }
 
-/** Whoever held a thread is dead: we have the lock. Nobody has to wait for leases that nobody will renew. */
+/** We have the lock, so every worker that held a thread is dead, and no lease will be renewed. */
 async function releaseAllLeases(db: Kysely<Tables>): Promise<void> {
   await db
     .updateTable('threads')
     .set({ lease_owner: null, lease_until: 0 })
-    // Written so that the index is used: most threads are nobody's.
+    // Written so that the partial index is used: most threads have no owner.
     .where('lease_owner', '>', '')
     .execute();
 }
 
-/** Enough to be committed together, and few enough that who comes next is not kept waiting. */
+/** Enough to be committed together, and few enough that the next one does not wait for long. */
 const MOST_WAITING = 4;
 
 /**

@@ -3,19 +3,19 @@ import type { DatabaseConnection } from 'kysely';
 import type { BegunTransaction } from './run-transaction.ts';
 import type { SqliteConnection, SqliteDriver } from './sqlite-driver.ts';
 
-/** More would let the first of them wait for long. */
+/** With more, the first transaction of a group would wait for long. */
 const MOST_MEMBERS = 10;
 
-/** Transactions that are made durable by one commit: it is the dearest part of each. */
+/** Transactions that share one commit, which is the most expensive part of each. */
 interface Group {
-  /** Those that wait for it. */
+  /** How many transactions wait for the commit. */
   size: number;
   readonly committed: PromiseWithResolvers<void>;
 }
 
 /**
- * Transactions one after the other. Those that stand in line while one is under way follow it inside the same transaction of the
- * database, each undone by itself if it fails, and all of them are told of the commit at the end. One by itself is committed at once.
+ * Runs transactions one after the other. Those that queue up while one runs follow it inside the same transaction of the
+ * database, each in a savepoint of its own, and all of them resolve with the one commit. A single one is committed at once.
  */
 export class SqliteTransactions {
   readonly #driver: SqliteDriver;
@@ -71,7 +71,7 @@ export class SqliteTransactions {
     }
     this.#statements.begin.run();
     const committed = Promise.withResolvers<void>();
-    // Each member hears of it by itself.
+    // Each member awaits it by itself; without members the rejection would be unhandled.
     committed.promise.catch(() => {});
     this.#group = { size: 0, committed };
   }
@@ -82,7 +82,7 @@ export class SqliteTransactions {
       if (group.size > 0) this.#statements.keep.run();
       group.size++;
     } catch (error) {
-      // What it wrote cannot be told apart from what the others did.
+      // Its writes cannot be separated from those of the others, so the whole group fails.
       this.#giveUp(group, error);
       this.#driver.pass();
       throw error;
@@ -105,7 +105,7 @@ export class SqliteTransactions {
     this.#goOn(this.#group);
   }
 
-  /** The next one in line joins in, or the group ends here. */
+  /** Lets the next transaction join the group, or ends the group. */
   #goOn(group: Group | undefined): void {
     let isJoined = false;
     try {
@@ -119,7 +119,7 @@ export class SqliteTransactions {
     } catch (error) {
       if (group !== undefined) this.#giveUp(group, error);
     }
-    // Decided once: whoever joins does so without a pause, in which others could see what is not durable.
+    // Decided once: a transaction joins without a pause, in which readers could see what is not durable.
     if (isJoined) this.#driver.goNext();
     else this.#driver.pass();
   }
