@@ -63,6 +63,13 @@ async function write(tx: Tx, events: readonly SerializedEvent[]): Promise<() => 
 
 /** Puts the channels in order, and keeps the order within each. */
 function numberWithin(events: readonly SerializedEvent[]): NumberedEvent[] {
-  const byChannel = [...Map.groupBy(events, ({ channel }) => channel)].sort(([one], [other]) => (one < other ? -1 : 1));
-  return byChannel.flatMap(([, batch]) => batch.map((event, place) => ({ ...event, fromEnd: batch.length - place })));
+  const sorted = events.toSorted((one, other) =>
+    one.channel < other.channel ? -1 : one.channel > other.channel ? 1 : 0,
+  );
+  const numbered: NumberedEvent[] = [];
+  for (const event of sorted.reverse()) {
+    const next = numbered.at(-1);
+    numbered.push({ ...event, fromEnd: next?.channel === event.channel ? next.fromEnd + 1 : 1 });
+  }
+  return numbered.reverse();
 }

@@ -40,10 +40,11 @@ function writeInOneStatement(tx: Tx, events: readonly NumberedEvent[], at: numbe
     types: events.map(({ type }) => type),
     payloads: events.map(({ json }) => json),
   });
-  return () => ({
-    nextSeqs: new Map(sent.rows.map(({ channel, next_seq }) => [channel, next_seq])),
-    revocations: sent.rows[0]?.revocations ?? 0,
-  });
+  return () => {
+    const nextSeqs = new Map<string, number>();
+    for (const { channel, seq } of sent.rows) nextSeqs.set(channel, Math.max(nextSeqs.get(channel) ?? 0, seq + 1));
+    return { nextSeqs, revocations: sent.rows[0]?.revocations ?? 0 };
+  };
 }
 
 interface AllEvents {
@@ -58,22 +59,19 @@ interface AllEvents {
 
 const numberAndInsert = statement(
   (_db, { at, ids, counts, channels, fromEnds, types, payloads }: Params<AllEvents>) =>
-    sql<{ channel: string; next_seq: number; revocations: number }>`
+    sql<{ channel: string; seq: number; revocations: number }>`
       with numbered as (
         insert into channels (id, next_seq, swept_seq)
         select id, count + 1, 0 from unnest(${ids}::text[], ${counts}::int[]) as batch(id, count)
         on conflict (id) do update set next_seq = channels.next_seq + excluded.next_seq - 1
-        returning id as channel, next_seq
-      ), revoked as (
-        select coalesce((select next_seq - 1 from channels where id = ${REVOCATIONS}), 0) as revocations
-      ), inserted as (
-        insert into stream_events (channel, seq, type, payload, created_at, revocations)
-        select channel, next_seq - from_end, type, payload, ${at}::bigint, revocations
-        from unnest(${channels}::text[], ${fromEnds}::int[], ${types}::text[], ${payloads}::text[])
-          as new_event(channel, from_end, type, payload)
-        join numbered using (channel), revoked
+        returning id, next_seq
       )
-      select channel, next_seq, revocations from numbered, revoked`,
+      insert into stream_events (channel, seq, type, payload, created_at, revocations)
+      select channel, (select next_seq from numbered where id = channel) - from_end, type, payload, ${at}::bigint,
+        coalesce((select next_seq - 1 from channels where id = ${REVOCATIONS}), 0)
+      from unnest(${channels}::text[], ${fromEnds}::int[], ${types}::text[], ${payloads}::text[])
+        as new_event(channel, from_end, type, payload)
+      returning channel, seq, revocations`,
 );
 
 /** The same in several statements, for SQLite. */
