@@ -12,8 +12,9 @@ import type { Tables } from './tables.ts';
  * 1. A transaction that resolves is durable. One that rejects has changed nothing, or says that it cannot know (`inDoubt`).
  * 2. After COMMIT is sent nothing of ours can fail: statements are compiled and their values checked when they are sent, what they
  *    return is read after the commit, and what `afterCommit` throws is a warning.
- * 3. Nothing is written unless BEGIN holds. On PostgreSQL BEGIN travels with the first statements; should it fail, the server
- *    refuses what they write, because connections are read only outside of transactions.
+ * 3. Nothing is written unless BEGIN holds. On PostgreSQL BEGIN travels with the first statements, in one batch; should it fail,
+ *    the server skips the rest of the batch (postgres-batch.ts), and the next batch waits for the answer to this one. Besides,
+ *    connections are read only outside of transactions.
  * 4. Several rows are locked in the order of the store, not of the caller: `lockRows`.
  * 5. A value that a statement takes is a `Param`: code that branches on it does not compile.
  * 6. Only compiled statements are sent without waiting for their answer: `Tx.send`. One that must find a row fails by itself:
