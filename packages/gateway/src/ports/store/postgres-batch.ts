@@ -113,8 +113,9 @@ export class Batch implements Submittable {
     if (statement === undefined) return;
     const { name, columns, rows, resolve } = statement;
     if (name !== undefined) this.#prepared.set(name, columns);
-    const [command, ...counts] = text.split(' ');
-    resolve({ rows: rows as never[], numAffectedRows: BigInt(counts.at(-1) ?? 0), command });
+    // Not every command counts rows: there is INSERT 0 3, and there is LOCK TABLE.
+    const [count = 0] = /\d+$/.exec(text) ?? [];
+    resolve({ rows: rows as never[], numAffectedRows: BigInt(count), command: text.split(' ')[0] });
   }
 
   /**
