@@ -1,5 +1,6 @@
 import type { QueryResult } from 'kysely';
 import { type Connection, DatabaseError, type Submittable, types } from 'pg';
+import { isStaleStatement } from './postgres-error.ts';
 import { toPostgresText } from './postgres-text.ts';
 
 /** One statement of a batch. Without a name it is parsed each time. */
@@ -13,7 +14,8 @@ export interface BatchStatement {
 type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
 
 /**
- * The statements that a connection has prepared, by name. One that failed when it was first run may be prepared or not.
+ * The statements that a connection has prepared, by name. One that failed when it was first run may be prepared or not, and so may
+ * all of them once one is stale.
  */
 export type Prepared = Map<string, Columns | 'unsure'>;
 
@@ -124,6 +126,7 @@ export class Batch implements Submittable {
    */
   handleError(error: unknown): void {
     const [failed, ...skipped] = this.#statements.slice(this.#next);
+    if (isStaleStatement(error)) for (const name of this.#prepared.keys()) this.#prepared.set(name, 'unsure');
     if (failed?.name !== undefined && !this.#prepared.has(failed.name)) this.#prepared.set(failed.name, 'unsure');
     this.#next = this.#statements.length;
     failed?.reject(error);

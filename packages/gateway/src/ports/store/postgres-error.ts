@@ -18,3 +18,12 @@ export function codeOf(error: unknown): string {
   const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === 'string' ? code : '';
 }
+
+/**
+ * Whether a prepared statement can no longer be run: the server has forgotten it, or a migration has changed the type of what it
+ * returns. Prepared again, it can.
+ */
+export function isStaleStatement(error: unknown): boolean {
+  const { routine } = (error ?? {}) as { routine?: unknown };
+  return codeOf(error) === '26000' || (codeOf(error) === '0A000' && routine === 'RevalidateCachedQuery');
+}

@@ -2,7 +2,7 @@ import { type DatabaseConnection, Kysely, PostgresDialect, sql } from 'kysely';
 import { kyselyOn } from './kysely-on.ts';
 import { migrate } from './migrate.ts';
 import { BatchingDriver, postgresDialect } from './postgres-driver.ts';
-import { codeOf } from './postgres-error.ts';
+import { codeOf, isStaleStatement } from './postgres-error.ts';
 import { createPool, createStorePool } from './postgres-pool.ts';
 import { type BegunTransaction, runTransaction, type TransactionSource } from './run-transaction.ts';
 import type { Store } from './store.ts';
@@ -111,6 +111,8 @@ async function tryAgain<T>(run: (onDoubt: () => void) => Promise<T>): Promise<T>
         inDoubt = true;
       });
     } catch (error) {
+      // The statements of that connection are prepared again.
+      if (isStaleStatement(error) && tries < TRIES) continue;
       if (!CONFLICTS.has(codeOf(error))) throw inDoubt ? doubted(error) : error;
       // Others were in the way each time: nothing is wrong with what was asked for, and later it may be done.
       if (tries === TRIES) throw new StoreUnavailable(error);
