@@ -2,9 +2,9 @@ import { StoreUnavailable } from './store-error.ts';
 
 /**
  * Classes 08 (connection), 53 (resources), 57 (operator intervention, e.g. a restart); transactions that the server ended because they
- * stood still (25P03, 25P04); and what the socket itself says.
+ * stood still (25P03, 25P04); what the socket itself says; and what could not be sent.
  */
-const GONE: RegExp = /^(08|53|57)|^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|25P0[34])/;
+const GONE: RegExp = /^(08|53|57)|^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|25P0[34]|unsent)/;
 const GONE_MESSAGE: RegExp =
   /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable/i;
 
