@@ -11,7 +11,7 @@ import type { Tables } from './tables.ts';
 
 export interface PostgresOptions {
   readonly url: string;
-  /** Default 20. */
+  /** Default 10. */
   readonly connections?: number;
 }
 
