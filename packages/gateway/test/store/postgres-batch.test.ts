@@ -53,13 +53,3 @@ test('a statement is prepared again when a migration has changed the type of a c
   await migration.end();
   expect(await read()).toEqual([{ size: '1' }]);
 });
-
-test('the time that it takes to connect does not move the clock', async () => {
-  const url = new URL(database.location);
-  url.searchParams.set('options', '-c post_auth_delay=2');
-  const slow = await openPostgresStore({ url: url.href, connections: 1 });
-  const [now, ours] = [await slow.transaction(async (tx) => tx.now()), Date.now()];
-  await slow.close();
-  // Half of the two seconds, if they counted. The server's clock is this machine's.
-  expect(Math.abs(now - ours)).toBeLessThan(800);
-});

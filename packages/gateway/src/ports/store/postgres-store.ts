@@ -96,9 +96,17 @@ class DatabaseClock {
       const { rows } = await sql<{
         now: number;
       }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(connected);
-      const answered = Date.now();
-      if (rows[0] !== undefined) this.#ahead = Math.round(rows[0].now - (asked + answered) / 2);
+      if (rows[0] !== undefined) this.#learn(rows[0].now, { asked, answered: Date.now() });
     });
+  }
+
+  /**
+   * The answer was given at some moment between the two. A clock that would be right at one of them stays as it is: a busy process
+   * reads answers late, and would set it back.
+   */
+  #learn(now: number, { asked, answered }: { asked: number; answered: number }): void {
+    const isRight = asked + this.#ahead <= now + 1 && now - 1 <= answered + this.#ahead;
+    if (!isRight) this.#ahead = Math.round(now - (asked + answered) / 2);
   }
 }
 
