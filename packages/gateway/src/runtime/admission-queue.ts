@@ -12,6 +12,8 @@ export interface AdmissionQueueOptions {
   readonly slots: number;
   /** True while the store is saturated: the threads that run already keep it waiting. */
   isBusy(): boolean;
+  /** Milliseconds since any moment, never going back. Default `performance.now`. */
+  now?(): number;
 }
 
 /** How many threads are admitted in a row before the queue pauses and asks again whether the store keeps up. */
@@ -27,16 +29,18 @@ const MAX_WAIT_MS = 20;
  */
 export class AdmissionQueue {
   readonly #isBusy: () => boolean;
+  readonly #now: () => number;
   #freeSlots: number;
   readonly #queue = new FairQueue<QueuedThread>();
   #allowance = BURST;
   /** When the last thread that is not urgent was admitted. */
-  #admittedAt = 0;
+  #admittedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ slots, isBusy }: AdmissionQueueOptions) {
+  constructor({ slots, isBusy, now = () => performance.now() }: AdmissionQueueOptions) {
     this.#freeSlots = slots;
     this.#isBusy = isBusy;
+    this.#now = now;
   }
 
   /** Resolves when the thread has a slot. The caller gives it back with `release`. */
@@ -81,7 +85,7 @@ export class AdmissionQueue {
       if (thread.needsSlot) this.#freeSlots--;
       if (!thread.isUrgent) {
         this.#allowance--;
-        this.#admittedAt = performance.now();
+        this.#admittedAt = this.#now();
       }
       thread.admit();
     }
@@ -99,7 +103,7 @@ export class AdmissionQueue {
   #mayAdmitOther(): boolean {
     if (this.#freeSlots === Number.POSITIVE_INFINITY) return true;
     if (this.#allowance <= 0) return false;
-    return !this.#isBusy() || performance.now() - this.#admittedAt > MAX_WAIT_MS;
+    return !this.#isBusy() || this.#now() - this.#admittedAt > MAX_WAIT_MS;
   }
 
   #refillAllowance(): void {

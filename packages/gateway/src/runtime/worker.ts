@@ -71,9 +71,12 @@ export class Worker {
     this.#renewals.repeat(Math.floor(leaseMs / 3), () => this.#renewLeases());
     for (const sweep of sweeps) this.#sweeps.repeat(sweepMs, sweep);
     const wakeRunnable = this.#sweeps.repeat(sweepMs, async () => {
-      // Whoever is about to claim the thread, or holds it, finds what the sweep has found.
-      for (const { threadId, isUrgent } of await findRunnableThreads(this.#services.store))
-        if (!this.#active.has(threadId) && !this.#pendingWakes.has(threadId)) void this.wake(threadId, { isUrgent });
+      for (const { threadId, isUrgent } of await findRunnableThreads(this.#services.store)) {
+        const pendingWake = this.#pendingWakes.get(threadId);
+        // Whoever is about to claim the thread, or holds it, finds what the sweep has found.
+        if (pendingWake !== undefined) this.#prioritize(threadId, pendingWake, isUrgent);
+        else if (!this.#active.has(threadId)) void this.wake(threadId, { isUrgent });
+      }
     });
     await this.#services.engine.start((threadId, options) => this.wake(threadId, options));
     // Threads that a dead gateway left should not wait for the first sweep.
@@ -85,8 +88,7 @@ export class Worker {
     const known = this.#active.get(threadId) ?? this.#pendingWakes.get(threadId);
     if (known !== undefined) {
       known.wokenAgain = true;
-      known.isUrgent ||= isUrgent;
-      if (isUrgent) this.#admission.prioritize(threadId);
+      this.#prioritize(threadId, known, isUrgent);
     }
     if (known !== undefined || this.#isStopping) return;
     const { promise: done, resolve } = Promise.withResolvers<void>();
@@ -103,6 +105,11 @@ export class Worker {
       claimed.wokenAgain = true;
       claimed.isUrgent ||= pendingWake.isUrgent;
     }
+  }
+
+  #prioritize(threadId: string, known: Pick<PendingWake, 'isUrgent'>, isUrgent: boolean): void {
+    known.isUrgent ||= isUrgent;
+    if (isUrgent) this.#admission.prioritize(threadId);
   }
 
   async #claimWhenAdmitted(threadId: string, pendingWake: PendingWake): Promise<void> {

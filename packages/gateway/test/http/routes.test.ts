@@ -3,7 +3,7 @@ import { revokeKey } from '../../src/domain/keys/api-key.ts';
 import { openPending } from '../../src/domain/pending/open-pending.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
-import { openApi } from './api.ts';
+import { type Document, openApi } from './api.ts';
 
 describe.each(databases)('the API on $kind', ({ create }) => {
   const database = forAllTests(create);
@@ -262,5 +262,32 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     expect((await post('')).status).toBe(401);
     const names = await api.store.db.selectFrom('entities').select('display_name').execute();
     expect(names.filter(({ display_name }) => ['Before', 'After'].includes(display_name))).toHaveLength(1);
+  });
+
+  test('[G51] [G52] no operation opens to a known key that was revoked, nor to the token of an entity that is gone', async () => {
+    const { id: keyId, key } = await api.done<{ id: string; key: string }>('POST', '/api/keys', {
+      name: 'admin',
+      scopes: ['admin'],
+    });
+    const [ada, bot] = [await api.person(), await api.agent()];
+    const token = await api.tokenOf(ada);
+    const ids = [ada, bot, await api.space(ada), await api.run(bot), 'nothing'];
+    for (const secret of [key, token]) expect((await api.call('GET', '/api/spaces', { secret })).status).toBe(200);
+    await api.store.transaction(async (tx) => {
+      await revokeKey(api.services, tx, keyId);
+      await tx.db.updateTable('entities').set({ deleted_at: 1 }).where('id', '=', ada).execute();
+    });
+    const { paths } = await api.done<Document>('GET', '/openapi.json');
+    const opened: string[] = [];
+    for (const [path, operations] of Object.entries(paths).filter(([path]) => path.startsWith('/api/')))
+      for (const method of Object.keys(operations))
+        for (const [secret, id, body] of [key, token].flatMap((secret) =>
+          ids.flatMap((id) => [undefined, '{}', '{'].map((body) => [secret, id, body] as const)),
+        )) {
+          const sent = { secret, ...(method === 'get' ? {} : { body }) };
+          const { status } = await api.call(method.toUpperCase(), path.replaceAll(/\{\w+\}/g, id), sent);
+          if (status !== 401) opened.push(`${status} ${method} ${path} ${body}`);
+        }
+    expect(opened).toEqual([]);
   });
 });

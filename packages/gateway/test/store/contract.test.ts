@@ -215,5 +215,24 @@ describe.each(databases.filter(({ kind }) => kind === 'postgres'))(
       await expect(write()).rejects.toMatchObject({ name: 'StoreUnavailable', inDoubt: true });
       wire.tap('commit', 'pass');
     });
+
+    test('a transaction whose commit is answered by a proxy that lost the server says that it cannot know', async () => {
+      wire.tap('commit', 'lose server');
+      const writing = tapped.transaction(async (tx) => void tx.send(insertSetting, setting('a')));
+      await expect(writing).rejects.toMatchObject({ name: 'StoreUnavailable', inDoubt: true });
+      expect(await keys()).toEqual(['a']);
+      wire.tap('commit', 'pass');
+    });
+
+    test('a transaction whose connection breaks before its commit is sent is not in doubt', async () => {
+      wire.tap('begin', 'cut before');
+      const writing = tapped.transaction(async (tx) => {
+        tx.send(insertSetting, setting('a'));
+        // What was asked for until now is on its way, and the commit waits for its answer.
+        await new Promise(process.nextTick);
+      });
+      await expect(writing).rejects.toMatchObject({ name: 'StoreUnavailable', inDoubt: false });
+      wire.tap('begin', 'pass');
+    });
   },
 );

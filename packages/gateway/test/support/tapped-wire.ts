@@ -1,7 +1,10 @@
 import { createServer, connect as openSocket, type Socket } from 'node:net';
 
-/** What happens to a command that goes through a tapped wire: it passes, is spoilt, or takes the connection down with it. */
-type Tap = 'pass' | 'spoil' | 'cut before' | 'cut after';
+/**
+ * What happens to a command that goes through a tapped wire: it passes, is spoilt, or takes the connection down with it. With `lose server`
+ * it is done, and then the wire says what PgBouncer says when its server is gone.
+ */
+type Tap = 'pass' | 'spoil' | 'cut before' | 'cut after' | 'lose server';
 
 /** A way to a PostgreSQL server on which single commands can be tampered with. */
 export interface TappedWire {
@@ -21,14 +24,20 @@ export async function tapWire(serverUrl: string): Promise<TappedWire> {
     sockets.push(client, server);
     for (const socket of [client, server]) socket.on('error', () => {}).on('close', cut);
     let isDeaf = false;
+    let isLost = false;
     client.on('data', (sent) => {
       const [command, tap] = [...taps].find(([name]) => find(sent, name) >= 0) ?? ['', 'pass'];
       if (tap === 'cut before') return cut();
       if (tap === 'spoil') sent.write('x', find(sent, command) + 1);
       if (tap === 'cut after') isDeaf = true;
+      if (tap === 'lose server') isLost = true;
       server.write(sent);
     });
-    server.on('data', (said) => (isDeaf ? cut() : client.write(said)));
+    server.on('data', (said) => {
+      if (isLost) client.end(SERVER_LOST);
+      else if (isDeaf) cut();
+      else client.write(said);
+    });
     function cut(): void {
       client.destroy();
       server.destroy();
@@ -54,4 +63,15 @@ export async function tapWire(serverUrl: string): Promise<TappedWire> {
 /** The place where a command is run: the name of its prepared statement, which its Bind message ends with. */
 function find(sent: Buffer, command: string): number {
   return sent.lastIndexOf(`\0lastcall_${command}\0`);
+}
+
+/** An ErrorResponse as PgBouncer writes it. */
+const SERVER_LOST: Buffer = errorResponse({ S: 'FATAL', C: '08P01', M: 'server conn crashed?' });
+
+function errorResponse(fields: Readonly<Record<string, string>>): Buffer {
+  const text = Object.entries(fields).map(([type, value]) => `${type}${value}\0`);
+  const body = Buffer.from(`${text.join('')}\0`);
+  const head = Buffer.from('E\0\0\0\0');
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
 }

@@ -2,7 +2,9 @@ import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
 import { toJson } from '../../src/ports/store/json.ts';
+import { findRunnableThreads } from '../../src/runtime/find-runnable-threads.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
 import { databases } from '../support/stores.ts';
@@ -83,9 +85,49 @@ describe.each(databases)('a worker on $kind', ({ create }) => {
     await waking;
     await world.stop();
   });
+
+  test('a thread that waits for a slot goes first once a sweep finds that a person waits for it', async () => {
+    const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const order: string[] = [];
+    const noting = (name: string) =>
+      scriptedModel(() => {
+        order.push(name);
+        return 'Done.';
+      });
+    const blocking = scriptedModel(async () => {
+      asked.resolve();
+      await gate.promise;
+      return 'Done.';
+    });
+    const models = { blocking, one: noting('one'), two: noting('two') };
+    const world = await openWorld({ database, models, limits: { cycles: 1 } });
+    const [busy, one, two] = [
+      await world.agent('Busy', { model: 'blocking' }),
+      await world.agent('One', { model: 'one' }),
+      await world.agent('Two', { model: 'two' }),
+    ];
+    let swept = 0;
+    const sweep = async (): Promise<void> => {
+      const found = await findRunnableThreads(world.store);
+      if (found.some(({ threadId, isUrgent }) => threadId === two && isUrgent)) swept += 1;
+    };
+    await world.worker.start({ sweeps: [sweep] });
+    const push = (agentId: string) =>
+      world.in((tx) => pushServiceEvent(world.services, tx, { agentId, source: 's', name: 'n' }));
+    await push(busy);
+    await asked.promise;
+    for (const agentId of [one, two]) await push(agentId);
+    // As a message that a gateway took and died.
+    await pushWithoutWake(world, two, { priority: 0 });
+    await expect.poll(() => swept, { timeout: 20_000 }).toBeGreaterThan(3);
+    gate.resolve();
+    await world.idle();
+    expect(order).toEqual(['two', 'one']);
+    await world.stop();
+  });
 });
 
-async function pushWithoutWake({ store }: World, agentId: string): Promise<void> {
+async function pushWithoutWake({ store }: World, agentId: string, { priority = 1 } = {}): Promise<void> {
   const now = Date.now();
   const event = { type: 'service', source: 'test', name: 'lost', data: null } as const;
   await store.transaction(({ db }) =>
@@ -95,7 +137,7 @@ async function pushWithoutWake({ store }: World, agentId: string): Promise<void>
         agent_id: agentId,
         event_id: 'lost',
         type: 'service',
-        priority: 1,
+        priority,
         payload: toJson(event),
         status: 'pending',
         attempts: 0,

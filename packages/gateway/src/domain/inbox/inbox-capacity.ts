@@ -30,7 +30,7 @@ export async function countWaiting(db: Kysely<Tables>, agentId: string): Promise
   return Number(counted.waiting);
 }
 
-/** More events than can be written for one agent at the same moment: a gateway has 20 connections. */
+/** More events than can be written for one agent at the same moment: a gateway has 10 connections. */
 const MAX_CONCURRENT_PUSHES = 200;
 
 /**

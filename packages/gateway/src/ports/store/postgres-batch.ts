@@ -1,5 +1,6 @@
 import type { QueryResult } from 'kysely';
 import { type Connection, DatabaseError, type Submittable, types } from 'pg';
+import { isStaleStatement } from './postgres-error.ts';
 import { toPostgresText } from './postgres-text.ts';
 
 /** One statement of a batch. Without a name it is parsed each time. */
@@ -13,7 +14,8 @@ export interface BatchStatement {
 type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
 
 /**
- * The statements that a connection has prepared, by name. One that failed when it was first run may be prepared or not.
+ * The statements that a connection has prepared, by name. One that failed when it was first run may be prepared or not, and so may
+ * all of them once one is stale.
  */
 export type Prepared = Map<string, Columns | 'unsure'>;
 
@@ -51,6 +53,7 @@ export class Batch implements Submittable {
   readonly #statements: Sent[] = [];
   /** The place of the statement whose answer comes next. */
   #next = 0;
+  #isSent = false;
 
   constructor(prepared: Prepared, onEnd: () => void) {
     this.#prepared = prepared;
@@ -66,6 +69,7 @@ export class Batch implements Submittable {
 
   /** Called by the driver when the connection is free. */
   submit(connection: Connection): void {
+    this.#isSent = true;
     const { stream } = connection;
     stream.cork();
     const parsed = new Set<string>();
@@ -113,21 +117,24 @@ export class Batch implements Submittable {
     if (statement === undefined) return;
     const { name, columns, rows, resolve } = statement;
     if (name !== undefined) this.#prepared.set(name, columns);
-    const [command, ...counts] = text.split(' ');
-    resolve({ rows: rows as never[], numAffectedRows: BigInt(counts.at(-1) ?? 0), command });
+    // Not every command counts rows: there is INSERT 0 3, and there is LOCK TABLE.
+    const [count = 0] = /\d+$/.exec(text) ?? [];
+    resolve({ rows: rows as never[], numAffectedRows: BigInt(count), command: text.split(' ')[0] });
   }
 
   /**
    * The current statement failed, or the connection broke. The server skips what is behind a statement that failed; if
-   * the connection broke, nobody knows how far it came.
+   * the connection broke, nobody knows how far it came, unless it broke before anything was sent.
    */
   handleError(error: unknown): void {
     const [failed, ...skipped] = this.#statements.slice(this.#next);
+    if (isStaleStatement(error)) for (const name of this.#prepared.keys()) this.#prepared.set(name, 'unsure');
     if (failed?.name !== undefined && !this.#prepared.has(failed.name)) this.#prepared.set(failed.name, 'unsure');
     this.#next = this.#statements.length;
-    failed?.reject(error);
-    const reason = error instanceof DatabaseError ? new StatementSkipped(error) : error;
-    for (const { reject } of skipped) reject(reason);
+    const reason = this.#isSent ? error : new StatementNotSent(error);
+    failed?.reject(reason);
+    const behind = isAnswerOfServer(error) ? new StatementSkipped(error) : reason;
+    for (const { reject } of skipped) reject(behind);
     this.#onEnd();
   }
 
@@ -137,6 +144,20 @@ export class Batch implements Submittable {
 
   #current(): Sent | undefined {
     return this.#statements[this.#next];
+  }
+}
+
+/** A proxy answers too, with an error of class 08, when it has lost the server. What that has done by then is unknown. */
+function isAnswerOfServer(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code?.startsWith('08') !== true;
+}
+
+/** A statement was not run, because the connection was gone before it could be sent. */
+class StatementNotSent extends Error {
+  readonly code = 'unsent';
+
+  constructor(cause: unknown) {
+    super('The statement was not sent, because the connection is gone.', { cause });
   }
 }
 

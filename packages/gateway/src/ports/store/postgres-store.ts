@@ -2,7 +2,7 @@ import { type DatabaseConnection, Kysely, PostgresDialect, sql } from 'kysely';
 import { kyselyOn } from './kysely-on.ts';
 import { migrate } from './migrate.ts';
 import { BatchingDriver, postgresDialect } from './postgres-driver.ts';
-import { codeOf } from './postgres-error.ts';
+import { codeOf, isStaleStatement } from './postgres-error.ts';
 import { createPool, createStorePool } from './postgres-pool.ts';
 import { type BegunTransaction, runTransaction, type TransactionSource } from './run-transaction.ts';
 import type { Store } from './store.ts';
@@ -11,7 +11,7 @@ import type { Tables } from './tables.ts';
 
 export interface PostgresOptions {
   readonly url: string;
-  /** Default 20. */
+  /** Default 10. */
   readonly connections?: number;
 }
 
@@ -89,13 +89,24 @@ class DatabaseClock {
     return Date.now() + this.#ahead;
   }
 
+  /** On a connection that is there: the time it takes to connect is not the time that the answer is old. */
   async ask(db: Kysely<Tables>): Promise<void> {
-    const asked = Date.now();
-    const { rows } = await sql<{
-      now: number;
-    }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(db);
-    const answered = Date.now();
-    if (rows[0] !== undefined) this.#ahead = Math.round(rows[0].now - (asked + answered) / 2);
+    await db.connection().execute(async (connected) => {
+      const asked = Date.now();
+      const { rows } = await sql<{
+        now: number;
+      }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(connected);
+      if (rows[0] !== undefined) this.#learn(rows[0].now, { asked, answered: Date.now() });
+    });
+  }
+
+  /**
+   * The answer was given at some moment between the two. A clock that would be right at one of them stays as it is: a busy process
+   * reads answers late, and would set it back.
+   */
+  #learn(now: number, { asked, answered }: { asked: number; answered: number }): void {
+    const isRight = asked + this.#ahead <= now + 1 && now - 1 <= answered + this.#ahead;
+    if (!isRight) this.#ahead = Math.round(now - (asked + answered) / 2);
   }
 }
 
@@ -111,6 +122,8 @@ async function tryAgain<T>(run: (onDoubt: () => void) => Promise<T>): Promise<T>
         inDoubt = true;
       });
     } catch (error) {
+      // The statements of that connection are prepared again.
+      if (isStaleStatement(error) && tries < TRIES) continue;
       if (!CONFLICTS.has(codeOf(error))) throw inDoubt ? doubted(error) : error;
       // Others were in the way each time: nothing is wrong with what was asked for, and later it may be done.
       if (tries === TRIES) throw new StoreUnavailable(error);

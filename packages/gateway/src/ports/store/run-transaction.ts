@@ -4,7 +4,7 @@ import type { Dialect } from './dialect.ts';
 import { type Failure, isFollowUpError, throwFirst } from './follow-up-error.ts';
 import type { Statement } from './statement.ts';
 import type { Sent, TransactionOptions, Tx } from './store.ts';
-import { StoreMisuse } from './store-error.ts';
+import { StoreMisuse, StoreUnavailable } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
 const transactions = new AsyncLocalStorage<{ open: boolean }>();
@@ -130,7 +130,7 @@ class OpenTransaction implements Tx {
     const committing = this.#begun.commit().then(nothing, toFailure);
     const failures = await this.#end();
     const committed = await committing;
-    // It may have been made all the same, unless the database itself says that it was not.
+    // It may have been made all the same, unless the database itself says that it was not, or was never asked.
     if (committed !== undefined && !isUndone(committed.error)) onDoubt?.();
     throwFirst([...failures, committed]);
   }
@@ -167,7 +167,12 @@ class SentStatement<Row> implements Sent<Row> {
 }
 
 function isUndone(error: unknown): boolean {
-  return error instanceof AbortedTransactionError || isFollowUpError(error);
+  return error instanceof AbortedTransactionError || isFollowUpError(error) || isUnsent(error);
+}
+
+/** Whether the database was never asked, because the connection was gone. */
+function isUnsent(error: unknown): boolean {
+  return error instanceof StoreUnavailable && (error.cause as { code?: unknown } | null)?.code === 'unsent';
 }
 
 const over = (): StoreMisuse =>

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { IS_WAITING } from '../../domain/waiting-events.ts';
 import type { Services } from '../../ports/services.ts';
+import { nowOrLater } from '../../ports/store/now-or-later.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { fenced, type Lease } from './lease.ts';
@@ -46,7 +47,8 @@ const clearLeaseIfIdle = statement((db, { threadId, now }: Params<{ threadId: st
             .select('inbox_events.id')
             .where('inbox_events.agent_id', '=', threadId)
             .where(IS_WAITING)
-            .where(sql<number>`+available_at`, '<=', now),
+            // The release may wait for whoever claims the thread, who leaves the events that came meanwhile to its holder.
+            .where(sql<number>`+available_at`, '<=', nowOrLater(db, now)),
         ),
       ),
     )

@@ -1,0 +1,42 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
+import type { Store } from '../../src/ports/store/store.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { onPostgres } from '../support/stores.ts';
+
+const database = forAllTests(onPostgres.create);
+
+/** By how much the store's clock differs from this machine's, which is the server's too. */
+const differenceOf = async (store: Store): Promise<number> => {
+  const now = await store.transaction(async (tx) => tx.now());
+  return Math.abs(now - Date.now());
+};
+
+test('the time that it takes to connect does not move the clock of the database', async () => {
+  const url = new URL(database.location);
+  url.searchParams.set('options', '-c post_auth_delay=2');
+  const store = await openPostgresStore({ url: url.href, connections: 1 });
+  const difference = await differenceOf(store);
+  await store.close();
+  // Half of the two seconds, if they counted.
+  expect(difference).toBeLessThan(800);
+});
+
+test('an answer that a busy process reads late does not move the clock of the database', async () => {
+  const store = await database.open();
+  let isAnswered = false;
+  const asking = store.ping().then(() => {
+    isAnswered = true;
+  });
+  while (!isAnswered) {
+    const until = Date.now() + 1_000;
+    while (Date.now() < until);
+    await turnOfTheLoop();
+  }
+  await asking;
+  const difference = await differenceOf(store);
+  await store.close();
+  // Half of the second, if it counted.
+  expect(difference).toBeLessThan(300);
+});

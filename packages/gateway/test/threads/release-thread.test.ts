@@ -1,0 +1,30 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
+import { claimThread, fenced } from '../../src/runtime/lease/lease.ts';
+import { releaseIfIdle } from '../../src/runtime/lease/release-thread.ts';
+import { until } from '../processes/until.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
+import { holdLock, overlapping } from '../support/held-lock.ts';
+
+describeIdleWorld({ title: 'a thread that is released', on: overlapping }, ({ world, database }) => {
+  test('[G9] a thread is not released when an event comes while the release waits for a lock', async () => {
+    const bot = await world.agent();
+    const held = await world.in((tx) => claimThread(tx, bot, { owner: 'a', leaseMs: 60_000 }));
+    if (held === undefined) throw new Error('Somebody else holds the thread.');
+    const lock = await holdLock(database, 'select id from threads where id = $1 for update', [bot]);
+    const releasing = fenced(world.store, held.lease, async (tx) => releaseIfIdle(tx, held.lease));
+    await lock.waitedFor();
+    await world.in((tx) => pushServiceEvent(world.services, tx, { agentId: bot, source: 's', name: 'n' }));
+    await until('the event is due by the clock of the database', async () => {
+      const { rows } =
+        await sql`select id from inbox_events where available_at <= extract(epoch from now()) * 1000`.execute(
+          world.store.db,
+        );
+      return rows.length > 0;
+    });
+    await lock.release();
+    const isReleased = await releasing;
+    expect(isReleased()).toBe(false);
+  });
+});
