@@ -5,8 +5,16 @@ import { toolNameProblem } from './reserved-tool-names.ts';
 import type { Answerers, ToolConfig, ToolConfigInput, ToolDisplay } from './tool-config.ts';
 import { answerersSchema, displaySchema, expiresInMsSchema, toolConfigSchema } from './tool-config-schema.ts';
 
-/** A tool of the configuration file, ready to be given to agents. `isVisible` takes both kinds. */
-export type RegisteredTool = TypescriptTool | (ToolConfig & { readonly kind: 'configured' });
+/** A tool of the configuration file or of the registry, ready to be given to agents. `isVisible` takes both kinds. */
+export type RegisteredTool = TypescriptTool | ConfiguredTool;
+
+interface ConfiguredTool extends ToolConfig {
+  readonly kind: 'configured';
+  /** Of a tool of the registry. */
+  readonly id?: string | undefined;
+  /** Raised by every change. Of a tool of the registry. */
+  readonly version?: number | undefined;
+}
 
 interface TypescriptTool extends TypescriptSettings {
   readonly kind: 'typescript';
@@ -138,5 +146,10 @@ function isObject(value: unknown): value is object {
 export function findTool(tools: RegisteredTools, nameOrId: string): RegisteredTool | undefined {
   return Object.hasOwn(tools, nameOrId)
     ? tools[nameOrId]
-    : Object.values(tools).find((one) => one.kind === 'typescript' && 'id' in one.tool && one.tool.id === nameOrId);
+    : Object.values(tools).find((one) => toolId(one) === nameOrId);
+}
+
+function toolId(one: RegisteredTool): unknown {
+  if (one.kind === 'configured') return one.id;
+  return 'id' in one.tool ? one.tool.id : undefined;
 }
