@@ -1,9 +1,16 @@
 import { type AiSdkTool, type AnyTool, LastcallError, mergeToolSets } from '@lastcall/core';
 import { z } from 'zod';
 import { type Checked, type ConfigProblem, check, formatPath } from './config-problem.ts';
+import type { MiddlewareConfig } from './middleware-config.ts';
 import { toolNameProblem } from './reserved-tool-names.ts';
 import type { Answerers, ToolConfig, ToolConfigInput, ToolDisplay } from './tool-config.ts';
-import { answerersSchema, displaySchema, expiresInMsSchema, toolConfigSchema } from './tool-config-schema.ts';
+import {
+  answerersSchema,
+  displaySchema,
+  expiresInMsSchema,
+  toolConfigSchema,
+  toolMiddlewareSchema,
+} from './tool-config-schema.ts';
 
 /** A tool of the configuration file or of the registry, ready to be given to agents. `isVisible` takes both kinds. */
 export type RegisteredTool = TypescriptTool | ConfiguredTool;
@@ -35,6 +42,8 @@ export interface TypescriptSettings {
   readonly answerers?: Answerers | undefined;
   /** How long its calls wait for approval. */
   readonly expiresInMs?: number | undefined;
+  /** Middleware around its calls alone, inside that of the agent. The first is the outermost. */
+  readonly middleware?: readonly MiddlewareConfig[] | undefined;
 }
 
 /** A tool under its name in the configuration file: plain, with settings, or as data (whose name is the key). */
@@ -59,6 +68,7 @@ const settingsSchema = z.strictObject({
   display: displaySchema.optional(),
   answerers: answerersSchema.optional(),
   expiresInMs: expiresInMsSchema.optional(),
+  middleware: toolMiddlewareSchema.optional(),
 });
 
 /** `base` is the path of the tools in the configuration. */

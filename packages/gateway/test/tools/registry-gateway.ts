@@ -1,4 +1,4 @@
-import { scriptedModel } from '@lastcall/core/testing';
+import { type ScriptedReply, scriptedModel } from '@lastcall/core/testing';
 import { startTestGateway, type TestGateway, type TestGatewayOptions, waitFor } from '@lastcall/gateway/testing';
 import { isFirstStep } from '../support/requests.ts';
 import type { Database } from '../support/stores.ts';
@@ -19,8 +19,8 @@ export interface Ended {
 
 /** A real gateway over HTTP whose model calls what the test asks it to, in the first step of each cycle. */
 export interface RegistryGateway extends TestGateway {
-  /** What the model calls in the next cycles. */
-  calls: readonly { readonly toolName: string; readonly input?: unknown }[];
+  /** What the model says in the first step of the next cycles: mostly the calls that it makes. */
+  calls: ScriptedReply;
   /** Sends an event to the agent, and gives how the calls of its cycle ended. */
   runCycle(agentId: string): Promise<readonly Ended[]>;
   cyclesEnded(agentId: string): Promise<number>;
@@ -32,7 +32,7 @@ export async function startRegistryGateway(
   database: Database,
   options: Omit<TestGatewayOptions, 'model'> = {},
 ): Promise<RegistryGateway> {
-  const model = scriptedModel((request) => (isFirstStep(request) ? [...started.calls] : 'Done.'));
+  const model = scriptedModel((request) => (isFirstStep(request) ? started.calls : 'Done.'));
   const settings = database.kind === 'postgres' ? { databaseUrl: database.location } : { home: database.location };
   const gateway = await startTestGateway({ ...options, ...settings, model });
   const runsOf = async (agentId: string): Promise<readonly { id: string; status: string }[]> =>

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   type AnyTool,
   configureTools,
@@ -15,6 +16,7 @@ import {
 import { advertise } from '@lastcall/core/internal';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { GatewayLimits } from '../../config/limits.ts';
+import type { MiddlewareConfig } from '../../config/middleware-config.ts';
 import { findTool, type RegisteredTool, type RegisteredTools } from '../../config/registered-tool.ts';
 import type { Answerers, ToolConfig, ToolDisplay } from '../../config/tool-config.ts';
 import { hasUrl, isInteractive, isVisible } from '../../config/visibility.ts';
@@ -52,6 +54,10 @@ export interface CycleTools {
   named(name: string): CycleTool | undefined;
   /** False for built-in tools: what they read changes. */
   isWithoutEffects(name: string): boolean;
+  /** A text that changes with what a tool as data says: another one's results are not its own. */
+  versionOf(name: string): string;
+  /** The middleware of single tools, by name. */
+  readonly middleware: ReadonlyMap<string, readonly MiddlewareConfig[]>;
 }
 
 /**
@@ -83,12 +89,22 @@ function makeTools(registry: Registry, { config, registryTools }: ToolOwner, lim
   const registered = (config.tools ?? []).map((reference) => findRegistered(reference, registry.tools, registryTools));
   const own = Object.fromEntries(registered.map((one) => [one.name, toTool(one, registry)]));
   const known = new Map(registered.map((one) => [one.name, toCycleTool(one, own)]));
+  const versions = new Map(registered.map((one) => [one.name, versionOf(one)]));
   return {
     tools: mergeToolSets(builtInTools(limits), own),
     isAnyVisible: [...known.values()].some((one) => one.isVisible),
     named: (name) => known.get(name),
+    versionOf: (name) => versions.get(name) ?? '',
+    middleware: new Map(
+      registered.flatMap(({ name, middleware = [] }) => (middleware.length === 0 ? [] : [[name, middleware]])),
+    ),
     isWithoutEffects: (name) => (own[name] as Partial<AnyTool> | undefined)?.effects === 'none',
   };
+}
+
+/** A tool in TypeScript stays the same as long as the process. */
+function versionOf(one: RegisteredTool): string {
+  return one.kind === 'typescript' ? '' : createHash('sha256').update(toJson(one)).digest('base64');
 }
 
 type BuiltInLimits = Pick<GatewayLimits, 'messageCharacters'>;
