@@ -10,6 +10,7 @@ import { resolveSettings, type Settings } from './config/settings.ts';
 import { ensureFirstKey } from './domain/keys/first-key.ts';
 import { tokenSecret } from './domain/keys/tokens.ts';
 import { sweepsOf } from './domain/sweep.ts';
+import { logHiddenTools } from './domain/tools/hidden-tools.ts';
 import { modelFinder } from './models/find-model.ts';
 import { openServices } from './open-services.ts';
 import { createEgress } from './ports/egress/egress.ts';
@@ -137,6 +138,7 @@ async function start(starting: Starting): Promise<Running> {
   try {
     const firstKey = await ensureFirstKey(services, settings);
     await seed(services, config);
+    await logHiddenTools(services, Object.keys(config.tools));
     const metrics = createMetrics();
     const registry: Registry = {
       tools: config.tools,

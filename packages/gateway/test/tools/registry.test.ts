@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { forAllTests, forEachTest } from '../support/for-all-tests.ts';
 import { databases, onPostgres } from '../support/stores.ts';
 import { startWebSite } from '../support/web-site.ts';
+import { type LogEntry, recordLogs } from '../support/world.ts';
 import { type RegistryGateway, startRegistryGateway } from './registry-gateway.ts';
 
 const fixed = (name: string, value: unknown): object => ({ name, executionType: 'internal', execution: { value } });
@@ -188,6 +189,49 @@ describe.each(databases)('the tool registry on $kind', ({ create }) => {
         { status: 'ok', value: 'noon' },
       ]);
     }
+  });
+
+  test('an agent that is created while its tool is deleted either has the tool taken from it or is refused', async () => {
+    const gateway = await start();
+    for (let round = 0; round < 15; round++) {
+      await gateway.api('/api/tools', fixed('weather', round));
+      const agent = { name: 'Bot', instructions: '', tools: ['weather'] };
+      const [made, deleted] = await Promise.all([
+        gateway.request('/api/agents', agent),
+        remove(gateway, '/api/tools/weather'),
+      ]);
+      expect([201, 422]).toContain(made.status);
+      expect(deleted.status).toBe(200);
+      const { id } = (await made.json()) as { id?: string };
+      if (id !== undefined) expect((await gateway.api(`/api/agents/${id}`)).config.tools).toEqual([]);
+    }
+  });
+
+  test('of two tools of one name that are registered at once, one is refused', async () => {
+    const gateway = await start();
+    for (let round = 0; round < 10; round++) {
+      const answers = await Promise.all(
+        [1, 2, 3].map((value) => gateway.request('/api/tools', fixed(`tool_${round}`, value))),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+    }
+  });
+
+  test('a tool that the file has been given later comes before one of the registry with its name, and the log says so', async () => {
+    const first = await start();
+    const made = await first.api('/api/tools', fixed('ping', 'registered'));
+    const agent = await agentWith(first, ['ping']);
+    await first.stop();
+    gateways.length = 0;
+    const logs: LogEntry[] = [];
+    const gateway = await start({ tools: { ping: { tool: ping, visible: false } }, logger: recordLogs(logs) });
+    expect(logs).toContainEqual(
+      expect.objectContaining({ level: 'warn', message: expect.stringContaining(`"ping" (${made.id})`) }),
+    );
+    gateway.calls = [{ toolName: 'ping', input: { n: 1 } }];
+    expect(await gateway.runCycle(agent)).toMatchObject([{ outcome: { value: 2 } }]);
+    expect((await gateway.api('/api/tools/ping')).source).toBe('file');
+    expect((await gateway.api(`/api/tools/${made.id}`)).source).toBe('api');
   });
 
   test.each(['changed', 'deleted'])('[G35] a call that waits is answered after its tool was %s', async (how) => {
