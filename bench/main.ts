@@ -8,6 +8,7 @@ import { benchGatewayDurableStep } from './gateway/durable-step.bench.ts';
 import { benchGatewayFirstSign } from './gateway/first-sign.bench.ts';
 import { benchGatewayHttpTool } from './gateway/http-tool.bench.ts';
 import { benchGatewayPostedMessages } from './gateway/posted-messages.bench.ts';
+import { benchGatewayRegisteredTools } from './gateway/registered-tools.bench.ts';
 import { benchGatewaySleepingAgents } from './gateway/sleeping-agents.bench.ts';
 import { benchGatewayThousandAgents } from './gateway/thousand-agents.bench.ts';
 import { benchHostFiles } from './host-files.bench.ts';
@@ -27,6 +28,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchHostFiles,
   benchMachines,
   benchGatewayHttpTool,
+  benchGatewayRegisteredTools,
   benchGatewayFirstSign,
   benchGatewayDurableStep,
   benchGatewayThousandAgents,

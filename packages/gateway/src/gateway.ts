@@ -10,11 +10,13 @@ import { resolveSettings, type Settings } from './config/settings.ts';
 import { ensureFirstKey } from './domain/keys/first-key.ts';
 import { tokenSecret } from './domain/keys/tokens.ts';
 import { sweepsOf } from './domain/sweep.ts';
+import { logHiddenTools } from './domain/tools/hidden-tools.ts';
 import { modelFinder } from './models/find-model.ts';
 import { openServices } from './open-services.ts';
 import { createEgress } from './ports/egress/egress.ts';
 import type { Services } from './ports/services.ts';
 import { atMost } from './runtime/at-most.ts';
+import type { Registry } from './runtime/cycle/registry.ts';
 import { Worker } from './runtime/worker.ts';
 import { seed } from './seed.ts';
 import { KnownSecrets } from './telemetry/known-secrets.ts';
@@ -136,21 +138,24 @@ async function start(starting: Starting): Promise<Running> {
   try {
     const firstKey = await ensureFirstKey(services, settings);
     await seed(services, config);
+    await logHiddenTools(services, Object.keys(config.tools));
     const metrics = createMetrics();
-    const app = createApp(services, {
-      metrics,
-      tokenSecret: await tokenSecret(services.store),
-      corsOrigins: config.corsOrigins,
-      isKnownTool: (name) => findTool(config.tools, name) !== undefined,
-    });
-    const worker = new Worker(services, {
+    const registry: Registry = {
       tools: config.tools,
       model: models(starting),
       agentLimits: config.limits.agent ?? {},
       metrics,
       redact: starting.redact,
       outgoing: { egress, secrets: starting.secrets },
+    };
+    const app = createApp(services, {
+      metrics,
+      tokenSecret: await tokenSecret(services.store),
+      corsOrigins: config.corsOrigins,
+      isKnownTool: (name) => findTool(config.tools, name) !== undefined,
+      registry,
     });
+    const worker = new Worker(services, registry);
     metrics.gauge('lastcall_cycles_running', 'Cycles under way now.', () => worker.busy);
     const close = async (): Promise<void> => {
       await egress.close();

@@ -25,6 +25,8 @@ export interface CallRun {
   readonly written: unknown;
   /** The parsed arguments, if they were parsed before. The tool gets this object and may change it. */
   readonly read?: ReadArguments | undefined;
+  /** The reply that asked for the call was cut off, and perhaps in the middle of its arguments. */
+  readonly isCutOff?: boolean | undefined;
   readonly idempotencyKey: string;
   /** What the model's provider gave, where it executed the call itself. */
   readonly provided: { readonly result: unknown; readonly isError: boolean } | undefined;

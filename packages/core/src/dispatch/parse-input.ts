@@ -36,10 +36,11 @@ async function askRepair(
   problems: readonly Problem[],
 ): Promise<unknown> {
   const middleware = [...run.middleware, ...tool.middleware].find((one) => one.repair !== undefined);
-  if (middleware?.repair === undefined) return undefined;
+  // Half of the arguments would look whole once they are mended: `{"amount":12` may have been going to be 1200.
+  if (middleware?.repair === undefined || run.isCutOff === true) return undefined;
   try {
     const jsonSchema = await tool.input.jsonSchema();
-    return await middleware.repair({ toolName: run.toolName, input, problems, jsonSchema });
+    return await middleware.repair({ callId: run.callId, toolName: run.toolName, input, problems, jsonSchema });
   } catch (error) {
     // The arguments are as broken as before: that is the outcome, and the failed repair is the operator's concern.
     run.logger.warn(`Repairing the arguments of "${run.toolName}" failed.`, error);

@@ -28,7 +28,10 @@ export interface MiddlewareFor<Context> {
     request: ModelRequest,
     ctx: { readonly step: number },
   ): Promise<ModelReply>;
-  /** Mends arguments that did not fit: asked once, and what it gives is checked again. Undefined: cannot be mended. */
+  /**
+   * Mends arguments that did not fit: asked once, and what it gives is checked again. Undefined: cannot be mended. Not asked about a
+   * reply that was cut off: what is missing there is not known.
+   */
   repair?(broken: BrokenInput): unknown;
 }
 
@@ -40,6 +43,7 @@ export interface MiddlewareCall {
 
 /** Arguments that did not fit, and why. */
 export interface BrokenInput {
+  readonly callId: string;
   readonly toolName: string;
   /** The arguments as the model wrote them. */
   readonly input: unknown;

@@ -16,7 +16,7 @@ import { type CallDetails, TurnCall } from './turn-call.ts';
 
 /** Settles every call of a reply that is not settled yet, in order, and gives them all. */
 export function settleBatch(turn: Turn, step: StepTools, reply: FoundReply): Promise<readonly Ended[]> {
-  return new Batch(turn, step, reply.inputs).settle(planBatch(reply.entry.calls, step.plan));
+  return new Batch(turn, step, reply).settle(planBatch(reply.entry.calls, step.plan));
 }
 
 /** A reply of the model; or one that was found in the transcript, whose arguments are still to be read. */
@@ -29,12 +29,14 @@ class Batch {
   readonly #inputs: readonly ReadArguments[] | undefined;
   /** What was settled before, where the reply was found. Of one that has just come, nothing can be known yet. */
   readonly #settled: ReadonlyMap<string, Settlement> | undefined;
+  readonly #isCutOff: boolean;
   readonly #ended: Ended[] = [];
 
-  constructor(turn: Turn, step: StepTools, inputs: readonly ReadArguments[] | undefined) {
+  constructor(turn: Turn, step: StepTools, { entry, inputs }: FoundReply) {
     this.#turn = turn;
     this.#step = step;
     this.#inputs = inputs;
+    this.#isCutOff = CUT_OFF.has(entry.finishReason);
     if (inputs === undefined) this.#settled = new Map(turn.progress.settled.map((one) => [one.callId, one]));
   }
 
@@ -101,7 +103,7 @@ class Batch {
     details: CallDetails & { readonly call: PlannedCall },
   ): Settlement | Promise<Settlement> {
     if (refused !== undefined) return settleUnrun(this.#turn, details.call, refused);
-    const run = new TurnCall(this.#turn, this.#step, details);
+    const run = new TurnCall(this.#turn, this.#step, { ...details, isCutOff: this.#isCutOff });
     return details.beside === true ? this.#runBeside(run) : dispatchRun(run);
   }
 
@@ -128,6 +130,9 @@ class Batch {
     return call.role === 'rewind' ? rewindRefusal(this.#turn, this.#step) : undefined;
   }
 }
+
+/** How a reply ends that may lack its last words. */
+const CUT_OFF: ReadonlySet<string> = new Set(['length', 'content-filter', 'error']);
 
 /** Calls are told of in the order they were asked for, whichever ran first. */
 function inCallOrder(ended: readonly Ended[], plan: BatchPlan): readonly Ended[] {

@@ -28,6 +28,8 @@ export interface CallDetails {
   readonly call: RequestedCall & { readonly role?: CallRole };
   /** Its arguments, where they were read for the reply. */
   readonly read?: ReadArguments | undefined;
+  /** The reply that asked for it did not come to its end. */
+  readonly isCutOff?: boolean | undefined;
   readonly answer: Answer | undefined;
   /** The turn had gone on without it. */
   readonly late?: true;
@@ -72,6 +74,10 @@ export class TurnCall implements CallRun {
     const { read } = this.#details;
     // A copy, because what a tool does to its arguments must not change what the model is shown that it wrote.
     return read !== undefined && 'value' in read ? { value: cloneJson(read.value) } : read;
+  }
+
+  get isCutOff(): boolean | undefined {
+    return this.#details.isCutOff;
   }
 
   get idempotencyKey(): string {

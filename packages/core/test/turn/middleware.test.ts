@@ -222,6 +222,20 @@ test('repair: arguments that do not fit are mended once, and what it gives is ch
   ]);
 });
 
+test.each(['length', 'content-filter', 'error'] as const)(
+  '[X22] repair is not asked about the calls of a reply that ended with %s: what is missing is not known',
+  async (unified) => {
+    const asked: unknown[] = [];
+    const pay = tool({ description: 'Pays.', inputSchema: z.object({ amount: z.number() }), execute: () => 'paid' });
+    const calls = [{ toolName: 'pay', input: '{"amount":12' }];
+    const model = scriptedModel([{ calls, finishReason: { unified, raw: unified } }, 'Done.']);
+    const middleware = [repair((broken) => (asked.push(broken.callId), { amount: 12 }))];
+    const { settlements } = await runTurn({ model, prompt: 'Pay', tools: { pay }, middleware });
+    expect(settlements).toMatchObject([{ outcome: { status: 'error', code: 'invalid_input' } }]);
+    expect(asked).toEqual([]);
+  },
+);
+
 test('repair: one that throws leaves the arguments as invalid as they were', async () => {
   const { count } = counter();
   const mend = repair(() => {

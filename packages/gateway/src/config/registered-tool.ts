@@ -1,12 +1,27 @@
 import { type AiSdkTool, type AnyTool, LastcallError, mergeToolSets } from '@lastcall/core';
 import { z } from 'zod';
 import { type Checked, type ConfigProblem, check, formatPath } from './config-problem.ts';
+import type { MiddlewareConfig } from './middleware-config.ts';
 import { toolNameProblem } from './reserved-tool-names.ts';
 import type { Answerers, ToolConfig, ToolConfigInput, ToolDisplay } from './tool-config.ts';
-import { answerersSchema, displaySchema, expiresInMsSchema, toolConfigSchema } from './tool-config-schema.ts';
+import {
+  answerersSchema,
+  displaySchema,
+  expiresInMsSchema,
+  toolConfigSchema,
+  toolMiddlewareSchema,
+} from './tool-config-schema.ts';
 
-/** A tool of the configuration file, ready to be given to agents. `isVisible` takes both kinds. */
-export type RegisteredTool = TypescriptTool | (ToolConfig & { readonly kind: 'configured' });
+/** A tool of the configuration file or of the registry, ready to be given to agents. `isVisible` takes both kinds. */
+export type RegisteredTool = TypescriptTool | ConfiguredTool;
+
+interface ConfiguredTool extends ToolConfig {
+  readonly kind: 'configured';
+  /** Of a tool of the registry. */
+  readonly id?: string | undefined;
+  /** Raised by every change. Of a tool of the registry. */
+  readonly version?: number | undefined;
+}
 
 interface TypescriptTool extends TypescriptSettings {
   readonly kind: 'typescript';
@@ -27,6 +42,8 @@ export interface TypescriptSettings {
   readonly answerers?: Answerers | undefined;
   /** How long its calls wait for approval. */
   readonly expiresInMs?: number | undefined;
+  /** Middleware around its calls alone, inside that of the agent. The first is the outermost. */
+  readonly middleware?: readonly MiddlewareConfig[] | undefined;
 }
 
 /** A tool under its name in the configuration file: plain, with settings, or as data (whose name is the key). */
@@ -51,6 +68,7 @@ const settingsSchema = z.strictObject({
   display: displaySchema.optional(),
   answerers: answerersSchema.optional(),
   expiresInMs: expiresInMsSchema.optional(),
+  middleware: toolMiddlewareSchema.optional(),
 });
 
 /** `base` is the path of the tools in the configuration. */
@@ -138,5 +156,10 @@ function isObject(value: unknown): value is object {
 export function findTool(tools: RegisteredTools, nameOrId: string): RegisteredTool | undefined {
   return Object.hasOwn(tools, nameOrId)
     ? tools[nameOrId]
-    : Object.values(tools).find((one) => one.kind === 'typescript' && 'id' in one.tool && one.tool.id === nameOrId);
+    : Object.values(tools).find((one) => toolId(one) === nameOrId);
+}
+
+function toolId(one: RegisteredTool): unknown {
+  if (one.kind === 'configured') return one.id;
+  return 'id' in one.tool ? one.tool.id : undefined;
 }

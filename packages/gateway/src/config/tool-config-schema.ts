@@ -1,5 +1,6 @@
 import type { JsonSchemaObject } from '@lastcall/core';
 import { z } from 'zod';
+import { type MiddlewareConfig, middlewareSchema } from './middleware-config.ts';
 import { toolNameProblem } from './reserved-tool-names.ts';
 import type { Answerers, ToolConfig, ToolDisplay } from './tool-config.ts';
 import { toolProblems } from './tool-rules.ts';
@@ -30,6 +31,8 @@ export const answerersSchema: z.ZodType<Answerers> = z
 // Ten years: the time it runs out must still be a date.
 export const expiresInMsSchema: z.ZodType<number> = z.int().min(1).max(315_576_000_000);
 
+export const toolMiddlewareSchema: z.ZodType<readonly MiddlewareConfig[]> = z.array(middlewareSchema).max(20);
+
 const toolNameSchema: z.ZodType<string> = z.string().superRefine((name, ctx) => {
   const problem = toolNameProblem(name);
   if (problem !== undefined) ctx.addIssue({ code: 'custom', message: problem });
@@ -57,6 +60,7 @@ export const toolConfigSchema: z.ZodType<ToolConfig> = z
     expiresInMs: expiresInMsSchema.optional(),
     answerers: answerersSchema.optional(),
     resultSchema: schemaObject.optional(),
+    middleware: toolMiddlewareSchema.optional(),
   })
   .transform(({ description, execution: { display, ...execution } = {}, ...rest }, ctx): ToolConfig => {
     const named = { ...rest, description: description?.trim() ?? rest.name };

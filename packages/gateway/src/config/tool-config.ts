@@ -1,4 +1,5 @@
 import type { JsonSchemaObject } from '@lastcall/core';
+import type { MiddlewareConfig } from './middleware-config.ts';
 import type { ExecutionType } from './visibility.ts';
 
 /** A tool as data. The registry holds it, or an agent's configuration inline. */
@@ -23,6 +24,8 @@ export interface ToolConfig {
   readonly expiresInMs?: number | undefined;
   /** Who may answer a pending call. Default: every member of the space that its card is in. */
   readonly answerers?: Answerers | undefined;
+  /** Middleware around its calls alone, inside that of the agent. The first is the outermost. */
+  readonly middleware?: readonly MiddlewareConfig[] | undefined;
   /** The schema of an answer. Default: any JSON. */
   readonly resultSchema?: JsonSchemaObject | undefined;
 }

@@ -24,6 +24,8 @@ export function createLogger({ level = 'info', destination, redact = createRedac
   const write =
     (method: 'debug' | 'info' | 'warn' | 'error') =>
     (message: string, details?: unknown): void => {
+      // What nobody will read is not searched for secrets either.
+      if (!sink.isLevelEnabled(method)) return;
       if (details === undefined) sink[method](redact(message));
       else sink[method]({ details: toLoggable(details, redact) }, redact(message));
     };

@@ -42,6 +42,9 @@ describe('/openapi.json', () => {
       ['/api/agents/{id}/goals', 'GET'],
       ['/api/agents/{id}/memories', 'GET'],
       ['/api/agents/{id}/plans', 'GET'],
+      ['/api/tools', 'GET POST'],
+      ['/api/tools/{id}', 'GET PATCH DELETE'],
+      ['/api/tools/{id}/test', 'POST'],
       ['/api/entities', 'GET POST'],
       ['/api/entities/{id}/token', 'POST'],
       ['/api/spaces', 'GET POST'],
@@ -85,7 +88,7 @@ describe('/openapi.json', () => {
     const summaries = operations.map(([, { summary }]) => summary);
     expect(new Set(summaries).size).toBe(summaries.length);
     const verbs =
-      /^(Add|Answer|Cancel|Check|Create|Delete|Get|List|Pause|Post|Redrive|Remove|Resume|Revoke|Send|Stream|Update) .*[^.]$/;
+      /^(Add|Answer|Cancel|Check|Create|Delete|Get|List|Pause|Post|Redrive|Register|Remove|Resume|Revoke|Send|Stream|Test|Update) .*[^.]$/;
     expect(summaries.filter((summary) => !verbs.test(summary))).toEqual([]);
   });
 

@@ -1,15 +1,20 @@
 import { type AgentConfig, agentConfigSchema } from '../../config/agent-config.ts';
 import { type ConfigProblem, check } from '../../config/config-problem.ts';
+import type { Tx } from '../../ports/store/store.ts';
 import { ApiError } from '../api-error.ts';
-import { plainText } from '../entities/column-text.ts';
+import { isId, plainText } from '../entities/column-text.ts';
+import { findToolRows } from '../tools/stored-tool.ts';
 
-/** True if a tool of that name or id is registered. By default all are assumed to be, and the cycle finds out. */
+/** True if a tool of that name or id is in the configuration file. */
 export type IsKnownTool = (nameOrId: string) => boolean;
 
-/** Returns the checked configuration, or throws a 422 that lists every problem with its path. */
-export function checkAgentConfig(value: unknown, isKnownTool: IsKnownTool = () => true): AgentConfig {
+/**
+ * Returns the checked configuration, or throws a 422 that lists every problem with its path. Without `isKnownTool`, all tools that
+ * it names are assumed to be there, and the cycle finds out.
+ */
+export async function checkAgentConfig(tx: Tx, value: unknown, isKnownTool?: IsKnownTool): Promise<AgentConfig> {
   const checked = check(agentConfigSchema, value);
-  const problems = checked.ok ? unknownTools(checked.value, isKnownTool) : checked.problems;
+  const problems = checked.ok ? await toolProblems(tx, checked.value, isKnownTool) : checked.problems;
   if (checked.ok && problems.length === 0) {
     plainText(checked.value.name, 'name', { min: 1, max: 200 });
     return checked.value;
@@ -20,10 +25,39 @@ export function checkAgentConfig(value: unknown, isKnownTool: IsKnownTool = () =
   });
 }
 
-function unknownTools({ tools = [] }: AgentConfig, isKnownTool: IsKnownTool): readonly ConfigProblem[] {
-  return tools.flatMap((one, index) =>
-    typeof one === 'string' && !isKnownTool(one)
-      ? [{ path: `tools[${index}]`, message: `names "${one}", which is not a registered tool.` }]
-      : [],
-  );
+/**
+ * Keeps the tools of the registry that a configuration is about to name from being deleted until the commit. Called before any agent
+ * is locked, because whoever deletes a tool locks it first, and then the agents.
+ */
+export async function lockNamedTools(tx: Tx, config: unknown): Promise<void> {
+  const { tools } = (config ?? {}) as { readonly tools?: unknown };
+  const references = Array.isArray(tools) ? tools.filter((one) => typeof one === 'string' && isId(one)) : [];
+  if (references.length === 0) return;
+  await tx.db
+    .selectFrom('tools')
+    .select('id')
+    .where((eb) => eb.or([eb('name', 'in', references), eb('id', 'in', references)]))
+    .orderBy('id')
+    .forShare()
+    .execute();
+}
+
+async function toolProblems(
+  tx: Tx,
+  { tools = [] }: AgentConfig,
+  isKnownTool: IsKnownTool = () => true,
+): Promise<readonly ConfigProblem[]> {
+  const references = tools.filter((one) => typeof one === 'string' && !isKnownTool(one)) as readonly string[];
+  const registered = await findToolRows(tx.db, references);
+  const isThere = (reference: string): boolean =>
+    registered.some(({ id, name }) => id === reference || name === reference);
+  return tools.flatMap((one, index) => {
+    if (typeof one === 'string')
+      return isKnownTool(one) || isThere(one)
+        ? []
+        : [{ path: `tools[${index}]`, message: `names "${one}", which is not a registered tool.` }];
+    return registered.some(({ name }) => name === one.name)
+      ? [{ path: `tools[${index}].name`, message: `is also a registered tool that the agent names. Rename it.` }]
+      : [];
+  });
 }

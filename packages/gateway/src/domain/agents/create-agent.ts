@@ -7,8 +7,9 @@ import { insertEntity } from '../entities/entity.ts';
 import type { Metadata } from '../entities/metadata.ts';
 import { newId } from '../new-id.ts';
 import { addMember } from '../spaces/membership.ts';
+import { noteToolUses } from '../tools/used-by.ts';
 import { type Agent, toAgent } from './agent.ts';
-import { checkAgentConfig, type IsKnownTool } from './check-agent-config.ts';
+import { checkAgentConfig, type IsKnownTool, lockNamedTools } from './check-agent-config.ts';
 
 export interface NewAgent {
   /** The configuration as the user wrote it. It is checked here. */
@@ -21,7 +22,8 @@ export interface NewAgent {
 
 /** Creates an entity, an agent and a thread that can be woken. All three have the same id. */
 export async function createAgent(services: Services, tx: Tx, newAgent: NewAgent): Promise<Agent> {
-  const config = checkAgentConfig(newAgent.config, newAgent.isKnownTool);
+  await lockNamedTools(tx, newAgent.config);
+  const config = await checkAgentConfig(tx, newAgent.config, newAgent.isKnownTool);
   const id = newId();
   const now = tx.now();
   await insertEntity(tx, { kind: 'agent', displayName: config.name, metadata: newAgent.metadata }, id);
@@ -39,6 +41,7 @@ export async function createAgent(services: Services, tx: Tx, newAgent: NewAgent
     updated_at: now,
   };
   await tx.db.insertInto('agents').values(row).execute();
+  await noteToolUses(tx, id, config);
   await tx.db
     .insertInto('threads')
     .values({ id, kind: 'agent', agent_id: id, lease_owner: null, lease_until: 0, epoch: 0, state: null })

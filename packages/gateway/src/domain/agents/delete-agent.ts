@@ -6,6 +6,7 @@ import { cancelPending } from '../pending/cancel-pending.ts';
 import { cancelRunsOf } from '../runs/request-cancel.ts';
 import { removeMember } from '../spaces/membership.ts';
 import { cancelCards } from '../spaces/tool-card.ts';
+import { noteToolUses } from '../tools/used-by.ts';
 import { findAgent } from './agent.ts';
 import { lockAgent, lockThreads } from './lock-agent.ts';
 
@@ -25,6 +26,7 @@ export async function deleteAgent(services: Services, tx: Tx, agentId: string): 
   await cancelPending(services, tx, { agentId });
   // An approved call that waits for the agent to run it is no longer pending, but its card is still open.
   await cancelCards(services, tx, entityId);
+  await noteToolUses(tx, agentId, {});
   await tx.db.updateTable('plans').set({ next_at: null }).where('agent_id', '=', agentId).execute();
   // Runs come before their events, in the same order as when a run ends, so that the two never wait for each other.
   await cancelRunsOf(services, tx, agentId);

@@ -2,8 +2,9 @@ import type { AgentConfigInput } from '../../config/agent-config.ts';
 import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import { noteToolUses } from '../tools/used-by.ts';
 import { type Agent, toAgent } from './agent.ts';
-import { checkAgentConfig, type IsKnownTool } from './check-agent-config.ts';
+import { checkAgentConfig, type IsKnownTool, lockNamedTools } from './check-agent-config.ts';
 import { lockAgent } from './lock-agent.ts';
 
 export interface AgentUpdate {
@@ -18,9 +19,11 @@ export interface AgentUpdate {
  * stays.
  */
 export async function updateAgent(services: Services, tx: Tx, update: AgentUpdate): Promise<Agent> {
+  await lockNamedTools(tx, update.config);
   const before = await lockAgent(tx, update.agentId, 'change');
   const merged = Object.entries({ ...fromJson<AgentConfigInput>(before.config), ...update.config });
-  const config = checkAgentConfig(
+  const config = await checkAgentConfig(
+    tx,
     Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined)),
     update.isKnownTool,
   );
@@ -34,6 +37,7 @@ export async function updateAgent(services: Services, tx: Tx, update: AgentUpdat
   };
   await tx.db.updateTable('agents').set(changed).where('id', '=', before.id).execute();
   await tx.db.updateTable('entities').set({ display_name: config.name }).where('id', '=', before.entity_id).execute();
+  await noteToolUses(tx, before.id, config);
   // Events that waited for a configuration that works can run now.
   if (isMended) services.engine.enqueue(tx, before.id);
   return toAgent({ ...before, ...changed });

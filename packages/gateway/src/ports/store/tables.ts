@@ -20,6 +20,7 @@ export interface Tables {
   memories: MemoryRow;
   plans: PlanRow;
   tools: ToolRow;
+  agent_tools: AgentToolRow;
   channels: ChannelRow;
   stream_events: StreamEventRow;
   api_keys: ApiKeyRow;
@@ -241,13 +242,19 @@ export interface PlanRow {
 }
 
 /** The registry of custom tools. */
-interface ToolRow {
+export interface ToolRow {
   id: string;
   name: string;
   config: Json;
   version: number;
   created_at: number;
   updated_at: number;
+}
+
+/** A tool that an agent's configuration names, by its name or id. */
+interface AgentToolRow {
+  agent_id: string;
+  reference: string;
 }
 
 /** Counts the events of a stream. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   type AnyTool,
   configureTools,
@@ -15,7 +16,8 @@ import {
 import { advertise } from '@lastcall/core/internal';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { GatewayLimits } from '../../config/limits.ts';
-import { findTool, type RegisteredTool } from '../../config/registered-tool.ts';
+import type { MiddlewareConfig } from '../../config/middleware-config.ts';
+import { findTool, type RegisteredTool, type RegisteredTools } from '../../config/registered-tool.ts';
 import type { Answerers, ToolConfig, ToolDisplay } from '../../config/tool-config.ts';
 import { hasUrl, isInteractive, isVisible } from '../../config/visibility.ts';
 import { createEgress } from '../../ports/egress/egress.ts';
@@ -28,6 +30,7 @@ import { memoryTools } from '../tools/memory-tools.ts';
 import { planTools } from '../tools/plan-tools.ts';
 import { readOutputTool } from '../tools/read-output.ts';
 import { spaceTools } from '../tools/space-tools.ts';
+import type { ConfiguredAgent } from './cycle.ts';
 import { currentCycle } from './cycle-context.ts';
 import type { Registry } from './registry.ts';
 
@@ -51,39 +54,64 @@ export interface CycleTools {
   named(name: string): CycleTool | undefined;
   /** False for built-in tools: what they read changes. */
   isWithoutEffects(name: string): boolean;
+  /** A text that changes with what a tool as data says: another one's results are not its own. */
+  versionOf(name: string): string;
+  /** The middleware of single tools, by name. */
+  readonly middleware: ReadonlyMap<string, readonly MiddlewareConfig[]>;
 }
 
 /**
  * An agent's tools: the built-in ones, which cannot be overridden, and those its configuration names. They are made
  * once for a configuration, because checking them and compiling their schemas takes longer than a cycle.
  */
-export function cycleTools(registry: Registry, config: AgentConfig, limits: BuiltInLimits): CycleTools {
-  const known = toolsByRegistry.get(registry) ?? new WeakMap<AgentConfig, CycleTools>();
+export function cycleTools(registry: Registry, agent: ToolOwner, limits: BuiltInLimits): CycleTools {
+  const known = toolsByRegistry.get(registry) ?? new WeakMap<AgentConfig, MadeTools>();
   toolsByRegistry.set(registry, known);
-  const tools = known.get(config) ?? makeTools(registry, config, limits);
-  known.set(config, tools);
+  const { config, registryTools } = agent;
+  const made = known.get(config);
+  if (made?.registryTools === registryTools) return made.tools;
+  const tools = makeTools(registry, agent, limits);
+  known.set(config, { registryTools, tools });
   return tools;
 }
 
-const toolsByRegistry = new WeakMap<Registry, WeakMap<AgentConfig, CycleTools>>();
+type ToolOwner = Pick<ConfiguredAgent, 'config' | 'registryTools'>;
 
-function makeTools(registry: Registry, config: AgentConfig, limits: BuiltInLimits): CycleTools {
-  const registered = (config.tools ?? []).map((reference) => findRegistered(reference, registry));
+/** What was made for a configuration, and of which version of the registry's tools. */
+interface MadeTools {
+  readonly registryTools: RegisteredTools;
+  readonly tools: CycleTools;
+}
+
+const toolsByRegistry = new WeakMap<Registry, WeakMap<AgentConfig, MadeTools>>();
+
+function makeTools(registry: Registry, { config, registryTools }: ToolOwner, limits: BuiltInLimits): CycleTools {
+  const registered = (config.tools ?? []).map((reference) => findRegistered(reference, registry.tools, registryTools));
   const own = Object.fromEntries(registered.map((one) => [one.name, toTool(one, registry)]));
   const known = new Map(registered.map((one) => [one.name, toCycleTool(one, own)]));
+  const versions = new Map(registered.map((one) => [one.name, versionOf(one)]));
   return {
     tools: mergeToolSets(builtInTools(limits), own),
     isAnyVisible: [...known.values()].some((one) => one.isVisible),
     named: (name) => known.get(name),
+    versionOf: (name) => versions.get(name) ?? '',
+    middleware: new Map(
+      registered.flatMap(({ name, middleware = [] }) => (middleware.length === 0 ? [] : [[name, middleware]])),
+    ),
     isWithoutEffects: (name) => (own[name] as Partial<AnyTool> | undefined)?.effects === 'none',
   };
+}
+
+/** A tool in TypeScript stays the same as long as the process. */
+function versionOf(one: RegisteredTool): string {
+  return one.kind === 'typescript' ? '' : createHash('sha256').update(toJson(one)).digest('base64');
 }
 
 type BuiltInLimits = Pick<GatewayLimits, 'messageCharacters'>;
 
 const builtInsByLimit = new Map<number, ToolSet>();
 
-function builtInTools({ messageCharacters }: BuiltInLimits): ToolSet {
+export function builtInTools({ messageCharacters }: BuiltInLimits): ToolSet {
   const known = builtInsByLimit.get(messageCharacters);
   if (known !== undefined) return known;
   const tools = mergeToolSets(
@@ -99,9 +127,14 @@ function builtInTools({ messageCharacters }: BuiltInLimits): ToolSet {
   return tools;
 }
 
-function findRegistered(reference: string | ToolConfig, { tools }: Registry): RegisteredTool {
+/** A tool of the file comes before one of the registry: the file may have been given a tool of that name later. */
+function findRegistered(
+  reference: string | ToolConfig,
+  ofFile: RegisteredTools,
+  ofRegistry: RegisteredTools,
+): RegisteredTool {
   if (typeof reference !== 'string') return { ...reference, kind: 'configured' };
-  const found = findTool(tools, reference);
+  const found = findTool(ofFile, reference) ?? findTool(ofRegistry, reference);
   if (found !== undefined) return found;
   const message = `The agent's configuration names the tool "${reference}", and this gateway has none of that name or id.`;
   throw new LastcallError('unknown_tool', message);
@@ -127,7 +160,7 @@ function toCycleTool(one: RegisteredTool, tools: ToolSet): CycleTool {
   };
 }
 
-function toTool(one: RegisteredTool, registry: Registry): ToolSet[string] {
+export function toTool(one: RegisteredTool, registry: Registry): ToolSet[string] {
   if (one.kind === 'typescript') return one.tool;
   const run = runnable(one, registry);
   const { terminal, idempotent, approval, keepLatest } = one;

@@ -1,6 +1,7 @@
 import type { Answer, Transcript } from '@lastcall/core';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { AgentLimits } from '../../config/agent-limits.ts';
+import type { RegisteredTools } from '../../config/registered-tool.ts';
 import type { Situation } from '../../domain/agents/describe-agent.ts';
 import type { StoredRecord, TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import type { Lease } from '../lease/lease.ts';
@@ -35,6 +36,8 @@ export interface ConfiguredAgent extends BuiltInAgent {
   readonly tag: string;
   readonly config: AgentConfig;
   readonly limits: AgentLimits;
+  /** The tools of the registry that its configuration names, as they were when the cycle was claimed. */
+  readonly registryTools: RegisteredTools;
 }
 
 /** The latest snapshot of a session, and the number of the transcript row it was taken after. */

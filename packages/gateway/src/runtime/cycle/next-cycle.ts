@@ -10,6 +10,7 @@ import { toHistoryFailure } from './cycle-failure.ts';
 import { closeFailedRun } from './fail-run.ts';
 import { readAgent } from './read-agent.ts';
 import { type Past, readPast } from './read-past.ts';
+import { readRegistryTools } from './read-registry-tools.ts';
 import {
   FIRST_PAGE,
   loadContext,
@@ -118,13 +119,16 @@ interface CycleSource {
 async function findCycle(
   services: Services,
   held: HeldThread,
-  { agentLimits, metrics, redact }: Registry,
+  registry: Registry,
   { found: { row, open, events, lastCycle }, loadContext }: CycleSource,
 ): Promise<Cycle | undefined> {
   if (row === undefined) return undefined;
-  const agent = readAgent(row, agentLimits);
+  const { metrics, redact } = registry;
   const isIdle = row.status !== 'active' || events.length === 0;
   if (open === undefined && isIdle) return undefined;
+  const configured = readAgent(row, registry.agentLimits);
+  const registryTools = await readRegistryTools(held.tx.db, registry, configured.config, row.tools_version);
+  const agent = { ...configured, registryTools };
   const context = await loadContext();
   const past = readPast(context.rows, row.state);
   const inputs = { held, agent, row, context, past };

@@ -30,7 +30,7 @@ export function openCycle(given: Pick<OpenCycle, 'services' | 'registry' | 'cycl
   const { services, registry, cycle, abort } = given;
   const { agent, runId } = cycle;
   const stagedWrites = new StagedWrites();
-  const tools = cycleTools(registry, agent.config, services.limits);
+  const tools = cycleTools(registry, agent, services.limits);
   const outputs = createOutputLimit(services.limits);
   const frames = new Frames(cycle);
   const read = storeReader(services, abort);

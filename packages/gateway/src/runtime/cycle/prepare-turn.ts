@@ -5,7 +5,9 @@ import { newId } from '../../domain/new-id.ts';
 import { KnownSecrets } from '../../telemetry/known-secrets.ts';
 import { countEvent, traceCycle } from '../../telemetry/observe-cycle.ts';
 import { withoutTag } from '../../telemetry/without-tag.ts';
-import { agentMiddleware } from './agent-middleware.ts';
+import { CallNotes } from '../middleware/call-notes.ts';
+import { configuredMiddleware, type MiddlewareParts } from '../middleware/configured-middleware.ts';
+import { toolMiddleware } from '../middleware/tool-middleware.ts';
 import type { Cycle } from './cycle.ts';
 import { guardModel } from './guard-model.ts';
 import type { OpenCycle } from './open-cycle.ts';
@@ -57,20 +59,38 @@ export async function prepareTurn(open: OpenCycle): Promise<PreparedTurn> {
 }
 
 function middlewareOf(open: OpenCycle, { modelId }: LanguageModelV4): Middleware[] {
-  const { services, registry, cycle, tools, outputs, journal } = open;
-  const { id: agentId, config, tag } = cycle.agent;
-  const { isWithoutEffects } = tools;
+  const { services, cycle, tools, outputs, journal } = open;
+  const { config } = cycle.agent;
+  const parts = middlewareParts(open);
+  const ofTools = [...tools.middleware].map(([name, own]) => [name, configuredMiddleware(own, parts)] as const);
   return [
     outputs.middleware,
     ...traceCycle(modelId),
     ...(tools.isAnyVisible ? [showCards(services, cycle, { journal, named: tools.named })] : []),
-    ...agentMiddleware(config.middleware, {
-      logger: withoutTag(services.logger, tag),
-      cache: (settings) => registry.toolCaches.middleware({ ...settings, agentId, isWithoutEffects }),
-    }),
+    parts.notes.middleware,
+    ...configuredMiddleware(config.middleware ?? [], parts),
+    ...toolMiddleware(new Map(ofTools)),
     // Innermost, so that nothing else sees the result before.
     removeSecrets(secretsOf(open)),
   ];
+}
+
+function middlewareParts(open: OpenCycle): MiddlewareParts {
+  const { services, registry, cycle, abort, tools } = open;
+  const { id: agentId, config, tag } = cycle.agent;
+  const { isWithoutEffects, versionOf } = tools;
+  const notes = new CallNotes();
+  const onHit = (callId: string, cache: { storedAt: number }): void => notes.add(callId, { cache });
+  return {
+    agentId,
+    runId: cycle.runId,
+    logger: withoutTag(services.logger, tag),
+    notes,
+    secrets: secretsOf(open),
+    signal: abort.signal,
+    model: (name) => registry.model(name ?? config.model),
+    cache: (settings) => registry.toolCaches.middleware({ ...settings, agentId, isWithoutEffects, versionOf, onHit }),
+  };
 }
 
 function secretsOf({ registry }: OpenCycle): KnownSecrets {

@@ -9,7 +9,7 @@ import type { Registry } from './registry.ts';
 export function readAgent(
   { id, entity_id: entityId, name, tag, config: json }: Pick<AgentRow, 'id' | 'entity_id' | 'name' | 'tag' | 'config'>,
   agentLimits: Registry['agentLimits'],
-): ConfiguredAgent {
+): Omit<ConfiguredAgent, 'registryTools'> {
   const config = configs.memo(json);
   return { id, entityId, name, tag, config, limits: resolveAgentLimits(config.limits, agentLimits) };
 }

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Situation } from '../../domain/agents/describe-agent.ts';
 import { loadTranscriptRows, type TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
+import { TOOLS_VERSION } from '../../domain/tools/tools-version.ts';
 import { IS_WAITING } from '../../domain/waiting-events.ts';
 import { batchReads } from '../../ports/store/batch-reads.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
@@ -13,7 +14,11 @@ import type { LockedThread } from '../lease/lease.ts';
 import { loadSituation } from './load-situation.ts';
 
 export type EventRow = Selectable<InboxEventRow>;
-export type ThreadedAgent = Omit<AgentRow, 'last_error' | 'created_at' | 'updated_at'> & Pick<ThreadRow, 'state'>;
+export type ThreadedAgent = Omit<AgentRow, 'last_error' | 'created_at' | 'updated_at'> &
+  Pick<ThreadRow, 'state'> & {
+    /** How often the registry of tools was changed; null before the first time. */
+    readonly tools_version: string | null;
+  };
 
 /** What shows whether a thread has something to do. */
 export interface ThreadRows {
@@ -78,13 +83,6 @@ interface ThreadParams {
 }
 
 const readThreadRows = batchReads<ThreadParams>()({
-  agents: (db, { threadId }) =>
-    db
-      .selectFrom('agents')
-      .innerJoin('threads', 'threads.id', 'agents.id')
-      .select(['agents.id', 'entity_id', 'name', 'config', 'config_version', 'status', 'active_space_id', 'tag'])
-      .select('threads.state')
-      .where('agents.id', '=', threadId),
   open: (db, { threadId }) =>
     db.selectFrom('runs').select(COLUMNS.runs).where('status', '=', 'running').where('thread_id', '=', threadId),
   last: (db, { threadId }) =>
@@ -96,4 +94,15 @@ const readThreadRows = batchReads<ThreadParams>()({
       .limit(sql.lit(1)),
   // The limit is a literal: with a parameter, SQLite would plan the query anew each time.
   events: (db, { threadId, now }) => selectWaiting(db, { agentId: threadId, now }).limit(sql.lit(FIRST_PAGE)),
+  // After the events: a cycle for an event that came after a change of a tool must know of the change.
+  agents: (db, { threadId }) =>
+    db
+      .selectFrom('agents')
+      .innerJoin('threads', 'threads.id', 'agents.id')
+      .select(['agents.id', 'entity_id', 'name', 'config', 'config_version', 'status', 'active_space_id', 'tag'])
+      .select('threads.state')
+      .select((eb) =>
+        eb.selectFrom('settings').select('value').where('key', '=', sql.lit(TOOLS_VERSION)).as('tools_version'),
+      )
+      .where('agents.id', '=', threadId),
 });

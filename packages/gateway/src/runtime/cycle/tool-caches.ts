@@ -11,9 +11,13 @@ export interface CacheOwner extends CacheSettings {
   readonly agentId: string;
   /** A call of any other tool runs: what is answered from a cache has no effects. */
   readonly isWithoutEffects: (toolName: string) => boolean;
+  /** Two versions of a tool have no results in common. */
+  readonly versionOf?: ((toolName: string) => string) | undefined;
+  /** Told of each call that is answered from the cache. */
+  readonly onHit?: ((callId: string, hit: { readonly storedAt: number }) => void) | undefined;
 }
 
-type Results = LRUCache<string, { readonly value: unknown }>;
+type Results = LRUCache<string, { readonly value: unknown; readonly storedAt: number }>;
 
 // With the length of what each may hold, this bounds the memory: 100 million characters.
 const MOST_AGENTS = 100;
@@ -28,24 +32,28 @@ export class ToolCaches {
     this.#clock = clock;
   }
 
-  middleware({ isWithoutEffects, ...owner }: CacheOwner): Middleware {
+  middleware({ isWithoutEffects, versionOf, onHit, ...owner }: CacheOwner): Middleware {
     const results = this.#of(owner);
     return {
       name: 'cache',
       async call(next, call) {
-        const key = isWithoutEffects(call.toolName) ? keyOf(call) : undefined;
+        const { callId, toolName } = call;
+        const key = isWithoutEffects(toolName) ? keyOf(call, versionOf?.(toolName)) : undefined;
         const known = key === undefined ? undefined : results.get(key);
-        if (known !== undefined) return known.value;
+        if (known !== undefined) {
+          onHit?.(callId, { storedAt: known.storedAt });
+          return known.value;
+        }
         const value = await next();
         const isError = isToolResult(value) && value.status !== 'ok';
-        if (key !== undefined && !isError) results.set(key, { value });
+        if (key !== undefined && !isError) results.set(key, { value, storedAt: Date.now() });
         return value;
       },
     };
   }
 
   /** Other settings are another cache: what was kept under the old ones is let go of. */
-  #of({ agentId, ttlMs, maxEntries = 1_000 }: Omit<CacheOwner, 'isWithoutEffects'>): Results {
+  #of({ agentId, ttlMs, maxEntries = 1_000 }: CacheSettings & Pick<CacheOwner, 'agentId'>): Results {
     const name = JSON.stringify([agentId, ttlMs, maxEntries]);
     const known = this.#ofAgents.get(name);
     if (known !== undefined) return known;
@@ -63,8 +71,8 @@ export class ToolCaches {
 }
 
 /** The order of an object's keys says nothing. Inputs are JSON: a model wrote them. */
-function keyOf({ toolName, input }: MiddlewareCall): string {
-  return `${toolName} ${JSON.stringify(input, sortKeys)}`;
+function keyOf({ toolName, input }: MiddlewareCall, version = ''): string {
+  return `${toolName} ${version} ${JSON.stringify(input, sortKeys)}`;
 }
 
 function sortKeys(_key: string, value: unknown): unknown {

@@ -6,7 +6,10 @@ import { ApiError } from '../../domain/api-error.ts';
 import { KnownKeys } from '../../domain/keys/known-keys.ts';
 import { newId } from '../../domain/new-id.ts';
 import { Revocations } from '../../domain/streams/revocations.ts';
+import type { ToolSource } from '../../domain/tools/listed-tool.ts';
 import type { Services } from '../../ports/services.ts';
+import type { Registry } from '../../runtime/cycle/registry.ts';
+import { toolCatalog } from '../../runtime/tools/tool-catalog.ts';
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts';
 import { createOpenStreams } from '../sse/open-streams.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -22,6 +25,7 @@ import { runEndpoints } from './routes/runs.ts';
 import { spaceEndpoints } from './routes/spaces.ts';
 import { streamEndpoints } from './routes/streams.ts';
 import { systemEndpoints } from './routes/system.ts';
+import { toolEndpoints } from './routes/tools.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 
 export interface AppOptions {
@@ -31,6 +35,10 @@ export interface AppOptions {
   readonly corsOrigins?: readonly string[];
   /** Whether a tool that an agent's configuration names is there. Default: the cycle finds out. */
   readonly isKnownTool?: IsKnownTool;
+  /** What tools run with, and those of the configuration file. Default: none. */
+  readonly registry?: Registry;
+  /** Tools beside those of the file, the registry and the built-in ones: e.g. of MCP servers. */
+  readonly toolSources?: readonly ToolSource[];
   readonly metrics?: Metrics;
   /** Of streams, in milliseconds. Default 15,000: proxies cut what is silent for longer. */
   readonly heartbeatMs?: number;
@@ -48,7 +56,13 @@ export interface App {
 }
 
 export function createApp(services: Services, options: AppOptions): App {
-  const { tokenSecret, corsOrigins = [], metrics = createMetrics(), heartbeatMs = 15_000 } = options;
+  const {
+    tokenSecret,
+    corsOrigins = [],
+    metrics = createMetrics(),
+    heartbeatMs = 15_000,
+    registry = NO_TOOLS,
+  } = options;
   const streams = createOpenStreams(services.limits, metrics);
   const revocations = new Revocations(services);
   const lifetime = new AbortController();
@@ -57,6 +71,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...spaceEndpoints,
     ...agentEndpoints(options.isKnownTool),
     ...agentStateEndpoints,
+    ...toolEndpoints({ services, registry, catalog: toolCatalog(registry, services.limits, options.toolSources) }),
     ...runEndpoints,
     ...pendingEndpoints,
     ...keyEndpoints,
@@ -81,6 +96,14 @@ export function createApp(services: Services, options: AppOptions): App {
     },
   };
 }
+
+const NO_TOOLS: Registry = {
+  tools: {},
+  agentLimits: {},
+  model: () => {
+    throw new Error('There is no model.');
+  },
+};
 
 /** Outermost: whatever is answered, it is counted and has the headers. */
 function observe(app: Hono<AppEnv>, metrics: Metrics, logger: Logger): void {

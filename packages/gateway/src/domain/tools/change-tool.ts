@@ -1,0 +1,99 @@
+import type { AgentConfig } from '../../config/agent-config.ts';
+import type { ToolConfig } from '../../config/tool-config.ts';
+import type { Services } from '../../ports/services.ts';
+import { fromJson, toJson } from '../../ports/store/json.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { ToolRow } from '../../ports/store/tables.ts';
+import { lockAgentIfExists } from '../agents/lock-agent.ts';
+import { updateAgent } from '../agents/update-agent.ts';
+import { ApiError, notFound } from '../api-error.ts';
+import { newId } from '../new-id.ts';
+import { checkToolConfig } from './check-tool-config.ts';
+import { findToolRow } from './stored-tool.ts';
+import { countToolChange } from './tools-version.ts';
+import { agentsUsing } from './used-by.ts';
+
+/** True if a tool outside the registry has this name: one of the configuration file. */
+export type IsTaken = (name: string) => boolean;
+
+/** Registers a tool. `given` is what the user wrote, and is checked here. */
+export async function createTool(tx: Tx, given: unknown, isTaken: IsTaken): Promise<ToolRow> {
+  const config = checkToolConfig(given);
+  if (isTaken(config.name)) throw nameTaken(config.name, 'the configuration file');
+  await countToolChange(tx);
+  if ((await findToolRow(tx.db, config.name)) !== undefined) throw nameTaken(config.name, 'the registry');
+  const now = tx.now();
+  const row: ToolRow = {
+    id: newId(now),
+    name: config.name,
+    config: toJson(config),
+    version: 1,
+    created_at: now,
+    updated_at: now,
+  };
+  await tx.db.insertInto('tools').values(row).execute();
+  return row;
+}
+
+/**
+ * Changes a tool from the next cycle of each agent on. Null removes a field; the others stay. Its name stays too: agents, and calls
+ * that wait, know the tool by it.
+ */
+export async function updateTool(
+  tx: Tx,
+  nameOrId: string,
+  changes: Readonly<Record<string, unknown>>,
+): Promise<ToolRow> {
+  await countToolChange(tx);
+  const before = await requireToolRow(tx, nameOrId);
+  const merged = Object.entries({ ...fromJson<ToolConfig>(before.config), ...changes });
+  const config = checkToolConfig(Object.fromEntries(merged.filter(([, value]) => value !== null)));
+  if (config.name !== before.name) throw nameFixed(before.name);
+  const changed = { config: toJson(config), version: before.version + 1, updated_at: tx.now() };
+  await tx.db.updateTable('tools').set(changed).where('id', '=', before.id).execute();
+  return { ...before, ...changed };
+}
+
+/**
+ * Deletes a tool, and takes it from the agents that name it: with a name that leads nowhere they could not work at all. Calls that
+ * wait for a result stay answerable. Returns the ids of the agents.
+ */
+export async function deleteTool(services: Services, tx: Tx, nameOrId: string): Promise<readonly string[]> {
+  await countToolChange(tx);
+  const { id, name } = await requireToolRow(tx, nameOrId);
+  // Before the agents are looked for: one that is about to name the tool has either done so by now, or finds it gone.
+  await tx.db.deleteFrom('tools').where('id', '=', id).execute();
+  const agents = await agentsUsing(tx.db, [name, id]);
+  const ids = [...new Set(agents.map(({ agentId }) => agentId))].sort();
+  for (const agentId of ids) await takeToolFrom(services, tx, agentId, [name, id]);
+  return ids;
+}
+
+async function takeToolFrom(
+  services: Services,
+  tx: Tx,
+  agentId: string,
+  references: readonly unknown[],
+): Promise<void> {
+  const agent = await lockAgentIfExists(tx, agentId, 'change');
+  if (agent === undefined) return;
+  const { tools = [] } = fromJson<AgentConfig>(agent.config);
+  await updateAgent(services, tx, { agentId, config: { tools: tools.filter((one) => !references.includes(one)) } });
+}
+
+async function requireToolRow(tx: Tx, nameOrId: string): Promise<ToolRow> {
+  const row = await findToolRow(tx.db, nameOrId);
+  if (row === undefined) throw notFound('tool', nameOrId);
+  return row;
+}
+
+function nameTaken(name: string, where: string): ApiError {
+  return new ApiError(409, 'tool_name_taken', `name "${name}" is already a tool of ${where}. Choose another.`, {
+    details: { path: 'name' },
+  });
+}
+
+function nameFixed(name: string): ApiError {
+  const message = `name must stay "${name}": agents and waiting calls know the tool by it. Register another tool instead.`;
+  return new ApiError(422, 'invalid_config', message, { details: { path: 'name' } });
+}

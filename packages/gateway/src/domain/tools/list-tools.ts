@@ -1,0 +1,85 @@
+import type { Kysely } from 'kysely';
+import type { Tables, ToolRow } from '../../ports/store/tables.ts';
+import { notFound } from '../api-error.ts';
+import { invalid } from '../entities/invalid.ts';
+import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
+import type { ListedTool, ToolSource, ToolSourceName } from './listed-tool.ts';
+import { findToolRow } from './stored-tool.ts';
+import { agentsUsing } from './used-by.ts';
+
+export interface ToolFilter extends PageOptions {
+  readonly source?: ToolSourceName | undefined;
+}
+
+/** A tool with the agents that name it. Built-in tools are every agent's, and nobody names them. */
+export interface UsedTool extends ListedTool {
+  readonly usedBy: readonly { readonly id: string; readonly name: string }[];
+}
+
+export interface ToolCatalog {
+  readonly sources: readonly ToolSource[];
+  /** How a tool of the registry is shown. */
+  describe(row: ToolRow): Promise<ListedTool>;
+}
+
+/** Lists all tools: those outside the registry first, by name, then those of the registry, oldest first. */
+export async function listTools(
+  db: Kysely<Tables>,
+  { sources, describe }: ToolCatalog,
+  { source, ...page }: ToolFilter,
+): Promise<Page<UsedTool>> {
+  const limit = pageLimit(page.limit);
+  const after = readCursor(page.cursor);
+  const outside = after.part === 'api' || source === 'api' ? [] : await listOutside(sources);
+  const wanted = outside.filter((one) => one.id > after.id && (source === undefined || one.source === source));
+  const rows =
+    source === undefined || source === 'api'
+      ? await rowsAfter(db, after.part === 'api' ? after.id : '', limit + 1 - Math.min(wanted.length, limit))
+      : [];
+  const all = [...wanted.slice(0, limit + 1), ...(await Promise.all(rows.map(describe)))];
+  const items = await withUses(db, all.slice(0, limit));
+  const last = items.at(-1);
+  if (all.length <= limit || last === undefined) return { items };
+  return { items, next: `${last.source === 'api' ? 'api' : 'other'}:${last.id}` };
+}
+
+/** Finds one tool by id or name. */
+export async function getTool(
+  db: Kysely<Tables>,
+  { sources, describe }: ToolCatalog,
+  nameOrId: string,
+): Promise<UsedTool> {
+  const outside = (await listOutside(sources)).find(({ id }) => id === nameOrId);
+  const row = outside === undefined ? await findToolRow(db, nameOrId) : undefined;
+  const found = outside ?? (row === undefined ? undefined : await describe(row));
+  if (found === undefined) throw notFound('tool', nameOrId);
+  const [used] = await withUses(db, [found]);
+  return used ?? { ...found, usedBy: [] };
+}
+
+async function listOutside(sources: readonly ToolSource[]): Promise<readonly ListedTool[]> {
+  const lists = await Promise.all(sources.map((one) => one.list()));
+  return lists.flat().sort((one, other) => (one.id < other.id ? -1 : 1));
+}
+
+async function rowsAfter(db: Kysely<Tables>, id: string, limit: number): Promise<readonly ToolRow[]> {
+  return await db.selectFrom('tools').selectAll().where('id', '>', id).orderBy('id').limit(limit).execute();
+}
+
+async function withUses(db: Kysely<Tables>, tools: readonly ListedTool[]): Promise<readonly UsedTool[]> {
+  const uses = await agentsUsing(db, [...new Set(tools.flatMap(({ id, name }) => [id, name]))]);
+  return tools.map((one) => {
+    const own = uses.filter(({ reference }) => reference === one.id || reference === one.name);
+    const byId = new Map(own.map(({ agentId, agentName }) => [agentId, { id: agentId, name: agentName }]));
+    return { ...one, usedBy: [...byId.values()] };
+  });
+}
+
+/** A cursor names the part of the list it is in, because the parts have ids of different kinds. */
+function readCursor(cursor: string | undefined): { readonly part: string; readonly id: string } {
+  const text = textCursor(cursor);
+  if (text === undefined) return { part: 'other', id: '' };
+  const [, part = '', id = ''] = /^(other|api):(.+)$/s.exec(text) ?? [];
+  if (part === '') throw invalid('cursor', 'must be the `next` of an earlier page.');
+  return { part, id };
+}

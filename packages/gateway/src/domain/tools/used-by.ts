@@ -1,0 +1,33 @@
+import type { Kysely } from 'kysely';
+import type { AgentConfig } from '../../config/agent-config.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { Tables } from '../../ports/store/tables.ts';
+
+/** An agent that names a tool, and how it does. */
+export interface ToolUse {
+  readonly reference: string;
+  readonly agentId: string;
+  readonly agentName: string;
+}
+
+export async function agentsUsing(db: Kysely<Tables>, references: readonly string[]): Promise<readonly ToolUse[]> {
+  if (references.length === 0) return [];
+  return await db
+    .selectFrom('agent_tools')
+    .innerJoin('agents', 'agents.id', 'agent_tools.agent_id')
+    .select(['reference', 'agents.id as agentId', 'agents.name as agentName'])
+    .where('reference', 'in', references)
+    .orderBy('agents.id')
+    .execute();
+}
+
+/** Notes which tools the agent names now. */
+export async function noteToolUses(tx: Tx, agentId: string, { tools = [] }: Pick<AgentConfig, 'tools'>): Promise<void> {
+  await tx.db.deleteFrom('agent_tools').where('agent_id', '=', agentId).execute();
+  const references = tools.filter((one) => typeof one === 'string');
+  if (references.length === 0) return;
+  await tx.db
+    .insertInto('agent_tools')
+    .values(references.map((reference) => ({ agent_id: agentId, reference })))
+    .execute();
+}

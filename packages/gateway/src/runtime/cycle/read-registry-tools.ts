@@ -1,0 +1,66 @@
+import type { Kysely } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import type { AgentConfig } from '../../config/agent-config.ts';
+import { findTool, type RegisteredTool, type RegisteredTools } from '../../config/registered-tool.ts';
+import { findToolRows, toRegisteredTool } from '../../domain/tools/stored-tool.ts';
+import type { Tables, ToolRow } from '../../ports/store/tables.ts';
+import type { Registry } from './registry.ts';
+
+/**
+ * The tools of the registry that a configuration names, and no others: how many there are in all costs nothing. `version` was read
+ * with the claim. While it stays the same, the same object comes back without a look at the store, so that tools are made once.
+ */
+export async function readRegistryTools(
+  db: Kysely<Tables>,
+  registry: Registry,
+  config: AgentConfig,
+  version: string | null,
+): Promise<RegisteredTools> {
+  const known = readsOf(registry);
+  const before = known.get(config) ?? { version: null, tools: NONE, references: namedInRegistry(config, registry) };
+  if (before.references.length === 0 || before.version === version) {
+    known.set(config, before);
+    return before.tools;
+  }
+  const rows = await findToolRows(db, before.references);
+  const found = Object.fromEntries(rows.map((row) => [row.name, toolOf(row)]));
+  // Most changes of the registry are of other agents' tools.
+  const tools = isSame(before.tools, found) ? before.tools : found;
+  known.set(config, { ...before, version, tools });
+  return tools;
+}
+
+const NONE: RegisteredTools = {};
+
+interface ToolsRead {
+  readonly version: string | null;
+  readonly tools: RegisteredTools;
+  readonly references: readonly string[];
+}
+
+const reads = new WeakMap<Registry, WeakMap<AgentConfig, ToolsRead>>();
+
+function readsOf(registry: Registry): WeakMap<AgentConfig, ToolsRead> {
+  const known = reads.get(registry) ?? new WeakMap<AgentConfig, ToolsRead>();
+  reads.set(registry, known);
+  return known;
+}
+
+function namedInRegistry({ tools = [] }: AgentConfig, registry: Registry): readonly string[] {
+  return tools.flatMap((one) => (typeof one === 'string' && findTool(registry.tools, one) === undefined ? [one] : []));
+}
+
+function isSame(before: RegisteredTools, now: RegisteredTools): boolean {
+  const names = Object.keys(now);
+  return names.length === Object.keys(before).length && names.every((name) => before[name] === now[name]);
+}
+
+// The same row gives the same object: agents share tools, and what did not change is not made again.
+const tools = new LRUCache<string, RegisteredTool>({ max: 5_000 });
+
+function toolOf(row: ToolRow): RegisteredTool {
+  const key = `${row.id} ${row.version} ${row.config}`;
+  const made = tools.get(key) ?? toRegisteredTool(row);
+  tools.set(key, made);
+  return made;
+}

@@ -1,0 +1,36 @@
+import type { Middleware, Outcome } from '@lastcall/core';
+
+/** What middleware did to a call. It stands in the call's outcome, as `middleware`. */
+export interface CallNote {
+  /** The result is one that was stored before, at this time. */
+  readonly cache?: { readonly storedAt: number };
+  /** The arguments did not fit, and were repaired. What the model wrote is in its reply. */
+  readonly repair?: { readonly by: 'rules' | 'model' };
+  /** How often the tool was run. */
+  readonly retry?: { readonly attempts: number };
+}
+
+/** Collects what middleware did to the calls of one cycle, for the transcript. */
+export class CallNotes {
+  readonly #notes = new Map<string, CallNote>();
+
+  add(callId: string, note: CallNote): void {
+    this.#notes.set(callId, { ...this.#notes.get(callId), ...note });
+  }
+
+  of(callId: string): CallNote {
+    return this.#notes.get(callId) ?? {};
+  }
+
+  /** Must be outside everything that adds notes: the outcome is written down with it. */
+  get middleware(): Middleware {
+    return {
+      name: 'call-notes',
+      outcome: (outcome, { callId }): Outcome => {
+        const middleware = this.#notes.get(callId);
+        this.#notes.delete(callId);
+        return middleware === undefined ? outcome : Object.assign({}, outcome, { middleware });
+      },
+    };
+  }
+}

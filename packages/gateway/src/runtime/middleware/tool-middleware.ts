@@ -1,0 +1,47 @@
+import type { Middleware, MiddlewareCall, Outcome, ToolContext } from '@lastcall/core';
+
+type Lists = ReadonlyMap<string, readonly Middleware[]>;
+
+/**
+ * The middleware of single tools as one: each call goes through that of its own tool, outermost first. It is made for each cycle,
+ * while tools are made once for all cycles. Requests to the model are no tool's, so `model` is not used.
+ */
+export function toolMiddleware(lists: Lists): Middleware[] {
+  if (lists.size === 0) return [];
+  const listOf = (toolName: string): readonly Middleware[] => lists.get(toolName) ?? NONE;
+  const hasRepair = [...lists.values()].flat().some((one) => one.repair !== undefined);
+  return [
+    {
+      name: 'tool-middleware',
+      call: (next, call, ctx) => callThrough(listOf(call.toolName), { next, call, ctx }),
+      outcome: (outcome, call) =>
+        listOf(call.toolName).reduceRight<Outcome>((shaped, one) => one.outcome?.(shaped, call) ?? shaped, outcome),
+      // Only where a tool has one: core asks the first that there is.
+      ...(hasRepair
+        ? {
+            repair: (broken) =>
+              listOf(broken.toolName)
+                .find((one) => one.repair !== undefined)
+                ?.repair?.(broken),
+          }
+        : {}),
+    },
+  ];
+}
+
+const NONE: readonly Middleware[] = [];
+
+interface WrappedCall {
+  readonly next: (call?: MiddlewareCall) => Promise<unknown>;
+  readonly call: MiddlewareCall;
+  readonly ctx: ToolContext;
+}
+
+async function callThrough(
+  [first, ...rest]: readonly Middleware[],
+  { next, call, ctx }: WrappedCall,
+): Promise<unknown> {
+  if (first === undefined) return await next(call);
+  if (first.call === undefined) return await callThrough(rest, { next, call, ctx });
+  return await first.call((changed = call) => callThrough(rest, { next, call: changed, ctx }), call, ctx);
+}

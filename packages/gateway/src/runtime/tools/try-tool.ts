@@ -1,0 +1,51 @@
+import { type AnyTool, dispatchCall, type Settlement, type ToolSet, tool } from '@lastcall/core';
+import type { RegisteredTool } from '../../config/registered-tool.ts';
+import { isInteractive } from '../../config/visibility.ts';
+import { newId } from '../../domain/new-id.ts';
+import type { Services } from '../../ports/services.ts';
+import { toTool } from '../cycle/cycle-tools.ts';
+import { createOutputLimit } from '../cycle/output-limit.ts';
+import type { Registry } from '../cycle/registry.ts';
+import { removeSecrets } from '../cycle/remove-secrets.ts';
+
+/** A call that tests a tool. */
+export interface ToolTrial {
+  readonly tool: RegisteredTool;
+  readonly input: unknown;
+  /** Runs a tool that needs approval: whoever tests it approves the call. */
+  readonly approve: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** The most that a test takes, however long the tool's own timeout is: somebody waits for the answer. */
+const LONGEST_TRIAL_MS = 120_000;
+
+/**
+ * Calls a tool once, through the same pipeline as an agent's calls: schema, approval, limits, secrets, size limit. Nothing is stored
+ * and nobody is asked: a call that somebody would have to answer ends as pending.
+ */
+export async function tryTool(services: Services, registry: Registry, trial: ToolTrial): Promise<Settlement> {
+  const { name } = trial.tool;
+  const known = registry.outgoing?.secrets.known;
+  return await dispatchCall({
+    tools: { [name]: runnableAlone(trial.tool, registry) },
+    call: { toolName: name, input: trial.input },
+    ...(trial.approve ? { answer: { approve: true } } : {}),
+    pendingAnswered: true,
+    middleware: [
+      createOutputLimit({ ...services.limits, keptOutputBytes: 0 }).middleware,
+      ...(known === undefined ? [] : [removeSecrets(known)]),
+    ],
+    deadline: Date.now() + LONGEST_TRIAL_MS,
+    signal: trial.signal,
+    newId,
+    logger: services.logger,
+  });
+}
+
+/** A tool that is answered by others asks them in its agent's space. Here there is none. */
+function runnableAlone(one: RegisteredTool, registry: Registry): ToolSet[string] {
+  if (one.kind === 'typescript' || !isInteractive(one)) return toTool(one, registry);
+  const { description, inputSchema, approval = false } = one;
+  return tool({ description, inputSchema, approval, effects: 'session' }) as AnyTool;
+}

@@ -1,0 +1,194 @@
+import { z } from 'zod';
+import { findTool, type RegisteredTool } from '../../../config/registered-tool.ts';
+import { toolConfigSchema } from '../../../config/tool-config-schema.ts';
+import { ApiError, notFound } from '../../../domain/api-error.ts';
+import { createTool, deleteTool, updateTool } from '../../../domain/tools/change-tool.ts';
+import { getTool, listTools, type ToolCatalog } from '../../../domain/tools/list-tools.ts';
+import { findToolRow, toRegisteredTool } from '../../../domain/tools/stored-tool.ts';
+import type { Services } from '../../../ports/services.ts';
+import { asJson } from '../../../ports/store/json.ts';
+import type { Tx } from '../../../ports/store/store.ts';
+import type { ToolRow } from '../../../ports/store/tables.ts';
+import type { Registry } from '../../../runtime/cycle/registry.ts';
+import { tryTool } from '../../../runtime/tools/try-tool.ts';
+import { type Endpoint, endpoint } from '../endpoint.ts';
+import { pageFields, pageOf } from '../fields.ts';
+
+const sourceSchema = z.enum(['built-in', 'file', 'mcp', 'api']);
+const jsonObject = z.record(z.string(), z.unknown());
+
+const toolSchema = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    source: sourceSchema,
+    executionType: z.enum(['gateway', 'external', 'space', 'internal']),
+    visible: z.boolean(),
+    effects: z.enum(['none', 'session', 'external']),
+    terminal: z.boolean(),
+    idempotent: z.boolean(),
+    approval: z.boolean(),
+    inputSchema: jsonObject,
+    outputSchema: jsonObject.optional(),
+    resultSchema: jsonObject.optional(),
+    config: jsonObject.optional(),
+    version: z.int().optional(),
+    usedBy: z.array(z.strictObject({ id: z.string(), name: z.string() })),
+    createdAt: z.int().optional(),
+    updatedAt: z.int().optional(),
+  })
+  .meta({ id: 'Tool' });
+
+const settlementSchema = z.looseObject({
+  callId: z.string(),
+  toolName: z.string(),
+  input: z.unknown(),
+  outcome: z.looseObject({ status: z.enum(['ok', 'error', 'cancelled', 'skipped', 'pending']), text: z.string() }),
+  startedAt: z.number(),
+  endedAt: z.number(),
+});
+
+/** The configuration's own schema is applied where tools are registered; here it is shown. */
+const configJsonSchema = z.toJSONSchema(toolConfigSchema, { io: 'input', unrepresentable: 'any' });
+
+const newToolSchema = z.looseObject({}).meta({
+  description: "The tool's configuration.",
+  properties: configJsonSchema.properties,
+  required: configJsonSchema.required,
+  additionalProperties: false,
+});
+
+const toolUpdateSchema = jsonObject.meta({
+  description: 'The configuration fields to change. `null` removes a field. The name stays.',
+  properties: configJsonSchema.properties,
+});
+
+const trialSchema = z.strictObject({
+  input: z.unknown(),
+  approve: z.literal(true).optional().meta({ description: 'Runs a tool that needs approval.' }),
+});
+
+export interface ToolEndpointOptions {
+  readonly services: Services;
+  readonly catalog: ToolCatalog;
+  /** What tools run with. */
+  readonly registry: Registry;
+}
+
+/** Writing a tool needs an admin key: a tool reaches the network, with the gateway's secrets. */
+export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptions): readonly Endpoint[] {
+  const show = async (tx: Tx, row: ToolRow): Promise<unknown> => await getTool(tx.db, catalog, row.id);
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/tools',
+      summary: 'List tools',
+      description:
+        'Built-in tools, tools of the configuration file and of MCP servers come first, then those of the registry.',
+      access: 'key',
+      query: z.strictObject({ ...pageFields, source: sourceSchema.optional() }),
+      answer: pageOf(toolSchema),
+      handle: ({ query }, tx) => listTools(tx.db, catalog, query),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/tools',
+      summary: 'Register a tool',
+      description: 'Agents name it by its name or its id. A configuration that cannot work is refused with its path.',
+      access: 'admin',
+      body: newToolSchema,
+      status: 201,
+      answer: toolSchema,
+      refusals: [409],
+      async handle({ body }, tx) {
+        const isTaken = (name: string): boolean => findTool(registry.tools, name) !== undefined;
+        return await show(tx, await createTool(tx, body, isTaken));
+      },
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/tools/{id}',
+      summary: 'Get a tool by id or name',
+      access: 'key',
+      answer: toolSchema,
+      handle: ({ params }, tx) => getTool(tx.db, catalog, params.id),
+    }),
+    endpoint({
+      method: 'patch',
+      path: '/api/tools/{id}',
+      summary: 'Update a tool',
+      description: 'The change applies from the next cycle of each agent on, on all gateways.',
+      access: 'admin',
+      body: toolUpdateSchema,
+      answer: toolSchema,
+      refusals: [409],
+      async handle({ params, body }, tx) {
+        await assertEditable(catalog, params.id);
+        return await show(tx, await updateTool(tx, params.id, body));
+      },
+    }),
+    endpoint({
+      method: 'delete',
+      path: '/api/tools/{id}',
+      summary: 'Delete a tool',
+      description: 'It is taken from the agents that name it. Calls that wait for a result can still be answered.',
+      access: 'admin',
+      answer: z.strictObject({ id: z.string(), status: z.literal('deleted'), takenFrom: z.array(z.string()) }),
+      refusals: [409],
+      async handle({ params }, tx) {
+        await assertEditable(catalog, params.id);
+        return { id: params.id, status: 'deleted', takenFrom: await deleteTool(services, tx, params.id) };
+      },
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/tools/{id}/test',
+      summary: 'Test a tool',
+      description:
+        'Calls the tool once, for real, and answers how the call ended. No card is shown and nothing waits: a call that somebody would have to answer ends as pending.',
+      access: 'admin',
+      body: trialSchema,
+      answer: settlementSchema,
+      refusals: [409],
+      async handle({ params, body }, tx) {
+        return { tool: await toTest(tx, params.id), input: body.input, approve: body.approve === true };
+      },
+      async respond(trial, { request: { signal } }) {
+        const settlement = await tryTool(services, registry, { ...trial, signal });
+        return Response.json(asJson(settlement));
+      },
+    }),
+  ];
+
+  async function toTest(tx: Tx, nameOrId: string): Promise<RegisteredTool> {
+    const ofFile = findTool(registry.tools, nameOrId);
+    if (ofFile !== undefined) return ofFile;
+    const row = await findToolRow(tx.db, nameOrId);
+    if (row !== undefined) return toRegisteredTool(row);
+    const { source } = (await outsideTool(catalog, nameOrId)) ?? {};
+    if (source === undefined) throw notFound('tool', nameOrId);
+    throw new ApiError(409, 'not_testable', `"${nameOrId}" (${source}) runs only in the cycle of an agent.`, {
+      details: { source },
+    });
+  }
+}
+
+async function outsideTool({ sources }: ToolCatalog, name: unknown): Promise<{ source: string } | undefined> {
+  const lists = await Promise.all(sources.map((one) => one.list()));
+  return lists.flat().find((one) => one.name === name || one.id === name);
+}
+
+async function assertEditable(catalog: ToolCatalog, nameOrId: string): Promise<void> {
+  const found = await outsideTool(catalog, nameOrId);
+  if (found === undefined) return;
+  const where = found.source === 'file' ? 'Change it in the configuration file.' : 'It cannot be changed here.';
+  throw new ApiError(
+    409,
+    'not_editable',
+    `"${nameOrId}" is no tool of the registry: its source is "${found.source}". ${where}`,
+    {
+      details: { source: found.source },
+    },
+  );
+}
