@@ -10,10 +10,11 @@ import { holdLock, overlapping } from '../support/held-lock.ts';
 describeIdleWorld({ title: 'a thread that is released', on: overlapping }, ({ world, database }) => {
   test('[G9] a thread is not released when an event comes while the release waits for a lock', async () => {
     const bot = await world.agent();
-    const held = await world.in((tx) => claimThread(tx, bot, { owner: 'a', leaseMs: 60_000 }));
-    if (held === undefined) throw new Error('Somebody else holds the thread.');
+    const claimed = await world.in((tx) => claimThread(tx, bot, { owner: 'a', leaseMs: 60_000 }, async () => {}));
+    if (claimed === undefined) throw new Error('Somebody else holds the thread.');
+    const { lease } = claimed.held;
     const lock = await holdLock(database, 'select id from threads where id = $1 for update', [bot]);
-    const releasing = fenced(world.store, held.lease, async (tx) => releaseIfIdle(tx, held.lease));
+    const releasing = fenced(world.store, lease, async (tx) => releaseIfIdle(tx, lease));
     await lock.waitedFor();
     await world.in((tx) => pushServiceEvent(world.services, tx, { agentId: bot, source: 's', name: 'n' }));
     await until('the event is due by the clock of the database', async () => {
