@@ -15,6 +15,7 @@ import { openServices } from './open-services.ts';
 import { createEgress } from './ports/egress/egress.ts';
 import type { Services } from './ports/services.ts';
 import { atMost } from './runtime/at-most.ts';
+import { McpServers } from './runtime/tools/mcp/mcp-servers.ts';
 import { Worker } from './runtime/worker.ts';
 import { seed } from './seed.ts';
 import { KnownSecrets } from './telemetry/known-secrets.ts';
@@ -133,6 +134,8 @@ async function start(starting: Starting): Promise<Running> {
   });
   const { services } = opened;
   const egress = createEgress({ allow: config.egress.allow });
+  const outgoing = { egress, secrets: starting.secrets };
+  const mcp = new McpServers(services, outgoing);
   try {
     const firstKey = await ensureFirstKey(services, settings);
     await seed(services, config);
@@ -149,10 +152,12 @@ async function start(starting: Starting): Promise<Running> {
       agentLimits: config.limits.agent ?? {},
       metrics,
       redact: starting.redact,
-      outgoing: { egress, secrets: starting.secrets },
+      outgoing,
+      mcp,
     });
     metrics.gauge('lastcall_cycles_running', 'Cycles under way now.', () => worker.busy);
     const close = async (): Promise<void> => {
+      await mcp.close();
       await egress.close();
       await opened.close();
     };

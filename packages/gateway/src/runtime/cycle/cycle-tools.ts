@@ -44,6 +44,7 @@ export interface CycleTool {
 }
 
 export interface CycleTools {
+  /** Those of MCP servers may be others for the next step. */
   readonly tools: ToolSet;
   /** True if a space sees the calls of any of these tools as cards. */
   readonly isAnyVisible: boolean;
@@ -51,6 +52,8 @@ export interface CycleTools {
   named(name: string): CycleTool | undefined;
   /** False for built-in tools: what they read changes. */
   isWithoutEffects(name: string): boolean;
+  /** Waits a while for MCP servers. `isFresh`: also for those whose tools are known. */
+  ready?(options: { readonly isFresh: boolean }): Promise<void>;
 }
 
 /**
