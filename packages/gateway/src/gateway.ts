@@ -9,6 +9,7 @@ import { findTool } from './config/registered-tool.ts';
 import { resolveSettings, type Settings } from './config/settings.ts';
 import { ensureFirstKey } from './domain/keys/first-key.ts';
 import { tokenSecret } from './domain/keys/tokens.ts';
+import { knownCommands } from './domain/mcp/assert-known-commands.ts';
 import { sweepsOf } from './domain/sweep.ts';
 import { modelFinder } from './models/find-model.ts';
 import { openServices } from './open-services.ts';
@@ -145,6 +146,8 @@ async function start(starting: Starting): Promise<Running> {
       tokenSecret: await tokenSecret(services.store),
       corsOrigins: config.corsOrigins,
       isKnownTool: (name) => findTool(config.tools, name) !== undefined,
+      isKnownCommand: knownCommands(config.agents),
+      mcpStatus: () => mcp.status(),
     });
     const worker = new Worker(services, {
       tools: config.tools,

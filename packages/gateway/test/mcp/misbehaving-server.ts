@@ -23,7 +23,6 @@ export interface Files {
 export interface State {
   readonly description?: string;
   readonly keysReversed?: boolean;
-  readonly isSlowToList?: boolean;
 }
 
 /** The logic of a server of the 2025 handshake that does everything that servers should not do. */
@@ -86,6 +85,7 @@ export class MisbehavingServer {
       { name: 'die', inputSchema: plain },
       { name: 'die-once', inputSchema: plain, annotations: { idempotentHint: true, readOnlyHint: true } },
       { name: 'grow', inputSchema: plain },
+      { name: 'huge', inputSchema: plain },
       { name: 'flood', inputSchema: plain },
       { name: 'secrets', description: `Knows ${process.env.API_KEY}.`, inputSchema: plain },
       { name: 'refuse', inputSchema: plain },
@@ -156,6 +156,8 @@ export class MisbehavingServer {
             { type: 'resource_link', uri: 'file:///c', name: 'c' },
           ],
         });
+      case 'huge':
+        return void say('x'.repeat(50_000_000));
       case 'lie':
         return void say('n', { structuredContent: { n: 'no number' } });
       case 'pattern':

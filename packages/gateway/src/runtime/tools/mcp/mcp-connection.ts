@@ -67,7 +67,10 @@ export class McpConnection {
   #held: readonly string[] = [];
   #unusable: readonly string[] = [];
   #problem: string | undefined;
+  /** Resolves when the list has been read anew. Undefined: it is as the server said last. */
   #stale: PromiseWithResolvers<void> | undefined;
+  #changes = 0;
+  #hasFailedToList = false;
   #wakeUp: () => void = () => {};
   #inFlight = 0;
   #usedAt = performance.now();
@@ -160,6 +163,7 @@ export class McpConnection {
 
   #markStale(): void {
     if (this.#client === undefined) return;
+    this.#changes++;
     this.#stale ??= Promise.withResolvers();
     this.#wakeUp();
   }
@@ -217,18 +221,25 @@ export class McpConnection {
   /** Waits for something to do, and does it. */
   async #check(client: McpClient): Promise<void> {
     const isDue = this.#stale === undefined && (await this.#pause(CHECK_MS)) === 'timeout';
-    const isPolled = isDue && this.#options.transport === 'http' && this.#inFlight === 0;
+    const isPolled = isDue && this.#inFlight === 0 && (this.#options.transport === 'http' || this.#hasFailedToList);
     if (this.#client !== client || (this.#stale === undefined && !isPolled)) return;
-    const stale = this.#stale;
-    this.#stale = undefined;
+    const changes = this.#changes;
     try {
       await this.#refresh(client);
+      this.#hasFailedToList = false;
+      // It may have changed again meanwhile.
+      if (changes === this.#changes) this.#settleList();
     } catch (error) {
+      this.#settleList();
+      this.#hasFailedToList = true;
       // The calls under way learn by themselves whether the server is there.
       if (this.#inFlight === 0) throw error;
-    } finally {
-      stale?.resolve();
     }
+  }
+
+  #settleList(): void {
+    this.#stale?.resolve();
+    this.#stale = undefined;
   }
 
   async #refresh(client: McpClient): Promise<void> {
@@ -271,8 +282,7 @@ export class McpConnection {
     this.#problem = problem;
     this.#client = undefined;
     this.#snapshot = NO_TOOLS;
-    this.#stale?.resolve();
-    this.#stale = undefined;
+    this.#settleList();
   }
 
   #describe(error: unknown): string {

@@ -20,7 +20,10 @@ function isPlainServer(name: string): boolean {
 }
 
 function readable(name: string, length: number): string {
-  return name.replace(/[^A-Za-z0-9]+/g, '-').slice(0, length);
+  return name
+    .replace(/[^A-Za-z0-9]+/g, '-')
+    .slice(0, length)
+    .replace(/^-|-$/g, '');
 }
 
 function hashOf(text: string): string {

@@ -81,7 +81,8 @@ export async function openClient(address: McpAddress, options: OpenOptions): Pro
     {
       versionNegotiation: { mode: 'auto', probe: { timeoutMs: 3_000 } },
       inputRequired: { autoFulfill: false },
-      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => options.onListChanged() } },
+      // Asks servers of 2026 to tell. What they tell is read below, before the client's own delays.
+      listChanged: { tools: { autoRefresh: false, onChanged: () => {} } },
     },
   );
   const { promise: closed, resolve } = Promise.withResolvers<void>();
@@ -94,7 +95,7 @@ export async function openClient(address: McpAddress, options: OpenOptions): Pro
     await transport.close().catch(() => {});
     throw error;
   }
-  limitProgress(transport);
+  readNotices(transport, options.onListChanged);
   const discover = client.getDiscoverResult();
   return {
     prior: discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover },
@@ -164,16 +165,21 @@ function reportEndedStreams(transport: Transport): void {
   };
 }
 
-/** At most 20 a second for each call. The rest are dropped before anything is done with them. */
-function limitProgress(transport: Transport): void {
+/**
+ * Tells of a changed list at once, and passes progress on at most 20 times a second for each call: the rest is dropped
+ * before anything is done with it.
+ */
+function readNotices(transport: Transport, onListChanged: () => void): void {
   const shownAt = new LRUCache<string | number, number>({ max: 1_000 });
   const { onmessage } = transport;
   transport.onmessage = (message, extra) => {
-    if ('method' in message && message.method === 'notifications/progress') {
-      const token = (message.params as { progressToken?: string | number } | undefined)?.progressToken ?? '';
+    const method = 'method' in message ? message.method : undefined;
+    if (method === 'notifications/tools/list_changed') onListChanged();
+    if (method === 'notifications/progress') {
+      const { progressToken = '' } = ((message as { params?: object }).params ?? {}) as { progressToken?: string };
       const now = performance.now();
-      if (now - (shownAt.get(token) ?? Number.NEGATIVE_INFINITY) < PROGRESS_MS) return;
-      shownAt.set(token, now);
+      if (now - (shownAt.get(progressToken) ?? Number.NEGATIVE_INFINITY) < PROGRESS_MS) return;
+      shownAt.set(progressToken, now);
     }
     onmessage?.(message, extra);
   };
