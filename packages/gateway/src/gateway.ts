@@ -9,6 +9,7 @@ import { findTool } from './config/registered-tool.ts';
 import { resolveSettings, type Settings } from './config/settings.ts';
 import { ensureFirstKey } from './domain/keys/first-key.ts';
 import { tokenSecret } from './domain/keys/tokens.ts';
+import { knownCommands } from './domain/mcp/assert-known-commands.ts';
 import { sweepsOf } from './domain/sweep.ts';
 import { logHiddenTools } from './domain/tools/hidden-tools.ts';
 import { modelFinder } from './models/find-model.ts';
@@ -17,6 +18,8 @@ import { createEgress } from './ports/egress/egress.ts';
 import type { Services } from './ports/services.ts';
 import { atMost } from './runtime/at-most.ts';
 import type { Registry } from './runtime/cycle/registry.ts';
+import { McpServers } from './runtime/tools/mcp/mcp-servers.ts';
+import { mcpToolSource } from './runtime/tools/mcp/mcp-tool-source.ts';
 import { Worker } from './runtime/worker.ts';
 import { seed } from './seed.ts';
 import { KnownSecrets } from './telemetry/known-secrets.ts';
@@ -135,6 +138,8 @@ async function start(starting: Starting): Promise<Running> {
   });
   const { services } = opened;
   const egress = createEgress({ allow: config.egress.allow });
+  const outgoing = { egress, secrets: starting.secrets };
+  const mcp = new McpServers(services, outgoing);
   try {
     const firstKey = await ensureFirstKey(services, settings);
     await seed(services, config);
@@ -146,18 +151,23 @@ async function start(starting: Starting): Promise<Running> {
       agentLimits: config.limits.agent ?? {},
       metrics,
       redact: starting.redact,
-      outgoing: { egress, secrets: starting.secrets },
+      outgoing,
+      mcp,
     };
     const app = createApp(services, {
       metrics,
       tokenSecret: await tokenSecret(services.store),
       corsOrigins: config.corsOrigins,
       isKnownTool: (name) => findTool(config.tools, name) !== undefined,
+      isKnownCommand: knownCommands(config.agents),
+      mcpStatus: () => mcp.status(),
       registry,
+      toolSources: [mcpToolSource(mcp)],
     });
     const worker = new Worker(services, registry);
     metrics.gauge('lastcall_cycles_running', 'Cycles under way now.', () => worker.busy);
     const close = async (): Promise<void> => {
+      await mcp.close();
       await egress.close();
       await opened.close();
     };
@@ -165,6 +175,8 @@ async function start(starting: Starting): Promise<Running> {
     await worker.start({ sweeps: sweepsOf(services) });
     return { app, server, firstKey, stop: () => stop({ app, server, worker, close }, services) };
   } catch (error) {
+    await mcp.close();
+    await egress.close();
     await opened.close();
     throw error;
   }

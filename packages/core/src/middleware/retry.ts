@@ -50,7 +50,7 @@ export function retry(options: RetryOptions): Middleware {
         const last = attempt >= attempts || ctx.abortSignal.aborted;
         try {
           const returned = await next();
-          if (last || !(isToolResult(returned) && returned.status === 'error' && returned.code !== 'blocked'))
+          if (last || !(isToolResult(returned) && returned.status === 'error' && !FINAL_CODES.has(returned.code)))
             return returned;
         } catch (error) {
           if (last || isFinal(error)) throw error;
@@ -73,6 +73,9 @@ export function retry(options: RetryOptions): Middleware {
     },
   };
 }
+
+/** A rule refused, or the tool has acted or may have: to run it again would do it twice. */
+const FINAL_CODES: ReadonlySet<string> = new Set(['blocked', 'unknown_outcome', 'invalid_output']);
 
 function isFinal(error: unknown): boolean {
   const final = [

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type AgentLimitsInput, agentLimitsSchema } from './agent-limits.ts';
+import { type McpServerConfig, mcpServersSchema } from './mcp-server.ts';
 import { type MiddlewareConfig, middlewareSchema } from './middleware-config.ts';
 import type { ToolConfig, ToolConfigInput } from './tool-config.ts';
 import { toolConfigSchema } from './tool-config-schema.ts';
@@ -14,6 +15,8 @@ export interface AgentConfig {
   readonly instructions: string;
   /** Names or ids of registered tools, or definitions of tools that only this agent has. */
   readonly tools?: readonly (string | ToolConfig)[] | undefined;
+  /** Servers whose tools the agent has too, as `server__tool`. */
+  readonly mcp?: { readonly servers: readonly McpServerConfig[] } | undefined;
   readonly batch?: BatchConfig | undefined;
   readonly terminating?: TerminatingConfig | undefined;
   readonly limits?: AgentLimitsInput | undefined;
@@ -21,10 +24,11 @@ export interface AgentConfig {
 }
 
 /** An agent's configuration as a user writes it. */
-export type AgentConfigInput = Omit<AgentConfig, 'tools'> & {
+export type AgentConfigInput = Omit<AgentConfig, 'tools' | 'mcp'> & {
   readonly tools?: readonly (string | ToolConfigInput)[] | undefined;
-  readonly mcp?: { readonly servers?: readonly unknown[] | undefined } | undefined;
-  readonly mcpServers?: readonly unknown[] | undefined;
+  readonly mcp?: { readonly servers?: readonly McpServerConfig[] | undefined } | undefined;
+  /** The same as `mcp.servers`. */
+  readonly mcpServers?: readonly McpServerConfig[] | undefined;
   readonly machine?: unknown;
 };
 
@@ -59,8 +63,6 @@ const MODEL_SHAPE =
 
 const NO_MACHINE = 'is not supported yet. Remove it; machines run with @lastcall/machines.';
 
-const noServers = z.array(z.unknown()).max(0, { error: 'must be empty: MCP servers are not supported yet.' });
-
 export const agentNameSchema: z.ZodType<string> = z
   .string()
   .max(200)
@@ -84,8 +86,8 @@ export const agentConfigSchema: z.ZodType<AgentConfig> = z
         for (const [index, message] of repeatedTools(tools)) ctx.addIssue({ code: 'custom', path: [index], message });
       })
       .optional(),
-    mcp: z.strictObject({ servers: noServers.optional() }).optional(),
-    mcpServers: noServers.optional(),
+    mcp: z.strictObject({ servers: mcpServersSchema.optional() }).optional(),
+    mcpServers: mcpServersSchema.optional(),
     batch: batchSchema.optional(),
     terminating: terminatingSchema.optional(),
     limits: agentLimitsSchema.optional(),
@@ -95,7 +97,18 @@ export const agentConfigSchema: z.ZodType<AgentConfig> = z
       .refine((machine) => machine === undefined, { error: NO_MACHINE })
       .optional(),
   })
-  .transform(({ mcp: _mcp, mcpServers: _servers, machine: _machine, ...config }): AgentConfig => config);
+  .superRefine(({ mcp, mcpServers }, ctx) => {
+    if ((mcp?.servers?.length ?? 0) > 0 && (mcpServers?.length ?? 0) > 0)
+      ctx.addIssue({
+        code: 'custom',
+        path: ['mcpServers'],
+        message: 'is said twice: leave it out beside mcp.servers.',
+      });
+  })
+  .transform(({ mcp, mcpServers, machine: _machine, ...config }): AgentConfig => {
+    const servers = [...(mcp?.servers ?? []), ...(mcpServers ?? [])];
+    return servers.length === 0 ? config : { ...config, mcp: { servers } };
+  });
 
 function repeatedTools(tools: readonly (string | ToolConfig)[]): readonly (readonly [number, string])[] {
   const names = tools.map((one) => (typeof one === 'string' ? one : one.name));

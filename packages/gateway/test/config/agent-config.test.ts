@@ -82,9 +82,9 @@ describe('an agent as data', () => {
     [
       'MCP servers',
       { ...agent, mcp: { servers: [{ name: 'a' }] } },
-      /^mcp\.servers must be empty: MCP servers are not supported yet/,
+      /^mcp\.servers\[0\]\.transport must be "http" or "stdio"/,
     ],
-    ['MCP servers by the other name', { ...agent, mcpServers: [{ name: 'a' }] }, /^mcpServers must be empty/],
+    ['MCP servers by the other name', { ...agent, mcpServers: [{ name: 'a' }] }, /^mcpServers\[0\]\.transport must be/],
     ['a machine', { ...agent, machine: {} }, /^machine is not supported yet/],
   ])('[G15] %s is refused with its path', (_what, config, expected) => {
     expect(problems(config)[0]).toMatch(expected);

@@ -27,6 +27,7 @@ export interface WebSite extends AsyncDisposable {
 export async function startWebSite(
   answer: (request: SeenRequest, response: ServerResponse) => unknown = (_request, response) =>
     response.setHeader('content-type', 'application/json').end('{"ok":true}'),
+  { port: wanted = 0 }: { readonly port?: number } = {},
 ): Promise<WebSite> {
   const requests: SeenRequest[] = [];
   const sockets = new Set<Socket>();
@@ -43,7 +44,7 @@ export async function startWebSite(
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  server.listen(0, '0.0.0.0');
+  server.listen(wanted, '0.0.0.0');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {

@@ -6,6 +6,7 @@ import { waitingIndexes } from './migrations/0002-waiting-indexes.ts';
 import { streamRevocations } from './migrations/0003-stream-revocations.ts';
 import { assertFound } from './migrations/0004-assert-found.ts';
 import { agentTools } from './migrations/0005-agent-tools.ts';
+import { mcpTools } from './migrations/0006-mcp-tools.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
@@ -17,6 +18,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0003-stream-revocations': streamRevocations,
     '0004-assert-found': assertFound(dialect),
     '0005-agent-tools': agentTools,
+    '0006-mcp-tools': mcpTools,
   };
 }
 

@@ -25,6 +25,7 @@ export interface Tables {
   stream_events: StreamEventRow;
   api_keys: ApiKeyRow;
   settings: SettingRow;
+  mcp_tools: McpToolRow;
 }
 
 /** JSON text: see json.ts. */
@@ -291,4 +292,23 @@ export interface ApiKeyRow {
 interface SettingRow {
   key: string;
   value: Json;
+}
+
+/** A tool of an MCP server, as it was approved. */
+export interface McpToolRow {
+  id: string;
+  /** Which server: a hash of how it is reached. */
+  server_key: string;
+  server_name: string;
+  /** The server's own name of it. */
+  tool_name: string;
+  fingerprint: string;
+  definition: Json;
+  /** The definition that the server has now, if it is another one than the approved one. */
+  held_fingerprint: string | null;
+  held_definition: Json | null;
+  /** The key that approved it. Null: it was the first definition. */
+  approved_by: string | null;
+  approved_at: number;
+  held_at: number | null;
 }

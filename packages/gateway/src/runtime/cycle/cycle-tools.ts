@@ -47,6 +47,7 @@ export interface CycleTool {
 }
 
 export interface CycleTools {
+  /** Those of MCP servers may be others for the next step. */
   readonly tools: ToolSet;
   /** True if a space sees the calls of any of these tools as cards. */
   readonly isAnyVisible: boolean;
@@ -58,6 +59,8 @@ export interface CycleTools {
   versionOf(name: string): string;
   /** The middleware of single tools, by name. */
   readonly middleware: ReadonlyMap<string, readonly MiddlewareConfig[]>;
+  /** Waits a while for MCP servers. `isFresh`: also for those whose tools are known. */
+  ready?(options: { readonly isFresh: boolean }): Promise<void>;
 }
 
 /**

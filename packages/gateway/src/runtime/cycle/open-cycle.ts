@@ -8,6 +8,7 @@ import { CycleJournal } from './cycle-journal.ts';
 import { type CycleTools, cycleTools } from './cycle-tools.ts';
 import { Frames } from './frames.ts';
 import { loadSituation } from './load-situation.ts';
+import { withMcpTools } from './mcp-cycle-tools.ts';
 import { createOutputLimit, type OutputLimit } from './output-limit.ts';
 import type { WorkerRegistry } from './registry.ts';
 import { StagedWrites } from './staged-writes.ts';
@@ -30,7 +31,7 @@ export function openCycle(given: Pick<OpenCycle, 'services' | 'registry' | 'cycl
   const { services, registry, cycle, abort } = given;
   const { agent, runId } = cycle;
   const stagedWrites = new StagedWrites();
-  const tools = cycleTools(registry, agent, services.limits);
+  const tools = withMcpTools(cycleTools(registry, agent, services.limits), agent.config, registry.mcp);
   const outputs = createOutputLimit(services.limits);
   const frames = new Frames(cycle);
   const read = storeReader(services, abort);

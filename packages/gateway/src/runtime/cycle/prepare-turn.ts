@@ -32,12 +32,14 @@ export async function prepareTurn(open: OpenCycle): Promise<PreparedTurn> {
   const secrets = secretsOf(open);
   const instructions = renderInstructions({ instructions: config.instructions, tag });
   const model = await registry.model(config.model);
+  // What was approved must still be what runs.
+  await tools.ready?.({ isFresh: Object.keys(cycle.answers).length > 0 });
   const turn: TurnOptions = {
     model: guardModel(model, { tag, instructions, isFrame: (text) => frames.has(text) }),
     instructions,
     transcript: cycle.transcript,
     answers: cycle.answers,
-    tools: tools.tools,
+    tools: () => tools.tools,
     session,
     ...turnRules(cycle),
     onPending: 'continue',

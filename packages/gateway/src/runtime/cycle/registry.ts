@@ -4,6 +4,7 @@ import type { RegisteredTools } from '../../config/registered-tool.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Redact } from '../../telemetry/redact.ts';
 import type { Outgoing } from '../tools/http/http-tool.ts';
+import type { McpServers } from '../tools/mcp/mcp-servers.ts';
 import type { ToolCaches } from './tool-caches.ts';
 
 /** What the gateway's process provides and no database holds: tools, models, metrics. */
@@ -19,6 +20,8 @@ export interface Registry {
   readonly redact?: Redact | undefined;
   /** Connections and secrets of tools. Without it, tools reach the public internet and have no secrets. */
   readonly outgoing?: Outgoing | undefined;
+  /** The MCP servers of agents. Without it, agents have none of their tools. */
+  readonly mcp?: McpServers | undefined;
 }
 
 /** The same, with what a worker keeps from one cycle to the next. */

@@ -63,7 +63,11 @@ function describeBuiltIn(name: string, tool: ToolSet[string]): Promise<ListedToo
   return describeDefinition(name, tool, 'built-in');
 }
 
-async function describeDefinition(name: string, tool: ToolSet[string], source: ToolSourceName): Promise<ListedTool> {
+export async function describeDefinition(
+  name: string,
+  tool: ToolSet[string],
+  source: ToolSourceName,
+): Promise<ListedTool> {
   const [advertised] = await advertise({ [name]: tool }, { session: createSession(), pendingAnswered: true });
   const { effects = 'external', terminal, idempotent, approval } = tool as Partial<AnyTool>;
   const { description = '', inputSchema = { type: 'object' } } =

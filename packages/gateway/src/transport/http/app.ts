@@ -4,6 +4,7 @@ import { cors } from 'hono/cors';
 import type { IsKnownTool } from '../../domain/agents/check-agent-config.ts';
 import { ApiError } from '../../domain/api-error.ts';
 import { KnownKeys } from '../../domain/keys/known-keys.ts';
+import type { IsKnownCommand } from '../../domain/mcp/assert-known-commands.ts';
 import { newId } from '../../domain/new-id.ts';
 import { Revocations } from '../../domain/streams/revocations.ts';
 import type { ToolSource } from '../../domain/tools/listed-tool.ts';
@@ -20,6 +21,7 @@ import { agentStateEndpoints } from './routes/agent-state.ts';
 import { agentEndpoints } from './routes/agents.ts';
 import { entityEndpoints } from './routes/entities.ts';
 import { keyEndpoints } from './routes/keys.ts';
+import { mcpEndpoints, type ServerStatus } from './routes/mcp.ts';
 import { pendingEndpoints } from './routes/pending.ts';
 import { runEndpoints } from './routes/runs.ts';
 import { spaceEndpoints } from './routes/spaces.ts';
@@ -39,6 +41,10 @@ export interface AppOptions {
   readonly registry?: Registry;
   /** Tools beside those of the file, the registry and the built-in ones: e.g. of MCP servers. */
   readonly toolSources?: readonly ToolSource[];
+  /** Whether an agent of the API may start a program as its MCP server. Default: none. */
+  readonly isKnownCommand?: IsKnownCommand;
+  /** The MCP servers of this gateway. Default: none. */
+  readonly mcpStatus?: () => readonly ServerStatus[];
   readonly metrics?: Metrics;
   /** Of streams, in milliseconds. Default 15,000: proxies cut what is silent for longer. */
   readonly heartbeatMs?: number;
@@ -69,7 +75,8 @@ export function createApp(services: Services, options: AppOptions): App {
   const own = [
     ...entityEndpoints(tokenSecret),
     ...spaceEndpoints,
-    ...agentEndpoints(options.isKnownTool),
+    ...agentEndpoints(options.isKnownTool, options.isKnownCommand),
+    ...mcpEndpoints(options.mcpStatus),
     ...agentStateEndpoints,
     ...toolEndpoints({ services, registry, catalog: toolCatalog(registry, services.limits, options.toolSources) }),
     ...runEndpoints,

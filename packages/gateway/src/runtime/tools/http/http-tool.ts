@@ -5,6 +5,7 @@ import type { ToolConfig } from '../../../config/tool-config.ts';
 import { signWebhook } from '../../../domain/webhooks/webhook-signature.ts';
 import type { Egress, EgressResponse } from '../../../ports/egress/egress.ts';
 import { EgressRefused } from '../../../ports/egress/egress-refused.ts';
+import { isNeverSent } from '../../../ports/egress/never-sent.ts';
 import type { KnownSecrets } from '../../../telemetry/known-secrets.ts';
 import type { Secrets } from '../../../telemetry/secrets.ts';
 import { readResponse } from './read-response.ts';
@@ -111,16 +112,10 @@ function shortBody(value: unknown): string {
   return `: ${text.length > SHORT_BODY ? `${text.slice(0, SHORT_BODY).toWellFormed()}…` : text}`;
 }
 
-/** These fail before anything was sent. */
-const NEVER_SENT: ReadonlySet<unknown> = new Set([
-  ...['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'],
-  ...['CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'ERR_TLS_CERT_ALTNAME_INVALID'],
-]);
-
 function connectionFailure(host: string, error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown };
   const why = typeof code === 'string' ? code : String(message);
-  const sent = NEVER_SENT.has(code) ? 'Nothing was sent.' : 'The request may have arrived: check before you repeat it.';
+  const sent = isNeverSent(error) ? 'Nothing was sent.' : 'The request may have arrived: check before you repeat it.';
   return `The connection to ${host} failed (${why}). ${sent}`;
 }
 

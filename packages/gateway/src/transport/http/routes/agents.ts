@@ -9,6 +9,7 @@ import { updateAgent } from '../../../domain/agents/update-agent.ts';
 import { listInbox } from '../../../domain/inbox/list-inbox.ts';
 import { pushServiceEvent } from '../../../domain/inbox/push-service-event.ts';
 import { redrive } from '../../../domain/inbox/redrive.ts';
+import { assertKnownCommands, type IsKnownCommand } from '../../../domain/mcp/assert-known-commands.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, metadataField, pageFields, pageOf } from '../fields.ts';
 
@@ -67,8 +68,14 @@ const agentUpdateSchema = z.record(z.string(), z.unknown()).meta({
   properties: configJsonSchema.properties,
 });
 
-/** `isKnownTool`: whether a tool that a configuration names is there. Default: the cycle finds out. */
-export function agentEndpoints(isKnownTool?: IsKnownTool): readonly Endpoint[] {
+/**
+ * `isKnownTool`: whether a tool that a configuration names is there. Default: the cycle finds out. `isKnownCommand`: whether
+ * an MCP server may be started. Default: none.
+ */
+export function agentEndpoints(
+  isKnownTool?: IsKnownTool,
+  isKnownCommand: IsKnownCommand = () => false,
+): readonly Endpoint[] {
   return [
     endpoint({
       method: 'get',
@@ -88,8 +95,10 @@ export function agentEndpoints(isKnownTool?: IsKnownTool): readonly Endpoint[] {
       status: 201,
       answer: agentSchema,
       refusals: [404],
-      handle: ({ body: { spaceIds, metadata, ...config } }, tx, services) =>
-        createAgent(services, tx, { config, spaceIds, metadata, isKnownTool }),
+      handle({ body: { spaceIds, metadata, ...config } }, tx, services) {
+        assertKnownCommands(config, isKnownCommand);
+        return createAgent(services, tx, { config, spaceIds, metadata, isKnownTool });
+      },
     }),
     endpoint({
       method: 'get',
@@ -107,8 +116,10 @@ export function agentEndpoints(isKnownTool?: IsKnownTool): readonly Endpoint[] {
       access: 'key',
       body: agentUpdateSchema,
       answer: agentSchema,
-      handle: ({ params, body }, tx, services) =>
-        updateAgent(services, tx, { agentId: params.id, config: body, isKnownTool }),
+      handle({ params, body }, tx, services) {
+        assertKnownCommands(body, isKnownCommand);
+        return updateAgent(services, tx, { agentId: params.id, config: body, isKnownTool });
+      },
     }),
     endpoint({
       method: 'delete',

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { parseTemplate, templateProblem, usesInput } from './template.ts';
+
+/** An MCP server whose tools an agent has. */
+export interface McpServerConfig {
+  /** Its tools are named `name__tool`. */
+  readonly name: string;
+  readonly transport: 'http' | 'stdio';
+  readonly url?: string | undefined;
+  /** Values may hold `${env.NAME}`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly command?: string | undefined;
+  readonly args?: readonly string[] | undefined;
+  /** The variables of the process. Values may hold `${env.NAME}`. It gets nothing else of the gateway's environment. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** The server's own names of the tools that the agent gets. Default: all. */
+  readonly allowedTools?: readonly string[] | undefined;
+  /** True if what the server says about the effects of its tools is believed. */
+  readonly trusted?: boolean | undefined;
+  /** How long a call may take, in milliseconds. */
+  readonly timeout?: number | undefined;
+  /** What is decided about single tools, by the server's own names. */
+  readonly tools?: Readonly<Record<string, McpToolSettings>> | undefined;
+}
+
+export interface McpToolSettings {
+  /** Default false. */
+  readonly visible?: boolean | undefined;
+  readonly terminal?: boolean | undefined;
+  readonly effects?: 'none' | 'session' | 'external' | undefined;
+  readonly approval?: boolean | undefined;
+}
+
+const text = z.string().regex(/^\P{Cc}+$/u, { error: 'must not be empty or have control characters.' });
+
+const secretText = z.string().superRefine((value, ctx) => {
+  const message = templateProblem(value) ?? inputProblem(value);
+  if (message !== undefined) ctx.addIssue({ code: 'custom', message });
+});
+
+function inputProblem(value: string): string | undefined {
+  return usesInput(parseTemplate(value))
+    ? `cannot use {{input…}}: it is the same for all calls. Write \${env.NAME} for a secret.`
+    : undefined;
+}
+
+const url = z.string().superRefine((value, ctx) => {
+  const message = urlProblem(value);
+  if (message !== undefined) ctx.addIssue({ code: 'custom', message });
+});
+
+function urlProblem(value: string): string | undefined {
+  if (/\{\{|\$\{/.test(value)) return 'cannot have placeholders. Send secrets in a header.';
+  if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return 'must be an http or https URL.';
+  const { username, password, hash } = new URL(value);
+  if (hash !== '') return 'must not have a fragment (#…).';
+  return username === '' && password === '' ? undefined : 'must not have credentials. Send them in a header.';
+}
+
+/** What the connection or the protocol sets. */
+const RESERVED_HEADERS: ReadonlySet<string> = new Set([
+  ...['host', 'content-length', 'content-type', 'accept', 'transfer-encoding', 'connection', 'keep-alive', 'upgrade'],
+  ...['expect', 'te', 'trailer', 'proxy-authorization', 'proxy-connection', 'last-event-id'],
+  ...['mcp-session-id', 'mcp-protocol-version', 'mcp-method', 'mcp-name'],
+]);
+
+const headers = z.record(z.string(), secretText).superRefine((given, ctx) => {
+  for (const name of Object.keys(given)) {
+    const isName = /^[!#$%&'*+.^_`|~0-9a-z-]{1,200}$/i.test(name);
+    if (!isName) ctx.addIssue({ code: 'custom', path: [name], message: 'is not the name of a header.' });
+    if (RESERVED_HEADERS.has(name.toLowerCase()))
+      ctx.addIssue({ code: 'custom', path: [name], message: 'cannot be set: the gateway sets it.' });
+  }
+});
+
+const variables = z.record(
+  z.string().regex(/^[A-Za-z_]\w{0,127}$/, { error: 'must be the name of an environment variable.' }),
+  secretText,
+);
+
+const toolSettings = z.strictObject({
+  visible: z.boolean().optional(),
+  terminal: z.boolean().optional(),
+  effects: z.enum(['none', 'session', 'external']).optional(),
+  approval: z.boolean().optional(),
+});
+
+const FIELDS_OF = { http: ['command', 'args', 'env'], stdio: ['url', 'headers'] } as const;
+const NEEDED = { http: 'url', stdio: 'command' } as const;
+
+const mcpServerSchema: z.ZodType<McpServerConfig> = z
+  .strictObject({
+    name: text.max(100),
+    transport: z.enum(['http', 'stdio']),
+    url: url.optional(),
+    headers: headers.optional(),
+    command: text.max(1_000).optional(),
+    args: z.array(z.string().max(10_000)).max(200).optional(),
+    env: variables.optional(),
+    allowedTools: z.array(text.max(200)).max(1_000).optional(),
+    trusted: z.boolean().optional(),
+    timeout: z.int().min(1).max(86_400_000).optional(),
+    tools: z.record(z.string().min(1).max(200), toolSettings).optional(),
+  })
+  .superRefine((server, ctx) => {
+    const needed = NEEDED[server.transport];
+    if (server[needed] === undefined)
+      ctx.addIssue({ code: 'custom', path: [needed], message: `is missing: "${server.transport}" needs it.` });
+    for (const field of FIELDS_OF[server.transport])
+      if (server[field] !== undefined)
+        ctx.addIssue({ code: 'custom', path: [field], message: `is not for "${server.transport}". Remove it.` });
+    for (const name of Object.keys(server.tools ?? {}))
+      if (server.allowedTools?.includes(name) === false)
+        ctx.addIssue({ code: 'custom', path: ['tools', name], message: 'is not one of allowedTools.' });
+  });
+
+/** An agent's servers, each with a name of its own. */
+export const mcpServersSchema: z.ZodType<readonly McpServerConfig[]> = z
+  .array(mcpServerSchema)
+  .max(100)
+  .superRefine((servers, ctx) => {
+    for (const [index, { name }] of servers.entries())
+      if (servers.findIndex((other) => other.name === name) < index)
+        ctx.addIssue({ code: 'custom', path: [index, 'name'], message: `is "${name}" a second time. Rename one.` });
+  });

@@ -1,0 +1,93 @@
+import type { Kysely } from 'kysely';
+import { fromJson } from '../../ports/store/json.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { McpToolRow, Tables } from '../../ports/store/tables.ts';
+import { ApiError, notFound } from '../api-error.ts';
+import { isId } from '../entities/column-text.ts';
+import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
+
+/** A tool of an MCP server, as operators see it. */
+export interface McpTool {
+  readonly id: string;
+  /** The server's name in the configuration that it was first seen with. */
+  readonly server: string;
+  /** The server's own name of it. */
+  readonly name: string;
+  /** `held`: its definition changed after it was approved, and no agent has it. */
+  readonly status: 'approved' | 'held';
+  /** As it was approved. */
+  readonly definition: unknown;
+  readonly approvedAt: number;
+  readonly approvedBy?: string;
+  /** What waits for approval. */
+  readonly held?: { readonly fingerprint: string; readonly definition: unknown; readonly since: number };
+}
+
+/** Lists the tools of MCP servers, in the order in which they were first seen. */
+export async function listMcpTools(
+  db: Kysely<Tables>,
+  { status, ...page }: PageOptions & { readonly status?: McpTool['status'] | undefined } = {},
+): Promise<Page<McpTool>> {
+  const limit = pageLimit(page.limit);
+  const after = textCursor(page.cursor);
+  let query = db.selectFrom('mcp_tools').selectAll();
+  if (status !== undefined) query = query.where('held_fingerprint', status === 'held' ? 'is not' : 'is', null);
+  if (after !== undefined) query = query.where('id', '>', after);
+  const rows = await query
+    .orderBy('id')
+    .limit(limit + 1)
+    .execute();
+  return toPage(rows, { limit, cursorOf: ({ id }) => id, toItem: toMcpTool });
+}
+
+/**
+ * Approves the definition that is held. The fingerprint says which one the caller has read: if the server has changed it
+ * since, nothing is approved.
+ */
+export async function approveMcpTool(
+  tx: Tx,
+  { id, fingerprint, by }: { readonly id: string; readonly fingerprint: string; readonly by: string },
+): Promise<McpTool> {
+  if (!isId(id)) throw notFound('MCP tool', id);
+  const row = await tx.db.selectFrom('mcp_tools').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+  if (row === undefined) throw notFound('MCP tool', id);
+  const isApproved = row.held_fingerprint === null && row.fingerprint === fingerprint;
+  if (isApproved) return toMcpTool(row);
+  if (row.held_fingerprint !== fingerprint || row.held_definition === null)
+    throw new ApiError(409, 'definition_changed', CHANGED_AGAIN, {
+      details: { heldFingerprint: row.held_fingerprint },
+    });
+  const approved: McpToolRow = {
+    ...row,
+    fingerprint,
+    definition: row.held_definition,
+    held_fingerprint: null,
+    held_definition: null,
+    held_at: null,
+    approved_by: by,
+    approved_at: tx.now(),
+  };
+  await tx.db.updateTable('mcp_tools').set(approved).where('id', '=', id).execute();
+  return toMcpTool(approved);
+}
+
+const CHANGED_AGAIN = 'The definition that waits for approval is another one now. Read it, and approve that one.';
+
+function toMcpTool(row: McpToolRow): McpTool {
+  return {
+    id: row.id,
+    server: row.server_name,
+    name: row.tool_name,
+    status: row.held_fingerprint === null ? 'approved' : 'held',
+    definition: fromJson(row.definition),
+    approvedAt: row.approved_at,
+    ...(row.approved_by === null ? {} : { approvedBy: row.approved_by }),
+    ...heldOf(row),
+  };
+}
+
+function heldOf(row: McpToolRow): Pick<McpTool, 'held'> {
+  const { held_fingerprint: fingerprint, held_definition: definition, held_at: since } = row;
+  if (fingerprint === null || definition === null || since === null) return {};
+  return { held: { fingerprint, definition: fromJson(definition), since } };
+}

@@ -1,0 +1,48 @@
+import { EgressRefused } from '../../../ports/egress/egress-refused.ts';
+import { isNeverSent } from '../../../ports/egress/never-sent.ts';
+
+/**
+ * Why a call has no result.
+ * - `answered`: the server answered with an error.
+ * - `not-sent`: the server did not take the call, so that nothing happened.
+ * - `lost`: nobody knows whether the server acted.
+ */
+export interface CallFailure {
+  readonly kind: 'answered' | 'not-sent' | 'lost';
+  readonly message: string;
+}
+
+/** What a call is told whose stream ended before the answer. */
+export const STREAM_ENDED: { readonly code: number; readonly message: string } = {
+  code: -32_000,
+  message: 'The connection ended before the answer.',
+};
+
+/** Reads the errors of the MCP client by their fields, so that its classes need not be loaded. */
+export function callFailure(error: unknown): CallFailure {
+  const { code, message, data, status } = (error ?? {}) as Record<string, unknown>;
+  const text = shorten(typeof message === 'string' ? message : String(error));
+  const httpStatus = status ?? (data as { status?: unknown } | undefined)?.status;
+  if (error instanceof EgressRefused || isNeverSent(error) || code === 'NOT_CONNECTED')
+    return { kind: 'not-sent', message: text };
+  if (typeof httpStatus === 'number') return { kind: isRefusal(httpStatus) ? 'not-sent' : 'lost', message: text };
+  if (code === STREAM_ENDED.code && text.includes(STREAM_ENDED.message)) return { kind: 'lost', message: text };
+  const isAnswer = typeof code === 'number' || ANSWERS.has(code);
+  return { kind: isAnswer ? 'answered' : 'lost', message: text };
+}
+
+/** A server that refuses the request itself has not run the tool. One that failed inside may have. */
+function isRefusal(status: number): boolean {
+  return status >= 300 && status < 500;
+}
+
+/** What the client makes of an answer that it does not understand. */
+const ANSWERS: ReadonlySet<unknown> = new Set([
+  'INVALID_RESULT',
+  'UNSUPPORTED_RESULT_TYPE',
+  'CAPABILITY_NOT_SUPPORTED',
+]);
+
+function shorten(text: string): string {
+  return text.length > 500 ? `${text.slice(0, 500).toWellFormed()}…` : text;
+}

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import type { JsonSchemaObject } from '@lastcall/core';
+
+/** A tool as its server defines it. */
+export interface McpDefinition {
+  /** The server's own name of it. */
+  readonly name: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly inputSchema: JsonSchemaObject;
+  readonly outputSchema?: JsonSchemaObject | undefined;
+  readonly annotations?: McpHints | undefined;
+}
+
+/** What a server says about a tool's effects. Only a trusted server's word counts. */
+export interface McpHints {
+  readonly readOnlyHint?: boolean | undefined;
+  readonly idempotentHint?: boolean | undefined;
+  readonly [hint: string]: unknown;
+}
+
+/** What is approved of a tool: whatever a model reads of it and whatever decides how it is called. */
+export function approvedPart({ title, description, inputSchema, outputSchema, annotations }: McpDefinition): object {
+  return { title, description, inputSchema, outputSchema, annotations };
+}
+
+/** The same for definitions that differ in nothing but the order of keys. */
+export function fingerprintOf(definition: McpDefinition): string {
+  return createHash('sha256')
+    .update(canonicalJson(approvedPart(definition)))
+    .digest('hex');
+}
+
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, sortKeys);
+}
+
+function sortKeys(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}

@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+
+const LONGEST_NAME = 64;
+
+/**
+ * The name under which a model knows a server's tool: `server__tool`. Names that models' providers would refuse, or that
+ * could be read as those of another server, are shortened and get a hash.
+ */
+export function mcpToolName(server: string, tool: string): string {
+  const plain = `${server}__${tool}`;
+  const isPlain = isPlainServer(server) && /^[\w-]+$/.test(plain) && plain.length <= LONGEST_NAME;
+  if (isPlain) return plain;
+  const prefix = isPlainServer(server) ? server : `${readable(server, 12)}-${hashOf(server)}`;
+  return `${prefix}__${readable(tool, LONGEST_NAME - prefix.length - 11)}-${hashOf(tool)}`;
+}
+
+/** The first `__` ends it, so that no two servers share a name. */
+function isPlainServer(name: string): boolean {
+  return /^[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/.test(name) && name.length <= 40;
+}
+
+function readable(name: string, length: number): string {
+  return name
+    .replace(/[^A-Za-z0-9]+/g, '-')
+    .slice(0, length)
+    .replace(/^-|-$/g, '');
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8);
+}

@@ -1,0 +1,107 @@
+import { type AiSdkTool, type AnyTool, fail, jsonSchema, type ToolContext, type ToolSet } from '@lastcall/core';
+import { LRUCache } from 'lru-cache';
+import type { McpServerConfig } from '../../../config/mcp-server.ts';
+import { withoutPatterns } from '../../../config/without-patterns.ts';
+import type { McpConnection } from './mcp-connection.ts';
+import type { McpDefinition } from './mcp-definition.ts';
+import { type McpResult, readMcpResult } from './mcp-result.ts';
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+/** What a model is shown of a stranger's text. */
+const LONGEST_DESCRIPTION = 4_000;
+
+/** A tool of an MCP server, as an agent with this configuration of the server has it. */
+export function mcpTool(
+  definition: McpDefinition,
+  server: McpServerConfig,
+  connection: McpConnection,
+): ToolSet[string] {
+  const traits = traitsOf(definition, server);
+  const { terminal, approval } = server.tools?.[definition.name] ?? {};
+  const shown = new LRUCache<string, McpResult>({ max: 1_000 });
+  const check = outputCheck(definition);
+  const execute = async (input: unknown, ctx: ToolContext): Promise<unknown> => {
+    const mayRepeat = traits.effects !== 'external' || traits.idempotent;
+    const called = await connection.call(definition, {
+      input: input as Readonly<Record<string, unknown>>,
+      signal: ctx.abortSignal,
+      mayRepeat,
+      onProgress: (progress) => ctx.progress(progress),
+    });
+    if ('failure' in called) return failed(server, definition, called.failure);
+    const result = readMcpResult(called.result);
+    if (result.isError) return fail(result.text === '' ? 'The tool failed and did not say why.' : result.text);
+    const problem = await check(result);
+    // It has acted: middleware that tries again must not.
+    if (problem !== undefined) return fail(problem, { code: 'invalid_output' });
+    shown.set(ctx.toolCallId, result);
+    return 'structured' in result ? result.structured : result.text;
+  };
+  const made: AiSdkTool & Partial<Pick<AnyTool, 'effects' | 'idempotent' | 'timeoutMs' | 'terminal' | 'approval'>> = {
+    description: describe(definition),
+    inputSchema: jsonSchema(withoutPatterns(definition.inputSchema)),
+    execute: execute as NonNullable<AiSdkTool['execute']>,
+    // Undefined for a result that came from a cache: its value is shown then.
+    toModelOutput: ({ toolCallId }: { toolCallId: string }) => {
+      const result = shown.get(toolCallId);
+      shown.delete(toolCallId);
+      return result && { type: 'content', value: [{ type: 'text', text: result.text }, ...result.images] };
+    },
+    ...traits,
+    timeoutMs: server.timeout ?? DEFAULT_TIMEOUT_MS,
+    ...(terminal === undefined ? {} : { terminal }),
+    ...(approval === undefined ? {} : { approval }),
+  };
+  return made;
+}
+
+/** A stranger's hints count only if the operator trusts the server. What the operator says counts always. */
+function traitsOf(
+  { name, annotations = {} }: McpDefinition,
+  { trusted = false, tools = {} }: McpServerConfig,
+): { readonly effects: 'none' | 'session' | 'external'; readonly idempotent: boolean } {
+  const { effects } = tools[name] ?? {};
+  const hinted = trusted && annotations.readOnlyHint === true ? 'none' : 'external';
+  return { effects: effects ?? hinted, idempotent: trusted && annotations.idempotentHint === true };
+}
+
+function describe({ name, title, description }: McpDefinition): string {
+  const text = (description ?? '').trim() || (title ?? '').trim() || name;
+  const characters = [...text];
+  return characters.length <= LONGEST_DESCRIPTION ? text : `${characters.slice(0, LONGEST_DESCRIPTION).join('')}…`;
+}
+
+/** Compares a result with the tool's output schema, without the regular expressions in that. */
+function outputCheck({ name, outputSchema }: McpDefinition): (result: McpResult) => Promise<string | undefined> {
+  if (outputSchema === undefined) return async () => undefined;
+  const schema = jsonSchema(withoutPatterns(outputSchema));
+  return async (result) => {
+    const beginning = `"${name}" has acted, but its result does not fit its output schema`;
+    if (!('structured' in result)) return `${beginning}: it has no structured content.`;
+    const checked = await schema['~standard'].validate(result.structured);
+    return checked.issues === undefined
+      ? undefined
+      : `${beginning}: ${checked.issues
+          .map(({ message }) => message)
+          .join('; ')
+          .slice(0, 1_000)}`;
+  };
+}
+
+function failed(
+  server: McpServerConfig,
+  { name }: McpDefinition,
+  { kind, message }: { readonly kind: 'answered' | 'not-sent' | 'lost'; readonly message: string },
+): unknown {
+  switch (kind) {
+    case 'answered':
+      return fail(message);
+    case 'not-sent':
+      return fail(`The MCP server "${server.name}" cannot be reached, and "${name}" was not called: ${message}`);
+    case 'lost':
+      return fail(
+        `The MCP server "${server.name}" was lost while "${name}" ran. It may have taken effect or not, and was not run again. (${message})`,
+        { code: 'unknown_outcome' },
+      );
+  }
+}

@@ -1,0 +1,188 @@
+import {
+  Client,
+  isSpecType,
+  type JSONRPCMessage,
+  type PriorDiscovery,
+  StreamableHTTPClientTransport,
+  type Tool,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { LRUCache } from 'lru-cache';
+import type { Egress } from '../../../ports/egress/egress.ts';
+import { STREAM_ENDED } from './call-failure.ts';
+import { limitedResponse } from './limited-response.ts';
+import type { McpDefinition } from './mcp-definition.ts';
+
+/** How a server is reached, with its secrets filled in. */
+export type McpAddress =
+  | { readonly transport: 'http'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  | {
+      readonly transport: 'stdio';
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, string>>;
+    };
+
+/** A server's tools, and the names of entries that are no tools. */
+export interface McpList {
+  readonly tools: readonly McpDefinition[];
+  readonly malformed: readonly string[];
+}
+
+export interface McpCall {
+  readonly definition: McpDefinition;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly signal: AbortSignal;
+  onProgress(progress: McpProgress): void;
+}
+
+export interface McpProgress {
+  readonly progress: number;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+}
+
+/** One connection to a server. */
+export interface McpClient {
+  /** How the server wants to be spoken to: with it, the next connection need not ask. */
+  readonly prior: PriorDiscovery;
+  /** Resolves when the connection is gone. */
+  readonly closed: Promise<void>;
+  list(): Promise<McpList>;
+  call(call: McpCall): Promise<unknown>;
+  /** What a server's process wrote last to its error output. */
+  lastWords(): string;
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  readonly egress: Egress;
+  readonly prior?: PriorDiscovery | undefined;
+  /** Ends the attempt to connect. */
+  readonly signal: AbortSignal;
+  onListChanged(): void;
+}
+
+const CONNECT_MS = { http: 5_000, stdio: 30_000 } as const;
+const LIST_MS = 5_000;
+/** A call ends by its own signal. The client's timers know less: one of them cancels nothing. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** Connects. This module loads the MCP package: import it when a server is first used. */
+export async function openClient(address: McpAddress, options: OpenOptions): Promise<McpClient> {
+  const { transport, lastWords } = openTransport(address, options.egress);
+  const malformed: string[] = [];
+  // The client refuses a whole list for one malformed tool, so they are taken out before it sees them.
+  transport.onmessage = (message) => malformed.push(...removeMalformed(message));
+  if (address.transport === 'http') reportEndedStreams(transport);
+  const client = new Client(
+    { name: 'lastcall', version: '0.1.0' },
+    {
+      versionNegotiation: { mode: 'auto', probe: { timeoutMs: 3_000 } },
+      inputRequired: { autoFulfill: false },
+      // Asks servers of 2026 to tell. What they tell is read below, before the client's own delays.
+      listChanged: { tools: { autoRefresh: false, onChanged: () => {} } },
+    },
+  );
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  client.onclose = () => resolve();
+  try {
+    const { prior, signal } = options;
+    const timeout = CONNECT_MS[address.transport];
+    await client.connect(transport, { timeout, signal, ...(prior === undefined ? {} : { prior }) });
+  } catch (error) {
+    await transport.close().catch(() => {});
+    throw error;
+  }
+  readNotices(transport, options.onListChanged);
+  const discover = client.getDiscoverResult();
+  return {
+    prior: discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover },
+    closed,
+    lastWords,
+    async list() {
+      malformed.length = 0;
+      const { tools } = await client.listTools(undefined, { cacheMode: 'bypass', timeout: LIST_MS });
+      return { tools: tools as readonly McpDefinition[], malformed: [...malformed] };
+    },
+    async call({ definition: { name, inputSchema }, input, signal, onProgress }) {
+      return await client.callTool(
+        { name, arguments: { ...input } },
+        {
+          signal,
+          timeout: NO_TIMEOUT_MS,
+          onprogress: onProgress,
+          // Without an output schema: the client would compile a stranger's schema to code, and run its patterns.
+          toolDefinition: { name, inputSchema } as Tool,
+        },
+      );
+    },
+    close: () => client.close(),
+  };
+}
+
+function openTransport(address: McpAddress, egress: Egress): { transport: Transport; lastWords: () => string } {
+  if (address.transport === 'http') {
+    const fetch = async (input: string | URL, init?: RequestInit): Promise<Response> =>
+      limitedResponse(await egress.fetch(input, init));
+    const requestInit = { headers: { ...address.headers } };
+    return {
+      transport: new StreamableHTTPClientTransport(new URL(address.url), { fetch, requestInit }),
+      lastWords: () => '',
+    };
+  }
+  const { command, args, env } = address;
+  const transport = new StdioClientTransport({ command, args: [...args], env: { ...env }, stderr: 'pipe' });
+  let words = '';
+  transport.stderr?.on('data', (chunk: Buffer) => {
+    words = `${words}${chunk.toString('utf8', Math.max(0, chunk.length - LAST_WORDS))}`.slice(-LAST_WORDS);
+  });
+  return { transport, lastWords: () => words };
+}
+
+const LAST_WORDS = 1_000;
+
+/** Takes entries out of a list that are no tools, and returns what they are called. */
+function removeMalformed(message: JSONRPCMessage): readonly string[] {
+  const result = 'result' in message ? (message.result as { tools?: unknown }) : undefined;
+  if (!Array.isArray(result?.tools)) return [];
+  const { good = [], bad = [] } = Object.groupBy(result.tools, (one) => (isSpecType.Tool(one) ? 'good' : 'bad'));
+  result.tools = good;
+  return bad.map((one) => String((one as { name?: unknown } | null)?.name ?? 'a tool without a name').slice(0, 100));
+}
+
+/** A call whose stream ended without an answer would wait for its timeout. */
+function reportEndedStreams(transport: Transport): void {
+  const send = transport.send.bind(transport);
+  transport.send = async (message, options) => {
+    const id = 'method' in message && 'id' in message ? message.id : undefined;
+    const onRequestStreamEnd = (): void => {
+      options?.onRequestStreamEnd?.();
+      if (id !== undefined) transport.onmessage?.({ jsonrpc: '2.0', id, error: STREAM_ENDED });
+    };
+    await send(message, { ...options, onRequestStreamEnd });
+  };
+}
+
+/**
+ * Tells of a changed list at once, and passes progress on at most 20 times a second for each call: the rest is dropped
+ * before anything is done with it.
+ */
+function readNotices(transport: Transport, onListChanged: () => void): void {
+  const shownAt = new LRUCache<string | number, number>({ max: 1_000 });
+  const { onmessage } = transport;
+  transport.onmessage = (message, extra) => {
+    const method = 'method' in message ? message.method : undefined;
+    if (method === 'notifications/tools/list_changed') onListChanged();
+    if (method === 'notifications/progress') {
+      const { progressToken = '' } = ((message as { params?: object }).params ?? {}) as { progressToken?: string };
+      const now = performance.now();
+      if (now - (shownAt.get(progressToken) ?? Number.NEGATIVE_INFINITY) < PROGRESS_MS) return;
+      shownAt.set(progressToken, now);
+    }
+    onmessage?.(message, extra);
+  };
+}
+
+const PROGRESS_MS = 50;

@@ -1,0 +1,139 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { scriptedModel } from '@lastcall/core/testing';
+import { startTestGateway, type TestGateway, type TestGatewayOptions, waitFor } from '@lastcall/gateway/testing';
+import type { AgentConfigInput } from '../../src/config/agent-config.ts';
+import type { McpServerConfig } from '../../src/config/mcp-server.ts';
+import { isFirstStep } from '../support/requests.ts';
+import type { Files, State } from './misbehaving-server.ts';
+
+/** One call of a cycle. */
+export interface Asked {
+  readonly toolName: string;
+  readonly input?: object;
+}
+
+export interface Settled {
+  readonly toolName: string;
+  readonly outcome: {
+    readonly status: string;
+    readonly code?: string;
+    readonly value?: unknown;
+    readonly text: string;
+    readonly content?: readonly { readonly mediaType: string }[];
+  };
+}
+
+/** What a cycle did. */
+export interface Cycle {
+  readonly runId: string;
+  readonly status: string;
+  readonly settled: readonly Settled[];
+  /** The names of the tools that the model was offered, step by step. */
+  readonly offered: readonly (readonly string[])[];
+  /** What the model was sent, step by step. */
+  readonly requests: readonly string[];
+}
+
+/** A real gateway with one agent that has MCP servers. */
+export interface McpAgent extends AsyncDisposable {
+  readonly gateway: TestGateway;
+  readonly agentId: string;
+  /** Runs one cycle, with one step for each group of calls. */
+  run(...steps: readonly (readonly Asked[])[]): Promise<Cycle>;
+  /** Begins a cycle, and does not wait for its end. */
+  begin(...steps: readonly (readonly Asked[])[]): Promise<void>;
+  ended(): Promise<Cycle>;
+}
+
+type Options = Omit<TestGatewayOptions, 'agents' | 'model'> & { readonly agent?: Partial<AgentConfigInput> };
+
+export async function startMcpAgent(
+  servers: readonly McpServerConfig[],
+  { agent = {}, ...options }: Options = {},
+): Promise<McpAgent> {
+  let steps: readonly (readonly Asked[])[] = [];
+  let offered: string[][] = [];
+  let requests: string[] = [];
+  const model = scriptedModel((request) => {
+    if (isFirstStep(request)) [offered, requests] = [[], []];
+    offered.push((request.tools ?? []).map(({ name }) => name));
+    requests.push(JSON.stringify({ prompt: request.prompt, tools: request.tools }));
+    const [next, ...rest] = steps;
+    steps = rest;
+    return next === undefined ? 'Done.' : next.map(({ toolName, input = {} }) => ({ toolName, input }));
+  });
+  const gateway = await startTestGateway({
+    ...options,
+    model,
+    agents: [{ name: 'Asker', instructions: 'Ask.', mcp: { servers }, ...agent }],
+  });
+  const [{ id: agentId }] = (await gateway.api('/api/agents')).items;
+  let count = 0;
+  const begin: McpAgent['begin'] = async (...given) => {
+    steps = given;
+    count += 1;
+    await gateway.api(`/api/agents/${agentId}/events`, { source: 'test', name: 'ask' });
+  };
+  const ended = async (): Promise<Cycle> => {
+    const run = await waitFor(
+      async () => {
+        const { items } = await gateway.api(`/api/runs?agentId=${agentId}&limit=100`);
+        const done = items.filter(({ status }: { status: string }) => status !== 'running');
+        return done.length >= count && items[0];
+      },
+      { timeoutMs: 60_000 },
+    );
+    const { items } = await gateway.api(`/api/runs/${run.id}/transcript?limit=200`);
+    const settled = items
+      .map((row: { entry: { kind: string; settlement: Settled } }) => row.entry)
+      .filter(({ kind }: { kind: string }) => kind === 'settled' || kind === 'pending')
+      .map(({ settlement }: { settlement: Settled }) => settlement);
+    return { runId: run.id, status: run.status, settled, offered: [...offered], requests: [...requests] };
+  };
+  return {
+    gateway,
+    agentId,
+    begin,
+    ended,
+    async run(...given) {
+      await begin(...given);
+      return await ended();
+    },
+    [Symbol.asyncDispose]: () => gateway.stop(),
+  };
+}
+
+/** A server of the test's own as a process, and the files through which the test speaks with it. */
+export async function stdioServer(
+  more: Partial<McpServerConfig> = {},
+): Promise<{ readonly server: McpServerConfig; readonly files: Files }> {
+  const files = await serverFiles();
+  const script = new URL('stdio-server.ts', import.meta.url).pathname;
+  return {
+    files,
+    server: {
+      name: 'local',
+      transport: 'stdio',
+      command: process.execPath,
+      args: [script, files.log, files.state],
+      ...more,
+    },
+  };
+}
+
+export async function serverFiles(): Promise<Files> {
+  const folder = await mkdtemp(join(tmpdir(), 'lastcall-mcp-'));
+  const files = { log: join(folder, 'log'), state: join(folder, 'state') };
+  await writeFile(files.log, '');
+  return files;
+}
+
+export async function setState({ state }: Files, value: State): Promise<void> {
+  await writeFile(state, JSON.stringify(value));
+}
+
+export async function logOf({ log }: Files): Promise<readonly string[]> {
+  return (await readFile(log, 'utf8')).split('\n').filter((line) => line !== '');
+}

@@ -1,0 +1,146 @@
+import type { Logger } from '@lastcall/core';
+import { waitFor } from '@lastcall/gateway/testing';
+import { expect, test } from 'vitest';
+import type { WebSite } from '../support/web-site.ts';
+import { startHttpServer } from './http-server.ts';
+import { logOf, type McpAgent, serverFiles, startMcpAgent, stdioServer } from './mcp-agent.ts';
+import type { Files } from './misbehaving-server.ts';
+
+/** Collects what is logged. */
+function listening(): { readonly lines: string[]; readonly logger: Logger } {
+  const lines: string[] = [];
+  const keep = (message: string, details?: unknown): void => {
+    lines.push(`${message} ${JSON.stringify(details ?? {})}`);
+  };
+  return { lines, logger: { debug: () => {}, info: keep, warn: keep, error: keep } };
+}
+
+const isOffered = async (agent: McpAgent, name: string): Promise<boolean> =>
+  (await agent.run()).offered[0]?.includes(name) === true;
+
+/** The same server again, on the same port. */
+async function restartHttp(site: WebSite, files: Files): Promise<WebSite> {
+  await site[Symbol.asyncDispose]();
+  return await startHttpServer(files, { port: site.port });
+}
+
+test('[X15] a server that is down does not stop the agent: the others work, and it is reported', async () => {
+  const { server } = await stdioServer();
+  const { lines, logger } = listening();
+  await using agent = await startMcpAgent(
+    [
+      server,
+      { name: 'gone', transport: 'stdio', command: '/nowhere/at/all' },
+      { name: 'away', transport: 'http', url: 'http://127.0.0.1:1/mcp' },
+    ],
+    { logger, egress: { allow: ['127.0.0.1:1'] } },
+  );
+  const { settled, status } = await agent.run([{ toolName: 'local__echo', input: { text: 'hello' } }]);
+  expect([status, settled[0]?.outcome.text]).toEqual(['completed', 'hello']);
+  for (const name of ['gone', 'away'])
+    expect(lines.filter((line) => line.includes(`"${name}" is down`))).toHaveLength(1);
+  const { items } = await agent.gateway.api('/api/mcp/servers');
+  expect(items.map((one: { name: string; status: string }) => [one.name, one.status])).toEqual([
+    ['local', 'up'],
+    ['gone', 'down'],
+    ['away', 'down'],
+  ]);
+});
+
+test('[X15] the tools of a server over HTTP appear within 10 s of its being back, also with its session gone', async () => {
+  const files = await serverFiles();
+  let site = await startHttpServer(files);
+  await using agent = await startMcpAgent([{ name: 'web', transport: 'http', url: site.url }], {
+    egress: { allow: [site.host] },
+  });
+  expect(await isOffered(agent, 'web__echo')).toBe(true);
+  const { port } = site;
+  await site[Symbol.asyncDispose]();
+  await waitFor(async () => !(await isOffered(agent, 'web__echo')), { timeoutMs: 15_000 });
+  site = await startHttpServer(files, { port });
+  const backAt = performance.now();
+  await waitFor(() => isOffered(agent, 'web__echo'), { timeoutMs: 15_000 });
+  expect(performance.now() - backAt).toBeLessThan(10_000);
+  // Restarted between two calls: its session is unknown, and the call goes through a new one.
+  site = await restartHttp(site, files);
+  const { settled } = await agent.run([{ toolName: 'web__echo', input: { text: 'again' } }]);
+  expect(settled[0]?.outcome).toMatchObject({ status: 'ok', text: 'again' });
+  await site[Symbol.asyncDispose]();
+});
+
+test('[X15] a process that died between two calls is started again for the next one', async () => {
+  const { server, files } = await stdioServer();
+  await using agent = await startMcpAgent([server]);
+  await agent.run([{ toolName: 'local__die' }]);
+  await waitFor(() => isOffered(agent, 'local__echo'), { timeoutMs: 10_000 });
+  const { settled } = await agent.run([{ toolName: 'local__echo', input: { text: 'again' } }]);
+  expect(settled[0]?.outcome).toMatchObject({ status: 'ok', text: 'again' });
+  expect((await logOf(files)).filter((line) => line === 'initialize')).toHaveLength(2);
+});
+
+test('[X15] malformed tools are reported one by one, and the good ones appear', async () => {
+  const { server } = await stdioServer();
+  const { lines, logger } = listening();
+  await using agent = await startMcpAgent([server], { logger });
+  const { offered } = await agent.run();
+  expect(offered[0]).toContain('local__echo');
+  for (const bad of ['local__42', 'local__no-schema', 'local__remote-ref']) expect(offered[0]).not.toContain(bad);
+  const [report = ''] = lines.filter((line) => line.includes('cannot be used'));
+  for (const bad of ['42: it is no tool', 'no-schema: it is no tool', 'remote-ref: its schema cannot be used'])
+    expect(report).toContain(bad);
+});
+
+test('[X15] a changed list is there at the next step, and not within one', async () => {
+  const { server } = await stdioServer();
+  await using agent = await startMcpAgent([server]);
+  const { offered, settled } = await agent.run(
+    // The second call of the first step names a tool that exists by then on the server.
+    [{ toolName: 'local__grow' }, { toolName: 'local__grown-0' }],
+    [{ toolName: 'local__grown-0' }],
+  );
+  expect(offered.map((names) => names.includes('local__grown-0'))).toEqual([false, true, true]);
+  expect(settled.map(({ outcome }) => outcome.code ?? outcome.text)).toEqual([
+    'grown',
+    'unknown_tool',
+    'called grown-0',
+  ]);
+});
+
+test.each(['stdio', 'http'] as const)(
+  '[X15] a server over %s that dies in a call settles that call within seconds, and it runs once',
+  async (transport) => {
+    const { server, files } = await stdioServer();
+    await using site = await startHttpServer(files);
+    const http = { name: 'local', transport: 'http' as const, url: site.url };
+    await using agent = await startMcpAgent([transport === 'http' ? http : server], { egress: { allow: [site.host] } });
+    await agent.run();
+    const startedAt = performance.now();
+    const { settled, status } = await agent.run([{ toolName: 'local__die' }]);
+    expect(performance.now() - startedAt).toBeLessThan(8_000);
+    expect(settled[0]?.outcome).toMatchObject({ status: 'error', code: 'unknown_outcome' });
+    expect(status).toBe('completed');
+    expect((await logOf(files)).filter((line) => line.startsWith('call die'))).toHaveLength(1);
+  },
+);
+
+test.each(['stdio', 'http'] as const)(
+  '[X15] a call that a trusted server over %s calls idempotent is repeated after the server died in it',
+  async (transport) => {
+    const { server, files } = await stdioServer();
+    await using site = await startHttpServer(files);
+    const http = { name: 'local', transport: 'http' as const, url: site.url };
+    const config = { ...(transport === 'http' ? http : server), trusted: true };
+    await using agent = await startMcpAgent([config], { egress: { allow: [site.host] } });
+    const { settled } = await agent.run([{ toolName: 'local__die-once' }]);
+    expect(settled[0]?.outcome).toMatchObject({ status: 'ok', text: 'alive' });
+    expect((await logOf(files)).filter((line) => line.startsWith('call die-once'))).toHaveLength(2);
+  },
+);
+
+test('[X15] a lost call is not repeated by the middleware that retries', async () => {
+  const { server, files } = await stdioServer();
+  await using agent = await startMcpAgent([server], { agent: { middleware: [{ retry: { attempts: 3 } }] } });
+  const { settled } = await agent.run([{ toolName: 'local__die' }]);
+  expect(settled[0]?.outcome).toMatchObject({ status: 'error', code: 'unknown_outcome' });
+  expect((await logOf(files)).filter((line) => line.startsWith('call die'))).toHaveLength(1);
+});
