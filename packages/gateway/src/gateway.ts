@@ -15,6 +15,7 @@ import { openServices } from './open-services.ts';
 import { createEgress } from './ports/egress/egress.ts';
 import type { Services } from './ports/services.ts';
 import { atMost } from './runtime/at-most.ts';
+import { announceJobs } from './runtime/jobs/announce-jobs.ts';
 import { Worker } from './runtime/worker.ts';
 import { seed } from './seed.ts';
 import { KnownSecrets } from './telemetry/known-secrets.ts';
@@ -133,6 +134,7 @@ async function start(starting: Starting): Promise<Running> {
   });
   const { services } = opened;
   const egress = createEgress({ allow: config.egress.allow });
+  const outgoing = { egress, secrets: starting.secrets };
   try {
     const firstKey = await ensureFirstKey(services, settings);
     await seed(services, config);
@@ -149,7 +151,7 @@ async function start(starting: Starting): Promise<Running> {
       agentLimits: config.limits.agent ?? {},
       metrics,
       redact: starting.redact,
-      outgoing: { egress, secrets: starting.secrets },
+      outgoing,
     });
     metrics.gauge('lastcall_cycles_running', 'Cycles under way now.', () => worker.busy);
     const close = async (): Promise<void> => {
@@ -157,7 +159,7 @@ async function start(starting: Starting): Promise<Running> {
       await opened.close();
     };
     const server = await listen(app, { port: settings.port, host: settings.host, logger });
-    await worker.start({ sweeps: sweepsOf(services) });
+    await worker.start({ sweeps: [...sweepsOf(services), () => announceJobs(services, outgoing)] });
     return { app, server, firstKey, stop: () => stop({ app, server, worker, close }, services) };
   } catch (error) {
     await opened.close();

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type AgentLimitsInput, agentLimitsSchema } from './agent-limits.ts';
+import { type JobsConfig, jobsSchema } from './job-webhook.ts';
 import { type MiddlewareConfig, middlewareSchema } from './middleware-config.ts';
 import type { ToolConfig, ToolConfigInput } from './tool-config.ts';
 import { toolConfigSchema } from './tool-config-schema.ts';
@@ -18,6 +19,8 @@ export interface AgentConfig {
   readonly terminating?: TerminatingConfig | undefined;
   readonly limits?: AgentLimitsInput | undefined;
   readonly middleware?: readonly MiddlewareConfig[] | undefined;
+  /** Who is told of the calls of its `external` tools. */
+  readonly jobs?: JobsConfig | undefined;
 }
 
 /** An agent's configuration as a user writes it. */
@@ -90,6 +93,7 @@ export const agentConfigSchema: z.ZodType<AgentConfig> = z
     terminating: terminatingSchema.optional(),
     limits: agentLimitsSchema.optional(),
     middleware: z.array(middlewareSchema).max(50).optional(),
+    jobs: jobsSchema.optional(),
     machine: z
       .unknown()
       .refine((machine) => machine === undefined, { error: NO_MACHINE })

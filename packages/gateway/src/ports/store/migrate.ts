@@ -5,6 +5,7 @@ import { initial } from './migrations/0001-initial.ts';
 import { waitingIndexes } from './migrations/0002-waiting-indexes.ts';
 import { streamRevocations } from './migrations/0003-stream-revocations.ts';
 import { assertFound } from './migrations/0004-assert-found.ts';
+import { jobClaims } from './migrations/0007-job-claims.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
@@ -15,6 +16,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0002-waiting-indexes': waitingIndexes,
     '0003-stream-revocations': streamRevocations,
     '0004-assert-found': assertFound(dialect),
+    '0007-job-claims': jobClaims,
   };
 }
 

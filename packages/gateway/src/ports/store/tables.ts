@@ -203,6 +203,21 @@ export interface PendingCallRow {
   expires_at: number | null;
   created_at: number;
   resolved_at: number | null;
+  /** When the call was last offered to workers. Null for calls that are no jobs. */
+  offered_at: number | null;
+  /** How often it was offered. Each offer is one message to the webhook. */
+  offers: Generated<number>;
+  claims: Generated<number>;
+  /** SHA-256 of the newest claim's token. It stays when the claim lapses, until somebody else claims the job. */
+  claim_hash: string | null;
+  /** The worker's own name. */
+  claimed_by: string | null;
+  /** How long the claim lasts after each heartbeat. */
+  claim_ms: number | null;
+  claimed_until: number | null;
+  /** When the webhook is tried next. Null if there is nothing to announce. */
+  announce_at: number | null;
+  announce_attempts: Generated<number>;
 }
 
 export interface GoalRow {

@@ -39,6 +39,8 @@ export interface CycleTool {
   readonly answerers?: Answerers | undefined;
   readonly resultSchema?: JsonSchemaObject | undefined;
   readonly expiresInMs?: number | undefined;
+  /** True if workers claim and answer its calls. */
+  readonly isJob: boolean;
   /** The input schema as it is advertised to the model. */
   inputSchema(): Promise<JsonSchemaObject | undefined>;
 }
@@ -117,6 +119,7 @@ function toCycleTool(one: RegisteredTool, tools: ToolSet): CycleTool {
     answerers,
     expiresInMs,
     resultSchema,
+    isJob: one.kind === 'configured' && one.executionType === 'external' && isInteractive(one),
     async inputSchema() {
       const [advertised] = await advertise(filterToolSet(tools, 'include', [name]), {
         session: createSession(),

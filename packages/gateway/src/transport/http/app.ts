@@ -16,6 +16,7 @@ import { openApiDocument } from './openapi.ts';
 import { agentStateEndpoints } from './routes/agent-state.ts';
 import { agentEndpoints } from './routes/agents.ts';
 import { entityEndpoints } from './routes/entities.ts';
+import { jobEndpoints } from './routes/jobs.ts';
 import { keyEndpoints } from './routes/keys.ts';
 import { pendingEndpoints } from './routes/pending.ts';
 import { runEndpoints } from './routes/runs.ts';
@@ -59,6 +60,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...agentStateEndpoints,
     ...runEndpoints,
     ...pendingEndpoints,
+    ...jobEndpoints,
     ...keyEndpoints,
     ...streamEndpoints({ services, streams, revocations, heartbeatMs }),
     ...systemEndpoints({ services, metrics, stopping: lifetime.signal, document: () => document }),
