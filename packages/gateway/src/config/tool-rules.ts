@@ -2,7 +2,7 @@ import { type JsonSchemaObject, jsonSchema, LastcallError, ToolDefinitionError, 
 import { type ProblemAt, problemsIn } from './config-problem.ts';
 import { httpExecutionSchema } from './http-execution.ts';
 import type { ToolConfig, ToolExecution } from './tool-config.ts';
-import { hasUrl, isInteractive } from './visibility.ts';
+import { hasUrl, isInteractive, isSubAgent } from './visibility.ts';
 
 /** Finds what would fail when a well-formed tool is called. */
 export function toolProblems(config: ToolConfig): readonly ProblemAt[] {
@@ -20,7 +20,7 @@ function executionProblems(config: ToolConfig): readonly ProblemAt[] {
   const path = ['execution'];
   switch (executionType) {
     case 'gateway':
-      return inlineProblems(config, 'must be { url: … }, what the tool calls.');
+      return inlineProblems(config, 'must be { url: … }, what the tool calls, or { agentConfig: … }, a sub-agent.');
     case 'external':
       if (hasUrl(execution)) return httpProblems(config);
       return execution === undefined
@@ -45,7 +45,10 @@ function executionProblems(config: ToolConfig): readonly ProblemAt[] {
     case 'internal':
       return execution !== undefined && Object.hasOwn(execution, 'value')
         ? staticProblems(execution)
-        : inlineProblems(config, "must be { value: … }, the tool's answer, or { url: … }, what it calls.");
+        : inlineProblems(
+            config,
+            "must be { value: … }, the tool's answer, { url: … }, what it calls, or { agentConfig: … }, a sub-agent.",
+          );
   }
 }
 
@@ -53,23 +56,25 @@ function executionProblems(config: ToolConfig): readonly ProblemAt[] {
 function inlineProblems(config: ToolConfig, expected: string): readonly ProblemAt[] {
   const { execution = {} } = config;
   if (hasUrl(execution)) return httpProblems(config);
-  const kind = Object.hasOwn(execution, 'agentConfig')
-    ? 'Sub-agents'
-    : Object.hasOwn(execution, 'provider')
-      ? 'Images'
-      : undefined;
-  const message =
-    kind === undefined ? expected : later(`${kind} as data`, 'write the tool in TypeScript in lastcall.config.ts');
+  // Checked by their own schemas.
+  if (isSubAgent(execution)) return timeoutProblems(config);
+  const message = Object.hasOwn(execution, 'provider')
+    ? later('Images as data', 'write the tool in TypeScript in lastcall.config.ts')
+    : expected;
   return [{ path: ['execution'], message }];
 }
 
-function httpProblems({ executionType, execution = {}, timeoutMs }: ToolConfig): readonly ProblemAt[] {
-  const problems = [...problemsIn(httpExecutionSchema, execution, ['execution'])];
+function httpProblems(config: ToolConfig): readonly ProblemAt[] {
+  const { executionType, execution = {} } = config;
+  const problems = [...problemsIn(httpExecutionSchema, execution, ['execution']), ...timeoutProblems(config)];
   if (executionType !== 'external' && execution.webhookUrl !== undefined)
     problems.push({ path: ['execution', 'webhookUrl'], message: 'is for "external" tools. Use url.' });
-  if (execution.timeout !== undefined && timeoutMs !== undefined)
-    problems.push({ path: ['timeoutMs'], message: 'is said twice: leave it out where execution.timeout is given.' });
   return problems;
+}
+
+function timeoutProblems({ execution, timeoutMs }: ToolConfig): readonly ProblemAt[] {
+  if (execution?.timeout === undefined || timeoutMs === undefined) return [];
+  return [{ path: ['timeoutMs'], message: 'is said twice: leave it out where execution.timeout is given.' }];
 }
 
 function staticProblems(execution: ToolExecution): readonly ProblemAt[] {

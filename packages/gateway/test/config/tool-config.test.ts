@@ -117,9 +117,6 @@ describe('a tool as data', () => {
 
   test('what is not supported yet is refused, and says what to do instead', () => {
     for (const executionType of ['gateway', 'internal']) {
-      expect(problems({ name: 'a', executionType, execution: { agentConfig: {} } })).toEqual([
-        expect.stringMatching(/^execution Sub-agents as data are not supported yet: .*TypeScript/),
-      ]);
       expect(problems({ name: 'a', executionType, execution: { provider: 'dall-e', model: 'x' } })).toEqual([
         expect.stringMatching(/^execution Images as data are not supported yet: .*TypeScript/),
       ]);

@@ -6,6 +6,7 @@ import { waitingIndexes } from './migrations/0002-waiting-indexes.ts';
 import { streamRevocations } from './migrations/0003-stream-revocations.ts';
 import { assertFound } from './migrations/0004-assert-found.ts';
 import { jobClaims } from './migrations/0007-job-claims.ts';
+import { nestedUsage } from './migrations/0007-nested-usage.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
@@ -17,6 +18,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0003-stream-revocations': streamRevocations,
     '0004-assert-found': assertFound(dialect),
     '0007-job-claims': jobClaims,
+    '0007-nested-usage': nestedUsage,
   };
 }
 

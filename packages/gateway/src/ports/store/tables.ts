@@ -13,6 +13,7 @@ export interface Tables {
   messages: MessageRow;
   inbox_events: InboxEventRow;
   runs: RunRow;
+  nested_usage: NestedUsageRow;
   transcript_entries: TranscriptEntryRow;
   calls: CallRow;
   pending_calls: PendingCallRow;
@@ -153,6 +154,14 @@ export interface RunRow {
   active_in: string | null;
   created_at: number;
   ended_at: number | null;
+}
+
+/** What the sub-agents of a run cost. */
+interface NestedUsageRow {
+  run_id: string;
+  input_tokens: number;
+  output_tokens: number;
+  total_tokens: number;
 }
 
 export interface TranscriptEntryRow {

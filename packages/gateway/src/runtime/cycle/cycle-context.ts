@@ -1,10 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { LastcallError } from '@lastcall/core';
 import type { SpaceToolContext } from '../tools/built-in-context.ts';
+import type { SubAgentCycle } from '../tools/sub-agent/sub-agent-tool.ts';
 
 /** What a tool call knows of the cycle that it runs in. */
 export interface CycleContext extends SpaceToolContext {
   readonly threadId: string;
+  /** What sub-agents know of the cycle. */
+  readonly subAgents: SubAgentCycle;
 }
 
 const contexts = new AsyncLocalStorage<CycleContext>();

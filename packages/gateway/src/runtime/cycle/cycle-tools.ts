@@ -16,11 +16,13 @@ import { advertise } from '@lastcall/core/internal';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { GatewayLimits } from '../../config/limits.ts';
 import { findTool, type RegisteredTool } from '../../config/registered-tool.ts';
+import { type SubAgentConfig, waits } from '../../config/sub-agent.ts';
 import type { Answerers, ToolConfig, ToolDisplay } from '../../config/tool-config.ts';
-import { hasUrl, isInteractive, isVisible } from '../../config/visibility.ts';
+import { hasUrl, isInteractive, isSubAgent, isVisible } from '../../config/visibility.ts';
 import { createEgress } from '../../ports/egress/egress.ts';
 import { toJson } from '../../ports/store/json.ts';
 import { KnownSecrets } from '../../telemetry/known-secrets.ts';
+import { countEvent } from '../../telemetry/observe-cycle.ts';
 import { createSecrets } from '../../telemetry/secrets.ts';
 import { goalTools } from '../tools/goal-tools.ts';
 import { httpTool, type Outgoing } from '../tools/http/http-tool.ts';
@@ -28,8 +30,10 @@ import { memoryTools } from '../tools/memory-tools.ts';
 import { planTools } from '../tools/plan-tools.ts';
 import { readOutputTool } from '../tools/read-output.ts';
 import { spaceTools } from '../tools/space-tools.ts';
+import { type SubAgentHost, subAgentTool } from '../tools/sub-agent/sub-agent-tool.ts';
 import { currentCycle } from './cycle-context.ts';
 import type { Registry } from './registry.ts';
+import { removeSecrets } from './remove-secrets.ts';
 
 /** What the gateway knows of an agent's tool besides how to run it. */
 export interface CycleTool {
@@ -147,9 +151,37 @@ interface RunnableTool {
   readonly timeoutMs?: number;
 }
 
-function runnable(config: ToolConfig, { outgoing = publicOnly() }: Registry): RunnableTool {
+function runnable(config: ToolConfig, registry: Registry): RunnableTool {
+  const { outgoing = publicOnly() } = registry;
   if (isInteractive(config)) return interactiveTool(config);
+  if (isSubAgent(config.execution)) return subAgentTool(config, subAgentHost(registry));
   return hasUrl(config.execution) ? httpTool(config, outgoing) : fixedValueTool(config);
+}
+
+/** Tools of a sub-agent are made when it is first called: it may name itself, by way of others. */
+function subAgentHost(registry: Registry): SubAgentHost {
+  const known = new WeakMap<SubAgentConfig, ToolSet>();
+  return {
+    toolsOf(config) {
+      const tools = known.get(config) ?? subAgentTools(config, registry);
+      known.set(config, tools);
+      return tools;
+    },
+    model: (name) => registry.model(name),
+    middleware: [removeSecrets(registry.outgoing?.secrets.known ?? new KnownSecrets())],
+    cycle: () => currentCycle().subAgents,
+    onEvent(event, model) {
+      if (registry.metrics !== undefined) countEvent(registry.metrics, event, { model: model?.modelId ?? 'unknown' });
+    },
+  };
+}
+
+function subAgentTools(config: SubAgentConfig, registry: Registry): ToolSet {
+  const registered = (config.tools ?? []).map((reference) => findRegistered(reference, registry));
+  const waiting = registered.find((one) => one.kind === 'configured' && waits(one));
+  if (waiting !== undefined)
+    throw new LastcallError('unknown_tool', `A sub-agent cannot use "${waiting.name}": its calls wait for somebody.`);
+  return Object.fromEntries(registered.map((one) => [one.name, toTool(one, registry)]));
 }
 
 function publicOnly(): Outgoing {

@@ -1,6 +1,7 @@
 import type { Services } from '../../ports/services.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
+import { addNestedUsage } from './add-nested-usage.ts';
 import type { Cycle } from './cycle.ts';
 import type { CycleAbort } from './cycle-abort.ts';
 import type { CycleContext } from './cycle-context.ts';
@@ -54,6 +55,11 @@ export function openCycle(given: Pick<OpenCycle, 'services' | 'registry' | 'cycl
     position: () => journal.position,
     read,
     stage: (ctx, write) => stagedWrites.stage(ctx, write),
+    subAgents: {
+      depthLimit: agent.limits.subAgentDepth,
+      tag: agent.tag,
+      addUsage: (usage) => addNestedUsage(services, cycle, usage),
+    },
   };
   return { ...given, tools, outputs, frames, journal, context };
 }
