@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Logger } from '@lastcall/core';
 import { resolveGatewayLimits } from './config/agent-limits.ts';
@@ -10,9 +11,11 @@ import { resolveSettings, type Settings } from './config/settings.ts';
 import { ensureFirstKey } from './domain/keys/first-key.ts';
 import { tokenSecret } from './domain/keys/tokens.ts';
 import { sweepsOf } from './domain/sweep.ts';
+import { type FindImageModel, imageModelFinder } from './models/find-image-model.ts';
 import { modelFinder } from './models/find-model.ts';
 import { openServices } from './open-services.ts';
-import { createEgress } from './ports/egress/egress.ts';
+import { createArtifactFiles } from './ports/artifacts/artifact-files.ts';
+import { createEgress, type Egress } from './ports/egress/egress.ts';
 import type { Services } from './ports/services.ts';
 import { atMost } from './runtime/at-most.ts';
 import { announceJobs } from './runtime/jobs/announce-jobs.ts';
@@ -139,8 +142,10 @@ async function start(starting: Starting): Promise<Running> {
     const firstKey = await ensureFirstKey(services, settings);
     await seed(services, config);
     const metrics = createMetrics();
+    const artifacts = createArtifactFiles(join(settings.home, 'artifacts'));
     const app = createApp(services, {
       metrics,
+      artifacts,
       tokenSecret: await tokenSecret(services.store),
       corsOrigins: config.corsOrigins,
       isKnownTool: (name) => findTool(config.tools, name) !== undefined,
@@ -152,6 +157,7 @@ async function start(starting: Starting): Promise<Running> {
       metrics,
       redact: starting.redact,
       outgoing,
+      images: { model: imageModels(starting, egress), files: artifacts },
     });
     metrics.gauge('lastcall_cycles_running', 'Cycles under way now.', () => worker.busy);
     const close = async (): Promise<void> => {
@@ -182,6 +188,11 @@ const CLOSE_MS = 5_000;
 
 function models({ config, settings, env }: Starting): (name: string | undefined) => Promise<LanguageModelV4> {
   return modelFinder({ model: settings.model, modelUrl: settings.modelUrl, models: config.models, env });
+}
+
+function imageModels({ config, settings, env }: Starting, { fetch }: Egress): FindImageModel {
+  const { imageModels } = config;
+  return imageModelFinder({ imageModels, modelUrl: settings.modelUrl, env, fetch });
 }
 
 /** The agents' defaults for inbox length and hop limit also apply where the gateway itself decides. */

@@ -5,7 +5,7 @@ import { toolNameProblem } from './reserved-tool-names.ts';
 import { subAgentSchema } from './sub-agent.ts';
 import type { Answerers, ToolConfig, ToolDisplay, ToolExecution } from './tool-config.ts';
 import { toolProblems } from './tool-rules.ts';
-import { hasUrl, isSubAgent } from './visibility.ts';
+import { hasUrl, isImage, isSubAgent } from './visibility.ts';
 import { withoutPatterns } from './without-patterns.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
@@ -39,13 +39,19 @@ const toolNameSchema: z.ZodType<string> = z.string().superRefine((name, ctx) => 
 });
 
 const EMPTY_INPUT: JsonSchemaObject = { type: 'object', properties: {}, additionalProperties: false };
+const PROMPT_INPUT: JsonSchemaObject = {
+  type: 'object',
+  properties: { prompt: { type: 'string', description: 'What the image shows.' } },
+  required: ['prompt'],
+  additionalProperties: false,
+};
 
 /** Refuses unknown fields, and everything that would fail only when the tool is called. */
 export const toolConfigSchema: z.ZodType<ToolConfig> = z
   .strictObject({
     name: toolNameSchema,
     description: z.string().optional(),
-    inputSchema: schemaObject.default(EMPTY_INPUT),
+    inputSchema: schemaObject.optional(),
     outputSchema: schemaObject.optional(),
     executionType: z.enum(['gateway', 'external', 'space', 'internal']),
     visible: z.boolean().optional(),
@@ -61,8 +67,9 @@ export const toolConfigSchema: z.ZodType<ToolConfig> = z
     answerers: answerersSchema.optional(),
     resultSchema: schemaObject.optional(),
   })
-  .transform(({ description, execution: { display, ...execution } = {}, ...rest }, ctx): ToolConfig => {
-    const named = { ...rest, description: description?.trim() ?? rest.name };
+  .transform(({ description, inputSchema, execution: { display, ...execution } = {}, ...rest }, ctx): ToolConfig => {
+    const schema = inputSchema ?? (isImage(execution) ? PROMPT_INPUT : EMPTY_INPUT);
+    const named = { ...rest, inputSchema: schema, description: description?.trim() ?? rest.name };
     const shown = { ...named, ...liftDisplay(named.display, display, ctx) };
     const config = Object.keys(execution).length === 0 ? shown : { ...shown, execution: checkNested(execution, ctx) };
     for (const { path, message } of toolProblems(config)) ctx.addIssue({ code: 'custom', path: [...path], message });

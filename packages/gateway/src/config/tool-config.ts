@@ -46,13 +46,14 @@ export interface Answerers {
 
 /**
  * How a tool runs: `{ url }` or `{ webhookUrl }` call a server, see `HttpExecution`; `{ agentConfig }` asks a
- * sub-agent, see `SubAgentExecution`; `{ value }` is an `internal` tool that always returns this value.
+ * sub-agent, see `SubAgentExecution`; `{ provider, model }` makes images, see `ImageExecution`; `{ value }` is an `internal` tool that always returns this value.
  */
 export interface ToolExecution {
   readonly value?: unknown;
   readonly url?: unknown;
   readonly webhookUrl?: unknown;
   readonly agentConfig?: unknown;
+  readonly provider?: unknown;
   readonly timeout?: unknown;
   readonly [field: string]: unknown;
 }

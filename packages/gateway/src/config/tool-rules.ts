@@ -1,8 +1,9 @@
 import { type JsonSchemaObject, jsonSchema, LastcallError, ToolDefinitionError, tool } from '@lastcall/core';
 import { type ProblemAt, problemsIn } from './config-problem.ts';
 import { httpExecutionSchema } from './http-execution.ts';
+import { imageExecutionSchema } from './image-execution.ts';
 import type { ToolConfig, ToolExecution } from './tool-config.ts';
-import { hasUrl, isInteractive, isSubAgent } from './visibility.ts';
+import { hasUrl, isImage, isInteractive, isSubAgent } from './visibility.ts';
 
 /** Finds what would fail when a well-formed tool is called. */
 export function toolProblems(config: ToolConfig): readonly ProblemAt[] {
@@ -20,7 +21,10 @@ function executionProblems(config: ToolConfig): readonly ProblemAt[] {
   const path = ['execution'];
   switch (executionType) {
     case 'gateway':
-      return inlineProblems(config, 'must be { url: … }, what the tool calls, or { agentConfig: … }, a sub-agent.');
+      return inlineProblems(
+        config,
+        'must be { url: … }, what the tool calls, { agentConfig: … }, a sub-agent, or { provider, model }, for images.',
+      );
     case 'external':
       if (hasUrl(execution)) return httpProblems(config);
       return execution === undefined
@@ -47,7 +51,7 @@ function executionProblems(config: ToolConfig): readonly ProblemAt[] {
         ? staticProblems(execution)
         : inlineProblems(
             config,
-            "must be { value: … }, the tool's answer, { url: … }, what it calls, or { agentConfig: … }, a sub-agent.",
+            "must be { value: … }, the tool's answer, { url: … }, what it calls, { agentConfig: … }, a sub-agent, or { provider, model }, for images.",
           );
   }
 }
@@ -56,12 +60,11 @@ function executionProblems(config: ToolConfig): readonly ProblemAt[] {
 function inlineProblems(config: ToolConfig, expected: string): readonly ProblemAt[] {
   const { execution = {} } = config;
   if (hasUrl(execution)) return httpProblems(config);
-  // Checked by their own schemas.
+  // Checked where it is read: see tool-config-schema.ts.
   if (isSubAgent(execution)) return timeoutProblems(config);
-  const message = Object.hasOwn(execution, 'provider')
-    ? later('Images as data', 'write the tool in TypeScript in lastcall.config.ts')
-    : expected;
-  return [{ path: ['execution'], message }];
+  if (isImage(execution))
+    return [...problemsIn(imageExecutionSchema, execution, ['execution']), ...timeoutProblems(config)];
+  return [{ path: ['execution'], message: expected }];
 }
 
 function httpProblems(config: ToolConfig): readonly ProblemAt[] {
@@ -101,10 +104,6 @@ function isJson(value: unknown, depth: number = 0): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   const isPlain = Array.isArray(value) || prototype === null || prototype === Object.prototype;
   return isPlain && Object.values(value).every((one) => isJson(one, depth + 1));
-}
-
-function later(what: string, instead: string): string {
-  return `${what} are not supported yet: ${instead}.`;
 }
 
 function visibilityProblems({ executionType, visible }: ToolConfig): readonly ProblemAt[] {

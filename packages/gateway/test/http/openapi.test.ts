@@ -56,6 +56,7 @@ describe('/openapi.json', () => {
       ['/api/runs/{id}/cancel', 'POST'],
       ['/api/runs/{runId}/tool-results', 'POST'],
       ['/api/pending', 'GET'],
+      ['/api/artifacts/{id}', 'GET'],
       ['/api/jobs/stream', 'GET'],
       ['/api/jobs/{callId}/claim', 'POST'],
       ['/api/jobs/{callId}/heartbeat', 'POST'],

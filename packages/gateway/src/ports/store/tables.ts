@@ -14,6 +14,7 @@ export interface Tables {
   inbox_events: InboxEventRow;
   runs: RunRow;
   nested_usage: NestedUsageRow;
+  artifacts: ArtifactRow;
   transcript_entries: TranscriptEntryRow;
   calls: CallRow;
   pending_calls: PendingCallRow;
@@ -154,6 +155,18 @@ export interface RunRow {
   active_in: string | null;
   created_at: number;
   ended_at: number | null;
+}
+
+/** An image that a tool made. Its bytes are a file of the same name. */
+interface ArtifactRow {
+  id: string;
+  agent_id: string;
+  run_id: string;
+  /** The space that saw the call: its members may read the artifact. */
+  space_id: string | null;
+  media_type: string;
+  bytes: number;
+  created_at: number;
 }
 
 /** What the sub-agents of a run cost. */

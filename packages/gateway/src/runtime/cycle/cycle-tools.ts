@@ -18,7 +18,7 @@ import type { GatewayLimits } from '../../config/limits.ts';
 import { findTool, type RegisteredTool } from '../../config/registered-tool.ts';
 import { type SubAgentConfig, waits } from '../../config/sub-agent.ts';
 import type { Answerers, ToolConfig, ToolDisplay } from '../../config/tool-config.ts';
-import { hasUrl, isInteractive, isSubAgent, isVisible } from '../../config/visibility.ts';
+import { hasUrl, isImage, isInteractive, isSubAgent, isVisible } from '../../config/visibility.ts';
 import { createEgress } from '../../ports/egress/egress.ts';
 import { toJson } from '../../ports/store/json.ts';
 import { KnownSecrets } from '../../telemetry/known-secrets.ts';
@@ -26,6 +26,7 @@ import { countEvent } from '../../telemetry/observe-cycle.ts';
 import { createSecrets } from '../../telemetry/secrets.ts';
 import { goalTools } from '../tools/goal-tools.ts';
 import { httpTool, type Outgoing } from '../tools/http/http-tool.ts';
+import { type ImageHost, imageTool } from '../tools/image/image-tool.ts';
 import { memoryTools } from '../tools/memory-tools.ts';
 import { planTools } from '../tools/plan-tools.ts';
 import { readOutputTool } from '../tools/read-output.ts';
@@ -154,8 +155,22 @@ interface RunnableTool {
 function runnable(config: ToolConfig, registry: Registry): RunnableTool {
   const { outgoing = publicOnly() } = registry;
   if (isInteractive(config)) return interactiveTool(config);
+  if (isImage(config.execution)) return imageTool(config, imageHost(config, registry));
   if (isSubAgent(config.execution)) return subAgentTool(config, subAgentHost(registry));
   return hasUrl(config.execution) ? httpTool(config, outgoing) : fixedValueTool(config);
+}
+
+function imageHost(config: ToolConfig, { images }: Registry): ImageHost {
+  if (images === undefined) throw new LastcallError('model', 'This gateway makes no images.');
+  return {
+    model: images.model,
+    maxBytes: () => currentCycle().services.limits.artifactBytes,
+    store() {
+      const cycle = currentCycle();
+      const { files } = images;
+      return (bytes, mediaType) => cycle.storeArtifact({ files, bytes, mediaType, isVisible: isVisible(config) });
+    },
+  };
 }
 
 /** Tools of a sub-agent are made when it is first called: it may name itself, by way of others. */

@@ -12,6 +12,7 @@ import { loadSituation } from './load-situation.ts';
 import { createOutputLimit, type OutputLimit } from './output-limit.ts';
 import type { WorkerRegistry } from './registry.ts';
 import { StagedWrites } from './staged-writes.ts';
+import { storeArtifact } from './store-artifact.ts';
 
 /** A cycle with what its turn is made of. */
 export interface OpenCycle {
@@ -55,6 +56,10 @@ export function openCycle(given: Pick<OpenCycle, 'services' | 'registry' | 'cycl
     position: () => journal.position,
     read,
     stage: (ctx, write) => stagedWrites.stage(ctx, write),
+    storeArtifact({ isVisible, ...artifact }) {
+      const spaceId = isVisible ? journal.position.activeSpaceId : null;
+      return storeArtifact(services, cycle, { ...artifact, spaceId });
+    },
     subAgents: {
       depthLimit: agent.limits.subAgentDepth,
       tag: agent.tag,

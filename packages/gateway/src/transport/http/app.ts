@@ -6,6 +6,7 @@ import { ApiError } from '../../domain/api-error.ts';
 import { KnownKeys } from '../../domain/keys/known-keys.ts';
 import { newId } from '../../domain/new-id.ts';
 import { Revocations } from '../../domain/streams/revocations.ts';
+import type { ArtifactFiles } from '../../ports/artifacts/artifact-files.ts';
 import type { Services } from '../../ports/services.ts';
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts';
 import { createOpenStreams } from '../sse/open-streams.ts';
@@ -15,6 +16,7 @@ import { type AppEnv, mount } from './mount.ts';
 import { openApiDocument } from './openapi.ts';
 import { agentStateEndpoints } from './routes/agent-state.ts';
 import { agentEndpoints } from './routes/agents.ts';
+import { artifactEndpoints } from './routes/artifacts.ts';
 import { entityEndpoints } from './routes/entities.ts';
 import { jobEndpoints } from './routes/jobs.ts';
 import { keyEndpoints } from './routes/keys.ts';
@@ -33,6 +35,8 @@ export interface AppOptions {
   /** Whether a tool that an agent's configuration names is there. Default: the cycle finds out. */
   readonly isKnownTool?: IsKnownTool;
   readonly metrics?: Metrics;
+  /** Where images are. Default: nowhere. */
+  readonly artifacts?: ArtifactFiles;
   /** Of streams, in milliseconds. Default 15,000: proxies cut what is silent for longer. */
   readonly heartbeatMs?: number;
   /** Served beside the gateway's own: e.g. those of a later chapter. */
@@ -62,6 +66,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...pendingEndpoints,
     ...jobEndpoints,
     ...keyEndpoints,
+    ...artifactEndpoints(options.artifacts),
     ...streamEndpoints({ services, streams, revocations, heartbeatMs }),
     ...systemEndpoints({ services, metrics, stopping: lifetime.signal, document: () => document }),
     ...(options.endpoints ?? []),
