@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '../../..');
 const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.md'))
   .map((name) => join('docs', name));
-const pages = ['README.md', ...docs.filter((path) => dirname(path) === 'docs')];
+const pages = ['README.md', ...docs.filter((path) => ['docs', 'docs/tools'].includes(dirname(path)))];
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 interface Sample {
@@ -27,7 +27,13 @@ function blocksOf(path: string, language: string): readonly string[] {
 const samples: readonly Sample[] = pages.flatMap((path) =>
   blocksOf(path, 'ts')
     .filter((code) => code.startsWith('import '))
-    .map((code, index) => ({ file: `${path.replace(/^docs\/|\.md$/g, '').toLowerCase()}-${index + 1}.ts`, code })),
+    .map((code, index) => ({
+      file: `${path
+        .replace(/^docs\/|\.md$/g, '')
+        .replaceAll('/', '-')
+        .toLowerCase()}-${index + 1}.ts`,
+      code,
+    })),
 );
 
 // Node strips no types below node_modules, so the samples lie elsewhere; `dist` is ignored by git and by every check.

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Logger } from '@lastcall/core';
 import { resolveGatewayLimits } from './config/agent-limits.ts';
@@ -12,12 +13,15 @@ import { tokenSecret } from './domain/keys/tokens.ts';
 import { knownCommands } from './domain/mcp/assert-known-commands.ts';
 import { sweepsOf } from './domain/sweep.ts';
 import { logHiddenTools } from './domain/tools/hidden-tools.ts';
+import { type FindImageModel, imageModelFinder } from './models/find-image-model.ts';
 import { modelFinder } from './models/find-model.ts';
 import { openServices } from './open-services.ts';
-import { createEgress } from './ports/egress/egress.ts';
+import { createArtifactFiles } from './ports/artifacts/artifact-files.ts';
+import { createEgress, type Egress } from './ports/egress/egress.ts';
 import type { Services } from './ports/services.ts';
 import { atMost } from './runtime/at-most.ts';
 import type { Registry } from './runtime/cycle/registry.ts';
+import { announceJobs } from './runtime/jobs/announce-jobs.ts';
 import { McpServers } from './runtime/tools/mcp/mcp-servers.ts';
 import { mcpToolSource } from './runtime/tools/mcp/mcp-tool-source.ts';
 import { Worker } from './runtime/worker.ts';
@@ -145,6 +149,7 @@ async function start(starting: Starting): Promise<Running> {
     await seed(services, config);
     await logHiddenTools(services, Object.keys(config.tools));
     const metrics = createMetrics();
+    const artifacts = createArtifactFiles(join(settings.home, 'artifacts'));
     const registry: Registry = {
       tools: config.tools,
       model: models(starting),
@@ -153,9 +158,11 @@ async function start(starting: Starting): Promise<Running> {
       redact: starting.redact,
       outgoing,
       mcp,
+      images: { model: imageModels(starting, egress), files: artifacts },
     };
     const app = createApp(services, {
       metrics,
+      artifacts,
       tokenSecret: await tokenSecret(services.store),
       corsOrigins: config.corsOrigins,
       isKnownTool: (name) => findTool(config.tools, name) !== undefined,
@@ -172,7 +179,7 @@ async function start(starting: Starting): Promise<Running> {
       await opened.close();
     };
     const server = await listen(app, { port: settings.port, host: settings.host, logger });
-    await worker.start({ sweeps: sweepsOf(services) });
+    await worker.start({ sweeps: [...sweepsOf(services), () => announceJobs(services, outgoing)] });
     return { app, server, firstKey, stop: () => stop({ app, server, worker, close }, services) };
   } catch (error) {
     await mcp.close();
@@ -197,6 +204,11 @@ const CLOSE_MS = 5_000;
 
 function models({ config, settings, env }: Starting): (name: string | undefined) => Promise<LanguageModelV4> {
   return modelFinder({ model: settings.model, modelUrl: settings.modelUrl, models: config.models, env });
+}
+
+function imageModels({ config, settings, env }: Starting, { fetch }: Egress): FindImageModel {
+  const { imageModels } = config;
+  return imageModelFinder({ imageModels, modelUrl: settings.modelUrl, env, fetch });
 }
 
 /** The agents' defaults for inbox length and hop limit also apply where the gateway itself decides. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type AgentLimitsInput, agentLimitsSchema } from './agent-limits.ts';
+import { type JobsConfig, jobsSchema } from './job-webhook.ts';
 import { type McpServerConfig, mcpServersSchema } from './mcp-server.ts';
 import { type MiddlewareConfig, middlewareSchema } from './middleware-config.ts';
 import type { ToolConfig, ToolConfigInput } from './tool-config.ts';
@@ -21,6 +22,8 @@ export interface AgentConfig {
   readonly terminating?: TerminatingConfig | undefined;
   readonly limits?: AgentLimitsInput | undefined;
   readonly middleware?: readonly MiddlewareConfig[] | undefined;
+  /** Who is told of the calls of its `external` tools. */
+  readonly jobs?: JobsConfig | undefined;
 }
 
 /** An agent's configuration as a user writes it. */
@@ -92,6 +95,7 @@ export const agentConfigSchema: z.ZodType<AgentConfig> = z
     terminating: terminatingSchema.optional(),
     limits: agentLimitsSchema.optional(),
     middleware: z.array(middlewareSchema).max(50).optional(),
+    jobs: jobsSchema.optional(),
     machine: z
       .unknown()
       .refine((machine) => machine === undefined, { error: NO_MACHINE })

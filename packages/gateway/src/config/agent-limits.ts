@@ -23,6 +23,8 @@ export interface AgentLimits {
   readonly maxPlans: number;
   /** The number of characters of a goal, a memory or a plan's instruction. */
   readonly noteLength: number;
+  /** How deep sub-agents may be nested. */
+  readonly subAgentDepth: number;
 }
 
 export const DEFAULT_AGENT_LIMITS: AgentLimits = {
@@ -39,6 +41,7 @@ export const DEFAULT_AGENT_LIMITS: AgentLimits = {
   maxMemories: 200,
   maxPlans: 50,
   noteLength: 4_000,
+  subAgentDepth: 3,
 };
 
 type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
@@ -72,6 +75,7 @@ export const agentLimitsSchema: z.ZodType<AgentLimitsInput> = z.strictObject({
   maxMemories: countOrNone,
   maxPlans: countOrNone,
   noteLength: count,
+  subAgentDepth: countOrNone,
 });
 
 const { leaseMs: _setting, ...gatewayLimits } = DEFAULT_GATEWAY_LIMITS;

@@ -1,4 +1,4 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { ImageModelV4, LanguageModelV4 } from '@ai-sdk/provider';
 import { z } from 'zod';
 import { type AgentConfig, agentConfigSchema } from './agent-config.ts';
 import { gatewayLimitsSchema } from './agent-limits.ts';
@@ -48,6 +48,11 @@ const model = z.custom<LanguageModelV4>(
   { error: 'must be a language model of an AI SDK provider.' },
 );
 
+const imageModel = z.custom<ImageModelV4>(
+  (value) => typeof (value as Partial<ImageModelV4> | null)?.doGenerate === 'function',
+  { error: 'must be an image model of an AI SDK provider.' },
+);
+
 /** What a later version will use: taken and not used, it would be believed to be in force. */
 const notYet = (error: string): z.ZodType => z.array(z.unknown()).max(0, { error });
 
@@ -76,6 +81,7 @@ const configSchema: z.ZodType<Omit<Config, 'tools'>> = z.strictObject({
   spaces: z.array(spaceSeedSchema).default([]),
   plugins: noPlugins.optional(),
   models: z.record(z.string().regex(/^\S{1,200}$/), model).default({}),
+  imageModels: z.record(z.string().regex(/^[\w.-]+\/\S{1,200}$/), imageModel).default({}),
   secrets: z.array(envName).default([]),
   egress: z.strictObject({ allow: z.array(egressRule).max(1_000).default([]) }).default({ allow: [] }),
   limits: gatewayLimitsSchema.default({}),

@@ -26,8 +26,19 @@ export interface ProblemAt {
 
 /** What is wrong with a part of a larger value that is checked on its own. */
 export function problemsIn(schema: z.ZodType, value: unknown, base: readonly PropertyKey[]): readonly ProblemAt[] {
+  const result = checkAt(schema, value, base);
+  return result.ok ? [] : result.problems;
+}
+
+/** Parses a part of a larger value. */
+export function checkAt<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  base: readonly PropertyKey[],
+): { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly ProblemAt[] } {
   const result = schema.safeParse(value, { error: explain });
-  return result.success ? [] : result.error.issues.flatMap((issue) => problemsOf(issue, base));
+  if (result.success) return { ok: true, value: result.data };
+  return { ok: false, problems: result.error.issues.flatMap((issue) => problemsOf(issue, base)) };
 }
 
 /** Formats a path: `['agents', 0, 'odd key']` becomes `agents[0]["odd key"]`. */

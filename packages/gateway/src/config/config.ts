@@ -1,4 +1,4 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { ImageModelV4, LanguageModelV4 } from '@ai-sdk/provider';
 import type { AgentConfig, AgentConfigInput } from './agent-config.ts';
 import type { GatewayLimitsInput } from './agent-limits.ts';
 import type { RegisteredTools, ToolEntries } from './registered-tool.ts';
@@ -16,6 +16,8 @@ export interface ConfigInput extends SettingsInput {
   readonly plugins?: readonly never[] | undefined;
   /** Your own models, by the name that agents use. */
   readonly models?: Readonly<Record<string, LanguageModelV4>> | undefined;
+  /** Your own image models, by `provider/model`, as tools name them. */
+  readonly imageModels?: Readonly<Record<string, ImageModelV4>> | undefined;
   /**
    * Names of environment variables that `${env.NAME}` may read. Their values are removed from results, logs, streams and
    * stored failures.
@@ -36,6 +38,7 @@ export interface Config extends SettingsInput {
   readonly tools: RegisteredTools;
   readonly spaces: readonly SpaceSeed[];
   readonly models: Readonly<Record<string, LanguageModelV4>>;
+  readonly imageModels: Readonly<Record<string, ImageModelV4>>;
   readonly secrets: readonly string[];
   readonly egress: { readonly allow: readonly string[] };
   readonly limits: GatewayLimitsInput;

@@ -42,7 +42,9 @@ const headersSchema = z.record(z.string(), templateText).superRefine((headers, c
   }
 });
 
-const secretTemplate = z.string().regex(/^\$\{env\.[A-Za-z_]\w{0,127}\}$/, { error: `must be "\${env.NAME}".` });
+export const secretTemplate: z.ZodType<string> = z
+  .string()
+  .regex(/^\$\{env\.[A-Za-z_]\w{0,127}\}$/, { error: `must be "\${env.NAME}".` });
 
 const httpSchema = z
   .strictObject({
@@ -91,7 +93,8 @@ export function splitUrl(text: string): { readonly origin: string; readonly path
   return { origin, path, query };
 }
 
-function urlProblem(text: string): string | undefined {
+/** What is wrong with a URL. It may have placeholders behind its origin. */
+export function urlProblem(text: string): string | undefined {
   const { origin } = splitUrl(text);
   if (/\{\{|\$\{/.test(origin)) return 'must have its scheme, host and port written out: they cannot be filled in.';
   if (text.includes('#')) return 'must not have a fragment (#…).';

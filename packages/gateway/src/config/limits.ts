@@ -19,6 +19,8 @@ export interface GatewayLimits {
   readonly outputBytes: number;
   /** How much of a tool's output is stored to be read back. */
   readonly keptOutputBytes: number;
+  /** How large an image may be. */
+  readonly artifactBytes: number;
   /** The number of streams that are open at once. */
   readonly connections: number;
   /**
@@ -46,6 +48,7 @@ export const DEFAULT_GATEWAY_LIMITS: GatewayLimits = {
   resultBytes: 256_000,
   outputBytes: 256_000,
   keptOutputBytes: 16_000_000,
+  artifactBytes: 20_000_000,
   connections: 10_000,
   streamBacklog: 1_000,
   streamStallMs: 15_000,

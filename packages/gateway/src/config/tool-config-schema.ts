@@ -1,9 +1,12 @@
 import type { JsonSchemaObject } from '@lastcall/core';
 import { z } from 'zod';
+import { checkAt } from './config-problem.ts';
 import { type MiddlewareConfig, middlewareSchema } from './middleware-config.ts';
 import { toolNameProblem } from './reserved-tool-names.ts';
-import type { Answerers, ToolConfig, ToolDisplay } from './tool-config.ts';
+import { subAgentSchema } from './sub-agent.ts';
+import type { Answerers, ToolConfig, ToolDisplay, ToolExecution } from './tool-config.ts';
 import { toolProblems } from './tool-rules.ts';
+import { hasUrl, isImage, isSubAgent } from './visibility.ts';
 import { withoutPatterns } from './without-patterns.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
@@ -39,13 +42,19 @@ const toolNameSchema: z.ZodType<string> = z.string().superRefine((name, ctx) => 
 });
 
 const EMPTY_INPUT: JsonSchemaObject = { type: 'object', properties: {}, additionalProperties: false };
+const PROMPT_INPUT: JsonSchemaObject = {
+  type: 'object',
+  properties: { prompt: { type: 'string', description: 'What the image shows.' } },
+  required: ['prompt'],
+  additionalProperties: false,
+};
 
 /** Refuses unknown fields, and everything that would fail only when the tool is called. */
 export const toolConfigSchema: z.ZodType<ToolConfig> = z
   .strictObject({
     name: toolNameSchema,
     description: z.string().optional(),
-    inputSchema: schemaObject.default(EMPTY_INPUT),
+    inputSchema: schemaObject.optional(),
     outputSchema: schemaObject.optional(),
     executionType: z.enum(['gateway', 'external', 'space', 'internal']),
     visible: z.boolean().optional(),
@@ -62,20 +71,28 @@ export const toolConfigSchema: z.ZodType<ToolConfig> = z
     resultSchema: schemaObject.optional(),
     middleware: toolMiddlewareSchema.optional(),
   })
-  .transform(({ description, execution: { display, ...execution } = {}, ...rest }, ctx): ToolConfig => {
-    const named = { ...rest, description: description?.trim() ?? rest.name };
+  .transform(({ description, inputSchema, execution: { display, ...execution } = {}, ...rest }, ctx): ToolConfig => {
+    const schema = inputSchema ?? (isImage(execution) ? PROMPT_INPUT : EMPTY_INPUT);
+    const named = { ...rest, inputSchema: schema, description: description?.trim() ?? rest.name };
     const shown = { ...named, ...liftDisplay(named.display, display, ctx) };
-    const config = Object.keys(execution).length === 0 ? shown : { ...shown, execution };
+    const config = Object.keys(execution).length === 0 ? shown : { ...shown, execution: checkNested(execution, ctx) };
     for (const { path, message } of toolProblems(config)) ctx.addIssue({ code: 'custom', path: [...path], message });
     return config;
   });
 
+type AddIssue = { addIssue(issue: { code: 'custom'; path: PropertyKey[]; message: string }): void };
+
+/** A sub-agent's own tools get their defaults, too. */
+function checkNested(execution: ToolExecution, ctx: AddIssue): ToolExecution {
+  if (!isSubAgent(execution) || hasUrl(execution)) return execution;
+  const checked = checkAt(subAgentSchema(toolConfigSchema), execution, ['execution']);
+  if (checked.ok) return checked.value as unknown as ToolExecution;
+  for (const { path, message } of checked.problems) ctx.addIssue({ code: 'custom', path: [...path], message });
+  return execution;
+}
+
 /** Some write the display inside `execution`: it means the same there. */
-function liftDisplay(
-  outer: ToolDisplay | undefined,
-  inner: unknown,
-  ctx: { addIssue(issue: { code: 'custom'; path: PropertyKey[]; message: string }): void },
-): { display?: ToolDisplay } {
+function liftDisplay(outer: ToolDisplay | undefined, inner: unknown, ctx: AddIssue): { display?: ToolDisplay } {
   if (inner === undefined) return outer === undefined ? {} : { display: outer };
   const parsed = displaySchema.safeParse(inner);
   if (parsed.success && outer === undefined) return { display: parsed.data };

@@ -48,13 +48,15 @@ export interface Answerers {
 }
 
 /**
- * How a tool runs: `{ url }` or `{ webhookUrl }` call a server, see `HttpExecution`; `{ value }` is an `internal` tool that
- * always returns this value.
+ * How a tool runs: `{ url }` or `{ webhookUrl }` call a server, see `HttpExecution`; `{ agentConfig }` asks a
+ * sub-agent, see `SubAgentExecution`; `{ provider, model }` makes images, see `ImageExecution`; `{ value }` is an `internal` tool that always returns this value.
  */
 export interface ToolExecution {
   readonly value?: unknown;
   readonly url?: unknown;
   readonly webhookUrl?: unknown;
+  readonly agentConfig?: unknown;
+  readonly provider?: unknown;
   readonly timeout?: unknown;
   readonly [field: string]: unknown;
 }

@@ -1,8 +1,9 @@
 import { type JsonSchemaObject, jsonSchema, LastcallError, ToolDefinitionError, tool } from '@lastcall/core';
 import { type ProblemAt, problemsIn } from './config-problem.ts';
 import { httpExecutionSchema } from './http-execution.ts';
+import { imageExecutionSchema } from './image-execution.ts';
 import type { ToolConfig, ToolExecution } from './tool-config.ts';
-import { hasUrl, isInteractive } from './visibility.ts';
+import { hasUrl, isImage, isInteractive, isSubAgent } from './visibility.ts';
 
 /** Finds what would fail when a well-formed tool is called. */
 export function toolProblems(config: ToolConfig): readonly ProblemAt[] {
@@ -20,7 +21,10 @@ function executionProblems(config: ToolConfig): readonly ProblemAt[] {
   const path = ['execution'];
   switch (executionType) {
     case 'gateway':
-      return inlineProblems(config, 'must be { url: … }, what the tool calls.');
+      return inlineProblems(
+        config,
+        'must be { url: … }, what the tool calls, { agentConfig: … }, a sub-agent, or { provider, model }, for images.',
+      );
     case 'external':
       if (hasUrl(execution)) return httpProblems(config);
       return execution === undefined
@@ -45,7 +49,10 @@ function executionProblems(config: ToolConfig): readonly ProblemAt[] {
     case 'internal':
       return execution !== undefined && Object.hasOwn(execution, 'value')
         ? staticProblems(execution)
-        : inlineProblems(config, "must be { value: … }, the tool's answer, or { url: … }, what it calls.");
+        : inlineProblems(
+            config,
+            "must be { value: … }, the tool's answer, { url: … }, what it calls, { agentConfig: … }, a sub-agent, or { provider, model }, for images.",
+          );
   }
 }
 
@@ -53,23 +60,24 @@ function executionProblems(config: ToolConfig): readonly ProblemAt[] {
 function inlineProblems(config: ToolConfig, expected: string): readonly ProblemAt[] {
   const { execution = {} } = config;
   if (hasUrl(execution)) return httpProblems(config);
-  const kind = Object.hasOwn(execution, 'agentConfig')
-    ? 'Sub-agents'
-    : Object.hasOwn(execution, 'provider')
-      ? 'Images'
-      : undefined;
-  const message =
-    kind === undefined ? expected : later(`${kind} as data`, 'write the tool in TypeScript in lastcall.config.ts');
-  return [{ path: ['execution'], message }];
+  // Checked where it is read: see tool-config-schema.ts.
+  if (isSubAgent(execution)) return timeoutProblems(config);
+  if (isImage(execution))
+    return [...problemsIn(imageExecutionSchema, execution, ['execution']), ...timeoutProblems(config)];
+  return [{ path: ['execution'], message: expected }];
 }
 
-function httpProblems({ executionType, execution = {}, timeoutMs }: ToolConfig): readonly ProblemAt[] {
-  const problems = [...problemsIn(httpExecutionSchema, execution, ['execution'])];
+function httpProblems(config: ToolConfig): readonly ProblemAt[] {
+  const { executionType, execution = {} } = config;
+  const problems = [...problemsIn(httpExecutionSchema, execution, ['execution']), ...timeoutProblems(config)];
   if (executionType !== 'external' && execution.webhookUrl !== undefined)
     problems.push({ path: ['execution', 'webhookUrl'], message: 'is for "external" tools. Use url.' });
-  if (execution.timeout !== undefined && timeoutMs !== undefined)
-    problems.push({ path: ['timeoutMs'], message: 'is said twice: leave it out where execution.timeout is given.' });
   return problems;
+}
+
+function timeoutProblems({ execution, timeoutMs }: ToolConfig): readonly ProblemAt[] {
+  if (execution?.timeout === undefined || timeoutMs === undefined) return [];
+  return [{ path: ['timeoutMs'], message: 'is said twice: leave it out where execution.timeout is given.' }];
 }
 
 function staticProblems(execution: ToolExecution): readonly ProblemAt[] {
@@ -96,10 +104,6 @@ function isJson(value: unknown, depth: number = 0): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   const isPlain = Array.isArray(value) || prototype === null || prototype === Object.prototype;
   return isPlain && Object.values(value).every((one) => isJson(one, depth + 1));
-}
-
-function later(what: string, instead: string): string {
-  return `${what} are not supported yet: ${instead}.`;
 }
 
 function visibilityProblems({ executionType, visible }: ToolConfig): readonly ProblemAt[] {

@@ -24,3 +24,13 @@ export function isInteractive(tool: {
 export function hasUrl(execution: { readonly url?: unknown; readonly webhookUrl?: unknown } | undefined): boolean {
   return execution?.url !== undefined || execution?.webhookUrl !== undefined;
 }
+
+/** True if the tool makes images. */
+export function isImage(execution: { readonly provider?: unknown } | undefined): boolean {
+  return execution?.provider !== undefined;
+}
+
+/** True if the tool runs a turn of its own. */
+export function isSubAgent(execution: { readonly agentConfig?: unknown } | undefined): boolean {
+  return execution?.agentConfig !== undefined;
+}

@@ -1,5 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { LastcallError } from '@lastcall/core';
+import { keyOf, loadProvider, PROVIDERS } from './provider-package.ts';
 import { rehearsalModel } from './rehearsal/rehearsal-model.ts';
 
 export interface ModelOptions {
@@ -14,31 +15,6 @@ export interface ModelOptions {
   readonly models: Readonly<Record<string, LanguageModelV4>>;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
-
-/** How to create a provider's models. Its package is loaded when one of its models is first used. */
-interface Provider {
-  readonly module: string;
-  readonly create: string;
-  readonly key: string;
-  /** The model that is used if only a key is set. */
-  readonly defaultModel: string;
-}
-
-const PROVIDERS: Readonly<Record<string, Provider>> = {
-  anthropic: {
-    module: '@ai-sdk/anthropic',
-    create: 'createAnthropic',
-    key: 'ANTHROPIC_API_KEY',
-    defaultModel: 'claude-sonnet-4-5',
-  },
-  openai: { module: '@ai-sdk/openai', create: 'createOpenAI', key: 'OPENAI_API_KEY', defaultModel: 'gpt-5' },
-  google: {
-    module: '@ai-sdk/google',
-    create: 'createGoogleGenerativeAI',
-    key: 'GOOGLE_GENERATIVE_AI_API_KEY',
-    defaultModel: 'gemini-2.5-pro',
-  },
-};
 
 /** Finds models by name and creates each only once. */
 export function modelFinder(options: ModelOptions): (name: string | undefined) => Promise<LanguageModelV4> {
@@ -67,12 +43,11 @@ async function findModel(name: string, { models, modelUrl, env }: ModelOptions):
   if (provider === 'openai-compatible' && model !== '') return await openAiCompatible(model, { modelUrl, env });
   const known = Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined;
   if (known === undefined || model === '') throw unknownModel(name);
-  if ((env[known.key] ?? '') === '')
-    throw new LastcallError('model', `The model "${name}" needs a key: set ${known.key} in the environment.`);
-  const create = (await load(known.module, name))[known.create] as (
+  const apiKey = keyOf(known, { name, env });
+  const create = (await loadProvider(known.module, name))[known.create] as (
     settings: object,
   ) => (id: string) => LanguageModelV4;
-  return create({ apiKey: env[known.key] })(model);
+  return create({ apiKey })(model);
 }
 
 async function openAiCompatible(
@@ -84,7 +59,7 @@ async function openAiCompatible(
       'model',
       `The model "openai-compatible/${model}" needs an address: set LASTCALL_MODEL_URL.`,
     );
-  const { createOpenAICompatible } = (await load('@ai-sdk/openai-compatible', model)) as {
+  const { createOpenAICompatible } = (await loadProvider('@ai-sdk/openai-compatible', model)) as {
     createOpenAICompatible(settings: object): (id: string) => LanguageModelV4;
   };
   const apiKey = env.LASTCALL_MODEL_KEY ?? env.OPENAI_API_KEY;
@@ -93,15 +68,6 @@ async function openAiCompatible(
     baseURL: modelUrl,
     ...(apiKey === undefined ? {} : { apiKey }),
   })(model);
-}
-
-async function load(module: string, model: string): Promise<Record<string, unknown>> {
-  try {
-    return (await import(module)) as Record<string, unknown>;
-  } catch (cause) {
-    const message = `The model "${model}" needs the package ${module}, which cannot be loaded: npm install ${module}`;
-    throw new LastcallError('model', message, { cause });
-  }
 }
 
 function unknownModel(name: string): LastcallError {

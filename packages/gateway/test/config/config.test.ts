@@ -31,6 +31,7 @@ describe('a configuration', () => {
       tools: {},
       spaces: [],
       models: {},
+      imageModels: {},
       secrets: [],
       egress: { allow: [] },
       limits: {},

@@ -115,17 +115,6 @@ describe('a tool as data', () => {
     expect(problems(config)).toEqual([expect.stringMatching(expected)]);
   });
 
-  test('what is not supported yet is refused, and says what to do instead', () => {
-    for (const executionType of ['gateway', 'internal']) {
-      expect(problems({ name: 'a', executionType, execution: { agentConfig: {} } })).toEqual([
-        expect.stringMatching(/^execution Sub-agents as data are not supported yet: .*TypeScript/),
-      ]);
-      expect(problems({ name: 'a', executionType, execution: { provider: 'dall-e', model: 'x' } })).toEqual([
-        expect.stringMatching(/^execution Images as data are not supported yet: .*TypeScript/),
-      ]);
-    }
-  });
-
   test('[X2] [X3] a URL makes gateway, external and internal tools call it', () => {
     const url = 'https://api.example.com/{{input.id}}';
     for (const executionType of ['gateway', 'external', 'internal'])

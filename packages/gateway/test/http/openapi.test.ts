@@ -59,6 +59,10 @@ describe('/openapi.json', () => {
       ['/api/runs/{id}/cancel', 'POST'],
       ['/api/runs/{runId}/tool-results', 'POST'],
       ['/api/pending', 'GET'],
+      ['/api/artifacts/{id}', 'GET'],
+      ['/api/jobs/stream', 'GET'],
+      ['/api/jobs/{callId}/claim', 'POST'],
+      ['/api/jobs/{callId}/heartbeat', 'POST'],
       ['/api/keys', 'GET POST'],
       ['/api/keys/{id}', 'DELETE'],
       ['/health', 'GET'],
@@ -88,7 +92,7 @@ describe('/openapi.json', () => {
     const summaries = operations.map(([, { summary }]) => summary);
     expect(new Set(summaries).size).toBe(summaries.length);
     const verbs =
-      /^(Add|Answer|Cancel|Check|Create|Delete|Get|List|Pause|Post|Redrive|Register|Remove|Resume|Revoke|Send|Stream|Test|Update) .*[^.]$/;
+      /^(Add|Answer|Approve|Cancel|Check|Claim|Create|Delete|Get|Keep|List|Pause|Post|Redrive|Register|Remove|Resume|Revoke|Send|Stream|Test|Update) .*[^.]$/;
     expect(summaries.filter((summary) => !verbs.test(summary))).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Insertable } from 'kysely';
 import { newId } from '../../src/domain/new-id.ts';
 import type { Tx } from '../../src/ports/store/store.ts';
 import type { PendingCallRow, PlanRow, RunRow, TranscriptEntryRow } from '../../src/ports/store/tables.ts';
@@ -35,7 +36,7 @@ export async function insertEntry(tx: Tx, given: Omit<TranscriptEntryRow, 'creat
 
 export async function insertPendingCall(
   tx: Tx,
-  given: Partial<PendingCallRow> & { call_id: string; agent_id: string },
+  given: Partial<Insertable<PendingCallRow>> & { call_id: string; agent_id: string },
 ): Promise<void> {
   await tx.db
     .insertInto('pending_calls')

@@ -5,6 +5,8 @@ import { toJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 import { ApiError, notFound } from '../api-error.ts';
+import { assertClaim } from '../jobs/claim.ts';
+import { tellJobEnded } from '../jobs/job-events.ts';
 import { updateCard } from '../spaces/tool-card.ts';
 import { fitsKind, hashAnswer, toOutcome } from './answer.ts';
 import { assertSize, fitAnswer } from './check-answer.ts';
@@ -19,6 +21,8 @@ export interface AnsweredCall {
   readonly callId: string;
   readonly answer: Answer;
   readonly by: Answerer;
+  /** Of the worker that claimed the call, if it is a job. */
+  readonly claimToken?: string | undefined;
 }
 
 /** What happened to a valid answer. */
@@ -46,7 +50,7 @@ export async function answer(
 export async function answerCall(
   services: Services,
   tx: Tx,
-  { runId, callId, answer, by }: AnsweredCall,
+  { runId, callId, answer, by, claimToken }: AnsweredCall,
 ): Promise<AnswerVerdict> {
   const row = await lockPending(tx, callId);
   if (row === undefined || row.run_id !== runId) throw notFound('pending call', callId);
@@ -63,6 +67,7 @@ export async function answerCall(
     if (row.result_hash === hashAnswer(answer)) return { status: 'duplicate' };
     throw alreadyAnswered(call);
   }
+  assertClaim(row, claimToken, now);
   await resolve(services, tx, call, { answer, completed: await fitAnswer(answer, call), by, now });
   return { status: 'resolved' };
 }
@@ -73,7 +78,7 @@ function wasAnswered({ status, kind, result }: LockedPending, answer: Answer): b
 }
 
 /** Somebody who is late learns which answer won, because they may think that theirs did. */
-function alreadyAnswered({ answer, resolvedBy, resolvedAt }: PendingCall): ApiError {
+export function alreadyAnswered({ answer, resolvedBy, resolvedAt }: PendingCall): ApiError {
   return new ApiError(409, 'already_answered', 'The call already has a different answer, which stands.', {
     details: { answer, resolvedBy, resolvedAt },
   });
@@ -114,6 +119,7 @@ async function resolve(
     .where('call_id', '=', call.callId)
     .execute();
   await updateCard(services, tx, call.callId, toCard(completed));
+  tellJobEnded(services, tx, call, 'resolved');
   await pushCallEnd(services, tx, call, toOutcome(completed), await toPerson(tx.db, by));
 }
 

@@ -1,6 +1,8 @@
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import { tellJobEnded } from '../jobs/job-events.ts';
 import { updateCard } from '../spaces/tool-card.ts';
+import { toPendingCall } from './pending-call.ts';
 
 /**
  * Ends all calls of an agent that still wait, with their cards. The agent gets no event, because it is being deleted.
@@ -13,8 +15,11 @@ export async function cancelPending(services: Services, tx: Tx, { agentId }: { a
     .set({ status: 'cancelled', resolved_at: now })
     .where('agent_id', '=', agentId)
     .where('status', '=', 'pending')
-    .returning('call_id')
+    .returningAll()
     .execute();
-  for (const { call_id } of cancelled) await updateCard(services, tx, call_id, { status: 'cancelled' });
+  for (const row of cancelled) {
+    await updateCard(services, tx, row.call_id, { status: 'cancelled' });
+    tellJobEnded(services, tx, toPendingCall(row), 'cancelled');
+  }
   return cancelled.length;
 }

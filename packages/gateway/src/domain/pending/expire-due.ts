@@ -1,5 +1,6 @@
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import { tellJobEnded } from '../jobs/job-events.ts';
 import { updateCard } from '../spaces/tool-card.ts';
 import { type PendingCall, toPendingCall } from './pending-call.ts';
 import { lockPending, pushCallEnd } from './settle-pending.ts';
@@ -43,6 +44,7 @@ export async function expire(services: Services, tx: Tx, call: PendingCall, at: 
     .where('call_id', '=', call.callId)
     .execute();
   await updateCard(services, tx, call.callId, { status: 'expired' });
+  tellJobEnded(services, tx, call, 'expired');
   await pushCallEnd(services, tx, call, { status: 'expired' });
 }
 

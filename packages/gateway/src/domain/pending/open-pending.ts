@@ -22,6 +22,8 @@ export interface OpenedPending {
   /** The schema of an edited input, for a call that waits for approval. */
   readonly inputSchema?: JsonSchemaObject | undefined;
   readonly expiresAt?: number | undefined;
+  /** True if workers may claim it: a call of an `external` tool. */
+  readonly isJob?: boolean | undefined;
 }
 
 /**
@@ -57,6 +59,7 @@ export async function openPending(tx: Tx, call: OpenedPending): Promise<void> {
       resolved_by: null,
       late_answers: null,
       created_at: now,
+      ...(call.isJob === true ? { offered_at: now, offers: 1, announce_at: now } : {}),
     })
     .onConflict((conflict) =>
       conflict

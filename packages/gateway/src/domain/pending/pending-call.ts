@@ -27,6 +27,17 @@ export interface PendingCall {
   readonly expiresAt?: number;
   readonly createdAt: number;
   readonly resolvedAt?: number;
+  /** Set for a call that workers may claim. */
+  readonly job?: JobState;
+}
+
+/** How far a job has come. */
+interface JobState {
+  /** How often it was claimed. */
+  readonly claims: number;
+  /** The last worker that claimed it, and how long its claim lasts without a heartbeat. */
+  readonly worker?: string;
+  readonly claimedUntil?: number;
 }
 
 export type PendingKind = PendingCallRow['kind'];
@@ -56,6 +67,15 @@ export function toPendingCall(row: Selectable<PendingCallRow>): PendingCall {
     ...optionalField('expiresAt', row.expires_at),
     createdAt: row.created_at,
     ...optionalField('resolvedAt', row.resolved_at),
+    ...optionalField('job', row.offered_at === null ? null : toJobState(row)),
+  };
+}
+
+function toJobState({ claims, claimed_by, claimed_until }: Selectable<PendingCallRow>): JobState {
+  return {
+    claims,
+    ...optionalField('worker', claimed_by),
+    ...optionalField('claimedUntil', claimed_until),
   };
 }
 

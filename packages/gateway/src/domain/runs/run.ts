@@ -1,3 +1,4 @@
+import type { Usage } from '@lastcall/core';
 import type { Kysely } from 'kysely';
 import { fromJson } from '../../ports/store/json.ts';
 import type { RunRow, RunStatus, Tables } from '../../ports/store/tables.ts';
@@ -16,6 +17,7 @@ export interface Run {
   readonly trigger: unknown;
   /** Why it ended. */
   readonly stop?: unknown;
+  /** Tokens, those of its sub-agents too. */
   readonly usage?: unknown;
   readonly configVersion: number;
   readonly cancelRequestedAt?: number;
@@ -55,11 +57,33 @@ function withAgent(db: Kysely<Tables>) {
   return db
     .selectFrom('runs')
     .innerJoin('threads', 'threads.id', 'runs.thread_id')
+    .leftJoin('nested_usage', 'nested_usage.run_id', 'runs.id')
     .selectAll('runs')
-    .select('threads.agent_id');
+    .select(['threads.agent_id', 'nested_usage.input_tokens', 'nested_usage.output_tokens'])
+    .select('nested_usage.total_tokens');
 }
 
-function toRun(row: RunRow & { agent_id: string }): Run {
+interface ReadRun extends RunRow {
+  readonly agent_id: string;
+  /** Of its sub-agents. */
+  readonly input_tokens: number | null;
+  readonly output_tokens: number | null;
+  readonly total_tokens: number | null;
+}
+
+/** What the run cost, with its sub-agents. */
+function usageOf({ usage, input_tokens, output_tokens, total_tokens }: ReadRun): unknown {
+  const own = usage === null ? undefined : fromJson<Usage | null>(usage);
+  if (total_tokens === null) return own;
+  return {
+    inputTokens: (own?.inputTokens ?? 0) + (input_tokens ?? 0),
+    outputTokens: (own?.outputTokens ?? 0) + (output_tokens ?? 0),
+    totalTokens: (own?.totalTokens ?? 0) + (total_tokens ?? 0),
+  };
+}
+
+function toRun(row: ReadRun): Run {
+  const usage = usageOf(row);
   return {
     id: row.id,
     agentId: row.agent_id,
@@ -68,7 +92,7 @@ function toRun(row: RunRow & { agent_id: string }): Run {
     status: row.status,
     trigger: fromJson(row.trigger),
     ...(row.stop === null ? {} : { stop: fromJson(row.stop) }),
-    ...(row.usage === null ? {} : { usage: fromJson(row.usage) }),
+    ...(usage === undefined ? {} : { usage }),
     configVersion: row.config_version,
     ...(row.cancel_requested_at === null ? {} : { cancelRequestedAt: row.cancel_requested_at }),
     createdAt: row.created_at,

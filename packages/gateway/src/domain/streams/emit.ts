@@ -22,6 +22,8 @@ const eventsOfTransaction = new WeakMap<Tx, SerializedEvent[]>();
 
 export const spaceChannel = (spaceId: string): string => `space:${spaceId}`;
 export const runChannel = (runId: string): string => `run:${runId}`;
+/** The work of an agent's `external` tools. */
+export const jobsChannel = (agentId: string): string => `jobs:${agentId}`;
 
 /**
  * Emits an event on a channel. It is stored with the transaction, numbered at its end, and published after the commit.

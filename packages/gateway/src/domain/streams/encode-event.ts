@@ -25,6 +25,12 @@ function toData({ seq, type, at }: StreamEvent, json: Json): Json {
   return data;
 }
 
+/** Events that are no part of the channel: they have no number, so a client's position stays what it is. */
+export function encodeUnnumbered(events: readonly { readonly type: string; readonly payload: object }[]): Uint8Array {
+  const frames = events.map(({ type, payload }) => `event: ${type}\ndata: ${toJson({ ...payload, type })}\n\n`);
+  return encoder.encode(frames.join(''));
+}
+
 /** Tells a client that the events it missed are deleted, and that it has to load everything again. */
 export function encodeReset(seq: number): Uint8Array {
   return frame({ id: seq, event: 'reset', data: toJson({ seq, type: 'reset' }) });

@@ -13,6 +13,8 @@ export interface Tables {
   messages: MessageRow;
   inbox_events: InboxEventRow;
   runs: RunRow;
+  nested_usage: NestedUsageRow;
+  artifacts: ArtifactRow;
   transcript_entries: TranscriptEntryRow;
   calls: CallRow;
   pending_calls: PendingCallRow;
@@ -157,6 +159,26 @@ export interface RunRow {
   ended_at: number | null;
 }
 
+/** An image that a tool made. Its bytes are a file of the same name. */
+interface ArtifactRow {
+  id: string;
+  agent_id: string;
+  run_id: string;
+  /** The space that saw the call: its members may read the artifact. */
+  space_id: string | null;
+  media_type: string;
+  bytes: number;
+  created_at: number;
+}
+
+/** What the sub-agents of a run cost. */
+interface NestedUsageRow {
+  run_id: string;
+  input_tokens: number;
+  output_tokens: number;
+  total_tokens: number;
+}
+
 export interface TranscriptEntryRow {
   thread_id: string;
   seq: number;
@@ -205,6 +227,21 @@ export interface PendingCallRow {
   expires_at: number | null;
   created_at: number;
   resolved_at: number | null;
+  /** When the call was last offered to workers. Null for calls that are no jobs. */
+  offered_at: number | null;
+  /** How often it was offered. Each offer is one message to the webhook. */
+  offers: Generated<number>;
+  claims: Generated<number>;
+  /** SHA-256 of the newest claim's token. It stays when the claim lapses, until somebody else claims the job. */
+  claim_hash: string | null;
+  /** The worker's own name. */
+  claimed_by: string | null;
+  /** How long the claim lasts after each heartbeat. */
+  claim_ms: number | null;
+  claimed_until: number | null;
+  /** When the webhook is tried next. Null if there is nothing to announce. */
+  announce_at: number | null;
+  announce_attempts: Generated<number>;
 }
 
 export interface GoalRow {

@@ -18,21 +18,26 @@ import type { AgentConfig } from '../../config/agent-config.ts';
 import type { GatewayLimits } from '../../config/limits.ts';
 import type { MiddlewareConfig } from '../../config/middleware-config.ts';
 import { findTool, type RegisteredTool, type RegisteredTools } from '../../config/registered-tool.ts';
+import { type SubAgentConfig, waits } from '../../config/sub-agent.ts';
 import type { Answerers, ToolConfig, ToolDisplay } from '../../config/tool-config.ts';
-import { hasUrl, isInteractive, isVisible } from '../../config/visibility.ts';
+import { hasUrl, isImage, isInteractive, isSubAgent, isVisible } from '../../config/visibility.ts';
 import { createEgress } from '../../ports/egress/egress.ts';
 import { toJson } from '../../ports/store/json.ts';
 import { KnownSecrets } from '../../telemetry/known-secrets.ts';
+import { countEvent } from '../../telemetry/observe-cycle.ts';
 import { createSecrets } from '../../telemetry/secrets.ts';
 import { goalTools } from '../tools/goal-tools.ts';
 import { httpTool, type Outgoing } from '../tools/http/http-tool.ts';
+import { type ImageHost, imageTool } from '../tools/image/image-tool.ts';
 import { memoryTools } from '../tools/memory-tools.ts';
 import { planTools } from '../tools/plan-tools.ts';
 import { readOutputTool } from '../tools/read-output.ts';
 import { spaceTools } from '../tools/space-tools.ts';
+import { type SubAgentHost, subAgentTool } from '../tools/sub-agent/sub-agent-tool.ts';
 import type { ConfiguredAgent } from './cycle.ts';
 import { currentCycle } from './cycle-context.ts';
 import type { Registry } from './registry.ts';
+import { removeSecrets } from './remove-secrets.ts';
 
 /** What the gateway knows of an agent's tool besides how to run it. */
 export interface CycleTool {
@@ -42,6 +47,8 @@ export interface CycleTool {
   readonly answerers?: Answerers | undefined;
   readonly resultSchema?: JsonSchemaObject | undefined;
   readonly expiresInMs?: number | undefined;
+  /** True if workers claim and answer its calls. */
+  readonly isJob: boolean;
   /** The input schema as it is advertised to the model. */
   inputSchema(): Promise<JsonSchemaObject | undefined>;
 }
@@ -153,6 +160,7 @@ function toCycleTool(one: RegisteredTool, tools: ToolSet): CycleTool {
     answerers,
     expiresInMs,
     resultSchema,
+    isJob: one.kind === 'configured' && one.executionType === 'external' && isInteractive(one),
     async inputSchema() {
       const [advertised] = await advertise(filterToolSet(tools, 'include', [name]), {
         session: createSession(),
@@ -180,9 +188,51 @@ interface RunnableTool {
   readonly timeoutMs?: number;
 }
 
-function runnable(config: ToolConfig, { outgoing = publicOnly() }: Registry): RunnableTool {
+function runnable(config: ToolConfig, registry: Registry): RunnableTool {
+  const { outgoing = publicOnly() } = registry;
   if (isInteractive(config)) return interactiveTool(config);
+  if (isImage(config.execution)) return imageTool(config, imageHost(config, registry));
+  if (isSubAgent(config.execution)) return subAgentTool(config, subAgentHost(registry));
   return hasUrl(config.execution) ? httpTool(config, outgoing) : fixedValueTool(config);
+}
+
+function imageHost(config: ToolConfig, { images }: Registry): ImageHost {
+  if (images === undefined) throw new LastcallError('model', 'This gateway makes no images.');
+  return {
+    model: images.model,
+    maxBytes: () => currentCycle().services.limits.artifactBytes,
+    store() {
+      const cycle = currentCycle();
+      const { files } = images;
+      return (bytes, mediaType) => cycle.storeArtifact({ files, bytes, mediaType, isVisible: isVisible(config) });
+    },
+  };
+}
+
+/** Tools of a sub-agent are made when it is first called: it may name itself, by way of others. */
+function subAgentHost(registry: Registry): SubAgentHost {
+  const known = new WeakMap<SubAgentConfig, ToolSet>();
+  return {
+    toolsOf(config) {
+      const tools = known.get(config) ?? subAgentTools(config, registry);
+      known.set(config, tools);
+      return tools;
+    },
+    model: (name) => registry.model(name),
+    middleware: [removeSecrets(registry.outgoing?.secrets.known ?? new KnownSecrets())],
+    cycle: () => currentCycle().subAgents,
+    onEvent(event, model) {
+      if (registry.metrics !== undefined) countEvent(registry.metrics, event, { model: model?.modelId ?? 'unknown' });
+    },
+  };
+}
+
+function subAgentTools(config: SubAgentConfig, registry: Registry): ToolSet {
+  const registered = (config.tools ?? []).map((reference) => findRegistered(reference, registry.tools, {}));
+  const waiting = registered.find((one) => one.kind === 'configured' && waits(one));
+  if (waiting !== undefined)
+    throw new LastcallError('unknown_tool', `A sub-agent cannot use "${waiting.name}": its calls wait for somebody.`);
+  return Object.fromEntries(registered.map((one) => [one.name, toTool(one, registry)]));
 }
 
 function publicOnly(): Outgoing {

@@ -70,6 +70,7 @@ function toolsOf({ server, connection }: ConnectedServer, own: ToolSet): ToolSet
 function toCycleTool(name: string, tool: ToolSet[string], servers: readonly McpServerConfig[]): CycleTool {
   return {
     name,
+    isJob: false,
     isVisible: servers.some((server) =>
       Object.entries(server.tools ?? {}).some(
         ([own, { visible }]) => visible && mcpToolName(server.name, own) === name,

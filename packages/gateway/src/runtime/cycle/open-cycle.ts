@@ -1,6 +1,7 @@
 import type { Services } from '../../ports/services.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
+import { addNestedUsage } from './add-nested-usage.ts';
 import type { Cycle } from './cycle.ts';
 import type { CycleAbort } from './cycle-abort.ts';
 import type { CycleContext } from './cycle-context.ts';
@@ -12,6 +13,7 @@ import { withMcpTools } from './mcp-cycle-tools.ts';
 import { createOutputLimit, type OutputLimit } from './output-limit.ts';
 import type { WorkerRegistry } from './registry.ts';
 import { StagedWrites } from './staged-writes.ts';
+import { storeArtifact } from './store-artifact.ts';
 
 /** A cycle with what its turn is made of. */
 export interface OpenCycle {
@@ -55,6 +57,15 @@ export function openCycle(given: Pick<OpenCycle, 'services' | 'registry' | 'cycl
     position: () => journal.position,
     read,
     stage: (ctx, write) => stagedWrites.stage(ctx, write),
+    storeArtifact({ isVisible, ...artifact }) {
+      const spaceId = isVisible ? journal.position.activeSpaceId : null;
+      return storeArtifact(services, cycle, { ...artifact, spaceId });
+    },
+    subAgents: {
+      depthLimit: agent.limits.subAgentDepth,
+      tag: agent.tag,
+      addUsage: (usage) => addNestedUsage(services, cycle, usage),
+    },
   };
   return { ...given, tools, outputs, frames, journal, context };
 }

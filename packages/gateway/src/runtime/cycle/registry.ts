@@ -1,6 +1,8 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { AgentLimitsInput } from '../../config/agent-limits.ts';
 import type { RegisteredTools } from '../../config/registered-tool.ts';
+import type { FindImageModel } from '../../models/find-image-model.ts';
+import type { ArtifactFiles } from '../../ports/artifacts/artifact-files.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Redact } from '../../telemetry/redact.ts';
 import type { Outgoing } from '../tools/http/http-tool.ts';
@@ -22,6 +24,8 @@ export interface Registry {
   readonly outgoing?: Outgoing | undefined;
   /** The MCP servers of agents. Without it, agents have none of their tools. */
   readonly mcp?: McpServers | undefined;
+  /** Image models, and where images are stored. Without it, no images can be made. */
+  readonly images?: { readonly model: FindImageModel; readonly files: ArtifactFiles } | undefined;
 }
 
 /** The same, with what a worker keeps from one cycle to the next. */

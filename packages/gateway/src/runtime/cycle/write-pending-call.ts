@@ -1,3 +1,4 @@
+import { offerJob } from '../../domain/jobs/job-events.ts';
 import { openPending } from '../../domain/pending/open-pending.ts';
 import { openCardIfMember, updateCard } from '../../domain/spaces/tool-card.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -10,7 +11,7 @@ export async function writePendingCall(context: ApplyContext, tx: Tx, write: Pen
   const { cycle, toolNamed } = context;
   const { call, spaceId } = write;
   const tool = toolNamed(call.toolName);
-  await openPending(tx, {
+  const opened = {
     ...call,
     agentId: cycle.agent.id,
     runId: cycle.runId,
@@ -20,7 +21,10 @@ export async function writePendingCall(context: ApplyContext, tx: Tx, write: Pen
     resultSchema: tool?.resultSchema,
     inputSchema: await tool?.inputSchema(),
     expiresAt: call.expiresAt ?? (tool?.expiresInMs === undefined ? undefined : tx.now() + tool.expiresInMs),
-  });
+    isJob: tool?.isJob,
+  };
+  await openPending(tx, opened);
+  if (tool?.isJob === true) offerJob(context.services, tx, { ...opened, claims: 0 });
   if (spaceId !== null) await askInSpace(context, tx, { ...write, spaceId });
 }
 

@@ -8,6 +8,7 @@ import type { IsKnownCommand } from '../../domain/mcp/assert-known-commands.ts';
 import { newId } from '../../domain/new-id.ts';
 import { Revocations } from '../../domain/streams/revocations.ts';
 import type { ToolSource } from '../../domain/tools/listed-tool.ts';
+import type { ArtifactFiles } from '../../ports/artifacts/artifact-files.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Registry } from '../../runtime/cycle/registry.ts';
 import { toolCatalog } from '../../runtime/tools/tool-catalog.ts';
@@ -19,7 +20,9 @@ import { type AppEnv, mount } from './mount.ts';
 import { openApiDocument } from './openapi.ts';
 import { agentStateEndpoints } from './routes/agent-state.ts';
 import { agentEndpoints } from './routes/agents.ts';
+import { artifactEndpoints } from './routes/artifacts.ts';
 import { entityEndpoints } from './routes/entities.ts';
+import { jobEndpoints } from './routes/jobs.ts';
 import { keyEndpoints } from './routes/keys.ts';
 import { mcpEndpoints, type ServerStatus } from './routes/mcp.ts';
 import { pendingEndpoints } from './routes/pending.ts';
@@ -46,6 +49,8 @@ export interface AppOptions {
   /** The MCP servers of this gateway. Default: none. */
   readonly mcpStatus?: () => readonly ServerStatus[];
   readonly metrics?: Metrics;
+  /** Where images are. Default: nowhere. */
+  readonly artifacts?: ArtifactFiles;
   /** Of streams, in milliseconds. Default 15,000: proxies cut what is silent for longer. */
   readonly heartbeatMs?: number;
   /** Served beside the gateway's own: e.g. those of a later chapter. */
@@ -81,7 +86,9 @@ export function createApp(services: Services, options: AppOptions): App {
     ...toolEndpoints({ services, registry, catalog: toolCatalog(registry, services.limits, options.toolSources) }),
     ...runEndpoints,
     ...pendingEndpoints,
+    ...jobEndpoints,
     ...keyEndpoints,
+    ...artifactEndpoints(options.artifacts),
     ...streamEndpoints({ services, streams, revocations, heartbeatMs }),
     ...systemEndpoints({ services, metrics, stopping: lifetime.signal, document: () => document }),
     ...(options.endpoints ?? []),

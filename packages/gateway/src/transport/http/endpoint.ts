@@ -26,7 +26,7 @@ export interface Endpoint {
 }
 
 type Method = 'get' | 'post' | 'patch' | 'delete';
-type MediaType = 'text/event-stream' | 'text/plain';
+type MediaType = 'text/event-stream' | 'text/plain' | 'application/octet-stream';
 
 /**
  * - `anyone`: also without credentials

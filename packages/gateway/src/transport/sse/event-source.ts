@@ -11,6 +11,8 @@ export interface EventSourceOptions {
   readonly streams: OpenStreams;
   readonly logger: Logger;
   readonly access: StreamAccess;
+  /** Events that come before those of the reader. */
+  readonly greeting?: Uint8Array;
   readonly heartbeatMs: number;
   /** How long a client may take nothing of what is handed to it. */
   readonly stallMs: number;
@@ -131,6 +133,7 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
       access.ended.addEventListener('abort', endAccess);
       if (access.ended.aborted) return endAccess();
       put(encodeStart(reader.position));
+      if (options.greeting !== undefined) put(options.greeting);
     },
     pull: () => move().catch(fail),
     cancel: () => end('client'),

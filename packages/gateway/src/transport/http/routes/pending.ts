@@ -1,8 +1,10 @@
 import type { Answer } from '@lastcall/core';
 import { z } from 'zod';
 import { invalid } from '../../../domain/entities/invalid.ts';
-import { type AnsweredCall, answerCall } from '../../../domain/pending/answer-call.ts';
+import { answerCall } from '../../../domain/pending/answer-call.ts';
 import { listPending } from '../../../domain/pending/list-pending.ts';
+import type { Answerer } from '../../../domain/pending/may-answer.ts';
+import type { Caller } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, pageFields, pageOf } from '../fields.ts';
 
@@ -27,16 +29,29 @@ const pendingSchema = z
     expiresAt: z.int().optional(),
     createdAt: z.int(),
     resolvedAt: z.int().optional(),
+    job: z
+      .strictObject({
+        claims: z.int(),
+        worker: z.string().optional(),
+        claimedUntil: z.int().optional(),
+      })
+      .optional()
+      .meta({ description: 'Present if workers may claim the call.' }),
   })
   .meta({ id: 'PendingCall' });
 
 const callId = idField;
+const claimToken = z
+  .string()
+  .max(200)
+  .optional()
+  .meta({ description: 'From `POST /api/jobs/{callId}/claim`. Needed while a worker has claimed the call.' });
 const present = z.unknown().refine((value) => value !== undefined, { error: 'is missing.' });
 
 const answerSchema = z
   .union([
-    z.strictObject({ callId, result: present }),
-    z.strictObject({ callId, error: z.string() }),
+    z.strictObject({ callId, result: present, claimToken }),
+    z.strictObject({ callId, error: z.string(), claimToken }),
     z.strictObject({ callId, approve: z.literal(true), input: z.unknown().optional() }),
     z.strictObject({ callId, deny: z.string() }),
   ])
@@ -74,12 +89,10 @@ export const pendingEndpoints: readonly Endpoint[] = [
     body: answerSchema,
     answer: z.strictObject({ callId: z.string(), duplicate: z.boolean() }),
     refusals: [409, 410],
-    async handle({ caller, params, body: { callId, ...answer } }, tx, services) {
-      const by: AnsweredCall['by'] =
-        caller.kind === 'entity'
-          ? { entityId: caller.entityId }
-          : { key: true, ...(caller.kind === 'key' ? { keyId: caller.keyId } : {}) };
-      const answered = { runId: params.runId, callId, answer: answer as Answer, by };
+    async handle({ caller, params, body: { callId, ...given } }, tx, services) {
+      const { claimToken, ...answer } = given as Answer & { readonly claimToken?: string };
+      const by = answererOf(caller);
+      const answered = { runId: params.runId, callId, answer: answer as Answer, by, claimToken };
       return { callId, verdict: await answerCall(services, tx, answered) };
     },
     // A late answer is kept: only after that is durable it is refused.
@@ -89,3 +102,8 @@ export const pendingEndpoints: readonly Endpoint[] = [
     },
   }),
 ];
+
+export function answererOf(caller: Caller): Answerer {
+  if (caller.kind === 'entity') return { entityId: caller.entityId };
+  return { key: true, ...(caller.kind === 'key' ? { keyId: caller.keyId } : {}) };
+}

@@ -1,7 +1,10 @@
 import { z } from 'zod';
+import { getAgent } from '../../../domain/agents/agent.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
+import { listOpenJobs } from '../../../domain/jobs/list-open-jobs.ts';
 import { getRun } from '../../../domain/runs/run.ts';
-import { runChannel, spaceChannel } from '../../../domain/streams/emit.ts';
+import { jobsChannel, runChannel, spaceChannel } from '../../../domain/streams/emit.ts';
+import { encodeUnnumbered } from '../../../domain/streams/encode-event.ts';
 import { readStream, type StreamReader } from '../../../domain/streams/read-stream.ts';
 import type { Revocations } from '../../../domain/streams/revocations.ts';
 import type { Services } from '../../../ports/services.ts';
@@ -11,7 +14,7 @@ import type { OpenStreams } from '../../sse/open-streams.ts';
 import { openStreamAccess } from '../../sse/stream-access.ts';
 import { assertStillValid } from '../authenticate.ts';
 import { type Endpoint, type Exchange, endpoint } from '../endpoint.ts';
-import { numberInQuery } from '../fields.ts';
+import { idField, numberInQuery } from '../fields.ts';
 import { assertMaySee } from './spaces.ts';
 
 export interface StreamOptions {
@@ -27,6 +30,8 @@ interface Opened {
   readonly lastEventId: number | undefined;
   /** Throws an ApiError once they may not any more. */
   readonly assertAllowed: (tx: Pick<Tx, 'db'>) => Promise<void>;
+  /** What somebody who comes without an event id is told first. */
+  readonly firstEvents?: () => Promise<Uint8Array | undefined>;
 }
 
 const lastEventId = numberInQuery({ min: 0, max: Number.MAX_SAFE_INTEGER })
@@ -69,11 +74,34 @@ export function streamEndpoints(options: StreamOptions): readonly Endpoint[] {
       },
       respond,
     }),
+    endpoint({
+      method: 'get',
+      path: '/api/jobs/stream',
+      summary: "Stream the jobs of an agent's external tools",
+      description: 'Server-sent events. Without an event id, the stream begins with the jobs that wait.',
+      access: 'key',
+      query: z.strictObject({ agentId: idField, lastEventId }),
+      answer: 'text/event-stream',
+      refusals: [429],
+      async handle({ query: { agentId, lastEventId } }, tx): Promise<Opened> {
+        await getAgent(tx.db, agentId);
+        const assertAllowed = async (): Promise<void> => {};
+        return { channel: jobsChannel(agentId), lastEventId, assertAllowed, firstEvents: () => openJobs(agentId) };
+      },
+      respond,
+    }),
   ];
+
+  async function openJobs(agentId: string): Promise<Uint8Array | undefined> {
+    const jobs = await options.services.store.transaction((tx) => listOpenJobs(tx.db, agentId, tx.now()));
+    return jobs.length === 0
+      ? undefined
+      : encodeUnnumbered(jobs.map((payload) => ({ type: 'job.available', payload })));
+  }
 }
 
 async function openStream(
-  { channel, lastEventId, assertAllowed }: Opened,
+  { channel, lastEventId, assertAllowed, firstEvents }: Opened,
   { request, caller, disconnect }: Exchange,
   { services, streams, revocations, heartbeatMs }: StreamOptions,
 ): Promise<Response> {
@@ -86,6 +114,8 @@ async function openStream(
     // Again, now that the channel is open and revocations are heard: what ended in between would not be seen to end.
     await assertStillValid(store.db, caller);
     await assertAllowed(store);
+    // After the channel was opened: what is offered in between comes twice, and nothing is missed.
+    const greeting = after === undefined ? await firstEvents?.() : undefined;
     const body = eventSource({
       reader,
       streams,
@@ -93,6 +123,7 @@ async function openStream(
       heartbeatMs,
       stallMs: services.limits.streamStallMs,
       access,
+      ...(greeting === undefined ? {} : { greeting }),
       ...(disconnect === undefined ? {} : { disconnect }),
     });
     return new Response(body, { headers: HEADERS });

@@ -1,0 +1,50 @@
+import type { Kysely } from 'kysely';
+import type { Tx } from '../../ports/store/store.ts';
+import type { Tables } from '../../ports/store/tables.ts';
+import { notFound } from '../api-error.ts';
+import { requireMember } from '../spaces/membership.ts';
+import type { ImageType } from './media-type.ts';
+
+/** Something that a tool made, without its bytes. */
+export interface Artifact {
+  readonly id: string;
+  /** The agent whose tool made it. */
+  readonly agentId: string;
+  readonly runId: string;
+  /** The space that saw the call. Its members may read the artifact. */
+  readonly spaceId: string | null;
+  readonly mediaType: ImageType;
+  readonly bytes: number;
+}
+
+export async function insertArtifact(tx: Tx, artifact: Artifact): Promise<void> {
+  const { id, agentId, runId, spaceId, mediaType, bytes } = artifact;
+  await tx.db
+    .insertInto('artifacts')
+    .values({
+      id,
+      agent_id: agentId,
+      run_id: runId,
+      space_id: spaceId,
+      media_type: mediaType,
+      bytes,
+      created_at: tx.now(),
+    })
+    .execute();
+}
+
+/** `entityId` is undefined for secret keys, which may read all. Others are not told that an artifact exists. */
+export async function getArtifact(
+  db: Kysely<Tables>,
+  id: string,
+  { entityId }: { entityId: string | undefined },
+): Promise<Artifact> {
+  const row = await db.selectFrom('artifacts').selectAll().where('id', '=', id).executeTakeFirst();
+  if (row === undefined) throw notFound('artifact', id);
+  if (entityId !== undefined) {
+    if (row.space_id === null) throw notFound('artifact', id);
+    await requireMember(db, row.space_id, entityId).catch(() => Promise.reject(notFound('artifact', id)));
+  }
+  const { agent_id: agentId, run_id: runId, space_id: spaceId, bytes } = row;
+  return { id, agentId, runId, spaceId, mediaType: row.media_type as ImageType, bytes };
+}

@@ -1,0 +1,48 @@
+import type { Services } from '../../ports/services.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { PendingStatus } from '../../ports/store/tables.ts';
+import type { PendingCall } from '../pending/pending-call.ts';
+import { emit, jobsChannel, spaceChannel } from '../streams/emit.ts';
+
+/** What is announced of a job. The input is given to whoever claims it. */
+export interface JobOffer {
+  readonly callId: string;
+  readonly runId: string;
+  readonly agentId: string;
+  readonly toolName: string;
+  readonly expiresAt?: number | undefined;
+  /** How often it was claimed before. */
+  readonly claims: number;
+}
+
+export function toOffer({ callId, runId, agentId, toolName, expiresAt, claims }: JobOffer): JobOffer {
+  return { callId, runId, agentId, toolName, claims, ...(expiresAt === undefined ? {} : { expiresAt }) };
+}
+
+/** Announces a job that nobody works on. */
+export function offerJob(services: Services, tx: Tx, job: JobOffer): void {
+  emit(services, tx, { channel: jobsChannel(job.agentId), type: 'job.available', payload: toOffer(job) });
+}
+
+export function tellJobClaimed(
+  services: Services,
+  tx: Tx,
+  { agentId, ...payload }: { agentId: string; callId: string; worker: string; claimedUntil: number },
+): void {
+  emit(services, tx, { channel: jobsChannel(agentId), type: 'job.claimed', payload });
+}
+
+/** Progress is shown to the other workers, and in the space that has the call's card. */
+export function tellJobProgress(services: Services, tx: Tx, call: PendingCall, value: unknown): void {
+  const { agentId, callId, spaceId } = call;
+  emit(services, tx, { channel: jobsChannel(agentId), type: 'job.progress', payload: { callId, value } });
+  if (spaceId !== undefined)
+    emit(services, tx, { channel: spaceChannel(spaceId), type: 'tool-call.progress', payload: { callId, value } });
+}
+
+/** Does nothing for a call that is no job. */
+export function tellJobEnded(services: Services, tx: Tx, call: PendingCall, status: PendingStatus): void {
+  if (call.job === undefined) return;
+  const { agentId, callId } = call;
+  emit(services, tx, { channel: jobsChannel(agentId), type: 'job.ended', payload: { callId, status } });
+}

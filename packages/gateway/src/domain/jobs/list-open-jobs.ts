@@ -1,0 +1,22 @@
+import type { Kysely } from 'kysely';
+import type { Tables } from '../../ports/store/tables.ts';
+import { toPendingCall } from '../pending/pending-call.ts';
+import { type JobOffer, toOffer } from './job-events.ts';
+
+/** A worker that has done these finds the others when it subscribes again, or in the list of pending calls. */
+const MOST_OFFERS = 1_000;
+
+/** The jobs of an agent that a worker could claim now, oldest first. */
+export async function listOpenJobs(db: Kysely<Tables>, agentId: string, now: number): Promise<JobOffer[]> {
+  const rows = await db
+    .selectFrom('pending_calls')
+    .selectAll()
+    .where('agent_id', '=', agentId)
+    .where('status', '=', 'pending')
+    .where('offered_at', 'is not', null)
+    .where((eb) => eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]))
+    .orderBy('call_id')
+    .limit(MOST_OFFERS)
+    .execute();
+  return rows.map((row) => toOffer({ ...toPendingCall(row), claims: row.claims }));
+}

@@ -1,0 +1,40 @@
+import type { Services } from '../../ports/services.ts';
+import { toPendingCall } from '../pending/pending-call.ts';
+import { lockPending } from '../pending/settle-pending.ts';
+import { offerJob } from './job-events.ts';
+
+const PAGE_SIZE = 200;
+
+/** Offers jobs again whose worker stopped sending heartbeats. Each in a transaction of its own. Returns how many. */
+export async function offerLapsed(services: Services, { now }: { now?: number } = {}): Promise<number> {
+  const at = now ?? (await services.store.transaction(async (tx) => tx.now()));
+  const lapsed = await services.store.db
+    .selectFrom('pending_calls')
+    .select('call_id')
+    .where('claimed_until', '<=', at)
+    .orderBy('claimed_until')
+    .limit(PAGE_SIZE)
+    .execute();
+  let offered = 0;
+  for (const { call_id } of lapsed) if (await offerOne(services, call_id, at)) offered += 1;
+  return offered;
+}
+
+async function offerOne(services: Services, callId: string, at: number): Promise<boolean> {
+  return await services.store.transaction(async (tx) => {
+    const row = await lockPending(tx, callId, { skipLocked: true });
+    // Somebody has sent a heartbeat or claimed it meanwhile, or is just doing so.
+    if (row === undefined || row.claimed_until === null || row.claimed_until > at) return false;
+    const isWaiting = row.status === 'pending';
+    const announcement = isWaiting
+      ? { offered_at: at, offers: row.offers + 1, announce_at: at, announce_attempts: 0 }
+      : {};
+    await tx.db
+      .updateTable('pending_calls')
+      .set({ claimed_until: null, ...announcement })
+      .where('call_id', '=', callId)
+      .execute();
+    if (isWaiting) offerJob(services, tx, { ...toPendingCall(row), claims: row.claims });
+    return isWaiting;
+  });
+}

@@ -1,0 +1,18 @@
+import type { Usage } from '@lastcall/core';
+import type { Tx } from '../../ports/store/store.ts';
+
+/** Adds to what the sub-agents of a run have cost. Several may end at once. */
+export async function addRunUsage(tx: Tx, runId: string, usage: Usage): Promise<void> {
+  const { inputTokens, outputTokens, totalTokens } = usage;
+  await tx.db
+    .insertInto('nested_usage')
+    .values({ run_id: runId, input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: totalTokens })
+    .onConflict((conflict) =>
+      conflict.column('run_id').doUpdateSet((eb) => ({
+        input_tokens: eb('nested_usage.input_tokens', '+', inputTokens),
+        output_tokens: eb('nested_usage.output_tokens', '+', outputTokens),
+        total_tokens: eb('nested_usage.total_tokens', '+', totalTokens),
+      })),
+    )
+    .execute();
+}

@@ -1,0 +1,43 @@
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+
+/** Where the bytes of artifacts lie. Ids are our own, so they are safe as file names. */
+export interface ArtifactFiles {
+  /** Resolves once the bytes are durable. */
+  write(id: string, bytes: Uint8Array): Promise<void>;
+  /** Undefined if this gateway does not have them. */
+  read(id: string): Promise<ReadableStream<Uint8Array> | undefined>;
+}
+
+/** Files in a folder that only their owner can read. */
+export function createArtifactFiles(folder: string): ArtifactFiles {
+  return {
+    async write(id, bytes) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const path = join(folder, id);
+      // Renamed when it is complete, so that a crash leaves no half of an image under its name.
+      const unfinished = `${path}.part`;
+      const file = await open(unfinished, 'wx', 0o600);
+      try {
+        await file.writeFile(bytes);
+        await file.sync();
+      } catch (error) {
+        await rm(unfinished, { force: true });
+        throw error;
+      } finally {
+        await file.close();
+      }
+      await rename(unfinished, path);
+    },
+    async read(id) {
+      try {
+        const file = await open(join(folder, id), 'r');
+        return Readable.toWeb(file.createReadStream()) as ReadableStream<Uint8Array>;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { type Artifact, insertArtifact } from '../../domain/artifacts/artifact.ts';
+import type { ImageType } from '../../domain/artifacts/media-type.ts';
+import { newId } from '../../domain/new-id.ts';
+import type { ArtifactFiles } from '../../ports/artifacts/artifact-files.ts';
+import type { Services } from '../../ports/services.ts';
+import { fenced } from '../lease/lease.ts';
+import type { StoredArtifact } from '../tools/image/store-artifact.ts';
+import type { Cycle } from './cycle.ts';
+
+/**
+ * Stores bytes and then their row: whoever finds the row finds the bytes. Not with the settlement of the call, because a call
+ * inside a sub-agent has none of its own.
+ */
+export async function storeArtifact(
+  { store }: Services,
+  { lease, agent, runId }: Cycle,
+  { files, spaceId, bytes, mediaType }: NewArtifact,
+): Promise<StoredArtifact> {
+  const artifact: Artifact = { id: newId(), agentId: agent.id, runId, spaceId, mediaType, bytes: bytes.length };
+  await files.write(artifact.id, bytes);
+  await fenced(store, lease, (tx) => insertArtifact(tx, artifact));
+  return { url: `/api/artifacts/${artifact.id}`, mediaType, bytes: bytes.length };
+}
+
+export interface NewArtifact {
+  readonly files: ArtifactFiles;
+  readonly spaceId: string | null;
+  readonly bytes: Uint8Array;
+  readonly mediaType: ImageType;
+}

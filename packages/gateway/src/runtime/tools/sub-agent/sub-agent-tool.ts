@@ -1,0 +1,121 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import {
+  type AnyTool,
+  fail,
+  type Middleware,
+  type ToolContext,
+  type ToolSet,
+  type TurnEvent,
+  type TurnResult,
+  tool,
+} from '@lastcall/core';
+import type { SubAgentConfig, SubAgentExecution } from '../../../config/sub-agent.ts';
+import type { ToolConfig } from '../../../config/tool-config.ts';
+import { NestedUsage } from './nested-usage.ts';
+import { renderContext } from './render-context.ts';
+
+/** What a sub-agent needs of the gateway. */
+export interface SubAgentHost {
+  /** Makes the tools of the sub-agent. Throws if one does not exist or cannot be used. */
+  toolsOf(config: SubAgentConfig): ToolSet;
+  model(name: string): LanguageModelV4 | Promise<LanguageModelV4>;
+  readonly middleware: readonly Middleware[];
+  /** The cycle of the running call. */
+  cycle(): SubAgentCycle;
+  /** Counts what happens in it in the metrics. `model` is undefined for the caller's own. */
+  onEvent(event: TurnEvent, model: LanguageModelV4 | undefined): void;
+}
+
+export interface SubAgentCycle {
+  readonly depthLimit: number;
+  /** The frame tag of the agent that calls. The sub-agent must not see it. */
+  readonly tag: string;
+  /** Adds to what the run has cost. */
+  addUsage(usage: NestedUsage): Promise<void>;
+}
+
+/** Long enough for a few steps of a slow model. The cycle's own deadline holds too. */
+const DEFAULT_TIMEOUT_MS = 300_000;
+
+/** A sub-agent has one task. */
+const DEFAULT_MAX_STEPS = 20;
+
+/** How many sub-agents the running call is inside of. */
+const depths = new AsyncLocalStorage<number>();
+
+/** A tool that runs a turn inside the call: with its own model, instructions and tools, and the caller's deadline and budget. */
+export function subAgentTool(
+  config: ToolConfig,
+  host: SubAgentHost,
+): { tool: AnyTool; timeoutMs: number; effects?: 'session' } {
+  const { agentConfig, includeContext = false, timeout } = config.execution as unknown as SubAgentExecution;
+  const execute = async (input: unknown, ctx: ToolContext): Promise<unknown> => {
+    const depth = (depths.getStore() ?? 0) + 1;
+    const cycle = host.cycle();
+    if (depth > cycle.depthLimit)
+      return fail(`Sub-agents may be nested ${cycle.depthLimit} deep, and this one would be deeper.`, {
+        code: 'too_deep',
+      });
+    const context = includeContext ? renderContext(ctx.messages, cycle.tag) : undefined;
+    return await depths.run(depth, () =>
+      runSubAgent({ agentConfig, prompt: toPrompt(input), context, ctx, host, cycle }),
+    );
+  };
+  const { description, inputSchema, outputSchema } = config;
+  const made = tool({ description, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }), execute });
+  const timeoutMs = config.timeoutMs ?? timeout ?? DEFAULT_TIMEOUT_MS;
+  // Without tools it does nothing outside, so it may simply run again after a crash.
+  return (agentConfig.tools ?? []).length === 0
+    ? { tool: made, timeoutMs, effects: 'session' }
+    : { tool: made, timeoutMs };
+}
+
+interface SubAgentRun {
+  readonly agentConfig: SubAgentConfig;
+  readonly prompt: string;
+  readonly context: string | undefined;
+  readonly ctx: ToolContext;
+  readonly host: SubAgentHost;
+  readonly cycle: SubAgentCycle;
+}
+
+async function runSubAgent({ agentConfig, prompt, context, ctx, host, cycle }: SubAgentRun): Promise<unknown> {
+  const { instructions, limits } = agentConfig;
+  const model = agentConfig.model === undefined ? undefined : await host.model(agentConfig.model);
+  const usage = new NestedUsage();
+  try {
+    const result = await ctx.runTurn({
+      ...(model === undefined ? {} : { model }),
+      instructions,
+      messages: context === undefined ? [] : [{ role: 'user', content: context }],
+      prompt,
+      tools: host.toolsOf(agentConfig),
+      maxSteps: limits?.maxSteps ?? DEFAULT_MAX_STEPS,
+      ...(limits?.tokensPerCycle === undefined ? {} : { budget: { tokens: limits.tokensPerCycle } }),
+      middleware: host.middleware,
+      onEvent(event) {
+        usage.add(event);
+        host.onEvent(event, model);
+      },
+    });
+    return toAnswer(result);
+  } finally {
+    // Also of a turn that failed: what it used has been paid for.
+    if (!usage.isZero) await cycle.addUsage(usage);
+  }
+}
+
+/** The input of a tool with one text field is that text. Everything else is JSON. */
+function toPrompt(input: unknown): string {
+  const [value, ...others] = Object.values(input as object) as unknown[];
+  return typeof value === 'string' && others.length === 0 && value !== '' ? value : JSON.stringify(input);
+}
+
+function toAnswer({ stop, response, output }: TurnResult): unknown {
+  if (stop.reason === 'end_turn') return stop.by === 'text' ? response : (output ?? response);
+  if (stop.reason === 'suspended')
+    return fail('The sub-agent called a tool that waits for somebody, which a sub-agent cannot do.');
+  const said = response === '' ? '' : ` Its last words: ${response}`;
+  return fail(`The sub-agent stopped without an answer (${stop.reason}).${said}`);
+}

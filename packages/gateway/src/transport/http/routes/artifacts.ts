@@ -1,0 +1,39 @@
+import { notFound } from '../../../domain/api-error.ts';
+import { type Artifact, getArtifact } from '../../../domain/artifacts/artifact.ts';
+import type { ArtifactFiles } from '../../../ports/artifacts/artifact-files.ts';
+import { type Endpoint, endpoint } from '../endpoint.ts';
+
+/** Without files, no artifact is found. */
+export function artifactEndpoints(files: ArtifactFiles | undefined): readonly Endpoint[] {
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/artifacts/{id}',
+      summary: 'Get an artifact, such as an image',
+      description: 'Its bytes. For secret keys, and for members of the space that saw the call which made it.',
+      access: 'entity',
+      answer: 'application/octet-stream',
+      async handle({ caller, params: { id } }, tx): Promise<Artifact> {
+        return await getArtifact(tx.db, id, { entityId: caller.kind === 'entity' ? caller.entityId : undefined });
+      },
+      async respond(artifact) {
+        const body = await files?.read(artifact.id);
+        if (body === undefined) throw notFound('artifact', artifact.id);
+        return new Response(body, { headers: headersOf(artifact) });
+      },
+    }),
+  ];
+}
+
+/** Opened by itself it is downloaded, and not shown as a page of the gateway's origin. Scripts are forbidden twice. */
+function headersOf({ id, mediaType, bytes }: Artifact): Record<string, string> {
+  return {
+    'content-type': mediaType,
+    'content-length': String(bytes),
+    'content-disposition': `attachment; filename="${id}.${mediaType.slice('image/'.length)}"`,
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
+    // It never changes. No shared cache may keep it: another reader may not be allowed to see it.
+    'cache-control': 'private, max-age=3600, immutable',
+  };
+}

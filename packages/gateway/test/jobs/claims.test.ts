@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'vitest';
+import { offerLapsed } from '../../src/domain/jobs/offer-lapsed.ts';
+import { expireDue } from '../../src/domain/pending/expire-due.ts';
+import { openApi } from '../http/api.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
+import { openJob } from './job-desk.ts';
+
+/** Far ahead: every claim has lapsed by then, and by the database's own clock none has. */
+const LATER = Date.now() + 86_400_000;
+
+describe.each(databases)('the claim of a job on $kind', ({ create }) => {
+  const database = forAllTests(create);
+  const api = forAllTests(() => openApi(database));
+
+  const claim = (callId: string, worker = 'w1', more: object = {}) =>
+    api.call('POST', `/api/jobs/${callId}/claim`, { body: { worker, leaseMs: 60_000, ...more } });
+  const beat = (callId: string, claimToken: string, progress?: unknown) =>
+    api.call('POST', `/api/jobs/${callId}/heartbeat`, { body: { claimToken, progress } });
+  const answer = ({ callId, runId }: { callId: string; runId: string }, body: object) =>
+    api.call('POST', `/api/runs/${runId}/tool-results`, { body: { callId, ...body } });
+  const lapse = () => offerLapsed(api.services, { now: LATER });
+  const eventsOf = async (agentId: string) =>
+    (await api.store.db.selectFrom('stream_events').selectAll().where('channel', '=', `jobs:${agentId}`).execute()).map(
+      ({ type }) => type,
+    );
+  const inboxOf = async (agentId: string) =>
+    await api.store.db.selectFrom('inbox_events').select('payload').where('agent_id', '=', agentId).execute();
+
+  test('[X2] of ten workers that claim a job at once exactly one gets it, and the others learn who did', async () => {
+    const { callId, agentId } = await openJob(api, await api.agent());
+    const claims = await Promise.all(Array.from({ length: 10 }, (_, index) => claim(callId, `w${index}`)));
+    const won = claims.filter(({ status }) => status === 200);
+    expect(won).toHaveLength(1);
+    expect(won[0]?.body).toMatchObject({ callId, agentId, toolName: 'haul', input: { ref: 'm1' }, attempt: 1 });
+    const winner = `w${claims.findIndex(({ status }) => status === 200)}`;
+    for (const { status, body } of claims.filter((one) => one !== won[0])) {
+      expect([status, body.error.code]).toEqual([409, 'job_claimed']);
+      expect(body.error.details.worker).toBe(winner);
+    }
+    expect(await eventsOf(agentId)).toEqual(['job.available', 'job.claimed']);
+  });
+
+  test('[X2] the worker answers with its claim, the agent is told once, and the same answer again is a duplicate', async () => {
+    const job = await openJob(api, await api.agent());
+    const { claimToken } = (await claim(job.callId)).body;
+    expect((await answer(job, { result: 'stolen' })).body.error.code).toBe('job_claimed');
+    expect((await answer(job, { result: 'forged', claimToken: 'x' })).body.error.code).toBe('claim_lost');
+    expect(await inboxOf(job.agentId)).toEqual([]);
+    expect((await answer(job, { result: 'done', claimToken })).body).toEqual({ callId: job.callId, duplicate: false });
+    expect((await answer(job, { result: 'done', claimToken })).body.duplicate).toBe(true);
+    expect((await answer(job, { result: 'other', claimToken })).body.error.code).toBe('already_answered');
+    expect(await inboxOf(job.agentId)).toHaveLength(1);
+    expect(await eventsOf(job.agentId)).toEqual(['job.available', 'job.claimed', 'job.ended']);
+    expect((await claim(job.callId, 'w2')).body.error.code).toBe('already_answered');
+    expect((await beat(job.callId, claimToken)).body.error.code).toBe('already_answered');
+  });
+
+  test('[X2] a worker that fails says so, and the agent is told the error', async () => {
+    const job = await openJob(api, await api.agent());
+    const { claimToken } = (await claim(job.callId)).body;
+    expect((await answer(job, { error: 'The crane broke.', claimToken })).status).toBe(200);
+    const [event] = await inboxOf(job.agentId);
+    expect(JSON.parse(event?.payload ?? '{}')).toMatchObject({
+      outcome: { status: 'error', message: 'The crane broke.' },
+    });
+  });
+
+  test('[X2] a job whose claim stops heart-beating is offered again, and what the first worker then says does not count', async () => {
+    const job = await openJob(api, await api.agent());
+    const first = (await claim(job.callId, 'slow')).body;
+    await lapse();
+    expect(await eventsOf(job.agentId)).toEqual(['job.available', 'job.claimed', 'job.available']);
+    const second = (await claim(job.callId, 'quick')).body;
+    expect(second).toMatchObject({ attempt: 2, input: { ref: 'm1' } });
+    expect((await answer(job, { result: 'late', claimToken: first.claimToken })).body.error.code).toBe('claim_lost');
+    expect((await beat(job.callId, first.claimToken)).body.error.code).toBe('claim_lost');
+    expect((await answer(job, { result: 'done', claimToken: second.claimToken })).status).toBe(200);
+    expect(await inboxOf(job.agentId)).toHaveLength(1);
+  });
+
+  test('[X2] a claim that has lapsed by the clock can be claimed before anybody has offered it again', async () => {
+    const job = await openJob(api, await api.agent());
+    await claim(job.callId, 'slow', { leaseMs: 100 });
+    await expect.poll(async () => (await claim(job.callId, 'quick')).status, { timeout: 10_000 }).toBe(200);
+  });
+
+  test('[X2] heart-beats keep the claim', async () => {
+    const job = await openJob(api, await api.agent());
+    const { claimToken, claimedUntil } = (await claim(job.callId)).body;
+    const beaten = await beat(job.callId, claimToken);
+    expect(beaten.body.claimedUntil).toBeGreaterThanOrEqual(claimedUntil);
+    // By the first deadline it would have lapsed.
+    await api.store.transaction((tx) =>
+      tx.db.updateTable('pending_calls').set({ claimed_until: 1 }).where('call_id', '=', job.callId).execute(),
+    );
+    expect((await beat(job.callId, claimToken)).status).toBe(200);
+    expect(await offerLapsed(api.services)).toBe(0);
+    expect((await claim(job.callId, 'w2')).status).toBe(409);
+  });
+
+  test('[X2] a worker that comes back before anybody else claims keeps the job, and its answer counts', async () => {
+    const job = await openJob(api, await api.agent());
+    const { claimToken } = (await claim(job.callId)).body;
+    await lapse();
+    expect((await beat(job.callId, claimToken)).status).toBe(200);
+    expect((await claim(job.callId, 'w2')).status).toBe(409);
+    await lapse();
+    expect((await answer(job, { result: 'done', claimToken })).status).toBe(200);
+    expect(await lapse()).toBe(0);
+  });
+
+  test('[X2] progress goes to the space of the card and to the other workers, up to a limit', async () => {
+    const ada = await api.person();
+    const agentId = await api.agent();
+    const spaceId = await api.space(ada, agentId);
+    const job = await openJob(api, agentId, { spaceId });
+    const { claimToken } = (await claim(job.callId)).body;
+    await beat(job.callId, claimToken, { percent: 40 });
+    const told = await api.store.db
+      .selectFrom('stream_events')
+      .selectAll()
+      .where('type', 'like', '%progress')
+      .execute();
+    const own = told.filter(({ payload }) => payload.includes(job.callId));
+    expect(own.map(({ channel, type }) => [channel, type]).sort()).toEqual([
+      [`jobs:${agentId}`, 'job.progress'],
+      [`space:${spaceId}`, 'tool-call.progress'],
+    ]);
+    expect(JSON.parse(own[0]?.payload ?? '')).toMatchObject({ callId: job.callId, value: { percent: 40 } });
+    const flood = await beat(job.callId, claimToken, 'x'.repeat(16_000));
+    expect([flood.status, flood.body.error.code]).toEqual([413, 'too_large']);
+  });
+
+  test('[X2] a job that expired or was cancelled is over for its worker', async () => {
+    const [one, other] = [
+      await openJob(api, await api.agent(), { expiresAt: LATER }),
+      await openJob(api, await api.agent()),
+    ];
+    const [first, second] = [(await claim(one.callId)).body, (await claim(other.callId)).body];
+    await expireDue(api.services, { now: LATER });
+    await api.done('DELETE', `/api/agents/${other.agentId}`);
+    for (const [{ callId }, { claimToken }, code] of [
+      [one, first, 'expired'],
+      [other, second, 'cancelled'],
+    ] as const) {
+      expect([(await beat(callId, claimToken)).status, (await beat(callId, claimToken)).body.error.code]).toEqual([
+        410,
+        code,
+      ]);
+      expect((await claim(callId)).status).toBe(410);
+    }
+    expect(await eventsOf(one.agentId)).toEqual(['job.available', 'job.claimed', 'job.ended']);
+    expect(await eventsOf(other.agentId)).toEqual(['job.available', 'job.claimed', 'job.ended']);
+  });
+
+  test('[X2] a call that people answer is no job, and strangers are not told that a job exists', async () => {
+    const agentId = await api.agent();
+    const card = await openJob(api, agentId, { isJob: false });
+    expect((await claim(card.callId)).status).toBe(404);
+    const named = await api.person('Worker');
+    const job = await openJob(api, agentId, { answeredBy: { entities: [named] } });
+    const as = async (entityId: string) =>
+      await api.call('POST', `/api/jobs/${job.callId}/claim`, {
+        body: { worker: 'w' },
+        secret: await api.tokenOf(entityId),
+      });
+    expect((await as(await api.person('Mallory'))).status).toBe(404);
+    expect((await as(named)).status).toBe(200);
+    expect(
+      (
+        await api.call('POST', `/api/jobs/${job.callId}/claim`, {
+          body: { worker: 'w' },
+          secret: await api.keyWith('read'),
+        })
+      ).status,
+    ).toBe(403);
+  });
+
+  test('[X2] operators see who works on what, and never the token', async () => {
+    const job = await openJob(api, await api.agent());
+    const { claimToken, claimedUntil } = (await claim(job.callId, 'crane-7')).body;
+    const { items } = (await api.call('GET', `/api/pending?agentId=${job.agentId}`)).body;
+    expect(items).toMatchObject([{ callId: job.callId, job: { claims: 1, worker: 'crane-7', claimedUntil } }]);
+    const row = await api.store.db
+      .selectFrom('pending_calls')
+      .selectAll()
+      .where('call_id', '=', job.callId)
+      .executeTakeFirstOrThrow();
+    expect(JSON.stringify([items, row])).not.toContain(claimToken);
+  });
+});

@@ -1,0 +1,25 @@
+import { offerJob } from '../../src/domain/jobs/job-events.ts';
+import { newId } from '../../src/domain/new-id.ts';
+import { type OpenedPending, openPending } from '../../src/domain/pending/open-pending.ts';
+import type { Api } from '../http/api.ts';
+
+export interface OpenJob {
+  readonly callId: string;
+  readonly runId: string;
+  readonly agentId: string;
+}
+
+/** A job that waits, as a cycle leaves it. */
+export async function openJob(api: Api, agentId: string, more: Partial<OpenedPending> = {}): Promise<OpenJob> {
+  const call = {
+    ...{ callId: newId(), runId: newId(), agentId, toolName: 'haul', kind: 'result' as const },
+    input: { ref: 'm1' },
+    isJob: true,
+    ...more,
+  };
+  await api.store.transaction(async (tx) => {
+    await openPending(tx, call);
+    if (call.isJob) offerJob(api.services, tx, { ...call, claims: 0 });
+  });
+  return call;
+}

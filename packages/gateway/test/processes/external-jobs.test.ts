@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { readEventStream } from '../streams/event-stream.ts';
+import { doDuties } from './answering.ts';
+import { type ApiAnswer, ask, request, SECRET_KEY } from './api.ts';
+import { type Crew, kinds, openCrew } from './crew.ts';
+import { findPlace, say } from './site.ts';
+import { until } from './until.ts';
+
+const CONFIG = `
+import { processConfig } from '${new URL('./tools-config.ts', import.meta.url).href}';
+const tools = {
+  haul: {
+    executionType: 'external',
+    inputSchema: { type: 'object', properties: { ref: { type: 'string' } }, required: ['ref'] },
+  },
+};
+export default {
+  ...processConfig,
+  tools,
+  agents: processConfig.agents.map((agent) => ({ ...agent, tools: Object.keys(tools) })),
+};
+`;
+
+/** The next job of the agent that the gateway offers, as a worker hears it. */
+async function nextJob(url: string, agentId: string): Promise<{ callId: string; runId: string }> {
+  const response = await fetch(`${url}/api/jobs/stream?agentId=${agentId}`, {
+    headers: { authorization: `Bearer ${SECRET_KEY}` },
+  });
+  const stream = readEventStream(response);
+  for (;;) {
+    const event = await stream.next();
+    if (event === undefined) throw new Error('The stream of jobs ended.');
+    if (event.event !== 'job.available') continue;
+    await stream.close();
+    return event.data;
+  }
+}
+
+const claim = (url: string, callId: string, body: { worker: string; leaseMs: number }) =>
+  ask(url, `/api/jobs/${callId}/claim`, body);
+const answer = (
+  url: string,
+  { runId, ...body }: { runId: string; callId: string; result: unknown; claimToken: string },
+) => request(url, `/api/runs/${runId}/tool-results`, { body });
+
+async function resultsOf({ site }: Crew): Promise<string[]> {
+  const events = await site.db.selectFrom('inbox_events').select('payload').where('type', '=', 'tool_result').execute();
+  return events.map(({ payload }) => payload);
+}
+
+/** The gateway through which the job was claimed dies, and with it the connection of its worker. */
+async function claimAndCrash(crew: Crew, leaseMs: number): Promise<Claimed> {
+  const { entities } = await findPlace(crew.first.url);
+  const agentId = entities.Anna ?? '';
+  const offered = nextJob(crew.first.url, agentId);
+  await say(crew.first.url, 'North', 'Anna: haul m1');
+  const { callId, runId } = await offered;
+  const { claimToken } = await claim(crew.first.url, callId, { worker: 'first', leaseMs });
+  const { url } = await crew.crash('a');
+  return { url, agentId, callId, runId, claimToken };
+}
+
+interface Claimed {
+  readonly url: string;
+  readonly agentId: string;
+  readonly callId: string;
+  readonly runId: string;
+  readonly claimToken: string;
+}
+
+describe.each(kinds)('a gateway on $kind is killed while a job is claimed', ({ kind }) => {
+  test('[X2] the worker answers through a gateway that lives, with the claim that the dead one gave it', async () => {
+    await using crew = await openCrew({ kind, decide: doDuties, config: CONFIG });
+    const { url, callId, runId, claimToken } = await claimAndCrash(crew, 600_000);
+    const refused = await request(url, `/api/jobs/${callId}/claim`, { body: { worker: 'second' } });
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'job_claimed']);
+    await ask(url, `/api/jobs/${callId}/heartbeat`, { claimToken, progress: { percent: 50 } });
+    expect((await answer(url, { runId, callId, claimToken, result: 'hauled' })).status).toBe(200);
+    await crew.answered('m1');
+    expect(await crew.problems()).toEqual([]);
+    expect(await resultsOf(crew)).toEqual([expect.stringContaining('hauled')]);
+  });
+
+  test('[X2] a worker that died too is replaced: the job is offered again, and answered once', async () => {
+    await using crew = await openCrew({ kind, decide: doDuties, config: CONFIG });
+    const { url, agentId, callId, runId, claimToken } = await claimAndCrash(crew, 1_500);
+    // The first heartbeat that should have come never does.
+    const again = await nextJob(url, agentId);
+    expect(again.callId).toBe(callId);
+    const second = await until('the job can be claimed', async () => {
+      const claimed: ApiAnswer = await request(url, `/api/jobs/${callId}/claim`, { body: { worker: 'second' } });
+      return claimed.status === 200 && claimed.body;
+    });
+    expect(second).toMatchObject({ attempt: 2, input: { ref: 'm1' } });
+    const [late, ...done] = [
+      await answer(url, { runId, callId, claimToken, result: 'from the dead' }),
+      await answer(url, { runId, callId, claimToken: second.claimToken, result: 'hauled' }),
+      await answer(url, { runId, callId, claimToken: second.claimToken, result: 'hauled' }),
+    ];
+    expect([late?.status, late?.body.error.code]).toEqual([409, 'claim_lost']);
+    expect(done.map(({ status, body }) => [status, body.duplicate])).toEqual([
+      [200, false],
+      [200, true],
+    ]);
+    await crew.answered('m1');
+    expect(await crew.problems()).toEqual([]);
+    expect(await resultsOf(crew)).toEqual([expect.stringContaining('hauled')]);
+  });
+});
+
+test('[X2] of ten workers at two gateways one gets the job, and when its gateway dies nobody else gets it before the claim lapses', async () => {
+  await using crew = await openCrew({ kind: 'postgres', decide: doDuties, config: CONFIG });
+  const { entities } = await findPlace(crew.first.url);
+  const offers = ['a', 'b'].map((name) => nextJob(crew.named(name).url, entities.Anna ?? ''));
+  await say(crew.first.url, 'North', 'Anna: haul m1');
+  const [job, same] = await Promise.all(offers);
+  expect(same?.callId).toBe(job?.callId);
+  const { callId = '', runId = '' } = job ?? {};
+  const claims = await Promise.all(
+    Array.from({ length: 10 }, (_, index) =>
+      request(crew.named(index % 2 === 0 ? 'a' : 'b').url, `/api/jobs/${callId}/claim`, {
+        body: { worker: `w${index}`, leaseMs: 600_000 },
+      }),
+    ),
+  );
+  expect(claims.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(409)]);
+  const winner = claims.findIndex(({ status }) => status === 200);
+  const { url } = await crew.crash(winner % 2 === 0 ? 'a' : 'b');
+  expect((await request(url, `/api/jobs/${callId}/claim`, { body: { worker: 'late' } })).status).toBe(409);
+  const { claimToken } = claims[winner]?.body ?? {};
+  expect((await answer(url, { runId, callId, claimToken, result: 'hauled' })).status).toBe(200);
+  await crew.answered('m1');
+  expect(await crew.problems()).toEqual([]);
+  expect(await resultsOf(crew)).toHaveLength(1);
+});
