@@ -8,8 +8,8 @@ import { assertFound } from './migrations/0004-assert-found.ts';
 import { agentTools } from './migrations/0005-agent-tools.ts';
 import { mcpTools } from './migrations/0006-mcp-tools.ts';
 import { jobClaims } from './migrations/0007-job-claims.ts';
-import { nestedUsage } from './migrations/0007-nested-usage.ts';
-import { storedArtifacts } from './migrations/0007-stored-artifacts.ts';
+import { nestedUsage } from './migrations/0008-nested-usage.ts';
+import { storedArtifacts } from './migrations/0009-stored-artifacts.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
@@ -23,8 +23,8 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0005-agent-tools': agentTools,
     '0006-mcp-tools': mcpTools,
     '0007-job-claims': jobClaims,
-    '0007-nested-usage': nestedUsage,
-    '0007-stored-artifacts': storedArtifacts,
+    '0008-nested-usage': nestedUsage,
+    '0009-stored-artifacts': storedArtifacts,
   };
 }
 
