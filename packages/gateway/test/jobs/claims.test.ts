@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { offerLapsed } from '../../src/domain/jobs/offer-lapsed.ts';
 import { expireDue } from '../../src/domain/pending/expire-due.ts';
+import { openCard } from '../../src/domain/spaces/tool-card.ts';
 import { openApi } from '../http/api.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
@@ -115,8 +116,12 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
     const agentId = await api.agent();
     const spaceId = await api.space(ada, agentId);
     const job = await openJob(api, agentId, { spaceId });
+    const card = { spaceId, entityId: agentId, runId: job.runId, callId: job.callId, toolName: 'haul', input: {} };
+    await api.store.transaction((tx) => openCard(api.services, tx, { ...card, status: 'requires_action' }));
     const { claimToken } = (await claim(job.callId)).body;
     await beat(job.callId, claimToken, { percent: 40 });
+    const unseen = await openJob(api, agentId, { spaceId });
+    await beat(unseen.callId, (await claim(unseen.callId)).body.claimToken, { percent: 50 });
     const told = await api.store.db
       .selectFrom('stream_events')
       .selectAll()
@@ -128,6 +133,9 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
       [`space:${spaceId}`, 'tool-call.progress'],
     ]);
     expect(JSON.parse(own[0]?.payload ?? '')).toMatchObject({ callId: job.callId, value: { percent: 40 } });
+    // A space that has no card of the call knows nothing of it.
+    const others = told.filter(({ payload }) => payload.includes(unseen.callId));
+    expect(others.map(({ type }) => type)).toEqual(['job.progress']);
     const flood = await beat(job.callId, claimToken, 'x'.repeat(16_000));
     expect([flood.status, flood.body.error.code]).toEqual([413, 'too_large']);
   });

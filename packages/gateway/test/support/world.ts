@@ -6,6 +6,7 @@ import { checkTools, type ToolEntries } from '../../src/config/registered-tool.t
 import { createAgent } from '../../src/domain/agents/create-agent.ts';
 import { createEntity } from '../../src/domain/entities/entity.ts';
 import type { InboxEvent } from '../../src/domain/inbox/inbox-event.ts';
+import { offerLapsed } from '../../src/domain/jobs/offer-lapsed.ts';
 import { expireDue } from '../../src/domain/pending/expire-due.ts';
 import { fireDuePlans } from '../../src/domain/plans/fire-due-plans.ts';
 import type { Message } from '../../src/domain/spaces/message.ts';
@@ -109,7 +110,7 @@ function worldOf(parts: Pick<World, 'services' | 'worker' | 'logs' | 'wakes' | '
     events: (channel) => readEvents(store, channel),
     heard: (spaceId) => told.filter(({ channel }) => channel === `space:${spaceId}`).map(({ type }) => type),
     idle: () => untilIdle(store, worker),
-    start: () => worker.start({ sweeps: [() => fireDuePlans(services), () => expireDue(services)] }),
+    start: () => worker.start({ sweeps: [fireDuePlans, expireDue, offerLapsed].map((sweep) => () => sweep(services)) }),
     async stop() {
       await worker.stop();
       await services.bus.stop();

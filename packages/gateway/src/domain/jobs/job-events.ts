@@ -33,11 +33,16 @@ export function tellJobClaimed(
 }
 
 /** Progress is shown to the other workers, and in the space that has the call's card. */
-export function tellJobProgress(services: Services, tx: Tx, call: PendingCall, value: unknown): void {
+export async function tellJobProgress(services: Services, tx: Tx, call: PendingCall, value: unknown): Promise<void> {
   const { agentId, callId, spaceId } = call;
   emit(services, tx, { channel: jobsChannel(agentId), type: 'job.progress', payload: { callId, value } });
-  if (spaceId !== undefined)
+  // There is no card if the agent had been removed from the space: then the space knows nothing of the call.
+  if (spaceId !== undefined && (await hasCard(tx, callId)))
     emit(services, tx, { channel: spaceChannel(spaceId), type: 'tool-call.progress', payload: { callId, value } });
+}
+
+async function hasCard(tx: Tx, callId: string): Promise<boolean> {
+  return (await tx.db.selectFrom('messages').select('id').where('call_id', '=', callId).execute()).length > 0;
 }
 
 /** Does nothing for a call that is no job. */

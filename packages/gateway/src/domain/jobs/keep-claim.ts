@@ -41,7 +41,7 @@ export async function keepClaim(
   // It was offered again, so the others have to hear that it is taken.
   if (row.claimed_until === null)
     tellJobClaimed(services, tx, { agentId: call.agentId, callId, worker: row.claimed_by ?? '', claimedUntil });
-  if (progress !== undefined) tellJobProgress(services, tx, call, progress);
+  if (progress !== undefined) await tellJobProgress(services, tx, call, progress);
   return { callId, claimedUntil };
 }
 

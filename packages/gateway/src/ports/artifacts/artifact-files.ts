@@ -1,6 +1,7 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { makePrivateFolder } from '../store/private-folder.ts';
 
 /** Where the bytes of artifacts lie. Ids are our own, so they are safe as file names. */
 export interface ArtifactFiles {
@@ -14,7 +15,7 @@ export interface ArtifactFiles {
 export function createArtifactFiles(folder: string): ArtifactFiles {
   return {
     async write(id, bytes) {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      makePrivateFolder(folder);
       const path = join(folder, id);
       // Renamed when it is complete, so that a crash leaves no half of an image under its name.
       const unfinished = `${path}.part`;
