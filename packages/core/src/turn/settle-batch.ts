@@ -90,12 +90,12 @@ class Batch {
     const inTime = answer !== undefined && turn.progress.answers.has(call.callId);
     if (!inTime && isExpired(turn, waiting.settlement)) return expire(turn, call, waiting.settlement);
     if (answer === undefined) return waiting.settlement;
-    return this.#runUnless(this.#refusalOfRewind(call), { call, answer, beside });
+    return this.#runUnless(this.#refusalOfRewind(call), { call, isCutOff: this.#isCutOff, answer, beside });
   }
 
   #start(call: PlannedCall, beside: boolean): Settlement | Promise<Settlement> {
     const read = this.#inputs?.[call.place];
-    return this.#runUnless(this.#refusal(call), { call, read, answer: undefined, beside });
+    return this.#runUnless(this.#refusal(call), { call, read, isCutOff: this.#isCutOff, answer: undefined, beside });
   }
 
   #runUnless(
@@ -103,7 +103,7 @@ class Batch {
     details: CallDetails & { readonly call: PlannedCall },
   ): Settlement | Promise<Settlement> {
     if (refused !== undefined) return settleUnrun(this.#turn, details.call, refused);
-    const run = new TurnCall(this.#turn, this.#step, { ...details, isCutOff: this.#isCutOff });
+    const run = new TurnCall(this.#turn, this.#step, details);
     return details.beside === true ? this.#runBeside(run) : dispatchRun(run);
   }
 

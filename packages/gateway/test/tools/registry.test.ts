@@ -191,6 +191,21 @@ describe.each(databases)('the tool registry on $kind', ({ create }) => {
     }
   });
 
+  test('a registered tool ends the cycles of an agent that must end with it, by its id, until it is deleted', async () => {
+    const gateway = await start();
+    const made = await gateway.api('/api/tools', fixed('finish', 'done'));
+    const agent = await agentWith(gateway, ['finish'], { terminating: { toolIds: [made.id] } });
+    gateway.calls = [{ toolName: 'finish' }];
+    expect(await gateway.runCycle(agent)).toMatchObject([{ outcome: { value: 'done' } }]);
+    const { items } = await gateway.api(`/api/runs?agentId=${agent}`);
+    expect(items[0].stop).toEqual({ reason: 'end_turn', by: 'terminating', tool: 'finish' });
+    await remove(gateway, `/api/tools/${made.id}`);
+    expect((await gateway.api(`/api/agents/${agent}`)).config).toEqual({ name: 'Bot', instructions: '', tools: [] });
+    gateway.calls = 'Nothing to do.';
+    await gateway.runCycle(agent);
+    expect((await gateway.api(`/api/runs?agentId=${agent}`)).items[0]).toMatchObject({ status: 'completed' });
+  });
+
   test('an agent that is created while its tool is deleted either has the tool taken from it or is refused', async () => {
     const gateway = await start();
     for (let round = 0; round < 15; round++) {

@@ -77,8 +77,15 @@ async function takeToolFrom(
 ): Promise<void> {
   const agent = await lockAgentIfExists(tx, agentId, 'change');
   if (agent === undefined) return;
-  const { tools = [] } = fromJson<AgentConfig>(agent.config);
-  await updateAgent(services, tx, { agentId, config: { tools: tools.filter((one) => !references.includes(one)) } });
+  const { tools = [], terminating } = fromJson<AgentConfig>(agent.config);
+  const isKept = (one: unknown): boolean => !references.includes(one);
+  const toolIds = terminating?.toolIds.filter(isKept) ?? [];
+  const config = {
+    tools: tools.filter(isKept),
+    // Without any tool that ends them, no cycle could keep the contract.
+    terminating: toolIds.length === 0 ? null : { ...terminating, toolIds },
+  };
+  await updateAgent(services, tx, { agentId, config });
 }
 
 async function requireToolRow(tx: Tx, nameOrId: string): Promise<ToolRow> {

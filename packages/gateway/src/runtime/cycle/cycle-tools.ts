@@ -178,7 +178,8 @@ export function toTool(one: RegisteredTool, registry: Registry): ToolSet[string]
   const timeoutMs = run.timeoutMs ?? one.timeoutMs;
   const settings = { terminal, idempotent, timeoutMs, approval, keepLatest, effects: one.effects ?? run.effects };
   const set = { [one.name]: run.tool };
-  return configureTools(set, { [one.name]: defined(settings) })[one.name] as AnyTool;
+  const configured = configureTools(set, { [one.name]: defined(settings) })[one.name] as AnyTool;
+  return one.id === undefined ? configured : { ...configured, id: one.id };
 }
 
 interface RunnableTool {

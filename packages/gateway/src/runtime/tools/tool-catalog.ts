@@ -44,12 +44,7 @@ async function describeRow(row: ToolRow, registry: Registry): Promise<ListedTool
   return { ...described, id, version, createdAt, updatedAt };
 }
 
-/** A tool as it is listed, e.g. one of a source of your own. */
-export async function describeTool(
-  one: RegisteredTool,
-  registry: Registry,
-  source: ToolSourceName,
-): Promise<ListedTool> {
+async function describeTool(one: RegisteredTool, registry: Registry, source: ToolSourceName): Promise<ListedTool> {
   const shown = await describeDefinition(one.name, toTool(one, registry), source);
   const { executionType } = one;
   const described = { ...shown, executionType, visible: isVisible(one) };
