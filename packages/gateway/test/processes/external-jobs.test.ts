@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import { readEventStream } from '../streams/event-stream.ts';
+import { startWebSite } from '../support/web-site.ts';
 import { doDuties } from './answering.ts';
 import { type ApiAnswer, ask, request, SECRET_KEY } from './api.ts';
 import { type Crew, kinds, openCrew } from './crew.ts';
 import { findPlace, say } from './site.ts';
 import { until } from './until.ts';
 
-const CONFIG = `
+/** Agents whose one tool is a job. `agent` and `gateway` are more of their configurations. */
+const configOf = ({ agent = {}, gateway = {} }: { agent?: object; gateway?: object } = {}): string => `
 import { processConfig } from '${new URL('./tools-config.ts', import.meta.url).href}';
-const tools = {
-  haul: {
-    executionType: 'external',
-    inputSchema: { type: 'object', properties: { ref: { type: 'string' } }, required: ['ref'] },
-  },
-};
+const inputSchema = { type: 'object', properties: { ref: { type: 'string' } }, required: ['ref'] };
+const tools = { haul: { executionType: 'external', inputSchema } };
+const more = ${JSON.stringify(agent)};
 export default {
   ...processConfig,
   tools,
-  agents: processConfig.agents.map((agent) => ({ ...agent, tools: Object.keys(tools) })),
+  agents: processConfig.agents.map((agent) => ({ ...agent, ...more, tools: Object.keys(tools) })),
+  ...${JSON.stringify(gateway)},
 };
 `;
 
@@ -70,7 +70,7 @@ interface Claimed {
 
 describe.each(kinds)('a gateway on $kind is killed while a job is claimed', ({ kind }) => {
   test('[X2] the worker answers through a gateway that lives, with the claim that the dead one gave it', async () => {
-    await using crew = await openCrew({ kind, decide: doDuties, config: CONFIG });
+    await using crew = await openCrew({ kind, decide: doDuties, config: configOf() });
     const { url, callId, runId, claimToken } = await claimAndCrash(crew, 600_000);
     const refused = await request(url, `/api/jobs/${callId}/claim`, { body: { worker: 'second' } });
     expect([refused.status, refused.body.error.code]).toEqual([409, 'job_claimed']);
@@ -82,7 +82,7 @@ describe.each(kinds)('a gateway on $kind is killed while a job is claimed', ({ k
   });
 
   test('[X2] a worker that died too is replaced: the job is offered again, and answered once', async () => {
-    await using crew = await openCrew({ kind, decide: doDuties, config: CONFIG });
+    await using crew = await openCrew({ kind, decide: doDuties, config: configOf() });
     const { url, agentId, callId, runId, claimToken } = await claimAndCrash(crew, 1_500);
     // The first heartbeat that should have come never does.
     const again = await nextJob(url, agentId);
@@ -108,8 +108,30 @@ describe.each(kinds)('a gateway on $kind is killed while a job is claimed', ({ k
   });
 });
 
+test('[X2] a gateway that dies while it announces a job is replaced: another one announces it, under the same id', async () => {
+  const firstAsked = Promise.withResolvers<void>();
+  await using site = await startWebSite((_request, response) => {
+    // The first gateway gets no answer.
+    if (site.requests.length === 1) firstAsked.resolve();
+    else response.writeHead(204).end();
+  });
+  const jobs = { webhook: { url: site.url, signingSecret: '${env.JOB_KEY}' } };
+  const config = configOf({ agent: { jobs }, gateway: { egress: { allow: [site.host] }, secrets: ['JOB_KEY'] } });
+  await using crew = await openCrew({ kind: 'postgres', decide: doDuties, config, env: { JOB_KEY: 'a-key-for-jobs' } });
+  await say(crew.first.url, 'North', 'Anna: haul m1');
+  await firstAsked.promise;
+  // Whichever it was: both have to go, and a third one takes over.
+  await crew.named('a').kill();
+  await crew.named('b').kill();
+  await crew.site.start('c', { JOB_KEY: 'a-key-for-jobs' });
+  await until('the job is announced again', () => site.requests.length >= 2, { patienceMs: 60_000 });
+  const [first, second] = site.requests;
+  expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+  expect(second?.body).toBe(first?.body);
+});
+
 test('[X2] of ten workers at two gateways one gets the job, and when its gateway dies nobody else gets it before the claim lapses', async () => {
-  await using crew = await openCrew({ kind: 'postgres', decide: doDuties, config: CONFIG });
+  await using crew = await openCrew({ kind: 'postgres', decide: doDuties, config: configOf() });
   const { entities } = await findPlace(crew.first.url);
   const offers = ['a', 'b'].map((name) => nextJob(crew.named(name).url, entities.Anna ?? ''));
   await say(crew.first.url, 'North', 'Anna: haul m1');

@@ -181,6 +181,21 @@ describe('a sub-agent', () => {
     expect(expert.requests).toHaveLength(3);
   });
 
+  test('[X12] a large output of one of its tools is cut before its model reads it', async () => {
+    const expert = scriptedModel((request) => (resultsOf(request).length === 0 ? { toolName: 'dump' } : 'Read.'));
+    const dump = tool({ description: 'Dumps.', inputSchema: z.object({}), execute: () => 'x'.repeat(50_000) });
+    await using gateway = await startWith({
+      model: calling(),
+      models: { expert },
+      tools: { dump, ask: ask({ agentConfig: { model: 'expert', instructions: '', tools: ['dump'] } }) },
+      limits: { outputBytes: 10_000 },
+    });
+    expect((await gateway.settled()).outcome.status).toBe('ok');
+    const [{ text = '' } = {}] = resultsOf(expert.requests[1] as never);
+    expect(text.length).toBeLessThan(11_000);
+    expect(text).toContain('[output dropped');
+  });
+
   test('[X12] a terminal tool of the sub-agent gives its output, and does not end the run of the caller', async () => {
     const report = tool({
       description: 'Reports.',

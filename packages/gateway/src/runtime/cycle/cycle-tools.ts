@@ -36,6 +36,7 @@ import { spaceTools } from '../tools/space-tools.ts';
 import { type SubAgentHost, subAgentTool } from '../tools/sub-agent/sub-agent-tool.ts';
 import type { ConfiguredAgent } from './cycle.ts';
 import { currentCycle } from './cycle-context.ts';
+import { createOutputLimit } from './output-limit.ts';
 import type { Registry } from './registry.ts';
 import { removeSecrets } from './remove-secrets.ts';
 
@@ -220,7 +221,12 @@ function subAgentHost(registry: Registry): SubAgentHost {
       return tools;
     },
     model: (name) => registry.model(name),
-    middleware: [removeSecrets(registry.outgoing?.secrets.known ?? new KnownSecrets())],
+    middleware() {
+      const { outputBytes } = currentCycle().services.limits;
+      // Nothing is kept of what is cut off: a sub-agent has nothing to read it back with.
+      const { middleware } = createOutputLimit({ outputBytes, keptOutputBytes: outputBytes });
+      return [middleware, removeSecrets(registry.outgoing?.secrets.known ?? new KnownSecrets())];
+    },
     cycle: () => currentCycle().subAgents,
     onEvent(event, model) {
       if (registry.metrics !== undefined) countEvent(registry.metrics, event, { model: model?.modelId ?? 'unknown' });

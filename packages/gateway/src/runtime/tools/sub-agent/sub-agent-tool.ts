@@ -20,7 +20,8 @@ export interface SubAgentHost {
   /** Makes the tools of the sub-agent. Throws if one does not exist or cannot be used. */
   toolsOf(config: SubAgentConfig): ToolSet;
   model(name: string): LanguageModelV4 | Promise<LanguageModelV4>;
-  readonly middleware: readonly Middleware[];
+  /** What stands around the calls of the sub-agent. */
+  middleware(): readonly Middleware[];
   /** The cycle of the running call. */
   cycle(): SubAgentCycle;
   /** Counts what happens in it in the metrics. `model` is undefined for the caller's own. */
@@ -93,7 +94,7 @@ async function runSubAgent({ agentConfig, prompt, context, ctx, host, cycle }: S
       tools: host.toolsOf(agentConfig),
       maxSteps: limits?.maxSteps ?? DEFAULT_MAX_STEPS,
       ...(limits?.tokensPerCycle === undefined ? {} : { budget: { tokens: limits.tokensPerCycle } }),
-      middleware: host.middleware,
+      middleware: host.middleware(),
       onEvent(event) {
         usage.add(event);
         host.onEvent(event, model);
