@@ -20,12 +20,10 @@ test.each(['stdio', 'http'] as const)(
     const before = process.memoryUsage.rss();
     let [largest, isOver] = [0, false];
     await agent.begin([{ toolName: 'local__flood', input: { text: '200000' } }]);
-    const answerTimes: number[] = [];
+    const turns = watchTurns();
     const watch = (async () => {
       while (!isOver) {
-        const askedAt = performance.now();
-        await (await fetch(`${agent.gateway.url}/health`)).text();
-        answerTimes.push(performance.now() - askedAt);
+        expect((await fetch(`${agent.gateway.url}/health`)).status).toBe(200);
         largest = Math.max(largest, process.memoryUsage.rss());
         await sleep(5);
       }
@@ -35,11 +33,29 @@ test.each(['stdio', 'http'] as const)(
     await watch;
     expect(settled[0]?.outcome).toMatchObject({ status: 'ok', text: 'flooded' });
     expect(largest - before).toBeLessThan(150_000_000);
-    // Nearly all: a busy machine may take the processor away from this process for a while.
-    const slow = answerTimes.filter((ms) => ms > 100);
-    expect([slow.length <= answerTimes.length / 20, slow.slice(0, 3)]).toEqual([true, expect.anything()]);
+    expect(turns.stop()).toBeLessThan(100);
   },
 );
+
+/**
+ * The longest time that anybody else in this process waits for a turn, in ms of the processor's time: a busy machine may
+ * take the processor away for as long as it likes.
+ */
+function watchTurns(): { stop(): number } {
+  let longest = 0;
+  let last = process.threadCpuUsage();
+  const timer = setInterval(() => {
+    const { user, system } = process.threadCpuUsage(last);
+    longest = Math.max(longest, (user + system) / 1_000);
+    last = process.threadCpuUsage();
+  }, 1);
+  return {
+    stop() {
+      clearInterval(timer);
+      return longest;
+    },
+  };
+}
 
 test('[X1] patterns of a server’s schemas are not run', async () => {
   const { server } = await stdioServer();
