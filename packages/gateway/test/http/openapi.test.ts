@@ -85,7 +85,7 @@ describe('/openapi.json', () => {
     const summaries = operations.map(([, { summary }]) => summary);
     expect(new Set(summaries).size).toBe(summaries.length);
     const verbs =
-      /^(Add|Answer|Cancel|Check|Create|Delete|Get|List|Pause|Post|Redrive|Remove|Resume|Revoke|Send|Stream|Update) .*[^.]$/;
+      /^(Add|Answer|Approve|Cancel|Check|Create|Delete|Get|List|Pause|Post|Redrive|Remove|Resume|Revoke|Send|Stream|Update) .*[^.]$/;
     expect(summaries.filter((summary) => !verbs.test(summary))).toEqual([]);
   });
 

@@ -9,12 +9,12 @@ import { isFirstStep } from '../support/requests.ts';
 import type { Files, State } from './misbehaving-server.ts';
 
 /** One call of a cycle. */
-export interface Asked {
+interface Asked {
   readonly toolName: string;
   readonly input?: object;
 }
 
-export interface Settled {
+interface Settled {
   readonly toolName: string;
   readonly outcome: {
     readonly status: string;
@@ -26,7 +26,7 @@ export interface Settled {
 }
 
 /** What a cycle did. */
-export interface Cycle {
+interface Cycle {
   readonly runId: string;
   readonly status: string;
   readonly settled: readonly Settled[];

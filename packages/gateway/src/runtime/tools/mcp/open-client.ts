@@ -26,7 +26,7 @@ export type McpAddress =
     };
 
 /** A server's tools, and the names of entries that are no tools. */
-export interface McpList {
+interface McpList {
   readonly tools: readonly McpDefinition[];
   readonly malformed: readonly string[];
 }
@@ -38,7 +38,7 @@ export interface McpCall {
   onProgress(progress: McpProgress): void;
 }
 
-export interface McpProgress {
+interface McpProgress {
   readonly progress: number;
   readonly total?: number | undefined;
   readonly message?: string | undefined;
