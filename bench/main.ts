@@ -7,6 +7,7 @@ import { benchEnginesSteps } from './engines/engine-steps.bench.ts';
 import { benchGatewayDurableStep } from './gateway/durable-step.bench.ts';
 import { benchGatewayFirstSign } from './gateway/first-sign.bench.ts';
 import { benchGatewayHttpTool } from './gateway/http-tool.bench.ts';
+import { benchGatewayMcpTool } from './gateway/mcp-tool.bench.ts';
 import { benchGatewayPostedMessages } from './gateway/posted-messages.bench.ts';
 import { benchGatewayRegisteredTools } from './gateway/registered-tools.bench.ts';
 import { benchGatewaySleepingAgents } from './gateway/sleeping-agents.bench.ts';
@@ -29,6 +30,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchMachines,
   benchGatewayHttpTool,
   benchGatewayRegisteredTools,
+  benchGatewayMcpTool,
   benchGatewayFirstSign,
   benchGatewayDurableStep,
   benchGatewayThousandAgents,

@@ -292,6 +292,8 @@ test('retry: what does not get better is not tried again', async () => {
     tool({ description: 'Does not.', effects: 'session', inputSchema: number, execute: () => (runs++, execute()) });
   const never = {
     refused: define(() => blocked('a rule')),
+    lost: define(() => fail('Nobody knows.', { code: 'unknown_outcome' })),
+    odd: define(() => fail('It has acted.', { code: 'invalid_output' })),
     invalid: define(() => {
       throw new ToolValidationError('wrong');
     }),

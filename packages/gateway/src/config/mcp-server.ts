@@ -23,7 +23,7 @@ export interface McpServerConfig {
   readonly tools?: Readonly<Record<string, McpToolSettings>> | undefined;
 }
 
-export interface McpToolSettings {
+interface McpToolSettings {
   /** Default false. */
   readonly visible?: boolean | undefined;
   readonly terminal?: boolean | undefined;

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { startWebSite, type WebSite } from '../support/web-site.ts';
 import { type Files, type Message, MisbehavingServer } from './misbehaving-server.ts';
@@ -37,4 +39,19 @@ export async function startHttpServer(files: Files, { port = 0 }: { port?: numbe
     },
     { port },
   );
+}
+
+/** The same as a process of its own, so that what it does is not done by the process of the gateway. */
+export async function startHttpProcess(files: Files): Promise<Pick<WebSite, 'url' | 'host'> & AsyncDisposable> {
+  const script = new URL('http-process.ts', import.meta.url).pathname;
+  const child = spawn(process.execPath, [script, files.log, files.state], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const [host] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
+  return {
+    host: host.trim(),
+    url: `http://${host.trim()}`,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await once(child, 'close');
+    },
+  };
 }

@@ -9,12 +9,12 @@ import { isFirstStep } from '../support/requests.ts';
 import type { Files, State } from './misbehaving-server.ts';
 
 /** One call of a cycle. */
-export interface Asked {
+interface Asked {
   readonly toolName: string;
   readonly input?: object;
 }
 
-export interface Settled {
+interface Settled {
   readonly toolName: string;
   readonly outcome: {
     readonly status: string;
@@ -26,7 +26,7 @@ export interface Settled {
 }
 
 /** What a cycle did. */
-export interface Cycle {
+interface Cycle {
   readonly runId: string;
   readonly status: string;
   readonly settled: readonly Settled[];
@@ -44,6 +44,7 @@ export interface McpAgent extends AsyncDisposable {
   run(...steps: readonly (readonly Asked[])[]): Promise<Cycle>;
   /** Begins a cycle, and does not wait for its end. */
   begin(...steps: readonly (readonly Asked[])[]): Promise<void>;
+  /** Waits for the end of a cycle that was not waited for yet. */
   ended(): Promise<Cycle>;
 }
 
@@ -70,21 +71,20 @@ export async function startMcpAgent(
     agents: [{ name: 'Asker', instructions: 'Ask.', mcp: { servers }, ...agent }],
   });
   const [{ id: agentId }] = (await gateway.api('/api/agents')).items;
-  let count = 0;
+  let lastRunId = '';
   const begin: McpAgent['begin'] = async (...given) => {
     steps = given;
-    count += 1;
     await gateway.api(`/api/agents/${agentId}/events`, { source: 'test', name: 'ask' });
   };
   const ended = async (): Promise<Cycle> => {
     const run = await waitFor(
       async () => {
-        const { items } = await gateway.api(`/api/runs?agentId=${agentId}&limit=100`);
-        const done = items.filter(({ status }: { status: string }) => status !== 'running');
-        return done.length >= count && items[0];
+        const [newest] = (await gateway.api(`/api/runs?agentId=${agentId}&limit=1`)).items;
+        return newest !== undefined && newest.id !== lastRunId && newest.status !== 'running' && newest;
       },
       { timeoutMs: 60_000 },
     );
+    lastRunId = run.id;
     const { items } = await gateway.api(`/api/runs/${run.id}/transcript?limit=200`);
     const settled = items
       .map((row: { entry: { kind: string; settlement: Settled } }) => row.entry)

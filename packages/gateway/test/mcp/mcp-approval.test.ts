@@ -37,10 +37,8 @@ test('[X17] a tool whose definition changed is held until it is approved again, 
   const [{ id, held }] = items;
   const approve = (fingerprint: string) => agent.gateway.request(`/api/mcp/tools/${id}/approve`, { fingerprint });
   const wrong = await approve('another one');
-  expect([wrong.status, ((await wrong.json()) as { error: { code: string } }).error.code]).toEqual([
-    409,
-    'definition_changed',
-  ]);
+  expect(wrong.status).toBe(409);
+  expect(await wrong.json()).toMatchObject({ error: { code: 'definition_changed' } });
   expect(await isOffered(agent)).toBe(false);
   const approved = await approve(held.fingerprint);
   expect(await approved.json()).toMatchObject({ status: 'approved', approvedBy: expect.stringMatching(/^key:/) });
@@ -76,7 +74,6 @@ test('[X17] a call that was approved does not run with a definition that changed
   const [{ callId }] = (await agent.gateway.api('/api/pending')).items;
   await setState(files, { description: 'Pays.' });
   await agent.gateway.api(`/api/runs/${runId}/tool-results`, { callId, approve: true });
-  await waitFor(async () => (await agent.gateway.api(`/api/runs?agentId=${agent.agentId}`)).items.length === 2);
   await agent.ended();
   await waitFor(async () => (await agent.gateway.api('/api/mcp/tools?status=held')).items.length === 1);
   expect((await logOf(files)).filter((line) => line.startsWith('call echo'))).toEqual([]);

@@ -1,9 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { formsOf } from '../support/secret-forms.ts';
 import { startWebSite } from '../support/web-site.ts';
-import { startHttpServer } from './http-server.ts';
+import { startHttpProcess, startHttpServer } from './http-server.ts';
 import { serverFiles, startMcpAgent, stdioServer } from './mcp-agent.ts';
 
 const SECRET = 'sk-live_0123456789+/abcdef';
@@ -12,20 +13,19 @@ test.each(['stdio', 'http'] as const)(
   '200,000 messages of progress over %s leave the gateway quick and small, and the call settles',
   async (transport) => {
     const { server, files } = await stdioServer();
-    await using site = await startHttpServer(files);
+    await using site = await startHttpProcess(files);
     const http = { name: 'local', transport: 'http' as const, url: site.url };
     await using agent = await startMcpAgent([transport === 'http' ? http : server], { egress: { allow: [site.host] } });
-    await agent.run();
+    await agent.run([{ toolName: 'local__flood', input: { text: '1000' } }]);
     const before = process.memoryUsage.rss();
-    let [slowest, largest, isOver] = [0, 0, false];
+    let [largest, isOver] = [0, false];
     await agent.begin([{ toolName: 'local__flood', input: { text: '200000' } }]);
+    const turns = watchTurns();
     const watch = (async () => {
       while (!isOver) {
-        const askedAt = performance.now();
-        await (await fetch(`${agent.gateway.url}/health`)).text();
-        slowest = Math.max(slowest, performance.now() - askedAt);
+        expect((await fetch(`${agent.gateway.url}/health`)).status).toBe(200);
         largest = Math.max(largest, process.memoryUsage.rss());
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await sleep(5);
       }
     })();
     const { settled } = await agent.ended();
@@ -33,9 +33,29 @@ test.each(['stdio', 'http'] as const)(
     await watch;
     expect(settled[0]?.outcome).toMatchObject({ status: 'ok', text: 'flooded' });
     expect(largest - before).toBeLessThan(150_000_000);
-    expect(slowest).toBeLessThan(100);
+    expect(turns.stop()).toBeLessThan(100);
   },
 );
+
+/**
+ * The longest time that anybody else in this process waits for a turn, in ms of the processor's time: a busy machine may
+ * take the processor away for as long as it likes.
+ */
+function watchTurns(): { stop(): number } {
+  let longest = 0;
+  let last = process.threadCpuUsage();
+  const timer = setInterval(() => {
+    const { user, system } = process.threadCpuUsage(last);
+    longest = Math.max(longest, (user + system) / 1_000);
+    last = process.threadCpuUsage();
+  }, 1);
+  return {
+    stop() {
+      clearInterval(timer);
+      return longest;
+    },
+  };
+}
 
 test('[X1] patterns of a server’s schemas are not run', async () => {
   const { server } = await stdioServer();

@@ -1,11 +1,12 @@
 import type { LookupFunction } from 'node:net';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { type EgressRule, parseEgressRule } from '../../config/egress-rule.ts';
 import { decodedBody } from './decoded-body.ts';
 import { EgressRefused } from './egress-refused.ts';
 import type { GuardedAgent } from './guarded-agent.ts';
 import { isRedirect, redirected, type SentRequest } from './redirect.ts';
 import { vettedUrl } from './vetted-url.ts';
+import { webStream } from './web-stream.ts';
 
 /**
  * The only way out: every connection that a configuration, a model or a server of somebody else's can cause goes
@@ -135,8 +136,7 @@ async function webFetch(send: Egress['request'], given: Request): Promise<Respon
   const response = await send({ url, method, headers, body, signal, redirect });
   const isEmpty = method === 'HEAD' || [101, 204, 205, 304].includes(response.status);
   if (isEmpty) discard(response.body);
-  // Node's types and the web's name the same stream twice.
-  const stream = isEmpty ? null : (Readable.toWeb(response.body) as unknown as ReadableStream<Uint8Array>);
+  const stream = isEmpty ? null : webStream(response.body);
   return new Response(stream, { status: response.status, headers: toHeaders(response.headers) });
 }
 

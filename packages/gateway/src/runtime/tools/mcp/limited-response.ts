@@ -1,25 +1,62 @@
+import { setImmediate } from 'node:timers/promises';
+import { thinProgress } from './thin-progress.ts';
+
 /** More than this in one message of a server ends its stream: nobody could use it, and it would fill the memory. */
-const LONGEST_MESSAGE_BYTES = 10 * 1_024 * 1_024;
+const LONGEST_MESSAGE = 10 * 1_024 * 1_024;
 
 /** The response, with an end where one message of it gets too long. A stream of many messages may go on for ever. */
-export function limitedResponse(response: Response, longest: number = LONGEST_MESSAGE_BYTES): Response {
+export function limitedResponse(response: Response, longest: number = LONGEST_MESSAGE): Response {
   if (response.body === null) return response;
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  const limited = response.body.pipeThrough(isStream ? limitedEvents(longest) : limitedBytes(longest));
+  const { status, statusText, headers } = response;
+  return new Response(limited, { status, statusText, headers });
+}
+
+function limitedBytes(longest: number): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0;
-  const counted = new TransformStream<Uint8Array, Uint8Array>({
+  return new TransformStream({
     transform(chunk, controller) {
-      const end = isStream ? lastBlankLine(chunk) : -1;
-      bytes = end === -1 ? bytes + chunk.length : chunk.length - end;
-      if (bytes > longest) controller.error(new Error(`A message has more than ${longest} bytes.`));
+      bytes += chunk.length;
+      if (bytes > longest) controller.error(tooLong(longest));
       else controller.enqueue(chunk);
     },
   });
-  const { status, statusText, headers } = response;
-  return new Response(response.body.pipeThrough(counted), { status, statusText, headers });
 }
 
-/** A blank line ends a message of a stream. One that is split between two chunks is missed, and the next one counts. */
-function lastBlankLine(chunk: Uint8Array): number {
-  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-  return Math.max(bytes.lastIndexOf('\n\n'), bytes.lastIndexOf('\n\r\n'));
+/** Passes complete events on, without progress that nobody would be shown. */
+function limitedEvents(longest: number): TransformStream<Uint8Array, Uint8Array> {
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+  let rest = '';
+  return new TransformStream({
+    async transform(chunk, controller) {
+      const text = decoder.decode(chunk, { stream: true });
+      const end = endOfEvents(rest.slice(-2), text);
+      if (end === 0) rest += text;
+      else {
+        controller.enqueue(encoder.encode(thinProgress(rest + text.slice(0, end))));
+        rest = text.slice(end);
+      }
+      if (rest.length > longest) controller.error(tooLong(longest));
+      // A server that never stops sending must not keep the process from everything else.
+      await setImmediate();
+    },
+    flush(controller) {
+      controller.enqueue(encoder.encode(rest));
+    },
+  });
+}
+
+/** Where the last blank line of a piece ends, or 0. It may have begun in the piece before. */
+function endOfEvents(before: string, text: string): number {
+  const joined = before + text;
+  const plain = joined.lastIndexOf('\n\n');
+  const windows = joined.lastIndexOf('\n\r\n');
+  const end = Math.max(plain === -1 ? 0 : plain + 2, windows === -1 ? 0 : windows + 3);
+  return Math.max(0, end - before.length);
+}
+
+function tooLong(longest: number): Error {
+  return new Error(`A message has more than ${longest} bytes.`);
 }

@@ -13,7 +13,7 @@ export interface McpDefinition {
 }
 
 /** What a server says about a tool's effects. Only a trusted server's word counts. */
-export interface McpHints {
+interface McpHints {
   readonly readOnlyHint?: boolean | undefined;
   readonly idempotentHint?: boolean | undefined;
   readonly [hint: string]: unknown;

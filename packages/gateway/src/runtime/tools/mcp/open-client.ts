@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import {
   Client,
   isSpecType,
@@ -25,7 +26,7 @@ export type McpAddress =
     };
 
 /** A server's tools, and the names of entries that are no tools. */
-export interface McpList {
+interface McpList {
   readonly tools: readonly McpDefinition[];
   readonly malformed: readonly string[];
 }
@@ -37,7 +38,7 @@ export interface McpCall {
   onProgress(progress: McpProgress): void;
 }
 
-export interface McpProgress {
+interface McpProgress {
   readonly progress: number;
   readonly total?: number | undefined;
   readonly message?: string | undefined;
@@ -96,6 +97,7 @@ export async function openClient(address: McpAddress, options: OpenOptions): Pro
     throw error;
   }
   readNotices(transport, options.onListChanged);
+  if (address.transport === 'stdio') takeTurns(transport);
   const discover = client.getDiscoverResult();
   return {
     prior: discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover },
@@ -142,6 +144,19 @@ function openTransport(address: McpAddress, egress: Egress): { transport: Transp
 }
 
 const LAST_WORDS = 1_000;
+
+/**
+ * Lets the rest of the process have a turn after each piece that a server's process writes: one that never stops writing
+ * would otherwise keep it busy for a third of a second at a time. The transport gives no access to the output but this.
+ */
+function takeTurns(transport: Transport): void {
+  const { _process: child } = transport as { _process?: { readonly stdout?: Readable | null } };
+  const stdout = child?.stdout;
+  stdout?.on('data', () => {
+    stdout.pause();
+    setImmediate(() => stdout.resume());
+  });
+}
 
 /** Takes entries out of a list that are no tools, and returns what they are called. */
 function removeMalformed(message: JSONRPCMessage): readonly string[] {
