@@ -18,6 +18,16 @@ test('[X14] a stdio server offers its tools as server__tool, and only the allowe
   expect(offered[0]?.filter((name) => name.includes('__'))).toEqual(['local__echo', 'local__env']);
 });
 
+test('the tools of servers that agents use are in the list of all tools, with their source', async () => {
+  const { server } = await stdioServer({ allowedTools: ['echo'], tools: { echo: { visible: true } } });
+  await using agent = await startMcpAgent([server]);
+  await agent.run();
+  const { items } = await agent.gateway.api('/api/tools');
+  const echo = items.find(({ name }: { name: string }) => name === 'local__echo');
+  expect(echo).toMatchObject({ source: 'mcp', executionType: 'gateway', visible: true, effects: 'external' });
+  expect(echo.inputSchema).toMatchObject({ type: 'object' });
+});
+
 test('[X14] a tool with an odd and long name can be called by its shortened one', async () => {
   const { server } = await stdioServer();
   await using agent = await startMcpAgent([server]);
