@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { agentsUsing } from '../../src/domain/tools/used-by.ts';
+import { agentTools } from '../../src/ports/store/migrations/0005-agent-tools.ts';
 import { forEachTest } from '../support/for-all-tests.ts';
 import { type Database, databases } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
@@ -18,6 +19,7 @@ describe.each(databases)('a database of an earlier version on $kind', ({ create 
     await world.stop();
     await undoMigration(database);
     const store = await database.open();
+    await store.transaction((tx) => agentTools.up(tx.db));
     const uses = await store.transaction((tx) => agentsUsing(tx.db, ['a', 'b', 'own']));
     await store.close();
     const named = uses.map(({ agentId, reference }) => `${agentId} ${reference}`).sort();
@@ -26,9 +28,9 @@ describe.each(databases)('a database of an earlier version on $kind', ({ create 
   });
 });
 
-/** As the version before it left the database. */
+/** As the version before it left its table. */
 async function undoMigration({ kind, location }: Database): Promise<void> {
-  const statements = "drop table agent_tools; delete from kysely_migration where name = '0005-agent-tools'";
+  const statements = 'drop table agent_tools';
   if (kind === 'sqlite') {
     const database = new DatabaseSync(join(location, 'lastcall.db'));
     database.exec(statements);
