@@ -22,9 +22,15 @@ export async function request(
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
-/** One that has to be answered well. */
+/**
+ * One that has to be answered well. Sent again where the gateway says that nothing was changed: a process that gets no processor for
+ * seconds loses its transactions to the database's timeouts, and says so.
+ */
 export async function ask(url: string, path: string, body?: object): Promise<ApiAnswer['body']> {
-  const answer = await request(url, path, body === undefined ? {} : { body });
-  if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer.body;
+  for (let tries = 1; ; tries++) {
+    const answer = await request(url, path, body === undefined ? {} : { body });
+    if (answer.status < 300) return answer.body;
+    const isUnchanged = answer.status === 503 && String(answer.body.error?.message).includes('Nothing was changed');
+    if (!isUnchanged || tries === 10) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  }
 }
