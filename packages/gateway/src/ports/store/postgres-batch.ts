@@ -1,7 +1,8 @@
 import type { QueryResult } from 'kysely';
-import { type Connection, DatabaseError, type Submittable, types } from 'pg';
+import { type Connection, DatabaseError, type Submittable } from 'pg';
 import { isStaleStatement } from './postgres-error.ts';
 import { toPostgresText } from './postgres-text.ts';
+import { parserOf } from './postgres-types.ts';
 
 /** One statement of a batch. Without a name it is parsed each time. */
 export interface BatchStatement {
@@ -25,8 +26,8 @@ interface RowDescription {
 }
 
 export interface Answer<Row> extends QueryResult<Row> {
-  /** What was done, in PostgreSQL's word: COMMIT, or ROLLBACK where it could not. */
-  readonly command: string | undefined;
+  /** What was done, in PostgreSQL's words: `UPDATE 3`, or ROLLBACK where COMMIT was asked for and could not be. */
+  readonly tag: string;
 }
 
 interface Sent extends BatchStatement {
@@ -117,9 +118,14 @@ export class Batch implements Submittable {
     if (statement === undefined) return;
     const { name, columns, rows, resolve } = statement;
     if (name !== undefined) this.#prepared.set(name, columns);
-    // Not every command counts rows: there is INSERT 0 3, and there is LOCK TABLE.
-    const [count = 0] = /\d+$/.exec(text) ?? [];
-    resolve({ rows: rows as never[], numAffectedRows: BigInt(count), command: text.split(' ')[0] });
+    resolve({
+      rows: rows as never[],
+      tag: text,
+      // Counted when it is asked for: hardly anybody asks.
+      get numAffectedRows() {
+        return countOf(text);
+      },
+    });
   }
 
   /**
@@ -171,8 +177,10 @@ class StatementSkipped extends Error {
 }
 
 function toColumn({ name, dataTypeID }: RowDescription['fields'][number]): Columns[number] {
-  return { name, parse: dataTypeID === INT8 ? Number : types.getTypeParser(dataTypeID, 'text') };
+  return { name, parse: parserOf(dataTypeID) };
 }
 
-/** Times and counts are whole numbers far below 2^53. */
-const INT8 = 20;
+/** Not every command counts rows: there is INSERT 0 3, and there is LOCK TABLE. */
+function countOf(tag: string): bigint {
+  return BigInt(/\d+$/.exec(tag)?.[0] ?? 0);
+}

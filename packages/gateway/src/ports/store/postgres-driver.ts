@@ -39,8 +39,8 @@ export class BatchingConnection implements DatabaseConnection {
     this.#prepared = prepared;
   }
 
-  async executeQuery<Row>({ sql, parameters }: Pick<CompiledQuery, 'sql' | 'parameters'>): Promise<QueryResult<Row>> {
-    return await this.run({ name: nameOfStatement(sql), text: sql, values: parameters });
+  executeQuery<Row>({ sql, parameters }: Pick<CompiledQuery, 'sql' | 'parameters'>): Promise<QueryResult<Row>> {
+    return this.run({ name: nameOfStatement(sql), text: sql, values: parameters });
   }
 
   async run<Row>(statement: BatchStatement): Promise<Answer<Row>> {
@@ -109,9 +109,9 @@ export class BatchingDriver implements Driver {
   }
 
   async commitTransaction(connection: BatchingConnection): Promise<void> {
-    const { command } = await connection.run(COMMIT);
+    const { tag } = await connection.run(COMMIT);
     // What PostgreSQL answers if an earlier statement failed and was not noticed.
-    if (command === 'ROLLBACK') throw new AbortedTransactionError();
+    if (tag === 'ROLLBACK') throw new AbortedTransactionError();
   }
 
   async rollbackTransaction(connection: BatchingConnection): Promise<void> {

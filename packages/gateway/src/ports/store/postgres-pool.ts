@@ -1,7 +1,5 @@
-import { type ClientBase, Pool, type PoolConfig, types } from 'pg';
-
-/** Times and counts are whole numbers far below 2^53; PostgreSQL's driver gives int8 as text unless it is told. */
-const INT8 = 20;
+import { type ClientBase, Pool, type PoolConfig } from 'pg';
+import { parserOf } from './postgres-types.ts';
 
 export function createPool(url: string, connections: number, more: PoolConfig = {}): Pool {
   const pool = new Pool({
@@ -13,10 +11,7 @@ export function createPool(url: string, connections: number, more: PoolConfig = 
     idle_in_transaction_session_timeout: 2_500,
     lock_timeout: 5_000,
     statement_timeout: 15_000,
-    types: {
-      getTypeParser: (id, format) =>
-        id === INT8 ? (text: string) => Number(text) : types.getTypeParser(id, format as 'text'),
-    },
+    types: { getTypeParser: (typeId: number) => parserOf(typeId) },
     ...more,
   });
   // A connection that dies while idle is replaced by the pool; without a listener it would end the process.
