@@ -2,7 +2,7 @@ import { type DatabaseConnection, Kysely, PostgresDialect, sql } from 'kysely';
 import { kyselyOn } from './kysely-on.ts';
 import { migrate } from './migrate.ts';
 import { BatchingDriver, postgresDialect } from './postgres-driver.ts';
-import { codeOf, isStaleStatement } from './postgres-error.ts';
+import { codeOf, isStaleStatement, toStoreError } from './postgres-error.ts';
 import { createPool, createStorePool } from './postgres-pool.ts';
 import { type BegunTransaction, runTransaction, type TransactionSource } from './run-transaction.ts';
 import type { Store } from './store.ts';
@@ -53,6 +53,8 @@ async function migrateOn(url: string): Promise<void> {
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPool(url, 1) }) });
   try {
     await migrate(db, 'postgres');
+  } catch (error) {
+    throw toStoreError(error);
   } finally {
     await db.destroy();
   }
