@@ -144,6 +144,11 @@ async function start(starting: Starting): Promise<Running> {
   const egress = createEgress({ allow: config.egress.allow });
   const outgoing = { egress, secrets: starting.secrets };
   const mcp = new McpServers(services, outgoing);
+  const close = async (): Promise<void> => {
+    await mcp.close();
+    await egress.close();
+    await opened.close();
+  };
   try {
     const firstKey = await ensureFirstKey(services, settings);
     await seed(services, config);
@@ -173,18 +178,11 @@ async function start(starting: Starting): Promise<Running> {
     });
     const worker = new Worker(services, registry);
     metrics.gauge('lastcall_cycles_running', 'Cycles under way now.', () => worker.busy);
-    const close = async (): Promise<void> => {
-      await mcp.close();
-      await egress.close();
-      await opened.close();
-    };
     const server = await listen(app, { port: settings.port, host: settings.host, logger });
     await worker.start({ sweeps: [...sweepsOf(services), () => announceJobs(services, outgoing)] });
     return { app, server, firstKey, stop: () => stop({ app, server, worker, close }, services) };
   } catch (error) {
-    await mcp.close();
-    await egress.close();
-    await opened.close();
+    await close();
     throw error;
   }
 }
