@@ -1,4 +1,5 @@
 import type { Stop } from '@lastcall/core';
+import { backoffMs } from '@lastcall/core/internal';
 import { sql } from 'kysely';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
@@ -110,7 +111,7 @@ async function returnEvents(
   const retries: number[] = [];
   for (const { id, attempts, payload } of events) {
     const isLast = end.retry === false || attempts >= agent.limits.maxAttempts;
-    const at = tx.now() + limits.retryMs * 2 ** (attempts - 1);
+    const at = tx.now() + backoffMs(attempts, { firstMs: limits.retryMs });
     await tx.db
       .updateTable('inbox_events')
       .set(isLast ? { status: 'dead', error } : { status: 'pending', available_at: at, error })

@@ -104,9 +104,10 @@ export class CycleJournal implements Journal {
     });
     // Only a plain end is buffered. A staged write may be refused, and must not undo the end of another call. A pending
     // call must be visible to those who answer it.
-    if (!writes.some(({ kind }) => kind === 'staged-writes')) return this.#buffer(writes);
-    await this.#queue.write(writes, { isAlone: true });
-    if (hasStagedWrites) await onStaged();
+    if (writes.some(({ kind }) => kind === 'staged-writes')) {
+      await this.#queue.write(writes, { isAlone: true });
+      if (hasStagedWrites) await onStaged();
+    } else this.#buffer(writes);
     stagedWrites.forget(callId);
   }
 
