@@ -1,4 +1,4 @@
-/** What is said of statements after one that failed: the transaction is undone, or a statement could not be kept (PostgreSQL). */
+/** The codes of statements that were not run: the transaction had failed before, or the server had no such prepared statement. */
 const CODES: ReadonlySet<unknown> = new Set(['25P02', '26000', 'undone']);
 
 /** Whether an error only tells that another came before it. */

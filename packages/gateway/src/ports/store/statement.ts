@@ -63,10 +63,7 @@ function fill<Row>({ query, queryId, sql, parameters }: CompiledQuery<Row>, valu
   return { query, queryId, sql, parameters: filled };
 }
 
-/**
- * PostgreSQL's driver writes objects as JSON when the statement is already half sent. What is no JSON would fail there, and only
- * there: the statements behind it, and the commit, would be made without it.
- */
+/** A value that no database takes is refused here, by its name, before the statement is sent. */
 function assertBindable(name: string, value: unknown): unknown {
   const isBindable = Array.isArray(value) ? value.every(isPlain) : isPlain(value);
   if (!isBindable)
