@@ -204,6 +204,11 @@ describe.each(databases.filter(({ kind }) => kind === 'postgres'))(
       expect(await keys()).toEqual(['a', 'b', 'c']);
     });
 
+    test('a store whose database is away says so when it is opened', async () => {
+      wire.close();
+      await expect(openPostgresStore({ url: wire.url })).rejects.toMatchObject({ name: 'StoreUnavailable' });
+    });
+
     test('a transaction whose connection breaks before the commit has changed nothing', async () => {
       wire.tap('commit', 'cut before');
       await expect(write()).rejects.toMatchObject({ name: 'StoreUnavailable' });
