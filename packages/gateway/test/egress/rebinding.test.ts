@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createEgress } from '../../src/ports/egress/egress.ts';
+import { isNeverSent } from '../../src/ports/egress/never-sent.ts';
 import { startWebSite, type WebSite } from '../support/web-site.ts';
 import { startDnsServer } from './dns-server.ts';
 
@@ -98,5 +99,17 @@ test('[X8] closing a host ends a response that still comes from it', async () =>
   await sleep(0);
   egress.setAllow([]);
   await expect(reading).rejects.toThrow();
+  await egress.close();
+});
+
+test('[X8] a request that is under way when its host is closed fails, and may have arrived', async () => {
+  const arrived = Promise.withResolvers<void>();
+  await using site = await startWebSite(() => arrived.resolve());
+  const egress = createEgress({ allow: [site.host] });
+  const failure = egress.request({ url: site.url }).catch((error: unknown) => error);
+  await arrived.promise;
+  egress.setAllow([]);
+  expect(String(await failure)).toContain('no longer allowed');
+  expect(isNeverSent(await failure)).toBe(false);
   await egress.close();
 });

@@ -45,6 +45,7 @@ const posting: Omit<EgressRequest, 'url'> = {
     Cookie: 'a=b',
     'Content-Type': 'text/plain',
     'Idempotency-Key': 'key-1',
+    'User-Agent': `agent ${SECRET}`,
   },
   body: 'hello',
   holdsSecret,

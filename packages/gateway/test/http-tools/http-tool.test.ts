@@ -269,8 +269,10 @@ describe('a request is repeated', { concurrent: true }, () => {
     expect((await other.call({})).outcome).toMatchObject({ status: 'error', text: expect.stringMatching(/^HTTP 503/) });
     expect(patient.requests).toHaveLength(1);
   });
+});
 
-  test('[X10] a connection that nobody takes says that nothing was sent', async () => {
+describe('a connection that fails', { concurrent: true }, () => {
+  test('says that nothing was sent if nobody takes it', async () => {
     const site = await startWebSite();
     await using caller = await callerOf(site);
     await site[Symbol.asyncDispose]();
@@ -279,5 +281,18 @@ describe('a request is repeated', { concurrent: true }, () => {
       code: 'execution',
       text: `The connection to ${site.host} failed (ECONNREFUSED). Nothing was sent.`,
     });
+  });
+
+  test('says that the request may have arrived if a redirect led to it', async () => {
+    const gone = await startWebSite();
+    await gone[Symbol.asyncDispose]();
+    await using site = await startWebSite((_request, response) =>
+      response.writeHead(303, { location: gone.url }).end(),
+    );
+    const execution = { url: site.url, method: 'POST' };
+    await using caller = await callerOf(site, { execution }, { egress: { allow: [site.host, gone.host] } });
+    const { outcome } = await caller.call({ count: 1 });
+    expect(outcome.text).toContain('(ECONNREFUSED). The request may have arrived');
+    expect(site.requests).toMatchObject([{ method: 'POST', body: '{"count":1}' }]);
   });
 });

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
-import { requireMember } from '../spaces/membership.ts';
+import { findMembership } from '../spaces/membership.ts';
 import type { ImageType } from './media-type.ts';
 
 /** Something that a tool made, without its bytes. */
@@ -41,10 +41,10 @@ export async function getArtifact(
 ): Promise<Artifact> {
   const row = await db.selectFrom('artifacts').selectAll().where('id', '=', id).executeTakeFirst();
   if (row === undefined) throw notFound('artifact', id);
-  if (entityId !== undefined) {
-    if (row.space_id === null) throw notFound('artifact', id);
-    await requireMember(db, row.space_id, entityId).catch(() => Promise.reject(notFound('artifact', id)));
-  }
+  const isAllowed =
+    entityId === undefined ||
+    (row.space_id !== null && (await findMembership(db, row.space_id, entityId)) !== undefined);
+  if (!isAllowed) throw notFound('artifact', id);
   const { agent_id: agentId, run_id: runId, space_id: spaceId, bytes } = row;
   return { id, agentId, runId, spaceId, mediaType: row.media_type as ImageType, bytes };
 }

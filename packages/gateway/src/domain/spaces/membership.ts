@@ -114,7 +114,8 @@ export async function requireMember(db: Kysely<Tables>, spaceId: string, entityI
   return membership;
 }
 
-async function findMembership(
+/** The membership of somebody who is in the space now. */
+export async function findMembership(
   db: Kysely<Tables>,
   spaceId: string,
   entityId: string,

@@ -4,7 +4,9 @@ import { type EgressRule, parseEgressRule } from '../../config/egress-rule.ts';
 import { decodedBody } from './decoded-body.ts';
 import { EgressRefused } from './egress-refused.ts';
 import type { GuardedAgent } from './guarded-agent.ts';
+import { isNeverSent } from './never-sent.ts';
 import { isRedirect, redirected, type SentRequest } from './redirect.ts';
+import { RedirectFailed } from './redirect-failed.ts';
 import { vettedUrl } from './vetted-url.ts';
 import { webStream } from './web-stream.ts';
 
@@ -81,19 +83,24 @@ export function createEgress({ allow = [], lookup }: EgressOptions = {}): Egress
     ...given
   }: EgressRequest): Promise<EgressResponse> {
     let sent = toSent(given);
-    for (let redirects = 0; ; redirects++) {
-      const { status, headers, body, url } = await send(sent, signal);
-      const location = firstOf(headers.location);
-      if (!isRedirect(status, location) || redirect === 'manual') {
-        const encoding = sent.method === 'HEAD' ? undefined : firstOf(headers['content-encoding']);
-        return { status, headers, body: decodedBody(body, encoding), url };
+    let response = await send(sent, signal);
+    try {
+      for (let redirects = 0; redirect !== 'manual'; redirects++) {
+        const { status, headers, body, url } = response;
+        const location = firstOf(headers.location);
+        if (!isRedirect(status, location)) break;
+        discard(body);
+        if (redirect === 'error') throw new EgressRefused(url.host, 'it redirects');
+        if (redirects === MOST_REDIRECTS)
+          throw new EgressRefused(url.host, `it redirects more than ${MOST_REDIRECTS} times`);
+        sent = redirected(sent, { status, location }, holdsSecret);
+        response = await send(sent, signal);
       }
-      discard(body);
-      if (redirect === 'error') throw new EgressRefused(url.host, 'it redirects');
-      if (redirects === MOST_REDIRECTS)
-        throw new EgressRefused(url.host, `it redirects more than ${MOST_REDIRECTS} times`);
-      sent = redirected(sent, { status, location }, holdsSecret);
+    } catch (error) {
+      throw isNeverSent(error) ? new RedirectFailed(error) : error;
     }
+    const encoding = sent.method === 'HEAD' ? undefined : firstOf(response.headers['content-encoding']);
+    return { ...response, body: decodedBody(response.body, encoding) };
   }
 
   return {

@@ -58,9 +58,10 @@ export function guardedAgent(
     // A response may be a stream that rests for an hour: its reader decides when to give up, by its signal.
     dispatcher: new Agent({ connect, headersTimeout: 0, bodyTimeout: 0, allowH2: false }),
     dropClosed() {
+      // Not EgressRefused: a request that was under way may have arrived.
       for (const [socket, target] of open)
         if (socketProblem(target, socket) !== undefined)
-          socket.destroy(new EgressRefused(target.name, 'it was closed'));
+          socket.destroy(new Error(`The connection to ${target.name} was closed: it is no longer allowed.`));
     },
   };
 }

@@ -12,7 +12,7 @@ export interface SentRequest {
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** What may be sent to another origin. Everything else might be a credential, whatever its name. */
+/** What may be sent to another origin unless it holds a secret. Everything else might be a credential, whatever its name. */
 const HARMLESS_HEADERS: ReadonlySet<string> = new Set([
   'accept',
   'accept-encoding',
@@ -47,7 +47,9 @@ export function redirected(
     throw new EgressRefused(url.host, 'a redirect would send the body with its secrets to another origin');
   if (holdsSecret?.(url.href) === true)
     throw new EgressRefused(url.host, 'a redirect would send a secret to another origin');
-  return { ...next, url, headers: only(next.headers, (name) => HARMLESS_HEADERS.has(name)) };
+  const isHarmless = (name: string, value: string): boolean =>
+    HARMLESS_HEADERS.has(name) && holdsSecret?.(value) !== true;
+  return { ...next, url, headers: only(next.headers, isHarmless) };
 }
 
 /** 301 and 302 turn a POST into a GET, 303 everything but a HEAD; 307 and 308 change nothing. */
@@ -61,8 +63,11 @@ function withMethodFor(status: number, sent: SentRequest): SentRequest {
   return { ...sent, method: 'GET', body: undefined, headers };
 }
 
-function only(headers: SentRequest['headers'], isKept: (name: string) => boolean): SentRequest['headers'] {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => isKept(name)));
+function only(
+  headers: SentRequest['headers'],
+  isKept: (name: string, value: string) => boolean,
+): SentRequest['headers'] {
+  return Object.fromEntries(Object.entries(headers).filter(([name, value]) => isKept(name, value)));
 }
 
 function textOf(body: string | Uint8Array): string {

@@ -4,7 +4,6 @@ import { readHttpExecution } from '../../../config/http-execution.ts';
 import type { ToolConfig } from '../../../config/tool-config.ts';
 import { signWebhook } from '../../../domain/webhooks/webhook-signature.ts';
 import type { Egress, EgressResponse } from '../../../ports/egress/egress.ts';
-import { EgressRefused } from '../../../ports/egress/egress-refused.ts';
 import { isNeverSent } from '../../../ports/egress/never-sent.ts';
 import type { KnownSecrets } from '../../../telemetry/known-secrets.ts';
 import type { Secrets } from '../../../telemetry/secrets.ts';
@@ -83,8 +82,8 @@ async function attempt(
   } catch (error) {
     // The call was ended from outside, and core says how.
     if (signal.aborted) throw error;
-    if (error instanceof EgressRefused)
-      return { result: fail(known.removeFrom(error.message), { code: error.code }), mayRetry: false };
+    const { code, message } = error as { code?: unknown; message: string };
+    if (code === 'egress_refused') return { result: fail(known.removeFrom(message), { code }), mayRetry: false };
     return { result: fail(known.removeFrom(connectionFailure(host, error))), mayRetry: true };
   }
 }
