@@ -5,11 +5,12 @@ import { parseTemplate } from '../../../config/template.ts';
 import { holdChangedTools } from '../../../domain/mcp/hold-changed-tools.ts';
 import { voidApprovals } from '../../../domain/mcp/void-approvals.ts';
 import type { Services } from '../../../ports/services.ts';
+import { canonicalJson } from '../../../ports/store/json.ts';
 import type { Secrets } from '../../../telemetry/secrets.ts';
 import { fillText } from '../http/fill-template.ts';
 import type { Outgoing } from '../http/http-tool.ts';
 import { McpConnection, type McpStatus } from './mcp-connection.ts';
-import { approvedPart, canonicalJson, fingerprintOf, type McpDefinition } from './mcp-definition.ts';
+import { approvedPart, fingerprintOf, type McpDefinition } from './mcp-definition.ts';
 import { mcpToolName } from './mcp-tool-name.ts';
 import type { McpAddress } from './open-client.ts';
 
