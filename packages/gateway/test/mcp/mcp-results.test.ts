@@ -30,6 +30,25 @@ test('[X16] read-only tools of a trusted server are without effects, and what th
   expect(await calls({ tools: { 'die-once': { effects: 'none' } } })).toBe(2);
 });
 
+test('[X21] the cache has nothing of a server that was replaced by another one of the same name', async () => {
+  const [before, after] = [await serverFiles(), await serverFiles()];
+  await using first = await startHttpServer(before);
+  await using second = await startHttpServer(after);
+  const tools = { echo: { effects: 'none' as const } };
+  const at = (url: string) => ({ name: 'web', transport: 'http' as const, url, tools });
+  await using agent = await startMcpAgent([at(first.url)], {
+    agent: { middleware: [{ cache: { ttlMs: 60_000 } }] },
+    egress: { allow: [first.host, second.host] },
+  });
+  const ask = { toolName: 'web__echo', input: { text: 'hello' } };
+  await agent.run([ask], [ask]);
+  const mcp = { servers: [at(second.url)] };
+  await agent.gateway.api(`/api/agents/${agent.agentId}`, { mcp }, { method: 'PATCH' });
+  await agent.run([ask], [ask]);
+  for (const files of [before, after])
+    expect((await logOf(files)).filter((line) => line.startsWith('call echo'))).toHaveLength(1);
+});
+
 test.each(['stdio', 'http'] as const)('[X16] the deadline of a call reaches a server over %s', async (transport) => {
   const { server, files } = await stdioServer({ timeout: 300 });
   await using site = await startHttpServer(files);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Answer } from '@lastcall/core';
+import { canonicalJson } from '../../ports/store/json.ts';
 import type { ToolResultOutcome } from '../inbox/inbox-event.ts';
 import type { PendingKind } from './pending-call.ts';
 
@@ -11,12 +12,7 @@ export function fitsKind(answer: Answer, kind: PendingKind): boolean {
 
 /** Equal for equal content, whatever the order of its fields. */
 export function hashAnswer(answer: Answer): string {
-  return createHash('sha256').update(JSON.stringify(answer, sortFields)).digest('hex');
-}
-
-function sortFields(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+  return createHash('sha256').update(canonicalJson(answer)).digest('hex');
 }
 
 /** What the agent is told. */

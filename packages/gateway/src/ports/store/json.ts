@@ -10,6 +10,16 @@ export function fromJson<T>(text: Json): T {
   return JSON.parse(text) as T;
 }
 
+/** The JSON text of a value, with the keys of every object in order: the same text for values that differ only in their order. */
+export function canonicalJson(value: unknown): Json {
+  return JSON.stringify(value, sortKeys) ?? 'null';
+}
+
+function sortKeys(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}
+
 /** The JSON text of an object with one more field, which is JSON text too: what is serialized already is not parsed to be joined. */
 export function withJsonField(object: Json, name: string, field: Json): Json {
   const head = object.slice(0, -1);

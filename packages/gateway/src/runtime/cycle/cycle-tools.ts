@@ -4,7 +4,6 @@ import {
   configureTools,
   createSession,
   fail,
-  filterToolSet,
   type JsonSchemaObject,
   LastcallError,
   mergeToolSets,
@@ -99,7 +98,7 @@ const toolsByRegistry = new WeakMap<Registry, WeakMap<AgentConfig, MadeTools>>()
 function makeTools(registry: Registry, { config, registryTools }: ToolOwner, limits: BuiltInLimits): CycleTools {
   const registered = (config.tools ?? []).map((reference) => findRegistered(reference, registry.tools, registryTools));
   const own = Object.fromEntries(registered.map((one) => [one.name, toTool(one, registry)]));
-  const known = new Map(registered.map((one) => [one.name, toCycleTool(one, own)]));
+  const known = new Map(registered.map((one) => [one.name, toCycleTool(one, own[one.name] as ToolSet[string])]));
   const versions = new Map(registered.map((one) => [one.name, versionOf(one)]));
   return {
     tools: mergeToolSets(builtInTools(limits), own),
@@ -151,7 +150,7 @@ function findRegistered(
   throw new LastcallError('unknown_tool', message);
 }
 
-function toCycleTool(one: RegisteredTool, tools: ToolSet): CycleTool {
+function toCycleTool(one: RegisteredTool, tool: ToolSet[string]): CycleTool {
   const { name, display, answerers, expiresInMs } = one;
   const resultSchema = one.kind === 'configured' ? one.resultSchema : undefined;
   return {
@@ -162,14 +161,14 @@ function toCycleTool(one: RegisteredTool, tools: ToolSet): CycleTool {
     expiresInMs,
     resultSchema,
     isJob: one.kind === 'configured' && one.executionType === 'external' && isInteractive(one),
-    async inputSchema() {
-      const [advertised] = await advertise(filterToolSet(tools, 'include', [name]), {
-        session: createSession(),
-        pendingAnswered: true,
-      });
-      return advertised?.type === 'function' ? (advertised.inputSchema as JsonSchemaObject) : undefined;
-    },
+    inputSchema: () => advertisedInput(name, tool),
   };
+}
+
+/** The input schema of a tool as a model gets it. */
+export async function advertisedInput(name: string, tool: ToolSet[string]): Promise<JsonSchemaObject | undefined> {
+  const [advertised] = await advertise({ [name]: tool }, { session: createSession(), pendingAnswered: true });
+  return advertised?.type === 'function' ? (advertised.inputSchema as JsonSchemaObject) : undefined;
 }
 
 export function toTool(one: RegisteredTool, registry: Registry): ToolSet[string] {

@@ -1,13 +1,13 @@
-import { createSession, type JsonSchemaObject, mergeToolSets, type ToolSet } from '@lastcall/core';
-import { advertise } from '@lastcall/core/internal';
+import { createHash } from 'node:crypto';
+import { mergeToolSets, type ToolSet } from '@lastcall/core';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { McpServerConfig } from '../../config/mcp-server.ts';
 import type { McpSnapshot } from '../tools/mcp/mcp-connection.ts';
-import { fingerprintOf } from '../tools/mcp/mcp-definition.ts';
-import { type ConnectedServer, type McpServers, serversOf } from '../tools/mcp/mcp-servers.ts';
-import { mcpTool } from '../tools/mcp/mcp-tool.ts';
+import { fingerprintOf, type McpDefinition } from '../tools/mcp/mcp-definition.ts';
+import { type ConnectedServer, connectionKey, type McpServers, serversOf } from '../tools/mcp/mcp-servers.ts';
+import { type McpTool, mcpTool } from '../tools/mcp/mcp-tool.ts';
 import { mcpToolName } from '../tools/mcp/mcp-tool-name.ts';
-import type { CycleTool, CycleTools } from './cycle-tools.ts';
+import { advertisedInput, type CycleTool, type CycleTools } from './cycle-tools.ts';
 
 /** Adds the tools of MCP servers to an agent's own. They are read anew for each step, and stay as they are within one. */
 export function withMcpTools(own: CycleTools, config: AgentConfig, pool: McpServers | undefined): CycleTools {
@@ -25,62 +25,73 @@ function addTools(own: CycleTools, servers: readonly McpServerConfig[], pool: Mc
   let shown: readonly McpSnapshot[] = [];
   let merged = own.tools;
   // Tools of earlier steps stay known: their calls may still be under way.
-  const known = new Map<string, CycleTool>();
-  const fingerprints = new Map<string, string>();
+  const known = new Map<string, ServerTool>();
   const toolsNow = (): ToolSet => {
     const connected = servers.map((server) => ({ server, connection: pool.connection(server) }));
     const snapshots = connected.map(({ connection }) => connection.snapshot);
     if (snapshots.length === shown.length && snapshots.every((one, index) => one === shown[index])) return merged;
-    const added = Object.assign({}, ...connected.map((one) => toolsOf(one, own.tools))) as ToolSet;
-    for (const [name, tool] of Object.entries(added)) known.set(name, toCycleTool(name, tool, servers));
-    for (const { server, connection } of connected)
-      for (const one of connection.snapshot.tools)
-        fingerprints.set(mcpToolName(server.name, one.name), fingerprintOf(one));
-    [shown, merged] = [snapshots, mergeToolSets(own.tools, added)];
+    const added = new Map(connected.flatMap((one) => [...toolsOf(one, own.tools)]));
+    remember(known, added);
+    const tools = Object.fromEntries([...added].map(([name, { tool }]) => [name, tool]));
+    [shown, merged] = [snapshots, mergeToolSets(own.tools, tools)];
     return merged;
   };
   return {
     get tools() {
       return toolsNow();
     },
-    versionOf: (name) => own.versionOf(name) || (fingerprints.get(name) ?? ''),
+    versionOf: (name) => own.versionOf(name) || (known.get(name)?.version() ?? ''),
     middleware: own.middleware,
     isAnyVisible: own.isAnyVisible || servers.some(hasVisibleTool),
-    named: (name) => own.named(name) ?? known.get(name),
-    isWithoutEffects: (name) =>
-      own.isWithoutEffects(name) || (known.has(name) && (merged[name] as { effects?: unknown })?.effects === 'none'),
+    named: (name) => own.named(name) ?? known.get(name)?.named,
+    isWithoutEffects: (name) => own.isWithoutEffects(name) || known.get(name)?.tool.effects === 'none',
     async ready(options) {
       await Promise.all(servers.map((server) => pool.connection(server).ready(options)));
     },
   };
 }
 
-function toolsOf({ server, connection }: ConnectedServer, own: ToolSet): ToolSet {
+/** A tool of a server, as one agent has it. */
+interface ServerTool {
+  readonly tool: McpTool;
+  readonly named: CycleTool;
+  version(): string;
+}
+
+/** How many tools stay known that are no longer offered. A server may offer others whenever it is asked. */
+const MOST_FORMER = 1_000;
+
+function remember(known: Map<string, ServerTool>, added: ReadonlyMap<string, ServerTool>): void {
+  for (const [name, one] of added) {
+    known.delete(name);
+    known.set(name, one);
+  }
+  // In the order in which they were last offered.
+  for (const name of known.keys()) {
+    if (known.size <= added.size + MOST_FORMER) return;
+    known.delete(name);
+  }
+}
+
+function toolsOf({ server, connection }: ConnectedServer, own: ToolSet): ReadonlyMap<string, ServerTool> {
   const allowed = server.allowedTools && new Set(server.allowedTools);
-  const tools: Record<string, ToolSet[string]> = {};
+  const tools = new Map<string, ServerTool>();
   for (const definition of connection.snapshot.tools) {
     const name = mcpToolName(server.name, definition.name);
     // The operator's own tool of that name comes first. A server can take the place of none.
-    const isFree = !Object.hasOwn(own, name) && !Object.hasOwn(tools, name);
-    if (isFree && allowed?.has(definition.name) !== false) tools[name] = mcpTool(definition, server, connection);
+    const isFree = !Object.hasOwn(own, name) && !tools.has(name);
+    if (!isFree || allowed?.has(definition.name) === false) continue;
+    const tool = mcpTool(definition, server, connection);
+    const isVisible = server.tools?.[definition.name]?.visible === true;
+    const named = { name, isJob: false, isVisible, inputSchema: () => advertisedInput(name, tool) };
+    tools.set(name, { tool, named, version: () => versionOf(definition, server) });
   }
   return tools;
 }
 
-function toCycleTool(name: string, tool: ToolSet[string], servers: readonly McpServerConfig[]): CycleTool {
-  return {
-    name,
-    isJob: false,
-    isVisible: servers.some((server) =>
-      Object.entries(server.tools ?? {}).some(
-        ([own, { visible }]) => visible && mcpToolName(server.name, own) === name,
-      ),
-    ),
-    async inputSchema() {
-      const [advertised] = await advertise({ [name]: tool }, { session: createSession(), pendingAnswered: true });
-      return advertised?.type === 'function' ? (advertised.inputSchema as JsonSchemaObject) : undefined;
-    },
-  };
+/** The same definition at another address, or with other credentials, is another tool. */
+function versionOf(definition: McpDefinition, server: McpServerConfig): string {
+  return createHash('sha256').update(connectionKey(server)).update(fingerprintOf(definition)).digest('base64');
 }
 
 function hasVisibleTool({ tools = {} }: McpServerConfig): boolean {

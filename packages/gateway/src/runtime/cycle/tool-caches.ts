@@ -1,5 +1,6 @@
 import { isToolResult, type Middleware, type MiddlewareCall } from '@lastcall/core';
 import { LRUCache } from 'lru-cache';
+import { canonicalJson } from '../../ports/store/json.ts';
 
 export interface CacheSettings {
   readonly ttlMs: number;
@@ -72,10 +73,5 @@ export class ToolCaches {
 
 /** The order of an object's keys says nothing. Inputs are JSON: a model wrote them. */
 function keyOf({ toolName, input }: MiddlewareCall, version = ''): string {
-  return `${toolName} ${version} ${JSON.stringify(input, sortKeys)}`;
-}
-
-function sortKeys(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+  return `${toolName} ${version} ${canonicalJson(input)}`;
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JsonSchemaObject } from '@lastcall/core';
+import { canonicalJson } from '../../../ports/store/json.ts';
 
 /** A tool as its server defines it. */
 export interface McpDefinition {
@@ -29,13 +30,4 @@ export function fingerprintOf(definition: McpDefinition): string {
   return createHash('sha256')
     .update(canonicalJson(approvedPart(definition)))
     .digest('hex');
-}
-
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, sortKeys);
-}
-
-function sortKeys(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }

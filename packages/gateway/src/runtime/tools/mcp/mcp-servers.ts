@@ -5,11 +5,12 @@ import { parseTemplate } from '../../../config/template.ts';
 import { holdChangedTools } from '../../../domain/mcp/hold-changed-tools.ts';
 import { voidApprovals } from '../../../domain/mcp/void-approvals.ts';
 import type { Services } from '../../../ports/services.ts';
+import { canonicalJson } from '../../../ports/store/json.ts';
 import type { Secrets } from '../../../telemetry/secrets.ts';
 import { fillText } from '../http/fill-template.ts';
 import type { Outgoing } from '../http/http-tool.ts';
 import { McpConnection, type McpStatus } from './mcp-connection.ts';
-import { approvedPart, canonicalJson, fingerprintOf, type McpDefinition } from './mcp-definition.ts';
+import { approvedPart, fingerprintOf, type McpDefinition } from './mcp-definition.ts';
 import { mcpToolName } from './mcp-tool-name.ts';
 import type { McpAddress } from './open-client.ts';
 
@@ -37,14 +38,13 @@ export class McpServers {
 
   /** The connection to a server. Agents that reach it in the same way, with the same credentials, share it. */
   connection(server: McpServerConfig): McpConnection {
-    const { transport, url, headers, command, args, env } = server;
-    const key = canonicalJson({ transport, url, headers, command, args, env });
+    const key = connectionKey(server);
     const known = this.#connections.get(key);
     if (known !== undefined) return known.connection;
     const { egress, secrets } = this.#outgoing;
     const connection = new McpConnection({
       name: server.name,
-      transport,
+      transport: server.transport,
       address: () => addressOf(server, secrets),
       egress,
       secrets: secrets.known,
@@ -106,6 +106,11 @@ export class McpServers {
 
 export function serversOf({ mcp }: AgentConfig): readonly McpServerConfig[] {
   return mcp?.servers ?? [];
+}
+
+/** The same for servers that are reached in the same way, with the same credentials. */
+export function connectionKey({ transport, url, headers, command, args, env }: McpServerConfig): string {
+  return canonicalJson({ transport, url, headers, command, args, env });
 }
 
 /** Which server it is, whatever the credentials and whatever its name in a configuration. */

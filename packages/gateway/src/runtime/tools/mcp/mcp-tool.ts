@@ -1,4 +1,4 @@
-import { type AiSdkTool, type AnyTool, fail, jsonSchema, type ToolContext, type ToolSet } from '@lastcall/core';
+import { type AiSdkTool, type AnyTool, fail, jsonSchema, type ToolContext } from '@lastcall/core';
 import { LRUCache } from 'lru-cache';
 import type { McpServerConfig } from '../../../config/mcp-server.ts';
 import { withoutPatterns } from '../../../config/without-patterns.ts';
@@ -10,12 +10,11 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 /** What a model is shown of a stranger's text. */
 const LONGEST_DESCRIPTION = 4_000;
 
+export type McpTool = AiSdkTool &
+  Partial<Pick<AnyTool, 'effects' | 'idempotent' | 'timeoutMs' | 'terminal' | 'approval'>>;
+
 /** A tool of an MCP server, as an agent with this configuration of the server has it. */
-export function mcpTool(
-  definition: McpDefinition,
-  server: McpServerConfig,
-  connection: McpConnection,
-): ToolSet[string] {
+export function mcpTool(definition: McpDefinition, server: McpServerConfig, connection: McpConnection): McpTool {
   const traits = traitsOf(definition, server);
   const { terminal, approval } = server.tools?.[definition.name] ?? {};
   const shown = new LRUCache<string, McpResult>({ max: 1_000 });
@@ -37,7 +36,7 @@ export function mcpTool(
     shown.set(ctx.toolCallId, result);
     return 'structured' in result ? result.structured : result.text;
   };
-  const made: AiSdkTool & Partial<Pick<AnyTool, 'effects' | 'idempotent' | 'timeoutMs' | 'terminal' | 'approval'>> = {
+  return {
     description: describe(definition),
     inputSchema: jsonSchema(withoutPatterns(definition.inputSchema)),
     execute: execute as NonNullable<AiSdkTool['execute']>,
@@ -52,7 +51,6 @@ export function mcpTool(
     ...(terminal === undefined ? {} : { terminal }),
     ...(approval === undefined ? {} : { approval }),
   };
-  return made;
 }
 
 /** A stranger's hints count only if the operator trusts the server. What the operator says counts always. */
