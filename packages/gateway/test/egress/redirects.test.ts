@@ -161,7 +161,7 @@ describe('a redirect', () => {
 });
 
 describe('fetch by way of the guard', () => {
-  test('[X8] is a fetch for libraries: streams, headers, methods and aborts are those of the web', async () => {
+  test('is a fetch for libraries: streams, headers, methods and aborts are those of the web', async () => {
     await using site = await startWebSite(({ url, body, headers }, response) => {
       if (url === '/stream')
         return response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
@@ -186,7 +186,7 @@ describe('fetch by way of the guard', () => {
     await egress.close();
   });
 
-  test('[X8] a caller that follows redirects itself, or wants none, is obeyed', async () => {
+  test('a caller that follows redirects itself, or wants none, is obeyed', async () => {
     await using world = await open();
     const url = via(world.site, 302, '/end');
     expect((await world.egress.fetch(url, { redirect: 'manual' })).headers.get('location')).toBe('/end');

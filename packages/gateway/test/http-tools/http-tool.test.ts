@@ -123,7 +123,7 @@ describe('a response', { concurrent: true }, () => {
     expect((await caller.call({})).outcome).toMatchObject({ status: 'ok', value });
   });
 
-  test('[X9] without a body is a success that says so', async () => {
+  test('without a body is a success that says so', async () => {
     await using site = await startWebSite((_request, response) => response.writeHead(204).end());
     await using caller = await callerOf(site);
     expect(await caller.call({})).toMatchObject({
@@ -270,7 +270,7 @@ describe('a request is repeated', { concurrent: true }, () => {
     expect(patient.requests).toHaveLength(1);
   });
 
-  test('[X10] a connection that nobody takes says that nothing was sent', async () => {
+  test('a connection that nobody takes says that nothing was sent', async () => {
     const site = await startWebSite();
     await using caller = await callerOf(site);
     await site[Symbol.asyncDispose]();
