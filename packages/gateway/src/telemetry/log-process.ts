@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import type { Logger } from '@lastcall/core';
 
 /**
- * Turns everything that a process prints beside its log into lines of the log: the console, which the queue and
+ * Turns everything that a process prints beside its log into lines of the log: the console, which
  * third-party tools write to, Node's warnings, and the unhandled error that ends the process. So the output is one JSON
  * object per line.
  */

@@ -25,7 +25,7 @@ describe('the MCP servers of an agent', () => {
     expect(checkServers(...servers)).toMatchObject({ ok: true, value: { mcp: { servers } } });
   });
 
-  test('[X14] mcpServers means the same as mcp.servers', () => {
+  test('mcpServers means the same as mcp.servers', () => {
     const config = { name: 'A', instructions: '', mcpServers: [http] };
     expect(check(agentConfigSchema, config)).toMatchObject({ ok: true, value: { mcp: { servers: [http] } } });
     const twice = check(agentConfigSchema, { ...config, mcp: { servers: [http] } });

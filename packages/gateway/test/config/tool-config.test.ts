@@ -115,7 +115,7 @@ describe('a tool as data', () => {
     expect(problems(config)).toEqual([expect.stringMatching(expected)]);
   });
 
-  test('[X2] [X3] a URL makes gateway, external and internal tools call it', () => {
+  test('[X1] [X3] gateway, external and internal tools may have a URL, and only external ones a webhook', () => {
     const url = 'https://api.example.com/{{input.id}}';
     for (const executionType of ['gateway', 'external', 'internal'])
       expect(problems({ name: 'a', executionType, execution: { url } })).toEqual([]);

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { answer } from '../../src/domain/pending/answer-call.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
+import { pendingOf } from '../support/pending-of.ts';
 import { inboxOf, resultsOf, systemOf, textsOf } from '../support/requests.ts';
 
 describeWorlds('consciousness', (open) => {
@@ -30,17 +31,8 @@ describeWorlds('consciousness', (open) => {
       .where('kind', '=', 'compaction')
       .execute();
     expect(compactions.length).toBeGreaterThan(0);
-    const pending = await world.store.db
-      .selectFrom('pending_calls')
-      .select(['call_id', 'run_id'])
-      .where('agent_id', '=', bot)
-      .executeTakeFirstOrThrow();
-    await answer(world.services, {
-      runId: pending.run_id,
-      callId: pending.call_id,
-      answer: { result: 'yes' },
-      by: { entityId: ada },
-    });
+    const pending = await pendingOf(world, bot);
+    await answer(world.services, { ...pending, answer: { result: 'yes' }, by: { entityId: ada } });
     await world.idle();
     const last = model.requests.findLast((request) => !systemOf(request).startsWith('You keep')) as never as {
       prompt: never;
@@ -49,7 +41,7 @@ describeWorlds('consciousness', (open) => {
     expect(textsOf(last.prompt).filter((text) => text.includes('I like blue'))).toEqual([]);
     expect(inboxOf(last)[0]).toMatchObject({
       type: 'tool_result',
-      data: { callId: pending.call_id, toolName: 'confirm' },
+      data: { callId: pending.callId, toolName: 'confirm' },
     });
     expect(resultsOf(last)).toMatchObject([{ toolName: 'confirm', text: 'yes' }]);
   });

@@ -38,7 +38,7 @@ test('a turn that stops takes back what is still shown', () => {
   ]);
 });
 
-test('[G16] a run whose cancel was accepted in its last step ends as cancelled with the same writes otherwise', () => {
+test('a run whose cancel was accepted in its last step ends as cancelled with the same writes otherwise', () => {
   const { writes } = decided(inHall, started('c', 'shown'), stopped());
   const cancelled = asCancelled(writes);
   expect(kinds(cancelled)).toEqual(kinds(writes));

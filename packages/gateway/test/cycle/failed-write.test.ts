@@ -27,7 +27,7 @@ function failingAt(store: Store, at: number): { readonly store: Store; count(): 
   return { store: { dialect, db, ping, close, isBusy: false, transaction }, count: () => count };
 }
 
-describe.each(databases)('a cycle on $kind', ({ create }) => {
+describe.each(databases)('a write that fails on $kind', ({ create }) => {
   const database = forAllTests(create);
   const world = forAllTests(() => openWorld({ database, models: {} }));
   const registered = checkTools({}, ['tools']);
@@ -62,7 +62,7 @@ describe.each(databases)('a cycle on $kind', ({ create }) => {
     };
   }
 
-  test('[G41] whose write fails at any point ends from what is stored: each space that was told of the agent, and no other, is told that it left', async () => {
+  test('[G48] a cycle whose write fails at any point ends from what is stored: each space that was told of the agent, and no other, is told that it left', async () => {
     const { transactions, ...whole } = await cycleFailingAt(Number.POSITIVE_INFINITY);
     expect(whole).toEqual({ as: 'completed', isKnown: true, told: ['active,inactive', 'active,inactive'] });
     const told: string[] = [];

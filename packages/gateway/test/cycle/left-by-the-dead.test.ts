@@ -11,6 +11,7 @@ import { TranscriptCache } from '../../src/runtime/cycle/transcript-cache.ts';
 import { Worker } from '../../src/runtime/worker.ts';
 import { describeWorlds, type OpenWorld } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
+import { pendingOf } from '../support/pending-of.ts';
 import { resultsOf } from '../support/requests.ts';
 import type { World } from '../support/world.ts';
 
@@ -67,14 +68,10 @@ describeWorlds('a payment that a dead worker had begun', (open) => {
     const given = await begun(open, { approval: true });
     const { world, bot } = given;
     await world.idle();
-    const { call_id: callId, run_id: runId } = await world.store.db
-      .selectFrom('pending_calls')
-      .select(['call_id', 'run_id'])
-      .where('agent_id', '=', bot)
-      .executeTakeFirstOrThrow();
-    await answer(world.services, { runId, callId, answer: { approve: true }, by: { key: true } });
+    const call = await pendingOf(world, bot);
+    await answer(world.services, { ...call, answer: { approve: true }, by: { key: true } });
     await given.inside;
-    return { ...given, callId };
+    return { ...given, callId: call.callId };
   }
 
   test('[G57] [G25] a payment that a dead worker had begun and that was approved is not told as one that never ran, where its agent cannot go on', async () => {
@@ -119,15 +116,11 @@ describeWorlds('a payment that a dead worker had begun', (open) => {
     async (_what, canGoOn) => {
       const { world, models, bot, space, paid } = await begun(open, { approval: true });
       await world.idle();
-      const { call_id: callId, run_id: runId } = await world.store.db
-        .selectFrom('pending_calls')
-        .select(['call_id', 'run_id'])
-        .where('agent_id', '=', bot)
-        .executeTakeFirstOrThrow();
+      const call = await pendingOf(world, bot);
       // The worker that takes the answer dies before anything comes of it.
       const unheard = { ...world.services, engine: { ...world.services.engine, enqueue: () => {} } };
       await world.worker.stop();
-      await answer(unheard, { runId, callId, answer: { approve: true }, by: { key: true } });
+      await answer(unheard, { ...call, answer: { approve: true }, by: { key: true } });
       const tools = checkTools({ pay: paying() }, ['tools']);
       if (!tools.ok) throw new Error('The tools are wrong.');
       const model = (): (typeof models)[string] => {
@@ -146,7 +139,7 @@ describeWorlds('a payment that a dead worker had begun', (open) => {
       await world.idle();
       await next.stop();
       expect((await cardOf(world, space)).status).toMatch(/cancelled|error/);
-      expect(await callOf(world, callId)).toEqual({
+      expect(await callOf(world, call.callId)).toEqual({
         status: 'settled',
         outcome: expect.not.stringContaining('unknown'),
       });

@@ -8,6 +8,7 @@ import { answer } from '../../src/domain/pending/answer-call.ts';
 import { expireDue } from '../../src/domain/pending/expire-due.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
+import { pendingOf } from '../support/pending-of.ts';
 import { inboxOf, resultsOf, textsOf } from '../support/requests.ts';
 import type { World } from '../support/world.ts';
 
@@ -19,14 +20,6 @@ const confirm = {
 /** Asks once, in its first cycle. */
 const asking = (toolName: string, input: object = {}) =>
   scriptedModel((request) => (resultsOf(request).length === 0 ? { toolName, input } : 'I wait.'));
-
-async function pendingOf(world: World, bot: string): Promise<{ callId: string; runId: string }> {
-  return await world.store.db
-    .selectFrom('pending_calls')
-    .select(['call_id as callId', 'run_id as runId'])
-    .where('agent_id', '=', bot)
-    .executeTakeFirstOrThrow();
-}
 
 const callStatus = async (world: World, callId: string) =>
   await world.store.db

@@ -8,6 +8,7 @@ import { expireDue } from '../../src/domain/pending/expire-due.ts';
 import { requestCancel } from '../../src/domain/runs/request-cancel.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { lobby } from '../support/lobby.ts';
+import { pendingOf } from '../support/pending-of.ts';
 import { inboxOf, resultsOf, systemOf } from '../support/requests.ts';
 import { databases } from '../support/stores.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -82,7 +83,7 @@ describe.each(databases)('the provisional result of a call on $kind', ({ create 
       const { ada, bot, space } = await lobby(first, { tools: [toolName] }, { isIn: true });
       await first.say(space, ada, 'Ask');
       await first.idle();
-      const { call_id: callId, run_id: runId } = await pendingOf(first, bot);
+      const { callId, runId } = await pendingOf(first, bot);
       const provisional = resultsOf(last(model)).find(({ text }) => text.includes(callId))?.text ?? '';
       expect(provisional).toContain('when this was written');
       expect(provisional).toContain(callId);
@@ -125,7 +126,7 @@ describe.each(databases)('the provisional result of a call on $kind', ({ create 
     const { ada, bot, space } = await lobby(one, { tools: ['slow'] }, { isIn: true });
     await one.say(space, ada, 'Ask');
     await one.idle();
-    const { call_id: callId, run_id: runId } = await pendingOf(one, bot);
+    const { callId, runId } = await pendingOf(one, bot);
     await answer(one.services, { runId, callId, answer: { approve: true }, by: { key: true } });
     await inside.promise;
     const running = await one.store.db
@@ -142,11 +143,6 @@ describe.each(databases)('the provisional result of a call on $kind', ({ create 
     expect(textOf(last(model))).not.toMatch(UNTRUE);
   });
 });
-
-async function pendingOf({ store }: World, agentId: string): Promise<{ call_id: string; run_id: string }> {
-  const pending = store.db.selectFrom('pending_calls').select(['call_id', 'run_id']).where('agent_id', '=', agentId);
-  return await pending.executeTakeFirstOrThrow();
-}
 
 async function compactions({ store }: World, agentId: string): Promise<number> {
   const rows = store.db.selectFrom('transcript_entries').select('seq').where('thread_id', '=', agentId);

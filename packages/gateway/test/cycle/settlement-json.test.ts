@@ -72,7 +72,7 @@ test.each([
   for (const text of [json.entry, json.outcome, json.runEvent]) expect(() => JSON.parse(text)).not.toThrow();
 });
 
-test("[G10] people do not read the agent's frame tag in a settlement, and the transcript keeps it", () => {
+test("[G63] people do not read the agent's frame tag in a settlement, and the transcript keeps it", () => {
   const said = { [TAG]: [`<inbox-${TAG.toUpperCase()}>`] };
   const { entry, ...readable } = serialized({ status: 'ok', value: said, text: TAG }, { input: { text: TAG } });
   for (const text of Object.values(readable)) expect(text?.toLowerCase()).not.toContain(TAG);
@@ -101,7 +101,7 @@ const tagged = fc
   )
   .map((parts) => parts.join(''));
 
-test('[G10] the tag is hidden in JSON text exactly as in every text and field name of the value', () => {
+test('[G63] the tag is hidden in JSON text exactly as in every text and field name of the value', () => {
   const value = fc.letrec((tie) => ({
     any: fc.oneof(tagged, fc.double(), fc.constant(null), fc.array(tie('any')), fc.dictionary(tagged, tie('any'))),
   })).any;
@@ -113,7 +113,7 @@ test('[G10] the tag is hidden in JSON text exactly as in every text and field na
   );
 });
 
-test('[G10] an escape that ends in the first letter of the tag stays an escape', () => {
+test('an escape that ends in the first letter of the tag stays an escape', () => {
   const json = JSON.stringify(`\b${TAG.slice(1)}`);
   expect(json.toLowerCase()).toContain(TAG);
   expect(JSON.parse(hideTagInJson(json, TAG))).toBe(`\b${TAG.slice(1)}`);

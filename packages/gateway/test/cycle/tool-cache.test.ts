@@ -36,7 +36,7 @@ describeWorlds('the cache of an agent', (open) => {
     return ran;
   };
 
-  test('the cache of an agent outlives a cycle, for tools without effects alone, and keeps no error', async () => {
+  test('[X21] the cache of an agent outlives a cycle, for tools without effects alone, and keeps no error', async () => {
     const ran = await runTwice(['Rome'], { ttlMs: 60_000 });
     expect(ran).toEqual({ look: ['Rome'], act: ['Rome', 'Rome'], fail: ['Rome', 'Rome'] });
   });
@@ -61,7 +61,7 @@ describe('the results that caches keep', () => {
     return hasRun ? 'ran' : 'kept';
   };
 
-  test('cached results are of one agent, and of the same input in whatever order its keys are', async () => {
+  test('[X21] cached results are of one agent, and of the same input in whatever order its keys are', async () => {
     const kept = caches();
     expect(await ask(kept, { a: 1, b: { c: 2, d: 3 } })).toBe('ran');
     expect(await ask(kept, { b: { d: 3, c: 2 }, a: 1 })).toBe('kept');
@@ -69,7 +69,7 @@ describe('the results that caches keep', () => {
     expect(await ask(kept, { a: 1, b: { c: 2, d: 4 } })).toBe('ran');
   });
 
-  test('cached results are dropped after their time', async () => {
+  test('[X21] cached results are dropped after their time', async () => {
     const now = { ms: 1 };
     const kept = caches(now);
     await ask(kept, {});

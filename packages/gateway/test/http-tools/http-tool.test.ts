@@ -123,7 +123,7 @@ describe('a response', { concurrent: true }, () => {
     expect((await caller.call({})).outcome).toMatchObject({ status: 'ok', value });
   });
 
-  test('[X9] without a body is a success that says so', async () => {
+  test('without a body is a success that says so', async () => {
     await using site = await startWebSite((_request, response) => response.writeHead(204).end());
     await using caller = await callerOf(site);
     expect(await caller.call({})).toMatchObject({
@@ -146,15 +146,15 @@ describe('a response', { concurrent: true }, () => {
   });
 
   test('[X9] that takes longer than the timeout is aborted, before and in its body', async () => {
-    const closed = Promise.withResolvers<void>();
+    const closed = { '/silent': Promise.withResolvers<void>(), '/begun': Promise.withResolvers<void>() };
     await using site = await startWebSite(({ url }, response) => {
-      response.on('close', closed.resolve);
+      response.on('close', closed[url as keyof typeof closed].resolve);
       if (url === '/begun') response.write('beginning');
     });
-    for (const path of ['/silent', '/begun']) {
+    for (const [path, { promise }] of Object.entries(closed)) {
       await using caller = await callerOf(site, { execution: { url: `${site.url}${path}`, timeout: 200 } });
       expect((await caller.call({})).outcome).toMatchObject({ status: 'error', code: 'timeout', effect: 'possible' });
-      await closed.promise;
+      await promise;
     }
     await waitFor(() => site.sockets.size === 0);
   });

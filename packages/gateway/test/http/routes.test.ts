@@ -264,7 +264,7 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     expect(names.filter(({ display_name }) => ['Before', 'After'].includes(display_name))).toHaveLength(1);
   });
 
-  test('[G51] [G52] no operation opens to a known key that was revoked, nor to the token of an entity that is gone', async () => {
+  test('[G51] no operation opens to a known key that was revoked, nor to the token of an entity that is gone', async () => {
     const { id: keyId, key } = await api.done<{ id: string; key: string }>('POST', '/api/keys', {
       name: 'admin',
       scopes: ['admin'],

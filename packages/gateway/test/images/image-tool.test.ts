@@ -31,7 +31,7 @@ describe('an image tool', () => {
     expect(Buffer.from(await response.arrayBuffer())).toEqual(PNG);
   });
 
-  test('[X13] an artifact is served with headers under which nothing in it can run', async () => {
+  test('an artifact is served with headers under which nothing in it can run', async () => {
     await using caller = await startCaller(draw(), { imageModels: { 'test/painter': painter() } });
     const { url } = (await caller.call({ prompt: 'a boat' })).outcome.value as { url: string };
     const { headers } = await caller.gateway.request(url);
@@ -71,7 +71,7 @@ describe('an image tool', () => {
     await expect(readdir(join(caller.gateway.home, 'artifacts'))).rejects.toThrow('ENOENT');
   });
 
-  test('[X13] an image over the limit is refused, and not stored', async () => {
+  test('an image over the limit is refused, and not stored', async () => {
     const large = Buffer.concat([PNG, Buffer.alloc(2_000)]);
     await using caller = await startCaller(draw(), {
       imageModels: { 'test/painter': painter(() => [large]) },
@@ -81,7 +81,7 @@ describe('an image tool', () => {
     await expect(readdir(join(caller.gateway.home, 'artifacts'))).rejects.toThrow('ENOENT');
   });
 
-  test('[X13] the file lies under LASTCALL_HOME, readable by its owner alone, and nothing half-written beside it', async () => {
+  test('[G63] the file lies under LASTCALL_HOME, readable by its owner alone, and nothing half-written beside it', async () => {
     await using caller = await startCaller(draw(), { imageModels: { 'test/painter': painter() } });
     await caller.call({ prompt: 'a boat' });
     const folder = join(caller.gateway.home, 'artifacts');
@@ -92,7 +92,7 @@ describe('an image tool', () => {
     expect([(await stat(folder)).mode & 0o777, (await stat(path)).mode & 0o777]).toEqual([0o700, 0o600]);
   });
 
-  test('[X13] members of the space that saw the call may read the image; others are not told that it exists', async () => {
+  test('[G1] members of the space that saw the call may read the image; others are not told that it exists', async () => {
     const model = scriptedModel((request) => {
       if (isFirstStep(request))
         return [
@@ -162,7 +162,7 @@ describe('an image tool', () => {
     });
   });
 
-  test('[X13] [X3] its timeout aborts the provider', async () => {
+  test('[X3] its timeout aborts the provider', async () => {
     const aborted = Promise.withResolvers<true>();
     const hanging = painter(
       ({ abortSignal }) => new Promise(() => abortSignal?.addEventListener('abort', () => aborted.resolve(true))),

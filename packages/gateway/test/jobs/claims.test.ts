@@ -57,7 +57,7 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
     expect((await beat(job.callId, claimToken)).body.error.code).toBe('already_answered');
   });
 
-  test('[X2] a worker that fails says so, and the agent is told the error', async () => {
+  test('a worker that fails says so, and the agent is told the error', async () => {
     const job = await openJob(api, await api.agent());
     const { claimToken } = (await claim(job.callId)).body;
     expect((await answer(job, { error: 'The crane broke.', claimToken })).status).toBe(200);
@@ -111,7 +111,7 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
     expect(await lapse()).toBe(0);
   });
 
-  test('[X2] progress goes to the space of the card and to the other workers, up to a limit', async () => {
+  test('progress goes to the space of the card and to the other workers, up to a limit', async () => {
     const ada = await api.person();
     const agentId = await api.agent();
     const spaceId = await api.space(ada, agentId);
@@ -140,7 +140,7 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
     expect([flood.status, flood.body.error.code]).toEqual([413, 'too_large']);
   });
 
-  test('[X2] a job that expired or was cancelled is over for its worker', async () => {
+  test('a job that expired or was cancelled is over for its worker', async () => {
     const [one, other] = [
       await openJob(api, await api.agent(), { expiresAt: LATER }),
       await openJob(api, await api.agent()),
@@ -162,7 +162,7 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
     expect(await eventsOf(other.agentId)).toEqual(['job.available', 'job.claimed', 'job.ended']);
   });
 
-  test('[X2] a call that people answer is no job, and strangers are not told that a job exists', async () => {
+  test('a call that people answer is no job, and strangers are not told that a job exists', async () => {
     const agentId = await api.agent();
     const card = await openJob(api, agentId, { isJob: false });
     expect((await claim(card.callId)).status).toBe(404);
@@ -185,7 +185,7 @@ describe.each(databases)('the claim of a job on $kind', ({ create }) => {
     ).toBe(403);
   });
 
-  test('[X2] operators see who works on what, and never the token', async () => {
+  test('operators see who works on what, and never the token', async () => {
     const job = await openJob(api, await api.agent());
     const { claimToken, claimedUntil } = (await claim(job.callId, 'crane-7')).body;
     const { items } = (await api.call('GET', `/api/pending?agentId=${job.agentId}`)).body;

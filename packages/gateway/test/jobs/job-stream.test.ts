@@ -52,7 +52,7 @@ describe.each(databases)('the stream of jobs on $kind', ({ create }) => {
     expect((await again.next())?.data.callId).toBe(third.callId);
   });
 
-  test('[X2] the stream of jobs is for secret keys, of an agent that exists', async () => {
+  test('the stream of jobs is for secret keys, of an agent that exists', async () => {
     const agentId = await api.agent();
     expect((await follow(agentId, { secret: await api.tokenOf(await api.person()) })).status).toBe(403);
     expect((await follow('nobody')).status).toBe(404);

@@ -117,7 +117,7 @@ describeIdleWorld('announcements by webhook', ({ world }) => {
     expect(JSON.parse(site.requests[1]?.body ?? '')).toMatchObject({ callId, claims: 1 });
   });
 
-  test('[X2] without a webhook nothing is sent, and nothing stays due', async () => {
+  test('without a webhook nothing is sent, and nothing stays due', async () => {
     await using site = await startWebSite();
     await using outgoing = outgoingTo(site);
     const callId = await openJob(await world.agent('Dock'));
@@ -145,7 +145,7 @@ describe('the webhook of an agent in its configuration', () => {
     [{ url: 'https://u:p@a.example/', signingSecret: '${env.K}' }, 'jobs.webhook.url'],
     [{ url: 'https://a.example/', signingSecret: 'plain' }, 'jobs.webhook.signingSecret'],
     [{ url: 'https://a.example/' }, 'jobs.webhook.signingSecret'],
-  ])('[X1] %j is refused with its path', async (webhook, path) => {
+  ])('%j is refused with its path', async (webhook, path) => {
     const agents = [{ name: 'Dock', instructions: '', jobs: { webhook } }];
     await expect(startTestGateway({ agents: agents as never })).rejects.toThrow(`agents[0].${path}`);
   });

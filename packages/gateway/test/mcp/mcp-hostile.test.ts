@@ -94,7 +94,7 @@ test('[X7] a server that repeats its secrets leaves none in database, requests a
   for (const [form, text] of formsOf(SECRET)) expect([form, everything.includes(text)]).toEqual([form, false]);
 });
 
-test('a server that redirects to another origin gets no credentials there, and one to an inner address nothing', async () => {
+test('[X8] a server that redirects to another origin gets no credentials there, and one to an inner address nothing', async () => {
   await using other = await startWebSite();
   await using inner = await startWebSite();
   const headers = { Authorization: 'Bearer ${env.API_KEY}' };
@@ -119,7 +119,7 @@ test('a server that redirects to another origin gets no credentials there, and o
   expect(inner.requests).toEqual([]);
 });
 
-test('a server on an inner address is not connected to, unless egress.allow opens it', async () => {
+test('[X8] a server on an inner address is not connected to, unless egress.allow opens it', async () => {
   const files = await serverFiles();
   await using site = await startHttpServer(files);
   await using agent = await startMcpAgent([{ name: 'web', transport: 'http', url: site.url }]);

@@ -57,7 +57,7 @@ describe.each(databases)('configured middleware on $kind', ({ create }) => {
     expect(ran).toHaveLength(1);
   });
 
-  test('[X21] the cache has nothing of a tool as it was before a change', async () => {
+  test('the cache has nothing of a tool as it was before a change', async () => {
     gateway = await startRegistryGateway(database);
     const body = {
       name: 'rate',

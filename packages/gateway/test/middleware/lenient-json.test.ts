@@ -46,7 +46,7 @@ describe('almost JSON', () => {
       ]);
   });
 
-  test('[X22] a long text takes no longer than it is long', () => {
+  test('a long text is read in time that grows with its length alone', () => {
     const startedAt = performance.now();
     for (const filler of [' ', '\n', '/*', '//', '{', '"', "'", '\\', '`'])
       for (const text of [

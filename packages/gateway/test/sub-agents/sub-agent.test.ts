@@ -181,7 +181,7 @@ describe('a sub-agent', () => {
     expect(expert.requests).toHaveLength(3);
   });
 
-  test('[X12] a large output of one of its tools is cut before its model reads it', async () => {
+  test('a large output of one of its tools is cut before its model reads it', async () => {
     const expert = scriptedModel((request) => (resultsOf(request).length === 0 ? { toolName: 'dump' } : 'Read.'));
     const dump = tool({ description: 'Dumps.', inputSchema: z.object({}), execute: () => 'x'.repeat(50_000) });
     await using gateway = await startWith({
@@ -196,7 +196,7 @@ describe('a sub-agent', () => {
     expect(text).toContain('[output dropped');
   });
 
-  test('[X12] a terminal tool of the sub-agent gives its output, and does not end the run of the caller', async () => {
+  test('[R42] a terminal tool of the sub-agent gives its output, and does not end the run of the caller', async () => {
     const report = tool({
       description: 'Reports.',
       inputSchema: z.object({ km: z.number() }),
@@ -214,7 +214,7 @@ describe('a sub-agent', () => {
     expect(model.requests).toHaveLength(2);
   });
 
-  test('[X12] a tool that waits for somebody is refused where it is written, and fails the call where it is named', async () => {
+  test('a tool that waits for somebody is refused where it is written, and fails the call where it is named', async () => {
     const inline = ask({ agentConfig: { instructions: '', tools: [{ name: 'confirm', executionType: 'space' }] } });
     await expect(startTestGateway({ tools: { ask: inline } })).rejects.toThrow(
       'tools.ask.execution.agentConfig.tools[0].executionType is of no use to a sub-agent',

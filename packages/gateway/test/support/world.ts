@@ -27,7 +27,7 @@ export interface World {
   readonly store: Store;
   readonly worker: Worker;
   readonly logs: LogEntry[];
-  /** Threads in the order in which they were to be woken, with `@` and a time, or with `@urgent`. */
+  /** Threads in the order in which they were to be woken; urgent ones with `@urgent`. */
   readonly wakes: string[];
   /** What was published, in order. */
   readonly told: StreamEvent[];
@@ -86,7 +86,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   return worldOf({ services, worker, logs, wakes, told });
 }
 
-/** Limits under which a test has not to wait. */
+/** Short times, so that tests need not wait. */
 const QUICK = { sweepMs: 100, retryMs: 20, graceMs: 5_000 };
 
 function worldOf(parts: Pick<World, 'services' | 'worker' | 'logs' | 'wakes' | 'told'>): World {

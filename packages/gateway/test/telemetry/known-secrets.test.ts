@@ -54,7 +54,7 @@ describe('known secrets', () => {
     expect(known.removeFrom('secret-12345 secret-1')).toBe('[redacted] [redacted]');
   });
 
-  test('[X7] a text of a million backslashes or percent signs takes no long time', () => {
+  test('secrets are removed from a long text of backslashes or percent signs in seconds', () => {
     const known = new KnownSecrets(['\\"\\"\\"\\"secret', 'plain-secret', '%25%25%25']);
     const startedAt = performance.now();
     for (const unit of ['\\', '%25', '\\u', 'p', '\\"']) known.removeFrom(unit.repeat(300_000));

@@ -33,7 +33,7 @@ describe.each(databases)('the tool registry on $kind', ({ create }) => {
   const remove = (gateway: RegistryGateway, path: string): Promise<Response> =>
     gateway.request(path, undefined, { method: 'DELETE' });
 
-  test('[X1] a registered tool is called by the agents that name it, by name or by id, and they use a change in their next cycle', async () => {
+  test('[G15] a registered tool is called by the agents that name it, by name or by id, and they use a change in their next cycle', async () => {
     const gateway = await start();
     const made = await gateway.api('/api/tools', fixed('weather', 'sunny'));
     expect(made).toMatchObject({ name: 'weather', source: 'api', version: 1, usedBy: [] });
