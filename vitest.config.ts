@@ -13,6 +13,8 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     // Many tests wait for other processes: on two cores one worker would leave both idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    // No module of ours keeps state that a test could leave behind, so a worker loads them once (decision 0130).
+    isolate: false,
     // Packages run from source: the same files that `npm start` runs, no build in between.
     projects: [
       { extends: true, test: { name: 'core', include: ['packages/core/test/**/*.test.ts'] } },
