@@ -66,7 +66,9 @@ async function markInboxDead(tx: Tx, agentId: string): Promise<void> {
   await tx.db
     .updateTable('inbox_events')
     .set({ status: 'dead', error: toJson({ code: 'agent_deleted', message: 'The agent was deleted.' }) })
-    .where('agent_id', '=', agentId)
+    .where('agent_id', 'in', (eb) =>
+      eb.selectFrom('threads').select('threads.id').where('threads.agent_id', '=', agentId),
+    )
     .where('status', 'in', ['pending', 'claimed', 'withheld'])
     .execute();
 }
