@@ -210,7 +210,8 @@ export class CycleJournal implements Journal {
     this.#rows.push(...writes.flatMap((one) => (one.kind === 'entry' ? [toRow(one)] : [])));
     for (const { callId, spaceId } of applied.refusedCards) this.#decide({ type: 'card-refused', callId, spaceId });
     const end = writes.find(isEnd);
-    if (end !== undefined) this.#decide({ type: 'run-closed', as: end.as, thread: applied.thread, rows: this.#rows });
+    const { thread, waiting } = applied;
+    if (end !== undefined) this.#decide({ type: 'run-closed', as: end.as, thread, waiting, rows: this.#rows });
     return applied;
   }
 }

@@ -24,7 +24,10 @@ export function decide(
   // The run has ended: what is still reported of its turn is shown to nobody.
   if (state.status === 'ended') return [state, []];
   if (event.type === 'run-closed')
-    return [{ status: 'ended', as: event.as, thread: event.thread, transcript: event.rows }, []];
+    {
+    const { as, thread, waiting, rows: transcript } = event;
+    return [{ status: 'ended', as, thread, waiting, transcript }, []];
+  }
   return decideRunning(state, event, context);
 }
 
