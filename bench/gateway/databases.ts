@@ -6,6 +6,7 @@ import { openPostgresStore } from '../../packages/gateway/src/ports/store/postgr
 import { openSqliteStore } from '../../packages/gateway/src/ports/store/sqlite-store.ts';
 import { type PostgresServer, startPostgres } from '../../packages/gateway/test/support/postgres-server.ts';
 import { type Filling, fillingOf } from './filling.ts';
+import { STATEMENT_SETTINGS } from './statement-times.ts';
 
 /** Where a gateway keeps everything: what its settings say, and a way in for whoever prepares or counts. */
 export interface BenchDatabase {
@@ -34,7 +35,7 @@ export function openDatabases(): BenchDatabases {
       return { settings: { home }, open };
     },
     async postgres() {
-      server ??= startPostgres();
+      server ??= startPostgres(STATEMENT_SETTINGS);
       const url = await (await server).createDatabase();
       const open = async (): Promise<Filling> =>
         fillingOf(await openPostgresStore({ url, connections: 2 }), createEngine());

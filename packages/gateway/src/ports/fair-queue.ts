@@ -1,28 +1,42 @@
-/** After this many urgent items in a row one of the others goes first: urgent ones may never stop coming. */
-const MAX_URGENT_IN_A_ROW = 8;
+/** After this many items that went ahead of others, one of the others goes: those that go ahead may never stop coming. */
+const MAX_IN_A_ROW = 8;
 
-/** Items in the order in which they were added, urgent ones (a person waits for them) first. */
-export class FairQueue<T extends { readonly isUrgent: boolean }> {
-  readonly #urgent = new Map<unknown, T>();
-  readonly #others = new Map<unknown, T>();
-  #urgentInARow = 0;
+interface Queued<T> {
+  readonly item: T;
+  readonly key: unknown;
+  /** Counts the items in the order in which they were added. */
+  readonly place: number;
+}
+
+/**
+ * Items by rank, 0 first, and within a rank in the order in which they were added. Nobody starves: after eight items that went ahead
+ * of others, the oldest of the others goes.
+ */
+export class FairQueue<T extends { readonly rank: number }> {
+  readonly #ranks: Map<unknown, Queued<T>>[];
+  #places = 0;
+  #inARow = 0;
+
+  constructor({ ranks }: { readonly ranks: number }) {
+    this.#ranks = Array.from({ length: ranks }, () => new Map());
+  }
 
   get size(): number {
-    return this.#urgent.size + this.#others.size;
+    return this.#ranks.reduce((sum, { size }) => sum + size, 0);
   }
 
-  get hasOthers(): boolean {
-    return this.#others.size > 0;
+  has(rank: number): boolean {
+    return (this.#ranks[rank]?.size ?? 0) > 0;
   }
 
-  /** Replaces an item of the same key. */
+  /** Replaces an item of the same key in another rank. */
   add(item: T, key: unknown = item): void {
-    this.#others.delete(key);
-    (item.isUrgent ? this.#urgent : this.#others).set(key, item);
+    for (const [rank, items] of this.#ranks.entries()) if (rank !== item.rank) items.delete(key);
+    this.#ranks[item.rank]?.set(key, { item, key, place: this.#places++ });
   }
 
   get(key: unknown): T | undefined {
-    return this.#urgent.get(key) ?? this.#others.get(key);
+    return this.#ranks.find((items) => items.has(key))?.get(key)?.item;
   }
 
   /** The item whose turn it is, among those that may go. */
@@ -34,16 +48,28 @@ export class FairQueue<T extends { readonly isUrgent: boolean }> {
   take(mayGo?: (item: T) => boolean): T | undefined {
     const found = this.#find(mayGo);
     if (found === undefined) return undefined;
-    const { item, key } = found;
-    (item.isUrgent ? this.#urgent : this.#others).delete(key);
-    this.#urgentInARow = item.isUrgent ? this.#urgentInARow + 1 : 0;
+    const { item, key, wentAhead } = found;
+    this.#inARow = wentAhead ? this.#inARow + 1 : 0;
+    this.#ranks[item.rank]?.delete(key);
     return item;
   }
 
-  #find(mayGo: (item: T) => boolean = () => true): { readonly item: T; readonly key: unknown } | undefined {
-    const urgentFirst = this.#urgentInARow < MAX_URGENT_IN_A_ROW;
-    for (const items of urgentFirst ? [this.#urgent, this.#others] : [this.#others, this.#urgent])
-      for (const [key, item] of items) if (mayGo(item)) return { item, key };
-    return undefined;
+  #find(mayGo: (item: T) => boolean = () => true): (Queued<T> & { readonly wentAhead: boolean }) | undefined {
+    let first: Queued<T> | undefined;
+    let oldestBehind: Queued<T> | undefined;
+    for (const items of this.#ranks) {
+      const queued = firstOf(items, mayGo);
+      if (queued === undefined) continue;
+      if (first === undefined) first = queued;
+      else if (oldestBehind === undefined || queued.place < oldestBehind.place) oldestBehind = queued;
+    }
+    if (first === undefined) return undefined;
+    if (oldestBehind === undefined) return { ...first, wentAhead: false };
+    return this.#inARow < MAX_IN_A_ROW ? { ...first, wentAhead: true } : { ...oldestBehind, wentAhead: false };
   }
+}
+
+function firstOf<T>(items: ReadonlyMap<unknown, Queued<T>>, mayGo: (item: T) => boolean): Queued<T> | undefined {
+  for (const queued of items.values()) if (mayGo(queued.item)) return queued;
+  return undefined;
 }

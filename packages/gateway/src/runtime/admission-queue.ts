@@ -1,7 +1,18 @@
 import { FairQueue } from '../ports/fair-queue.ts';
 
-interface QueuedThread {
+/** Why a thread waits to start a cycle. */
+export interface Wait {
+  /** A person waits for it. */
   readonly isUrgent: boolean;
+  /** It just had a cycle, and more events wait for it. */
+  readonly hadTurn?: boolean;
+}
+
+/** The ranks of the queue. */
+const [WOKEN_BY_PERSON, NEXT_FOR_PERSON, OTHER] = [0, 1, 2] as const;
+
+interface QueuedThread extends Wait {
+  readonly rank: typeof WOKEN_BY_PERSON | typeof NEXT_FOR_PERSON | typeof OTHER;
   /** True for a thread that needs a slot; false for one that holds a slot already and waits for its next cycle. */
   readonly needsSlot: boolean;
   readonly admit: () => void;
@@ -21,17 +32,27 @@ const BURST = 8;
 const REFILL_MS = 2;
 /** One more thread is admitted after this time, however busy the store is: work other than threads may keep it busy for ever. */
 const MAX_WAIT_MS = 20;
+/** How many threads are between their admission and the end of their first transaction, which claims their work. */
+const MAX_STARTING = 8;
 
 /**
- * Limits how many threads run, and how fast they start: urgent threads (a person waits for them) first, the others as fast as the
- * store keeps up. If all started at once they would only wait for each other inside the store, and every later thread would wait
- * behind all of them.
+ * Limits how many cycles run, and how fast they start. If all started at once they would wait for each other inside the store, where
+ * nobody can be let ahead; so few start at a time, and the others wait here, in this order:
+ *
+ * 1. threads that a person woke: they had nothing to do until now
+ * 2. threads that just had a cycle and have more for people: one cycle each, in turn
+ * 3. all others, and only while the store keeps up
+ *
+ * So an agent that gets a single message does not wait for those who have thousands, only for messages that came before its own.
  */
 export class AdmissionQueue {
   readonly #isBusy: () => boolean;
   readonly #now: () => number;
   #freeSlots: number;
-  readonly #queue = new FairQueue<QueuedThread>();
+  readonly #queue = new FairQueue<QueuedThread>({ ranks: 3 });
+  #starting = 0;
+  /** When the last thread was admitted. */
+  #startedAt = Number.NEGATIVE_INFINITY;
   #allowance = BURST;
   /** When the last thread that is not urgent was admitted. */
   #admittedAt = Number.NEGATIVE_INFINITY;
@@ -43,9 +64,15 @@ export class AdmissionQueue {
     this.#now = now;
   }
 
-  /** Resolves when the thread has a slot. The caller gives it back with `release`. */
-  acquire(threadId: string, { isUrgent }: { isUrgent: boolean }): Promise<void> {
-    return this.#enqueue(threadId, { needsSlot: true, isUrgent });
+  /** Resolves when the thread has a slot. The caller says when it has `started`, and gives the slot back with `release`. */
+  acquire(threadId: string, { isUrgent, hadTurn = false }: Wait): Promise<void> {
+    return this.#enqueue(threadId, { needsSlot: true, isUrgent, hadTurn });
+  }
+
+  /** An admitted thread has claimed its work, or found none. */
+  started(): void {
+    this.#starting--;
+    this.#admitThreads();
   }
 
   release(): void {
@@ -53,16 +80,17 @@ export class AdmissionQueue {
     this.#admitThreads();
   }
 
-  /** Resolves when a thread that holds a slot may start its next cycle. */
-  nextTurn(threadId: string, { isUrgent }: { isUrgent: boolean }): Promise<void> {
-    return this.#enqueue(threadId, { needsSlot: false, isUrgent });
+  /** Resolves when a thread that holds a slot may start its next cycle. The caller says when it has `started`. */
+  nextTurn(threadId: string, { isUrgent }: Wait): Promise<void> {
+    return this.#enqueue(threadId, { needsSlot: false, isUrgent, hadTurn: true });
   }
 
   /** Makes a queued thread urgent. */
   prioritize(threadId: string): void {
     const queued = this.#queue.get(threadId);
     if (queued === undefined || queued.isUrgent) return;
-    this.#queue.add({ ...queued, isUrgent: true }, threadId);
+    const wait = { ...queued, isUrgent: true };
+    this.#queue.add({ ...wait, rank: rankOf(wait) }, threadId);
     this.#admitThreads();
   }
 
@@ -73,9 +101,9 @@ export class AdmissionQueue {
     clearTimeout(this.#timer);
   }
 
-  #enqueue(threadId: string, thread: Omit<QueuedThread, 'admit'>): Promise<void> {
+  #enqueue(threadId: string, thread: Omit<QueuedThread, 'admit' | 'rank'>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#queue.add({ ...thread, admit: resolve }, threadId);
+    this.#queue.add({ ...thread, rank: rankOf(thread), admit: resolve }, threadId);
     this.#admitThreads();
     return promise;
   }
@@ -83,25 +111,39 @@ export class AdmissionQueue {
   #admitThreads(): void {
     for (let thread = this.#takeNext(); thread !== undefined; thread = this.#takeNext()) {
       if (thread.needsSlot) this.#freeSlots--;
+      this.#starting++;
+      this.#startedAt = this.#now();
       if (!thread.isUrgent) {
         this.#allowance--;
         this.#admittedAt = this.#now();
       }
       thread.admit();
     }
-    if (this.#queue.hasOthers || this.#allowance < BURST)
+    const isHeldUp = this.#queue.size > 0 && this.#starting >= MAX_STARTING;
+    if (isHeldUp || this.#queue.has(OTHER) || this.#allowance < BURST)
       this.#timer ??= setTimeout(() => this.#refillAllowance(), REFILL_MS);
   }
 
   #takeNext(): QueuedThread | undefined {
-    const mayAdmitOther = this.#queue.hasOthers && this.#mayAdmitOther();
+    if (!this.#mayStart()) return undefined;
+    const mayAdmitOther = this.#queue.has(OTHER) && this.#mayAdmitOther();
     return this.#queue.take(
       ({ needsSlot, isUrgent }) => (isUrgent || mayAdmitOther) && (!needsSlot || this.#freeSlots > 0),
     );
   }
 
+  /** A claim may wait for a lock for seconds: then the others go on one by one. */
+  #mayStart(): boolean {
+    if (this.#isOpen || this.#starting < MAX_STARTING) return true;
+    return this.#now() - this.#startedAt > MAX_WAIT_MS;
+  }
+
+  get #isOpen(): boolean {
+    return this.#freeSlots === Number.POSITIVE_INFINITY;
+  }
+
   #mayAdmitOther(): boolean {
-    if (this.#freeSlots === Number.POSITIVE_INFINITY) return true;
+    if (this.#isOpen) return true;
     if (this.#allowance <= 0) return false;
     return !this.#isBusy() || this.#now() - this.#admittedAt > MAX_WAIT_MS;
   }
@@ -111,4 +153,9 @@ export class AdmissionQueue {
     this.#allowance = BURST;
     this.#admitThreads();
   }
+}
+
+function rankOf({ isUrgent, hadTurn = false }: Wait): QueuedThread['rank'] {
+  if (!isUrgent) return OTHER;
+  return hadTurn ? NEXT_FOR_PERSON : WOKEN_BY_PERSON;
 }

@@ -5,7 +5,7 @@ import { cancelRequested } from '../domain/runs/request-cancel.ts';
 import type { Services } from '../ports/services.ts';
 import { StoreUnavailable } from '../ports/store/store-error.ts';
 import { type ActiveThread, createActiveThread, runOnThread } from './active-thread.ts';
-import { AdmissionQueue } from './admission-queue.ts';
+import { AdmissionQueue, type Wait } from './admission-queue.ts';
 import { atMost } from './at-most.ts';
 import { BackgroundTasks } from './background-tasks.ts';
 import type { Cycle } from './cycle/cycle.ts';
@@ -21,7 +21,7 @@ import { releaseThread } from './lease/release-thread.ts';
 import { renewLeases } from './lease/renew-leases.ts';
 
 /** A thread that is about to be claimed. */
-interface PendingWake {
+interface PendingWake extends Wait {
   wokenAgain: boolean;
   isUrgent: boolean;
   readonly done: Promise<void>;
@@ -84,7 +84,7 @@ export class Worker {
   }
 
   /** Resolves once the thread is claimed or there is nothing to claim. `isUrgent`: a person waits for it. */
-  async wake(threadId: string, { isUrgent = false }: { isUrgent?: boolean } = {}): Promise<void> {
+  async wake(threadId: string, { isUrgent = false, hadTurn = false }: Partial<Wait> = {}): Promise<void> {
     const known = this.#active.get(threadId) ?? this.#pendingWakes.get(threadId);
     if (known !== undefined) {
       known.wokenAgain = true;
@@ -92,7 +92,7 @@ export class Worker {
     }
     if (known !== undefined || this.#isStopping) return;
     const { promise: done, resolve } = Promise.withResolvers<void>();
-    const pendingWake: PendingWake = { wokenAgain: false, isUrgent, done };
+    const pendingWake: PendingWake = { wokenAgain: false, isUrgent, hadTurn, done };
     this.#pendingWakes.set(threadId, pendingWake);
     await this.#claimWhenAdmitted(threadId, pendingWake);
     this.#pendingWakes.delete(threadId);
@@ -124,6 +124,8 @@ export class Worker {
       this.#admission.release();
       if (!(error instanceof StoreUnavailable))
         this.#services.logger.error(`Thread ${threadId} could not be claimed.`, error);
+    } finally {
+      this.#admission.started();
     }
   }
 
@@ -184,7 +186,7 @@ export class Worker {
       this.#active.delete(threadId);
       this.#admission.release();
     }
-    if (thread.wokenAgain) await this.wake(threadId, thread);
+    if (thread.wokenAgain) await this.wake(threadId, { isUrgent: thread.isUrgent, hadTurn: true });
   }
 
   /** Returns true if there may be more to do. */
@@ -198,18 +200,18 @@ export class Worker {
         await releaseThread(this.#services, thread.lease);
         return false;
       }
-      if (claimedCycle === undefined) {
-        thread.wokenAgain = false;
-        thread.isUrgent = false;
-      }
       const cycle = claimedCycle ?? (await this.#nextCycle(thread));
       if (cycle === undefined) return false;
       // Claimed while the worker was stopping: the run is left as it is, and the thread is released in the next round.
       if (this.#isInterrupted) return true;
       this.#transcriptCache.forget(thread.lease.threadId);
-      const { transcript: rows, thread: held } = await runOnThread(this.#services, this.#registry, thread, cycle);
-      if (rows !== 'unknown') this.#transcriptCache.put({ lease: cycle.lease, rows });
-      return held === 'held';
+      const ended = await runOnThread(this.#services, this.#registry, thread, cycle);
+      if (ended.transcript !== 'unknown') this.#transcriptCache.put({ lease: cycle.lease, rows: ended.transcript });
+      if (ended.thread === 'held') return true;
+      // Others get their turn before the next cycle of this thread.
+      thread.wokenAgain ||= ended.waiting !== 'nothing';
+      thread.isUrgent ||= ended.waiting === 'urgent';
+      return false;
     } catch (error) {
       // The last write has ended by now, and may have released the thread.
       if (error instanceof JournalStalled) thread.isCommitUnknown = true;
@@ -228,12 +230,18 @@ export class Worker {
   async #nextCycle(thread: ActiveThread): Promise<Cycle | undefined> {
     const { leaseMs } = this.#services.limits;
     const reclaim = thread.isCommitUnknown ? { owner: this.#owner, leaseMs } : undefined;
-    const cycle = await nextCycle(this.#services, this.#registry, thread.lease, {
-      transcriptCache: this.#transcriptCache,
-      reclaim,
-    });
-    thread.isCommitUnknown = false;
-    return cycle;
+    thread.wokenAgain = false;
+    thread.isUrgent = false;
+    try {
+      const cycle = await nextCycle(this.#services, this.#registry, thread.lease, {
+        transcriptCache: this.#transcriptCache,
+        reclaim,
+      });
+      thread.isCommitUnknown = false;
+      return cycle;
+    } finally {
+      this.#admission.started();
+    }
   }
 
   async #renewLeases(): Promise<void> {

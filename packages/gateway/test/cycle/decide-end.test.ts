@@ -15,7 +15,7 @@ const stopped = (more: Partial<Extract<CycleEvent, { type: 'turn-stopped' }>> = 
 
 test('a turn that stops ends the run and releases the thread if nothing waits', () => {
   const { writes, state } = decided(inHall, stopped());
-  expect(kinds(writes)).toEqual(['entry', 'close-run', 'release-if-idle']);
+  expect(kinds(writes)).toEqual(['entry', 'close-run', 'release-thread']);
   expect(writes[1]).toMatchObject({ as: 'completed', usage, announcedSpaceId: 'hall' });
   // It has ended when that is durable, and not before.
   expect(state.status).toBe('running');
@@ -34,7 +34,7 @@ test('a turn that stops takes back what is still shown', () => {
     'hall tool-call.cancelled',
     'entry',
     'close-run',
-    'release-if-idle',
+    'release-thread',
   ]);
 });
 
@@ -53,9 +53,9 @@ test('a run whose cancel was accepted in its last step ends as cancelled with th
 });
 
 test('a run is ended once that is committed, and what is reported afterwards changes nothing', () => {
-  const closed: CycleEvent = { type: 'run-closed', as: 'completed', thread: 'released', rows: [] };
+  const closed: CycleEvent = { type: 'run-closed', as: 'completed', thread: 'released', waiting: 'nothing', rows: [] };
   const { state, last } = decided(inHall, stopped(), closed, started('late', 'shown'));
-  expect(state).toEqual({ status: 'ended', as: 'completed', thread: 'released', transcript: [] });
+  expect(state).toEqual({ status: 'ended', as: 'completed', thread: 'released', waiting: 'nothing', transcript: [] });
   expect(last).toEqual([]);
 });
 

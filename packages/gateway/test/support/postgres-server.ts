@@ -14,7 +14,8 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
+/** `settings` are those of the server's configuration file. */
+export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), 'lastcall-postgres-'));
   // The server runs as a user of its own, who must get through to its files.
   await chmod(folder, 0o755);
@@ -28,7 +29,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     persistent: true,
     // PostgreSQL refuses to run as the superuser, which CI machines often are.
     createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ['-c', 'max_connections=300'],
+    postgresFlags: Object.entries({ max_connections: '300', ...settings }).flatMap(([name, to]) => ['-c', `${name}=${to}`]),
     onLog: () => {},
     onError: () => {},
   });

@@ -1,14 +1,18 @@
 import { expect, test } from 'vitest';
-import { AdmissionQueue } from '../../src/runtime/admission-queue.ts';
+import { AdmissionQueue, type Wait } from '../../src/runtime/admission-queue.ts';
 
 const urgent = { isUrgent: true };
+const urgentAgain = { isUrgent: true, hadTurn: true };
 const other = { isUrgent: false };
 
-/** The names of the admitted threads, in order. */
-function follow(queue: AdmissionQueue) {
+/** The names of the admitted threads, in order. They start at once, unless the test says otherwise. */
+function follow(queue: AdmissionQueue, { start = () => queue.started() }: { start?: () => void } = {}) {
   const admitted: string[] = [];
-  const acquire = (name: string, options = other): void =>
-    void queue.acquire(name, options).then(() => void admitted.push(name));
+  const acquire = (name: string, wait: Wait = other): void =>
+    void queue.acquire(name, wait).then(() => {
+      admitted.push(name);
+      start();
+    });
   return { admitted, acquire };
 }
 
@@ -74,7 +78,8 @@ test('urgent threads that never stop coming do not starve the others', async () 
   for (let index = 0; index < 20; index++) queue.release();
   await settled();
   expect(admitted).toHaveLength(21);
-  expect(admitted.indexOf('other')).toBe(8);
+  // The first one went before it came, and eight ahead of it.
+  expect(admitted.indexOf('other')).toBe(9);
 });
 
 test('many threads are admitted in small bursts, so that the store is asked in between', async () => {
@@ -99,4 +104,67 @@ test('after admitAll no thread waits', async () => {
   acquire('c');
   await settled();
   expect(admitted.toSorted()).toEqual(['a', 'b', 'c']);
+});
+
+test('a thread that a person woke goes before those that had a cycle and have more to do', async () => {
+  const queue = new AdmissionQueue({ slots: 1, isBusy: () => false });
+  const { admitted, acquire } = follow(queue);
+  acquire('runs now', urgent);
+  for (const name of ['busy 1', 'busy 2', 'busy 3']) acquire(name, urgentAgain);
+  acquire('idle', urgent);
+  acquire('idle too', urgent);
+  for (let index = 0; index < 5; index++) queue.release();
+  await settled();
+  expect(admitted).toEqual(['runs now', 'idle', 'idle too', 'busy 1', 'busy 2', 'busy 3']);
+});
+
+test('threads that have more to do take turns, one cycle each', async () => {
+  const queue = new AdmissionQueue({ slots: 1, isBusy: () => false });
+  const { admitted, acquire } = follow(queue);
+  for (const name of ['a', 'b', 'c']) acquire(name, urgentAgain);
+  for (const name of ['a', 'b', 'c', 'a', 'b']) {
+    await settled();
+    queue.release();
+    acquire(name, urgentAgain);
+  }
+  await settled();
+  expect(admitted).toEqual(['a', 'b', 'c', 'a', 'b', 'c']);
+});
+
+test('threads that people keep waking do not starve those that have more to do', async () => {
+  const queue = new AdmissionQueue({ slots: 1, isBusy: () => false });
+  const { admitted, acquire } = follow(queue);
+  acquire('runs now', urgent);
+  acquire('other');
+  acquire('busy', urgentAgain);
+  for (let index = 0; index < 30; index++) acquire(`idle ${index}`, urgent);
+  for (let index = 0; index < 32; index++) queue.release();
+  await settled();
+  expect(admitted.indexOf('other')).toBe(9);
+  expect(admitted.indexOf('busy')).toBe(18);
+});
+
+test('few threads start at a time, and one that comes later is let ahead of those that wait', async () => {
+  const queue = new AdmissionQueue({ slots: 100, isBusy: () => false, now: () => 0 });
+  const { admitted, acquire } = follow(queue, { start: () => {} });
+  for (let index = 0; index < 20; index++) acquire(`busy ${index}`, urgentAgain);
+  acquire('idle', urgent);
+  await settled();
+  expect(admitted).toHaveLength(8);
+  queue.started();
+  await settled();
+  expect(admitted.slice(8)).toEqual(['idle']);
+});
+
+test('threads that cannot start do not hold up the others for ever', async () => {
+  let now = 0;
+  const queue = new AdmissionQueue({ slots: 100, isBusy: () => false, now: () => now });
+  const { admitted, acquire } = follow(queue, { start: () => {} });
+  for (let index = 0; index < 10; index++) acquire(`stuck ${index}`, urgent);
+  await settled();
+  expect(admitted).toHaveLength(8);
+  now += 21;
+  await expect.poll(() => admitted.length, PATIENCE).toBe(9);
+  now += 21;
+  await expect.poll(() => admitted.length, PATIENCE).toBe(10);
 });

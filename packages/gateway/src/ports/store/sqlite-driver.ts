@@ -42,7 +42,8 @@ class LocklessCompiler extends SqliteQueryCompiler {
 
 /** A transaction or a statement that waits for the connection. */
 interface Waiting {
-  readonly isUrgent: boolean;
+  /** 0 for what is urgent. */
+  readonly rank: 0 | 1;
   /** True for a transaction, which may be committed together with others. */
   readonly isMember: boolean;
   readonly go: () => void;
@@ -56,7 +57,7 @@ export class SqliteDriver implements Driver {
   readonly connection: SqliteConnection;
   readonly #database: DatabaseSync;
   readonly #sliceMs: number;
-  readonly #queue = new FairQueue<Waiting>();
+  readonly #queue = new FairQueue<Waiting>({ ranks: 2 });
   #isLent = false;
   /** Since when the connection is used without a pause. */
   #since: number | undefined;
@@ -76,9 +77,9 @@ export class SqliteDriver implements Driver {
   }
 
   /** Resolves when the connection is lent to the caller, who gives it back with `pass` or `goNext`. */
-  turn(waiting: Omit<Waiting, 'go'>): Promise<void> {
+  turn({ isMember, isUrgent }: { readonly isMember: boolean; readonly isUrgent: boolean }): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#queue.add({ ...waiting, go: resolve });
+    this.#queue.add({ isMember, rank: isUrgent ? 0 : 1, go: resolve });
     if (!this.#isLent) {
       this.#isLent = true;
       this.pass();

@@ -5,7 +5,7 @@ import { emit, runChannel, spaceChannel } from '../../domain/streams/emit.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { HeldThread } from '../lease/lease.ts';
-import { releaseIfIdle } from '../lease/release-thread.ts';
+import { releaseAndLook, type Waiting } from '../lease/release-thread.ts';
 import { appendRows } from './append-rows.ts';
 import type { ApplyContext } from './apply-context.ts';
 import { endCall, writeCalls } from './call-rows.ts';
@@ -21,6 +21,7 @@ export interface Applied {
   /** Cards that were not opened, because the agent is no longer in the space. */
   readonly refusedCards: readonly OpenCard['card'][];
   readonly thread: 'released' | 'held';
+  readonly waiting: Waiting;
 }
 
 /**
@@ -36,13 +37,17 @@ export async function applyWrites(
   appendEntries(context, held, writes);
   writeCalls(tx, context.cycle.runId, writes);
   const refusedCards: OpenCard['card'][] = [];
-  let isReleased = (): boolean => false;
+  let released: (() => Waiting) | undefined;
   for (const write of mergeDeltas(writes)) {
-    if (write.kind === 'release-if-idle') isReleased = releaseIfIdle(tx, held.lease);
+    if (write.kind === 'release-thread') released = releaseAndLook(tx, held.lease);
     else if (write.kind !== 'open-card') await applyWrite(context, tx, write);
     else if (!(await openCard(context, tx, write))) refusedCards.push(write.card);
   }
-  return () => ({ refusedCards, thread: isReleased() ? 'released' : 'held' });
+  return () => ({
+    refusedCards,
+    thread: released === undefined ? 'held' : 'released',
+    waiting: released?.() ?? 'nothing',
+  });
 }
 
 function appendEntries({ cycle: { runId } }: ApplyContext, held: HeldThread, writes: readonly Write[]): void {
@@ -55,7 +60,7 @@ export function toRow({ seq, entry, payload }: EntryWrite): { seq: number; kind:
   return { seq, kind: entry, payload };
 }
 
-type PlainWrite = Exclude<Write, { kind: 'open-card' | 'release-if-idle' }>;
+type PlainWrite = Exclude<Write, { kind: 'open-card' | 'release-thread' }>;
 
 async function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): Promise<void> {
   const { services, cycle } = context;

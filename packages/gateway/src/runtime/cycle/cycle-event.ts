@@ -1,6 +1,7 @@
 import type { Entry, Settlement, Stop, Usage } from '@lastcall/core';
 import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import type { Json } from '../../ports/store/tables.ts';
+import type { Waiting } from '../lease/release-thread.ts';
 import type { ShownCall } from './cycle-state.ts';
 import type { SettlementJson } from './settlement-json.ts';
 
@@ -30,6 +31,8 @@ export type CycleEvent =
       readonly type: 'run-closed';
       readonly as: 'completed' | 'cancelled';
       readonly thread: 'released' | 'held';
+      /** What waits for a thread that was released. */
+      readonly waiting: Waiting;
       /** `unknown`: its messages were removed. */
       readonly rows: readonly TranscriptRow[] | 'unknown';
     };

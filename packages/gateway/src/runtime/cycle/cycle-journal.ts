@@ -226,8 +226,9 @@ export class CycleJournal implements Journal {
     this.#rows.push(...writes.flatMap((one) => (one.kind === 'entry' ? [toRow(one)] : [])));
     for (const { callId, spaceId } of applied.refusedCards) this.#decide({ type: 'card-refused', callId, spaceId });
     const end = writes.find(isEnd);
+    const { thread, waiting } = applied;
     const rows = cycle.settings?.save === false ? 'unknown' : this.#rows;
-    if (end !== undefined) this.#decide({ type: 'run-closed', as: end.as, thread: applied.thread, rows });
+    if (end !== undefined) this.#decide({ type: 'run-closed', as: end.as, thread, waiting, rows });
     return applied;
   }
 }

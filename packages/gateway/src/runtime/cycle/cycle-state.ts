@@ -1,4 +1,5 @@
 import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
+import type { Waiting } from '../lease/release-thread.ts';
 import type { AgentPosition } from '../tools/built-in-context.ts';
 
 /**
@@ -33,8 +34,10 @@ export interface ShownCall {
 export interface EndedCycle {
   readonly status: 'ended';
   readonly as: 'completed' | 'failed' | 'cancelled';
-  /** `released` together with the end of the run, because there was nothing more to do. */
+  /** `released` together with the end of the run. */
   readonly thread: 'released' | 'held';
+  /** What waits for the thread, if it was released. */
+  readonly waiting: Waiting;
   /** All rows, if the end of the run was the last write. Otherwise the stored transcript may hold more. */
   readonly transcript: readonly TranscriptRow[] | 'unknown';
 }

@@ -20,7 +20,7 @@ export type Write =
     }
   | PendingWrite
   | CloseRunWrite
-  | { readonly kind: 'release-if-idle' };
+  | { readonly kind: 'release-thread' };
 
 /** A row of the transcript. */
 export interface EntryWrite {

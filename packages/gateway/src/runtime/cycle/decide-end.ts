@@ -7,14 +7,14 @@ import { cancelAllShown } from './decide-shown-call.ts';
 import { appendEntry, type Decision, inTurn } from './decision.ts';
 
 /**
- * The turn is over: the run ends, and the thread is released with it if no event waits, so that no other transaction has to look for
- * more. The cycle has ended when that is committed.
+ * The turn is over: the run ends, and the thread is released with it, also if more events wait: other threads get their turn first. A
+ * transcript that is over its budget is compacted before that. The cycle has ended when this is committed.
  */
 export function decideStop(state: RunningCycle, { stop, payload, usage, isOverBudget }: TurnStopped): Decision {
   const as = stop.reason === 'aborted' ? 'cancelled' : 'completed';
   const { announcedSpaceId } = state;
   const end: Write[] = [{ kind: 'close-run', as, stop, usage, announcedSpaceId }];
-  if (!isOverBudget) end.push({ kind: 'release-if-idle' });
+  if (!isOverBudget) end.push({ kind: 'release-thread' });
   return inTurn(
     state,
     (current) => cancelAllShown(current, 'The cycle ended.'),

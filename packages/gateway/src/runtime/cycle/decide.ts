@@ -24,8 +24,10 @@ export function decide(
 ): readonly [state: CycleState, writes: readonly Write[]] {
   // The run has ended: what is still reported of its turn is shown to nobody.
   if (state.status === 'ended') return [state, []];
-  if (event.type === 'run-closed')
-    return [{ status: 'ended', as: event.as, thread: event.thread, transcript: event.rows }, []];
+  if (event.type === 'run-closed') {
+    const { as, thread, waiting, rows: transcript } = event;
+    return [{ status: 'ended', as, thread, waiting, transcript }, []];
+  }
   const [next, writes] = decideRunning(state, event, context);
   const live = context.isRunStreamed === true ? liveEvent(event, context) : undefined;
   return [next, live === undefined ? writes : [...writes, live]];

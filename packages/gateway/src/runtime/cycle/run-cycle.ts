@@ -43,7 +43,7 @@ export async function runCycle(
     services.logger.error(`Cycle ${cycle.number} of agent ${cycle.agent.id} failed.`, safeError);
     await open?.journal.close();
     const as = await failRun(services, cycle, error, registry.redact);
-    const ended: EndedCycle = { status: 'ended', as, thread: 'held', transcript: 'unknown' };
+    const ended: EndedCycle = { status: 'ended', as, thread: 'held', waiting: 'nothing', transcript: 'unknown' };
     count(ended);
     // The cycle may have failed because the transcript is too large. Without compaction all later cycles would fail
     // too.

@@ -138,10 +138,12 @@ export async function fenced<T>(
   lease: Lease,
   work: (tx: Tx, held: HeldThread) => Promise<T>,
 ): Promise<T> {
-  return await store.transaction((tx) => {
+  const fencedWork = (tx: Tx): Promise<T> => {
     tx.send(fence, lease, (error) => (isRowMissing(error) ? new LeaseLost(lease.threadId) : error));
     return work(tx, heldBy(tx, lease));
-  });
+  };
+  // What has begun is finished before more begins: otherwise cycles under way would pile up.
+  return await store.transaction(fencedWork, { isUrgent: true });
 }
 
 /**

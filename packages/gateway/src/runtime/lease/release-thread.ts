@@ -26,31 +26,34 @@ const clearLease = statement((db, { threadId }: Params<{ threadId: string }>) =>
   db.updateTable('threads').set({ lease_owner: null, lease_until: 0 }).where('id', '=', threadId),
 );
 
+/** Events that wait for a thread: for a person, for others, or none. */
+export type Waiting = 'urgent' | 'others' | 'nothing';
+
 /**
- * Releases the thread unless an event waits. The transaction must hold the fence. An event that is written at the same
- * time wakes a worker after the commit. After the commit, the returned function says whether the thread was released.
+ * Releases the thread. The transaction must hold the fence. After the commit, the returned function says what waits for the thread:
+ * whoever tried to claim it before found it held, and leaves its events to the holder. An event that is written at the same time
+ * wakes a worker after the commit.
  */
-export function releaseIfIdle(tx: Tx, { threadId }: Lease): () => boolean {
-  const sent = tx.send(clearLeaseIfIdle, { threadId, now: tx.now() });
-  return () => sent.rows.length > 0;
+export function releaseAndLook(tx: Tx, { threadId }: Lease): () => Waiting {
+  const sent = tx.send(clearLeaseAndLook, { threadId, now: tx.now() });
+  return () => {
+    const priority = sent.rows[0]?.priority ?? undefined;
+    if (priority === undefined) return 'nothing';
+    return priority === 0 ? 'urgent' : 'others';
+  };
 }
 
-const clearLeaseIfIdle = statement((db, { threadId, now }: Params<{ threadId: string; now: number }>) =>
+const clearLeaseAndLook = statement((db, { threadId, now }: Params<{ threadId: string; now: number }>) =>
   db
     .updateTable('threads')
     .set({ lease_owner: null, lease_until: 0 })
     .where('id', '=', threadId)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('inbox_events')
-            .select('inbox_events.id')
-            .where('inbox_events.agent_id', '=', threadId)
-            .where(IS_WAITING)
-            // The release may wait for whoever claims the thread, who leaves the events that came meanwhile to its holder.
-            .where(sql<number>`+available_at`, '<=', nowOrLater(db, now)),
-        ),
-      ),
-    )
-    .returning('threads.id'),
+    .returning(({ selectFrom }) =>
+      selectFrom('inbox_events')
+        .select(({ fn }) => fn.min('inbox_events.priority').as('priority'))
+        .where('inbox_events.agent_id', '=', threadId)
+        .where(IS_WAITING)
+        .where(sql<number>`+available_at`, '<=', nowOrLater(db, now))
+        .as('priority'),
+    ),
 );
