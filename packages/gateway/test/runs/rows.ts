@@ -8,7 +8,7 @@ import type { PendingCallRow, PlanRow, RunRow, TranscriptEntryRow } from '../../
 export async function insertRun(tx: Tx, given: Partial<RunRow> & { thread_id: string }): Promise<string> {
   const row: RunRow = {
     id: newId(),
-    trigger: '{}',
+    trigger: '[]',
     status: 'running',
     stop: null,
     cycle_no: 1,

@@ -19,6 +19,7 @@ import type { Services } from '../../src/ports/services.ts';
 import { fromJson } from '../../src/ports/store/json.ts';
 import type { Store, Tx } from '../../src/ports/store/store.ts';
 import { Worker } from '../../src/runtime/worker.ts';
+import { assertDocumentedEvents } from './check-events.ts';
 import type { Database } from './stores.ts';
 
 /** One gateway without HTTP, upon a real database, with models and tools of the test's own. */
@@ -115,6 +116,8 @@ function worldOf(parts: Pick<World, 'services' | 'worker' | 'logs' | 'wakes' | '
       await worker.stop();
       await services.bus.stop();
       await store.close();
+      // Whatever a test makes the gateway say, the document describes it.
+      assertDocumentedEvents(told);
     },
   };
   return world;

@@ -72,8 +72,8 @@ interface ReadRun extends RunRow {
 }
 
 /** What the run cost, with its sub-agents. */
-function usageOf({ usage, input_tokens, output_tokens, total_tokens }: ReadRun): unknown {
-  const own = usage === null ? undefined : fromJson<Usage | null>(usage);
+function usageOf({ usage, input_tokens, output_tokens, total_tokens }: ReadRun): Usage | undefined {
+  const own = usage === null ? undefined : (fromJson<Usage | null>(usage) ?? undefined);
   if (total_tokens === null) return own;
   return {
     inputTokens: (own?.inputTokens ?? 0) + (input_tokens ?? 0),

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { agentConfigSchema } from '../../../config/agent-config.ts';
 import { findAgent, getAgent, listAgents } from '../../../domain/agents/agent.ts';
 import type { IsKnownTool } from '../../../domain/agents/check-agent-config.ts';
 import { createAgent } from '../../../domain/agents/create-agent.ts';
@@ -12,44 +11,14 @@ import { redrive } from '../../../domain/inbox/redrive.ts';
 import { assertKnownCommands, type IsKnownCommand } from '../../../domain/mcp/assert-known-commands.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, metadataField, pageFields, pageOf } from '../fields.ts';
+import {
+  agentSchema,
+  agentStatusSchema,
+  configJsonSchema,
+  inboxItemSchema,
+  inboxStatusSchema,
+} from '../schemas/agent.ts';
 
-const statusSchema = z.enum(['active', 'paused', 'invalid', 'deleted']);
-
-const agentSchema = z
-  .strictObject({
-    id: z.string(),
-    entityId: z.string(),
-    name: z.string(),
-    status: statusSchema,
-    config: z.record(z.string(), z.unknown()),
-    configVersion: z.int(),
-    activeSpaceId: z.string().optional(),
-    lastError: z.unknown().optional(),
-    createdAt: z.int(),
-    updatedAt: z.int(),
-  })
-  .meta({ id: 'Agent' });
-
-const inboxStatusSchema = z.enum(['pending', 'claimed', 'done', 'dead', 'withheld']);
-
-const inboxItemSchema = z
-  .strictObject({
-    eventId: z.string(),
-    agentId: z.string(),
-    type: z.enum(['space_message', 'tool_result', 'plan', 'service']),
-    status: inboxStatusSchema,
-    priority: z.int(),
-    attempts: z.int(),
-    event: z.unknown(),
-    availableAt: z.int(),
-    runId: z.string().optional(),
-    error: z.unknown().optional(),
-    createdAt: z.int(),
-  })
-  .meta({ id: 'InboxItem' });
-
-/** The configuration's own schema is applied where agents are made, for every way in; here it is shown. */
-const configJsonSchema = z.toJSONSchema(agentConfigSchema, { io: 'input', unrepresentable: 'any' });
 const spaceIds = z.array(idField).max(200).optional();
 
 const newAgentSchema = z.looseObject({ spaceIds, metadata: metadataField.optional() }).meta({
@@ -82,7 +51,7 @@ export function agentEndpoints(
       path: '/api/agents',
       summary: 'List agents',
       access: 'key',
-      query: z.strictObject({ ...pageFields, status: statusSchema.optional() }),
+      query: z.strictObject({ ...pageFields, status: agentStatusSchema.optional() }),
       answer: pageOf(agentSchema),
       handle: ({ query }, tx) => listAgents(tx.db, query),
     }),

@@ -7,38 +7,7 @@ import type { Answerer } from '../../../domain/pending/may-answer.ts';
 import type { Caller } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, pageFields, pageOf } from '../fields.ts';
-
-const statusSchema = z.enum(['pending', 'resolved', 'expired', 'cancelled']);
-
-const pendingSchema = z
-  .strictObject({
-    callId: z.string(),
-    runId: z.string(),
-    agentId: z.string(),
-    spaceId: z.string().optional(),
-    toolName: z.string(),
-    kind: z.enum(['result', 'approval']),
-    input: z.unknown(),
-    display: z.unknown().optional(),
-    answeredBy: z.unknown().optional(),
-    resultSchema: z.unknown().optional(),
-    status: statusSchema,
-    answer: z.unknown().optional(),
-    resolvedBy: z.string().optional(),
-    lateAnswers: z.array(z.unknown()).optional(),
-    expiresAt: z.int().optional(),
-    createdAt: z.int(),
-    resolvedAt: z.int().optional(),
-    job: z
-      .strictObject({
-        claims: z.int(),
-        worker: z.string().optional(),
-        claimedUntil: z.int().optional(),
-      })
-      .optional()
-      .meta({ description: 'Present if workers may claim the call.' }),
-  })
-  .meta({ id: 'PendingCall' });
+import { pendingCallSchema, pendingStatusSchema } from '../schemas/pending-call.ts';
 
 const callId = idField;
 const claimToken = z
@@ -67,12 +36,12 @@ export const pendingEndpoints: readonly Endpoint[] = [
     query: z.strictObject({
       ...pageFields,
       agentId: idField.optional(),
-      status: statusSchema.optional().meta({
+      status: pendingStatusSchema.optional().meta({
         description:
           'Default: `pending`. Other values need a secret key, for example to read answers that came too late.',
       }),
     }),
-    answer: pageOf(pendingSchema),
+    answer: pageOf(pendingCallSchema),
     async handle({ caller, query }, tx) {
       if (caller.kind !== 'entity') return await listPending(tx.db, query);
       if ((query.status ?? 'pending') !== 'pending')

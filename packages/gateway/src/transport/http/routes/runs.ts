@@ -5,41 +5,7 @@ import { getRunCall } from '../../../domain/runs/run-call.ts';
 import { runTranscript } from '../../../domain/runs/run-transcript.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, pageFields, pageOf } from '../fields.ts';
-
-const statusSchema = z.enum(['running', 'completed', 'failed', 'cancelled']);
-
-const runSchema = z
-  .strictObject({
-    id: z.string(),
-    agentId: z.string(),
-    threadId: z.string(),
-    cycle: z.int(),
-    status: statusSchema,
-    trigger: z.unknown(),
-    stop: z.unknown().optional(),
-    usage: z.unknown().optional(),
-    configVersion: z.int(),
-    cancelRequestedAt: z.int().optional(),
-    createdAt: z.int(),
-    endedAt: z.int().optional(),
-  })
-  .meta({ id: 'Run' });
-
-const runEntrySchema = z
-  .strictObject({ seq: z.int(), kind: z.string(), at: z.int(), entry: z.unknown() })
-  .meta({ id: 'RunEntry' });
-
-const runCallSchema = z
-  .strictObject({
-    callId: z.string(),
-    runId: z.string(),
-    toolName: z.string(),
-    status: z.enum(['planned', 'started', 'settled', 'pending']),
-    outcome: z.unknown().optional().meta({ description: 'Absent while the call runs.' }),
-    createdAt: z.int(),
-    settledAt: z.int().optional(),
-  })
-  .meta({ id: 'RunCall' });
+import { runCallSchema, runEntrySchema, runSchema, runStatusSchema } from '../schemas/run.ts';
 
 export const runEndpoints: readonly Endpoint[] = [
   endpoint({
@@ -48,7 +14,7 @@ export const runEndpoints: readonly Endpoint[] = [
     summary: 'List runs, newest first',
     description: 'A run is one cycle of an agent.',
     access: 'key',
-    query: z.strictObject({ ...pageFields, agentId: idField.optional(), status: statusSchema.optional() }),
+    query: z.strictObject({ ...pageFields, agentId: idField.optional(), status: runStatusSchema.optional() }),
     answer: pageOf(runSchema),
     handle: ({ query }, tx) => listRuns(tx.db, query),
   }),
