@@ -15,6 +15,7 @@ const FREE = new Set([
   'progress',
   'definition',
   'default',
+  'askedInput',
   'Outcome.display',
 ]);
 
@@ -43,7 +44,7 @@ describe('/openapi.json as tools for it read it', () => {
 function fieldsWithoutSchema(schema: unknown, path: string): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const { properties = {}, items, anyOf = [], oneOf = [], allOf = [] } = schema as Record<string, never>;
-  const own = Object.entries(properties).flatMap(([name, one]) => {
+  const own = Object.entries<object>(properties).flatMap(([name, one]) => {
     const at = `${path}.${name}`;
     return saysNothing(one) ? [at] : fieldsWithoutSchema(one, at);
   });

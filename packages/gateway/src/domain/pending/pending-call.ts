@@ -23,6 +23,8 @@ export interface PendingCall {
   /** The answer that won. */
   readonly answer?: unknown;
   readonly resolvedBy?: string;
+  /** In lists, if a person or a service answered. */
+  readonly resolvedByName?: string;
   /** Answers that came after its end. */
   readonly lateAnswers?: readonly LateAnswer[];
   readonly expiresAt?: number;

@@ -37,6 +37,7 @@ function tagsOf(endpoints: readonly Endpoint[]): Schema[] {
 
 const TAGS: Readonly<Record<string, string>> = {
   agents: 'Agents, their inbox, and what they remember.',
+  calls: 'Tool calls, by their ids.',
   artifacts: 'Files that tools made, such as images.',
   entities: 'People, agents and services.',
   jobs: 'The work of external tools.',

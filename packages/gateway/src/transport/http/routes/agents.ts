@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { findAgent, getAgent, listAgents } from '../../../domain/agents/agent.ts';
+import { describeAgent, describeAgents } from '../../../domain/agents/agent-details.ts';
 import type { IsKnownTool } from '../../../domain/agents/check-agent-config.ts';
 import { createAgent } from '../../../domain/agents/create-agent.ts';
 import { deleteAgent } from '../../../domain/agents/delete-agent.ts';
@@ -32,9 +33,12 @@ const newAgentSchema = z.looseObject({ spaceIds, metadata: metadataField.optiona
   additionalProperties: false,
 });
 
-const agentUpdateSchema = z.record(z.string(), z.unknown()).meta({
-  description: 'The configuration fields to change. `null` removes a field.',
-  properties: configJsonSchema.properties,
+const ifVersion = z.int().min(1).optional();
+
+const agentUpdateSchema = z.looseObject({ ifVersion }).meta({
+  description:
+    'The configuration fields to change. `null` removes a field. With `ifVersion`, another version is refused with 409.',
+  properties: { ...configJsonSchema.properties, ifVersion: { type: 'integer', minimum: 1 } },
 });
 
 /**
@@ -53,7 +57,10 @@ export function agentEndpoints(
       access: 'key',
       query: z.strictObject({ ...pageFields, status: agentStatusSchema.optional() }),
       answer: pageOf(agentSchema),
-      handle: ({ query }, tx) => listAgents(tx.db, query),
+      async handle({ query }, tx) {
+        const page = await listAgents(tx.db, query);
+        return { ...page, items: await describeAgents(tx.db, page.items) };
+      },
     }),
     endpoint({
       method: 'post',
@@ -64,9 +71,10 @@ export function agentEndpoints(
       status: 201,
       answer: agentSchema,
       refusals: [404],
-      handle({ body: { spaceIds, metadata, ...config } }, tx, services) {
+      async handle({ body: { spaceIds, metadata, ...config } }, tx, services) {
         assertKnownCommands(config, isKnownCommand);
-        return createAgent(services, tx, { config, spaceIds, metadata, isKnownTool });
+        const agent = await createAgent(services, tx, { config, spaceIds, metadata, isKnownTool });
+        return await describeAgent(tx.db, agent);
       },
     }),
     endpoint({
@@ -75,7 +83,7 @@ export function agentEndpoints(
       summary: 'Get an agent',
       access: 'key',
       answer: agentSchema,
-      handle: ({ params }, tx) => getAgent(tx.db, params.id),
+      handle: async ({ params }, tx) => await describeAgent(tx.db, await getAgent(tx.db, params.id)),
     }),
     endpoint({
       method: 'patch',
@@ -85,9 +93,11 @@ export function agentEndpoints(
       access: 'key',
       body: agentUpdateSchema,
       answer: agentSchema,
-      handle({ params, body }, tx, services) {
-        assertKnownCommands(body, isKnownCommand);
-        return updateAgent(services, tx, { agentId: params.id, config: body, isKnownTool });
+      refusals: [409],
+      async handle({ params, body: { ifVersion, ...config } }, tx, services) {
+        assertKnownCommands(config, isKnownCommand);
+        const update = { agentId: params.id, config, isKnownTool, ifVersion };
+        return await describeAgent(tx.db, await updateAgent(services, tx, update));
       },
     }),
     endpoint({
@@ -109,7 +119,7 @@ export function agentEndpoints(
       description: 'The running cycle finishes and no other starts. Events wait in the inbox.',
       access: 'key',
       answer: agentSchema,
-      handle: ({ params }, tx, services) => pauseAgent(services, tx, params.id),
+      handle: async ({ params }, tx, services) => await describeAgent(tx.db, await pauseAgent(services, tx, params.id)),
     }),
     endpoint({
       method: 'post',
@@ -117,7 +127,8 @@ export function agentEndpoints(
       summary: 'Resume a paused agent',
       access: 'key',
       answer: agentSchema,
-      handle: ({ params }, tx, services) => resumeAgent(services, tx, params.id),
+      handle: async ({ params }, tx, services) =>
+        await describeAgent(tx.db, await resumeAgent(services, tx, params.id)),
     }),
     endpoint({
       method: 'post',

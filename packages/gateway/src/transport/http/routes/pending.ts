@@ -1,6 +1,5 @@
 import type { Answer } from '@lastcall/core';
 import { z } from 'zod';
-import { invalid } from '../../../domain/entities/invalid.ts';
 import { answerCall } from '../../../domain/pending/answer-call.ts';
 import { listPending } from '../../../domain/pending/list-pending.ts';
 import type { Answerer } from '../../../domain/pending/may-answer.ts';
@@ -36,17 +35,16 @@ export const pendingEndpoints: readonly Endpoint[] = [
     query: z.strictObject({
       ...pageFields,
       agentId: idField.optional(),
+      spaceId: idField.optional(),
       status: pendingStatusSchema.optional().meta({
         description:
-          'Default: `pending`. Other values need a secret key, for example to read answers that came too late.',
+          'Default: `pending`. With a token: of the calls that its entity may answer, or could have answered.',
       }),
     }),
     answer: pageOf(pendingCallSchema),
     async handle({ caller, query }, tx) {
-      if (caller.kind !== 'entity') return await listPending(tx.db, query);
-      if ((query.status ?? 'pending') !== 'pending')
-        throw invalid('status', 'must be "pending" or absent: other values need a secret key.');
-      return await listPending(tx.db, { ...query, entityId: caller.entityId });
+      const entityId = caller.kind === 'entity' ? caller.entityId : undefined;
+      return await listPending(tx.db, { ...query, entityId });
     },
   }),
   endpoint({

@@ -39,6 +39,16 @@ export const agentSchema: z.ZodObject = z
       .strictObject({ reason: z.literal('error'), error: z.string() })
       .optional()
       .meta({ description: 'Why its last failed run failed.' }),
+    source: z.enum(['file', 'api']).meta({
+      description: '`file`: the configuration file made it, and sets its configuration back at each start.',
+    }),
+    running: z.strictObject({ runId: z.string(), since: z.int() }).optional(),
+    inbox: z.strictObject({
+      pending: z.int().meta({ description: 'Events that wait or are being worked on.' }),
+      dead: z.int(),
+      withheld: z.int(),
+    }),
+    nextPlanAt: z.int().optional().meta({ description: 'When its next plan is due.' }),
     createdAt: z.int(),
     updatedAt: z.int(),
   })

@@ -8,7 +8,7 @@ const partSchema = z.looseObject({ type: z.string() }).meta({ description: 'A pa
 /** What the gateway notes on an outcome, whatever its status. */
 const notes = {
   cut: z
-    .strictObject({ bytes: z.int(), characters: z.int(), kept: z.boolean() })
+    .strictObject({ characters: z.int(), kept: z.boolean() })
     .optional()
     .meta({ description: 'The output was too large, and what is shown of it is cut.' }),
   middleware: z

@@ -25,6 +25,7 @@ export const pendingCallSchema: z.ZodType = z
     status: pendingStatusSchema,
     answer: answerSchema.optional().meta({ description: 'The answer that won.' }),
     resolvedBy: z.string().optional(),
+    resolvedByName: z.string().optional(),
     lateAnswers: z
       .array(z.strictObject({ answer: answerSchema, by: z.string(), at: z.int() }))
       .optional()
