@@ -1,6 +1,7 @@
 import type { AgentConfig } from './config/agent-config.ts';
 import type { Config } from './config/config.ts';
 import { findTool } from './config/registered-tool.ts';
+import { SEEDED } from './domain/agents/agent-details.ts';
 import { createAgent } from './domain/agents/create-agent.ts';
 import { updateAgent } from './domain/agents/update-agent.ts';
 import type { Services } from './ports/services.ts';
@@ -26,24 +27,22 @@ export async function seed(services: Services, { agents, spaces, tools }: Config
     await tx.db
       .updateTable('settings')
       .set({ value: toJson(seeded) })
-      .where('key', '=', KEY)
+      .where('key', '=', SEEDED)
       .execute();
     return lines;
   });
   for (const line of logLines) services.logger.info(line);
 }
 
-const KEY = 'seeded';
-
 async function wasSeeded(tx: Tx): Promise<boolean> {
-  return (await tx.db.selectFrom('settings').select('key').where('key', '=', KEY).executeTakeFirst()) !== undefined;
+  return (await tx.db.selectFrom('settings').select('key').where('key', '=', SEEDED).executeTakeFirst()) !== undefined;
 }
 
 async function lockSeed(tx: Tx): Promise<Seeded> {
   const none: Seeded = { agents: {}, spaces: {} };
   const row = await tx.db
     .insertInto('settings')
-    .values({ key: KEY, value: toJson(none) })
+    .values({ key: SEEDED, value: toJson(none) })
     // An update that changes nothing locks the row.
     .onConflict((conflict) => conflict.column('key').doUpdateSet((eb) => ({ value: eb.ref('settings.value') })))
     .returning('value')

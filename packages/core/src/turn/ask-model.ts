@@ -21,12 +21,21 @@ export type Offered = Pick<StepTools, 'system' | 'advertised'> & { readonly mayC
 export function askModel(turn: Turn, step: Offered, limit: CallLimit): Promise<ReadReply | undefined> {
   if (limit.hit !== undefined) return Promise.resolve(undefined);
   const number = turn.progress.steps + 1;
+  const startedAt = turn.clock.now();
   const asking = limit.race(askWithMiddleware(turn, toRequest(turn, step, limit), number, limit));
-  return asking.then((reply) => (limit.isHit(reply) ? undefined : writeReply(turn, reply, number)));
+  return asking.then((reply) =>
+    limit.isHit(reply) ? undefined : writeReply(turn, reply, { step: number, startedAt }),
+  );
 }
 
-function writeReply(turn: Turn, reply: ModelReply, step: number): ReadReply | Promise<ReadReply> {
-  const read = readReply(reply, { step, newId: turn.newId, provider: turn.model.provider });
+function writeReply(
+  turn: Turn,
+  reply: ModelReply,
+  asked: { readonly step: number; readonly startedAt: number },
+): ReadReply | Promise<ReadReply> {
+  const { provider, modelId: model } = turn.model;
+  const { attempts = 1 } = reply;
+  const read = readReply(reply, { ...asked, newId: turn.newId, provider, model, endedAt: turn.clock.now(), attempts });
   turn.budget?.add('tokens', read.entry.usage.totalTokens);
   const writing = record(turn, read.entry);
   return writing === undefined ? read : writing.then(() => read);
@@ -95,9 +104,11 @@ async function askWithRetries(turn: Turn, request: ModelRequest, step: number, l
   for (let attempt = 1; ; attempt++) {
     try {
       turn.emit?.({ type: 'step.start', step, attempt });
-      return turn.emit === undefined
-        ? toModelReply(await turn.model.doGenerate(current))
-        : await streamReply(turn, turn.emit, { request: current, step, limit });
+      const reply =
+        turn.emit === undefined
+          ? toModelReply(await turn.model.doGenerate(current))
+          : await streamReply(turn, turn.emit, { request: current, step, limit });
+      return attempt === 1 ? reply : { ...reply, attempts: attempt };
     } catch (error) {
       if (limit.hit !== undefined) throw error;
       if (!turn.systemAsUser && refusesSystem(error, current)) {

@@ -41,6 +41,12 @@ export interface ReplyEntry {
   readonly usage: Usage;
   /** The provider that gave its calls their ids. */
   readonly provider?: string;
+  /** The provider's name of the model. */
+  readonly model?: string;
+  /** When the model was first asked, when the reply was complete, and how often it was asked for it. */
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+  readonly attempts?: number;
 }
 
 export type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];

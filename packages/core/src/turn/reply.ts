@@ -10,6 +10,8 @@ export interface ModelReply {
   readonly content: readonly LanguageModelV4Content[];
   readonly finishReason: LanguageModelV4FinishReason | undefined;
   readonly usage: Usage;
+  /** How often the model was asked. Default 1. */
+  readonly attempts?: number;
   /** Ids that calls were given while they streamed in, by the provider's id, in order. */
   readonly callIds?: Map<string, string[]>;
 }
@@ -20,11 +22,11 @@ export interface ReadReply {
   readonly inputs: readonly ReadArguments[];
 }
 
+/** Who was asked for a reply, and when. */
+export type Asked = Required<Pick<ReplyEntry, 'step' | 'provider' | 'model' | 'startedAt' | 'endedAt' | 'attempts'>>;
+
 /** A reply as an entry: its calls under our own ids, its parts as the provider will get them back, metadata untouched. */
-export function readReply(
-  reply: ModelReply,
-  { step, newId, provider }: { readonly step: number; readonly newId: NewId; readonly provider: string },
-): ReadReply {
+export function readReply(reply: ModelReply, { newId, ...asked }: { readonly newId: NewId } & Asked): ReadReply {
   const results = providedResults(reply.content);
   const content: AssistantContent = [];
   const calls: RequestedCall[] = [];
@@ -46,7 +48,7 @@ export function readReply(
   }
   const { usage } = reply;
   const finishReason = toFinishReason(reply.finishReason);
-  return { entry: { kind: 'reply', step, content, calls, text, finishReason, usage, provider }, inputs };
+  return { entry: { kind: 'reply', content, calls, text, finishReason, usage, ...asked }, inputs };
 }
 
 type ToolCallContent = Extract<LanguageModelV4Content, { type: 'tool-call' }>;

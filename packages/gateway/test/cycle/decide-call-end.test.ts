@@ -18,7 +18,13 @@ test('the end of an invisible call is a row of the transcript, the row of the ca
   const event = ended(OK, { toolName: 'hidden' });
   expect(decided(inHall, event).writes).toEqual([
     { kind: 'entry', seq: 7, entry: 'settled', payload: event.json.entry },
-    { kind: 'call-ended', callId: 'c', status: 'settled', outcome: '{"status":"ok","text":"1","value":1}' },
+    {
+      kind: 'call-ended',
+      callId: 'c',
+      status: 'settled',
+      outcome: '{"status":"ok","text":"1","value":1}',
+      outcomeStatus: 'ok',
+    },
     { kind: 'run-event', type: 'tool-call.complete', json: event.json.runEvent },
   ]);
 });

@@ -58,6 +58,7 @@ describe('/openapi.json', () => {
       ['/api/runs/{id}/stream', 'GET'],
       ['/api/runs/{id}/cancel', 'POST'],
       ['/api/runs/{runId}/tool-results', 'POST'],
+      ['/api/calls/{id}', 'GET'],
       ['/api/pending', 'GET'],
       ['/api/artifacts/{id}', 'GET'],
       ['/api/jobs/stream', 'GET'],

@@ -51,8 +51,23 @@ describeIdleWorld('what waits for whom', ({ world }) => {
     expect((await list({ agentId, status: 'expired' })).items).toMatchObject([
       { callId: call.callId, lateAnswers: [{ answer: { result: 'late' }, by: desk.person }] },
     ]);
-    expect(await ids({ agentId, status: 'expired', entityId: desk.person })).toEqual([]);
+    const [seen, ...others] = (await list({ agentId, status: 'expired', entityId: desk.person })).items;
+    expect([seen?.callId, others]).toEqual([call.callId, []]);
+    expect(seen).not.toHaveProperty('lateAnswers');
+    expect(await ids({ agentId, status: 'expired', entityId: desk.stranger })).toEqual([]);
     expect(await ids({ agentId })).toEqual([]);
+  });
+
+  test('who could have answered a call finds it among the answered ones, with the name of who did', async () => {
+    const agentId = await world.agent();
+    const call = await desk.ask({ agentId });
+    await answer(desk.services, { ...call, answer: { result: 1 }, by: desk.member });
+    const owners = await desk.ask({ agentId, answeredBy: { roles: ['owner'] } });
+    await answer(desk.services, { ...owners, answer: { result: 1 }, by: { key: true } });
+    const { items } = await list({ agentId, status: 'resolved', entityId: desk.person });
+    expect(items).toMatchObject([{ callId: call.callId, resolvedBy: desk.person, resolvedByName: 'Husam' }]);
+    expect(await ids({ agentId, status: 'resolved', spaceId: desk.space })).toHaveLength(2);
+    expect(await ids({ agentId, status: 'resolved', spaceId: 'elsewhere' })).toEqual([]);
   });
 
   test('the list can be asked for one agent alone', async () => {

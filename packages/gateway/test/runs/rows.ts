@@ -8,7 +8,7 @@ import type { PendingCallRow, PlanRow, RunRow, TranscriptEntryRow } from '../../
 export async function insertRun(tx: Tx, given: Partial<RunRow> & { thread_id: string }): Promise<string> {
   const row: RunRow = {
     id: newId(),
-    trigger: '{}',
+    trigger: '[]',
     status: 'running',
     stop: null,
     cycle_no: 1,
@@ -19,6 +19,10 @@ export async function insertRun(tx: Tx, given: Partial<RunRow> & { thread_id: st
     cancel_requested_at: null,
     active_in: null,
     taken_seq: 0,
+    owner: null,
+    attempt: 1,
+    retry_of: null,
+    takeovers: null,
     created_at: 1,
     ended_at: null,
     settings: null,

@@ -20,6 +20,7 @@ import { fromJson } from '../../src/ports/store/json.ts';
 import type { Store, Tx } from '../../src/ports/store/store.ts';
 import type { Registry } from '../../src/runtime/cycle/registry.ts';
 import { Worker } from '../../src/runtime/worker.ts';
+import { assertDocumentedEvents } from './check-events.ts';
 import type { Database } from './stores.ts';
 
 /** One gateway without HTTP, upon a real database, with models and tools of the test's own. */
@@ -118,6 +119,8 @@ function worldOf(parts: Pick<World, 'services' | 'worker' | 'registry' | 'logs' 
       await worker.stop();
       await services.bus.stop();
       await store.close();
+      // Whatever a test makes the gateway say, the document describes it.
+      assertDocumentedEvents(told);
     },
   };
   return world;

@@ -2,6 +2,7 @@ import type { AgentConfigInput } from '../../config/agent-config.ts';
 import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import { ApiError } from '../api-error.ts';
 import { noteToolUses } from '../tools/used-by.ts';
 import { type Agent, toAgent } from './agent.ts';
 import { checkAgentConfig, type IsKnownTool, lockNamedTools } from './check-agent-config.ts';
@@ -12,6 +13,8 @@ export interface AgentUpdate {
   /** The fields to change. Null removes one; the others stay. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly isKnownTool?: IsKnownTool | undefined;
+  /** The version that the change was made for. Another one is refused. Default: any. */
+  readonly ifVersion?: number | undefined;
 }
 
 /**
@@ -21,6 +24,8 @@ export interface AgentUpdate {
 export async function updateAgent(services: Services, tx: Tx, update: AgentUpdate): Promise<Agent> {
   await lockNamedTools(tx, update.config);
   const before = await lockAgent(tx, update.agentId, 'change');
+  if (update.ifVersion !== undefined && update.ifVersion !== before.config_version)
+    throw versionConflict(update.ifVersion, before.config_version);
   const merged = Object.entries({ ...fromJson<AgentConfigInput>(before.config), ...update.config });
   const config = await checkAgentConfig(
     tx,
@@ -41,4 +46,10 @@ export async function updateAgent(services: Services, tx: Tx, update: AgentUpdat
   // Events that waited for a configuration that works can run now.
   if (isMended) services.engine.enqueue(tx, before.id);
   return toAgent({ ...before, ...changed });
+}
+
+/** Two people who edit at the same time must not undo each other's changes without knowing. */
+function versionConflict(expected: number, configVersion: number): ApiError {
+  const message = `The agent's configuration is at version ${configVersion}, not ${expected}. Read it again and repeat the change.`;
+  return new ApiError(409, 'version_conflict', message, { details: { configVersion } });
 }

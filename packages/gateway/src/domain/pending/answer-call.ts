@@ -5,8 +5,10 @@ import { toJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 import { ApiError, notFound } from '../api-error.ts';
+import { isId } from '../entities/column-text.ts';
 import { assertClaim } from '../jobs/claim.ts';
 import { tellJobEnded } from '../jobs/job-events.ts';
+import type { CardCall } from '../spaces/card-call.ts';
 import { updateCard } from '../spaces/tool-card.ts';
 import { fitsKind, hashAnswer, toOutcome } from './answer.ts';
 import { assertSize, fitAnswer } from './check-answer.ts';
@@ -67,7 +69,7 @@ export async function answerCall(
   if (call.status === 'expired' || call.status === 'cancelled') return await late(tx, call, { answer, by, now });
   if (wasAnswered(row, answer)) {
     if (row.result_hash === hashAnswer(answer)) return { status: 'duplicate' };
-    throw alreadyAnswered(call);
+    throw alreadyAnswered(call, await nameOf(tx.db, call.resolvedBy));
   }
   assertClaim(row, claimToken, now);
   await resolve(services, tx, call, {
@@ -86,9 +88,9 @@ function wasAnswered({ status, kind, result }: LockedPending, answer: Answer): b
 }
 
 /** Somebody who is late learns which answer won, because they may think that theirs did. */
-export function alreadyAnswered({ answer, resolvedBy, resolvedAt }: PendingCall): ApiError {
+export function alreadyAnswered({ answer, resolvedBy, resolvedAt }: PendingCall, resolvedByName?: string): ApiError {
   return new ApiError(409, 'already_answered', 'The call already has a different answer, which stands.', {
-    details: { answer, resolvedBy, resolvedAt },
+    details: { answer, resolvedBy, ...(resolvedByName === undefined ? {} : { resolvedByName }), resolvedAt },
   });
 }
 
@@ -131,9 +133,12 @@ async function resolve(
     })
     .where('call_id', '=', call.callId)
     .execute();
-  await updateCard(services, tx, call.callId, toCard(completed));
+  const id = answererId(by);
+  const name = await nameOf(tx.db, id);
+  const told = { kind: call.kind, decision: decisionOf(answer), by: { id, name }, at: now };
+  await updateCard(services, tx, call.callId, { ...toCard(completed), call: told });
   tellJobEnded(services, tx, call, 'resolved');
-  const resolvedBy = await toPerson(tx.db, by);
+  const resolvedBy = 'key' in by ? undefined : { entityId: by.entityId, name };
   await pushCallEnd(services, tx, call, toOutcome(completed), { resolvedBy, answeringRunId });
 }
 
@@ -147,15 +152,17 @@ function toCard(answer: Answer): CardUpdate {
   return answer.input === undefined ? { status: 'running' } : { status: 'running', input: answer.input };
 }
 
-async function toPerson(
-  db: Kysely<Tables>,
-  by: Answerer,
-): Promise<{ readonly entityId: string; readonly name: string } | undefined> {
-  if ('key' in by) return undefined;
-  const entity = await db
-    .selectFrom('entities')
-    .select('display_name')
-    .where('id', '=', by.entityId)
-    .executeTakeFirst();
-  return { entityId: by.entityId, name: entity?.display_name ?? by.entityId };
+function decisionOf(answer: Answer): NonNullable<CardCall['decision']> {
+  if ('result' in answer) return 'result';
+  if ('error' in answer) return 'error';
+  return 'deny' in answer ? 'deny' : 'approve';
 }
+
+/** Who answered, for people to read. The names of keys are for those who run the gateway. */
+async function nameOf(db: Kysely<Tables>, id: string | undefined): Promise<string> {
+  if (id === undefined || !isId(id) || id === 'key' || id.startsWith('key:')) return OPERATOR;
+  const entity = await db.selectFrom('entities').select('display_name').where('id', '=', id).executeTakeFirst();
+  return entity?.display_name ?? id;
+}
+
+const OPERATOR = 'an operator';

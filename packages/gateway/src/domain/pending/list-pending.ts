@@ -9,26 +9,26 @@ export interface PendingFilter extends PageOptions {
   /** Only calls that this entity may answer. Without it: all that wait, for operators. */
   readonly entityId?: string | undefined;
   readonly agentId?: string | undefined;
-  /**
-   * Lets operators read calls that have ended, e.g. their late answers. Default, and always for an entity: `pending`.
-   */
+  /** Only calls with a card in this space. */
+  readonly spaceId?: string | undefined;
+  /** Default `pending`. */
   readonly status?: PendingStatus | undefined;
 }
 
-type Listed = Selectable<PendingCallRow> & { readonly role: string | null };
+type Listed = Selectable<PendingCallRow> & { readonly role: string | null; readonly resolved_by_name: string | null };
 
 /** Lists pending calls in the order of their ids, which is the order of creation. */
 export async function listPending(db: Kysely<Tables>, filter: PendingFilter = {}): Promise<Page<PendingCall>> {
   const limit = pageLimit(filter.limit);
   const items: PendingCall[] = [];
-  if ([filter.entityId, filter.agentId].some((id) => id !== undefined && !isId(id))) return { items };
+  if ([filter.entityId, filter.agentId, filter.spaceId].some((id) => id !== undefined && !isId(id))) return { items };
   for (let after = textCursor(filter.cursor) ?? ''; ; ) {
     const rows = await readPage(db, { ...filter, after }, limit + 1);
     for (const row of rows) {
       if (!concerns(row, filter.entityId)) continue;
       const last = items.at(-1);
       if (items.length === limit && last !== undefined) return { items, next: last.callId };
-      items.push(toPendingCall(row));
+      items.push(shownTo(row, filter.entityId));
     }
     const end = rows.at(-1);
     if (end === undefined || rows.length <= limit) return { items };
@@ -37,14 +37,24 @@ export async function listPending(db: Kysely<Tables>, filter: PendingFilter = {}
 }
 
 /** The answerers are JSON, so they are checked for each row, after the database has filtered by space. */
-function concerns({ role, ...row }: Listed, entityId: string | undefined): boolean {
+function concerns({ role, resolved_by_name: _name, ...row }: Listed, entityId: string | undefined): boolean {
   if (entityId === undefined) return true;
   return answerRight(toPendingCall(row), { entityId, role: role ?? undefined }) === 'yes';
 }
 
+/** Answers that came too late are for operators. */
+function shownTo({ role: _role, resolved_by_name: name, ...row }: Listed, entityId: string | undefined): PendingCall {
+  const { lateAnswers, ...call } = toPendingCall(row);
+  return {
+    ...call,
+    ...(name === null ? {} : { resolvedByName: name }),
+    ...(entityId === undefined && lateAnswers !== undefined ? { lateAnswers } : {}),
+  };
+}
+
 async function readPage(
   db: Kysely<Tables>,
-  { entityId, agentId, status = 'pending', after }: PendingFilter & { readonly after: string },
+  { entityId, agentId, spaceId, status = 'pending', after }: PendingFilter & { readonly after: string },
   limit: number,
 ): Promise<Listed[]> {
   let page = db
@@ -56,12 +66,14 @@ async function readPage(
         .on('memberships.left_at', 'is', null),
     )
     .selectAll('pending_calls')
-    .select('memberships.role')
-    .where('pending_calls.status', '=', entityId === undefined ? status : 'pending')
+    .leftJoin('entities', 'entities.id', 'pending_calls.resolved_by')
+    .select(['memberships.role', 'entities.display_name as resolved_by_name'])
+    .where('pending_calls.status', '=', status)
     .where('pending_calls.call_id', '>', after)
     .orderBy('pending_calls.call_id')
     .limit(limit);
   if (agentId !== undefined) page = page.where('pending_calls.agent_id', '=', agentId);
+  if (spaceId !== undefined) page = page.where('pending_calls.space_id', '=', spaceId);
   if (entityId !== undefined)
     page = page.where((eb) =>
       eb.or([

@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely';
 import type { Answerers } from '../../config/tool-config.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { Json, PendingCallRow, PendingStatus } from '../../ports/store/tables.ts';
+import { type Display, toDisplay } from './display.ts';
 
 /** A call that waits for somebody outside: for its result, or for approval. */
 export interface PendingCall {
@@ -14,7 +15,7 @@ export interface PendingCall {
   readonly toolName: string;
   readonly kind: PendingKind;
   readonly input: unknown;
-  readonly display?: unknown;
+  readonly display?: Display;
   readonly answeredBy?: Answerers;
   /** The schema of a result; for an approval, that of an edited input. */
   readonly resultSchema?: JsonSchemaObject;
@@ -22,6 +23,8 @@ export interface PendingCall {
   /** The answer that won. */
   readonly answer?: unknown;
   readonly resolvedBy?: string;
+  /** In lists, if a person or a service answered. */
+  readonly resolvedByName?: string;
   /** Answers that came after its end. */
   readonly lateAnswers?: readonly LateAnswer[];
   readonly expiresAt?: number;
@@ -57,7 +60,7 @@ export function toPendingCall(row: Selectable<PendingCallRow>): PendingCall {
     toolName: row.tool_name,
     kind: row.kind,
     input: fromJson(row.input),
-    ...optionalField('display', parsed(row.display)),
+    ...optionalField('display', row.display === null ? null : toDisplay(fromJson(row.display))),
     ...optionalField('answeredBy', parsed<Answerers>(row.answered_by)),
     ...optionalField('resultSchema', parsed<JsonSchemaObject>(row.result_schema)),
     status: row.status,

@@ -40,5 +40,5 @@ async function tagOf(db: Kysely<Tables>, agentId: string): Promise<string> {
 
 function toRunEntry({ seq, kind, created_at, payload }: TranscriptEntryRow, tag: string): RunEntry {
   const { entry, summary } = fromJson<{ entry?: unknown; summary?: string }>(payload);
-  return { seq, kind, at: created_at, entry: toReadable(entry ?? { type: kind, summary }, tag) };
+  return { seq, kind, at: created_at, entry: toReadable(entry ?? { kind, summary }, tag) };
 }

@@ -1,10 +1,11 @@
-import type { Usage } from '@lastcall/core';
-import type { Kysely } from 'kysely';
-import { fromJson } from '../../ports/store/json.ts';
-import type { RunRow, RunStatus, Tables } from '../../ports/store/tables.ts';
+import type { Stop, Usage } from '@lastcall/core';
+import { type Kysely, sql } from 'kysely';
+import { fromJson, toJson } from '../../ports/store/json.ts';
+import type { InboxEventType, RunRow, RunStatus, Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
+import type { Takeover } from './takeover.ts';
 
 /** One cycle of a thread: the events that it took, and how it ended. */
 export interface Run {
@@ -14,37 +15,96 @@ export interface Run {
   /** Counts 1, 2, 3 … within the thread. */
   readonly cycle: number;
   readonly status: RunStatus;
-  readonly trigger: unknown;
+  readonly trigger: readonly RunTrigger[];
   /** Why it ended. */
-  readonly stop?: unknown;
+  readonly stop?: Stop;
   /** Tokens, those of its sub-agents too. */
-  readonly usage?: unknown;
+  readonly usage?: Usage;
   readonly configVersion: number;
+  /** How often its events have been tried, with this time. */
+  readonly attempt: number;
+  /** The run that tried them before. */
+  readonly retryOf?: string;
+  /** When another worker continued it, oldest first. */
+  readonly takeovers?: readonly Takeover[];
   readonly cancelRequestedAt?: number;
   readonly createdAt: number;
   readonly endedAt?: number;
 }
 
+/** An event that woke the agent. */
+interface RunTrigger {
+  readonly eventId: string;
+  readonly type: InboxEventType;
+}
+
 export interface RunFilter extends PageOptions {
   readonly agentId?: string | undefined;
   readonly status?: RunStatus | undefined;
+  /** The reason of its stop. */
+  readonly stop?: string | undefined;
+  /** It called this tool. */
+  readonly toolName?: string | undefined;
+  /** A call of it, of `toolName` if that is given, ended so. */
+  readonly outcome?: string | undefined;
+  /** It wrote in this space, or showed a call there. */
+  readonly spaceId?: string | undefined;
+  /** This event woke it. */
+  readonly eventId?: string | undefined;
+  /** Created at or after this time, and before that one. */
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
 }
 
 /** Lists runs, newest first. */
 export async function listRuns(db: Kysely<Tables>, filter: RunFilter = {}): Promise<Page<Run>> {
   const limit = pageLimit(filter.limit);
   const before = textCursor(filter.cursor);
-  const { agentId, status } = filter;
-  if (agentId !== undefined && !isId(agentId)) return { items: [] };
-  let query = withAgent(db);
-  if (agentId !== undefined) query = query.where('threads.agent_id', '=', agentId);
-  if (status !== undefined) query = query.where('runs.status', '=', status);
+  if ([filter.agentId, filter.spaceId, filter.eventId].some((id) => id !== undefined && !isId(id)))
+    return { items: [] };
+  let query = selectMatching(db, filter);
   if (before !== undefined) query = query.where('runs.id', '<', before);
   const rows = await query
     .orderBy('runs.id', 'desc')
     .limit(limit + 1)
     .execute();
   return toPage(rows, { limit, cursorOf: ({ id }) => id, toItem: toRun });
+}
+
+function selectMatching(db: Kysely<Tables>, filter: RunFilter) {
+  const { agentId, status, stop, toolName, outcome, spaceId, eventId, since, until } = filter;
+  let query = withAgent(db);
+  if (agentId !== undefined) query = query.where('threads.agent_id', '=', agentId);
+  if (status !== undefined) query = query.where('runs.status', '=', status);
+  if (since !== undefined) query = query.where('runs.created_at', '>=', since);
+  if (until !== undefined) query = query.where('runs.created_at', '<', until);
+  // Our own JSON, which has no spaces. `like` would take an underscore for any character.
+  if (stop !== undefined) {
+    const start = `{"reason":${toJson(stop)}`;
+    query = query.where(sql`substr(runs.stop, 1, ${start.length})`, '=', start);
+  }
+  if (eventId !== undefined)
+    query = query.where(
+      sql`replace(runs.trigger, ${`"eventId":${toJson(eventId)},`}, '')`,
+      '!=',
+      sql.ref('runs.trigger'),
+    );
+  if (spaceId !== undefined)
+    query = query.where('runs.id', 'in', (eb) =>
+      eb
+        .selectFrom('messages')
+        .select('messages.run_id')
+        .where('messages.space_id', '=', spaceId)
+        .$castTo<{ run_id: string }>(),
+    );
+  if (toolName !== undefined || outcome !== undefined)
+    query = query.where((eb) => {
+      let calls = eb.selectFrom('calls').select('calls.id').whereRef('calls.run_id', '=', 'runs.id');
+      if (toolName !== undefined) calls = calls.where('calls.tool_name', '=', toolName);
+      if (outcome !== undefined) calls = calls.where('calls.outcome_status', '=', outcome);
+      return eb.exists(calls);
+    });
+  return query;
 }
 
 export async function getRun(db: Kysely<Tables>, runId: string): Promise<Run> {
@@ -72,8 +132,8 @@ interface ReadRun extends RunRow {
 }
 
 /** What the run cost, with its sub-agents. */
-function usageOf({ usage, input_tokens, output_tokens, total_tokens }: ReadRun): unknown {
-  const own = usage === null ? undefined : fromJson<Usage | null>(usage);
+function usageOf({ usage, input_tokens, output_tokens, total_tokens }: ReadRun): Usage | undefined {
+  const own = usage === null ? undefined : (fromJson<Usage | null>(usage) ?? undefined);
   if (total_tokens === null) return own;
   return {
     inputTokens: (own?.inputTokens ?? 0) + (input_tokens ?? 0),
@@ -90,10 +150,13 @@ function toRun(row: ReadRun): Run {
     threadId: row.thread_id,
     cycle: row.cycle_no,
     status: row.status,
-    trigger: fromJson(row.trigger),
-    ...(row.stop === null ? {} : { stop: fromJson(row.stop) }),
+    trigger: fromJson<RunTrigger[]>(row.trigger),
+    ...(row.stop === null ? {} : { stop: fromJson<Stop>(row.stop) }),
     ...(usage === undefined ? {} : { usage }),
     configVersion: row.config_version,
+    attempt: row.attempt,
+    ...(row.retry_of === null ? {} : { retryOf: row.retry_of }),
+    ...(row.takeovers === null ? {} : { takeovers: fromJson<Takeover[]>(row.takeovers) }),
     ...(row.cancel_requested_at === null ? {} : { cancelRequestedAt: row.cancel_requested_at }),
     createdAt: row.created_at,
     ...(row.ended_at === null ? {} : { endedAt: row.ended_at }),

@@ -1,6 +1,7 @@
 import { fromJson, toJson, withJsonField } from '../../ports/store/json.ts';
 import type { Json, MessageRow, MessageStatus } from '../../ports/store/tables.ts';
 import type { Metadata } from '../entities/metadata.ts';
+import type { CardCall } from './card-call.ts';
 
 /** A message in a space, or the card of a tool call. */
 export interface Message {
@@ -18,20 +19,24 @@ export interface Message {
   readonly metadata: Metadata;
   readonly runId?: string;
   readonly callId?: string;
+  /** For the card of a call that waits or waited for somebody. */
+  readonly call?: CardCall;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
 export function toMessage(row: MessageRow): Message {
-  return { ...fieldsOf(row), metadata: fromJson<Metadata>(row.metadata) };
+  const call = row.call === null ? {} : { call: fromJson<CardCall>(row.call) };
+  return { ...fieldsOf(row), metadata: fromJson<Metadata>(row.metadata), ...call };
 }
 
 /** The message as JSON text. Its metadata, which may be large, is text already. */
 export function toMessageJson(row: MessageRow): Json {
-  return withJsonField(toJson(fieldsOf(row)), 'metadata', row.metadata);
+  const text = withJsonField(toJson(fieldsOf(row)), 'metadata', row.metadata);
+  return row.call === null ? text : withJsonField(text, 'call', row.call);
 }
 
-function fieldsOf(row: MessageRow): Omit<Message, 'metadata'> {
+function fieldsOf(row: MessageRow): Omit<Message, 'metadata' | 'call'> {
   return {
     id: row.id,
     spaceId: row.space_id,

@@ -8,6 +8,7 @@ import type { Json, MessageRow, MessageStatus } from '../../ports/store/tables.t
 import { ApiError } from '../api-error.ts';
 import { emit, spaceChannel } from '../streams/emit.ts';
 import { appendMessage } from './append-message.ts';
+import type { CardCall } from './card-call.ts';
 import { lockSpace } from './lock-space.ts';
 import { requireMember } from './membership.ts';
 import { type Message, toMessage, toMessageJson } from './message.ts';
@@ -26,13 +27,15 @@ export interface NewCard {
    * space saw the model write it.
    */
   readonly rawInput?: string | undefined;
+  /** Of a call that waits for somebody. */
+  readonly call?: CardCall | undefined;
 }
 
 type OpenStatus = 'running' | 'requires_action';
 
 /** Shows a call in a space. It wakes nobody. Opening the same call's card again changes nothing. */
 export async function openCard(services: Services, tx: Tx, newCard: NewCard): Promise<Message> {
-  const { spaceId, entityId, callId, toolName, input, status } = newCard;
+  const { spaceId, entityId, callId, toolName, input, status, call } = newCard;
   const [space, , known] = await pipeline(
     lockSpace(tx, spaceId),
     requireMember(tx.db, spaceId, entityId),
@@ -40,7 +43,7 @@ export async function openCard(services: Services, tx: Tx, newCard: NewCard): Pr
   );
   if (known !== undefined) {
     const isSame = known.status === status;
-    return (isSame ? undefined : await updateCard(services, tx, callId, { status, input })) ?? toMessage(known);
+    return (isSame ? undefined : await updateCard(services, tx, callId, { status, input, call })) ?? toMessage(known);
   }
   const row = appendMessage(tx, space, {
     entity_id: entityId,
@@ -48,6 +51,7 @@ export async function openCard(services: Services, tx: Tx, newCard: NewCard): Pr
     text: '',
     metadata: toJson({ toolName, input }),
     call_id: callId,
+    call: call === undefined ? null : toJson(call),
     status,
     run_id: newCard.runId,
   });
@@ -73,6 +77,8 @@ export interface CardUpdate {
   readonly outputJson?: Json | undefined;
   /** Set if an approver changed it. */
   readonly input?: unknown;
+  /** What is new of the call. */
+  readonly call?: Partial<CardCall> | undefined;
 }
 
 /** Returns undefined if the call has no card, or one that has ended. An ended card never changes again. */
@@ -86,7 +92,7 @@ export async function updateCard(
   if (card === undefined || !isOpen(card.status)) return undefined;
   const { status } = update;
   const metadata = changedMetadata(card.metadata, update);
-  const changed = { status, metadata, updated_at: tx.now() };
+  const changed = { status, metadata, call: changedCall(card, update), updated_at: tx.now() };
   tx.send(changeCard, { id: card.id, ...changed });
   emitCard(services, tx, { ...card, ...changed });
   return toMessage({ ...card, ...changed });
@@ -99,6 +105,15 @@ function changedMetadata(metadata: Json, { output, outputJson, input }: CardUpda
     return added === undefined ? metadata : withJsonField(metadata, 'output', added);
   }
   return toJson({ ...fromJson<object>(metadata), input, ...(output === undefined ? {} : { output }) });
+}
+
+/** An input that is changed replaces the one that was asked for, which stays with the call. */
+function changedCall({ call, metadata }: MessageRow, { call: added, input }: CardUpdate): Json | null {
+  if (added === undefined) return call;
+  const known = call === null ? {} : fromJson<object>(call);
+  const isEdited = 'decision' in added && input !== undefined;
+  const asked = isEdited ? { askedInput: fromJson<{ input?: unknown }>(metadata).input } : {};
+  return toJson({ ...known, ...asked, ...added });
 }
 
 /** Cancels all open cards of the entity. */
@@ -129,9 +144,10 @@ const lock = statement((db, { callId }: Params<{ callId: string }>) =>
   db.selectFrom('messages').select(COLUMNS.messages).where('call_id', '=', callId).forUpdate(),
 );
 
-const changeCard = statement(
-  (db, { id, status, metadata, updated_at }: Params<Pick<MessageRow, 'id' | 'status' | 'metadata' | 'updated_at'>>) =>
-    db.updateTable('messages').set({ status, metadata, updated_at }).where('id', '=', id),
+type ChangedCard = Pick<MessageRow, 'id' | 'status' | 'metadata' | 'call' | 'updated_at'>;
+
+const changeCard = statement((db, { id, status, metadata, call, updated_at }: Params<ChangedCard>) =>
+  db.updateTable('messages').set({ status, metadata, call, updated_at }).where('id', '=', id),
 );
 
 function isOpen(status: MessageStatus): status is OpenStatus {

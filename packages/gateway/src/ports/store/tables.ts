@@ -132,6 +132,8 @@ export interface MessageRow {
   reply_to: string | null;
   metadata: Json;
   call_id: string | null;
+  /** What its card tells of a call that waits or waited for somebody. */
+  call: Json | null;
   client_message_id: string | null;
   status: MessageStatus;
   run_id: string | null;
@@ -175,6 +177,14 @@ export interface RunRow {
   attempts: number;
   /** How long the transcript was at the last takeover: growth since is progress. */
   taken_seq: number;
+  /** The worker that runs it. Null for runs of earlier versions. */
+  owner: string | null;
+  /** How often its events have been tried, with this time. */
+  attempt: number;
+  /** The run that tried them before. */
+  retry_of: string | null;
+  /** When another worker continued it: a list. */
+  takeovers: Json | null;
   /** Somebody asked for its end. */
   cancel_requested_at: number | null;
   /** Where `agent.active` was shown, until `agent.inactive` is. */
@@ -225,6 +235,8 @@ export interface CallRow {
   input: Json;
   status: 'planned' | 'started' | 'settled' | 'pending';
   outcome: Json | null;
+  /** The status of the outcome, to count and to search by. */
+  outcome_status: string | null;
   idempotency_key: string;
   provider_call_id: string | null;
   created_at: number;

@@ -19,8 +19,8 @@ export function writeCalls(tx: Tx, runId: string, writes: readonly Write[]): voi
   for (const callId of started) tx.send(startCall, { callId });
 }
 
-export function endCall(tx: Tx, { callId, status, outcome }: WriteOf<'call-ended'>): void {
-  tx.send(changeCall, { callId, status, outcome, settledAt: status === 'settled' ? tx.now() : null });
+export function endCall(tx: Tx, { callId, status, outcome, outcomeStatus }: WriteOf<'call-ended'>): void {
+  tx.send(changeCall, { callId, status, outcome, outcomeStatus, settledAt: status === 'settled' ? tx.now() : null });
 }
 
 function toCallRow(
@@ -37,6 +37,7 @@ function toCallRow(
     input: toJson(input),
     status,
     outcome: null,
+    outcome_status: null,
     idempotency_key: callId,
     provider_call_id: providerCallId === undefined ? null : asPlainText(providerCallId, 500),
     created_at: now,
@@ -52,9 +53,13 @@ const startCall = statement((db, { callId }: Params<{ callId: string }>) =>
 
 interface CallChange extends Pick<CallRow, 'status' | 'outcome'> {
   readonly callId: string;
+  readonly outcomeStatus: string;
   readonly settledAt: number | null;
 }
 
-const changeCall = statement((db, { callId, status, outcome, settledAt }: Params<CallChange>) =>
-  db.updateTable('calls').set({ status, outcome, settled_at: settledAt }).where('id', '=', callId),
+const changeCall = statement((db, { callId, status, outcome, outcomeStatus, settledAt }: Params<CallChange>) =>
+  db
+    .updateTable('calls')
+    .set({ status, outcome, outcome_status: outcomeStatus, settled_at: settledAt })
+    .where('id', '=', callId),
 );

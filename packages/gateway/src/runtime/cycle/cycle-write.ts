@@ -41,6 +41,7 @@ export type CallWrite =
       readonly callId: string;
       readonly status: 'settled' | 'pending';
       readonly outcome: Json;
+      readonly outcomeStatus: string;
     };
 
 /** An event on the stream of a space. */

@@ -19,6 +19,7 @@ export function decideCallEnd(state: RunningCycle, event: CallEnded, context: De
     callId,
     status: status === 'pending' ? 'pending' : 'settled',
     outcome: json.outcome,
+    outcomeStatus: status,
   };
   return inTurn(
     state,

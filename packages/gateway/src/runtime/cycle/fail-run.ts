@@ -89,7 +89,7 @@ async function settleOpenCalls(
     const outcome = outcomeOf(status === 'started', reason);
     await tx.db
       .updateTable('calls')
-      .set({ status: 'settled', outcome: toJson(outcome), settled_at: now })
+      .set({ status: 'settled', outcome: toJson(outcome), outcome_status: outcome.status, settled_at: now })
       .where('id', '=', id)
       .execute();
     const card = { status: outcome.status === 'error' ? 'error' : 'cancelled', output: outcome.text } as const;

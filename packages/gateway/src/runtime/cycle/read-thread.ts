@@ -15,7 +15,7 @@ import { loadSituation } from './load-situation.ts';
 
 export type EventRow = Selectable<InboxEventRow>;
 export type ThreadedAgent = Omit<AgentRow, 'last_error' | 'created_at' | 'updated_at'> &
-  Pick<ThreadRow, 'state' | 'kind'> & {
+  Pick<ThreadRow, 'state' | 'kind' | 'lease_owner'> & {
     /** How often the registry of tools was changed; null before the first time. */
     readonly tools_version: string | null;
   };
@@ -100,7 +100,7 @@ const readThreadRows = batchReads<ThreadParams>()({
       .selectFrom('agents')
       .innerJoin('threads', 'threads.agent_id', 'agents.id')
       .select(['agents.id', 'entity_id', 'name', 'config', 'config_version', 'status', 'active_space_id', 'tag'])
-      .select(['threads.state', 'threads.kind'])
+      .select(['threads.state', 'threads.kind', 'threads.lease_owner'])
       .select((eb) =>
         eb.selectFrom('settings').select('value').where('key', '=', sql.lit(TOOLS_VERSION)).as('tools_version'),
       )

@@ -20,7 +20,7 @@ export async function settleFromEvents(tx: Tx, events: readonly WaitingEvent[]):
     const now = tx.now();
     await tx.db
       .updateTable('calls')
-      .set({ status: 'settled', outcome: toJson(outcome), settled_at: now })
+      .set({ status: 'settled', outcome: toJson(outcome), outcome_status: outcome.status, settled_at: now })
       .where('id', '=', event.callId)
       .execute();
     const { callId, toolName, input } = event;

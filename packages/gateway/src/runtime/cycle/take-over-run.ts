@@ -1,4 +1,6 @@
+import type { Takeover } from '../../domain/runs/takeover.ts';
 import type { Services } from '../../ports/services.ts';
+import { fromJson, toJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { RunRow } from '../../ports/store/tables.ts';
 import type { Cycle } from './cycle.ts';
@@ -15,14 +17,27 @@ export async function takeOverRun(
   services: Services,
   { open, ...inputs }: CycleInputs & { open: RunRow },
 ): Promise<Cycle | undefined> {
-  const { held, past } = inputs;
+  const { held, past, row } = inputs;
   const { tx, lease } = held;
   const { consciousness } = past;
   const events = await eventsOfRun(tx, open.id);
   const attempts = consciousness.nextSeq > open.taken_seq ? 1 : open.attempts + 1;
+  const takeover: Takeover = {
+    at: tx.now(),
+    afterSeq: consciousness.nextSeq - 1,
+    ...(open.owner === null ? {} : { from: open.owner }),
+    ...(row.lease_owner === null ? {} : { to: row.lease_owner }),
+    silentMs: tx.now() - (await lastSign(tx, open)),
+  };
   await tx.db
     .updateTable('runs')
-    .set({ epoch: lease.epoch, attempts, taken_seq: consciousness.nextSeq })
+    .set({
+      epoch: lease.epoch,
+      attempts,
+      taken_seq: consciousness.nextSeq,
+      owner: row.lease_owner,
+      takeovers: toJson([...knownTakeovers(open), takeover].slice(-MAX_TAKEOVERS)),
+    })
     .where('id', '=', open.id)
     .execute();
   const answers = await readDecisions(tx, events);
@@ -31,6 +46,20 @@ export async function takeOverRun(
   const message = `This run was taken over ${MAX_TAKEOVERS} times without making progress.`;
   await closeFailedRun(services, held, cycle, { message, retry: false });
   return undefined;
+}
+
+function knownTakeovers({ takeovers }: RunRow): readonly Takeover[] {
+  return takeovers === null ? [] : fromJson<Takeover[]>(takeovers);
+}
+
+/** When the worker before this one last wrote something. */
+async function lastSign(tx: Tx, { id, created_at }: RunRow): Promise<number> {
+  const last = await tx.db
+    .selectFrom('transcript_entries')
+    .select((eb) => eb.fn.max('created_at').as('at'))
+    .where('run_id', '=', id)
+    .executeTakeFirst();
+  return last?.at ?? created_at;
 }
 
 async function eventsOfRun(tx: Tx, runId: string): Promise<EventRow[]> {

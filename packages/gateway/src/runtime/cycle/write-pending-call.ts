@@ -1,5 +1,7 @@
 import { offerJob } from '../../domain/jobs/job-events.ts';
-import { openPending } from '../../domain/pending/open-pending.ts';
+import { toDisplay } from '../../domain/pending/display.ts';
+import { type OpenedPending, openPending } from '../../domain/pending/open-pending.ts';
+import type { CardCall } from '../../domain/spaces/card-call.ts';
 import { openCardIfMember, updateCard } from '../../domain/spaces/tool-card.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { ApplyContext } from './apply-context.ts';
@@ -25,19 +27,42 @@ export async function writePendingCall(context: ApplyContext, tx: Tx, write: Pen
   };
   await openPending(tx, opened);
   if (tool?.isJob === true) offerJob(context.services, tx, { ...opened, claims: 0 });
-  if (spaceId !== null) await askInSpace(context, tx, { ...write, spaceId });
+  if (spaceId !== null) await askInSpace(context, tx, { ...write, spaceId, shown: toCardCall(opened) });
+}
+
+/** What the space is told of the call. It is the same that the row of the pending call says. */
+function toCardCall({ kind, display, answeredBy, resultSchema, inputSchema, expiresAt }: OpenedPending): CardCall {
+  const schema = kind === 'approval' ? inputSchema : resultSchema;
+  return {
+    kind,
+    ...(display === undefined ? {} : { display: toDisplay(display) }),
+    ...(schema === undefined ? {} : { resultSchema: schema }),
+    ...(answeredBy === undefined ? {} : { answerers: answeredBy }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  };
 }
 
 async function askInSpace(
   { services, cycle }: ApplyContext,
   tx: Tx,
-  { call, spaceId, rawInput }: PendingWrite & { spaceId: string },
+  { call, spaceId, rawInput, shown }: PendingWrite & { spaceId: string; shown: CardCall },
 ): Promise<void> {
   const { callId, toolName, input } = call;
   const { runId, agent } = cycle;
   const status = 'requires_action';
-  const card = { spaceId, entityId: agent.entityId, runId, callId, toolName, input, status, rawInput } as const;
-  const asked = (await updateCard(services, tx, callId, { status })) ?? (await openCardIfMember(services, tx, card));
+  const card = {
+    spaceId,
+    entityId: agent.entityId,
+    runId,
+    callId,
+    toolName,
+    input,
+    status,
+    rawInput,
+    call: shown,
+  } as const;
+  const asked =
+    (await updateCard(services, tx, callId, { status, call: shown })) ?? (await openCardIfMember(services, tx, card));
   // The agent was removed from the space. Operators still see the call.
   if (asked === undefined && rawInput === undefined)
     endUnendedCall(services, tx, { callId, kind: 'tool', spaceId }, 'The agent is no longer in the space.');

@@ -16,6 +16,8 @@ export interface Endpoint {
   readonly status: 200 | 201;
   /** What it answers: JSON of a schema, or something else by its media type. */
   readonly answer: z.ZodType | MediaType;
+  /** Of a stream: what the data of each event is. */
+  readonly events: z.ZodType | undefined;
   /** What it may refuse with beyond what every operation may. */
   readonly refusals: readonly ApiStatus[];
   /** Without it nothing is asked of the store, and nobody has to say who they are. */
@@ -64,6 +66,7 @@ interface Definition<Path extends string, Q, B, A> {
   /** Default 200. */
   readonly status?: 200 | 201;
   readonly answer: z.ZodType | MediaType;
+  readonly events?: z.ZodType;
   readonly refusals?: readonly ApiStatus[];
   /** Runs in one transaction, perhaps more than once: no effects but through it. */
   readonly handle?: (input: Input<PathParams<Path>, Q, B>, tx: Tx, services: Services) => Promise<A>;
@@ -79,6 +82,6 @@ type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${i
 export function endpoint<const Path extends string, Q = undefined, B = undefined, A = unknown>(
   definition: Definition<Path, Q, B, A>,
 ): Endpoint {
-  const { query, body, status = 200, refusals = [], handle, respond } = definition;
-  return { ...definition, query, body, status, refusals, handle, respond } as Endpoint;
+  const { query, body, status = 200, events, refusals = [], handle, respond } = definition;
+  return { ...definition, query, body, status, events, refusals, handle, respond } as Endpoint;
 }

@@ -18,12 +18,37 @@ export function openApiDocument(endpoints: readonly Endpoint[]): Schema {
     info: {
       title: 'Lastcall gateway',
       version: '0.1.0',
+      license: { name: 'MIT', identifier: 'MIT' },
       description: 'Run agents, the spaces they share with people, and the calls that wait for an answer.',
     },
+    servers: [{ url: '/', description: 'The gateway that serves this document.' }],
+    tags: tagsOf(endpoints),
     paths,
     components: { schemas, securitySchemes: SECURITY_SCHEMES },
   };
 }
+
+function tagsOf(endpoints: readonly Endpoint[]): Schema[] {
+  return [...new Set(endpoints.map(tagOf))].map((name) => ({
+    name,
+    description: TAGS[name] ?? `Operations on ${name}.`,
+  }));
+}
+
+const TAGS: Readonly<Record<string, string>> = {
+  agents: 'Agents, their inbox, and what they remember.',
+  calls: 'Tool calls, by their ids.',
+  artifacts: 'Files that tools made, such as images.',
+  entities: 'People, agents and services.',
+  jobs: 'The work of external tools.',
+  keys: 'Secret keys.',
+  mcp: 'MCP servers and their tools.',
+  pending: 'Calls that wait for somebody.',
+  runs: 'Cycles of agents, and answers to their calls.',
+  spaces: 'Where people and agents talk.',
+  system: 'For those who run the gateway.',
+  tools: 'Tools of every source, and the registry.',
+};
 
 type ToSchema = (schema: z.ZodType, io: 'input' | 'output') => Schema;
 
@@ -43,29 +68,37 @@ const COMPONENTS = '#/components/schemas/';
 
 function operation(one: Endpoint, toSchema: ToSchema): Schema {
   const { summary, description, access, body, status, answer } = one;
-  const content =
-    typeof answer === 'string'
-      ? { [answer]: { schema: { type: 'string' } } }
-      : { 'application/json': { schema: toSchema(answer, 'output') } };
   return {
     summary,
     ...(description === undefined ? {} : { description }),
     operationId: operationId(one),
-    tags: [one.path.split('/').find((part) => part !== '' && part !== 'api') ?? 'system'],
+    tags: [tagOf(one)],
     security: securityOf(access, answer === 'text/event-stream'),
     parameters: [...pathParameters(one), ...queryParameters(one, toSchema)],
     ...(body === undefined ? {} : { requestBody: requestBody(body, toSchema) }),
     responses: {
-      [status]: { description: status === 201 ? 'Created.' : 'Success.', content },
+      [status]: { description: status === 201 ? 'Created.' : 'Success.', content: contentOf(one, toSchema) },
       ...Object.fromEntries(refusalsOf(one).map((code) => [code, refusal(code, toSchema)])),
     },
   };
+}
+
+/** OpenAPI 3.1 has no word for the items of a stream: the schema is that of the data of each event. */
+function contentOf({ answer, events }: Endpoint, toSchema: ToSchema): Schema {
+  if (typeof answer !== 'string') return { 'application/json': { schema: toSchema(answer, 'output') } };
+  return { [answer]: { schema: events === undefined ? { type: 'string' } : toSchema(events, 'output') } };
 }
 
 function requestBody(body: z.ZodType, toSchema: ToSchema): Schema {
   // A schema is asked, because it may be optional at any depth: under a default, a pipe or a transform.
   const required = !body.safeParse(undefined).success;
   return { required, content: { 'application/json': { schema: toSchema(body, 'input') } } };
+}
+
+/** The resource: the first part of the path. */
+function tagOf({ path }: Endpoint): string {
+  const [first = '', second] = path.split('/').filter((part) => part !== '');
+  return first === 'api' && second !== undefined ? second : 'system';
 }
 
 /** `get /api/spaces/{id}/members` → `get_spaces_id_members`. */

@@ -10,6 +10,7 @@ import { listPlans } from '../../../domain/plans/plans.ts';
 import type { Tables } from '../../../ports/store/tables.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { pageOf } from '../fields.ts';
+import { modelMessageSchema, transcriptEntrySchema } from '../schemas/transcript-entry.ts';
 
 const times = { createdAt: z.int(), updatedAt: z.int() };
 
@@ -47,7 +48,13 @@ export const agentStateEndpoints: readonly Endpoint[] = [
     description:
       'The messages that the next cycle starts with, the transcript entries they come from, and the number of the next entry.',
     access: 'key',
-    answer: z.strictObject({ messages: z.array(z.unknown()), entries: z.array(z.unknown()), nextSeq: z.int() }),
+    answer: z
+      .strictObject({
+        messages: z.array(modelMessageSchema),
+        entries: z.array(transcriptEntrySchema),
+        nextSeq: z.int(),
+      })
+      .meta({ id: 'Consciousness', description: 'What an agent remembers.' }),
     async handle({ params }, tx) {
       const { tag } = await findAgent(tx.db, params.id);
       const { entries, nextSeq } = await loadConsciousness(tx.db, params.id);

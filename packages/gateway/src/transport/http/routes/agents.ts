@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { agentConfigSchema } from '../../../config/agent-config.ts';
 import { findAgent, getAgent, listAgents } from '../../../domain/agents/agent.ts';
+import { describeAgent, describeAgents } from '../../../domain/agents/agent-details.ts';
 import type { IsKnownTool } from '../../../domain/agents/check-agent-config.ts';
 import { createAgent } from '../../../domain/agents/create-agent.ts';
 import { deleteAgent } from '../../../domain/agents/delete-agent.ts';
@@ -12,44 +12,14 @@ import { redrive } from '../../../domain/inbox/redrive.ts';
 import { assertKnownCommands, type IsKnownCommand } from '../../../domain/mcp/assert-known-commands.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, metadataField, pageFields, pageOf } from '../fields.ts';
+import {
+  agentSchema,
+  agentStatusSchema,
+  configJsonSchema,
+  inboxItemSchema,
+  inboxStatusSchema,
+} from '../schemas/agent.ts';
 
-const statusSchema = z.enum(['active', 'paused', 'invalid', 'deleted']);
-
-const agentSchema = z
-  .strictObject({
-    id: z.string(),
-    entityId: z.string(),
-    name: z.string(),
-    status: statusSchema,
-    config: z.record(z.string(), z.unknown()),
-    configVersion: z.int(),
-    activeSpaceId: z.string().optional(),
-    lastError: z.unknown().optional(),
-    createdAt: z.int(),
-    updatedAt: z.int(),
-  })
-  .meta({ id: 'Agent' });
-
-const inboxStatusSchema = z.enum(['pending', 'claimed', 'done', 'dead', 'withheld']);
-
-const inboxItemSchema = z
-  .strictObject({
-    eventId: z.string(),
-    agentId: z.string(),
-    type: z.enum(['space_message', 'tool_result', 'plan', 'service']),
-    status: inboxStatusSchema,
-    priority: z.int(),
-    attempts: z.int(),
-    event: z.unknown(),
-    availableAt: z.int(),
-    runId: z.string().optional(),
-    error: z.unknown().optional(),
-    createdAt: z.int(),
-  })
-  .meta({ id: 'InboxItem' });
-
-/** The configuration's own schema is applied where agents are made, for every way in; here it is shown. */
-const configJsonSchema = z.toJSONSchema(agentConfigSchema, { io: 'input', unrepresentable: 'any' });
 const spaceIds = z.array(idField).max(200).optional();
 
 const newAgentSchema = z.looseObject({ spaceIds, metadata: metadataField.optional() }).meta({
@@ -63,9 +33,12 @@ const newAgentSchema = z.looseObject({ spaceIds, metadata: metadataField.optiona
   additionalProperties: false,
 });
 
-const agentUpdateSchema = z.record(z.string(), z.unknown()).meta({
-  description: 'The configuration fields to change. `null` removes a field.',
-  properties: configJsonSchema.properties,
+const ifVersion = z.int().min(1).optional();
+
+const agentUpdateSchema = z.looseObject({ ifVersion }).meta({
+  description:
+    'The configuration fields to change. `null` removes a field. With `ifVersion`, another version is refused with 409.',
+  properties: { ...configJsonSchema.properties, ifVersion: { type: 'integer', minimum: 1 } },
 });
 
 /**
@@ -82,9 +55,12 @@ export function agentEndpoints(
       path: '/api/agents',
       summary: 'List agents',
       access: 'key',
-      query: z.strictObject({ ...pageFields, status: statusSchema.optional() }),
+      query: z.strictObject({ ...pageFields, status: agentStatusSchema.optional() }),
       answer: pageOf(agentSchema),
-      handle: ({ query }, tx) => listAgents(tx.db, query),
+      async handle({ query }, tx) {
+        const page = await listAgents(tx.db, query);
+        return { ...page, items: await describeAgents(tx.db, page.items) };
+      },
     }),
     endpoint({
       method: 'post',
@@ -95,9 +71,10 @@ export function agentEndpoints(
       status: 201,
       answer: agentSchema,
       refusals: [404],
-      handle({ body: { spaceIds, metadata, ...config } }, tx, services) {
+      async handle({ body: { spaceIds, metadata, ...config } }, tx, services) {
         assertKnownCommands(config, isKnownCommand);
-        return createAgent(services, tx, { config, spaceIds, metadata, isKnownTool });
+        const agent = await createAgent(services, tx, { config, spaceIds, metadata, isKnownTool });
+        return await describeAgent(tx.db, agent);
       },
     }),
     endpoint({
@@ -106,7 +83,7 @@ export function agentEndpoints(
       summary: 'Get an agent',
       access: 'key',
       answer: agentSchema,
-      handle: ({ params }, tx) => getAgent(tx.db, params.id),
+      handle: async ({ params }, tx) => await describeAgent(tx.db, await getAgent(tx.db, params.id)),
     }),
     endpoint({
       method: 'patch',
@@ -116,9 +93,11 @@ export function agentEndpoints(
       access: 'key',
       body: agentUpdateSchema,
       answer: agentSchema,
-      handle({ params, body }, tx, services) {
-        assertKnownCommands(body, isKnownCommand);
-        return updateAgent(services, tx, { agentId: params.id, config: body, isKnownTool });
+      refusals: [409],
+      async handle({ params, body: { ifVersion, ...config } }, tx, services) {
+        assertKnownCommands(config, isKnownCommand);
+        const update = { agentId: params.id, config, isKnownTool, ifVersion };
+        return await describeAgent(tx.db, await updateAgent(services, tx, update));
       },
     }),
     endpoint({
@@ -140,7 +119,7 @@ export function agentEndpoints(
       description: 'The running cycle finishes and no other starts. Events wait in the inbox.',
       access: 'key',
       answer: agentSchema,
-      handle: ({ params }, tx, services) => pauseAgent(services, tx, params.id),
+      handle: async ({ params }, tx, services) => await describeAgent(tx.db, await pauseAgent(services, tx, params.id)),
     }),
     endpoint({
       method: 'post',
@@ -148,7 +127,8 @@ export function agentEndpoints(
       summary: 'Resume a paused agent',
       access: 'key',
       answer: agentSchema,
-      handle: ({ params }, tx, services) => resumeAgent(services, tx, params.id),
+      handle: async ({ params }, tx, services) =>
+        await describeAgent(tx.db, await resumeAgent(services, tx, params.id)),
     }),
     endpoint({
       method: 'post',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { claimJob } from '../../../domain/jobs/claim-job.ts';
 import { keepClaim } from '../../../domain/jobs/keep-claim.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
+import { jsonSchemaSchema } from '../schemas/json-schema.ts';
 import { answererOf } from './pending.ts';
 
 const claimSchema = z.strictObject({
@@ -20,8 +21,8 @@ const claimedSchema = z
     runId: z.string(),
     agentId: z.string(),
     toolName: z.string(),
-    input: z.unknown(),
-    resultSchema: z.unknown().optional(),
+    input: z.unknown().optional(),
+    resultSchema: jsonSchemaSchema.optional(),
     expiresAt: z.int().optional(),
   })
   .meta({ id: 'ClaimedJob' });

@@ -1,44 +1,12 @@
 import type { Answer } from '@lastcall/core';
 import { z } from 'zod';
-import { invalid } from '../../../domain/entities/invalid.ts';
 import { answerCall } from '../../../domain/pending/answer-call.ts';
 import { listPending } from '../../../domain/pending/list-pending.ts';
 import type { Answerer } from '../../../domain/pending/may-answer.ts';
 import type { Caller } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, pageFields, pageOf } from '../fields.ts';
-
-const statusSchema = z.enum(['pending', 'resolved', 'expired', 'cancelled']);
-
-const pendingSchema = z
-  .strictObject({
-    callId: z.string(),
-    runId: z.string(),
-    agentId: z.string(),
-    spaceId: z.string().optional(),
-    toolName: z.string(),
-    kind: z.enum(['result', 'approval']),
-    input: z.unknown(),
-    display: z.unknown().optional(),
-    answeredBy: z.unknown().optional(),
-    resultSchema: z.unknown().optional(),
-    status: statusSchema,
-    answer: z.unknown().optional(),
-    resolvedBy: z.string().optional(),
-    lateAnswers: z.array(z.unknown()).optional(),
-    expiresAt: z.int().optional(),
-    createdAt: z.int(),
-    resolvedAt: z.int().optional(),
-    job: z
-      .strictObject({
-        claims: z.int(),
-        worker: z.string().optional(),
-        claimedUntil: z.int().optional(),
-      })
-      .optional()
-      .meta({ description: 'Present if workers may claim the call.' }),
-  })
-  .meta({ id: 'PendingCall' });
+import { pendingCallSchema, pendingStatusSchema } from '../schemas/pending-call.ts';
 
 const callId = idField;
 const claimToken = z
@@ -67,17 +35,16 @@ export const pendingEndpoints: readonly Endpoint[] = [
     query: z.strictObject({
       ...pageFields,
       agentId: idField.optional(),
-      status: statusSchema.optional().meta({
+      spaceId: idField.optional(),
+      status: pendingStatusSchema.optional().meta({
         description:
-          'Default: `pending`. Other values need a secret key, for example to read answers that came too late.',
+          'Default: `pending`. With a token: of the calls that its entity may answer, or could have answered.',
       }),
     }),
-    answer: pageOf(pendingSchema),
+    answer: pageOf(pendingCallSchema),
     async handle({ caller, query }, tx) {
-      if (caller.kind !== 'entity') return await listPending(tx.db, query);
-      if ((query.status ?? 'pending') !== 'pending')
-        throw invalid('status', 'must be "pending" or absent: other values need a secret key.');
-      return await listPending(tx.db, { ...query, entityId: caller.entityId });
+      const entityId = caller.kind === 'entity' ? caller.entityId : undefined;
+      return await listPending(tx.db, { ...query, entityId });
     },
   }),
   endpoint({

@@ -1,45 +1,14 @@
 import { z } from 'zod';
+import { getCall } from '../../../domain/runs/call-details.ts';
 import { requestCancel } from '../../../domain/runs/request-cancel.ts';
-import { getRun, listRuns } from '../../../domain/runs/run.ts';
 import { getRunCall } from '../../../domain/runs/run-call.ts';
+import { getRunDetails, listCountedRuns } from '../../../domain/runs/run-details.ts';
 import { runTranscript } from '../../../domain/runs/run-transcript.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import { idField, pageFields, pageOf } from '../fields.ts';
+import { idField, numberInQuery, pageFields, pageOf } from '../fields.ts';
+import { callSchema, runCallSchema, runEntrySchema, runSchema, runStatusSchema } from '../schemas/run.ts';
 
-const statusSchema = z.enum(['running', 'completed', 'failed', 'cancelled']);
-
-const runSchema = z
-  .strictObject({
-    id: z.string(),
-    agentId: z.string(),
-    threadId: z.string(),
-    cycle: z.int(),
-    status: statusSchema,
-    trigger: z.unknown(),
-    stop: z.unknown().optional(),
-    usage: z.unknown().optional(),
-    configVersion: z.int(),
-    cancelRequestedAt: z.int().optional(),
-    createdAt: z.int(),
-    endedAt: z.int().optional(),
-  })
-  .meta({ id: 'Run' });
-
-const runEntrySchema = z
-  .strictObject({ seq: z.int(), kind: z.string(), at: z.int(), entry: z.unknown() })
-  .meta({ id: 'RunEntry' });
-
-const runCallSchema = z
-  .strictObject({
-    callId: z.string(),
-    runId: z.string(),
-    toolName: z.string(),
-    status: z.enum(['planned', 'started', 'settled', 'pending']),
-    outcome: z.unknown().optional().meta({ description: 'Absent while the call runs.' }),
-    createdAt: z.int(),
-    settledAt: z.int().optional(),
-  })
-  .meta({ id: 'RunCall' });
+const timeInQuery = numberInQuery({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional();
 
 export const runEndpoints: readonly Endpoint[] = [
   endpoint({
@@ -48,9 +17,23 @@ export const runEndpoints: readonly Endpoint[] = [
     summary: 'List runs, newest first',
     description: 'A run is one cycle of an agent.',
     access: 'key',
-    query: z.strictObject({ ...pageFields, agentId: idField.optional(), status: statusSchema.optional() }),
+    query: z.strictObject({
+      ...pageFields,
+      agentId: idField.optional(),
+      status: runStatusSchema.optional(),
+      stop: z.string().max(100).optional().meta({ description: 'The reason of its stop, e.g. `max_steps`.' }),
+      toolName: z.string().max(200).optional().meta({ description: 'It called this tool.' }),
+      outcome: z
+        .enum(['ok', 'error', 'cancelled', 'skipped', 'pending'])
+        .optional()
+        .meta({ description: 'One of its calls, of `toolName` if that is given, ended so.' }),
+      spaceId: idField.optional().meta({ description: 'It wrote in this space, or showed a call there.' }),
+      eventId: idField.optional().meta({ description: 'This event woke it.' }),
+      since: timeInQuery.meta({ description: 'Started at or after this time.' }),
+      until: timeInQuery.meta({ description: 'Started before this time.' }),
+    }),
     answer: pageOf(runSchema),
-    handle: ({ query }, tx) => listRuns(tx.db, query),
+    handle: ({ query }, tx) => listCountedRuns(tx.db, query),
   }),
   endpoint({
     method: 'get',
@@ -58,7 +41,7 @@ export const runEndpoints: readonly Endpoint[] = [
     summary: 'Get a run',
     access: 'key',
     answer: runSchema,
-    handle: ({ params }, tx) => getRun(tx.db, params.id),
+    handle: ({ params }, tx) => getRunDetails(tx.db, params.id),
   }),
   endpoint({
     method: 'get',
@@ -80,6 +63,16 @@ export const runEndpoints: readonly Endpoint[] = [
     handle: ({ params }, tx) => getRunCall(tx.db, params.id, params.callId),
   }),
   endpoint({
+    method: 'get',
+    path: '/api/calls/{id}',
+    summary: 'Get a call by its id',
+    description: 'With a token: what its card shows to the members of its space. With a secret key: everything.',
+    access: 'entity',
+    answer: callSchema,
+    handle: ({ caller, params }, tx) =>
+      getCall(tx.db, params.id, { entityId: caller.kind === 'entity' ? caller.entityId : undefined }),
+  }),
+  endpoint({
     method: 'post',
     path: '/api/runs/{id}/cancel',
     summary: 'Cancel a run',
@@ -87,6 +80,9 @@ export const runEndpoints: readonly Endpoint[] = [
     access: 'key',
     answer: runSchema,
     refusals: [409],
-    handle: ({ params }, tx, services) => requestCancel(services, tx, params.id),
+    async handle({ params }, tx, services) {
+      await requestCancel(services, tx, params.id);
+      return await getRunDetails(tx.db, params.id);
+    },
   }),
 ];

@@ -9,6 +9,7 @@ import type { Tx } from '../../../ports/store/store.ts';
 import type { Caller } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, metadataField, numberInQuery, pageFields, pageOf } from '../fields.ts';
+import { messageSchema } from '../schemas/message.ts';
 
 const spaceSchema = z
   .strictObject({
@@ -30,24 +31,6 @@ const memberSchema = z
     joinedAt: z.int(),
   })
   .meta({ id: 'Member' });
-
-const messageSchema = z
-  .strictObject({
-    id: z.string(),
-    spaceId: z.string(),
-    seq: z.int(),
-    entityId: z.string(),
-    kind: z.enum(['text', 'tool']),
-    text: z.string(),
-    replyTo: z.string().optional(),
-    status: z.enum(['running', 'complete', 'error', 'requires_action', 'expired', 'cancelled']),
-    metadata: metadataField,
-    runId: z.string().optional(),
-    callId: z.string().optional(),
-    createdAt: z.int(),
-    updatedAt: z.int(),
-  })
-  .meta({ id: 'Message' });
 
 const memberFields = { entityId: idField, role: z.string().optional() };
 const seqInQuery = numberInQuery({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional();

@@ -15,6 +15,9 @@ import { openStreamAccess } from '../../sse/stream-access.ts';
 import { assertStillValid } from '../authenticate.ts';
 import { type Endpoint, type Exchange, endpoint } from '../endpoint.ts';
 import { idField, numberInQuery } from '../fields.ts';
+import { jobEventSchema } from '../schemas/job-event.ts';
+import { runEventSchema } from '../schemas/run-event.ts';
+import { spaceEventSchema } from '../schemas/space-event.ts';
 import { assertMaySee } from './spaces.ts';
 
 export interface StreamOptions {
@@ -50,6 +53,7 @@ export function streamEndpoints(options: StreamOptions): readonly Endpoint[] {
       access: 'entity',
       query: z.strictObject({ lastEventId, token }),
       answer: 'text/event-stream',
+      events: spaceEventSchema,
       refusals: [429],
       async handle({ caller, params: { id }, query }, tx): Promise<Opened> {
         const assertAllowed: Opened['assertAllowed'] = (tx) => assertMaySee(tx, id, caller);
@@ -67,6 +71,7 @@ export function streamEndpoints(options: StreamOptions): readonly Endpoint[] {
       access: 'key',
       query: z.strictObject({ lastEventId }),
       answer: 'text/event-stream',
+      events: runEventSchema,
       refusals: [429],
       async handle({ params: { id }, query }, tx): Promise<Opened> {
         await getRun(tx.db, id);
@@ -82,6 +87,7 @@ export function streamEndpoints(options: StreamOptions): readonly Endpoint[] {
       access: 'key',
       query: z.strictObject({ agentId: idField, lastEventId }),
       answer: 'text/event-stream',
+      events: jobEventSchema,
       refusals: [429],
       async handle({ query: { agentId, lastEventId } }, tx): Promise<Opened> {
         await getAgent(tx.db, agentId);

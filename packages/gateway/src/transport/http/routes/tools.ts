@@ -13,6 +13,8 @@ import type { Registry } from '../../../runtime/cycle/registry.ts';
 import { tryTool } from '../../../runtime/tools/try-tool.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { pageFields, pageOf } from '../fields.ts';
+import { jsonSchemaSchema } from '../schemas/json-schema.ts';
+import { settlementSchema } from '../schemas/outcome.ts';
 
 const sourceSchema = z.enum(['built-in', 'file', 'mcp', 'api']);
 const jsonObject = z.record(z.string(), z.unknown());
@@ -29,9 +31,9 @@ const toolSchema = z
     terminal: z.boolean(),
     idempotent: z.boolean(),
     approval: z.boolean(),
-    inputSchema: jsonObject,
-    outputSchema: jsonObject.optional(),
-    resultSchema: jsonObject.optional(),
+    inputSchema: jsonSchemaSchema,
+    outputSchema: jsonSchemaSchema.optional(),
+    resultSchema: jsonSchemaSchema.optional(),
     config: jsonObject.optional(),
     version: z.int().optional(),
     usedBy: z.array(z.strictObject({ id: z.string(), name: z.string() })),
@@ -39,15 +41,6 @@ const toolSchema = z
     updatedAt: z.int().optional(),
   })
   .meta({ id: 'Tool' });
-
-const settlementSchema = z.looseObject({
-  callId: z.string(),
-  toolName: z.string(),
-  input: z.unknown(),
-  outcome: z.looseObject({ status: z.enum(['ok', 'error', 'cancelled', 'skipped', 'pending']), text: z.string() }),
-  startedAt: z.number(),
-  endedAt: z.number(),
-});
 
 /** The configuration's own schema is applied where tools are registered; here it is shown. */
 const configJsonSchema = z.toJSONSchema(toolConfigSchema, { io: 'input', unrepresentable: 'any' });

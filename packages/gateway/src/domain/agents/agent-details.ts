@@ -1,0 +1,99 @@
+import type { Kysely } from 'kysely';
+import { fromJson } from '../../ports/store/json.ts';
+import type { Tables } from '../../ports/store/tables.ts';
+import type { Agent } from './agent.ts';
+
+/** An agent with what it is doing and what waits for it. */
+export interface AgentDetails extends Agent {
+  /** `file`: the configuration file made it, and sets its configuration back at each start as long as it names it. */
+  readonly source: 'file' | 'api';
+  readonly running?: { readonly runId: string; readonly since: number };
+  readonly inbox: InboxCounts;
+  /** When its next plan is due. */
+  readonly nextPlanAt?: number;
+}
+
+interface InboxCounts {
+  /** Events that wait or are being worked on. */
+  readonly pending: number;
+  readonly dead: number;
+  readonly withheld: number;
+}
+
+/** Adds to agents what operators look for first. Four statements, however many agents. */
+export async function describeAgents(db: Kysely<Tables>, agents: readonly Agent[]): Promise<AgentDetails[]> {
+  const ids = agents.map(({ id }) => id);
+  if (ids.length === 0) return [];
+  const [fromFile, running, inboxes, plans] = await Promise.all([
+    seededAgents(db),
+    runningRuns(db, ids),
+    countInboxes(db, ids),
+    nextPlans(db, ids),
+  ]);
+  return agents.map((agent) => {
+    const [run, nextPlanAt] = [running.get(agent.id), plans.get(agent.id)];
+    return {
+      ...agent,
+      source: fromFile.has(agent.id) ? 'file' : 'api',
+      ...(run === undefined ? {} : { running: run }),
+      inbox: inboxes.get(agent.id) ?? { pending: 0, dead: 0, withheld: 0 },
+      ...(nextPlanAt === undefined ? {} : { nextPlanAt }),
+    };
+  });
+}
+
+export async function describeAgent(db: Kysely<Tables>, agent: Agent): Promise<AgentDetails> {
+  const [details] = await describeAgents(db, [agent]);
+  return details as AgentDetails;
+}
+
+/** Where the file's agents are noted, by name: see seed.ts. */
+export const SEEDED = 'seeded';
+
+async function seededAgents(db: Kysely<Tables>): Promise<ReadonlySet<string>> {
+  const row = await db.selectFrom('settings').select('value').where('key', '=', SEEDED).executeTakeFirst();
+  return new Set(
+    row === undefined ? [] : Object.values(fromJson<{ agents: Record<string, string> }>(row.value).agents),
+  );
+}
+
+async function runningRuns(
+  db: Kysely<Tables>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, { runId: string; since: number }>> {
+  const rows = await db
+    .selectFrom('runs')
+    .select(['thread_id', 'id', 'created_at'])
+    .where('status', '=', 'running')
+    .where('thread_id', 'in', ids)
+    .execute();
+  return new Map(rows.map(({ thread_id, id, created_at }) => [thread_id, { runId: id, since: created_at }]));
+}
+
+async function countInboxes(db: Kysely<Tables>, ids: readonly string[]): Promise<ReadonlyMap<string, InboxCounts>> {
+  const rows = await db
+    .selectFrom('inbox_events')
+    .select((eb) => ['agent_id', 'status', eb.fn.countAll<number>().as('count')])
+    .where('agent_id', 'in', ids)
+    .where('status', 'in', ['pending', 'claimed', 'dead', 'withheld'])
+    .groupBy(['agent_id', 'status'])
+    .execute();
+  const counts = new Map<string, { -readonly [K in keyof InboxCounts]: number }>();
+  for (const { agent_id, status, count } of rows) {
+    const own = counts.get(agent_id) ?? { pending: 0, dead: 0, withheld: 0 };
+    own[status === 'dead' || status === 'withheld' ? status : 'pending'] += Number(count);
+    counts.set(agent_id, own);
+  }
+  return counts;
+}
+
+async function nextPlans(db: Kysely<Tables>, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const rows = await db
+    .selectFrom('plans')
+    .select((eb) => ['agent_id', eb.fn.min('next_at').as('next_at')])
+    .where('agent_id', 'in', ids)
+    .where('next_at', 'is not', null)
+    .groupBy('agent_id')
+    .execute();
+  return new Map(rows.flatMap(({ agent_id, next_at }) => (next_at === null ? [] : [[agent_id, next_at]])));
+}

@@ -1,0 +1,70 @@
+import type { Outcome } from '@lastcall/core';
+import type { Kysely } from 'kysely';
+import { fromJson } from '../../ports/store/json.ts';
+import type { CallRow, Tables } from '../../ports/store/tables.ts';
+import { notFound } from '../api-error.ts';
+import { isId } from '../entities/column-text.ts';
+import { type PendingCall, toPendingCall } from '../pending/pending-call.ts';
+import { requireMember } from '../spaces/membership.ts';
+import { type Message, toMessage } from '../spaces/message.ts';
+
+/** A call by its id alone: what its card shows, and for operators everything else. */
+export interface CallDetails {
+  readonly callId: string;
+  readonly runId: string;
+  readonly toolName: string;
+  /** Missing if no space sees the call. */
+  readonly card?: Message;
+  /** The rest is for secret keys. */
+  readonly step?: number;
+  readonly index?: number;
+  readonly status?: CallRow['status'];
+  readonly outcome?: Outcome;
+  readonly idempotencyKey?: string;
+  readonly createdAt?: number;
+  readonly settledAt?: number;
+  /** Set if it waits or waited for somebody. */
+  readonly pending?: PendingCall;
+}
+
+/** For somebody with a token (`entityId`): what the card shows to members of its space. Others are not told of the call. */
+export async function getCall(
+  db: Kysely<Tables>,
+  callId: string,
+  { entityId }: { readonly entityId: string | undefined },
+): Promise<CallDetails> {
+  const call = isId(callId)
+    ? await db.selectFrom('calls').selectAll().where('id', '=', callId).executeTakeFirst()
+    : undefined;
+  if (call === undefined) throw notFound('call', callId);
+  const card = await db.selectFrom('messages').selectAll().where('call_id', '=', callId).executeTakeFirst();
+  const shown = {
+    callId,
+    runId: call.run_id,
+    toolName: call.tool_name,
+    ...(card === undefined ? {} : { card: toMessage(card) }),
+  };
+  if (entityId === undefined) return { ...shown, ...factsOf(call), ...(await pendingOf(db, callId)) };
+  if (card === undefined) throw notFound('call', callId);
+  await requireMember(db, card.space_id, entityId).catch(() => {
+    throw notFound('call', callId);
+  });
+  return shown;
+}
+
+function factsOf(call: CallRow): Partial<CallDetails> {
+  return {
+    step: call.step,
+    index: call.index,
+    status: call.status,
+    ...(call.outcome === null ? {} : { outcome: fromJson<Outcome>(call.outcome) }),
+    idempotencyKey: call.idempotency_key,
+    createdAt: call.created_at,
+    ...(call.settled_at === null ? {} : { settledAt: call.settled_at }),
+  };
+}
+
+async function pendingOf(db: Kysely<Tables>, callId: string): Promise<{ pending?: PendingCall }> {
+  const row = await db.selectFrom('pending_calls').selectAll().where('call_id', '=', callId).executeTakeFirst();
+  return row === undefined ? {} : { pending: toPendingCall(row) };
+}

@@ -1,0 +1,111 @@
+import type { Kysely } from 'kysely';
+import { fromJson } from '../../ports/store/json.ts';
+import type { Tables } from '../../ports/store/tables.ts';
+import { hideTag } from '../../telemetry/hide-tag.ts';
+import type { Page } from '../entities/page.ts';
+import { getRun, listRuns, type Run, type RunFilter } from './run.ts';
+
+/** How many calls of a run ended how. `running` ones have not ended. */
+export type CallCounts = Readonly<Record<CallState, number>>;
+
+const STATES = ['ok', 'error', 'cancelled', 'skipped', 'pending', 'running'] as const;
+type CallState = (typeof STATES)[number];
+
+export interface CountedRun extends Run {
+  readonly counts: CallCounts;
+}
+
+export interface RunDetails extends CountedRun {
+  /** The provider's name of the model that gave the last reply. */
+  readonly model?: string;
+  /** What the run came to: the text of its last reply, or the output of the tool that ended it. */
+  readonly response?: string;
+}
+
+export async function listCountedRuns(db: Kysely<Tables>, filter: RunFilter): Promise<Page<CountedRun>> {
+  const page = await listRuns(db, filter);
+  const counts = await countCalls(
+    db,
+    page.items.map(({ id }) => id),
+  );
+  return { ...page, items: page.items.map((run) => ({ ...run, counts: counts.get(run.id) ?? NO_CALLS })) };
+}
+
+export async function getRunDetails(db: Kysely<Tables>, runId: string): Promise<RunDetails> {
+  const run = await getRun(db, runId);
+  const counts = await countCalls(db, [runId]);
+  const reply = await lastReply(db, run);
+  const response = await responseOf(db, run, reply?.text);
+  return {
+    ...run,
+    counts: counts.get(runId) ?? NO_CALLS,
+    ...(reply?.model === undefined ? {} : { model: reply.model }),
+    ...(response === undefined ? {} : { response }),
+  };
+}
+
+const NO_CALLS = Object.fromEntries(STATES.map((state) => [state, 0])) as CallCounts;
+
+async function countCalls(db: Kysely<Tables>, runIds: readonly string[]): Promise<ReadonlyMap<string, CallCounts>> {
+  const counts = new Map<string, Record<CallState, number>>();
+  if (runIds.length === 0) return counts;
+  const rows = await db
+    .selectFrom('calls')
+    .select((eb) => ['run_id', 'outcome_status', eb.fn.countAll<number>().as('count')])
+    .where('run_id', 'in', runIds)
+    .groupBy(['run_id', 'outcome_status'])
+    .execute();
+  for (const { run_id, outcome_status, count } of rows) {
+    const own = counts.get(run_id) ?? { ...NO_CALLS };
+    own[(outcome_status ?? 'running') as CallState] += Number(count);
+    counts.set(run_id, own);
+  }
+  return counts;
+}
+
+interface LastReply {
+  readonly text: string;
+  readonly model?: string;
+}
+
+async function lastReply(db: Kysely<Tables>, { id }: Run): Promise<LastReply | undefined> {
+  const row = await db
+    .selectFrom('transcript_entries')
+    .select('payload')
+    .where('run_id', '=', id)
+    .where('kind', '=', 'reply')
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? undefined : fromJson<{ entry: LastReply }>(row.payload).entry;
+}
+
+async function responseOf(
+  db: Kysely<Tables>,
+  { id, agentId, stop }: Run,
+  text: string | undefined,
+): Promise<string | undefined> {
+  if (stop?.reason !== 'end_turn') return undefined;
+  const response = stop.by === 'text' ? text : await lastOutput(db, id, stop.tool);
+  if (response === undefined) return undefined;
+  // Also of deleted agents: their rows stay.
+  const { tag } = await db.selectFrom('agents').select('tag').where('id', '=', agentId).executeTakeFirstOrThrow();
+  return hideTag(response, tag);
+}
+
+async function lastOutput(db: Kysely<Tables>, runId: string, toolName: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('calls')
+    .select('outcome')
+    .where('run_id', '=', runId)
+    .where('tool_name', '=', toolName)
+    .where('outcome_status', '=', 'ok')
+    .orderBy('step', 'desc')
+    .orderBy('index', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (row?.outcome == null) return undefined;
+  // The text may begin with a remark for the model.
+  const { value, text } = fromJson<{ value?: unknown; text: string }>(row.outcome);
+  return typeof value === 'string' ? value : text;
+}

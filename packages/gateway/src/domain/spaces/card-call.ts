@@ -1,0 +1,21 @@
+import type { JsonSchemaObject } from '@lastcall/core';
+import type { Answerers } from '../../config/tool-config.ts';
+import type { Display } from '../pending/display.ts';
+
+/** What a card tells of the call behind it, once that waits for somebody. */
+export interface CardCall {
+  readonly kind: 'result' | 'approval';
+  readonly display?: Display | undefined;
+  /** Of a result; for an approval, of an edited input. */
+  readonly resultSchema?: JsonSchemaObject | undefined;
+  /** Default: every member of the space. */
+  readonly answerers?: Answerers | undefined;
+  readonly expiresAt?: number | undefined;
+  /** Set if the approver changed the input: what the model had asked for. */
+  readonly askedInput?: unknown;
+  /** The kind of the answer that won. */
+  readonly decision?: 'result' | 'error' | 'approve' | 'deny';
+  /** Who gave it, and when. */
+  readonly by?: { readonly id: string; readonly name: string };
+  readonly at?: number;
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+
+const answeredBy = z.strictObject({ entityId: z.string(), name: z.string() });
+
+const toolResultOutcome = z.union([
+  z.strictObject({ status: z.literal('ok'), value: z.unknown().optional() }),
+  z.strictObject({ status: z.literal('error'), message: z.string() }),
+  z.strictObject({ status: z.literal('expired') }),
+  z.strictObject({ status: z.literal('approved'), input: z.unknown().optional() }),
+  z.strictObject({ status: z.literal('denied'), reason: z.string() }),
+]);
+
+/** What wakes an agent, as its inbox holds it. */
+export const inboxEventSchema: z.ZodType = z
+  .union([
+    z.strictObject({
+      type: z.literal('space_message'),
+      messageId: z.string(),
+      spaceId: z.string(),
+      spaceName: z.string(),
+      from: z.strictObject({
+        entityId: z.string(),
+        name: z.string(),
+        kind: z.enum(['human', 'agent', 'service']),
+      }),
+      text: z.string(),
+      replyTo: z.string().optional(),
+    }),
+    z.strictObject({
+      type: z.literal('tool_result'),
+      callId: z.string(),
+      toolName: z.string(),
+      input: z.unknown().optional(),
+      outcome: toolResultOutcome,
+      resolvedBy: answeredBy.optional(),
+    }),
+    z.strictObject({
+      type: z.literal('plan'),
+      planId: z.string(),
+      key: z.string(),
+      name: z.string(),
+      instruction: z.string(),
+      dueAt: z.int(),
+      late: z.literal(true).optional(),
+    }),
+    z.strictObject({
+      type: z.literal('service'),
+      source: z.string(),
+      name: z.string(),
+      data: z.unknown().optional(),
+    }),
+  ])
+  .meta({ id: 'InboxEvent', description: 'What wakes an agent.' });
+
+/** Why an event is dead or withheld, or why it was tried again. */
+export const inboxErrorSchema: z.ZodType = z
+  .union([
+    z.strictObject({ reason: z.literal('error'), error: z.string() }),
+    z.strictObject({ code: z.enum(['agent_deleted', 'hop_limit', 'inbox_full']), message: z.string() }),
+  ])
+  .meta({ id: 'InboxError', description: 'Why the last attempt failed, or why the event is dead or withheld.' });

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { metadataField } from '../fields.ts';
+import { answerersSchema, displaySchema } from './display.ts';
+import { jsonSchemaSchema } from './json-schema.ts';
+
+const cardCallSchema = z
+  .strictObject({
+    kind: z.enum(['result', 'approval']),
+    display: displaySchema.optional(),
+    resultSchema: jsonSchemaSchema
+      .optional()
+      .meta({ description: 'Of a result; for an approval, of an edited input.' }),
+    answerers: answerersSchema.optional().meta({ description: 'Default: every member of the space.' }),
+    expiresAt: z.int().optional(),
+    askedInput: z
+      .unknown()
+      .optional()
+      .meta({ description: 'Set if the approver changed the input: what was asked for.' }),
+    decision: z.enum(['result', 'error', 'approve', 'deny']).optional(),
+    by: z.strictObject({ id: z.string(), name: z.string() }).optional().meta({ description: 'Who answered.' }),
+    at: z.int().optional().meta({ description: 'When they answered.' }),
+  })
+  .meta({ id: 'CardCall', description: 'What a card tells of the call behind it.' });
+
+/** A message in a space, or the card of a call. */
+export const messageSchema: z.ZodObject = z
+  .strictObject({
+    id: z.string(),
+    spaceId: z.string(),
+    seq: z.int(),
+    entityId: z.string(),
+    kind: z.enum(['text', 'tool']),
+    text: z.string(),
+    replyTo: z.string().optional(),
+    status: z.enum(['running', 'complete', 'error', 'requires_action', 'expired', 'cancelled']),
+    metadata: metadataField.meta({ description: 'For a card: `toolName`, `input`, and `output` once it has ended.' }),
+    runId: z.string().optional(),
+    callId: z.string().optional(),
+    call: cardCallSchema.optional().meta({ description: 'On the card of a call that waits or waited for somebody.' }),
+    createdAt: z.int(),
+    updatedAt: z.int(),
+  })
+  .meta({ id: 'Message', description: 'A message in a space, or the card of a tool call.' });

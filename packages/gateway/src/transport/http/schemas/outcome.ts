@@ -1,0 +1,67 @@
+import { z } from 'zod';
+
+const text = z.string().meta({ description: 'What the model reads.' });
+
+// Tools of the AI SDK return kinds of parts that nobody here knows. They are passed on.
+const partSchema = z.looseObject({ type: z.string() }).meta({ description: 'A part that is not text, e.g. an image.' });
+
+/** What the gateway notes on an outcome, whatever its status. */
+const notes = {
+  cut: z
+    .strictObject({ characters: z.int(), kept: z.boolean() })
+    .optional()
+    .meta({ description: 'The output was too large, and what is shown of it is cut.' }),
+  middleware: z
+    .strictObject({
+      cache: z.strictObject({ storedAt: z.int() }).optional(),
+      repair: z.strictObject({ by: z.enum(['rules', 'model']) }).optional(),
+      retry: z.strictObject({ attempts: z.int() }).optional(),
+    })
+    .optional()
+    .meta({ description: 'What middleware did to the call.' }),
+};
+
+const pendingOutcome = z.strictObject({
+  status: z.literal('pending'),
+  kind: z.enum(['result', 'approval']),
+  expiresAt: z.number().optional(),
+  onExpiry: z.enum(['report', 'fail']).optional(),
+  display: z.unknown().optional().meta({ description: 'As the tool said it.' }),
+  text,
+  ...notes,
+});
+
+export const outcomeSchema: z.ZodType = z
+  .union([
+    z.strictObject({
+      status: z.literal('ok'),
+      value: z.unknown().optional().meta({ description: 'Absent if the tool returned nothing.' }),
+      text,
+      userText: z.string().optional(),
+      content: z.array(partSchema).optional(),
+      ...notes,
+    }),
+    z.strictObject({
+      status: z.literal('error'),
+      code: z.string(),
+      message: z.string(),
+      text,
+      effect: z.enum(['none', 'possible']).optional(),
+      ...notes,
+    }),
+    z.strictObject({ status: z.enum(['cancelled', 'skipped']), reason: z.string(), text, ...notes }),
+    pendingOutcome,
+  ])
+  .meta({ id: 'Outcome', description: 'How a call ended, or that it waits.' });
+
+export const settlementSchema: z.ZodType = z
+  .strictObject({
+    callId: z.string(),
+    toolName: z.string(),
+    input: z.unknown().optional(),
+    outcome: outcomeSchema,
+    terminal: z.literal(true).optional(),
+    startedAt: z.number(),
+    endedAt: z.number(),
+  })
+  .meta({ id: 'Settlement', description: 'A call with its outcome.' });

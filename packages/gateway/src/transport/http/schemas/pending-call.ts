@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { answerSchema } from './answer.ts';
+import { answerersSchema, displaySchema } from './display.ts';
+import { jsonSchemaSchema } from './json-schema.ts';
+
+export const pendingStatusSchema: z.ZodEnum<{
+  pending: 'pending';
+  resolved: 'resolved';
+  expired: 'expired';
+  cancelled: 'cancelled';
+}> = z.enum(['pending', 'resolved', 'expired', 'cancelled']);
+
+export const pendingCallSchema: z.ZodType = z
+  .strictObject({
+    callId: z.string(),
+    runId: z.string(),
+    agentId: z.string(),
+    spaceId: z.string().optional(),
+    toolName: z.string(),
+    kind: z.enum(['result', 'approval']),
+    input: z.unknown().optional(),
+    display: displaySchema.optional(),
+    answeredBy: answerersSchema.optional(),
+    resultSchema: jsonSchemaSchema.optional(),
+    status: pendingStatusSchema,
+    answer: answerSchema.optional().meta({ description: 'The answer that won.' }),
+    resolvedBy: z.string().optional(),
+    resolvedByName: z.string().optional(),
+    lateAnswers: z
+      .array(z.strictObject({ answer: answerSchema, by: z.string(), at: z.int() }))
+      .optional()
+      .meta({ description: 'Answers that came after its end.' }),
+    expiresAt: z.int().optional(),
+    createdAt: z.int(),
+    resolvedAt: z.int().optional(),
+    job: z
+      .strictObject({
+        claims: z.int(),
+        worker: z.string().optional(),
+        claimedUntil: z.int().optional(),
+      })
+      .optional()
+      .meta({ description: 'Present if workers may claim the call.' }),
+  })
+  .meta({ id: 'PendingCall', description: 'A call that waits for somebody outside.' });

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { messageSchema } from './message.ts';
+import { outcomeSchema } from './outcome.ts';
+import { pendingCallSchema } from './pending-call.ts';
+import { stopSchema } from './stop.ts';
+import { transcriptEntrySchema } from './transcript-entry.ts';
+import { usageSchema } from './usage.ts';
+
+export const runStatusSchema: z.ZodEnum<{
+  running: 'running';
+  completed: 'completed';
+  failed: 'failed';
+  cancelled: 'cancelled';
+}> = z.enum(['running', 'completed', 'failed', 'cancelled']);
+
+export const runSchema: z.ZodObject = z
+  .strictObject({
+    id: z.string(),
+    agentId: z.string(),
+    threadId: z.string(),
+    cycle: z.int(),
+    status: runStatusSchema,
+    trigger: z
+      .array(z.strictObject({ eventId: z.string(), type: z.enum(['space_message', 'tool_result', 'plan', 'service']) }))
+      .meta({ description: 'The events that woke the agent.' }),
+    stop: stopSchema.optional(),
+    usage: usageSchema.optional(),
+    configVersion: z.int(),
+    attempt: z.int().meta({ description: 'How often its events have been tried, with this time.' }),
+    retryOf: z.string().optional().meta({ description: 'The run that tried them before.' }),
+    takeovers: z
+      .array(
+        z.strictObject({
+          at: z.int(),
+          afterSeq: z.int(),
+          from: z.string().optional(),
+          to: z.string().optional(),
+          silentMs: z.int(),
+        }),
+      )
+      .optional()
+      .meta({ description: 'When another worker continued it, oldest first.' }),
+    counts: z
+      .strictObject({
+        ok: z.int(),
+        error: z.int(),
+        cancelled: z.int(),
+        skipped: z.int(),
+        pending: z.int(),
+        running: z.int(),
+      })
+      .meta({ description: 'How many of its calls ended how.' }),
+    model: z.string().optional().meta({ description: 'That of its last reply. Absent in lists.' }),
+    response: z.string().optional().meta({ description: 'What the run came to. Absent in lists.' }),
+    cancelRequestedAt: z.int().optional(),
+    createdAt: z.int(),
+    endedAt: z.int().optional(),
+  })
+  .meta({ id: 'Run', description: 'One cycle of an agent.' });
+
+export const callSchema: z.ZodType = z
+  .strictObject({
+    callId: z.string(),
+    runId: z.string(),
+    toolName: z.string(),
+    card: messageSchema.optional().meta({ description: 'Absent if no space sees the call.' }),
+    step: z.int().optional(),
+    index: z.int().optional(),
+    status: z.enum(['planned', 'started', 'settled', 'pending']).optional(),
+    outcome: outcomeSchema.optional(),
+    idempotencyKey: z.string().optional(),
+    createdAt: z.int().optional(),
+    settledAt: z.int().optional(),
+    pending: pendingCallSchema.optional().meta({ description: 'Set if it waits or waited for somebody.' }),
+  })
+  .meta({ id: 'Call', description: 'A call. With a token: only what its card shows.' });
+
+export const runEntrySchema: z.ZodType = z
+  .strictObject({
+    seq: z.int().meta({ description: 'The number within the thread, across its runs.' }),
+    kind: z.string(),
+    at: z.int(),
+    entry: transcriptEntrySchema,
+  })
+  .meta({ id: 'RunEntry', description: 'An entry of the transcript of a run.' });
+
+export const runCallSchema: z.ZodType = z
+  .strictObject({
+    callId: z.string(),
+    runId: z.string(),
+    toolName: z.string(),
+    status: z.enum(['planned', 'started', 'settled', 'pending']),
+    outcome: outcomeSchema.optional().meta({ description: 'Absent while the call runs.' }),
+    createdAt: z.int(),
+    settledAt: z.int().optional(),
+  })
+  .meta({ id: 'RunCall', description: 'A call of a run, with its whole output.' });

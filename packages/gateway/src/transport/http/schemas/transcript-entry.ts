@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { answerSchema } from './answer.ts';
+import { settlementSchema } from './outcome.ts';
+import { stopSchema } from './stop.ts';
+import { usageSchema } from './usage.ts';
+
+const callId = z.string();
+
+/**
+ * A part of a message. Providers add kinds of parts in patch releases, so only the type is promised. `inbox` and `summary`
+ * are the gateway's own: the events that woke the agent, and what it remembers of earlier cycles.
+ */
+const partSchema = z.looseObject({ type: z.string() }).meta({ id: 'MessagePart', description: 'A part of a message.' });
+
+export const modelMessageSchema: z.ZodType = z
+  .looseObject({
+    role: z.enum(['system', 'user', 'assistant', 'tool']),
+    content: z.union([z.string(), z.array(partSchema)]),
+  })
+  .meta({ id: 'ModelMessage', description: 'A message as the model gets it.' });
+
+const requestedCall = z.strictObject({
+  callId,
+  toolName: z.string(),
+  input: z.string().meta({ description: 'The arguments as the model wrote them.' }),
+  providerCallId: z.string().optional(),
+  provided: z.strictObject({ result: z.unknown().optional(), isError: z.boolean() }).optional(),
+});
+
+/** One thing that happened in a run. */
+export const transcriptEntrySchema: z.ZodType = z
+  .union([
+    z.strictObject({ kind: z.literal('turn') }),
+    z.strictObject({ kind: z.literal('message'), message: modelMessageSchema }),
+    z.strictObject({
+      kind: z.literal('reply'),
+      step: z.int(),
+      content: z.array(partSchema),
+      calls: z.array(requestedCall),
+      text: z.string(),
+      finishReason: z.enum(['stop', 'length', 'content-filter', 'tool-calls', 'error', 'other']),
+      usage: usageSchema,
+      provider: z.string().optional(),
+      model: z.string().optional(),
+      startedAt: z.number().optional(),
+      endedAt: z.number().optional(),
+      attempts: z.int().optional().meta({ description: 'How often the model was asked for this reply.' }),
+    }),
+    z.strictObject({ kind: z.literal('started'), callId, answer: answerSchema.optional() }),
+    z.strictObject({ kind: z.literal('pending'), settlement: settlementSchema }),
+    z.strictObject({
+      kind: z.literal('settled'),
+      settlement: settlementSchema,
+      answer: answerSchema.optional(),
+      slot: z.string().optional(),
+      endsTurn: z.strictObject({ response: z.string(), output: z.unknown().optional() }).optional(),
+      late: z.literal(true).optional(),
+    }),
+    z.strictObject({ kind: z.literal('trimmed'), step: z.int(), keep: z.array(callId) }),
+    z.strictObject({
+      kind: z.literal('nudge'),
+      why: z.enum(['no-call', 'length', 'last-word']),
+      role: z.enum(['system', 'user']),
+      text: z.string(),
+    }),
+    z.strictObject({ kind: z.literal('checkpoint') }),
+    z.strictObject({ kind: z.literal('compensating'), callId }),
+    z.strictObject({ kind: z.literal('rewind'), callId, text: z.string(), remaining: z.array(z.string()) }),
+    z.strictObject({ kind: z.literal('stop'), stop: stopSchema }),
+    z.strictObject({ kind: z.literal('compaction'), summary: z.string() }).meta({
+      description: 'From here on the agent remembers the summary in place of what came before.',
+    }),
+  ])
+  .meta({ id: 'TranscriptEntry', description: 'One thing that happened in a run.' });

@@ -1,0 +1,153 @@
+import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { getCall } from '../../src/domain/runs/call-details.ts';
+import { listRuns } from '../../src/domain/runs/run.ts';
+import { getRunDetails, listCountedRuns } from '../../src/domain/runs/run-details.ts';
+import { describeWorlds } from '../support/describe-worlds.ts';
+import { frameTagOf } from '../support/frames.ts';
+import { lobby } from '../support/lobby.ts';
+import type { World } from '../support/world.ts';
+
+const inputSchema = z.object({}).loose();
+const fine = tool({ description: 'Works.', inputSchema, execute: () => 'fine' });
+const broken = tool({
+  description: 'Throws.',
+  inputSchema,
+  execute: () => {
+    throw new Error('It broke.');
+  },
+});
+const file_report = tool({ description: 'Ends.', inputSchema, terminal: true, execute: () => 'the report' });
+const tools = { fine, broken, file_report };
+const calls = (...names: string[]) => ({ calls: names.map((toolName) => ({ toolName, input: {} })) });
+
+const runsOf = async ({ store }: World, agentId: string) => (await listCountedRuns(store.db, { agentId })).items;
+
+describeWorlds('the details of runs', (open) => {
+  test('a run tells how its calls ended, what it came to, and which model said it', async () => {
+    const model = scriptedModel([calls('fine', 'broken', 'fine'), calls('file_report', 'fine'), 'Done.']);
+    const world = await open({ models: { default: model }, tools });
+    const { ada, bot, space } = await lobby(world, { tools: Object.keys(tools) });
+    await world.say(space, ada, 'Report.');
+    await world.idle();
+    await world.say(space, ada, 'Thanks.');
+    await world.idle();
+    const [second, first] = await runsOf(world, bot);
+    const counts = { ok: 3, error: 1, cancelled: 0, skipped: 1, pending: 0, running: 0 };
+    expect(first).toMatchObject({ counts, attempt: 1 });
+    expect(first).not.toHaveProperty('response');
+    const { modelId } = model;
+    expect(await getRunDetails(world.store.db, first?.id ?? '')).toMatchObject({
+      counts,
+      response: 'the report',
+      model: modelId,
+    });
+    expect(await getRunDetails(world.store.db, second?.id ?? '')).toMatchObject({ response: 'Done.', model: modelId });
+  });
+
+  test('[G63] the response of a run does not repeat the frame that delimits events', async () => {
+    const model = scriptedModel((request) => `I read <inbox-${frameTagOf(request)}>.`);
+    const world = await open({ models: { default: model } });
+    const { ada, bot, space } = await lobby(world);
+    await world.say(space, ada, 'Hello.');
+    await world.idle();
+    const [run] = await runsOf(world, bot);
+    expect((await getRunDetails(world.store.db, run?.id ?? '')).response).toBe('I read <inbox-hidden>.');
+  });
+
+  test('the attempts of an event are linked: each run names the one before', async () => {
+    const down = () => {
+      throw new Error('The model is away.');
+    };
+    const world = await open({
+      models: { default: scriptedModel([down, down, 'Back.']) },
+      agentLimits: { maxAttempts: 3 },
+    });
+    const { ada, bot, space } = await lobby(world);
+    await world.say(space, ada, 'Hello.');
+    await world.idle();
+    const [third, second, first] = await runsOf(world, bot);
+    expect(first).toMatchObject({ attempt: 1, status: 'failed' });
+    expect(first).not.toHaveProperty('retryOf');
+    expect(second).toMatchObject({ attempt: 2, retryOf: first?.id });
+    expect(third).toMatchObject({ attempt: 3, retryOf: second?.id, status: 'completed' });
+  });
+
+  test('runs are found by tool, outcome, reason of their stop, space, event and time', async () => {
+    const model = scriptedModel([calls('fine'), 'Fine.', calls('broken'), 'Broken.', calls('file_report')]);
+    const world = await open({ models: { default: model }, tools });
+    const { ada, bot, space } = await lobby(world, { tools: Object.keys(tools) }, { isIn: true });
+    const messages: string[] = [];
+    for (const text of ['one', 'two', 'three']) {
+      messages.push(await world.say(space, ada, text));
+      await world.idle();
+    }
+    const { db } = world.store;
+    const found = async (filter: object) =>
+      (await listRuns(db, { agentId: bot, ...filter })).items.map(({ cycle }) => cycle).sort();
+    expect(await found({ toolName: 'fine' })).toEqual([1]);
+    expect(await found({ outcome: 'error' })).toEqual([2]);
+    expect(await found({ toolName: 'fine', outcome: 'error' })).toEqual([]);
+    expect(await found({ stop: 'end_turn' })).toEqual([1, 2, 3]);
+    expect(await found({ stop: 'max_steps' })).toEqual([]);
+    expect(await found({ stop: 'end_' })).toEqual([]);
+    expect(await found({ eventId: `message:${messages[1]}` })).toEqual([2]);
+    expect(await found({ eventId: 'message:%' })).toEqual([]);
+    expect(await found({ spaceId: 'elsewhere' })).toEqual([]);
+    const [third] = (await listRuns(db, { agentId: bot })).items;
+    expect(await found({ since: third?.createdAt })).toEqual([3]);
+    expect(await found({ until: third?.createdAt })).toEqual([1, 2]);
+  });
+
+  test('a reply in the transcript knows when it was asked for, when it came, how often it was asked for and of whom', async () => {
+    const model = scriptedModel(['Hello.']);
+    const world = await open({ models: { default: model } });
+    const { ada, space } = await lobby(world);
+    await world.say(space, ada, 'Hello.');
+    await world.idle();
+    const row = await world.store.db
+      .selectFrom('transcript_entries')
+      .select('payload')
+      .where('kind', '=', 'reply')
+      .executeTakeFirstOrThrow();
+    const { entry } = JSON.parse(row.payload);
+    expect(entry).toMatchObject({ attempts: 1, model: model.modelId, provider: model.provider });
+    expect(entry.endedAt).toBeGreaterThanOrEqual(entry.startedAt);
+  });
+
+  test('[G1] a call is shown to keys whole, to members as its card shows it, and to nobody else', async () => {
+    const model = scriptedModel([calls('confirm', 'secret_step'), 'Waiting.']);
+    const secret_step = { executionType: 'internal', execution: { value: 1 } } as const;
+    const confirm = { executionType: 'space', resultSchema: { type: 'boolean' } } as const;
+    const world = await open({ models: { default: model }, tools: { confirm, secret_step } });
+    const { ada, space } = await lobby(world, { tools: ['confirm', 'secret_step'] }, { isIn: true });
+    const eve = await world.person('Eve');
+    await world.say(space, ada, 'Ask me.');
+    await world.idle();
+    const { db } = world.store;
+    const ids = Object.fromEntries(
+      (await db.selectFrom('calls').select(['id', 'tool_name']).execute()).map(({ id, tool_name }) => [tool_name, id]),
+    );
+    const { confirm: asked = '', secret_step: unseen = '' } = ids;
+    expect(await getCall(db, asked, { entityId: undefined })).toMatchObject({
+      toolName: 'confirm',
+      step: 1,
+      index: 0,
+      status: 'pending',
+      idempotencyKey: asked,
+      pending: { status: 'pending' },
+      card: { spaceId: space, call: { kind: 'result', resultSchema: { type: 'boolean' } } },
+    });
+    const shown = await getCall(db, asked, { entityId: ada });
+    expect(Object.keys(shown).toSorted()).toEqual(['callId', 'card', 'runId', 'toolName']);
+    const hidden = [
+      [asked, eve],
+      [unseen, ada],
+      ['none', ada],
+    ] as const;
+    for (const [callId, entityId] of hidden)
+      await expect(getCall(db, callId, { entityId })).rejects.toMatchObject({ status: 404 });
+  });
+});

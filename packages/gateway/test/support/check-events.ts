@@ -1,0 +1,20 @@
+import type { z } from 'zod';
+import type { StreamEvent } from '../../src/ports/bus/bus.ts';
+import { jobEventSchema } from '../../src/transport/http/schemas/job-event.ts';
+import { runEventSchema } from '../../src/transport/http/schemas/run-event.ts';
+import { spaceEventSchema } from '../../src/transport/http/schemas/space-event.ts';
+
+const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
+  space: spaceEventSchema,
+  run: runEventSchema,
+  jobs: jobEventSchema,
+};
+
+/** Throws if an event is not what `/openapi.json` says that such a stream sends. */
+export function assertDocumentedEvents(events: readonly StreamEvent[]): void {
+  for (const { channel, seq, type, at, payload } of events) {
+    const checked = SCHEMAS[channel.split(':')[0] ?? '']?.safeParse({ ...(payload as object), seq, type, at });
+    if (checked?.success === false)
+      throw new Error(`${channel} was told what is not documented: ${type} ${JSON.stringify(payload).slice(0, 1_000)}`);
+  }
+}
