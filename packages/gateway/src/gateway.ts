@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Logger } from '@lastcall/core';
 import { resolveGatewayLimits } from './config/agent-limits.ts';
 import { checkConfig } from './config/check-config.ts';
@@ -13,8 +12,9 @@ import { tokenSecret } from './domain/keys/tokens.ts';
 import { knownCommands } from './domain/mcp/assert-known-commands.ts';
 import { sweepsOf } from './domain/sweep.ts';
 import { logHiddenTools } from './domain/tools/hidden-tools.ts';
+import { type Found, lookAround } from './found.ts';
 import { type FindImageModel, imageModelFinder } from './models/find-image-model.ts';
-import { modelFinder } from './models/find-model.ts';
+import { type ModelFinder, modelFinder } from './models/find-model.ts';
 import { openServices } from './open-services.ts';
 import { createArtifactFiles } from './ports/artifacts/artifact-files.ts';
 import { createEgress, type Egress } from './ports/egress/egress.ts';
@@ -27,7 +27,7 @@ import { mcpToolSource } from './runtime/tools/mcp/mcp-tool-source.ts';
 import { Worker } from './runtime/worker.ts';
 import { seed } from './seed.ts';
 import { KnownSecrets } from './telemetry/known-secrets.ts';
-import { createLogger } from './telemetry/logger.ts';
+import { createLogger, type LoggerOptions } from './telemetry/logger.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { createRedact, type Redact, secretValues } from './telemetry/redact.ts';
 import { createSecrets, type Secrets } from './telemetry/secrets.ts';
@@ -40,6 +40,8 @@ interface RunOptions {
   /** Default: the environment of the process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly logger?: Logger | undefined;
+  /** Where the lines of the gateway's own logger go, and whether those of messages have their text. */
+  readonly log?: Pick<LoggerOptions, 'destination' | 'texts'> | undefined;
   /** Limits that override all others, for tests and benchmarks. */
   readonly tuning?: Partial<GatewayLimits> | undefined;
   /** SQLite's `synchronous` setting. Default FULL, which survives a power cut. */
@@ -61,12 +63,14 @@ export interface Gateway {
   readonly url: string;
   /** The key that the very first start created. It is shown only once. */
   readonly firstKey: string | undefined;
+  /** What it found when it started. */
+  readonly found: Found;
 }
 
 /** Creates a gateway. The configuration is checked at once: one that cannot work is refused here, with its path. */
 export function createGateway(options: GatewayOptions = {}): Gateway {
-  const { env, logger, tuning, synchronous, ...configInput } = options;
-  return createCheckedGateway(checkConfig(configInput), { env, logger, tuning, synchronous });
+  const { env, logger, log, tuning, synchronous, ...configInput } = options;
+  return createCheckedGateway(checkConfig(configInput), { env, logger, log, tuning, synchronous });
 }
 
 /** Creates a gateway from a checked configuration, which is no longer in the form that a user writes. */
@@ -76,7 +80,7 @@ export function createCheckedGateway(config: Config, options: RunOptions = {}): 
   const known = new KnownSecrets(secretValues(env, { secretKey: settings.secretKey, secrets: config.secrets }));
   const secrets = createSecrets({ env, names: config.secrets, known });
   const redact = createRedact(known);
-  const log = logger ?? createLogger({ level: settings.logLevel, redact });
+  const log = logger ?? createLogger({ level: settings.logLevel, redact, ...options.log });
   // Set before anything is awaited, so that a concurrent start or stop finds it.
   let starting: Promise<Running> | undefined;
   let running: Running | undefined;
@@ -113,6 +117,9 @@ export function createCheckedGateway(config: Config, options: RunOptions = {}): 
     get firstKey() {
       return requireRunning().firstKey;
     },
+    get found() {
+      return requireRunning().found;
+    },
   };
 }
 
@@ -120,6 +127,7 @@ interface Running {
   readonly app: App;
   readonly server: HttpServer;
   readonly firstKey: string | undefined;
+  readonly found: Found;
   stop(): Promise<void>;
 }
 
@@ -153,11 +161,14 @@ async function start(starting: Starting): Promise<Running> {
     const firstKey = await ensureFirstKey(services, settings);
     await seed(services, config);
     await logHiddenTools(services, Object.keys(config.tools));
+    const models = findModels(starting);
+    const found = await lookAround({ store: services.store, config, settings, models });
+    for (const problem of found.problems) logger.warn(problem);
     const metrics = createMetrics();
     const artifacts = createArtifactFiles(join(settings.home, 'artifacts'));
     const registry: Registry = {
       tools: config.tools,
-      model: models(starting),
+      model: models.find,
       agentLimits: config.limits.agent ?? {},
       metrics,
       redact: starting.redact,
@@ -180,7 +191,7 @@ async function start(starting: Starting): Promise<Running> {
     metrics.gauge('lastcall_cycles_running', 'Cycles under way now.', () => worker.busy);
     const server = await listen(app, { port: settings.port, host: settings.host, logger });
     await worker.start({ sweeps: [...sweepsOf(services), () => announceJobs(services, outgoing)] });
-    return { app, server, firstKey, stop: () => stop({ app, server, worker, close }, services) };
+    return { app, server, firstKey, found, stop: () => stop({ app, server, worker, close }, services) };
   } catch (error) {
     await close();
     throw error;
@@ -200,7 +211,7 @@ async function stop(
 /** A connection on which a statement hangs is closed once that has ended: a database that is out of reach may never say so. */
 const CLOSE_MS = 5_000;
 
-function models({ config, settings, env }: Starting): (name: string | undefined) => Promise<LanguageModelV4> {
+function findModels({ config, settings, env }: Starting): ModelFinder {
   return modelFinder({ model: settings.model, modelUrl: settings.modelUrl, models: config.models, env });
 }
 

@@ -13,5 +13,6 @@ export {
   type WebhookToSign,
   type WebhookToVerify,
 } from './domain/webhooks/webhook-signature.ts';
+export type { Found } from './found.ts';
 export { createGateway, type Gateway, type GatewayOptions } from './gateway.ts';
 export { rehearsalModel } from './models/rehearsal/rehearsal-model.ts';

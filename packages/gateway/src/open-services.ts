@@ -6,6 +6,7 @@ import { createInProcessBus } from './ports/bus/in-process-bus.ts';
 import { createPostgresBus } from './ports/bus/postgres-bus.ts';
 import { createEngine } from './ports/engine/engine.ts';
 import type { Services } from './ports/services.ts';
+import { toOpenError } from './ports/store/postgres-open-error.ts';
 import { openPostgresStore } from './ports/store/postgres-store.ts';
 import { openSqliteStore } from './ports/store/sqlite-store.ts';
 
@@ -48,5 +49,8 @@ async function embedded({ settings, logger, synchronous }: Opening): Promise<Por
 }
 
 async function shared(url: string, { logger }: Opening): Promise<Ports> {
-  return { store: await openPostgresStore({ url }), bus: createPostgresBus({ url, logger }) };
+  const store = await openPostgresStore({ url }).catch((error) => {
+    throw toOpenError(error, url);
+  });
+  return { store, bus: createPostgresBus({ url, logger }) };
 }

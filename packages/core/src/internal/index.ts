@@ -2,6 +2,7 @@
 // change or go with any release, so nobody else should import it.
 
 export { backoffMs } from '../backoff-ms.ts';
+export { type Deferred, deferred } from '../deferred.ts';
 export { advertise } from '../tools/advertise.ts';
 export { closestNames } from '../tools/closest-names.ts';
 export { streamResult } from '../turn/stream-result.ts';

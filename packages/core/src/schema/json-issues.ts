@@ -58,7 +58,7 @@ function readUnion(reading: Reading, union: OutputUnit, errors: readonly OutputU
   const branches = node?.[union.keyword];
   const count = Array.isArray(branches) ? branches.length : 0;
   const path = pathOf(reading.value, union.instanceLocation);
-  const groups = [...Map.groupBy(errors, (error) => branchOf(union, error)).values()];
+  const groups = byBranch(union, errors);
   if (groups.length < count) {
     return [{ path, message: `fits ${count - groups.length} of ${count} alternatives; it must fit exactly one` }];
   }
@@ -66,6 +66,15 @@ function readUnion(reading: Reading, union: OutputUnit, errors: readonly OutputU
   if (meant.length === 1) return readErrors(reading, meant[0] ?? []);
   const reasons = groups.map((group, index) => `(${index + 1}) ${reasonText(readErrors(reading, group), path)}`);
   return [{ path, message: `fits none of ${count} alternatives: ${reasons.join('; ')}` }];
+}
+
+function byBranch(union: OutputUnit, errors: readonly OutputUnit[]): readonly (readonly OutputUnit[])[] {
+  const groups = new Map<string, OutputUnit[]>();
+  for (const error of errors) {
+    const branch = branchOf(union, error);
+    groups.set(branch, [...(groups.get(branch) ?? []), error]);
+  }
+  return [...groups.values()];
 }
 
 function branchOf(union: OutputUnit, error: OutputUnit): string {

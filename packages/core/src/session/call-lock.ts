@@ -1,8 +1,10 @@
+import { type Deferred, deferred } from '../deferred.ts';
+
 /** A place in the queue of a lock. */
 export class LockTicket {
   readonly isExclusive: boolean;
   readonly #lock: CallLock;
-  #turn: PromiseWithResolvers<void> | undefined;
+  #turn: Deferred<void> | undefined;
   #state: 'waiting' | 'held' | 'left' = 'held';
 
   constructor(lock: CallLock, isExclusive: boolean) {
@@ -25,7 +27,7 @@ export class LockTicket {
   /** For the lock. */
   wait(): void {
     this.#state = 'waiting';
-    this.#turn = Promise.withResolvers();
+    this.#turn = deferred();
   }
 
   /** For the lock. */

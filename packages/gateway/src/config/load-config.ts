@@ -12,7 +12,7 @@ export interface LoadedConfig {
 }
 
 // The first file that exists counts: a compiled file often lies beside its source.
-const NAMES = ['lastcall.config.ts', 'lastcall.config.js', 'lastcall.config.mjs'];
+const NAMES = ['ts', 'mts', 'js', 'mjs'].map((extension) => `lastcall.config.${extension}`);
 
 /** Loads the configuration of a directory. Throws a ConfigError if the file cannot be loaded or used. */
 export async function loadConfig(directory: string): Promise<LoadedConfig> {

@@ -1,5 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { LastcallError } from '@lastcall/core';
+import { chooseDefaultModel, type DefaultModel } from './default-model.ts';
 import { keyOf, loadProvider, PROVIDERS } from './provider-package.ts';
 import { rehearsalModel } from './rehearsal/rehearsal-model.ts';
 
@@ -16,23 +17,37 @@ export interface ModelOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Finds models by name and creates each only once. */
-export function modelFinder(options: ModelOptions): (name: string | undefined) => Promise<LanguageModelV4> {
+export interface ModelFinder {
+  /** Finds a model by name, or the default without one. Each is created only once. */
+  find(name: string | undefined): Promise<LanguageModelV4>;
+  /** The model of agents that name none. */
+  readonly default: Promise<DefaultModel>;
+  /** Why these models cannot work, one sentence each. Undefined stands for the default. */
+  problems(names: readonly (string | undefined)[]): Promise<readonly string[]>;
+}
+
+export function modelFinder(options: ModelOptions): ModelFinder {
   const found = new Map<string, Promise<LanguageModelV4>>();
-  return (name = defaultModelName(options)) => {
+  const chosen = chooseDefaultModel(options);
+  const findNamed = (name: string): Promise<LanguageModelV4> => {
     const known = found.get(name) ?? findModel(name, options);
     found.set(name, known);
     // A failure is not remembered: the package may be installed later.
     known.catch(() => found.delete(name));
     return known;
   };
-}
-
-/** The model of agents that name none. */
-function defaultModelName({ model, env }: ModelOptions): string {
-  if (model !== undefined) return model;
-  const keyed = Object.entries(PROVIDERS).find(([, { key }]) => env[key] !== undefined && env[key] !== '');
-  return keyed === undefined ? 'rehearsal' : `${keyed[0]}/${keyed[1].defaultModel}`;
+  const find = async (name: string | undefined): Promise<LanguageModelV4> =>
+    await findNamed(name ?? (await chosen).name);
+  return {
+    find,
+    default: chosen,
+    async problems(names) {
+      const tried = await Promise.allSettled([...new Set(names)].map(find));
+      const failed = tried.flatMap((one) => (one.status === 'rejected' ? [String(one.reason?.message)] : []));
+      const { problem } = await chosen;
+      return problem === undefined ? failed : [problem, ...failed];
+    },
+  };
 }
 
 async function findModel(name: string, { models, modelUrl, env }: ModelOptions): Promise<LanguageModelV4> {

@@ -31,7 +31,11 @@ export function keyOf(
   { name, env }: { readonly name: string; readonly env: Readonly<Record<string, string | undefined>> },
 ): string {
   const value = env[key] ?? '';
-  if (value === '') throw new LastcallError('model', `The model "${name}" needs a key: set ${key} in the environment.`);
+  if (value === '')
+    throw new LastcallError(
+      'model',
+      `The model "${name}" needs a key: set ${key} in the environment, or write ${key}=… into .env.`,
+    );
   return value;
 }
 

@@ -10,13 +10,20 @@ export interface LoggerOptions {
   readonly destination?: DestinationStream;
   /** Default: removes everything that looks like a secret. */
   readonly redact?: Redact;
+  /** Whether the line of a message has its text. Default false: conversations do not belong in the log of a server. */
+  readonly texts?: boolean;
 }
 
 /**
  * Writes one JSON object per line. Fields that are known to carry secrets are removed, wherever they are in the
  * details.
  */
-export function createLogger({ level = 'info', destination, redact = createRedact() }: LoggerOptions = {}): Logger {
+export function createLogger({
+  level = 'info',
+  destination,
+  redact = createRedact(),
+  texts = false,
+}: LoggerOptions = {}): Logger {
   const sink = pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
     destination ?? pino.destination(1),
@@ -27,9 +34,14 @@ export function createLogger({ level = 'info', destination, redact = createRedac
       // What nobody will read is not searched for secrets either.
       if (!sink.isLevelEnabled(method)) return;
       if (details === undefined) sink[method](redact(message));
-      else sink[method]({ details: toLoggable(details, redact) }, redact(message));
+      else sink[method]({ details: toLoggable(texts ? details : withoutText(details), redact) }, redact(message));
     };
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+}
+
+function withoutText(details: unknown): unknown {
+  const { event, text, ...others } = (details ?? {}) as Readonly<Record<string, unknown>>;
+  return event === 'message' && text !== undefined ? { event, ...others } : details;
 }
 
 const SECRET = /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key|api-?key|password|secret|token)$/i;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../cli/src/bin.ts', import.meta.url));
 
 export interface ProcessOptions {
   /** What it calls itself to the model server. */
@@ -45,7 +45,7 @@ export class GatewayProcess {
 
   private constructor({ name, folder, env, umask }: ProcessOptions) {
     this.name = name;
-    const command = [process.execPath, '--conditions=@lastcall/source', MAIN];
+    const command = [process.execPath, '--conditions=@lastcall/source', MAIN, 'start'];
     // The shell gives its process to the gateway: signals reach it as ever.
     const [file = '', ...args] =
       umask === undefined ? command : ['/bin/sh', '-c', `umask ${umask} && exec "$@"`, 'sh', ...command];

@@ -22,7 +22,7 @@ test('npm start is what the tests start', async () => {
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };
-  expect(scripts.start).toBe('node --conditions=@lastcall/source packages/gateway/src/main.ts');
+  expect(scripts.start).toBe('node --conditions=@lastcall/source packages/cli/src/bin.ts start');
 });
 
 test('the commands of README.md do what it says, in its order', { timeout: 120_000 }, async () => {

@@ -1,4 +1,5 @@
 import { type Budget, type BudgetLimits, type Clock, createBudget } from '@lastcall/core';
+import { deferred } from '@lastcall/core/internal';
 import type { Machine } from '../machine.ts';
 import { type MachineMessage, toQueued } from '../tree/message.ts';
 import type { Suspension } from '../tree/suspension.ts';
@@ -79,7 +80,7 @@ async function enter(machine: LiveMachine, signal: AbortSignal): Promise<(() => 
 
 /** What the promise gives; undefined where the signal aborts first. */
 async function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
-  const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
+  const { promise: aborted, resolve } = deferred<undefined>();
   const giveUp = (): void => resolve(undefined);
   signal.addEventListener('abort', giveUp, { once: true });
   if (signal.aborted) giveUp();

@@ -1,3 +1,5 @@
+import { deferred } from '@lastcall/core/internal';
+
 /** First come, first served, one at a time. */
 export class Turnstile {
   #last: Promise<void> = Promise.resolve();
@@ -10,7 +12,7 @@ export class Turnstile {
   /** Resolves with what lets the next one in. Giving up the wait is calling it when it comes. */
   async enter(): Promise<() => void> {
     const before = this.#last;
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise, resolve } = deferred<void>();
     this.#last = promise;
     this.#inside++;
     await before;

@@ -71,6 +71,13 @@ export async function postMessage(services: Services, tx: Tx, newMessage: NewMes
     type: 'message.complete',
     payload: { streamId: newMessage.streamId ?? message.id, message },
   });
+  tx.afterCommit(() =>
+    services.logger.info('Message', {
+      event: 'message',
+      ...{ space: space.name, spaceId, from: sender.display_name, messageId: message.id },
+      ...{ characters: newMessage.text.length, text: newMessage.text },
+    }),
+  );
   return { message, duplicate: false };
 }
 

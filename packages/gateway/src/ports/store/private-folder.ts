@@ -11,7 +11,7 @@ const OTHERS = 0o077;
  * the fact, because the umask takes bits away from a new folder, and an older one may be open to others.
  */
 export function makePrivateFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+  orRefuse(folder, () => mkdirSync(folder, { recursive: true, mode: FOLDER_MODE }));
   restrict(folder, () => chmodSync(folder, FOLDER_MODE));
 }
 
@@ -21,7 +21,7 @@ export function makePrivateFolder(folder: string): void {
  */
 export function makePrivateDatabase(folder: string, name: string): string {
   const file = join(folder, name);
-  const descriptor = openSync(file, 'a', FILE_MODE);
+  const descriptor = orRefuse(folder, () => openSync(file, 'a', FILE_MODE));
   try {
     restrict(file, () => fchmodSync(descriptor, FILE_MODE));
   } finally {
@@ -29,6 +29,18 @@ export function makePrivateDatabase(folder: string, name: string): string {
   }
   for (const suffix of ['-wal', '-shm', '-journal']) restrictIfThere(`${file}${suffix}`);
   return file;
+}
+
+function orRefuse<T>(folder: string, write: () => T): T {
+  try {
+    return write();
+  } catch (cause) {
+    const { code = String(cause) } = cause as NodeJS.ErrnoException;
+    throw new StoreRefused(
+      `The folder "${folder}" cannot be written to (${code}). Set LASTCALL_HOME to a folder that this user may write to, or change the permissions of this one.`,
+      { cause },
+    );
+  }
 }
 
 function restrictIfThere(file: string): void {

@@ -1,6 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Middleware, Session, TurnOptions } from '@lastcall/core';
 import { newId } from '../../domain/new-id.ts';
+import type { CycleActivity } from '../../telemetry/cycle-activity.ts';
 import { KnownSecrets } from '../../telemetry/known-secrets.ts';
 import { countEvent, traceCycle } from '../../telemetry/observe-cycle.ts';
 import { withoutTag } from '../../telemetry/without-tag.ts';
@@ -21,7 +22,7 @@ export interface PreparedTurn {
   readonly session: Session;
 }
 
-export async function prepareTurn(open: OpenCycle): Promise<PreparedTurn> {
+export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Promise<PreparedTurn> {
   const { services, registry, cycle, abort, tools, frames, journal } = open;
   const { kind } = cycle;
   const { tag, limits } = cycle.agent;
@@ -41,7 +42,9 @@ export async function prepareTurn(open: OpenCycle): Promise<PreparedTurn> {
     tools: () => tools.tools,
     session,
     onEvent(event) {
-      journal.onEvent(withoutSecrets(event, secrets));
+      const told = withoutSecrets(event, secrets);
+      journal.onEvent(told);
+      activity.onEvent(told);
       if (registry.metrics !== undefined) countEvent(registry.metrics, event, { model: model.modelId });
     },
     deadline: Date.now() + limits.cycleTimeoutMs,

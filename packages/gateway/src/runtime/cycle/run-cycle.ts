@@ -1,6 +1,7 @@
 import { runTurn, Transcript } from '@lastcall/core';
 import { loadConsciousness } from '../../domain/consciousness/load-consciousness.ts';
 import type { Services } from '../../ports/services.ts';
+import { CycleActivity } from '../../telemetry/cycle-activity.ts';
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
 import { compactConsciousness } from './compact-consciousness.ts';
 import type { Cycle } from './cycle.ts';
@@ -26,13 +27,16 @@ export async function runCycle(
   abort: CycleAbort,
 ): Promise<EndedCycle> {
   const startedAt = performance.now();
-  const count = ({ as: status }: EndedCycle): void =>
+  const activity = new CycleActivity(services.logger, cycle);
+  const count = ({ as: status }: EndedCycle): void => {
     registry.metrics?.cycle({ status, seconds: (performance.now() - startedAt) / 1_000 });
+    activity.end(status);
+  };
   let open: OpenCycle | undefined;
   let prepared: PreparedTurn | undefined;
   try {
     open = openCycle({ services, registry, cycle, abort });
-    prepared = await prepareTurn(open);
+    prepared = await prepareTurn(open, activity);
     const ended = await runPrepared(open, prepared);
     count(ended);
     return await compactAfterRun(open, prepared, ended);

@@ -7,6 +7,7 @@ import { newId } from '../../domain/new-id.ts';
 import type { App } from './app.ts';
 import { Connections } from './connections.ts';
 import { errorAnswer } from './error-answer.ts';
+import { toListenError } from './listen-refused.ts';
 
 export interface ListenOptions {
   /** Default 4100; 0 takes any free one. */
@@ -34,9 +35,10 @@ export async function listen(
   const server = createServer(getRequestListener(app.fetch, { errorHandler, overrideGlobalObjects: false }));
   const connections = new Connections(server);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject).listen(port, host, resolve);
+  const refuse = (error: Error): void => reject(toListenError(error, { port, host }));
+  server.once('error', refuse).listen(port, host, resolve);
   await promise;
-  server.off('error', reject);
+  server.off('error', refuse);
   return { url: urlOf(server, host), close: (options) => close(server, connections, options) };
 }
 

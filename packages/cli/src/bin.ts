@@ -1,0 +1,15 @@
+#!/usr/bin/env node
+// Nothing is imported before the version is checked: an old Node would fail at the first import, with a stack trace.
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+
+if (major < 22 || (major === 22 && minor < 18)) {
+  process.stderr.write(
+    `Lastcall needs Node 22.18 or later, and this is Node ${process.versions.node}. Install a newer one from https://nodejs.org, or run: npx -y -p node@24 -p lastcall lastcall\n`,
+  );
+  process.exitCode = 1;
+} else {
+  const { main } = await import('./main.ts');
+  process.exitCode = await main(process.argv.slice(2));
+}
+
+export {};

@@ -1,0 +1,23 @@
+import type { Command } from 'commander';
+import { createProject, ProjectRefused } from 'create-lastcall';
+import { CommandFailed } from '../exit-code.ts';
+import { createOutput } from '../terminal/output.ts';
+
+export function addInit(program: Command): void {
+  program
+    .command('init')
+    .argument('[folder]', 'where; it is created if it does not exist', '.')
+    .description('Make a folder that works: a configuration, two tools, a test of them, and .env.')
+    .option('--json', 'print what was made as JSON')
+    .addHelpText('after', '\nNothing that is there is overwritten.')
+    .action(init);
+}
+
+async function init(folder: string, { json }: { json?: boolean }): Promise<void> {
+  try {
+    const project = await createProject(folder);
+    createOutput({ json }).result(project, project.next);
+  } catch (error) {
+    throw error instanceof ProjectRefused ? new CommandFailed(error.message, { cause: error }) : error;
+  }
+}

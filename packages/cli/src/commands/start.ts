@@ -1,0 +1,45 @@
+import { type Command, Option } from 'commander';
+import { loadEnv } from '../load-env.ts';
+import { hookModules } from '../module-hooks.ts';
+
+interface StartOptions {
+  readonly json?: boolean;
+  readonly port?: string;
+  readonly host?: string;
+}
+
+export function addStart(program: Command): void {
+  program
+    .command('start')
+    .description('Run the gateway of this folder, until Ctrl+C. Without a lastcall.config.ts it runs a demo.')
+    .addOption(new Option('--port <port>', 'listen on this port; 0 takes any free one (default: PORT, or 4100)'))
+    .addOption(new Option('--host <host>', 'listen on this address (default: HOST, or 127.0.0.1)'))
+    .option('--json', 'print every line as JSON')
+    .option('--no-json', 'print readable lines, also in a pipe')
+    .addHelpText('after', HELP)
+    .action(start);
+}
+
+/** Runs until a signal comes. */
+export async function start({ json, port, host }: StartOptions): Promise<void> {
+  loadEnv(process.cwd());
+  if (port !== undefined) process.env.PORT = port;
+  if (host !== undefined) process.env.HOST = host;
+  hookModules(reportToParent());
+  const { runGateway } = await import('../run-gateway.ts');
+  await runGateway({ json: json ?? (process.stdout.isTTY ? false : undefined) });
+}
+
+/** `lastcall dev` watches the files that its child has loaded. */
+function reportToParent(): ((file: string) => void) | undefined {
+  if (process.send === undefined || process.env.LASTCALL_DEV === undefined) return undefined;
+  // The channel must not keep the gateway alive, and a parent that is gone is no reason to fail.
+  process.channel?.unref();
+  return (file) => void process.send?.({ loaded: file }, undefined, undefined, () => {});
+}
+
+const HELP = `
+Reads lastcall.config.ts (.mts, .js, .mjs) and .env of this folder. On a terminal it prints a readable line for each
+message, call and cycle; in a pipe one JSON object each. Its last line at the start is the address.
+
+Environment: PORT, HOST, DATABASE_URL, LASTCALL_HOME, LASTCALL_SECRET_KEY, LASTCALL_MODEL, LASTCALL_LOG_LEVEL.`;

@@ -1,0 +1,64 @@
+import type { Command } from 'commander';
+import { Api, listAll } from '../api.ts';
+import { CommandFailed, EXIT } from '../exit-code.ts';
+import { loadEnv } from '../load-env.ts';
+import { duration } from '../terminal/duration.ts';
+import { createOutput } from '../terminal/output.ts';
+import { plainLine } from '../terminal/plain-line.ts';
+import { table } from '../terminal/table.ts';
+import { type ApiCommandOptions, apiOptions } from './api-options.ts';
+
+export function addTools(program: Command): void {
+  const tools = program.command('tools').description('List tools, and try one.');
+  apiOptions(tools.command('list')).description('List the tools of the gateway.').action(list);
+  apiOptions(
+    tools
+      .command('test')
+      .argument('<name>', 'the name or id of the tool')
+      .argument('[input]', 'its input, as JSON', '{}'),
+  )
+    .description('Call a tool once, for real, and print how the call ended.')
+    .option('--approve', 'run it although it wants approval')
+    .addHelpText(
+      'after',
+      `\nExample: lastcall tools test fetch_weather '{"city":"Tokyo"}'\nThe exit code is 1 if the call failed, 11 if it waits for somebody.`,
+    )
+    .action(test);
+}
+
+async function list({ url, json }: ApiCommandOptions): Promise<void> {
+  loadEnv(process.cwd());
+  const tools = await listAll(new Api({ url }), '/api/tools');
+  const rows = tools.map(({ name, source, description }) => [
+    String(name),
+    String(source ?? ''),
+    plainLine(String(description ?? ''), 80),
+  ]);
+  createOutput({ json }).result(tools, table(rows));
+}
+
+async function test(
+  name: string,
+  input: string,
+  { url, json, approve }: ApiCommandOptions & { approve?: boolean },
+): Promise<void> {
+  loadEnv(process.cwd());
+  const path = `/api/tools/${encodeURIComponent(name)}/test`;
+  const body = { input: parseInput(input), ...(approve === true ? { approve } : {}) };
+  const settlement = await new Api({ url }).post(path, body);
+  const { outcome, startedAt, endedAt } = settlement;
+  const status = outcome.status === 'pending' ? 'waiting' : outcome.status;
+  const took = duration(endedAt - startedAt);
+  const said = outcome.status === 'ok' ? JSON.stringify(outcome.value ?? null) : plainLine(outcome.text, 1_000);
+  createOutput({ json }).result(settlement, `${[status, outcome.code, took, said].filter(Boolean).join(' ')}`);
+  process.exitCode = outcome.status === 'ok' ? EXIT.done : outcome.status === 'pending' ? EXIT.waiting : EXIT.failed;
+}
+
+function parseInput(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const message = `The input is no JSON (${(cause as Error).message}). Write it in single quotes: '{"city":"Tokyo"}'`;
+    throw new CommandFailed(message, { exitCode: EXIT.usage, cause });
+  }
+}

@@ -1,0 +1,120 @@
+import { createServer } from 'node:net';
+import { basename } from 'node:path';
+import {
+  type Config,
+  checkConfig,
+  checkStore,
+  demoConfig,
+  loadConfig,
+  modelFinder,
+  readEnv,
+  resolveSettings,
+  type Settings,
+} from '@lastcall/gateway/internal';
+import { Api, listAll } from './api.ts';
+import { redactEnv } from './redact-env.ts';
+
+export interface Finding {
+  readonly level: 'ok' | 'warn' | 'fail';
+  readonly text: string;
+}
+
+/** Looks at everything that a gateway of this folder needs, and at the gateway if one runs. */
+export async function examine({
+  folder,
+  url,
+}: {
+  folder: string;
+  url: string | undefined;
+}): Promise<readonly Finding[]> {
+  const findings: Finding[] = [{ level: 'ok', text: `node ${process.versions.node}` }];
+  const read = await readConfig(folder);
+  findings.push(read.finding);
+  if (read.setup === undefined) return findings;
+  const { config, settings } = read.setup;
+  const api = new Api({ url, env: { HOST: settings.host, PORT: String(settings.port), ...process.env } });
+  findings.push(await store(settings));
+  findings.push(...(await models(config, settings)));
+  findings.push(...(await gateway(api, settings)));
+  return findings;
+}
+
+interface Setup {
+  readonly config: Config;
+  readonly settings: Settings;
+}
+
+async function readConfig(folder: string): Promise<{ finding: Finding; setup?: Setup }> {
+  try {
+    const { file, config } = await loadConfig(folder);
+    const used = file === undefined ? checkConfig(demoConfig()) : config;
+    const setup = { config: used, settings: resolveSettings(readEnv(process.env), used) };
+    if (file === undefined)
+      return { setup, finding: { level: 'warn', text: 'no lastcall.config.ts here, so the demo runs: lastcall init' } };
+    return { setup, finding: { level: 'ok', text: `configuration ${basename(file)}` } };
+  } catch (error) {
+    return { finding: { level: 'fail', text: messageOf(error) } };
+  }
+}
+
+async function store(settings: Settings): Promise<Finding> {
+  try {
+    const state = await checkStore(settings);
+    const name = settings.databaseUrl === undefined ? `SQLite in ${settings.home}` : 'PostgreSQL';
+    return { level: 'ok', text: state === 'ok' ? `store ${name}` : `store ${name}, in use by a gateway` };
+  } catch (error) {
+    return { level: 'fail', text: messageOf(error) };
+  }
+}
+
+async function models({ agents, models: own }: Config, { model, modelUrl }: Settings): Promise<readonly Finding[]> {
+  const finder = modelFinder({ model, modelUrl, models: own, env: process.env });
+  const { name, why } = await finder.default;
+  const problems = await finder.problems(agents.map((agent) => agent.model));
+  const chosen = `model ${name} (${why})`;
+  if (problems.length === 0) return [{ level: 'ok', text: chosen }];
+  return problems.map((text) => ({ level: 'fail', text }) as const);
+}
+
+async function gateway(api: Api, { host, port }: Settings): Promise<readonly Finding[]> {
+  const health = await fetch(`${api.url}/health`).then(
+    (response) => response.ok,
+    () => undefined,
+  );
+  if (health === true) return [{ level: 'ok', text: `gateway answers at ${api.url}` }, ...(await deadEvents(api))];
+  if (health === undefined && (port === 0 || (await isFree(host, port))))
+    return [{ level: 'warn', text: `no gateway answers at ${api.url}: lastcall start` }];
+  return [{ level: 'fail', text: `another program uses port ${port}: stop it, or set PORT to another port` }];
+}
+
+async function isFree(host: string, port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const server = createServer()
+    .once('error', () => resolve(false))
+    .listen(port, host, () => server.close(() => resolve(true)));
+  return await promise;
+}
+
+/** Events that no attempt could handle wait for an operator. */
+async function deadEvents(api: Api): Promise<readonly Finding[]> {
+  if (!api.hasKey)
+    return [{ level: 'warn', text: 'set LASTCALL_SECRET_KEY, here or in .env, to have the agents checked too' }];
+  try {
+    const findings: Finding[] = [];
+    for (const { id, name } of await listAll(api, '/api/agents')) {
+      const dead = (await listAll(api, `/api/agents/${id}/inbox?status=dead`)).length;
+      if (dead > 0)
+        findings.push({
+          level: 'warn',
+          text: `${dead} dead events of ${name}: GET ${api.url}/api/agents/${id}/inbox?status=dead`,
+        });
+    }
+    return findings.length > 0 ? findings : [{ level: 'ok', text: 'no dead events' }];
+  } catch (error) {
+    return [{ level: 'fail', text: messageOf(error) }];
+  }
+}
+
+function messageOf(error: unknown): string {
+  return redactEnv(error instanceof Error ? error.message : String(error));
+}

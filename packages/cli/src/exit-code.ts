@@ -1,0 +1,29 @@
+/** What the exit code of a command says. */
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  /** No gateway answers, or it does not allow what was asked. */
+  notReached: 3,
+  /** A limit ended the run: steps, time or tokens. */
+  limit: 10,
+  /** The run waits for somebody's answer. */
+  waiting: 11,
+  cancelled: 12,
+  /** The model's reply was cut off or filtered. */
+  cut: 13,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** Ends a command with one sentence for the person and a code for the program that started it. */
+export class CommandFailed extends Error {
+  override readonly name: string = 'CommandFailed';
+  readonly exitCode: ExitCode;
+
+  constructor(message: string, { exitCode = EXIT.failed, cause }: { exitCode?: ExitCode; cause?: unknown } = {}) {
+    super(message, { cause });
+    this.exitCode = exitCode;
+  }
+}

@@ -1,0 +1,14 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { CommandFailed } from './exit-code.ts';
+
+/** Reads `.env` of the folder. What the environment sets already stays. */
+export function loadEnv(folder: string): void {
+  const file = join(folder, '.env');
+  if (!existsSync(file)) return;
+  try {
+    process.loadEnvFile(file);
+  } catch (cause) {
+    throw new CommandFailed(`${file} cannot be read: ${(cause as Error).message}`, { cause });
+  }
+}

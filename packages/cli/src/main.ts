@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { LastcallError } from '@lastcall/core';
+import { Command, CommanderError } from 'commander';
+import { addDemo } from './commands/demo.ts';
+import { addDev } from './commands/dev.ts';
+import { addDoctor } from './commands/doctor.ts';
+import { addInit } from './commands/init.ts';
+import { addKeys } from './commands/keys.ts';
+import { addOpen } from './commands/open.ts';
+import { addReplay } from './commands/replay.ts';
+import { addRun } from './commands/run.ts';
+import { addStart } from './commands/start.ts';
+import { addTools } from './commands/tools.ts';
+import { CommandFailed, EXIT } from './exit-code.ts';
+
+/** Runs one command and returns its exit code. */
+export async function main(args: readonly string[]): Promise<number> {
+  try {
+    await createProgram().parseAsync(args, { from: 'user' });
+    return Number(process.exitCode ?? EXIT.done);
+  } catch (error) {
+    return await fail(error);
+  }
+}
+
+function createProgram(): Command {
+  const program = new Command('lastcall')
+    .description('Runs agents whose tool calls settle exactly once.')
+    .version(version())
+    .showHelpAfterError('(see --help)')
+    .addHelpText('after', HELP);
+  for (const add of [addDev, addStart, addInit, addRun, addReplay, addKeys, addTools, addDoctor, addOpen, addDemo])
+    add(program);
+  throwInsteadOfExit(program);
+  return program;
+}
+
+function version(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+  return manifest.version;
+}
+
+/** Commander would end the process with 1 where a command was misspelt; 2 says that. */
+function throwInsteadOfExit(command: Command): void {
+  command.exitOverride();
+  command.commands.forEach(throwInsteadOfExit);
+}
+
+/** Our own errors say what to do. A stack would hide that. */
+async function fail(error: unknown): Promise<number> {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  const isOurs = error instanceof CommandFailed || error instanceof LastcallError;
+  const reason = isOurs ? error.message : String((error as Error)?.stack ?? error);
+  if (error instanceof CommandFailed) {
+    process.stderr.write(`${reason}\n`);
+    return error.exitCode;
+  }
+  const { redactEnv } = await import('./redact-env.ts');
+  process.stderr.write(`${redactEnv(reason)}\n`);
+  // What a failed start has opened must not keep the process alive.
+  process.exit(EXIT.failed);
+}
+
+const HELP = `
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no gateway answers or it does not allow this, 10 a limit was reached,
+11 waits for somebody, 12 cancelled, 13 the model's reply was cut off or filtered, 130 interrupted.
+
+Start here: lastcall init my-agent`;

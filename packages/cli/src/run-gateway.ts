@@ -1,0 +1,74 @@
+import { basename } from 'node:path';
+import type { Found, Gateway } from '@lastcall/gateway';
+import {
+  checkConfig,
+  createCheckedGateway,
+  createLogger,
+  createRedact,
+  demoConfig,
+  KnownSecrets,
+  loadConfig,
+  logProcess,
+  type Redact,
+  secretValues,
+} from '@lastcall/gateway/internal';
+import { logLine } from './terminal/log-line.ts';
+
+export interface RunGatewayOptions {
+  /** Whether every line is JSON, or for people. Undefined: JSON lines, with the address in words at the end. */
+  readonly json: boolean | undefined;
+}
+
+/** Runs the gateway of this folder until it is told to stop. Resolves once it listens. */
+export async function runGateway({ json }: RunGatewayOptions): Promise<Gateway> {
+  const redact = createRedact(new KnownSecrets(secretValues(process.env, { secretKey: undefined, secrets: [] })));
+  const log = json === false ? { destination: { write: printLogLine }, texts: true } : {};
+  const logger = createLogger({ redact, ...log });
+  logProcess(logger);
+  const { file, config } = await loadConfig(process.cwd());
+  const gateway = createCheckedGateway(file === undefined ? checkConfig(demoConfig()) : config, { log });
+  await gateway.start();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(gateway));
+  const configuration = file === undefined ? undefined : basename(file);
+  if (json === false) print(foundInWords(gateway.found, configuration));
+  else
+    logger.info('Found', { event: 'found', configuration: configuration ?? 'none: the demo runs', ...gateway.found });
+  sayWhere(gateway, { isJson: json === true, redact, logger });
+  return gateway;
+}
+
+/** Its last line is the address: whoever starts it looks there. */
+function sayWhere(
+  { url, firstKey }: Gateway,
+  { isJson, logger }: { isJson: boolean; redact: Redact; logger: { info(message: string, details?: unknown): void } },
+): void {
+  if (firstKey !== undefined && !isJson)
+    print(
+      `Your secret key (shown only once): ${firstKey}\nCommands find it in LASTCALL_SECRET_KEY: in the environment, or in a file .env.`,
+    );
+  if (isJson) logger.info(`Lastcall listens on ${url}`, { event: 'listening', url });
+  else print(`Lastcall listens on ${url}`);
+}
+
+function foundInWords({ store, model, agents, tools, spaces }: Found, configuration: string | undefined): string {
+  const from = configuration ?? 'No lastcall.config.ts: running the demo';
+  const counted = [count(agents, 'agent'), count(tools, 'tool'), count(spaces, 'space')].join(', ');
+  return `${from}, ${store}, model ${model.name} (${model.why}), ${counted}`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+async function stop(gateway: Gateway): Promise<void> {
+  await gateway.stop();
+  process.exit(0);
+}
+
+function printLogLine(json: string): void {
+  print(logLine(json));
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

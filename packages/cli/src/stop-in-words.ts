@@ -1,0 +1,62 @@
+import { EXIT, type ExitCode } from './exit-code.ts';
+
+interface Stop {
+  readonly reason: string;
+  readonly by?: unknown;
+  readonly tool?: unknown;
+  readonly dimension?: unknown;
+  readonly error?: unknown;
+}
+
+/** Why a run ended, as a sentence for people. */
+export function stopInWords({ reason, by, tool, dimension, error }: Stop): string {
+  switch (reason) {
+    case 'end_turn':
+      return by === 'text' ? 'the agent had no more to do' : `${tool} gave the response`;
+    case 'suspended':
+      return 'it waits for an answer';
+    case 'max_steps':
+      return 'it used all its steps';
+    case 'max_invocations':
+      return 'it called too many tools';
+    case 'max_nudges':
+      return 'it did not end with the required tool';
+    case 'deadline':
+      return 'its time was over';
+    case 'budget':
+      return `its budget of ${dimension} was used up`;
+    case 'aborted':
+      return 'it was cancelled';
+    case 'length':
+      return 'the reply of the model was cut off';
+    case 'content_filter':
+      return 'the reply of the model was filtered';
+    case 'error':
+      return String(error);
+    default:
+      return reason;
+  }
+}
+
+/** The exit code that says the same to a program. */
+export function exitCodeOf({ reason }: Stop): ExitCode {
+  switch (reason) {
+    case 'end_turn':
+      return EXIT.done;
+    case 'suspended':
+      return EXIT.waiting;
+    case 'max_steps':
+    case 'max_invocations':
+    case 'max_nudges':
+    case 'deadline':
+    case 'budget':
+      return EXIT.limit;
+    case 'aborted':
+      return EXIT.cancelled;
+    case 'length':
+    case 'content_filter':
+      return EXIT.cut;
+    default:
+      return EXIT.failed;
+  }
+}

@@ -1,0 +1,89 @@
+import { stopInWords } from './stop-in-words.ts';
+import { duration } from './terminal/duration.ts';
+import { plainLine } from './terminal/plain-line.ts';
+
+export interface Run {
+  readonly id: string;
+  readonly cycle: number;
+  readonly status: string;
+  readonly stop?: { readonly reason: string } & Readonly<Record<string, unknown>>;
+  readonly usage?: { readonly totalTokens?: number } | null;
+  readonly createdAt: number;
+  readonly endedAt?: number;
+}
+
+export interface RunEntry {
+  readonly kind: string;
+  readonly at: number;
+  readonly entry: Readonly<Record<string, unknown>>;
+}
+
+/** A run as lines: what came, each step of the model, its calls in order with their outcomes, and why it ended. */
+export function timeline(run: Run, entries: readonly RunEntry[]): string {
+  return [headOf(run), ...entries.flatMap((entry) => linesOf(entry))].join('\n');
+}
+
+function headOf({ id, cycle, status, stop, usage, createdAt, endedAt }: Run): string {
+  const facts = [
+    `run ${id}`,
+    `cycle ${cycle}`,
+    stop === undefined ? status : `${status}: ${stopInWords(stop)}`,
+    endedAt === undefined ? undefined : duration(endedAt - createdAt),
+    usage?.totalTokens === undefined ? undefined : `${usage.totalTokens} tokens`,
+  ];
+  return facts.filter((fact) => fact !== undefined).join('  ');
+}
+
+function linesOf({ kind, entry }: RunEntry): readonly string[] {
+  switch (kind) {
+    case 'message':
+      return [`  came      ${plainLine(textOf(entry.message))}`];
+    case 'reply':
+      return [`Step ${entry.step}  model  ${tokensOf(entry.usage)}`, ...said(entry.text)];
+    case 'settled':
+      return [callLine(entry.settlement as Settlement)];
+    case 'pending':
+      return [
+        `  waiting   ${plainLine(String(entry.toolName ?? (entry.call as { toolName?: string })?.toolName ?? entry.callId))}`,
+      ];
+    case 'nudge':
+      return ['  nudge     the model was asked to end with one of the required tools'];
+    case 'rewind':
+      return ['  rewind    the model went back to the start of its turn'];
+    case 'stop':
+      return [`  stop      ${stopInWords(entry.stop as { reason: string })}`];
+    default:
+      return [];
+  }
+}
+
+interface Settlement {
+  readonly toolName: string;
+  readonly input: unknown;
+  readonly outcome: Readonly<Record<string, unknown>>;
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+function callLine({ toolName, input, outcome, startedAt, endedAt }: Settlement): string {
+  const status = String(outcome.code ?? outcome.status).padEnd(9);
+  const asked = plainLine(typeof input === 'string' ? input : JSON.stringify(input), 80);
+  const got = plainLine(String(outcome.text ?? ''), 120);
+  return `  ${status} ${plainLine(toolName)} ${asked}  ${duration(endedAt - startedAt)}  ${got}`.trimEnd();
+}
+
+function said(text: unknown): readonly string[] {
+  return typeof text === 'string' && text !== '' ? [`  said      ${plainLine(text)}`] : [];
+}
+
+function tokensOf(usage: unknown): string {
+  const { totalTokens } = (usage ?? {}) as { totalTokens?: number };
+  return totalTokens === undefined ? '' : `${totalTokens} tokens`;
+}
+
+function textOf(message: unknown): string {
+  const { content } = (message ?? {}) as { content?: unknown };
+  if (typeof content === 'string') return content;
+  const parts = Array.isArray(content) ? (content as { text?: string }[]) : [];
+  return parts.map(({ text = '' }) => text).join(' ');
+}

@@ -1,0 +1,179 @@
+import { execFile } from 'node:child_process';
+import { lstat, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Program } from '../support/program.ts';
+import { type Installed, install, repository } from './installed.ts';
+
+const run = promisify(execFile);
+const PACKAGES = { core: '@lastcall/core', machines: '@lastcall/machines', gateway: '@lastcall/gateway' } as const;
+type Name = keyof typeof PACKAGES;
+
+let installed: Installed;
+
+beforeAll(async () => {
+  installed = await install();
+  for (const name of Object.keys(PACKAGES) as Name[]) {
+    const program = await readmeProgram(name);
+    await writeFile(join(installed.folder, `${name}.js`), program);
+    await writeFile(join(installed.folder, `${name}.ts`), program);
+  }
+}, 240_000);
+afterAll(async () => await installed[Symbol.asyncDispose]());
+
+/** The program in a package's README, which is JavaScript and TypeScript at once. */
+async function readmeProgram(name: Name): Promise<string> {
+  const readme = await readFile(join(repository, 'packages', name, 'README.md'), 'utf8');
+  return /^```ts\n(.*?)^```$/ms.exec(readme)?.[1] ?? '';
+}
+
+/** What a program prints, as its comments say. */
+async function promised(name: Name): Promise<string> {
+  return Array.from((await readmeProgram(name)).matchAll(/^\/\/ → (.*)$/gm), ([, line]) => line).join('\n');
+}
+
+describe('what a release publishes', () => {
+  test('[S14] every package is packed with compiled code, types, README, licence and metadata, and nothing else', async () => {
+    const licence = await readFile(join(repository, 'LICENSE'), 'utf8');
+    expect(installed.tarballs).toHaveLength(5);
+    for (const name of [...Object.values(PACKAGES), 'lastcall', 'create-lastcall']) {
+      const folder = join(installed.folder, 'node_modules', name);
+      const files = await readdir(folder, { recursive: true });
+      const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+      expect(await readFile(join(folder, 'LICENSE'), 'utf8')).toBe(licence);
+      expect(files).toContain('README.md');
+      expect(manifest).toMatchObject({ license: 'MIT', description: expect.any(String), keywords: expect.any(Array) });
+      expect(manifest.engines.node).toMatch(/^>=2/);
+      for (const target of targetsOf(manifest)) expect(files).toContain(target.replace('./', ''));
+      const unwanted = files.filter((file) => /^(src|test)\b|tsbuildinfo|\.test\.(js|d\.ts)$|\.map$/.test(file));
+      expect(unwanted).toEqual([]);
+    }
+  });
+
+  test('[S14] a dry run of the release names every package in the order in which it would be published', () => {
+    const names = Array.from(installed.released.matchAll(/^Would publish (\S+) \d/gm), ([, name]) => name);
+    expect(names).toEqual([...Object.values(PACKAGES), 'create-lastcall', 'lastcall']);
+  });
+
+  test('[S14] a production install of everything is 60 MB at most', async () => {
+    const lock = JSON.parse(await readFile(join(installed.folder, 'node_modules/.package-lock.json'), 'utf8'));
+    const production = Object.entries(lock.packages as Record<string, { dev?: boolean }>).filter(([, { dev }]) => !dev);
+    let bytes = 0;
+    for (const [path] of production) bytes += await sizeOf(join(installed.folder, path));
+    expect(bytes).toBeGreaterThan(5_000_000);
+    expect(bytes).toBeLessThan(60_000_000);
+  });
+});
+
+describe('installed in an empty folder', () => {
+  test.each([
+    ['core', 20],
+    ['core', 22],
+    ['core', 24],
+    ['machines', 20],
+    ['machines', 22],
+    ['machines', 24],
+    ['gateway', 22],
+    ['gateway', 24],
+  ] as const)('[S14] the program in the README of %s prints what it says on Node %i', async (name, version) => {
+    const { stdout } = await run(installed.nodes[version], [`${name}.js`], { cwd: installed.folder });
+    // Beside its log, which is JSON.
+    const lines = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+    expect(lines.join('\n')).toBe(await promised(name));
+  });
+
+  test.each([
+    ['nodenext', 'nodenext'],
+    ['esnext', 'bundler'],
+  ])(
+    '[S14] the same programs compile in strict TypeScript, module %s, resolution %s, with all types checked',
+    async (module, moduleResolution) => {
+      const config = `tsconfig.${moduleResolution}.json`;
+      const compilerOptions = {
+        ...{ module, moduleResolution, target: 'es2024', strict: true, noEmit: true, skipLibCheck: false },
+        ...{ exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, types: ['node'] },
+      };
+      await writeFile(join(installed.folder, config), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+      const tsc = join(installed.folder, 'node_modules/.bin/tsc');
+      await expect(run(tsc, ['-p', config], { cwd: installed.folder })).resolves.toMatchObject({ stdout: '' });
+    },
+  );
+
+  test('[S18] a Node that is too old is told in one sentence with what to do', async () => {
+    await using program = command(['start'], 20);
+    const { code, err } = await program.ended;
+    expect(code).toBe(1);
+    expect(err).toMatch(
+      /^Lastcall needs Node 22\.18 or later, and this is Node 20\.\S+\. Install a newer one[^\n]+\n$/,
+    );
+  });
+
+  test('[S15] npm create lastcall makes a folder in which npm test passes and npm start runs its agent', async () => {
+    const create = join(installed.folder, 'node_modules/.bin/create-lastcall');
+    await run(create, ['shop'], { cwd: installed.folder, env: { ...process.env } });
+    const folder = join(installed.folder, 'shop');
+    expect((await readdir(folder)).sort()).toEqual([
+      '.env',
+      '.gitignore',
+      'README.md',
+      'lastcall.config.ts',
+      'package.json',
+      'tools.test.ts',
+      'tools.ts',
+      'tsconfig.json',
+    ]);
+    expect(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))).toMatchObject({
+      name: 'shop',
+      type: 'module',
+    });
+    for (const version of [22, 24] as const) {
+      await using tests = new Program(['npm', 'test'], { folder, node: installed.nodes[version] });
+      expect(await tests.ended).toMatchObject({ code: 0, out: expect.stringMatching(/pass 3\b/) });
+      await using gateway = new Program(['npm', 'start'], {
+        folder,
+        node: installed.nodes[version],
+        env: { PORT: '0' },
+      });
+      const url = await gateway.listens();
+      const tried = command(['tools', 'test', 'look_up_order', '{"orderId":"A-17"}', '--url', url], version, folder);
+      expect(await tried.ended).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('{"article":"lamp","euros":40}'),
+      });
+    }
+    const tsc = join(installed.folder, 'node_modules/.bin/tsc');
+    await expect(run(tsc, ['-p', folder], { cwd: folder })).resolves.toMatchObject({ stdout: '' });
+  });
+});
+
+function command(args: readonly string[], version: 20 | 22 | 24, folder: string = installed.folder): Program {
+  const bin = join(installed.folder, 'node_modules/lastcall/dist/bin.js');
+  return new Program([installed.nodes[version], bin, ...args], { folder });
+}
+
+interface Manifest {
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+  readonly bin?: Readonly<Record<string, string>>;
+}
+
+/** Every file that a program may ask for. The source is for the repository alone. */
+function targetsOf({ exports, bin = {} }: Manifest): readonly string[] {
+  const exported = Object.values(exports).flatMap((target) =>
+    typeof target === 'string'
+      ? [target]
+      : Object.entries(target).flatMap(([condition, file]) => (condition === '@lastcall/source' ? [] : [file])),
+  );
+  return [...exported, ...Object.values(bin)];
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    // The packages inside are listed by themselves.
+    if (entry.isDirectory()) bytes += entry.name === 'node_modules' ? 0 : await sizeOf(path);
+    else bytes += (await lstat(path)).size;
+  }
+  return bytes;
+}

@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { makeFolder } from '../support/folder.ts';
+
+export const repository: string = fileURLToPath(new URL('../../../..', import.meta.url));
+const run = promisify(execFile);
+
+/** What somebody has who installed the packages in an empty folder. */
+export interface Installed extends AsyncDisposable {
+  /** The tarballs that a release would publish. */
+  readonly tarballs: readonly string[];
+  /** What the release script said. */
+  readonly released: string;
+  /** A folder with a package.json of type module, in which they are installed. */
+  readonly folder: string;
+  /** Programs by their major version. */
+  readonly nodes: Readonly<Record<20 | 22 | 24, string>>;
+}
+
+/** The newest of each major version that the packages promise to run on. The third is the repository's own. */
+const NODES = { node20: '20.20.2', node22: '22.23.3' };
+const NPM = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+
+/** Packs all packages as a release does, and installs them once, for all tests. */
+export async function install(): Promise<Installed> {
+  const made = await makeFolder({ 'nodes/package.json': '{}', 'app/package.json': '{}' });
+  const [tarballs, folder, nodes] = ['tarballs', 'app', 'nodes'].map((name) => join(made.path, name)) as [
+    string,
+    string,
+    string,
+  ];
+  await mkdir(tarballs);
+  const gettingNodes = installNodes(nodes);
+  const released = await run(process.execPath, ['scripts/release.js', 'publish', '--dry-run', '--to', tarballs], {
+    cwd: repository,
+  });
+  const files = (await readdir(tarballs)).sort().map((name) => join(tarballs, name));
+  await installPackages(folder, files);
+  await gettingNodes;
+  return {
+    tarballs: files,
+    released: released.stdout,
+    folder,
+    nodes: {
+      20: join(nodes, 'node_modules/node20/bin/node'),
+      22: join(nodes, 'node_modules/node22/bin/node'),
+      24: process.execPath,
+    },
+    [Symbol.asyncDispose]: () => made[Symbol.asyncDispose](),
+  };
+}
+
+async function installNodes(folder: string): Promise<void> {
+  const system = process.platform === 'win32' ? 'win' : process.platform;
+  const wanted = Object.entries(NODES).map(
+    ([alias, version]) => `${alias}@npm:node-${system}-${process.arch}@${version}`,
+  );
+  await run('npm', ['install', ...NPM, '--ignore-scripts', ...wanted], { cwd: folder });
+}
+
+async function installPackages(folder: string, tarballs: readonly string[]): Promise<void> {
+  const tools = { typescript: '7.0.2', '@types/node': '24.10.1' };
+  await writeFile(
+    join(folder, 'package.json'),
+    JSON.stringify({ type: 'module', dependencies: { zod: '4.6.7' }, devDependencies: tools }),
+  );
+  await run('npm', ['install', ...NPM, ...tarballs], { cwd: folder });
+}

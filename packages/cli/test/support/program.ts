@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const BIN = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
+/** Generous: a machine may be busy with other tests. */
+const PATIENCE_MS = 45_000;
+
+export interface ProgramOptions {
+  readonly folder: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default: this process's Node. Its programs come first in the path. */
+  readonly node?: string;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs a command of `lastcall`, from source, to its end. */
+export async function lastcall(args: readonly string[], options: ProgramOptions): Promise<Ended> {
+  return await Program.lastcall(args, options).ended;
+}
+
+/** A process of a test, and what it prints. */
+export class Program implements AsyncDisposable {
+  readonly ended: Promise<Ended>;
+  readonly #child: ChildProcess;
+  #out = '';
+  #err = '';
+  #isEnded = false;
+  #heard: PromiseWithResolvers<void> = Promise.withResolvers();
+
+  /** A command of `lastcall`, from source. */
+  static lastcall(args: readonly string[], options: ProgramOptions): Program {
+    return new Program([process.execPath, '--conditions=@lastcall/source', BIN, ...args], options);
+  }
+
+  constructor([file = '', ...args]: readonly string[], { folder, env = {}, node = process.execPath }: ProgramOptions) {
+    this.#child = spawn(file, args, {
+      cwd: folder,
+      env: { ...inherited(node), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // A group of its own: what it started ends with it.
+      detached: true,
+    });
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#hear(() => (this.#out += text)));
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#hear(() => (this.#err += text)));
+    const { promise, resolve, reject } = Promise.withResolvers<Ended>();
+    this.#child.once('error', reject);
+    this.#child.once('close', (code, signal) => {
+      this.#hear(() => (this.#isEnded = true));
+      resolve({ code, signal, out: this.#out, err: this.#err });
+    });
+    this.ended = promise;
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  /** Everything so far. */
+  get out(): string {
+    return this.#out;
+  }
+
+  get err(): string {
+    return this.#err;
+  }
+
+  send(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Resolves once what it printed, on either output, matches. Rejects if it ends before. */
+  async prints(pattern: RegExp): Promise<RegExpExecArray> {
+    const late = setTimeout(() => this.#hear(() => (this.#isEnded = true)), PATIENCE_MS);
+    try {
+      for (;;) {
+        const found = pattern.exec(this.#out) ?? pattern.exec(this.#err);
+        if (found !== null) return found;
+        if (this.#isEnded) throw new Error(`It never printed ${pattern}:\n${this.#out}\n${this.#err}`);
+        await this.#heard.promise;
+      }
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  /** The address that `lastcall start` prints. */
+  async listens(): Promise<string> {
+    return (await this.prints(/^Lastcall listens on (\S+)$/m))[1] ?? '';
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      process.kill(-this.pid, 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+    await this.ended;
+  }
+
+  #hear(change: () => void): void {
+    change();
+    const heard = this.#heard;
+    this.#heard = Promise.withResolvers();
+    heard.resolve();
+  }
+}
+
+/** Nothing that configures a gateway comes from the machine that tests run on. */
+function inherited(node: string): Record<string, string> {
+  const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env;
+  const path = [dirname(node), PATH].join(':');
+  return { PATH: path, HOME, TMPDIR, NODE_COMPILE_CACHE: join(tmpdir(), 'lastcall-compile-cache'), NO_COLOR: '1' };
+}

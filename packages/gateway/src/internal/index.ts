@@ -1,0 +1,15 @@
+// The door of @lastcall/gateway/internal, for the command line. No version covers it: a name here may change or go with
+// any release, so nobody else should import it.
+export { checkConfig } from '../config/check-config.ts';
+export type { Config } from '../config/config.ts';
+export { loadConfig } from '../config/load-config.ts';
+export { readEnv } from '../config/read-env.ts';
+export { resolveSettings, type Settings } from '../config/settings.ts';
+export { demoConfig } from '../demo.ts';
+export { createCheckedGateway } from '../gateway.ts';
+export { modelFinder } from '../models/find-model.ts';
+export { checkStore } from '../ports/store/check-store.ts';
+export { KnownSecrets } from '../telemetry/known-secrets.ts';
+export { logProcess } from '../telemetry/log-process.ts';
+export { createLogger } from '../telemetry/logger.ts';
+export { createRedact, type Redact, secretValues } from '../telemetry/redact.ts';

@@ -1,0 +1,44 @@
+import { DatabaseSync } from 'node:sqlite';
+import { toStoreError } from './postgres-error.ts';
+import { toOpenError } from './postgres-open-error.ts';
+import { createPool } from './postgres-pool.ts';
+import { makePrivateDatabase, makePrivateFolder } from './private-folder.ts';
+
+/**
+ * Checks whether a store can be used, without changing what is in it. Throws a StoreRefused that says what to do.
+ * Resolves with `in use` if another gateway holds the folder.
+ */
+export async function checkStore({
+  databaseUrl,
+  home,
+}: {
+  databaseUrl: string | undefined;
+  home: string;
+}): Promise<'ok' | 'in use'> {
+  return databaseUrl === undefined ? checkFolder(home) : await checkPostgres(databaseUrl);
+}
+
+async function checkPostgres(url: string): Promise<'ok'> {
+  const pool = createPool(url, 1);
+  try {
+    await pool.query('select 1');
+    return 'ok';
+  } catch (error) {
+    throw toOpenError(toStoreError(error), url);
+  } finally {
+    await pool.end();
+  }
+}
+
+function checkFolder(home: string): 'ok' | 'in use' {
+  makePrivateFolder(home);
+  const lock = new DatabaseSync(makePrivateDatabase(home, 'lock.db'));
+  try {
+    lock.exec('pragma busy_timeout = 0; begin exclusive; rollback');
+    return 'ok';
+  } catch {
+    return 'in use';
+  } finally {
+    lock.close();
+  }
+}

@@ -1,0 +1,17 @@
+// Runs before `npm pack` and `npm publish` in a package: compiles it, and removes from dist what no source makes any more.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const repository = dirname(dirname(fileURLToPath(import.meta.url)));
+const folder = process.cwd();
+const dist = join(folder, 'dist');
+
+// Without its output, the record of the last build would say that there is nothing to do.
+if (!existsSync(dist)) rmSync(join(folder, 'tsconfig.tsbuildinfo'), { force: true });
+for (const file of existsSync(dist) ? readdirSync(dist, { recursive: true, encoding: 'utf8' }) : []) {
+  const source = file.replace(/(\.d\.ts|\.js)$/, '.ts');
+  if (source !== file && !existsSync(join(folder, 'src', source))) rmSync(join(dist, file));
+}
+execFileSync(join(repository, 'node_modules', '.bin', 'tsc'), ['-b', folder], { stdio: 'inherit' });
