@@ -9,6 +9,7 @@ import { readEnv } from './config/read-env.ts';
 import { findTool } from './config/registered-tool.ts';
 import { resolveSettings, type Settings } from './config/settings.ts';
 import { ensureFirstKey } from './domain/keys/first-key.ts';
+import { createSeal } from './domain/keys/seal.ts';
 import { tokenSecret } from './domain/keys/tokens.ts';
 import { knownCommands } from './domain/mcp/assert-known-commands.ts';
 import { sweepsOf } from './domain/sweep.ts';
@@ -162,6 +163,7 @@ async function start(starting: Starting): Promise<Running> {
       metrics,
       redact: starting.redact,
       outgoing,
+      seal: await createSeal(services.store, settings.encryptionKey),
       mcp,
       images: { model: imageModels(starting, egress), files: artifacts },
     };

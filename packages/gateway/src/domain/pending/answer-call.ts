@@ -23,6 +23,8 @@ export interface AnsweredCall {
   readonly by: Answerer;
   /** Of the worker that claimed the call, if it is a job. */
   readonly claimToken?: string | undefined;
+  /** The question that is answered, if the call asks. */
+  readonly round?: number | undefined;
 }
 
 /** What happened to a valid answer. */
@@ -50,7 +52,7 @@ export async function answer(
 export async function answerCall(
   services: Services,
   tx: Tx,
-  { runId, callId, answer, by, claimToken }: AnsweredCall,
+  { runId, callId, answer, by, claimToken, round }: AnsweredCall,
 ): Promise<AnswerVerdict> {
   const row = await lockPending(tx, callId);
   if (row === undefined || row.run_id !== runId) throw notFound('pending call', callId);
@@ -59,7 +61,7 @@ export async function answerCall(
   assertSize(answer, services.limits.resultBytes);
   const now = tx.now();
   if (isOver(call, now)) {
-    await expire(services, tx, call, now);
+    await expire(services, tx, row, now);
     return await late(tx, { ...call, status: 'expired' }, { answer, by, now });
   }
   if (call.status === 'expired' || call.status === 'cancelled') return await late(tx, call, { answer, by, now });
@@ -67,14 +69,15 @@ export async function answerCall(
     if (row.result_hash === hashAnswer(answer)) return { status: 'duplicate' };
     throw alreadyAnswered(call);
   }
+  if (round !== undefined && round !== row.rounds) throw alreadyAnswered(call);
   assertClaim(row, claimToken, now);
-  await resolve(services, tx, call, { answer, completed: await fitAnswer(answer, call), by, now });
+  await resolve(services, tx, row, { answer, completed: await fitAnswer(answer, call), by, now });
   return { status: 'resolved' };
 }
 
 /** Also true for a second decision, when the call already waits for its result. */
 function wasAnswered({ status, kind, result }: LockedPending, answer: Answer): boolean {
-  return status === 'resolved' || (kind === 'result' && result !== null && fitsKind(answer, 'approval'));
+  return status === 'resolved' || (kind !== 'approval' && result !== null && fitsKind(answer, 'approval'));
 }
 
 /** Somebody who is late learns which answer won, because they may think that theirs did. */
@@ -104,23 +107,31 @@ async function late(
 async function resolve(
   services: Services,
   tx: Tx,
-  call: PendingCall,
+  row: LockedPending,
   { answer, completed, by, now }: { answer: Answer; completed: Answer; by: Answerer; now: number },
 ): Promise<void> {
+  const call = toPendingCall(row);
   await tx.db
     .updateTable('pending_calls')
     .set({
       status: 'resolved',
-      result: toJson(answer),
+      // The tool is to get the defaults too. Other answers get them in the event.
+      result: toJson(call.kind === 'input' ? completed : answer),
       result_hash: hashAnswer(answer),
       resolved_by: answererId(by),
       resolved_at: now,
     })
     .where('call_id', '=', call.callId)
     .execute();
-  await updateCard(services, tx, call.callId, toCard(completed));
+  await updateCard(services, tx, call.callId, runsOn(call) ? { status: 'running' } : toCard(completed));
   tellJobEnded(services, tx, call, 'resolved');
-  await pushCallEnd(services, tx, call, toOutcome(completed), await toPerson(tx.db, by));
+  const outcome = call.kind === 'input' ? { status: 'answered' as const, round: row.rounds } : toOutcome(completed);
+  await pushCallEnd(services, tx, row, outcome, await toPerson(tx.db, by));
+}
+
+/** A call that asked runs on with the answer. A question during a call has a card of its own, which ends here. */
+function runsOn({ kind, duringCall }: PendingCall): boolean {
+  return kind === 'input' && duringCall === undefined;
 }
 
 type CardUpdate = Parameters<typeof updateCard>[3];

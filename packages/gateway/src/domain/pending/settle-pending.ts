@@ -5,7 +5,7 @@ import type { PendingCallRow } from '../../ports/store/tables.ts';
 import { isId } from '../entities/column-text.ts';
 import type { ToolResultOutcome } from '../inbox/inbox-event.ts';
 import { pushEvent } from '../inbox/push-event.ts';
-import type { PendingCall } from './pending-call.ts';
+import { toPendingCall } from './pending-call.ts';
 
 export type LockedPending = Selectable<PendingCallRow>;
 
@@ -20,17 +20,20 @@ export async function lockPending(
   return await (skipLocked ? row.skipLocked() : row).executeTakeFirst();
 }
 
-/** Pushes one event for each end. The approval and the later result are two ends. */
+/** Pushes one event for each end: the approval, the answer to each question and the later result are ends of their own. */
 export async function pushCallEnd(
   services: Services,
   tx: Tx,
-  call: PendingCall,
+  row: LockedPending,
   outcome: ToolResultOutcome,
   resolvedBy?: { readonly entityId: string; readonly name: string },
 ): Promise<void> {
+  const call = toPendingCall(row);
+  // The call that asks is open, and its worker looks for the answer itself.
+  if (call.duringCall !== undefined) return;
   await pushEvent(services, tx, {
     agentId: call.agentId,
-    eventId: call.kind === 'approval' ? `tool_result:${call.callId}:decision` : `tool_result:${call.callId}`,
+    eventId: `tool_result:${call.callId}${suffixOf(row)}`,
     event: {
       type: 'tool_result',
       callId: call.callId,
@@ -40,4 +43,15 @@ export async function pushCallEnd(
       ...(resolvedBy === undefined ? {} : { resolvedBy }),
     },
   });
+}
+
+function suffixOf({ kind, rounds }: LockedPending): string {
+  switch (kind) {
+    case 'result':
+      return '';
+    case 'approval':
+      return ':decision';
+    case 'input':
+      return `:input:${rounds}`;
+  }
 }

@@ -6,8 +6,8 @@ import type { Tx } from '../../ports/store/store.ts';
 
 /**
  * Settles the calls whose answers came as events, in the transaction that claims the events: the model then sees the
- * answer in place of the provisional result. Approvals and denials settle nothing here: core still has to run the tool
- * or refuse it.
+ * answer in place of the provisional result. Approvals, denials and answers to questions settle nothing here: core still
+ * has to run the tool or refuse it.
  */
 export async function settleFromEvents(tx: Tx, events: readonly WaitingEvent[]): Promise<Entry[]> {
   const entries: Entry[] = [];
@@ -45,6 +45,7 @@ function outcomeOf({ outcome }: ToolResultEvent): Outcome | undefined {
     }
     case 'approved':
     case 'denied':
+    case 'answered':
       return undefined;
   }
 }

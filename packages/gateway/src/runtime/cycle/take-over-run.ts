@@ -1,3 +1,4 @@
+import { withdrawQuestions } from '../../domain/pending/withdraw-questions.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { RunRow } from '../../ports/store/tables.ts';
@@ -25,6 +26,8 @@ export async function takeOverRun(
     .set({ epoch: lease.epoch, attempts, taken_seq: consciousness.nextSeq })
     .where('id', '=', open.id)
     .execute();
+  // The calls that asked are no longer open.
+  await withdrawQuestions(services, tx, { runId: open.id, agentId: inputs.agent.id });
   const answers = await readDecisions(tx, events);
   const cycle = toCycle(inputs, { run: open, entries: [], written: [], answers, isTakenOver: true });
   if (attempts <= MAX_TAKEOVERS) return cycle;

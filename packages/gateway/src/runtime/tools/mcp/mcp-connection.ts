@@ -136,7 +136,9 @@ export class McpConnection {
   async #callOnce(client: McpClient, call: McpCall): Promise<Called> {
     this.#inFlight++;
     try {
-      const result = await client.call(call);
+      const { secrets } = this.#options;
+      const onAsk = (params: unknown) => call.onAsk(secrets.removeFromAll(params));
+      const result = withoutSecrets(await client.call({ ...call, onAsk }), secrets);
       if (this.#stale !== undefined) await this.#settledList();
       return { result };
     } catch (error) {
@@ -298,4 +300,12 @@ export class McpConnection {
     this.#wakeUp = () => {};
     return why;
   }
+}
+
+/** A question is stored before the rest of the gateway sees it. Its state goes back to the server as it came. */
+function withoutSecrets(result: unknown, secrets: KnownSecrets): unknown {
+  const asked = (result ?? {}) as { readonly inputRequests?: unknown };
+  return asked.inputRequests === undefined
+    ? result
+    : { ...asked, inputRequests: secrets.removeFromAll(asked.inputRequests) };
 }

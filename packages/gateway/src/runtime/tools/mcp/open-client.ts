@@ -1,6 +1,8 @@
 import type { Readable } from 'node:stream';
 import {
+  type CallToolRequestParams,
   Client,
+  type ElicitResult,
   isSpecType,
   type JSONRPCMessage,
   type PriorDiscovery,
@@ -14,6 +16,7 @@ import type { Egress } from '../../../ports/egress/egress.ts';
 import { STREAM_ENDED } from './call-failure.ts';
 import { limitedResponse } from './limited-response.ts';
 import type { McpDefinition } from './mcp-definition.ts';
+import type { InputResponse } from './mcp-question.ts';
 
 /** How a server is reached, with its secrets filled in. */
 export type McpAddress =
@@ -36,6 +39,16 @@ export interface McpCall {
   readonly input: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
   onProgress(progress: McpProgress): void;
+  /** A server of 2025 asks while the call is open. */
+  onAsk(params: unknown): Promise<InputResponse>;
+  /** A call of a server of 2026 that asked before, and runs on. */
+  readonly resume?: McpResume | undefined;
+}
+
+export interface McpResume {
+  /** Goes back to the server as it came. */
+  readonly requestState?: string | undefined;
+  readonly inputResponses?: Readonly<Record<string, InputResponse>> | undefined;
 }
 
 interface McpProgress {
@@ -81,11 +94,15 @@ export async function openClient(address: McpAddress, options: OpenOptions): Pro
     { name: 'lastcall', version: '0.1.0' },
     {
       versionNegotiation: { mode: 'auto', probe: { timeoutMs: 3_000 } },
+      capabilities: { elicitation: { form: {}, url: {} } },
+      // Whoever answers may do so days later, through another gateway.
       inputRequired: { autoFulfill: false },
       // Asks servers of 2026 to tell. What they tell is read below, before the client's own delays.
       listChanged: { tools: { autoRefresh: false, onChanged: () => {} } },
     },
   );
+  const open = new Set<McpCall>();
+  client.setRequestHandler('elicitation/create', async ({ params }) => (await askIn(open, params)) as ElicitResult);
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   client.onclose = () => resolve();
   try {
@@ -108,20 +125,33 @@ export async function openClient(address: McpAddress, options: OpenOptions): Pro
       const { tools } = await client.listTools(undefined, { cacheMode: 'bypass', timeout: LIST_MS });
       return { tools: tools as readonly McpDefinition[], malformed: [...malformed] };
     },
-    async call({ definition: { name, inputSchema }, input, signal, onProgress }) {
-      return await client.callTool(
-        { name, arguments: { ...input } },
-        {
-          signal,
+    async call(call) {
+      const { name, inputSchema } = call.definition;
+      open.add(call);
+      try {
+        return await client.callTool({ name, arguments: { ...call.input }, ...call.resume } as CallToolRequestParams, {
+          signal: call.signal,
           timeout: NO_TIMEOUT_MS,
-          onprogress: onProgress,
+          onprogress: (progress) => call.onProgress(progress),
+          allowInputRequired: true,
           // Without an output schema: the client would compile a stranger's schema to code, and run its patterns.
           toolDefinition: { name, inputSchema } as Tool,
-        },
-      );
+        });
+      } finally {
+        open.delete(call);
+      }
     },
     close: () => client.close(),
   };
+}
+
+/**
+ * A server of 2025 does not say which call it asks for. With several under way, the question could reach people whom it does not
+ * concern, so it is not asked.
+ */
+async function askIn(open: ReadonlySet<McpCall>, params: unknown): Promise<InputResponse | { action: 'cancel' }> {
+  const [call, ...others] = open;
+  return call === undefined || others.length > 0 ? { action: 'cancel' } : await call.onAsk(params);
 }
 
 function openTransport(address: McpAddress, egress: Egress): { transport: Transport; lastWords: () => string } {
