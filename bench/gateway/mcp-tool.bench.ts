@@ -23,7 +23,8 @@ export async function benchGatewayMcpTool(): Promise<Report> {
   const connection = new McpConnection({
     name: 'bench',
     transport: 'stdio',
-    address: () => ({ transport: 'stdio', ...address, env: {} }),
+    authorizationUrl: async () => undefined,
+    address: async () => ({ transport: 'stdio', ...address, env: {} }),
     egress: createEgress(),
     secrets: new KnownSecrets(),
     logger: { debug() {}, info() {}, warn() {}, error() {} },

@@ -13,6 +13,8 @@ export interface Settings {
   readonly secretKey: string | undefined;
   /** Encrypts tokens of OAuth and the like in the database. Without it, the key is in the database too. */
   readonly encryptionKey: string | undefined;
+  /** How browsers reach the gateway, if not by its host and port. */
+  readonly publicUrl: string | undefined;
   /** The model of agents that name none: `provider/model`, the name of a configured model, or `rehearsal`. */
   readonly model: string | undefined;
   /** The base URL of `openai-compatible/<model>`. */
@@ -35,6 +37,7 @@ export const DEFAULT_SETTINGS: Settings = {
   databaseUrl: undefined,
   secretKey: undefined,
   encryptionKey: undefined,
+  publicUrl: undefined,
   model: undefined,
   modelUrl: undefined,
   // A killed worker's threads are taken over within 15 s: the lease, and a sweep.
@@ -61,6 +64,7 @@ export const settingSchemas: { readonly [K in keyof Settings]: z.ZodType<Exclude
   encryptionKey: z.string().regex(/^[\x21-\x7e]{32,512}$/, {
     error: 'must be 32–512 characters of ASCII without spaces, e.g. what `openssl rand -hex 32` gives.',
   }),
+  publicUrl: z.string().refine(isHttpUrl, { error: 'must be an http or https URL, e.g. https://agents.example.com.' }),
   model: z.string().regex(/^\S{1,200}$/, {
     error:
       'must be a model without spaces, e.g. anthropic/<model>, openai/<model>, openai-compatible/<model> or rehearsal.',

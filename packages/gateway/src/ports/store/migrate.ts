@@ -11,6 +11,7 @@ import { jobClaims } from './migrations/0007-job-claims.ts';
 import { nestedUsage } from './migrations/0008-nested-usage.ts';
 import { storedArtifacts } from './migrations/0009-stored-artifacts.ts';
 import { questions } from './migrations/0011-questions.ts';
+import { mcpCredentials } from './migrations/0012-mcp-credentials.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
@@ -27,6 +28,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0008-nested-usage': nestedUsage,
     '0009-stored-artifacts': storedArtifacts,
     '0011-questions': questions,
+    '0012-mcp-credentials': mcpCredentials,
   };
 }
 

@@ -28,6 +28,7 @@ export interface Tables {
   api_keys: ApiKeyRow;
   settings: SettingRow;
   mcp_tools: McpToolRow;
+  mcp_credentials: McpCredentialRow;
 }
 
 /** JSON text: see json.ts. */
@@ -357,4 +358,18 @@ export interface McpToolRow {
   approved_by: string | null;
   approved_at: number;
   held_at: number | null;
+}
+
+export type McpCredentialKind = 'client' | 'tokens' | 'authorization';
+
+/** What an authorization server gave the gateway for an MCP server. */
+export interface McpCredentialRow {
+  /** A hash of how the server is reached. */
+  server_key: string;
+  kind: McpCredentialKind;
+  /** JSON, encrypted. */
+  sealed: string;
+  /** Of an authorization that somebody is about to give: SHA-256 of its `state`. */
+  state_hash: string | null;
+  updated_at: number;
 }

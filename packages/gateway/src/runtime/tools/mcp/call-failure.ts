@@ -22,6 +22,7 @@ export function callFailure(error: unknown): CallFailure {
   const { code, message, data, status } = (error ?? {}) as Record<string, unknown>;
   const text = shorten(typeof message === 'string' ? message : String(error));
   const httpStatus = status ?? (data as { status?: unknown } | undefined)?.status;
+  if ((error as Error | undefined)?.name === 'UnauthorizedError') return { kind: 'not-sent', message: text };
   if (isNeverSent(error) || code === 'NOT_CONNECTED') return { kind: 'not-sent', message: text };
   if (typeof httpStatus === 'number') return { kind: isRefusal(httpStatus) ? 'not-sent' : 'lost', message: text };
   if (code === STREAM_ENDED.code && text.includes(STREAM_ENDED.message)) return { kind: 'lost', message: text };

@@ -1,10 +1,12 @@
 import type { Readable } from 'node:stream';
 import {
+  type AuthProvider,
   type CallToolRequestParams,
   Client,
   type ElicitResult,
   isSpecType,
   type JSONRPCMessage,
+  type OAuthClientProvider,
   type PriorDiscovery,
   StreamableHTTPClientTransport,
   type Tool,
@@ -17,10 +19,16 @@ import { STREAM_ENDED } from './call-failure.ts';
 import { limitedResponse } from './limited-response.ts';
 import type { McpDefinition } from './mcp-definition.ts';
 import type { InputResponse } from './mcp-question.ts';
+import { renewingTokens } from './renewing-tokens.ts';
 
 /** How a server is reached, with its secrets filled in. */
 export type McpAddress =
-  | { readonly transport: 'http'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  | {
+      readonly transport: 'http';
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly login?: AuthProvider | OAuthClientProvider | undefined;
+    }
   | {
       readonly transport: 'stdio';
       readonly command: string;
@@ -156,13 +164,9 @@ async function askIn(open: ReadonlySet<McpCall>, params: unknown): Promise<Input
 
 function openTransport(address: McpAddress, egress: Egress): { transport: Transport; lastWords: () => string } {
   if (address.transport === 'http') {
-    const fetch = async (input: string | URL, init?: RequestInit): Promise<Response> =>
-      limitedResponse(await egress.fetch(input, init));
-    const requestInit = { headers: { ...address.headers } };
-    return {
-      transport: new StreamableHTTPClientTransport(new URL(address.url), { fetch, requestInit }),
-      lastWords: () => '',
-    };
+    const { url, headers, login } = address;
+    const authProvider = login !== undefined && 'redirectToAuthorization' in login ? renewingTokens(login) : login;
+    return { transport: httpTransport({ url, headers, authProvider }, egress), lastWords: () => '' };
   }
   const { command, args, env } = address;
   const transport = new StdioClientTransport({ command, args: [...args], env: { ...env }, stderr: 'pipe' });
@@ -174,6 +178,35 @@ function openTransport(address: McpAddress, egress: Egress): { transport: Transp
 }
 
 const LAST_WORDS = 1_000;
+
+type HttpAddress = Extract<McpAddress, { transport: 'http' }>;
+
+/** The configured headers are for the server alone. With `requestInit`, the client would send them to authorization servers too. */
+function httpTransport(
+  {
+    url,
+    headers,
+    authProvider,
+  }: Pick<HttpAddress, 'url' | 'headers'> & { authProvider?: AuthProvider | OAuthClientProvider | undefined },
+  egress: Egress,
+): StreamableHTTPClientTransport {
+  const server = new URL(url);
+  const fetch = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
+    const all = new Headers(init.headers);
+    if (new URL(input).origin === server.origin)
+      for (const [name, value] of Object.entries(headers)) all.set(name, value);
+    return limitedResponse(await egress.fetch(input, { ...init, headers: all }));
+  };
+  return new StreamableHTTPClientTransport(server, { fetch, ...(authProvider === undefined ? {} : { authProvider }) });
+}
+
+/** Gets the tokens for an authorization that somebody has given. */
+export async function finishAuthorization(
+  { url, authProvider, egress }: { url: string; authProvider: OAuthClientProvider; egress: Egress },
+  query: URLSearchParams,
+): Promise<void> {
+  await httpTransport({ url, headers: {}, authProvider }, egress).finishAuth(query);
+}
 
 /**
  * Lets the rest of the process have a turn after each piece that a server's process writes: one that never stops writing

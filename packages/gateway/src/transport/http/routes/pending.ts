@@ -50,14 +50,9 @@ const claimToken = z
   .meta({ description: 'From `POST /api/jobs/{callId}/claim`. Needed while a worker has claimed the call.' });
 const present = z.unknown().refine((value) => value !== undefined, { error: 'is missing.' });
 
-const round = z
-  .int()
-  .min(1)
-  .optional()
-  .meta({
-    description:
-      'The question that is answered, for a call that may ask again: another one is not answered by mistake.',
-  });
+const round = z.int().min(1).optional().meta({
+  description: 'The question that is answered, for a call that may ask again: another one is not answered by mistake.',
+});
 
 const answerSchema = z
   .union([
