@@ -23,7 +23,8 @@ export async function benchGatewayMcpTool(): Promise<Report> {
   const connection = new McpConnection({
     name: 'bench',
     transport: 'stdio',
-    address: () => ({ transport: 'stdio', ...address, env: {} }),
+    authorizationUrl: async () => undefined,
+    address: async () => ({ transport: 'stdio', ...address, env: {} }),
     egress: createEgress(),
     secrets: new KnownSecrets(),
     logger: { debug() {}, info() {}, warn() {}, error() {} },
@@ -50,7 +51,7 @@ export async function benchGatewayMcpTool(): Promise<Report> {
 async function createCall(connection: McpConnection, server: McpServerConfig): Promise<() => Promise<unknown>> {
   const [definition] = connection.snapshot.tools;
   if (definition === undefined) throw new Error('The server has no tools.');
-  const tools: ToolSet = { weather: mcpTool(definition, server, connection) };
+  const tools: ToolSet = { weather: mcpTool(definition, server, { connection, people: () => ({}) as never }) };
   const call = { toolName: 'weather', input: JSON.stringify(INPUT) };
   const { outcome } = await dispatchCall({ tools, call });
   if (outcome.status !== 'ok') throw new Error(`The call failed: ${outcome.text}`);

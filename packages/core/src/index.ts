@@ -58,7 +58,7 @@ export {
   section,
   type Visibility,
 } from './prompt/section.ts';
-export type { ErrorCode, Outcome, Part, Settlement } from './results/outcome.ts';
+export type { ErrorCode, Outcome, Part, PendingKind, Settlement } from './results/outcome.ts';
 export {
   blocked,
   type FailResult,

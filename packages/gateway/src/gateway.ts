@@ -8,8 +8,10 @@ import { readEnv } from './config/read-env.ts';
 import { findTool } from './config/registered-tool.ts';
 import { resolveSettings, type Settings } from './config/settings.ts';
 import { ensureFirstKey } from './domain/keys/first-key.ts';
+import { createSeal } from './domain/keys/seal.ts';
 import { tokenSecret } from './domain/keys/tokens.ts';
 import { knownCommands } from './domain/mcp/assert-known-commands.ts';
+import { McpCredentials } from './domain/mcp/mcp-credentials.ts';
 import { sweepsOf } from './domain/sweep.ts';
 import { logHiddenTools } from './domain/tools/hidden-tools.ts';
 import { type Found, lookAround } from './found.ts';
@@ -22,6 +24,7 @@ import type { Services } from './ports/services.ts';
 import { atMost } from './runtime/at-most.ts';
 import type { Registry } from './runtime/cycle/registry.ts';
 import { announceJobs } from './runtime/jobs/announce-jobs.ts';
+import { McpLogin } from './runtime/tools/mcp/mcp-login.ts';
 import { McpServers } from './runtime/tools/mcp/mcp-servers.ts';
 import { mcpToolSource } from './runtime/tools/mcp/mcp-tool-source.ts';
 import { Worker } from './runtime/worker.ts';
@@ -32,6 +35,7 @@ import { createMetrics } from './telemetry/metrics.ts';
 import { createRedact, type Redact, secretValues } from './telemetry/redact.ts';
 import { createSecrets, type Secrets } from './telemetry/secrets.ts';
 import { type App, createApp } from './transport/http/app.ts';
+import { MCP_CALLBACK } from './transport/http/routes/mcp.ts';
 import { type HttpServer, listen } from './transport/http/server.ts';
 
 export interface GatewayOptions extends ConfigInput, RunOptions {}
@@ -151,9 +155,9 @@ async function start(starting: Starting): Promise<Running> {
   const { services } = opened;
   const egress = createEgress({ allow: config.egress.allow });
   const outgoing = { egress, secrets: starting.secrets };
-  const mcp = new McpServers(services, outgoing);
+  let mcp: McpServers | undefined;
   const close = async (): Promise<void> => {
-    await mcp.close();
+    await mcp?.close();
     await egress.close();
     await opened.close();
   };
@@ -165,6 +169,15 @@ async function start(starting: Starting): Promise<Running> {
     const found = await lookAround({ store: services.store, config, settings, models });
     for (const problem of found.problems) logger.warn(problem);
     const metrics = createMetrics();
+    const seal = await createSeal(services.store, settings.encryptionKey);
+    const address: { url?: string } = {};
+    const login = new McpLogin({
+      credentials: new McpCredentials(services.store, seal),
+      outgoing,
+      redirectUrl: () => new URL(MCP_CALLBACK, settings.publicUrl ?? address.url).href,
+    });
+    const servers = new McpServers(services, outgoing, login);
+    mcp = servers;
     const artifacts = createArtifactFiles(join(settings.home, 'artifacts'));
     const registry: Registry = {
       tools: config.tools,
@@ -173,7 +186,8 @@ async function start(starting: Starting): Promise<Running> {
       metrics,
       redact: starting.redact,
       outgoing,
-      mcp,
+      seal,
+      mcp: servers,
       images: { model: imageModels(starting, egress), files: artifacts },
     };
     const app = createApp(services, {
@@ -183,13 +197,14 @@ async function start(starting: Starting): Promise<Running> {
       corsOrigins: config.corsOrigins,
       isKnownTool: (name) => findTool(config.tools, name) !== undefined,
       isKnownCommand: knownCommands(config.agents),
-      mcpStatus: () => mcp.status(),
+      mcp: { status: () => servers.status(), finishLogin: (query) => login.finish(query) },
       registry,
-      toolSources: [mcpToolSource(mcp)],
+      toolSources: [mcpToolSource(servers)],
     });
     const worker = new Worker(services, registry);
     metrics.gauge('lastcall_cycles_running', 'Cycles under way now.', () => worker.busy);
     const server = await listen(app, { port: settings.port, host: settings.host, logger });
+    address.url = server.url;
     await worker.start({ sweeps: [...sweepsOf(services), () => announceJobs(services, outgoing)] });
     return { app, server, firstKey, found, stop: () => stop({ app, server, worker, close }, services) };
   } catch (error) {

@@ -15,20 +15,29 @@ export async function askApproval(
   input: unknown,
   ctx: CallContext,
 ): Promise<Stage<unknown>> {
-  const { answer } = run;
+  const { answer, shown } = run;
+  // It was allowed to run before it asked, with the arguments that it asked about.
+  if (run.isResumed === true) return await withInput(run, tool, { read: input, shown });
   // An answer with a result takes the tool's place, so nothing runs that would need approval.
   if (answer !== undefined && ('result' in answer || 'error' in answer)) return { go: input };
   if (answer !== undefined && 'deny' in answer) return { end: denied(run.toolName, answer.deny) };
   if (answer !== undefined && 'approve' in answer && answer.approve === true) {
-    const { input: approved = run.shown } = answer;
-    // Reading what the model wrote may give something else than the last time: a repair, a default that is the time.
-    return approved === undefined || sameJson(approved, input) ? { go: input } : await parseInput(run, tool, approved);
+    return await withInput(run, tool, { read: input, shown: answer.input ?? shown });
   }
   const needed = await isNeeded(tool, input, ctx);
   if (typeof needed === 'string') return { end: denied(run.toolName, needed) };
   return needed
     ? { end: { status: 'pending', kind: 'approval', text: provisionalText(run, 'waiting for approval') } }
     : { go: input };
+}
+
+/** Reading what the model wrote may give something else than the last time: a repair, a default that is the time. */
+async function withInput(
+  run: CallRun,
+  tool: ResolvedTool,
+  { read, shown }: { readonly read: unknown; readonly shown: unknown },
+): Promise<Stage<unknown>> {
+  return shown === undefined || sameJson(shown, read) ? { go: read } : await parseInput(run, tool, shown);
 }
 
 /** Whether somebody must allow the call, or why it is denied. A question that throws denies: it fails closed. */

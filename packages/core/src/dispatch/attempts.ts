@@ -154,9 +154,11 @@ export class Attempts {
 
   /** Runs the tool; or, where somebody else answers, takes their answer or waits for it. */
   #begin(input: unknown, ctx: CallContext): unknown {
-    const { answer } = this.#run;
-    if (answer !== undefined && 'result' in answer) return answer.result;
-    if (answer !== undefined && 'error' in answer) return fail(answer.error);
+    const { answer, isResumed } = this.#run;
+    if (answer !== undefined && isResumed !== true) {
+      if ('result' in answer) return answer.result;
+      if ('error' in answer) return fail(answer.error);
+    }
     if (this.#tool.execute === undefined) return pending();
     if (this.#tool.effects === 'external') markActedOutside(this.#run);
     return this.#tool.execute(input as never, (this.#tool.origin === 'lastcall' ? ctx : ctx.forAiSdk()) as never);

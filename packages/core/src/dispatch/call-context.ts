@@ -53,6 +53,11 @@ export class CallContext implements ToolContext {
     return markedRun(this).messages();
   }
 
+  get answer(): ToolContext['answer'] {
+    const { answer, isResumed } = markedRun(this);
+    return isResumed === true ? (answer as ToolContext['answer']) : undefined;
+  }
+
   get resources(): Resources {
     return this.session.resources;
   }

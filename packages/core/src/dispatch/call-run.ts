@@ -33,6 +33,8 @@ export interface CallRun {
   readonly answer: Answer | undefined;
   /** The arguments that whoever answers was shown. */
   readonly shown?: unknown;
+  /** The tool asked for the answer: it runs again, with it. */
+  readonly isResumed?: boolean | undefined;
   readonly pendingAnswered: boolean;
   /** The session, or the draft of the call that makes this one. */
   readonly session: SessionLayer;

@@ -123,10 +123,10 @@ function waiting({ run, tool }: Judged, result: PendingResult): Outcome {
       `"${run.toolName}" is terminal, and a terminal tool cannot be pending: nobody would read its answer.`,
     );
   }
-  const { expiresInMs, onExpiry, display, message } = result;
+  const { expiresInMs, onExpiry, display, message, asks } = result;
   return {
     status: 'pending',
-    kind: 'result',
+    kind: asks === true ? 'input' : 'result',
     ...(expiresInMs === undefined ? {} : { expiresAt: run.clock.now() + expiresInMs }),
     ...(onExpiry === undefined ? {} : { onExpiry }),
     ...(display === undefined ? {} : { display }),

@@ -19,6 +19,11 @@ export type ErrorCode =
 /** A part of a result that is not text, e.g. an image, as the AI SDK's provider interface has it. */
 export type Part = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>['value'][number];
 
+/**
+ * What a call waits for: its result, leave to run, or input that its tool asked for. With the input, the tool runs on.
+ */
+export type PendingKind = 'result' | 'approval' | 'input';
+
 /** How a call ended. `text` is what the model reads; the status is a field and is never read from the text. */
 export type Outcome =
   | {
@@ -40,7 +45,7 @@ export type Outcome =
   | { readonly status: 'skipped'; readonly reason: string; readonly text: string }
   | {
       readonly status: 'pending';
-      readonly kind: 'result' | 'approval';
+      readonly kind: PendingKind;
       readonly expiresAt?: number;
       readonly onExpiry?: 'report' | 'fail';
       readonly display?: unknown;

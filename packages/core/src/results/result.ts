@@ -31,6 +31,7 @@ export interface PendingResult extends Branded {
   readonly onExpiry?: 'report' | 'fail';
   readonly display?: unknown;
   readonly message?: string;
+  readonly asks?: true;
 }
 
 export interface ReplyResult extends Branded {
@@ -64,9 +65,18 @@ export function blocked(reason: string): FailResult {
   return fail(reason, { code: 'blocked' });
 }
 
-/** Somebody else will answer: a person, a webhook, a long job. `message` is what the model reads meanwhile. */
+/**
+ * Somebody else will answer: a person, a webhook, a long job. `message` is what the model reads meanwhile. With `asks`, the
+ * answer is not the result: the tool runs again and finds it in `ctx.answer`.
+ */
 export function pending(
-  options: { expiresInMs?: number; onExpiry?: 'report' | 'fail'; display?: unknown; message?: string } = {},
+  options: {
+    expiresInMs?: number;
+    onExpiry?: 'report' | 'fail';
+    display?: unknown;
+    message?: string;
+    asks?: true;
+  } = {},
 ): PendingResult {
   const { expiresInMs, onExpiry } = options;
   if (expiresInMs !== undefined && !(Number.isFinite(expiresInMs) && expiresInMs > 0)) {

@@ -1,7 +1,7 @@
 import type { Answer } from '../dispatch/answer.ts';
 import type { Settlement } from '../results/outcome.ts';
 import type { Entry, ReplyEntry, RequestedCall } from '../turn/entry.ts';
-import { fitsWait } from '../turn/given-answer.ts';
+import { fitsWait } from '../turn/fits-wait.ts';
 import { callsOf, haveOneEach, resultsOf } from '../turn/message.ts';
 import type { Flaw } from './shape.ts';
 

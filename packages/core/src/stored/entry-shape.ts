@@ -26,7 +26,7 @@ const settlementFields = { callId: name, toolName: text, startedAt: number, ende
 const optionalFields = { input: anything, terminal: oneOf(true) };
 
 const pendingOutcome: Shape = object(
-  { status: oneOf('pending'), kind: oneOf('result', 'approval'), text },
+  { status: oneOf('pending'), kind: oneOf('result', 'approval', 'input'), text },
   { expiresAt: number, onExpiry: oneOf('report', 'fail'), display: anything },
 );
 

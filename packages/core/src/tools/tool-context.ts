@@ -31,6 +31,8 @@ export interface ToolContext {
   readonly budget: Budget | undefined;
   readonly abortSignal: AbortSignal;
   readonly messages: readonly LanguageModelV4Message[];
+  /** What somebody answered to `pending({ asks: true })`, by which the call asked in its last run. */
+  readonly answer: { readonly result: unknown } | { readonly error: string } | undefined;
   /** Shows how far the call is. */
   progress(value: unknown): void;
   /**

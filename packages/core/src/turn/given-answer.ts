@@ -1,5 +1,5 @@
 import type { Answer } from '../dispatch/answer.ts';
-import type { Settlement } from '../results/outcome.ts';
+import { fitsWait } from './fits-wait.ts';
 import type { TurnProgress } from './progress.ts';
 
 /**
@@ -17,10 +17,4 @@ export function answerTo(
   return [now, progress.answers.get(callId)].find(
     (answer) => answer !== undefined && fitsWait(answer, waiting.settlement),
   );
-}
-
-/** Whether an answer is of the kind that a call waits for: leave to run, or the result. */
-export function fitsWait(answer: Answer, { outcome }: Settlement): boolean {
-  const isLeave = 'approve' in answer || 'deny' in answer;
-  return outcome.status === 'pending' && isLeave === (outcome.kind === 'approval');
 }

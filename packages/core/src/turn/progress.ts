@@ -1,6 +1,7 @@
 import type { Answer } from '../dispatch/answer.ts';
 import type { Settlement } from '../results/outcome.ts';
 import type { EndedInside, Entry, ReplyEntry, RequestedCall } from './entry.ts';
+import { fitsWait } from './fits-wait.ts';
 import type { Stop } from './stop.ts';
 import { addUsage, noUsage, type Usage } from './usage.ts';
 
@@ -124,6 +125,9 @@ function followPending(progress: TurnProgress, settlement: Settlement): void {
   const call = progress.waiting.get(callId)?.call ?? progress.open?.calls.find((one) => one.callId === callId);
   // It ran and said that somebody else will answer: nothing of it is in doubt.
   progress.started.delete(callId);
+  // A tool may ask again. The answer to its last question is not one to this.
+  const answer = progress.answers.get(callId);
+  if (answer !== undefined && fitsWait(answer, settlement)) progress.answers.delete(callId);
   if (call !== undefined) progress.waiting.set(callId, { call, settlement });
 }
 

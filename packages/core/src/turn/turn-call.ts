@@ -100,6 +100,12 @@ export class TurnCall implements CallRun {
     return this.#turn.progress.waiting.get(this.callId)?.settlement.input;
   }
 
+  get isResumed(): boolean {
+    if (this.#details.answer === undefined) return false;
+    const outcome = this.#turn.progress.waiting.get(this.callId)?.settlement.outcome;
+    return outcome?.status === 'pending' && outcome.kind === 'input';
+  }
+
   get pendingAnswered(): boolean {
     return true;
   }
@@ -164,7 +170,7 @@ export class TurnCall implements CallRun {
     // The tool is needed again only if the turn may be rewound past the call.
     if (turn.checkpoint !== undefined) turn.ran.set(this.callId, tool);
     // Only a call that runs and has outside effects must be known to have started: any other may simply run again.
-    const runs = tool.execute !== undefined && (answer === undefined || 'approve' in answer);
+    const runs = tool.execute !== undefined && (answer === undefined || 'approve' in answer || this.isResumed);
     if (!runs || tool.effects !== 'external' || turn.options.journal === undefined) return undefined;
     return record(turn, { kind: 'started', callId: this.callId, ...(answer === undefined ? {} : { answer }) });
   }

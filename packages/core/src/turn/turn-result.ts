@@ -1,4 +1,4 @@
-import type { Settlement } from '../results/outcome.ts';
+import type { PendingKind, Settlement } from '../results/outcome.ts';
 import type { ToolReturn } from '../tools/tool-return.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
 import type { Stop } from './stop.ts';
@@ -22,7 +22,7 @@ export interface TurnResult<O = unknown> {
 /** A call that waits for somebody's answer. */
 export interface PendingCall {
   readonly callId: string;
-  readonly kind: 'result' | 'approval';
+  readonly kind: PendingKind;
   readonly toolName: string;
   readonly input: unknown;
   readonly expiresAt?: number;

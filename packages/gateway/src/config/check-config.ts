@@ -65,7 +65,8 @@ const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).o
   error: 'must be an origin without a path, e.g. "https://app.example.com".',
 });
 
-const { port, host, home, databaseUrl, secretKey, model: modelName, modelUrl, leaseMs, logLevel } = settingSchemas;
+const { port, host, home, databaseUrl, secretKey, encryptionKey, publicUrl } = settingSchemas;
+const { model: modelName, modelUrl, leaseMs, logLevel } = settingSchemas;
 
 const configSchema: z.ZodType<Omit<Config, 'tools'>> = z.strictObject({
   port: port.optional(),
@@ -73,6 +74,8 @@ const configSchema: z.ZodType<Omit<Config, 'tools'>> = z.strictObject({
   home: home.optional(),
   databaseUrl: databaseUrl.optional(),
   secretKey: secretKey.optional(),
+  encryptionKey: encryptionKey.optional(),
+  publicUrl: publicUrl.optional(),
   model: modelName.optional(),
   modelUrl: modelUrl.optional(),
   leaseMs: leaseMs.optional(),

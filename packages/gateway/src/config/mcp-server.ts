@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { parseTemplate, templateProblem, usesInput } from './template.ts';
+import { type McpAuth, mcpAuthSchema } from './mcp-auth.ts';
+import { secretText } from './secret-text.ts';
 
 /** An MCP server whose tools an agent has. */
 export interface McpServerConfig {
@@ -9,6 +10,8 @@ export interface McpServerConfig {
   readonly url?: string | undefined;
   /** Values may hold `${env.NAME}`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** OAuth, or a token. */
+  readonly auth?: McpAuth | undefined;
   readonly command?: string | undefined;
   readonly args?: readonly string[] | undefined;
   /** The variables of the process. Values may hold `${env.NAME}`. It gets nothing else of the gateway's environment. */
@@ -32,17 +35,6 @@ interface McpToolSettings {
 }
 
 const text = z.string().regex(/^\P{Cc}+$/u, { error: 'must not be empty or have control characters.' });
-
-const secretText = z.string().superRefine((value, ctx) => {
-  const message = templateProblem(value) ?? inputProblem(value);
-  if (message !== undefined) ctx.addIssue({ code: 'custom', message });
-});
-
-function inputProblem(value: string): string | undefined {
-  return usesInput(parseTemplate(value))
-    ? `cannot use {{input…}}: it is the same for all calls. Write \${env.NAME} for a secret.`
-    : undefined;
-}
 
 const url = z.string().superRefine((value, ctx) => {
   const message = urlProblem(value);
@@ -85,7 +77,7 @@ const toolSettings = z.strictObject({
   approval: z.boolean().optional(),
 });
 
-const FIELDS_OF = { http: ['command', 'args', 'env'], stdio: ['url', 'headers'] } as const;
+const FIELDS_OF = { http: ['command', 'args', 'env'], stdio: ['url', 'headers', 'auth'] } as const;
 const NEEDED = { http: 'url', stdio: 'command' } as const;
 
 const mcpServerSchema: z.ZodType<McpServerConfig> = z
@@ -94,6 +86,7 @@ const mcpServerSchema: z.ZodType<McpServerConfig> = z
     transport: z.enum(['http', 'stdio']),
     url: url.optional(),
     headers: headers.optional(),
+    auth: mcpAuthSchema.optional(),
     command: text.max(1_000).optional(),
     args: z.array(z.string().max(10_000)).max(200).optional(),
     env: variables.optional(),
@@ -109,6 +102,13 @@ const mcpServerSchema: z.ZodType<McpServerConfig> = z
     for (const field of FIELDS_OF[server.transport])
       if (server[field] !== undefined)
         ctx.addIssue({ code: 'custom', path: [field], message: `is not for "${server.transport}". Remove it.` });
+    const isTwice = Object.keys(server.headers ?? {}).some((name) => name.toLowerCase() === 'authorization');
+    if (server.auth !== undefined && isTwice)
+      ctx.addIssue({
+        code: 'custom',
+        path: ['auth'],
+        message: 'and an Authorization header are one too many. Remove one.',
+      });
     for (const name of Object.keys(server.tools ?? {}))
       if (server.allowedTools?.includes(name) === false)
         ctx.addIssue({ code: 'custom', path: ['tools', name], message: 'is not one of allowedTools.' });

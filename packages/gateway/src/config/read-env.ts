@@ -9,6 +9,8 @@ const VARIABLES: readonly (readonly [variable: string, setting: keyof Settings])
   ['DATABASE_URL', 'databaseUrl'],
   ['LASTCALL_HOME', 'home'],
   ['LASTCALL_SECRET_KEY', 'secretKey'],
+  ['LASTCALL_ENCRYPTION_KEY', 'encryptionKey'],
+  ['LASTCALL_PUBLIC_URL', 'publicUrl'],
   ['LASTCALL_MODEL', 'model'],
   ['LASTCALL_MODEL_URL', 'modelUrl'],
   ['LASTCALL_LEASE_MS', 'leaseMs'],

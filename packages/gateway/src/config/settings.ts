@@ -11,6 +11,10 @@ export interface Settings {
   readonly databaseUrl: string | undefined;
   /** The first secret key. Without it the first start creates one and prints it once. */
   readonly secretKey: string | undefined;
+  /** Encrypts tokens of OAuth and the like in the database. Without it, the key is in the database too. */
+  readonly encryptionKey: string | undefined;
+  /** How browsers reach the gateway, if not by its host and port. */
+  readonly publicUrl: string | undefined;
   /** The model of agents that name none: `provider/model`, the name of a configured model, or `rehearsal`. */
   readonly model: string | undefined;
   /** The base URL of `openai-compatible/<model>`. */
@@ -32,6 +36,8 @@ export const DEFAULT_SETTINGS: Settings = {
   home: '.lastcall',
   databaseUrl: undefined,
   secretKey: undefined,
+  encryptionKey: undefined,
+  publicUrl: undefined,
   model: undefined,
   modelUrl: undefined,
   // A killed worker's threads are taken over within 15 s: the lease, and a sweep.
@@ -55,6 +61,10 @@ export const settingSchemas: { readonly [K in keyof Settings]: z.ZodType<Exclude
   secretKey: z.string().regex(/^[\x21-\x7e]{16,512}$/, {
     error: 'must be 16–512 characters of ASCII without spaces, e.g. what `openssl rand -hex 32` gives.',
   }),
+  encryptionKey: z.string().regex(/^[\x21-\x7e]{32,512}$/, {
+    error: 'must be 32–512 characters of ASCII without spaces, e.g. what `openssl rand -hex 32` gives.',
+  }),
+  publicUrl: z.string().refine(isHttpUrl, { error: 'must be an http or https URL, e.g. https://agents.example.com.' }),
   model: z.string().regex(/^\S{1,200}$/, {
     error:
       'must be a model without spaces, e.g. anthropic/<model>, openai/<model>, openai-compatible/<model> or rehearsal.',

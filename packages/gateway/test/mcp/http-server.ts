@@ -34,7 +34,7 @@ export async function startHttpServer(files: Files, { port = 0 }: { port?: numbe
       response.once('close', () => open.delete(response));
       return await server.handle(message, (sent) => {
         response.write(`event: message\ndata: ${JSON.stringify(sent)}\n\n`);
-        if ('id' in sent) response.end();
+        if ('id' in sent && !('method' in sent)) response.end();
       });
     },
     { port },

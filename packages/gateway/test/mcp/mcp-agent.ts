@@ -71,7 +71,8 @@ export async function startMcpAgent(
     agents: [{ name: 'Asker', instructions: 'Ask.', mcp: { servers }, ...agent }],
   });
   const [{ id: agentId }] = (await gateway.api('/api/agents')).items;
-  let lastRunId = '';
+  const newestRun = async () => (await gateway.api(`/api/runs?agentId=${agentId}&limit=1`)).items[0];
+  let lastRunId = (await newestRun())?.id;
   const begin: McpAgent['begin'] = async (...given) => {
     steps = given;
     await gateway.api(`/api/agents/${agentId}/events`, { source: 'test', name: 'ask' });
@@ -79,7 +80,7 @@ export async function startMcpAgent(
   const ended = async (): Promise<Cycle> => {
     const run = await waitFor(
       async () => {
-        const [newest] = (await gateway.api(`/api/runs?agentId=${agentId}&limit=1`)).items;
+        const newest = await newestRun();
         return newest !== undefined && newest.id !== lastRunId && newest.status !== 'running' && newest;
       },
       { timeoutMs: 60_000 },

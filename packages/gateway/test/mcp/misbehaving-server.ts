@@ -4,6 +4,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
 export interface Message {
   readonly id?: number | string;
   readonly method?: string;
+  readonly result?: unknown;
   readonly params?: Record<string, unknown> & {
     readonly name?: string;
     readonly arguments?: Record<string, unknown>;
@@ -30,12 +31,14 @@ export class MisbehavingServer {
   readonly #files: Files;
   #grown = 0;
   readonly #waiting = new Map<unknown, Send>();
+  readonly #asked = new Map<unknown, (answer: unknown) => void>();
 
   constructor(files: Files) {
     this.#files = files;
   }
 
-  async handle({ id, method, params }: Message, send: Send): Promise<void> {
+  async handle({ id, method, params, result: answer }: Message, send: Send): Promise<void> {
+    if (method === undefined) return this.#asked.get(id)?.(answer);
     const result = (value: object): unknown => send({ jsonrpc: '2.0', id, result: value });
     switch (method) {
       case 'initialize':
@@ -89,6 +92,9 @@ export class MisbehavingServer {
       { name: 'flood', inputSchema: plain },
       { name: 'secrets', description: `Knows ${process.env.API_KEY}.`, inputSchema: plain },
       { name: 'refuse', inputSchema: plain },
+      { name: 'ask', inputSchema: plain },
+      { name: 'visit', inputSchema: plain },
+      { name: 'visit-first', inputSchema: plain },
       { name: 'break', inputSchema: plain },
       { name: 'picture', inputSchema: plain },
       { name: 'lie', inputSchema: plain, outputSchema: { type: 'object', properties: { n: { type: 'number' } } } },
@@ -143,6 +149,16 @@ export class MisbehavingServer {
         return void say(`It is ${process.env.API_KEY}.`);
       case 'refuse':
         return void send({ jsonrpc: '2.0', id, error: { code: -32602, message: `No, ${process.env.API_KEY}.` } });
+      case 'ask':
+        return void say(JSON.stringify(await this.#ask(send, FORM)));
+      case 'visit':
+        return void say(
+          JSON.stringify(await this.#ask(send, { mode: 'url', message: 'Sign in.', elicitationId: '1', url: text })),
+        );
+      case 'visit-first': {
+        const data = { elicitations: [{ mode: 'url', message: 'Sign in.', elicitationId: '1', url: text }] };
+        return void send({ jsonrpc: '2.0', id, error: { code: -32042, message: 'Sign in first.', data } });
+      }
       case 'break':
         return void say('It broke.', { isError: true });
       case 'picture':
@@ -167,6 +183,15 @@ export class MisbehavingServer {
     }
   }
 
+  async #ask(send: Send, params: object): Promise<unknown> {
+    const id = `question-${this.#asked.size + 1}`;
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    this.#asked.set(id, resolve);
+    send({ jsonrpc: '2.0', id, method: 'elicitation/create', params });
+    this.#note('asked');
+    return await promise;
+  }
+
   async #flood(count: number, progress: (done: number) => unknown): Promise<void> {
     for (let done = 1; done <= count; done++) {
       progress(done);
@@ -178,5 +203,15 @@ export class MisbehavingServer {
     process.exit(1);
   }
 }
+
+const FORM = {
+  mode: 'form',
+  message: 'Which size?',
+  requestedSchema: {
+    type: 'object',
+    properties: { size: { type: 'integer', minimum: 1 }, gift: { type: 'boolean', default: false } },
+    required: ['size'],
+  },
+};
 
 export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';

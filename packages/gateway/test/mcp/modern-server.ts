@@ -6,8 +6,10 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
 /** A server of the 2026 specification, made with the official package. It refuses the older handshake. */
-export async function startModernServer(): Promise<{ readonly url: string; readonly host: string } & AsyncDisposable> {
-  const handler = createMcpHandler(buildServer, { legacy: 'reject' });
+export async function startModernServer(
+  build: () => McpServer = buildServer,
+): Promise<{ readonly url: string; readonly host: string } & AsyncDisposable> {
+  const handler = createMcpHandler(build, { legacy: 'reject' });
   const server = createServer(async (request, response) => {
     const body = request.method === 'POST' ? (Readable.toWeb(request) as ReadableStream) : null;
     const headers = new Headers(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));

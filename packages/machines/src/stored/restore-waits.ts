@@ -58,10 +58,10 @@ export class StoredWaits {
 function restoreAnswer(given: unknown, { kind }: Wait, path: string): Answer {
   const answer = record(plain(given, path), path);
   const keys = Object.keys(answer).join();
-  if (kind === 'result' && keys === 'result') return answer as Answer;
+  if (kind !== 'approval' && keys === 'result') return answer as Answer;
   if (kind === 'approval' && answer.approve === true && (keys === 'approve' || keys === 'approve,input'))
     return answer as Answer;
   if (kind === 'approval' && typeof answer.deny === 'string' && keys === 'deny') return answer as Answer;
-  const expected = kind === 'result' ? '{ result }' : '{ approve: true, input? } or { deny: reason }';
+  const expected = kind !== 'approval' ? '{ result }' : '{ approve: true, input? } or { deny: reason }';
   throw new StoredMachineError(path, `must be ${expected}.`);
 }

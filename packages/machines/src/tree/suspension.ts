@@ -1,4 +1,4 @@
-import type { Answer } from '@lastcall/core';
+import type { Answer, PendingKind } from '@lastcall/core';
 import { isPlainObject, type Plain, toPlain } from '../charter/plain.ts';
 import { MachineError } from '../errors.ts';
 import type { LeafIndex } from './leaf-index.ts';
@@ -11,8 +11,8 @@ export interface Suspension {
   readonly node: string;
   readonly callId: string;
   readonly toolName: string;
-  /** Whether the payload is the call's result, or the leave to run it: `true`, `{ approve: true, input? }`, `{ deny: reason }`. */
-  readonly kind: 'result' | 'approval';
+  /** Whether the payload is the call's result, the input that its tool asked for, or the leave to run it: `true`, `{ approve: true, input? }`, `{ deny: reason }`. */
+  readonly kind: PendingKind;
   readonly input: Plain;
   /** What `suspend(reason)`, or the tool, said it waits for; null where it said nothing. */
   readonly reason: Plain;
@@ -44,7 +44,7 @@ function suspensionsOf(tree: Tree, instanceId: string): readonly Suspension[] {
 /** The payload as core takes it. Plain, because it may wait in a stored machine. */
 export function toAnswer({ id, kind }: Suspension, payload: unknown): Answer {
   const plain = payload === undefined ? null : toPlain(payload, 'payload');
-  if (kind === 'result') return { result: plain };
+  if (kind !== 'approval') return { result: plain };
   if (plain === true) return { approve: true };
   if (isPlainObject(plain) && plain.approve === true)
     return 'input' in plain ? { approve: true, input: plain.input } : { approve: true };

@@ -39,7 +39,12 @@ export type ToolResultOutcome =
   | { readonly status: 'expired' }
   /** `input` is set if the approver changed it. */
   | { readonly status: 'approved'; readonly input?: unknown }
-  | { readonly status: 'denied'; readonly reason: string };
+  | { readonly status: 'denied'; readonly reason: string }
+  /**
+   * A question of the call was answered, and the call runs on. The answer is for the tool and not for the model. `round` says which
+   * question it was, counted from 1.
+   */
+  | { readonly status: 'answered'; readonly round: number };
 
 interface PlanEvent {
   readonly type: 'plan';

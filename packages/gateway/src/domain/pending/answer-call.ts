@@ -27,6 +27,8 @@ export interface AnsweredCall {
   readonly claimToken?: string | undefined;
   /** The run of a context that will go on with it, if that has an id already. */
   readonly answeringRunId?: string | undefined;
+  /** The question that is answered, if the call asks. */
+  readonly round?: number | undefined;
 }
 
 /** What happened to a valid answer. */
@@ -54,7 +56,7 @@ export async function answer(
 export async function answerCall(
   services: Services,
   tx: Tx,
-  { runId, callId, answer, by, claimToken, answeringRunId }: AnsweredCall,
+  { runId, callId, answer, by, claimToken, answeringRunId, round }: AnsweredCall,
 ): Promise<AnswerVerdict> {
   const row = await lockPending(tx, callId);
   if (row === undefined || row.run_id !== runId) throw notFound('pending call', callId);
@@ -63,7 +65,7 @@ export async function answerCall(
   assertSize(answer, services.limits.resultBytes);
   const now = tx.now();
   if (isOver(call, now)) {
-    await expire(services, tx, call, now);
+    await expire(services, tx, row, now);
     return await late(tx, { ...call, status: 'expired' }, { answer, by, now });
   }
   if (call.status === 'expired' || call.status === 'cancelled') return await late(tx, call, { answer, by, now });
@@ -71,20 +73,16 @@ export async function answerCall(
     if (row.result_hash === hashAnswer(answer)) return { status: 'duplicate' };
     throw alreadyAnswered(call, await nameOf(tx.db, call.resolvedBy));
   }
+  if (round !== undefined && round !== row.rounds) throw alreadyAnswered(call);
   assertClaim(row, claimToken, now);
-  await resolve(services, tx, call, {
-    answer,
-    completed: await fitAnswer(answer, call),
-    by,
-    now,
-    answeringRunId,
-  });
+  const completed = await fitAnswer(answer, call);
+  await resolve(services, tx, row, { answer, completed, by, now, answeringRunId });
   return { status: 'resolved' };
 }
 
 /** Also true for a second decision, when the call already waits for its result. */
 function wasAnswered({ status, kind, result }: LockedPending, answer: Answer): boolean {
-  return status === 'resolved' || (kind === 'result' && result !== null && fitsKind(answer, 'approval'));
+  return status === 'resolved' || (kind !== 'approval' && result !== null && fitsKind(answer, 'approval'));
 }
 
 /** Somebody who is late learns which answer won, because they may think that theirs did. */
@@ -119,14 +117,16 @@ interface Resolution extends Pick<AnsweredCall, 'answer' | 'by' | 'answeringRunI
 async function resolve(
   services: Services,
   tx: Tx,
-  call: PendingCall,
+  row: LockedPending,
   { answer, completed, by, now, answeringRunId }: Resolution,
 ): Promise<void> {
+  const call = toPendingCall(row);
   await tx.db
     .updateTable('pending_calls')
     .set({
       status: 'resolved',
-      result: toJson(answer),
+      // The tool is to get the defaults too. Other answers get them in the event.
+      result: toJson(call.kind === 'input' ? completed : answer),
       result_hash: hashAnswer(answer),
       resolved_by: answererId(by),
       resolved_at: now,
@@ -136,10 +136,17 @@ async function resolve(
   const id = answererId(by);
   const name = await nameOf(tx.db, id);
   const told = { kind: call.kind, decision: decisionOf(answer), by: { id, name }, at: now };
-  await updateCard(services, tx, call.callId, { ...toCard(completed), call: told });
+  const card = runsOn(call) ? ({ status: 'running' } as const) : toCard(completed);
+  await updateCard(services, tx, call.callId, { ...card, call: told });
   tellJobEnded(services, tx, call, 'resolved');
+  const outcome = call.kind === 'input' ? { status: 'answered' as const, round: row.rounds } : toOutcome(completed);
   const resolvedBy = 'key' in by ? undefined : { entityId: by.entityId, name };
-  await pushCallEnd(services, tx, call, toOutcome(completed), { resolvedBy, answeringRunId });
+  await pushCallEnd(services, tx, row, outcome, { resolvedBy, answeringRunId });
+}
+
+/** A call that asked runs on with the answer. A question during a call has a card of its own, which ends here. */
+function runsOn({ kind, duringCall }: PendingCall): boolean {
+  return kind === 'input' && duringCall === undefined;
 }
 
 type CardUpdate = Parameters<typeof updateCard>[3];

@@ -18,7 +18,7 @@ export async function fitAnswer(answer: Answer, { kind, resultSchema }: PendingC
     const expected =
       kind === 'approval'
         ? '{ approve: true, input? } or { deny: reason }: the call waits for approval.'
-        : '{ result } or { error }: the call waits for its result.';
+        : `{ result } or { error }: the call waits for ${kind === 'input' ? 'input' : 'its result'}.`;
     throw new ApiError(422, 'wrong_answer', `The answer must be ${expected}`, { details: { kind } });
   }
   if (resultSchema === undefined) return answer;

@@ -3,7 +3,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import { tellJobEnded } from '../jobs/job-events.ts';
 import { updateCard } from '../spaces/tool-card.ts';
 import { type PendingCall, toPendingCall } from './pending-call.ts';
-import { lockPending, pushCallEnd } from './settle-pending.ts';
+import { type LockedPending, lockPending, pushCallEnd } from './settle-pending.ts';
 
 export interface ExpireOptions {
   /** Default: all agents. */
@@ -37,7 +37,8 @@ interface PagePosition {
 const START: PagePosition = { expires_at: Number.MIN_SAFE_INTEGER, call_id: '' };
 
 /** Writes the call's end, its card and the event for the agent. */
-export async function expire(services: Services, tx: Tx, call: PendingCall, at: number): Promise<void> {
+export async function expire(services: Services, tx: Tx, row: LockedPending, at: number): Promise<void> {
+  const call = toPendingCall(row);
   await tx.db
     .updateTable('pending_calls')
     .set({ status: 'expired', resolved_at: at })
@@ -45,7 +46,7 @@ export async function expire(services: Services, tx: Tx, call: PendingCall, at: 
     .execute();
   await updateCard(services, tx, call.callId, { status: 'expired' });
   tellJobEnded(services, tx, call, 'expired');
-  await pushCallEnd(services, tx, call, { status: 'expired' });
+  await pushCallEnd(services, tx, row, { status: 'expired' });
 }
 
 export function isOver({ status, expiresAt }: PendingCall, now: number): boolean {
@@ -55,9 +56,8 @@ export function isOver({ status, expiresAt }: PendingCall, now: number): boolean
 async function expireOne(services: Services, callId: string, at: number): Promise<boolean> {
   return await services.store.transaction(async (tx) => {
     const row = await lockPending(tx, callId, { skipLocked: true });
-    const call = row === undefined ? undefined : toPendingCall(row);
-    if (call === undefined || !isOver(call, at)) return false;
-    await expire(services, tx, call, at);
+    if (row === undefined || !isOver(toPendingCall(row), at)) return false;
+    await expire(services, tx, row, at);
     return true;
   });
 }

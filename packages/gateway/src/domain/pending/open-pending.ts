@@ -22,13 +22,17 @@ export interface OpenedPending {
   /** The schema of an edited input, for a call that waits for approval. */
   readonly inputSchema?: JsonSchemaObject | undefined;
   readonly expiresAt?: number | undefined;
+  /** What the tool needs to run on with the answer: see `PendingCallRow`. */
+  readonly resumeState?: string | undefined;
+  /** The open call that asks. */
+  readonly duringCall?: string | undefined;
   /** True if workers may claim it: a call of an `external` tool. */
   readonly isJob?: boolean | undefined;
 }
 
 /**
- * Stores a call until it is answered, expires or is cancelled. The same call may wait twice: for approval, and then for
- * its result if the tool itself is pending. The first answer is kept until the second one comes.
+ * Stores a call until it is answered, expires or is cancelled. The same call may wait several times: for approval, then
+ * for input as often as its tool asks, then for its result. Each answer is kept until the next one comes.
  */
 export async function openPending(tx: Tx, call: OpenedPending): Promise<void> {
   // A schema that cannot be used would refuse every answer, so it is refused now, while the tool's author can see it.
@@ -45,7 +49,9 @@ export async function openPending(tx: Tx, call: OpenedPending): Promise<void> {
     status: 'pending' as const,
     expires_at: call.expiresAt ?? null,
     resolved_at: null,
+    resume_state: call.resumeState ?? null,
   };
+  const isQuestion = call.kind === 'input';
   await tx.db
     .insertInto('pending_calls')
     .values({
@@ -59,13 +65,15 @@ export async function openPending(tx: Tx, call: OpenedPending): Promise<void> {
       resolved_by: null,
       late_answers: null,
       created_at: now,
+      rounds: isQuestion ? 1 : 0,
+      during_call: call.duringCall ?? null,
       ...(call.isJob === true ? { offered_at: now, offers: 1, announce_at: now } : {}),
     })
     .onConflict((conflict) =>
       conflict
         .column('call_id')
-        .doUpdateSet(waiting)
-        .where('pending_calls.kind', '=', 'approval')
+        .doUpdateSet((eb) => ({ ...waiting, ...(isQuestion ? { rounds: eb('pending_calls.rounds', '+', 1) } : {}) }))
+        .where('pending_calls.kind', '!=', 'result')
         .where('pending_calls.status', '=', 'resolved'),
     )
     .execute();

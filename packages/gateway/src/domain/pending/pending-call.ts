@@ -2,7 +2,7 @@ import type { JsonSchemaObject } from '@lastcall/core';
 import type { Selectable } from 'kysely';
 import type { Answerers } from '../../config/tool-config.ts';
 import { fromJson } from '../../ports/store/json.ts';
-import type { Json, PendingCallRow, PendingStatus } from '../../ports/store/tables.ts';
+import type { Json, PendingCallRow, PendingKind, PendingStatus } from '../../ports/store/tables.ts';
 import { type Display, toDisplay } from './display.ts';
 
 /** A call that waits for somebody outside: for its result, or for approval. */
@@ -28,6 +28,10 @@ export interface PendingCall {
   /** Answers that came after its end. */
   readonly lateAnswers?: readonly LateAnswer[];
   readonly expiresAt?: number;
+  /** Which of its questions it is, counted from 1, for a call that waits for input. */
+  readonly round?: number;
+  /** The open call that asks this. Its answer wakes nobody: the call goes on with it. */
+  readonly duringCall?: string;
   readonly createdAt: number;
   readonly resolvedAt?: number;
   /** Set for a call that workers may claim. */
@@ -43,7 +47,7 @@ interface JobState {
   readonly claimedUntil?: number;
 }
 
-export type PendingKind = PendingCallRow['kind'];
+export type { PendingKind };
 
 export interface LateAnswer {
   readonly answer: unknown;
@@ -68,6 +72,8 @@ export function toPendingCall(row: Selectable<PendingCallRow>): PendingCall {
     ...optionalField('resolvedBy', row.resolved_by),
     ...optionalField('lateAnswers', parsed<LateAnswer[]>(row.late_answers)),
     ...optionalField('expiresAt', row.expires_at),
+    ...optionalField('round', row.kind === 'input' ? row.rounds : null),
+    ...optionalField('duringCall', row.during_call),
     createdAt: row.created_at,
     ...optionalField('resolvedAt', row.resolved_at),
     ...optionalField('job', row.offered_at === null ? null : toJobState(row)),

@@ -5,7 +5,7 @@ import type { PendingCallRow } from '../../ports/store/tables.ts';
 import { isId } from '../entities/column-text.ts';
 import type { ToolResultOutcome } from '../inbox/inbox-event.ts';
 import { pushEvent } from '../inbox/push-event.ts';
-import type { PendingCall } from './pending-call.ts';
+import { toPendingCall } from './pending-call.ts';
 
 export type LockedPending = Selectable<PendingCallRow>;
 
@@ -26,17 +26,23 @@ interface CallEnd {
   readonly answeringRunId?: string | undefined;
 }
 
-/** Pushes one event for each end, to the thread that made the call. The approval and the later result are two ends. */
+/**
+ * Pushes one event for each end, to the thread that made the call: the approval, the answer to each question and the later result are
+ * ends of their own.
+ */
 export async function pushCallEnd(
   services: Services,
   tx: Tx,
-  call: PendingCall,
+  row: LockedPending,
   outcome: ToolResultOutcome,
   { resolvedBy, answeringRunId }: CallEnd = {},
 ): Promise<void> {
+  const call = toPendingCall(row);
+  // The call that asks is open, and its worker looks for the answer itself.
+  if (call.duringCall !== undefined) return;
   await pushEvent(services, tx, {
-    agentId: await threadOf(tx, call),
-    eventId: call.kind === 'approval' ? `tool_result:${call.callId}:decision` : `tool_result:${call.callId}`,
+    agentId: await threadOf(tx, row),
+    eventId: `tool_result:${call.callId}${suffixOf(row)}`,
     event: {
       type: 'tool_result',
       callId: call.callId,
@@ -49,7 +55,18 @@ export async function pushCallEnd(
   });
 }
 
-async function threadOf(tx: Tx, { runId, agentId }: PendingCall): Promise<string> {
+async function threadOf(tx: Tx, { run_id: runId, agent_id: agentId }: LockedPending): Promise<string> {
   const run = await tx.db.selectFrom('runs').select('thread_id').where('id', '=', runId).executeTakeFirst();
   return run?.thread_id ?? agentId;
+}
+
+function suffixOf({ kind, rounds }: LockedPending): string {
+  switch (kind) {
+    case 'result':
+      return '';
+    case 'approval':
+      return ':decision';
+    case 'input':
+      return `:input:${rounds}`;
+  }
 }

@@ -1,10 +1,11 @@
 import type { JsonSchemaObject } from '@lastcall/core';
 import type { Answerers } from '../../config/tool-config.ts';
+import type { PendingKind } from '../../ports/store/tables.ts';
 import type { Display } from '../pending/display.ts';
 
 /** What a card tells of the call behind it, once that waits for somebody. */
 export interface CardCall {
-  readonly kind: 'result' | 'approval';
+  readonly kind: PendingKind;
   readonly display?: Display | undefined;
   /** Of a result; for an approval, of an edited input. */
   readonly resultSchema?: JsonSchemaObject | undefined;

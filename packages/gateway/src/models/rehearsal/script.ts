@@ -105,6 +105,8 @@ function* report(scene: Scene, { callId, toolName, input, outcome, resolvedBy }:
       return `${toolName} failed: ${short(outcome.message)}`;
     case 'approved':
       return `${who} approved ${toolName}${said === undefined ? '.' : `, and it says: ${short(said)}`}`;
+    case 'answered':
+      return `${who} answered what ${toolName} asked${said === undefined ? '.' : `, and it says: ${short(said)}`}`;
     case 'ok':
       if (!asksForConfirmation({ name: toolName })) return `${who} answered ${toolName}: ${short(outcome.value)}`;
       return yield* decide(scene, { answer: outcome.value, who, text: textsIn(input).join(' ') });

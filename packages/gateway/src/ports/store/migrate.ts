@@ -11,6 +11,8 @@ import { jobClaims } from './migrations/0007-job-claims.ts';
 import { nestedUsage } from './migrations/0008-nested-usage.ts';
 import { storedArtifacts } from './migrations/0009-stored-artifacts.ts';
 import { contexts } from './migrations/0010-contexts.ts';
+import { questions } from './migrations/0011-questions.ts';
+import { mcpCredentials } from './migrations/0012-mcp-credentials.ts';
 import { factsForPeople } from './migrations/0014-facts-for-people.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
@@ -29,6 +31,8 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0009-stored-artifacts': storedArtifacts,
     '0010-contexts': contexts,
     '0014-facts-for-people': factsForPeople,
+    '0011-questions': questions,
+    '0012-mcp-credentials': mcpCredentials,
   };
 }
 

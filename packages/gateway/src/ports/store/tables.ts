@@ -30,6 +30,7 @@ export interface Tables {
   api_keys: ApiKeyRow;
   settings: SettingRow;
   mcp_tools: McpToolRow;
+  mcp_credentials: McpCredentialRow;
 }
 
 /** JSON text: see json.ts. */
@@ -245,6 +246,9 @@ export interface CallRow {
 
 export type PendingStatus = 'pending' | 'resolved' | 'expired' | 'cancelled';
 
+/** What a call waits for: its result, approval, or input that its tool asks for. */
+export type PendingKind = 'result' | 'approval' | 'input';
+
 export interface PendingCallRow {
   /** The call's id: one id everywhere. */
   call_id: string;
@@ -252,7 +256,7 @@ export interface PendingCallRow {
   run_id: string;
   space_id: string | null;
   tool_name: string;
-  kind: 'result' | 'approval';
+  kind: PendingKind;
   input: Json;
   display: Json | null;
   /** Who may answer, and what an answer must look like, as configured when the call was made. */
@@ -282,6 +286,12 @@ export interface PendingCallRow {
   /** When the webhook is tried next. Null if there is nothing to announce. */
   announce_at: number | null;
   announce_attempts: Generated<number>;
+  /** How often the call has asked for input. */
+  rounds: Generated<number>;
+  /** What its tool needs to run on with an answer. Sealed, because nobody else is to read it. */
+  resume_state: string | null;
+  /** The call that is open while it asks. The row is then a question of its own, and ends with that call. */
+  during_call: string | null;
 }
 
 export interface GoalRow {
@@ -388,4 +398,18 @@ export interface McpToolRow {
   approved_by: string | null;
   approved_at: number;
   held_at: number | null;
+}
+
+export type McpCredentialKind = 'client' | 'tokens' | 'authorization';
+
+/** What an authorization server gave the gateway for an MCP server. */
+export interface McpCredentialRow {
+  /** A hash of how the server is reached. */
+  server_key: string;
+  kind: McpCredentialKind;
+  /** JSON, encrypted. */
+  sealed: string;
+  /** Of an authorization that somebody is about to give: SHA-256 of its `state`. */
+  state_hash: string | null;
+  updated_at: number;
 }

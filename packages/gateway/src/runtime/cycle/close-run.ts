@@ -136,12 +136,14 @@ async function returnEvents(
 }
 
 /**
- * Ends the card of a call that was approved but whose agent cannot continue. Without this the card would show it as
+ * Ends the card of a call that was approved, or whose question was answered, but whose agent cannot continue. Without this the card would show it as
  * running for ever.
  */
 async function failApprovedCard(services: Services, tx: Tx, event: InboxEvent): Promise<void> {
-  if (event.type !== 'tool_result' || event.outcome.status !== 'approved') return;
-  const output = 'It was approved, and the agent failed before it ran. It runs if an operator redrives it.';
+  if (event.type !== 'tool_result') return;
+  const { status } = event.outcome;
+  if (status !== 'approved' && status !== 'answered') return;
+  const output = `It was ${status}, and the agent failed before it ran. It runs if an operator redrives it.`;
   await updateCard(services, tx, event.callId, { status: 'error', output });
 }
 

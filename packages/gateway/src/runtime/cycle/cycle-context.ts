@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { LastcallError } from '@lastcall/core';
 import type { SpaceToolContext } from '../tools/built-in-context.ts';
 import type { StoredArtifact } from '../tools/image/store-artifact.ts';
+import type { People } from '../tools/mcp/people.ts';
 import type { SubAgentCycle } from '../tools/sub-agent/sub-agent-tool.ts';
 import type { NewArtifact } from './store-artifact.ts';
 import type { ThreadKind } from './thread-kind.ts';
@@ -10,6 +11,8 @@ import type { ThreadKind } from './thread-kind.ts';
 export interface CycleContext extends SpaceToolContext {
   readonly threadId: string;
   readonly kind: ThreadKind;
+  /** Whom a call may ask. */
+  readonly people: People;
   /** What sub-agents know of the cycle. */
   readonly subAgents: SubAgentCycle;
   /** Stores what a call made. `isVisible`: for those in the active space, too. */

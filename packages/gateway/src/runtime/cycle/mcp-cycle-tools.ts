@@ -7,6 +7,7 @@ import { fingerprintOf, type McpDefinition } from '../tools/mcp/mcp-definition.t
 import { type ConnectedServer, connectionKey, type McpServers, serversOf } from '../tools/mcp/mcp-servers.ts';
 import { type McpTool, mcpTool } from '../tools/mcp/mcp-tool.ts';
 import { mcpToolName } from '../tools/mcp/mcp-tool-name.ts';
+import { currentCycle } from './cycle-context.ts';
 import { advertisedInput, type CycleTool, type CycleTools } from './cycle-tools.ts';
 
 /** Adds the tools of MCP servers to an agent's own. They are read anew for each step, and stay as they are within one. */
@@ -81,7 +82,7 @@ function toolsOf({ server, connection }: ConnectedServer, own: ToolSet): Readonl
     // The operator's own tool of that name comes first. A server can take the place of none.
     const isFree = !Object.hasOwn(own, name) && !tools.has(name);
     if (!isFree || allowed?.has(definition.name) === false) continue;
-    const tool = mcpTool(definition, server, connection);
+    const tool = mcpTool(definition, server, { connection, people: () => currentCycle().people });
     const isVisible = server.tools?.[definition.name]?.visible === true;
     const named = { name, isJob: false, isVisible, inputSchema: () => advertisedInput(name, tool) };
     tools.set(name, { tool, named, version: () => versionOf(definition, server) });

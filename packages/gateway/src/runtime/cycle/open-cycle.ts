@@ -1,3 +1,4 @@
+import { createSeal } from '../../domain/keys/seal.ts';
 import type { Services } from '../../ports/services.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
@@ -12,6 +13,7 @@ import { Frames } from './frames.ts';
 import { loadSituation } from './load-situation.ts';
 import { withMcpTools } from './mcp-cycle-tools.ts';
 import { createOutputLimit, type OutputLimit } from './output-limit.ts';
+import { Questions } from './questions.ts';
 import type { WorkerRegistry } from './registry.ts';
 import { StagedWrites } from './staged-writes.ts';
 import { storeArtifact } from './store-artifact.ts';
@@ -39,7 +41,16 @@ export function openCycle(given: Pick<OpenCycle, 'services' | 'registry' | 'cycl
   const outputs = createOutputLimit(services.limits);
   const frames = new Frames(cycle);
   const read = storeReader(services, abort);
-  const journal = new CycleJournal({
+  const questions: Questions = new Questions({
+    services,
+    cycle,
+    seal: async () => registry.seal ?? (await createSeal(services.store, undefined)),
+    read,
+    spaceOf: ({ toolCallId, toolName }) =>
+      tools.named(toolName)?.isVisible === true ? journal.spaceOf(toolCallId) : null,
+  });
+  const journal: CycleJournal = new CycleJournal({
+    questions,
     services,
     cycle,
     stagedWrites,
@@ -60,6 +71,7 @@ export function openCycle(given: Pick<OpenCycle, 'services' | 'registry' | 'cycl
     position: () => journal.position,
     read,
     stage: (ctx, write) => stagedWrites.stage(ctx, write),
+    people: questions,
     storeArtifact({ isVisible, ...artifact }) {
       const spaceId = isVisible ? journal.position.activeSpaceId : null;
       return storeArtifact(services, cycle, { ...artifact, spaceId });

@@ -5,9 +5,9 @@ import type { Tx } from '../../ports/store/store.ts';
 import type { EventRow } from './read-thread.ts';
 
 /**
- * Reads the approvals and denials among the events. Core needs them as answers, to run the tool or to refuse it; plain
- * results need only be shown to the model. A retried event may have settled its call the first time, and then it is
- * left out.
+ * Reads the approvals and denials among the events, and the answers to questions. Core needs them as answers, to run the
+ * tool or to refuse it; plain results need only be shown to the model. A retried event may have settled its call the
+ * first time, or led it to its next question, and then it is left out.
  */
 export async function readDecisions(tx: Tx, events: readonly EventRow[]): Promise<Record<string, Answer>> {
   const answers: Record<string, Answer> = {};
@@ -18,9 +18,25 @@ export async function readDecisions(tx: Tx, events: readonly EventRow[]): Promis
     if (outcome.status === 'approved')
       answers[event.callId] = { approve: true, ...('input' in outcome ? { input: outcome.input } : {}) };
     if (outcome.status === 'denied') answers[event.callId] = { deny: outcome.reason };
+    if (outcome.status === 'answered') {
+      const answer = await answerOf(tx, event.callId, outcome.round);
+      if (answer !== undefined) answers[event.callId] = answer;
+    }
   }
   for (const callId of await settledCalls(tx, Object.keys(answers))) delete answers[callId];
   return answers;
+}
+
+async function answerOf(tx: Tx, callId: string, round: number): Promise<Answer | undefined> {
+  const row = await tx.db
+    .selectFrom('pending_calls')
+    .select('result')
+    .where('call_id', '=', callId)
+    .where('kind', '=', 'input')
+    .where('status', '=', 'resolved')
+    .where('rounds', '=', round)
+    .executeTakeFirst();
+  return row?.result == null ? undefined : fromJson<Answer>(row.result);
 }
 
 async function settledCalls(tx: Tx, callIds: readonly string[]): Promise<string[]> {

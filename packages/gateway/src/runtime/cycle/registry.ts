@@ -1,6 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { AgentLimitsInput } from '../../config/agent-limits.ts';
 import type { RegisteredTools } from '../../config/registered-tool.ts';
+import type { Seal } from '../../domain/keys/seal.ts';
 import type { FindImageModel } from '../../models/find-image-model.ts';
 import type { ArtifactFiles } from '../../ports/artifacts/artifact-files.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -22,6 +23,8 @@ export interface Registry {
   readonly redact?: Redact | undefined;
   /** Connections and secrets of tools. Without it, tools reach the public internet and have no secrets. */
   readonly outgoing?: Outgoing | undefined;
+  /** Encrypts what is stored and nobody is to read. Default: with a key of the store. */
+  readonly seal?: Seal | undefined;
   /** The MCP servers of agents. Without it, agents have none of their tools. */
   readonly mcp?: McpServers | undefined;
   /** Image models, and where images are stored. Without it, no images can be made. */

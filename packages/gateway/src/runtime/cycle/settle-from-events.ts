@@ -8,8 +8,8 @@ type SettledEntry = Extract<Entry, { kind: 'settled' }>;
 
 /**
  * Settles the calls whose answers came as events, in the transaction that claims the events: the model then sees the
- * answer in place of the provisional result. Approvals and denials settle nothing here: core still has to run the tool
- * or refuse it.
+ * answer in place of the provisional result. Approvals, denials and answers to questions settle nothing here: core still
+ * has to run the tool or refuse it.
  */
 export async function settleFromEvents(tx: Tx, events: readonly WaitingEvent[]): Promise<SettledEntry[]> {
   const entries: SettledEntry[] = [];
@@ -47,6 +47,7 @@ function outcomeOf({ outcome }: ToolResultEvent): Outcome | undefined {
     }
     case 'approved':
     case 'denied':
+    case 'answered':
       return undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { withdrawQuestions } from '../../domain/pending/withdraw-questions.ts';
 import type { Takeover } from '../../domain/runs/takeover.ts';
 import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/json.ts';
@@ -40,6 +41,8 @@ export async function takeOverRun(
     })
     .where('id', '=', open.id)
     .execute();
+  // The calls that asked are no longer open.
+  await withdrawQuestions(services, tx, { runId: open.id, agentId: inputs.agent.id });
   const answers = await readDecisions(tx, events);
   const cycle = toCycle(inputs, { run: open, entries: [], written: [], answers, isTakenOver: true });
   if (attempts <= MAX_TAKEOVERS) return cycle;

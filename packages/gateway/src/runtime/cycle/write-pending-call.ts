@@ -13,14 +13,16 @@ export async function writePendingCall(context: ApplyContext, tx: Tx, write: Pen
   const { cycle, toolNamed } = context;
   const { call, spaceId } = write;
   const tool = toolNamed(call.toolName);
+  const question = call.kind === 'input' ? context.questions.of(call.callId) : undefined;
   const opened = {
     ...call,
     agentId: cycle.agent.id,
     runId: cycle.runId,
     spaceId,
-    display: tool?.display ?? call.display,
+    display: question === undefined ? (tool?.display ?? call.display) : call.display,
     answeredBy: tool?.answerers,
-    resultSchema: tool?.resultSchema,
+    resultSchema: question?.schema ?? tool?.resultSchema,
+    resumeState: question?.resumeState,
     inputSchema: await tool?.inputSchema(),
     expiresAt: call.expiresAt ?? (tool?.expiresInMs === undefined ? undefined : tx.now() + tool.expiresInMs),
     isJob: tool?.isJob,

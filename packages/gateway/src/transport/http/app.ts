@@ -24,7 +24,7 @@ import { artifactEndpoints } from './routes/artifacts.ts';
 import { entityEndpoints } from './routes/entities.ts';
 import { jobEndpoints } from './routes/jobs.ts';
 import { keyEndpoints } from './routes/keys.ts';
-import { mcpEndpoints, type ServerStatus } from './routes/mcp.ts';
+import { type McpEndpointOptions, mcpEndpoints } from './routes/mcp.ts';
 import { pendingEndpoints } from './routes/pending.ts';
 import { runEndpoints } from './routes/runs.ts';
 import { spaceEndpoints } from './routes/spaces.ts';
@@ -47,7 +47,7 @@ export interface AppOptions {
   /** Whether an agent of the API may start a program as its MCP server. Default: none. */
   readonly isKnownCommand?: IsKnownCommand;
   /** The MCP servers of this gateway. Default: none. */
-  readonly mcpStatus?: () => readonly ServerStatus[];
+  readonly mcp?: McpEndpointOptions;
   readonly metrics?: Metrics;
   /** Where images are. Default: nowhere. */
   readonly artifacts?: ArtifactFiles;
@@ -81,7 +81,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...entityEndpoints(tokenSecret),
     ...spaceEndpoints,
     ...agentEndpoints(options.isKnownTool, options.isKnownCommand),
-    ...mcpEndpoints(options.mcpStatus),
+    ...mcpEndpoints(options.mcp),
     ...agentStateEndpoints,
     ...toolEndpoints({ services, registry, catalog: toolCatalog(registry, services.limits, options.toolSources) }),
     ...runEndpoints,

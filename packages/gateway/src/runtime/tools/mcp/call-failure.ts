@@ -22,11 +22,26 @@ export function callFailure(error: unknown): CallFailure {
   const { code, message, data, status } = (error ?? {}) as Record<string, unknown>;
   const text = shorten(typeof message === 'string' ? message : String(error));
   const httpStatus = status ?? (data as { status?: unknown } | undefined)?.status;
+  if ((error as Error | undefined)?.name === 'UnauthorizedError') return { kind: 'not-sent', message: text };
   if (isNeverSent(error) || code === 'NOT_CONNECTED') return { kind: 'not-sent', message: text };
   if (typeof httpStatus === 'number') return { kind: isRefusal(httpStatus) ? 'not-sent' : 'lost', message: text };
   if (code === STREAM_ENDED.code && text.includes(STREAM_ENDED.message)) return { kind: 'lost', message: text };
+  if (code === URL_NEEDED) return { kind: 'answered', message: `${text}${urlsIn(data)}` };
   const isAnswer = typeof code === 'number' || ANSWERS.has(code);
   return { kind: isAnswer ? 'answered' : 'lost', message: text };
+}
+
+/** A server of 2025-11-25 wants somebody to visit a page before the tool can be called. */
+const URL_NEEDED = -32_042;
+
+/** Only http and https, and as text: whoever reads it decides whether to go there. */
+function urlsIn(data: unknown): string {
+  const { elicitations } = (data ?? {}) as { readonly elicitations?: unknown };
+  const urls = (Array.isArray(elicitations) ? elicitations : [])
+    .map(({ url }: { url?: unknown } = {}) => url)
+    .filter((url): url is string => typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url));
+  if (urls.length === 0) return '';
+  return ` Somebody must open this page in a browser, then the tool can be called again: ${shorten(urls.join(' , '))}`;
 }
 
 /** A server that refuses the request itself has not run the tool. One that failed inside may have. */

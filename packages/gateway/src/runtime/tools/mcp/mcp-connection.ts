@@ -17,7 +17,9 @@ export interface McpConnectionOptions {
   readonly name: string;
   readonly transport: 'http' | 'stdio';
   /** How the server is reached. Throws if a secret is missing. */
-  address(): McpAddress;
+  address(): Promise<McpAddress>;
+  /** The page on which somebody is to authorise the gateway first. */
+  authorizationUrl(): Promise<string | undefined>;
   readonly egress: Egress;
   readonly secrets: KnownSecrets;
   readonly logger: Logger;
@@ -36,6 +38,8 @@ type CallOptions = Omit<McpCall, 'definition'> & {
 export interface McpStatus {
   readonly status: 'connecting' | 'up' | 'down';
   readonly problem?: string;
+  /** Where somebody must authorise the gateway, in a browser. */
+  readonly authorizationUrl?: string;
   readonly tools: readonly string[];
   readonly held: readonly string[];
   readonly unusable: readonly string[];
@@ -50,6 +54,8 @@ const PATIENCE_MS = 5_000;
 /** A changed list is waited for at the end of a call, so that the next step has it. */
 const LIST_PATIENCE_MS = 2_000;
 const MOST_ATTEMPTS = 3;
+const MUST_BE_AUTHORIZED =
+  'Somebody must authorise the gateway: open authorizationUrl of GET /api/mcp/servers in a browser.';
 const NO_TOOLS: McpSnapshot = { tools: [] };
 
 /** Keeps one server connected, as long as it is in use, and knows its tools. Agents that reach it in the same way share it. */
@@ -67,6 +73,7 @@ export class McpConnection {
   #held: readonly string[] = [];
   #unusable: readonly string[] = [];
   #problem: string | undefined;
+  #authorizationUrl: string | undefined;
   /** Resolves when the list has been read anew. Undefined: it is as the server said last. */
   #stale: PromiseWithResolvers<void> | undefined;
   #changes = 0;
@@ -90,7 +97,11 @@ export class McpConnection {
     if (this.#client !== undefined) return { status: 'up', ...details };
     return this.#problem === undefined
       ? { status: 'connecting', ...details }
-      : { status: 'down', problem: this.#problem, ...details };
+      : { status: 'down', problem: this.#problem, ...this.#toAuthorize(), ...details };
+  }
+
+  #toAuthorize(): Pick<McpStatus, 'authorizationUrl'> {
+    return this.#authorizationUrl === undefined ? {} : { authorizationUrl: this.#authorizationUrl };
   }
 
   /** How long nobody has used it. */
@@ -136,7 +147,9 @@ export class McpConnection {
   async #callOnce(client: McpClient, call: McpCall): Promise<Called> {
     this.#inFlight++;
     try {
-      const result = await client.call(call);
+      const { secrets } = this.#options;
+      const onAsk = (params: unknown) => call.onAsk(secrets.removeFromAll(params));
+      const result = withoutSecrets(await client.call({ ...call, onAsk }), secrets);
       if (this.#stale !== undefined) await this.#settledList();
       return { result };
     } catch (error) {
@@ -182,7 +195,7 @@ export class McpConnection {
           wasUp = true;
         });
       } catch (error) {
-        this.#goDown(this.#describe(error));
+        this.#goDown(await this.#describe(error));
       }
       this.#attempted.resolve();
       // A server that was just there may be back at once: a process is started anew.
@@ -191,13 +204,15 @@ export class McpConnection {
   }
 
   async #connect(onUp: () => void): Promise<void> {
-    const { address, egress } = this.#options;
+    const { address, egress, authorizationUrl } = this.#options;
+    // Another attempt would ask for another authorization, while somebody is about to give the one that was asked for.
+    if ((await authorizationUrl()) !== undefined) throw new Error(MUST_BE_AUTHORIZED);
     const { openClient } = await import('./open-client.ts');
     const prior = this.#prior;
     // The server may speak another version the next time.
     this.#prior = undefined;
     const { signal } = this.#lifetime;
-    const client = await openClient(address(), { egress, prior, signal, onListChanged: () => this.#markStale() });
+    const client = await openClient(await address(), { egress, prior, signal, onListChanged: () => this.#markStale() });
     let isClosed = false;
     void client.closed.then(() => {
       isClosed = true;
@@ -268,6 +283,7 @@ export class McpConnection {
     const { name, logger } = this.#options;
     if (this.#problem !== undefined) logger.info(`The MCP server "${name}" is back.`);
     this.#problem = undefined;
+    this.#authorizationUrl = undefined;
     this.#client = client;
     this.#up.resolve();
     this.#up = Promise.withResolvers();
@@ -285,7 +301,9 @@ export class McpConnection {
     this.#settleList();
   }
 
-  #describe(error: unknown): string {
+  async #describe(error: unknown): Promise<string> {
+    this.#authorizationUrl = await this.#options.authorizationUrl().catch(() => undefined);
+    if (this.#authorizationUrl !== undefined) return MUST_BE_AUTHORIZED;
     return this.#options.secrets.removeFrom(callFailure(error).message);
   }
 
@@ -298,4 +316,12 @@ export class McpConnection {
     this.#wakeUp = () => {};
     return why;
   }
+}
+
+/** A question is stored before the rest of the gateway sees it. Its state goes back to the server as it came. */
+function withoutSecrets(result: unknown, secrets: KnownSecrets): unknown {
+  const asked = (result ?? {}) as { readonly inputRequests?: unknown };
+  return asked.inputRequests === undefined
+    ? result
+    : { ...asked, inputRequests: secrets.removeFromAll(asked.inputRequests) };
 }

@@ -11,6 +11,7 @@ import { fillText } from '../http/fill-template.ts';
 import type { Outgoing } from '../http/http-tool.ts';
 import { McpConnection, type McpStatus } from './mcp-connection.ts';
 import { approvedPart, fingerprintOf, type McpDefinition } from './mcp-definition.ts';
+import type { McpLogin } from './mcp-login.ts';
 import { mcpToolName } from './mcp-tool-name.ts';
 import type { McpAddress } from './open-client.ts';
 
@@ -28,12 +29,14 @@ export interface ConnectedServer {
 export class McpServers {
   readonly #services: Services;
   readonly #outgoing: Outgoing;
+  readonly #login: McpLogin;
   readonly #connections = new Map<string, ConnectedServer>();
   #sweep: NodeJS.Timeout | undefined;
 
-  constructor(services: Services, outgoing: Outgoing) {
+  constructor(services: Services, outgoing: Outgoing, login: McpLogin) {
     this.#services = services;
     this.#outgoing = outgoing;
+    this.#login = login;
   }
 
   /** The connection to a server. Agents that reach it in the same way, with the same credentials, share it. */
@@ -45,7 +48,8 @@ export class McpServers {
     const connection = new McpConnection({
       name: server.name,
       transport: server.transport,
-      address: () => addressOf(server, secrets),
+      address: async () => addressOf(server, secrets, await this.#login.provider(key, server)),
+      authorizationUrl: () => this.#login.awaitedUrl(key, server),
       egress,
       secrets: secrets.known,
       logger: this.#services.logger,
@@ -109,8 +113,8 @@ export function serversOf({ mcp }: AgentConfig): readonly McpServerConfig[] {
 }
 
 /** The same for servers that are reached in the same way, with the same credentials. */
-export function connectionKey({ transport, url, headers, command, args, env }: McpServerConfig): string {
-  return canonicalJson({ transport, url, headers, command, args, env });
+export function connectionKey({ transport, url, headers, auth, command, args, env }: McpServerConfig): string {
+  return canonicalJson({ transport, url, headers, auth, command, args, env });
 }
 
 /** Which server it is, whatever the credentials and whatever its name in a configuration. */
@@ -121,9 +125,10 @@ function serverKey({ transport, url, command, args }: McpServerConfig): string {
 function addressOf(
   { transport, url = '', headers, command = '', args = [], env }: McpServerConfig,
   secrets: Secrets,
+  login: Awaited<ReturnType<McpLogin['provider']>>,
 ): McpAddress {
   return transport === 'http'
-    ? { transport, url, headers: filled(headers, secrets) }
+    ? { transport, url, headers: filled(headers, secrets), login }
     : { transport, command, args, env: filled(env, secrets) };
 }
 

@@ -12,7 +12,7 @@ export function mcpToolSource(servers: McpServers): ToolSource {
         servers.connected().flatMap(({ server, connection }) =>
           connection.snapshot.tools.map(async (definition): Promise<ListedTool> => {
             const name = mcpToolName(server.name, definition.name);
-            const described = await describeDefinition(name, mcpTool(definition, server, connection), 'mcp');
+            const described = await describeDefinition(name, mcpTool(definition, server, { connection }), 'mcp');
             const visible = server.tools?.[definition.name]?.visible === true;
             return { ...described, executionType: 'gateway', visible, outputSchema: definition.outputSchema };
           }),

@@ -1,10 +1,12 @@
-import { type AiSdkTool, type AnyTool, fail, jsonSchema, type ToolContext } from '@lastcall/core';
+import { type AiSdkTool, type AnyTool, fail, jsonSchema, LastcallError, type ToolContext } from '@lastcall/core';
 import { LRUCache } from 'lru-cache';
 import type { McpServerConfig } from '../../../config/mcp-server.ts';
 import { withoutPatterns } from '../../../config/without-patterns.ts';
+import { askingCall } from './asking-call.ts';
 import type { McpConnection } from './mcp-connection.ts';
 import type { McpDefinition } from './mcp-definition.ts';
 import { type McpResult, readMcpResult } from './mcp-result.ts';
+import type { People } from './people.ts';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 /** What a model is shown of a stranger's text. */
@@ -14,19 +16,29 @@ export type McpTool = AiSdkTool &
   Partial<Pick<AnyTool, 'effects' | 'idempotent' | 'timeoutMs' | 'terminal' | 'approval'>>;
 
 /** A tool of an MCP server, as an agent with this configuration of the server has it. */
-export function mcpTool(definition: McpDefinition, server: McpServerConfig, connection: McpConnection): McpTool {
+export function mcpTool(
+  definition: McpDefinition,
+  server: McpServerConfig,
+  { connection, people = nobody }: { readonly connection: McpConnection; readonly people?: () => People },
+): McpTool {
   const traits = traitsOf(definition, server);
   const { terminal, approval } = server.tools?.[definition.name] ?? {};
   const shown = new LRUCache<string, McpResult>({ max: 1_000 });
   const check = outputCheck(definition);
+  const mayRepeat = traits.effects !== 'external' || traits.idempotent;
   const execute = async (input: unknown, ctx: ToolContext): Promise<unknown> => {
-    const mayRepeat = traits.effects !== 'external' || traits.idempotent;
-    const called = await connection.call(definition, {
-      input: input as Readonly<Record<string, unknown>>,
-      signal: ctx.abortSignal,
-      mayRepeat,
-      onProgress: (progress) => ctx.progress(progress),
-    });
+    const called = await askingCall(
+      (asking) =>
+        connection.call(definition, {
+          input: input as Readonly<Record<string, unknown>>,
+          mayRepeat,
+          onProgress: (progress) => ctx.progress(progress),
+          ...asking,
+        }),
+      people(),
+      ctx,
+    );
+    if ('asks' in called) return called.asks;
     if ('failure' in called) return failed(server, definition, called.failure);
     const result = readMcpResult(called.result);
     if (result.isError) return fail(result.text === '' ? 'The tool failed and did not say why.' : result.text);
@@ -51,6 +63,10 @@ export function mcpTool(definition: McpDefinition, server: McpServerConfig, conn
     ...(terminal === undefined ? {} : { terminal }),
     ...(approval === undefined ? {} : { approval }),
   };
+}
+
+function nobody(): never {
+  throw new LastcallError('no_cycle', 'This tool runs only in the cycle of an agent.');
 }
 
 /** A stranger's hints count only if the operator trusts the server. What the operator says counts always. */

@@ -1,8 +1,12 @@
 import type { Readable } from 'node:stream';
 import {
+  type AuthProvider,
+  type CallToolRequestParams,
   Client,
+  type ElicitResult,
   isSpecType,
   type JSONRPCMessage,
+  type OAuthClientProvider,
   type PriorDiscovery,
   StreamableHTTPClientTransport,
   type Tool,
@@ -14,10 +18,17 @@ import type { Egress } from '../../../ports/egress/egress.ts';
 import { STREAM_ENDED } from './call-failure.ts';
 import { limitedResponse } from './limited-response.ts';
 import type { McpDefinition } from './mcp-definition.ts';
+import type { InputResponse } from './mcp-question.ts';
+import { renewingTokens } from './renewing-tokens.ts';
 
 /** How a server is reached, with its secrets filled in. */
 export type McpAddress =
-  | { readonly transport: 'http'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  | {
+      readonly transport: 'http';
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly login?: AuthProvider | OAuthClientProvider | undefined;
+    }
   | {
       readonly transport: 'stdio';
       readonly command: string;
@@ -36,6 +47,16 @@ export interface McpCall {
   readonly input: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
   onProgress(progress: McpProgress): void;
+  /** A server of 2025 asks while the call is open. */
+  onAsk(params: unknown): Promise<InputResponse>;
+  /** A call of a server of 2026 that asked before, and runs on. */
+  readonly resume?: McpResume | undefined;
+}
+
+export interface McpResume {
+  /** Goes back to the server as it came. */
+  readonly requestState?: string | undefined;
+  readonly inputResponses?: Readonly<Record<string, InputResponse>> | undefined;
 }
 
 interface McpProgress {
@@ -81,11 +102,15 @@ export async function openClient(address: McpAddress, options: OpenOptions): Pro
     { name: 'lastcall', version: '0.1.0' },
     {
       versionNegotiation: { mode: 'auto', probe: { timeoutMs: 3_000 } },
+      capabilities: { elicitation: { form: {}, url: {} } },
+      // Whoever answers may do so days later, through another gateway.
       inputRequired: { autoFulfill: false },
       // Asks servers of 2026 to tell. What they tell is read below, before the client's own delays.
       listChanged: { tools: { autoRefresh: false, onChanged: () => {} } },
     },
   );
+  const open = new Set<McpCall>();
+  client.setRequestHandler('elicitation/create', async ({ params }) => (await askIn(open, params)) as ElicitResult);
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   client.onclose = () => resolve();
   try {
@@ -108,31 +133,40 @@ export async function openClient(address: McpAddress, options: OpenOptions): Pro
       const { tools } = await client.listTools(undefined, { cacheMode: 'bypass', timeout: LIST_MS });
       return { tools: tools as readonly McpDefinition[], malformed: [...malformed] };
     },
-    async call({ definition: { name, inputSchema }, input, signal, onProgress }) {
-      return await client.callTool(
-        { name, arguments: { ...input } },
-        {
-          signal,
+    async call(call) {
+      const { name, inputSchema } = call.definition;
+      open.add(call);
+      try {
+        return await client.callTool({ name, arguments: { ...call.input }, ...call.resume } as CallToolRequestParams, {
+          signal: call.signal,
           timeout: NO_TIMEOUT_MS,
-          onprogress: onProgress,
+          onprogress: (progress) => call.onProgress(progress),
+          allowInputRequired: true,
           // Without an output schema: the client would compile a stranger's schema to code, and run its patterns.
           toolDefinition: { name, inputSchema } as Tool,
-        },
-      );
+        });
+      } finally {
+        open.delete(call);
+      }
     },
     close: () => client.close(),
   };
 }
 
+/**
+ * A server of 2025 does not say which call it asks for. With several under way, the question could reach people whom it does not
+ * concern, so it is not asked.
+ */
+async function askIn(open: ReadonlySet<McpCall>, params: unknown): Promise<InputResponse | { action: 'cancel' }> {
+  const [call, ...others] = open;
+  return call === undefined || others.length > 0 ? { action: 'cancel' } : await call.onAsk(params);
+}
+
 function openTransport(address: McpAddress, egress: Egress): { transport: Transport; lastWords: () => string } {
   if (address.transport === 'http') {
-    const fetch = async (input: string | URL, init?: RequestInit): Promise<Response> =>
-      limitedResponse(await egress.fetch(input, init));
-    const requestInit = { headers: { ...address.headers } };
-    return {
-      transport: new StreamableHTTPClientTransport(new URL(address.url), { fetch, requestInit }),
-      lastWords: () => '',
-    };
+    const { url, headers, login } = address;
+    const authProvider = login !== undefined && 'redirectToAuthorization' in login ? renewingTokens(login) : login;
+    return { transport: httpTransport({ url, headers, authProvider }, egress), lastWords: () => '' };
   }
   const { command, args, env } = address;
   const transport = new StdioClientTransport({ command, args: [...args], env: { ...env }, stderr: 'pipe' });
@@ -144,6 +178,35 @@ function openTransport(address: McpAddress, egress: Egress): { transport: Transp
 }
 
 const LAST_WORDS = 1_000;
+
+type HttpAddress = Extract<McpAddress, { transport: 'http' }>;
+
+/** The configured headers are for the server alone. With `requestInit`, the client would send them to authorization servers too. */
+function httpTransport(
+  {
+    url,
+    headers,
+    authProvider,
+  }: Pick<HttpAddress, 'url' | 'headers'> & { authProvider?: AuthProvider | OAuthClientProvider | undefined },
+  egress: Egress,
+): StreamableHTTPClientTransport {
+  const server = new URL(url);
+  const fetch = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
+    const all = new Headers(init.headers);
+    if (new URL(input).origin === server.origin)
+      for (const [name, value] of Object.entries(headers)) all.set(name, value);
+    return limitedResponse(await egress.fetch(input, { ...init, headers: all }));
+  };
+  return new StreamableHTTPClientTransport(server, { fetch, ...(authProvider === undefined ? {} : { authProvider }) });
+}
+
+/** Gets the tokens for an authorization that somebody has given. */
+export async function finishAuthorization(
+  { url, authProvider, egress }: { url: string; authProvider: OAuthClientProvider; egress: Egress },
+  query: URLSearchParams,
+): Promise<void> {
+  await httpTransport({ url, headers: {}, authProvider }, egress).finishAuth(query);
+}
 
 /**
  * Lets the rest of the process have a turn after each piece that a server's process writes: one that never stops writing

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { approveMcpTool, listMcpTools } from '../../../domain/mcp/mcp-tool.ts';
+import type { Caller } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { pageFields, pageOf } from '../fields.ts';
 
@@ -9,6 +10,7 @@ export interface ServerStatus {
   readonly transport: string;
   readonly status: 'connecting' | 'up' | 'down';
   readonly problem?: string;
+  readonly authorizationUrl?: string;
   readonly tools: readonly string[];
   readonly held: readonly string[];
   readonly unusable: readonly string[];
@@ -20,6 +22,10 @@ const serverSchema = z
     transport: z.enum(['http', 'stdio']),
     status: z.enum(['connecting', 'up', 'down']),
     problem: z.string().optional(),
+    authorizationUrl: z
+      .string()
+      .optional()
+      .meta({ description: 'Where somebody must authorise the gateway, in a browser. Shown to admin keys.' }),
     tools: z.array(z.string()),
     held: z.array(z.string()).meta({ description: 'Tools that changed and wait for approval.' }),
     unusable: z.array(z.string()).meta({ description: 'Entries of its list that are left out, and why.' }),
@@ -39,8 +45,16 @@ const toolSchema = z
   })
   .meta({ id: 'McpTool' });
 
-/** `status` returns the servers that this gateway used lately. */
-export function mcpEndpoints(status: () => readonly ServerStatus[] = () => []): readonly Endpoint[] {
+export interface McpEndpointOptions {
+  /** The servers that this gateway used lately. */
+  readonly status?: (() => readonly ServerStatus[]) | undefined;
+  /** Takes what a browser brings back from an authorization server. */
+  readonly finishLogin?: ((query: URLSearchParams) => Promise<void>) | undefined;
+}
+
+export const MCP_CALLBACK = '/api/mcp/oauth/callback';
+
+export function mcpEndpoints({ status = () => [], finishLogin }: McpEndpointOptions = {}): readonly Endpoint[] {
   return [
     endpoint({
       method: 'get',
@@ -49,7 +63,21 @@ export function mcpEndpoints(status: () => readonly ServerStatus[] = () => []): 
       description: 'Those that agents of this gateway used in the last minutes, as this gateway sees them.',
       access: 'key',
       answer: z.strictObject({ items: z.array(serverSchema) }),
-      handle: async () => ({ items: [...status()] }),
+      handle: async ({ caller }) => ({ items: status().map((one) => (isAdmin(caller) ? one : withoutUrl(one))) }),
+    }),
+    endpoint({
+      method: 'get',
+      path: MCP_CALLBACK,
+      summary: 'Approve the gateway as an OAuth client',
+      description:
+        'Where authorization servers send the browser of whoever authorises the gateway. Its state is checked.',
+      access: 'anyone',
+      answer: 'text/plain',
+      refusals: [400],
+      async respond(_nothing, { request }) {
+        await finishLogin?.(new URL(request.url).searchParams);
+        return new Response('The gateway is authorised. You can close this page.\n');
+      },
     }),
     endpoint({
       method: 'get',
@@ -80,4 +108,13 @@ export function mcpEndpoints(status: () => readonly ServerStatus[] = () => []): 
         }),
     }),
   ];
+}
+
+function isAdmin(caller: Caller): boolean {
+  return caller.kind === 'key' && caller.scopes.includes('admin');
+}
+
+/** Whoever opens it decides whose account the agents act with. */
+function withoutUrl({ authorizationUrl: _, ...status }: ServerStatus): ServerStatus {
+  return status;
 }

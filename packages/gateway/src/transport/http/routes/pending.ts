@@ -1,6 +1,7 @@
 import type { Answer } from '@lastcall/core';
 import { z } from 'zod';
-import { answerCall } from '../../../domain/pending/answer-call.ts';
+import { invalid } from '../../../domain/entities/invalid.ts';
+import { type AnsweredCall, answerCall } from '../../../domain/pending/answer-call.ts';
 import { listPending } from '../../../domain/pending/list-pending.ts';
 import type { Answerer } from '../../../domain/pending/may-answer.ts';
 import type { Caller } from '../../caller.ts';
@@ -16,10 +17,14 @@ const claimToken = z
   .meta({ description: 'From `POST /api/jobs/{callId}/claim`. Needed while a worker has claimed the call.' });
 const present = z.unknown().refine((value) => value !== undefined, { error: 'is missing.' });
 
+const round = z.int().min(1).optional().meta({
+  description: 'The question that is answered, for a call that may ask again: another one is not answered by mistake.',
+});
+
 const answerSchema = z
   .union([
-    z.strictObject({ callId, result: present, claimToken }),
-    z.strictObject({ callId, error: z.string(), claimToken }),
+    z.strictObject({ callId, result: present, claimToken, round }),
+    z.strictObject({ callId, error: z.string(), claimToken, round }),
     z.strictObject({ callId, approve: z.literal(true), input: z.unknown().optional() }),
     z.strictObject({ callId, deny: z.string() }),
   ])
@@ -57,9 +62,9 @@ export const pendingEndpoints: readonly Endpoint[] = [
     answer: z.strictObject({ callId: z.string(), duplicate: z.boolean() }),
     refusals: [409, 410],
     async handle({ caller, params, body: { callId, ...given } }, tx, services) {
-      const { claimToken, ...answer } = given as Answer & { readonly claimToken?: string };
+      const { claimToken, round, ...answer } = given as Answer & Pick<AnsweredCall, 'claimToken' | 'round'>;
       const by = answererOf(caller);
-      const answered = { runId: params.runId, callId, answer: answer as Answer, by, claimToken };
+      const answered = { runId: params.runId, callId, answer: answer as Answer, by, claimToken, round };
       return { callId, verdict: await answerCall(services, tx, answered) };
     },
     // A late answer is kept: only after that is durable it is refused.

@@ -5,7 +5,7 @@ import { jsonSchemaSchema } from './json-schema.ts';
 
 const cardCallSchema = z
   .strictObject({
-    kind: z.enum(['result', 'approval']),
+    kind: z.enum(['result', 'approval', 'input']),
     display: displaySchema.optional(),
     resultSchema: jsonSchemaSchema
       .optional()

@@ -17,7 +17,7 @@ export const pendingCallSchema: z.ZodType = z
     agentId: z.string(),
     spaceId: z.string().optional(),
     toolName: z.string(),
-    kind: z.enum(['result', 'approval']),
+    kind: z.enum(['result', 'approval', 'input']),
     input: z.unknown().optional(),
     display: displaySchema.optional(),
     answeredBy: answerersSchema.optional(),
@@ -31,6 +31,8 @@ export const pendingCallSchema: z.ZodType = z
       .optional()
       .meta({ description: 'Answers that came after its end.' }),
     expiresAt: z.int().optional(),
+    round: z.int().optional().meta({ description: 'Which question of the call it is, if it waits for input.' }),
+    duringCall: z.string().optional().meta({ description: 'The open call that asks.' }),
     createdAt: z.int(),
     resolvedAt: z.int().optional(),
     job: z

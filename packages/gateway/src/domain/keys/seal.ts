@@ -1,0 +1,47 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { CompactEncrypt, compactDecrypt } from 'jose';
+import { fromJson, toJson } from '../../ports/store/json.ts';
+import type { Store } from '../../ports/store/store.ts';
+
+/** Encrypts what the gateway must store and nobody is to read: tokens of OAuth, the state of calls that ask. */
+export interface Seal {
+  seal(text: string): Promise<string>;
+  /** Undefined if it was sealed with another key, or changed. */
+  open(sealed: string): Promise<string | undefined>;
+}
+
+/** All gateways on one store have the same seal: with `encryptionKey`, or else with a key that the store holds. */
+export async function createSeal(store: Store, encryptionKey: string | undefined): Promise<Seal> {
+  const key = createHash('sha256')
+    .update(encryptionKey ?? (await storedKey(store)))
+    .digest();
+  return {
+    seal: (text) =>
+      new CompactEncrypt(new TextEncoder().encode(text))
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
+        .encrypt(key),
+    async open(sealed) {
+      try {
+        return new TextDecoder().decode((await compactDecrypt(sealed, key)).plaintext);
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+async function storedKey(store: Store): Promise<string> {
+  return await store.transaction(async (tx) => {
+    await tx.db
+      .insertInto('settings')
+      .values({ key: 'seal_key', value: toJson(randomBytes(32).toString('base64url')) })
+      .onConflict((conflict) => conflict.column('key').doNothing())
+      .execute();
+    const stored = await tx.db
+      .selectFrom('settings')
+      .select('value')
+      .where('key', '=', 'seal_key')
+      .executeTakeFirstOrThrow();
+    return fromJson<string>(stored.value);
+  });
+}

@@ -1,0 +1,112 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ToolContext } from '@lastcall/core';
+import type { Seal } from '../../domain/keys/seal.ts';
+import { newId } from '../../domain/new-id.ts';
+import { openPending } from '../../domain/pending/open-pending.ts';
+import { withdrawQuestions } from '../../domain/pending/withdraw-questions.ts';
+import { openCardIfMember } from '../../domain/spaces/tool-card.ts';
+import type { Services } from '../../ports/services.ts';
+import { fromJson } from '../../ports/store/json.ts';
+import { fenced } from '../lease/lease.ts';
+import type { People, PeopleAnswer, Question } from '../tools/mcp/people.ts';
+import type { Cycle } from './cycle.ts';
+import type { CycleContext } from './cycle-context.ts';
+
+/** How often an answer to a question of an open call is looked for. Another gateway may have taken it. */
+const LOOK_MS = 200;
+
+/** What a call that asks stores with its end: see `PendingCallRow`. */
+export interface AskedQuestion extends Question {
+  readonly resumeState: string;
+}
+
+export interface QuestionsOptions {
+  readonly services: Services;
+  readonly cycle: Cycle;
+  readonly seal: () => Promise<Seal>;
+  readonly read: CycleContext['read'];
+  /** The space that sees the call, or null. */
+  readonly spaceOf: (call: ToolContext) => string | null;
+}
+
+/** The questions that calls of one cycle ask people. */
+export class Questions implements People {
+  readonly #options: QuestionsOptions;
+  readonly #asked = new Map<string, AskedQuestion>();
+
+  constructor(options: QuestionsOptions) {
+    this.#options = options;
+  }
+
+  /** The question with which the call ends for now. */
+  of(callId: string): AskedQuestion | undefined {
+    return this.#asked.get(callId);
+  }
+
+  async willAsk({ toolCallId }: ToolContext, question: Question, state: string): Promise<void> {
+    const { seal } = await this.#options.seal();
+    this.#asked.set(toolCallId, { ...question, resumeState: await seal(state) });
+  }
+
+  async stateOf({ toolCallId }: ToolContext): Promise<string | undefined> {
+    const { read, seal } = this.#options;
+    const row = await read((db) =>
+      db.selectFrom('pending_calls').select('resume_state').where('call_id', '=', toolCallId).executeTakeFirst(),
+    );
+    return row?.resume_state == null ? undefined : await (await seal()).open(row.resume_state);
+  }
+
+  async askDuringCall(ctx: ToolContext, question: Question, signal: AbortSignal): Promise<PeopleAnswer> {
+    const { services } = this.#options;
+    const questionId = newId();
+    await this.#open(ctx, questionId, question);
+    try {
+      return await this.#answerTo(questionId, signal);
+    } catch (error) {
+      await services.store.transaction((tx) => withdrawQuestions(services, tx, { questionId }));
+      throw error;
+    }
+  }
+
+  async #open(ctx: ToolContext, questionId: string, { text, schema }: Question): Promise<void> {
+    const { services, cycle, spaceOf } = this.#options;
+    const { runId, agent, lease } = cycle;
+    const spaceId = spaceOf(ctx);
+    const { toolName } = ctx;
+    const input = { question: text };
+    await fenced(services.store, lease, async (tx) => {
+      await openPending(tx, {
+        callId: questionId,
+        agentId: agent.id,
+        runId,
+        spaceId,
+        toolName,
+        kind: 'input',
+        input,
+        display: { text },
+        resultSchema: schema,
+        duringCall: ctx.toolCallId,
+        // Withdrawn when the call ends. If its process dies first, the time of the call ends the question.
+        expiresAt: ctx.deadline,
+      });
+      if (spaceId === null) return;
+      const card = { spaceId, entityId: agent.entityId, runId, callId: questionId, toolName, input };
+      await openCardIfMember(services, tx, { ...card, status: 'requires_action' });
+    });
+  }
+
+  async #answerTo(questionId: string, signal: AbortSignal): Promise<PeopleAnswer> {
+    for (;;) {
+      await delay(LOOK_MS, undefined, { signal });
+      const row = await this.#options.read((db) =>
+        db
+          .selectFrom('pending_calls')
+          .select(['status', 'result'])
+          .where('call_id', '=', questionId)
+          .executeTakeFirst(),
+      );
+      if (row?.status === 'resolved' && row.result !== null) return fromJson<PeopleAnswer>(row.result);
+      if (row?.status !== 'pending') return { error: 'Nobody answered in time.' };
+    }
+  }
+}
