@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { revokeKey } from '../../src/domain/keys/api-key.ts';
 import { openPending } from '../../src/domain/pending/open-pending.ts';
+import { MCP_CALLBACK } from '../../src/transport/http/routes/mcp.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { databases } from '../support/stores.ts';
 import { type Document, openApi } from './api.ts';
@@ -280,7 +281,8 @@ describe.each(databases)('the API on $kind', ({ create }) => {
     });
     const { paths } = await api.done<Document>('GET', '/openapi.json');
     const opened: string[] = [];
-    for (const [path, operations] of Object.entries(paths).filter(([path]) => path.startsWith('/api/')))
+    const isGuarded = (path: string): boolean => path.startsWith('/api/') && path !== MCP_CALLBACK;
+    for (const [path, operations] of Object.entries(paths).filter(([path]) => isGuarded(path)))
       for (const method of Object.keys(operations))
         for (const [secret, id, body] of [key, token].flatMap((secret) =>
           ids.flatMap((id) => [undefined, '{}', '{'].map((body) => [secret, id, body] as const)),

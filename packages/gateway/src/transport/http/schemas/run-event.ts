@@ -2,16 +2,29 @@ import { z } from 'zod';
 import { outcomeSchema } from './outcome.ts';
 import { stopSchema } from './stop.ts';
 import { resetEventSchema, streamEvent } from './stream-event.ts';
+import { usageSchema } from './usage.ts';
 
 const runId = z.string();
+const callId = z.string();
+const toolName = z.string();
+const input = z.unknown().optional();
+const step = z.int();
 
 /** All that the stream of a run may say. */
 export const runEventSchema: z.ZodType = z
   .union([
     streamEvent('run.start', { runId, agentId: z.string() }),
+    streamEvent('step.start', { step, attempt: z.int() }),
+    streamEvent(['text.delta', 'reasoning.delta'], { step, delta: z.string() }),
+    streamEvent('tool-input-start', { callId, toolName }),
+    streamEvent('tool-input-delta', { callId, delta: z.string() }),
+    streamEvent('tool-call.start', { callId, toolName, input }),
+    streamEvent('tool-call.progress', { callId, value: z.unknown().optional() }),
+    streamEvent('nudge', { step, text: z.string() }),
+    streamEvent('step.end', { step, usage: usageSchema }),
     streamEvent(
       ['tool-call.complete', 'tool-call.error', 'tool-call.cancelled', 'tool-call.skipped', 'tool-call.pending'],
-      { callId: z.string(), toolName: z.string(), input: z.unknown().optional(), outcome: outcomeSchema },
+      { callId, toolName, input, outcome: outcomeSchema },
     ),
     streamEvent('run.cancelling', { runId }),
     streamEvent('run.end', { runId, status: z.enum(['completed', 'failed', 'cancelled']), stop: stopSchema }),
