@@ -14,6 +14,11 @@ export function recordProviderCall(run: CallRun, tool: ResolvedTool): Outcome | 
       `"${run.toolName}" is run by the model's provider, and the provider gave no result for this call.`,
     );
   }
-  const text = renderValue(provided.result);
-  return provided.isError ? errorOutcome('execution', text) : { status: 'ok', value: provided.result, text };
+  return providedOutcome(provided);
+}
+
+/** What the provider gave for a call, as an outcome. */
+export function providedOutcome({ result, isError }: NonNullable<CallRun['provided']>): Outcome {
+  const text = renderValue(result);
+  return isError ? errorOutcome('execution', text) : { status: 'ok', value: result, text };
 }

@@ -39,9 +39,7 @@ class CallReader {
     this.#expected = undefined;
     switch (entry.kind) {
       case 'turn':
-        this.#reply = undefined;
-        this.#isCheckpointed = false;
-        return undefined;
+        return this.#unended() ?? this.#beginTurn();
       case 'message':
         return this.#message(entry.message, expected, next);
       case 'reply':
@@ -74,6 +72,11 @@ class CallReader {
       default:
         return undefined;
     }
+  }
+
+  #beginTurn(): undefined {
+    this.#reply = undefined;
+    this.#isCheckpointed = false;
   }
 
   #message(

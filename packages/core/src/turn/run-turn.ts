@@ -17,6 +17,7 @@ import { goesOn, isFinished } from './progress.ts';
 import { record, settleUnrun } from './record.ts';
 import { DEFAULT_REWINDS, rewind } from './rewind.ts';
 import { settleBatch } from './settle-batch.ts';
+import { settleBefore } from './settle-before.ts';
 import type { StepTools } from './step-tools.ts';
 import type { Stop } from './stop.ts';
 import { stopBefore, stopOfLimit } from './stop-before.ts';
@@ -101,13 +102,6 @@ async function runAlone(turn: Turn): Promise<TurnResult> {
   } finally {
     loop.release();
   }
-}
-
-/** Answers to a suspended turn become the results of its calls, also where a new turn takes its place. */
-async function settleBefore(turn: Turn): Promise<void> {
-  const open = openReply(turn);
-  if (open === undefined || !hasNewAnswer(turn)) return;
-  await settleBatch(turn, await stepTools(turn, false), { entry: open });
 }
 
 /** Writes down what the turn starts from. A turn that goes on starts from where it was. */

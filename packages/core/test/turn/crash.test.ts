@@ -8,6 +8,10 @@ import { memoryJournal } from '../../src/testing/memory-journal.ts';
 import { type ScriptedReply, scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
 import { runTurn } from '../../src/turn/run-turn.ts';
+import type { Transcript } from '../../src/turn/transcript.ts';
+
+const settlementsOf = ({ entries }: Transcript) =>
+  entries.flatMap((entry) => (entry.kind === 'settled' ? [entry.settlement] : []));
 
 interface Noted extends SessionEvent {
   readonly type: 'noted';
@@ -394,6 +398,25 @@ test('[R48] a call found started whose tool is gone has an unknown outcome', asy
     { status: 'error', code: 'unknown_outcome' },
   ]);
   expect(keys).toHaveLength(1);
+});
+
+test('[R48] [R57] calls without an end are settled when a new turn takes the place of theirs, and none of them runs', async () => {
+  const { send, keys } = sender(false);
+  const journal = crashingJournal(4);
+  const calls = ['a', 'b'].map((text) => ({ toolName: 'send', input: { text } }));
+  const first = runTurn({ model: scriptedModel([calls]), prompt: 'go', tools: { send }, journal });
+  await expect(first).rejects.toThrow(ProcessKilled);
+  const { transcript } = journal.kept.restore();
+  const model = scriptedModel(['end']);
+  const tools = { send };
+  const result = await runTurn({ model, transcript, prompt: 'Something else.', tools, journal: journal.kept });
+  expect(keys).toHaveLength(1);
+  expect(settlementsOf(result.transcript)).toMatchObject([
+    { input: { text: 'a' }, outcome: { status: 'error', code: 'unknown_outcome' } },
+    { input: { text: 'b' }, outcome: { status: 'cancelled', reason: 'a new turn began before it had ended' } },
+  ]);
+  expect(result.settlements).toEqual([]);
+  expect(journal.kept.restore().transcript.entries).toEqual(result.transcript.entries);
 });
 
 test('[R48] a call found started stays in doubt when the turn that goes on is aborted', async () => {
