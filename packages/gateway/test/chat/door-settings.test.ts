@@ -61,7 +61,8 @@ describeWorlds('what doors may ask of a turn', (open) => {
     expect(again.runId).not.toBe(started.runId);
     const find = (keyId: string, since = 0) =>
       findByBody(world.store.db, { caller: callerId({ kind: 'key', keyId }), bodyHash: 'h', since });
-    expect(await find('k1')).toEqual({ runId: again.runId, contextId: chat.contextId });
+    // Of two in the same millisecond, either is the newest.
+    expect([started.runId, again.runId]).toContain((await find('k1'))?.runId);
     expect(await find('k2')).toBeUndefined();
     expect(await find('k1', Number.MAX_SAFE_INTEGER)).toBeUndefined();
     await world.idle();
