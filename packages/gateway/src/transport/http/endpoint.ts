@@ -8,6 +8,8 @@ import type { Caller } from '../caller.ts';
 export interface Endpoint {
   readonly method: Method;
   readonly path: string;
+  /** The same operation at another path. The document shows the first alone. */
+  readonly alias: string | undefined;
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
@@ -18,6 +20,8 @@ export interface Endpoint {
   readonly answer: z.ZodType | MediaType;
   /** Of a stream: what the data of each event is. */
   readonly events: z.ZodType | undefined;
+  /** With `Accept: text/event-stream` it answers with a stream of events. */
+  readonly isStreamable: boolean;
   /** What it may refuse with beyond what every operation may. */
   readonly refusals: readonly ApiStatus[];
   /** Without it nothing is asked of the store, and nobody has to say who they are. */
@@ -40,6 +44,7 @@ export type Access = 'anyone' | 'entity' | 'key' | 'admin';
 
 interface Input<P, Q, B> {
   readonly caller: Caller;
+  readonly headers: Headers;
   readonly params: P;
   readonly query: Q;
   readonly body: B;
@@ -51,11 +56,14 @@ export interface Exchange {
   readonly caller: Caller;
   /** Cuts the connection, where there is one. */
   readonly disconnect: (() => void) | undefined;
+  /** Says that the answer is a stream, which ends when the gateway stops. */
+  readonly markEventStream: (() => void) | undefined;
 }
 
 interface Definition<Path extends string, Q, B, A> {
   readonly method: Method;
   readonly path: Path;
+  readonly alias?: string;
   /** A few words in the imperative, without a full stop: "Get a space". */
   readonly summary: string;
   /** What the summary leaves out. */
@@ -67,6 +75,7 @@ interface Definition<Path extends string, Q, B, A> {
   readonly status?: 200 | 201;
   readonly answer: z.ZodType | MediaType;
   readonly events?: z.ZodType;
+  readonly isStreamable?: boolean;
   readonly refusals?: readonly ApiStatus[];
   /** Runs in one transaction, perhaps more than once: no effects but through it. */
   readonly handle?: (input: Input<PathParams<Path>, Q, B>, tx: Tx, services: Services) => Promise<A>;
@@ -82,6 +91,6 @@ type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${i
 export function endpoint<const Path extends string, Q = undefined, B = undefined, A = unknown>(
   definition: Definition<Path, Q, B, A>,
 ): Endpoint {
-  const { query, body, status = 200, events, refusals = [], handle, respond } = definition;
-  return { ...definition, query, body, status, events, refusals, handle, respond } as Endpoint;
+  const { alias, query, body, status = 200, events, refusals = [], isStreamable = false, handle, respond } = definition;
+  return { ...definition, alias, query, body, status, events, refusals, isStreamable, handle, respond } as Endpoint;
 }

@@ -84,9 +84,11 @@ function operation(one: Endpoint, toSchema: ToSchema): Schema {
 }
 
 /** OpenAPI 3.1 has no word for the items of a stream: the schema is that of the data of each event. */
-function contentOf({ answer, events }: Endpoint, toSchema: ToSchema): Schema {
-  if (typeof answer !== 'string') return { 'application/json': { schema: toSchema(answer, 'output') } };
-  return { [answer]: { schema: events === undefined ? { type: 'string' } : toSchema(events, 'output') } };
+function contentOf({ answer, events, isStreamable }: Endpoint, toSchema: ToSchema): Schema {
+  const stream = { schema: events === undefined ? { type: 'string' } : toSchema(events, 'output') };
+  if (typeof answer === 'string') return { [answer]: stream };
+  const json = { 'application/json': { schema: toSchema(answer, 'output') } };
+  return isStreamable ? { ...json, 'text/event-stream': stream } : json;
 }
 
 function requestBody(body: z.ZodType, toSchema: ToSchema): Schema {
@@ -170,6 +172,7 @@ const REASONS: Readonly<Record<number, string>> = {
   422: 'A value is invalid. `details` says which.',
   429: 'A limit is reached. Try again later.',
   500: 'A bug in the gateway. The log has the details under the request id.',
+  502: 'The model could not be asked, or the agent cannot work.',
   503: 'The gateway is stopping or cannot reach its database. Try again.',
 };
 

@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { findAnswer } from '../../../domain/contexts/run-answer.ts';
 import { getCall } from '../../../domain/runs/call-details.ts';
 import { requestCancel } from '../../../domain/runs/request-cancel.ts';
 import { getRunCall } from '../../../domain/runs/run-call.ts';
 import { getRunDetails, listCountedRuns } from '../../../domain/runs/run-details.ts';
 import { runTranscript } from '../../../domain/runs/run-transcript.ts';
+import { chatAnswerSchema, toChatAnswer } from '../chat-answer.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, numberInQuery, pageFields, pageOf } from '../fields.ts';
 import { callSchema, runCallSchema, runEntrySchema, runSchema, runStatusSchema } from '../schemas/run.ts';
@@ -41,7 +43,12 @@ export const runEndpoints: readonly Endpoint[] = [
     summary: 'Get a run',
     access: 'key',
     answer: runSchema,
-    handle: ({ params }, tx) => getRunDetails(tx.db, params.id),
+    async handle({ params }, tx) {
+      const run = await getRunDetails(tx.db, params.id);
+      // Runs of agents' own threads answer nobody.
+      const answer = run.threadId === run.agentId ? undefined : await findAnswer(tx.db, run.id);
+      return answer === undefined ? run : { ...run, result: toChatAnswer(answer) };
+    },
   }),
   endpoint({
     method: 'get',

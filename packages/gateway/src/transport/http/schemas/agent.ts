@@ -66,7 +66,7 @@ export const inboxItemSchema: z.ZodType = z
   .strictObject({
     eventId: z.string(),
     agentId: z.string(),
-    type: z.enum(['space_message', 'tool_result', 'plan', 'service']),
+    type: z.enum(['space_message', 'tool_result', 'plan', 'service', 'chat']),
     status: inboxStatusSchema,
     priority: z.int(),
     attempts: z.int(),

@@ -8,6 +8,7 @@ const toolResultOutcome = z.union([
   z.strictObject({ status: z.literal('expired') }),
   z.strictObject({ status: z.literal('approved'), input: z.unknown().optional() }),
   z.strictObject({ status: z.literal('denied'), reason: z.string() }),
+  z.strictObject({ status: z.literal('answered'), round: z.int() }),
 ]);
 
 /** What wakes an agent, as its inbox holds it. */
@@ -48,6 +49,13 @@ export const inboxEventSchema: z.ZodType = z
       source: z.string(),
       name: z.string(),
       data: z.unknown().optional(),
+    }),
+    z.strictObject({
+      type: z.literal('chat'),
+      runId: z.string(),
+      messages: z.array(z.looseObject({ role: z.string() })),
+      isAnswer: z.literal(true).optional(),
+      settings: z.looseObject({}),
     }),
   ])
   .meta({ id: 'InboxEvent', description: 'What wakes an agent.' });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { chatAnswerSchema } from '../chat-answer.ts';
 import { messageSchema } from './message.ts';
 import { outcomeSchema } from './outcome.ts';
 import { pendingCallSchema } from './pending-call.ts';
@@ -19,9 +20,16 @@ export const runSchema: z.ZodObject = z
     agentId: z.string(),
     threadId: z.string(),
     cycle: z.int(),
-    status: runStatusSchema,
+    status: z
+      .enum([...runStatusSchema.options, 'queued'])
+      .meta({ description: '`queued`: it waits for the request of its context before it.' }),
     trigger: z
-      .array(z.strictObject({ eventId: z.string(), type: z.enum(['space_message', 'tool_result', 'plan', 'service']) }))
+      .array(
+        z.strictObject({
+          eventId: z.string(),
+          type: z.enum(['space_message', 'tool_result', 'plan', 'service', 'chat']),
+        }),
+      )
       .meta({ description: 'The events that woke the agent.' }),
     stop: stopSchema.optional(),
     usage: usageSchema.optional(),
@@ -52,6 +60,7 @@ export const runSchema: z.ZodObject = z
       .meta({ description: 'How many of its calls ended how.' }),
     model: z.string().optional().meta({ description: 'That of its last reply. Absent in lists.' }),
     response: z.string().optional().meta({ description: 'What the run came to. Absent in lists.' }),
+    result: chatAnswerSchema.optional().meta({ description: 'What the chat endpoints answered, or would have.' }),
     cancelRequestedAt: z.int().optional(),
     createdAt: z.int(),
     endedAt: z.int().optional(),
