@@ -132,7 +132,7 @@ async function openStream(
       ...(greeting === undefined ? {} : { greeting }),
       ...(disconnect === undefined ? {} : { disconnect }),
     });
-    return new Response(body, { headers: HEADERS });
+    return new Response(body, { headers: { ...HEADERS, 'last-event-id': String(reader.position) } });
   } catch (error) {
     reader?.close();
     access.close();
