@@ -745,6 +745,55 @@ export type RunEvent = {
   readonly outcome: Outcome;
 } | {
   readonly seq: number;
+  readonly type: "step.start";
+  readonly at: number;
+  readonly step: number;
+  readonly attempt: number;
+} | {
+  readonly seq: number;
+  readonly type: "text.delta" | "reasoning.delta";
+  readonly at: number;
+  readonly step: number;
+  readonly delta: string;
+} | {
+  readonly seq: number;
+  readonly type: "tool-input-start";
+  readonly at: number;
+  readonly callId: string;
+  readonly toolName: string;
+} | {
+  readonly seq: number;
+  readonly type: "tool-input-delta";
+  readonly at: number;
+  readonly callId: string;
+  readonly delta: string;
+} | {
+  readonly seq: number;
+  readonly type: "tool-call.start";
+  readonly at: number;
+  readonly callId: string;
+  readonly toolName: string;
+  readonly input?: unknown | undefined;
+} | {
+  readonly seq: number;
+  readonly type: "tool-call.progress";
+  readonly at: number;
+  readonly callId: string;
+  readonly value?: unknown | undefined;
+} | {
+  readonly seq: number;
+  readonly type: "nudge";
+  readonly at: number;
+  readonly step: number;
+  readonly text: string;
+} | {
+  readonly seq: number;
+  readonly type: "step.end";
+  readonly at: number;
+  readonly step: number;
+  readonly usage: Usage;
+} | {
+  readonly seq: number;
   readonly type: "run.cancelling";
   readonly at: number;
   readonly runId: string;
