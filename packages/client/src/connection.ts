@@ -136,7 +136,10 @@ function fill(template: string, params: Readonly<Record<string, string>>): strin
   return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 }
 
-export function urlOf({ url = globalThis.location?.origin }: ClientOptions, path: string, query: object = {}): string {
+/** What there is of a page, where there is one. */
+const page = globalThis as { readonly location?: { readonly origin: string } };
+
+function urlOf({ url = page.location?.origin }: ClientOptions, path: string, query: object = {}): string {
   const target = new URL(path, url);
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) target.searchParams.set(name, String(value));

@@ -37,7 +37,7 @@ export function usePending({ show = 'waiting', everyMs = 5_000 }: PendingOptions
     };
     void load();
     const timer = setInterval(() => {
-      if (globalThis.document?.hidden !== true) void load();
+      if (page.document?.hidden !== true) void load();
     }, everyMs);
     return () => {
       abort.abort();
@@ -54,6 +54,9 @@ export function usePending({ show = 'waiting', everyMs = 5_000 }: PendingOptions
   );
   return { calls, error, answer };
 }
+
+/** What there is of a page, where there is one. */
+const page = globalThis as { readonly document?: { readonly hidden: boolean } };
 
 const STATUS = { waiting: 'pending', answered: 'resolved', expired: 'expired' } as const;
 
