@@ -19,7 +19,7 @@ export interface ClientOptions {
   readonly silenceMs?: number;
 }
 
-export type OperationName = keyof Operations & string;
+type OperationName = keyof Operations & string;
 
 /** What every request may be given. */
 export interface RequestOptions {
