@@ -6,7 +6,7 @@ import type { Page } from '../entities/page.ts';
 import { getRun, listRuns, type Run, type RunFilter } from './run.ts';
 
 /** How many calls of a run ended how. `running` ones have not ended. */
-export type CallCounts = Readonly<Record<CallState, number>>;
+type CallCounts = Readonly<Record<CallState, number>>;
 
 const STATES = ['ok', 'error', 'cancelled', 'skipped', 'pending', 'running'] as const;
 type CallState = (typeof STATES)[number];

@@ -149,7 +149,7 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'D
 const CORS = {
   allowMethods: ['GET', 'POST', 'PATCH', 'DELETE'],
   allowHeaders: ['authorization', 'content-type', 'last-event-id', 'idempotency-key'],
-  exposeHeaders: ['x-request-id', 'retry-after'],
+  exposeHeaders: ['x-request-id', 'retry-after', 'last-event-id'],
   maxAge: 600,
 };
 

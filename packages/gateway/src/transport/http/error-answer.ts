@@ -22,7 +22,13 @@ export const errorBodySchema: z.ZodType<ErrorBody> = z
 export function errorAnswer(error: unknown, { requestId, logger }: { requestId: string; logger: Logger }): Response {
   if (error instanceof ApiError) return errorResponse(error);
   if (error instanceof StoreUnavailable)
-    return errorResponse(new ApiError(503, error.code, error.message, { retryAfter: 2 }));
+    return errorResponse(
+      new ApiError(503, error.code, error.message, {
+        retryAfter: 2,
+        // Clients repeat what was refused, but not what may have been done.
+        ...(error.inDoubt ? { details: { inDoubt: true } } : {}),
+      }),
+    );
   logger.error('A request failed.', { requestId, error });
   const message = `Internal error. The log has the details under request ${requestId}.`;
   return Response.json({ error: { code: 'internal', message, details: { requestId } } }, { status: 500 });

@@ -58,7 +58,7 @@ export async function openStream(
       ...(disconnect === undefined ? {} : { disconnect }),
     });
     markEventStream?.();
-    return new Response(body, { headers: STREAM_HEADERS });
+    return new Response(body, { headers: { ...STREAM_HEADERS, 'last-event-id': String(reader.position) } });
   } catch (error) {
     reader?.close();
     access.close();

@@ -1,0 +1,147 @@
+import { type Auth, type Credentials, toCredentials } from './auth.ts';
+import { type Backoff, backoffMs, pause } from './backoff.ts';
+import { ClientError, toClientError } from './client-error.ts';
+import type { Operations } from './wire.generated.ts';
+
+export interface ClientOptions {
+  /** Where the gateway is, e.g. `http://127.0.0.1:4100`. Default: the origin of the page. */
+  readonly url?: string;
+  readonly auth: Auth;
+  /** Default: the global one. */
+  readonly fetch?: typeof fetch;
+  /** How long to wait before a request is repeated or a stream opened again. */
+  readonly backoff?: Backoff;
+  /** How often a request is sent at most, if it is safe to repeat. Default 5. */
+  readonly attempts?: number;
+  /** How long one try may take, in milliseconds. Default 30,000. Streams have no limit. */
+  readonly timeoutMs?: number;
+  /** After how much silence a stream is taken for dead, in milliseconds. Default 40,000: the gateway says something every 15 s. */
+  readonly silenceMs?: number;
+}
+
+type OperationName = keyof Operations & string;
+
+/** What every request may be given. */
+export interface RequestOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Sent<O extends OperationName> extends RequestOptions {
+  readonly params?: Operations[O]['params'];
+  readonly query?: Operations[O]['query'] | undefined;
+  readonly body?: Operations[O]['body'];
+  /** True if sending it again does nothing twice. Default: of GET. */
+  readonly isRepeatable?: boolean;
+}
+
+/** Sends requests to one gateway. */
+export interface Connection {
+  readonly options: ClientOptions;
+  call<O extends OperationName>(operation: O, sent?: Sent<O>): Promise<Operations[O]['answer']>;
+  /** Opens a stream. It is not repeated here: whoever reads it knows where to go on. */
+  open(path: string, options: { lastEventId: string | undefined; signal: AbortSignal }): Promise<Response>;
+}
+
+export function connect(options: ClientOptions): Connection {
+  const credentials = toCredentials(options.auth);
+  return {
+    options,
+    call: (operation, sent = {}) => call({ options, credentials }, operation, sent),
+    open: (path, { lastEventId, signal }) =>
+      fetchOnce({ options, credentials }, urlOf(options, path), {
+        signal,
+        headers: {
+          accept: 'text/event-stream',
+          ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+        },
+      }),
+  };
+}
+
+interface Access {
+  readonly options: ClientOptions;
+  readonly credentials: Credentials;
+}
+
+async function call<O extends OperationName>(
+  access: Access,
+  operation: O,
+  { params, query, body, signal, isRepeatable = operation.startsWith('GET ') }: Sent<O>,
+): Promise<Operations[O]['answer']> {
+  const { attempts = 5, backoff, timeoutMs = 30_000 } = access.options;
+  const [method = '', template = ''] = operation.split(' ');
+  const url = urlOf(access.options, fill(template, params ?? {}), query);
+  const init = {
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  };
+  for (let attempt = 1; ; attempt++) {
+    const limit = AbortSignal.timeout(timeoutMs);
+    try {
+      const both = signal === undefined ? limit : AbortSignal.any([signal, limit]);
+      return (await (await fetchOnce(access, url, { ...init, signal: both })).json()) as Operations[O]['answer'];
+    } catch (error) {
+      signal?.throwIfAborted();
+      const failure = asClientError(error);
+      if (attempt >= attempts || !(isRepeatable ? mayPass(failure) : wasRefused(failure))) throw failure;
+      await pause(failure.retryAfterMs ?? backoffMs(attempt, backoff), signal);
+      signal?.throwIfAborted();
+    }
+  }
+}
+
+/** One try. A refused token is renewed first: a request that was refused for it did nothing. */
+async function fetchOnce({ options, credentials }: Access, url: string, init: RequestInit): Promise<Response> {
+  for (let isRenewed = false; ; isRenewed = true) {
+    const headers = { ...init.headers, ...(await credentials.headers()) };
+    const response = await (options.fetch ?? fetch)(url, {
+      ...init,
+      headers,
+      ...(options.auth === 'session' ? { credentials: 'same-origin' as const } : {}),
+    }).catch((cause: unknown) => {
+      throw init.signal?.aborted === true ? cause : unreachable(url, cause);
+    });
+    if (response.ok) return response;
+    if (response.status !== 401 || isRenewed || !credentials.renew()) throw await toClientError(response);
+    await response.body?.cancel();
+  }
+}
+
+/** Whether trying again may help. */
+export function mayPass({ code, status }: ClientError): boolean {
+  return code === 'unreachable' ? status === undefined || status >= 500 : TEMPORARY.has(status ?? 0);
+}
+
+const TEMPORARY: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+
+/** Whether the gateway itself says that it did nothing, and asks to come back. */
+function wasRefused({ code, status, details }: ClientError): boolean {
+  if (code === 'unreachable') return false;
+  return status === 429 || (status === 503 && (details as { inDoubt?: unknown } | undefined)?.inDoubt !== true);
+}
+
+export function asClientError(error: unknown): ClientError {
+  if (error instanceof ClientError) return error;
+  const { name, message } = error as Error;
+  return new ClientError('unreachable', name === 'TimeoutError' ? 'The gateway did not answer in time.' : message, {
+    cause: error,
+  });
+}
+
+function unreachable(url: string, cause: unknown): ClientError {
+  return new ClientError('unreachable', `The gateway at ${new URL(url).origin} does not answer.`, { cause });
+}
+
+function fill(template: string, params: Readonly<Record<string, string>>): string {
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+}
+
+/** What there is of a page, where there is one. */
+const page = globalThis as { readonly location?: { readonly origin: string } };
+
+function urlOf({ url = page.location?.origin }: ClientOptions, path: string, query: object = {}): string {
+  const target = new URL(path, url);
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) target.searchParams.set(name, String(value));
+  return target.href;
+}

@@ -1,0 +1,39 @@
+import { type ClientOptions, connect } from './connection.ts';
+import { type Agents, agents } from './resources/agents.ts';
+import { type Entities, entities } from './resources/entities.ts';
+import { type Jobs, jobs } from './resources/jobs.ts';
+import { type Keys, keys } from './resources/keys.ts';
+import { type Pending, pending } from './resources/pending.ts';
+import { type Runs, runs } from './resources/runs.ts';
+import { type Spaces, spaces } from './resources/spaces.ts';
+import { type Tools, tools } from './resources/tools.ts';
+
+/** A gateway, as a program uses it: one group for each resource. */
+export interface Client {
+  readonly agents: Agents;
+  readonly entities: Entities;
+  readonly jobs: Jobs;
+  readonly keys: Keys;
+  readonly pending: Pending;
+  readonly runs: Runs;
+  readonly spaces: Spaces;
+  readonly tools: Tools;
+}
+
+/**
+ * A client of one gateway. It repeats by itself what is safe to repeat: reading, a message, an event and an answer (all of which
+ * have an id that counts once), and whatever the gateway refused with the request to come back.
+ */
+export function createClient(options: ClientOptions): Client {
+  const connection = connect(options);
+  return {
+    agents: agents(connection),
+    entities: entities(connection),
+    jobs: jobs(connection),
+    keys: keys(connection),
+    pending: pending(connection),
+    runs: runs(connection),
+    spaces: spaces(connection),
+    tools: tools(connection),
+  };
+}

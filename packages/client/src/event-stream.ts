@@ -1,0 +1,97 @@
+import { createParser } from 'eventsource-parser';
+import { backoffMs, pause } from './backoff.ts';
+import { asClientError, type Connection, mayPass } from './connection.ts';
+
+export interface StreamOptions {
+  /** The `seq` of the last event that is known. Default: events from now on; 0: from the oldest that is stored. */
+  readonly after?: number | undefined;
+  /** Ends the stream. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told of every change. */
+  readonly onConnection?: ((state: ConnectionState) => void) | undefined;
+}
+
+/** `live`: connected. `connecting`: for the first time. `waiting`: the connection was lost and is opened again. */
+export type ConnectionState = 'connecting' | 'live' | 'waiting';
+
+/** What all events of streams have. Those that are no part of the stream (a job that waits already) have no number. */
+interface Numbered {
+  readonly type: string;
+  readonly seq?: number | undefined;
+}
+
+/**
+ * The events of a stream, each once and in order, over as many connections as it takes. It ends with its signal, and throws what
+ * waiting does not cure: no access, no such space. After a `reset` event, load the state again: what was missed is gone.
+ */
+export async function* followStream<E extends Numbered>(
+  connection: Connection,
+  path: string,
+  { after, signal, onConnection }: StreamOptions = {},
+): AsyncGenerator<E, void, undefined> {
+  let last = after;
+  onConnection?.('connecting');
+  for (let failures = 1; ; failures++) {
+    const cut = new AbortController();
+    const end = (): void => cut.abort();
+    signal?.addEventListener('abort', end);
+    let waitMs: number | undefined;
+    try {
+      signal?.throwIfAborted();
+      const response = await connection.open(path, { lastEventId: last?.toString(), signal: cut.signal });
+      last ??= startOf(response);
+      onConnection?.('live');
+      for await (const event of readEvents<E>(response, { cut, silenceMs: connection.options.silenceMs })) {
+        failures = 1;
+        const { seq } = event;
+        // A proxy may repeat what it had sent, and a gateway that has never seen us starts where we say.
+        if (seq !== undefined && event.type !== 'reset' && last !== undefined && seq <= last) continue;
+        yield event;
+        last = seq ?? last;
+      }
+    } catch (error) {
+      if (signal?.aborted === true) return;
+      const failure = asClientError(error);
+      if (!mayPass(failure)) throw failure;
+      waitMs = failure.retryAfterMs;
+    } finally {
+      signal?.removeEventListener('abort', end);
+      // Also where the reader of the events left.
+      cut.abort();
+    }
+    onConnection?.('waiting');
+    await pause(waitMs ?? backoffMs(failures, connection.options.backoff), signal);
+    if (signal?.aborted === true) return;
+  }
+}
+
+/** Where the stream began: who is cut off before the first event goes on from there. */
+function startOf({ headers }: Response): number | undefined {
+  const id = headers.get('last-event-id');
+  return id === null ? undefined : Number(id);
+}
+
+interface Reading {
+  readonly cut: AbortController;
+  readonly silenceMs?: number | undefined;
+}
+
+/** The events of one response. However its bytes are cut, they are the same. It reads on when it is asked for more. */
+export async function* readEvents<E>(
+  { body }: Pick<Response, 'body'>,
+  { cut, silenceMs = 40_000 }: Reading,
+): AsyncGenerator<E, void, undefined> {
+  if (body === null) return;
+  const events: E[] = [];
+  const parser = createParser({ onEvent: ({ data }) => void events.push(JSON.parse(data) as E) });
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  for (;;) {
+    // While nobody asks for more, silence means nothing.
+    const silence = setTimeout(() => cut.abort(new Error('The stream fell silent.')), silenceMs);
+    const { done, value } = await reader.read().finally(() => clearTimeout(silence));
+    if (done) return;
+    parser.feed(decoder.decode(value, { stream: true }));
+    yield* events.splice(0);
+  }
+}

@@ -1,0 +1,58 @@
+export type { Auth } from './auth.ts';
+export type { Backoff } from './backoff.ts';
+export { ClientError } from './client-error.ts';
+export type { ClientOptions, RequestOptions } from './connection.ts';
+export { type Client, createClient } from './create-client.ts';
+export type { ConnectionState, StreamOptions } from './event-stream.ts';
+export type { Agents } from './resources/agents.ts';
+export type { Entities } from './resources/entities.ts';
+export type { Jobs } from './resources/jobs.ts';
+export type { Keys } from './resources/keys.ts';
+export type { AnsweredCall, Pending } from './resources/pending.ts';
+export type { Runs } from './resources/runs.ts';
+export type { Spaces } from './resources/spaces.ts';
+export type { Tools } from './resources/tools.ts';
+export type { Problem, Verdict } from './verdict.ts';
+export type {
+  Agent,
+  AgentConfig,
+  Answer,
+  Answerers,
+  Call,
+  CardCall,
+  ClaimedJob,
+  Consciousness,
+  Display,
+  Entity,
+  Error,
+  Goal,
+  InboxError,
+  InboxEvent,
+  InboxItem,
+  JobEvent,
+  JsonSchema,
+  Key,
+  McpServer,
+  McpTool,
+  Member,
+  Memory,
+  Message,
+  MessagePart,
+  ModelMessage,
+  Operations,
+  Outcome,
+  PendingCall,
+  Plan,
+  ResetEvent,
+  Run,
+  RunCall,
+  RunEntry,
+  RunEvent,
+  Settlement,
+  Space,
+  SpaceEvent,
+  Stop,
+  Tool,
+  TranscriptEntry,
+  Usage,
+} from './wire.generated.ts';

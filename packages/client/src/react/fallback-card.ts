@@ -1,0 +1,109 @@
+import { createElement as h, type ReactElement, useId, useState } from 'react';
+import type { CardProps } from './card.ts';
+
+/** Shows any call, and takes any answer: its name, its input, its state, and what is needed to answer it. */
+export function FallbackCard({ call, state, answer }: CardProps): ReactElement {
+  const { toolName, input, inputText, output } = call;
+  const isSending = state.status === 'sending';
+  const mayAnswer = isSending || state.status === 'waiting' || state.status === 'refused' || state.status === 'unsent';
+  return h(
+    'section',
+    { 'aria-label': toolName, 'data-card': toolName, 'data-status': state.status },
+    h('h4', null, toolName),
+    h('pre', null, input === undefined ? inputText : show(input)),
+    h('p', { role: 'status' }, sentence({ call, state })),
+    output === undefined ? null : h('pre', null, show(output)),
+    // It stays while the answer is sent: what was typed must be there if it is refused.
+    !mayAnswer
+      ? null
+      : h('fieldset', { disabled: isSending }, h(call.kind === 'approval' ? Approval : Result, { answer })),
+  );
+}
+
+type Asking = Pick<CardProps, 'answer'>;
+
+/** Nothing is preselected, and a denial wants a reason: without one, models ask again. */
+function Approval({ answer }: Asking): ReactElement {
+  const [reason, setReason] = useState('');
+  return h(
+    'p',
+    null,
+    h('button', { type: 'button', onClick: () => send(answer({ approve: true })) }, 'Approve'),
+    h('input', {
+      'aria-label': 'Why not',
+      placeholder: 'Why not',
+      value: reason,
+      onChange: ({ target }: { target: { value: string } }) => setReason(target.value),
+    }),
+    h('button', { type: 'button', disabled: reason === '', onClick: () => send(answer({ deny: reason })) }, 'Deny'),
+  );
+}
+
+function Result({ answer }: Asking): ReactElement {
+  const [text, setText] = useState('');
+  const hint = useId();
+  const parsed = parse(text);
+  return h(
+    'p',
+    null,
+    h('textarea', {
+      'aria-label': 'Answer as JSON',
+      'aria-describedby': hint,
+      value: text,
+      onChange: ({ target }: { target: { value: string } }) => setText(target.value),
+    }),
+    h('small', { id: hint }, text === '' || parsed !== undefined ? 'JSON' : 'This is not JSON yet.'),
+    h(
+      'button',
+      {
+        type: 'button',
+        disabled: parsed === undefined,
+        onClick: () => parsed !== undefined && send(answer({ result: parsed.value })),
+      },
+      'Send',
+    ),
+  );
+}
+
+/** What came of it is in the state of the card. */
+function send(answering: Promise<unknown>): void {
+  answering.catch(() => {});
+}
+
+function parse(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+function show(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+}
+
+function sentence({ call, state }: Pick<CardProps, 'call' | 'state'>): string {
+  switch (state.status) {
+    case 'refused':
+      return state.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ');
+    case 'unsent':
+      return `It was not sent: ${state.error.message}`;
+    case 'lost':
+      return `${state.by.name} answered before you.`;
+    case 'cancelled':
+      return state.reason === '' ? 'Cancelled.' : `Cancelled: ${state.reason}`;
+    default:
+      return call.by === undefined ? WORDS[state.status] : `${WORDS[state.status]} (${call.by.name})`;
+  }
+}
+
+const WORDS = {
+  writing: 'The agent is writing.',
+  running: 'Running.',
+  waiting: 'Waiting for an answer.',
+  sending: 'Sending.',
+  answered: 'Answered.',
+  complete: 'Done.',
+  error: 'Failed.',
+  expired: 'Expired: nobody answered in time.',
+} as const;

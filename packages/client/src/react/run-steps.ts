@@ -1,0 +1,44 @@
+import type { Outcome, RunEntry, Usage } from '../wire.generated.ts';
+
+/** One reply of the model, and the calls that it asked for, in their order. */
+export interface RunStep {
+  readonly step: number;
+  readonly text: string;
+  readonly usage: Usage;
+  readonly model: string | undefined;
+  /** When the model was asked and when it had answered, in milliseconds since the epoch. */
+  readonly startedAt: number | undefined;
+  readonly endedAt: number | undefined;
+  readonly calls: readonly StepCall[];
+}
+
+interface StepCall {
+  readonly callId: string;
+  readonly toolName: string;
+  /** As the model wrote it. */
+  readonly input: string;
+  /** Undefined while the call runs. */
+  readonly outcome: Outcome | undefined;
+  readonly startedAt: number | undefined;
+  readonly endedAt: number | undefined;
+}
+
+/** The transcript of a run as steps. What is neither a reply nor the end of a call is left out. */
+export function toSteps(entries: readonly RunEntry[]): readonly RunStep[] {
+  const settlements = new Map(
+    entries.flatMap(({ entry }) =>
+      entry.kind === 'settled' || entry.kind === 'pending'
+        ? [[entry.settlement.callId, entry.settlement] as const]
+        : [],
+    ),
+  );
+  return entries.flatMap(({ entry }) => {
+    if (entry.kind !== 'reply') return [];
+    const calls = entry.calls.map(({ callId, toolName, input }) => {
+      const { outcome, startedAt, endedAt } = settlements.get(callId) ?? {};
+      return { callId, toolName, input, outcome, startedAt, endedAt };
+    });
+    const { step, text, usage, model, startedAt, endedAt } = entry;
+    return [{ step, text, usage, model, startedAt, endedAt, calls }];
+  });
+}

@@ -1,0 +1,65 @@
+import { useCallback, useEffect, useState } from 'react';
+import type { Verdict } from '../verdict.ts';
+import type { Answer, PendingCall } from '../wire.generated.ts';
+import { useLastcall } from './provider.ts';
+
+export interface PendingOptions {
+  /** Default `waiting`. */
+  readonly show?: 'waiting' | 'answered' | 'expired';
+  /** How often it is asked for while the page is visible, in milliseconds. Default 5,000. */
+  readonly everyMs?: number;
+}
+
+export interface UsedPending {
+  /** Undefined until they are loaded. Those with the least time left come first. */
+  readonly calls: readonly PendingCall[] | undefined;
+  readonly error: Error | undefined;
+  answer(call: Pick<PendingCall, 'runId' | 'callId'>, answer: Answer): Promise<Verdict>;
+}
+
+/** The calls that wait for whoever the client acts for, across spaces. */
+export function usePending({ show = 'waiting', everyMs = 5_000 }: PendingOptions = {}): UsedPending {
+  const { client } = useLastcall();
+  const [calls, setCalls] = useState<readonly PendingCall[]>();
+  const [error, setError] = useState<Error>();
+  const [asked, setAsked] = useState(0);
+  useEffect(() => {
+    const abort = new AbortController();
+    const { signal } = abort;
+    const load = async (): Promise<void> => {
+      try {
+        const { items } = await client.pending.list({ status: STATUS[show], limit: 200 }, { signal });
+        setCalls(items.toSorted((one, other) => timeLeft(one) - timeLeft(other)));
+        setError(undefined);
+      } catch (error) {
+        if (!signal.aborted) setError(error as Error);
+      }
+    };
+    void load();
+    const timer = setInterval(() => {
+      if (page.document?.hidden !== true) void load();
+    }, everyMs);
+    return () => {
+      abort.abort();
+      clearInterval(timer);
+    };
+  }, [client, show, everyMs, asked]);
+  const answer = useCallback<UsedPending['answer']>(
+    async (call, given) => {
+      const verdict = await client.pending.answer(call, given);
+      setAsked((count) => count + 1);
+      return verdict;
+    },
+    [client],
+  );
+  return { calls, error, answer };
+}
+
+/** What there is of a page, where there is one. */
+const page = globalThis as { readonly document?: { readonly hidden: boolean } };
+
+const STATUS = { waiting: 'pending', answered: 'resolved', expired: 'expired' } as const;
+
+function timeLeft({ expiresAt = Number.MAX_VALUE }: PendingCall): number {
+  return expiresAt;
+}

@@ -1,0 +1,69 @@
+import type { Connection, RequestOptions } from '../connection.ts';
+import { newId } from '../new-id.ts';
+import type { Operations } from '../wire.generated.ts';
+
+type Ops = Operations;
+type Change = RequestOptions;
+
+/** Agents, their inbox, and what they remember. */
+export interface Agents {
+  list(query?: Ops['GET /api/agents']['query'], options?: RequestOptions): Promise<Ops['GET /api/agents']['answer']>;
+  get(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}']['answer']>;
+  create(agent: Ops['POST /api/agents']['body'], options?: Change): Promise<Ops['POST /api/agents']['answer']>;
+  /** Changes fields of the configuration. With `ifVersion`, only if nobody changed it meanwhile. */
+  update(
+    id: string,
+    change: Ops['PATCH /api/agents/{id}']['body'],
+    options?: Change,
+  ): Promise<Ops['PATCH /api/agents/{id}']['answer']>;
+  delete(id: string, options?: Change): Promise<void>;
+  pause(id: string, options?: Change): Promise<Ops['POST /api/agents/{id}/pause']['answer']>;
+  resume(id: string, options?: Change): Promise<Ops['POST /api/agents/{id}/resume']['answer']>;
+  /** Sends an event, once, however often it has to be sent. */
+  send(
+    id: string,
+    event: Ops['POST /api/agents/{id}/events']['body'],
+    options?: Change,
+  ): Promise<Ops['POST /api/agents/{id}/events']['answer']>;
+  inbox(
+    id: string,
+    query?: Ops['GET /api/agents/{id}/inbox']['query'],
+    options?: RequestOptions,
+  ): Promise<Ops['GET /api/agents/{id}/inbox']['answer']>;
+  /** Tries dead and withheld events again: those named, or all. */
+  redrive(id: string, eventIds?: readonly string[], options?: Change): Promise<readonly string[]>;
+  consciousness(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}/consciousness']['answer']>;
+  goals(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}/goals']['answer']>;
+  memories(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}/memories']['answer']>;
+  plans(id: string, options?: RequestOptions): Promise<Ops['GET /api/agents/{id}/plans']['answer']>;
+}
+
+export function agents({ call }: Connection): Agents {
+  return {
+    list: (query, options) => call('GET /api/agents', { query, ...options }),
+    get: (id, options) => call('GET /api/agents/{id}', { params: { id }, ...options }),
+    create: (body, options) => call('POST /api/agents', { body, ...options }),
+    update: (id, body, options) => call('PATCH /api/agents/{id}', { params: { id }, body, ...options }),
+    async delete(id, options) {
+      await call('DELETE /api/agents/{id}', { params: { id }, ...options });
+    },
+    pause: (id, options) => call('POST /api/agents/{id}/pause', { params: { id }, ...options }),
+    resume: (id, options) => call('POST /api/agents/{id}/resume', { params: { id }, ...options }),
+    send: (id, event, options) =>
+      call('POST /api/agents/{id}/events', {
+        params: { id },
+        body: { eventId: newId(), ...event },
+        isRepeatable: true,
+        ...options,
+      }),
+    inbox: (id, query, options) => call('GET /api/agents/{id}/inbox', { params: { id }, query, ...options }),
+    async redrive(id, eventIds, options) {
+      const body = eventIds === undefined ? undefined : { eventIds };
+      return (await call('POST /api/agents/{id}/inbox/redrive', { params: { id }, body, ...options })).eventIds;
+    },
+    consciousness: (id, options) => call('GET /api/agents/{id}/consciousness', { params: { id }, ...options }),
+    goals: (id, options) => call('GET /api/agents/{id}/goals', { params: { id }, ...options }),
+    memories: (id, options) => call('GET /api/agents/{id}/memories', { params: { id }, ...options }),
+    plans: (id, options) => call('GET /api/agents/{id}/plans', { params: { id }, ...options }),
+  };
+}

@@ -1,0 +1,33 @@
+import type { Connection, RequestOptions } from '../connection.ts';
+import { followStream, type StreamOptions } from '../event-stream.ts';
+import type { Operations, RunEvent } from '../wire.generated.ts';
+
+type Ops = Operations;
+
+/** Runs: the cycles of agents. */
+export interface Runs {
+  list(query?: Ops['GET /api/runs']['query'], options?: RequestOptions): Promise<Ops['GET /api/runs']['answer']>;
+  get(id: string, options?: RequestOptions): Promise<Ops['GET /api/runs/{id}']['answer']>;
+  transcript(
+    id: string,
+    query?: Ops['GET /api/runs/{id}/transcript']['query'],
+    options?: RequestOptions,
+  ): Promise<Ops['GET /api/runs/{id}/transcript']['answer']>;
+  /** A call by its id, whichever run it belongs to. */
+  call(callId: string, options?: RequestOptions): Promise<Ops['GET /api/calls/{id}']['answer']>;
+  cancel(id: string, options?: RequestOptions): Promise<Ops['POST /api/runs/{id}/cancel']['answer']>;
+  /** Each event of the run once, in order, until the signal is aborted. */
+  stream(id: string, options?: StreamOptions): AsyncIterable<RunEvent>;
+}
+
+export function runs(connection: Connection): Runs {
+  const { call } = connection;
+  return {
+    list: (query, options) => call('GET /api/runs', { query, ...options }),
+    get: (id, options) => call('GET /api/runs/{id}', { params: { id }, ...options }),
+    transcript: (id, query, options) => call('GET /api/runs/{id}/transcript', { params: { id }, query, ...options }),
+    call: (id, options) => call('GET /api/calls/{id}', { params: { id }, ...options }),
+    cancel: (id, options) => call('POST /api/runs/{id}/cancel', { params: { id }, ...options }),
+    stream: (id, options) => followStream(connection, `/api/runs/${encodeURIComponent(id)}/stream`, options),
+  };
+}

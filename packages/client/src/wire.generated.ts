@@ -1,0 +1,2067 @@
+// Printed from /openapi.json by `npm run wire` in packages/client. A test compares. Do not edit.
+
+/** An agent. It is also an entity. */
+export type Agent = {
+  readonly id: string;
+  readonly entityId: string;
+  readonly name: string;
+  readonly status: "active" | "paused" | "invalid" | "deleted";
+  readonly config: AgentConfig;
+  readonly configVersion: number;
+  readonly activeSpaceId?: string | undefined;
+  /** Why its last failed run failed. */
+  readonly lastError?: {
+    readonly reason: "error";
+    readonly error: string;
+  } | undefined;
+  /** `file`: the configuration file made it, and sets its configuration back at each start. */
+  readonly source: "file" | "api";
+  readonly running?: {
+    readonly runId: string;
+    readonly since: number;
+  } | undefined;
+  readonly inbox: {
+    /** Events that wait or are being worked on. */
+    readonly pending: number;
+    readonly dead: number;
+    readonly withheld: number;
+  };
+  /** When its next plan is due. */
+  readonly nextPlanAt?: number | undefined;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+};
+
+/** An agent's configuration. */
+export type AgentConfig = {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly model?: string | undefined;
+  readonly instructions: string;
+  readonly tools?: readonly (string | {
+    readonly name: string;
+    readonly description?: string | undefined;
+    readonly inputSchema?: {
+      readonly [name: string]: unknown;
+    } | undefined;
+    readonly outputSchema?: {
+      readonly [name: string]: unknown;
+    } | undefined;
+    readonly executionType: "gateway" | "external" | "space" | "internal";
+    readonly visible?: boolean | undefined;
+    readonly execution?: {
+      readonly [name: string]: unknown;
+    } | undefined;
+    readonly display?: {
+      readonly customUI: string;
+    } | undefined;
+    readonly terminal?: boolean | undefined;
+    readonly effects?: "none" | "session" | "external" | undefined;
+    readonly idempotent?: boolean | undefined;
+    readonly timeoutMs?: number | undefined;
+    readonly approval?: boolean | undefined;
+    readonly keepLatest?: string | undefined;
+    readonly expiresInMs?: number | undefined;
+    readonly answerers?: {
+      readonly entities?: readonly (string)[] | undefined;
+      readonly roles?: readonly (string)[] | undefined;
+    } | undefined;
+    readonly resultSchema?: {
+      readonly [name: string]: unknown;
+    } | undefined;
+    readonly middleware?: readonly ("log" | "repair" | {
+      readonly retry: {
+        readonly attempts: number;
+        readonly backoffMs?: number | undefined;
+      };
+    } | {
+      readonly cache: {
+        readonly ttlMs: number;
+        readonly maxEntries?: number | undefined;
+      };
+    } | {
+      readonly repair: {
+        readonly model?: true | string | undefined;
+      };
+    })[] | undefined;
+  })[] | undefined;
+  readonly mcp?: {
+    readonly servers?: readonly ({
+      readonly name: string;
+      readonly transport: "http" | "stdio";
+      readonly url?: string | undefined;
+      readonly headers?: {
+        readonly [name: string]: string;
+      } | undefined;
+      readonly command?: string | undefined;
+      readonly args?: readonly (string)[] | undefined;
+      readonly env?: {
+        readonly [name: string]: string;
+      } | undefined;
+      readonly allowedTools?: readonly (string)[] | undefined;
+      readonly trusted?: boolean | undefined;
+      readonly timeout?: number | undefined;
+      readonly tools?: {
+        readonly [name: string]: {
+          readonly visible?: boolean | undefined;
+          readonly terminal?: boolean | undefined;
+          readonly effects?: "none" | "session" | "external" | undefined;
+          readonly approval?: boolean | undefined;
+        };
+      } | undefined;
+    })[] | undefined;
+  } | undefined;
+  readonly mcpServers?: readonly ({
+    readonly name: string;
+    readonly transport: "http" | "stdio";
+    readonly url?: string | undefined;
+    readonly headers?: {
+      readonly [name: string]: string;
+    } | undefined;
+    readonly command?: string | undefined;
+    readonly args?: readonly (string)[] | undefined;
+    readonly env?: {
+      readonly [name: string]: string;
+    } | undefined;
+    readonly allowedTools?: readonly (string)[] | undefined;
+    readonly trusted?: boolean | undefined;
+    readonly timeout?: number | undefined;
+    readonly tools?: {
+      readonly [name: string]: {
+        readonly visible?: boolean | undefined;
+        readonly terminal?: boolean | undefined;
+        readonly effects?: "none" | "session" | "external" | undefined;
+        readonly approval?: boolean | undefined;
+      };
+    } | undefined;
+  })[] | undefined;
+  readonly batch?: {
+    readonly onError?: "continue" | "cancel-rest" | undefined;
+    readonly afterTerminal?: "skip" | "run" | undefined;
+    readonly history?: "keep" | "trim" | undefined;
+  } | undefined;
+  readonly terminating?: {
+    readonly toolIds: readonly (string)[];
+    readonly consecutiveNudges?: number | undefined;
+    readonly nudgeMessage?: string | undefined;
+    readonly maxInvocations?: number | undefined;
+  } | undefined;
+  readonly limits?: {
+    readonly maxSteps?: number | undefined;
+    readonly tokensPerCycle?: number | undefined;
+    readonly consciousnessTokens?: number | undefined;
+    readonly cycleTimeoutMs?: number | undefined;
+    readonly eventsPerCycle?: number | undefined;
+    readonly inboxLength?: number | undefined;
+    readonly maxAttempts?: number | undefined;
+    readonly hopLimit?: number | undefined;
+    readonly maxGoals?: number | undefined;
+    readonly maxMemories?: number | undefined;
+    readonly maxPlans?: number | undefined;
+    readonly noteLength?: number | undefined;
+    readonly subAgentDepth?: number | undefined;
+  } | undefined;
+  readonly middleware?: readonly ("log" | "repair" | {
+    readonly retry: {
+      readonly attempts: number;
+      readonly backoffMs?: number | undefined;
+    };
+  } | {
+    readonly cache: {
+      readonly ttlMs: number;
+      readonly maxEntries?: number | undefined;
+    };
+  } | {
+    readonly repair: {
+      readonly model?: true | string | undefined;
+    };
+  })[] | undefined;
+  readonly jobs?: {
+    readonly webhook?: {
+      readonly url: string;
+      readonly signingSecret: string | readonly (string)[];
+    } | undefined;
+  } | undefined;
+};
+
+/** An answer to a call that waits for its result or for approval. */
+export type Answer = {
+  readonly result: unknown;
+} | {
+  readonly error: string;
+} | {
+  readonly approve: true;
+  readonly input?: unknown | undefined;
+} | {
+  readonly deny: string;
+};
+
+/** Who may answer, by id or by role. One match is enough. */
+export type Answerers = {
+  readonly entities?: readonly (string)[] | undefined;
+  readonly roles?: readonly (string)[] | undefined;
+};
+
+/** A call. With a token: only what its card shows. */
+export type Call = {
+  readonly callId: string;
+  readonly runId: string;
+  readonly toolName: string;
+  /** Absent if no space sees the call. */
+  readonly card?: Message | undefined;
+  readonly step?: number | undefined;
+  readonly index?: number | undefined;
+  readonly status?: "planned" | "started" | "settled" | "pending" | undefined;
+  readonly outcome?: Outcome | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly createdAt?: number | undefined;
+  readonly settledAt?: number | undefined;
+  /** Set if it waits or waited for somebody. */
+  readonly pending?: PendingCall | undefined;
+};
+
+/** What a card tells of the call behind it. */
+export type CardCall = {
+  readonly kind: "result" | "approval";
+  readonly display?: Display | undefined;
+  /** Of a result; for an approval, of an edited input. */
+  readonly resultSchema?: JsonSchema | undefined;
+  /** Default: every member of the space. */
+  readonly answerers?: Answerers | undefined;
+  readonly expiresAt?: number | undefined;
+  /** Set if the approver changed the input: what was asked for. */
+  readonly askedInput?: unknown | undefined;
+  readonly decision?: "result" | "error" | "approve" | "deny" | undefined;
+  /** Who answered. */
+  readonly by?: {
+    readonly id: string;
+    readonly name: string;
+  } | undefined;
+  /** When they answered. */
+  readonly at?: number | undefined;
+};
+
+export type ClaimedJob = {
+  readonly claimToken: string;
+  readonly claimedUntil: number;
+  /** 1 for the first worker that claims the job. */
+  readonly attempt: number;
+  readonly callId: string;
+  readonly runId: string;
+  readonly agentId: string;
+  readonly toolName: string;
+  readonly input?: unknown | undefined;
+  readonly resultSchema?: JsonSchema | undefined;
+  readonly expiresAt?: number | undefined;
+};
+
+/** What an agent remembers. */
+export type Consciousness = {
+  readonly messages: readonly (ModelMessage)[];
+  readonly entries: readonly (TranscriptEntry)[];
+  readonly nextSeq: number;
+};
+
+/** How a call wants to be shown, as its tool says. */
+export type Display = {
+  /** The name of the component that shows the call. */
+  readonly customUI?: string | undefined;
+  readonly [name: string]: unknown;
+};
+
+export type Entity = {
+  readonly id: string;
+  readonly kind: "human" | "agent" | "service";
+  readonly externalId?: string | undefined;
+  readonly displayName: string;
+  readonly metadata: {
+    readonly [name: string]: unknown;
+  };
+  readonly createdAt: number;
+  readonly deletedAt?: number | undefined;
+};
+
+export type Error = {
+  readonly error: {
+    /** Stable, for programs to test. docs/errors.md lists all codes. */
+    readonly code: string;
+    /** What was expected, what was sent, and what to do. */
+    readonly message: string;
+    readonly details?: unknown | undefined;
+  };
+};
+
+export type Goal = {
+  readonly key: string;
+  readonly description: string;
+  readonly status: string;
+  readonly priority: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+};
+
+/** Why the last attempt failed, or why the event is dead or withheld. */
+export type InboxError = {
+  readonly reason: "error";
+  readonly error: string;
+} | {
+  readonly code: "agent_deleted" | "hop_limit" | "inbox_full";
+  readonly message: string;
+};
+
+/** What wakes an agent. */
+export type InboxEvent = {
+  readonly type: "space_message";
+  readonly messageId: string;
+  readonly spaceId: string;
+  readonly spaceName: string;
+  readonly from: {
+    readonly entityId: string;
+    readonly name: string;
+    readonly kind: "human" | "agent" | "service";
+  };
+  readonly text: string;
+  readonly replyTo?: string | undefined;
+} | {
+  readonly type: "tool_result";
+  readonly callId: string;
+  readonly toolName: string;
+  readonly input?: unknown | undefined;
+  readonly outcome: {
+    readonly status: "ok";
+    readonly value?: unknown | undefined;
+  } | {
+    readonly status: "error";
+    readonly message: string;
+  } | {
+    readonly status: "expired";
+  } | {
+    readonly status: "approved";
+    readonly input?: unknown | undefined;
+  } | {
+    readonly status: "denied";
+    readonly reason: string;
+  };
+  readonly resolvedBy?: {
+    readonly entityId: string;
+    readonly name: string;
+  } | undefined;
+} | {
+  readonly type: "plan";
+  readonly planId: string;
+  readonly key: string;
+  readonly name: string;
+  readonly instruction: string;
+  readonly dueAt: number;
+  readonly late?: true | undefined;
+} | {
+  readonly type: "service";
+  readonly source: string;
+  readonly name: string;
+  readonly data?: unknown | undefined;
+};
+
+/** An event in an agent's inbox. */
+export type InboxItem = {
+  readonly eventId: string;
+  readonly agentId: string;
+  readonly type: "space_message" | "tool_result" | "plan" | "service";
+  readonly status: "pending" | "claimed" | "done" | "dead" | "withheld";
+  readonly priority: number;
+  readonly attempts: number;
+  readonly event: InboxEvent;
+  readonly availableAt: number;
+  readonly runId?: string | undefined;
+  readonly error?: InboxError | undefined;
+  readonly createdAt: number;
+};
+
+/** An event of the stream of an agent's jobs. */
+export type JobEvent = {
+  readonly seq?: number | undefined;
+  readonly at?: number | undefined;
+  readonly type: "job.available";
+  readonly callId: string;
+  readonly runId: string;
+  readonly agentId: string;
+  readonly toolName: string;
+  /** How often the job was claimed before. */
+  readonly claims: number;
+  readonly expiresAt?: number | undefined;
+} | {
+  readonly seq: number;
+  readonly type: "job.claimed";
+  readonly at: number;
+  readonly callId: string;
+  readonly worker: string;
+  readonly claimedUntil: number;
+} | {
+  readonly seq: number;
+  readonly type: "job.progress";
+  readonly at: number;
+  readonly callId: string;
+  readonly value?: unknown | undefined;
+} | {
+  readonly seq: number;
+  readonly type: "job.ended";
+  readonly at: number;
+  readonly callId: string;
+  readonly status: "pending" | "resolved" | "expired" | "cancelled";
+} | ResetEvent;
+
+/** A JSON Schema. */
+export type JsonSchema = {
+  readonly [name: string]: unknown;
+};
+
+export type Key = {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly ("admin" | "write" | "read")[];
+  readonly prefix: string;
+  readonly createdAt: number;
+  readonly revokedAt?: number | undefined;
+};
+
+export type McpServer = {
+  readonly name: string;
+  readonly transport: "http" | "stdio";
+  readonly status: "connecting" | "up" | "down";
+  readonly problem?: string | undefined;
+  readonly tools: readonly (string)[];
+  /** Tools that changed and wait for approval. */
+  readonly held: readonly (string)[];
+  /** Entries of its list that are left out, and why. */
+  readonly unusable: readonly (string)[];
+};
+
+export type McpTool = {
+  readonly id: string;
+  readonly server: string;
+  readonly name: string;
+  readonly status: "approved" | "held";
+  readonly definition: unknown;
+  readonly approvedAt: number;
+  readonly approvedBy?: string | undefined;
+  readonly held?: {
+    readonly fingerprint: string;
+    readonly definition: unknown;
+    readonly since: number;
+  } | undefined;
+};
+
+export type Member = {
+  readonly spaceId: string;
+  readonly entityId: string;
+  readonly kind: "human" | "agent" | "service";
+  readonly displayName: string;
+  readonly role: string;
+  readonly joinedAt: number;
+};
+
+export type Memory = {
+  readonly key: string;
+  readonly value: unknown;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+};
+
+/** A message in a space, or the card of a tool call. */
+export type Message = {
+  readonly id: string;
+  readonly spaceId: string;
+  readonly seq: number;
+  readonly entityId: string;
+  readonly kind: "text" | "tool";
+  readonly text: string;
+  readonly replyTo?: string | undefined;
+  readonly status: "running" | "complete" | "error" | "requires_action" | "expired" | "cancelled";
+  /** For a card: `toolName`, `input`, and `output` once it has ended. */
+  readonly metadata: {
+    readonly [name: string]: unknown;
+  };
+  readonly runId?: string | undefined;
+  readonly callId?: string | undefined;
+  /** On the card of a call that waits or waited for somebody. */
+  readonly call?: CardCall | undefined;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+};
+
+/** A part of a message. */
+export type MessagePart = {
+  readonly type: string;
+  readonly [name: string]: unknown;
+};
+
+/** A message as the model gets it. */
+export type ModelMessage = {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly content: string | readonly (MessagePart)[];
+  readonly [name: string]: unknown;
+};
+
+/** How a call ended, or that it waits. */
+export type Outcome = {
+  readonly status: "ok";
+  /** Absent if the tool returned nothing. */
+  readonly value?: unknown | undefined;
+  /** What the model reads. */
+  readonly text: string;
+  readonly userText?: string | undefined;
+  readonly content?: readonly ({
+    readonly type: string;
+    readonly [name: string]: unknown;
+  })[] | undefined;
+  /** The output was too large, and what is shown of it is cut. */
+  readonly cut?: {
+    readonly characters: number;
+    readonly kept: boolean;
+  } | undefined;
+  /** What middleware did to the call. */
+  readonly middleware?: {
+    readonly cache?: {
+      readonly storedAt: number;
+    } | undefined;
+    readonly repair?: {
+      readonly by: "rules" | "model";
+    } | undefined;
+    readonly retry?: {
+      readonly attempts: number;
+    } | undefined;
+  } | undefined;
+} | {
+  readonly status: "error";
+  readonly code: string;
+  readonly message: string;
+  /** What the model reads. */
+  readonly text: string;
+  readonly effect?: "none" | "possible" | undefined;
+  /** The output was too large, and what is shown of it is cut. */
+  readonly cut?: {
+    readonly characters: number;
+    readonly kept: boolean;
+  } | undefined;
+  /** What middleware did to the call. */
+  readonly middleware?: {
+    readonly cache?: {
+      readonly storedAt: number;
+    } | undefined;
+    readonly repair?: {
+      readonly by: "rules" | "model";
+    } | undefined;
+    readonly retry?: {
+      readonly attempts: number;
+    } | undefined;
+  } | undefined;
+} | {
+  readonly status: "cancelled" | "skipped";
+  readonly reason: string;
+  /** What the model reads. */
+  readonly text: string;
+  /** The output was too large, and what is shown of it is cut. */
+  readonly cut?: {
+    readonly characters: number;
+    readonly kept: boolean;
+  } | undefined;
+  /** What middleware did to the call. */
+  readonly middleware?: {
+    readonly cache?: {
+      readonly storedAt: number;
+    } | undefined;
+    readonly repair?: {
+      readonly by: "rules" | "model";
+    } | undefined;
+    readonly retry?: {
+      readonly attempts: number;
+    } | undefined;
+  } | undefined;
+} | {
+  readonly status: "pending";
+  readonly kind: "result" | "approval";
+  readonly expiresAt?: number | undefined;
+  readonly onExpiry?: "report" | "fail" | undefined;
+  /** As the tool said it. */
+  readonly display?: unknown | undefined;
+  /** What the model reads. */
+  readonly text: string;
+  /** The output was too large, and what is shown of it is cut. */
+  readonly cut?: {
+    readonly characters: number;
+    readonly kept: boolean;
+  } | undefined;
+  /** What middleware did to the call. */
+  readonly middleware?: {
+    readonly cache?: {
+      readonly storedAt: number;
+    } | undefined;
+    readonly repair?: {
+      readonly by: "rules" | "model";
+    } | undefined;
+    readonly retry?: {
+      readonly attempts: number;
+    } | undefined;
+  } | undefined;
+};
+
+/** A call that waits for somebody outside. */
+export type PendingCall = {
+  readonly callId: string;
+  readonly runId: string;
+  readonly agentId: string;
+  readonly spaceId?: string | undefined;
+  readonly toolName: string;
+  readonly kind: "result" | "approval";
+  readonly input?: unknown | undefined;
+  readonly display?: Display | undefined;
+  readonly answeredBy?: Answerers | undefined;
+  readonly resultSchema?: JsonSchema | undefined;
+  readonly status: "pending" | "resolved" | "expired" | "cancelled";
+  /** The answer that won. */
+  readonly answer?: Answer | undefined;
+  readonly resolvedBy?: string | undefined;
+  readonly resolvedByName?: string | undefined;
+  /** Answers that came after its end. */
+  readonly lateAnswers?: readonly ({
+    readonly answer: Answer;
+    readonly by: string;
+    readonly at: number;
+  })[] | undefined;
+  readonly expiresAt?: number | undefined;
+  readonly createdAt: number;
+  readonly resolvedAt?: number | undefined;
+  /** Present if workers may claim the call. */
+  readonly job?: {
+    readonly claims: number;
+    readonly worker?: string | undefined;
+    readonly claimedUntil?: number | undefined;
+  } | undefined;
+};
+
+export type Plan = {
+  readonly id: string;
+  readonly key: string;
+  readonly name: string;
+  readonly instruction: string;
+  /** Set for a recurring plan, together with `timeZone`. */
+  readonly cron?: string | undefined;
+  readonly timeZone?: string | undefined;
+  /** Set for a plan that is due once. */
+  readonly at?: number | undefined;
+  readonly misfire: "once" | "skip";
+  /** When it is due next. Absent once the plan will not be due again. */
+  readonly nextAt?: number | undefined;
+  readonly lastAt?: number | undefined;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+};
+
+/** Events were missed that are no longer stored. Load the state again. */
+export type ResetEvent = {
+  readonly seq: number;
+  readonly type: "reset";
+};
+
+/** One cycle of an agent. */
+export type Run = {
+  readonly id: string;
+  readonly agentId: string;
+  readonly threadId: string;
+  readonly cycle: number;
+  readonly status: "running" | "completed" | "failed" | "cancelled";
+  /** The events that woke the agent. */
+  readonly trigger: readonly ({
+    readonly eventId: string;
+    readonly type: "space_message" | "tool_result" | "plan" | "service";
+  })[];
+  readonly stop?: Stop | undefined;
+  readonly usage?: Usage | undefined;
+  readonly configVersion: number;
+  /** How often its events have been tried, with this time. */
+  readonly attempt: number;
+  /** The run that tried them before. */
+  readonly retryOf?: string | undefined;
+  /** When another worker continued it, oldest first. */
+  readonly takeovers?: readonly ({
+    readonly at: number;
+    readonly afterSeq: number;
+    readonly from?: string | undefined;
+    readonly to?: string | undefined;
+    readonly silentMs: number;
+  })[] | undefined;
+  /** How many of its calls ended how. */
+  readonly counts: {
+    readonly ok: number;
+    readonly error: number;
+    readonly cancelled: number;
+    readonly skipped: number;
+    readonly pending: number;
+    readonly running: number;
+  };
+  /** That of its last reply. Absent in lists. */
+  readonly model?: string | undefined;
+  /** What the run came to. Absent in lists. */
+  readonly response?: string | undefined;
+  readonly cancelRequestedAt?: number | undefined;
+  readonly createdAt: number;
+  readonly endedAt?: number | undefined;
+};
+
+/** A call of a run, with its whole output. */
+export type RunCall = {
+  readonly callId: string;
+  readonly runId: string;
+  readonly toolName: string;
+  readonly status: "planned" | "started" | "settled" | "pending";
+  /** Absent while the call runs. */
+  readonly outcome?: Outcome | undefined;
+  readonly createdAt: number;
+  readonly settledAt?: number | undefined;
+};
+
+/** An entry of the transcript of a run. */
+export type RunEntry = {
+  /** The number within the thread, across its runs. */
+  readonly seq: number;
+  readonly kind: string;
+  readonly at: number;
+  readonly entry: TranscriptEntry;
+};
+
+/** An event of a run's stream. */
+export type RunEvent = {
+  readonly seq: number;
+  readonly type: "run.start";
+  readonly at: number;
+  readonly runId: string;
+  readonly agentId: string;
+} | {
+  readonly seq: number;
+  readonly type: "tool-call.complete" | "tool-call.error" | "tool-call.cancelled" | "tool-call.skipped" | "tool-call.pending";
+  readonly at: number;
+  readonly callId: string;
+  readonly toolName: string;
+  readonly input?: unknown | undefined;
+  readonly outcome: Outcome;
+} | {
+  readonly seq: number;
+  readonly type: "step.start";
+  readonly at: number;
+  readonly step: number;
+  readonly attempt: number;
+} | {
+  readonly seq: number;
+  readonly type: "text.delta" | "reasoning.delta";
+  readonly at: number;
+  readonly step: number;
+  readonly delta: string;
+} | {
+  readonly seq: number;
+  readonly type: "tool-input-start";
+  readonly at: number;
+  readonly callId: string;
+  readonly toolName: string;
+} | {
+  readonly seq: number;
+  readonly type: "tool-input-delta";
+  readonly at: number;
+  readonly callId: string;
+  readonly delta: string;
+} | {
+  readonly seq: number;
+  readonly type: "tool-call.start";
+  readonly at: number;
+  readonly callId: string;
+  readonly toolName: string;
+  readonly input?: unknown | undefined;
+} | {
+  readonly seq: number;
+  readonly type: "tool-call.progress";
+  readonly at: number;
+  readonly callId: string;
+  readonly value?: unknown | undefined;
+} | {
+  readonly seq: number;
+  readonly type: "nudge";
+  readonly at: number;
+  readonly step: number;
+  readonly text: string;
+} | {
+  readonly seq: number;
+  readonly type: "step.end";
+  readonly at: number;
+  readonly step: number;
+  readonly usage: Usage;
+} | {
+  readonly seq: number;
+  readonly type: "run.cancelling";
+  readonly at: number;
+  readonly runId: string;
+} | {
+  readonly seq: number;
+  readonly type: "run.end";
+  readonly at: number;
+  readonly runId: string;
+  readonly status: "completed" | "failed" | "cancelled";
+  readonly stop: Stop;
+} | ResetEvent;
+
+/** A call with its outcome. */
+export type Settlement = {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly input?: unknown | undefined;
+  readonly outcome: Outcome;
+  readonly terminal?: true | undefined;
+  readonly startedAt: number;
+  readonly endedAt: number;
+};
+
+export type Space = {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly metadata: {
+    readonly [name: string]: unknown;
+  };
+  readonly createdAt: number;
+};
+
+/** An event of a space's stream. */
+export type SpaceEvent = {
+  readonly seq: number;
+  readonly type: "message.start";
+  readonly at: number;
+  readonly streamId: string;
+  readonly messageId: string;
+  readonly replyTo?: string | undefined;
+  readonly runId: string;
+  readonly entityId: string;
+} | {
+  readonly seq: number;
+  readonly type: "message.delta";
+  readonly at: number;
+  readonly streamId: string;
+  readonly delta: string;
+} | {
+  readonly seq: number;
+  readonly type: "message.complete";
+  readonly at: number;
+  readonly streamId: string;
+  readonly message: Message;
+} | {
+  readonly seq: number;
+  readonly type: "message.cancelled";
+  readonly at: number;
+  readonly streamId: string;
+  readonly reason: string;
+} | {
+  readonly seq: number;
+  readonly type: "tool-call.start";
+  readonly at: number;
+  readonly callId: string;
+  readonly streamId: string;
+  readonly toolName: string;
+  readonly entityId: string;
+  readonly runId?: string | undefined;
+  readonly messageId?: string | undefined;
+  /** The card, if there is one: an approved call starts again. */
+  readonly message?: Message | undefined;
+} | {
+  readonly seq: number;
+  readonly type: "tool-input-delta";
+  readonly at: number;
+  readonly callId: string;
+  readonly delta: string;
+} | {
+  readonly seq: number;
+  readonly type: "tool-call.progress";
+  readonly at: number;
+  readonly callId: string;
+  readonly value?: unknown | undefined;
+} | {
+  readonly seq: number;
+  readonly type: "tool-call.complete" | "tool-call.error" | "tool-call.requires-action" | "tool-call.expired";
+  readonly at: number;
+  readonly callId: string;
+  readonly message: Message;
+} | {
+  readonly seq: number;
+  readonly type: "tool-call.cancelled";
+  readonly at: number;
+  readonly callId: string;
+  readonly message?: Message | undefined;
+  /** Set if the call never had a card. */
+  readonly reason?: string | undefined;
+} | {
+  readonly seq: number;
+  readonly type: "agent.active" | "agent.inactive";
+  readonly at: number;
+  readonly runId: string;
+  readonly entityId: string;
+} | {
+  readonly seq: number;
+  readonly type: "agent.failed";
+  readonly at: number;
+  readonly runId: string;
+  readonly entityId: string;
+  readonly attempt: number;
+  /** Absent if there is no further attempt. */
+  readonly retryAt?: number | undefined;
+  readonly text: string;
+} | {
+  readonly seq: number;
+  readonly type: "member.joined" | "member.left";
+  readonly at: number;
+  readonly entityId: string;
+  readonly role: string;
+} | ResetEvent;
+
+/** Why a run ended. */
+export type Stop = {
+  readonly reason: "end_turn";
+  readonly by: "text";
+} | {
+  readonly reason: "end_turn";
+  readonly by: "terminal" | "terminating";
+  readonly tool: string;
+} | {
+  readonly reason: "transition";
+  readonly tool: string;
+  readonly callId: string;
+  readonly value?: unknown | undefined;
+} | {
+  readonly reason: "budget";
+  readonly dimension: "tokens" | "toolCalls";
+} | {
+  readonly reason: "suspended" | "max_steps" | "deadline" | "aborted" | "length" | "content_filter" | "max_invocations" | "max_nudges";
+} | {
+  readonly reason: "error";
+  readonly error: string;
+};
+
+export type Tool = {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly source: "built-in" | "file" | "mcp" | "api";
+  readonly executionType: "gateway" | "external" | "space" | "internal";
+  readonly visible: boolean;
+  readonly effects: "none" | "session" | "external";
+  readonly terminal: boolean;
+  readonly idempotent: boolean;
+  readonly approval: boolean;
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema?: JsonSchema | undefined;
+  readonly resultSchema?: JsonSchema | undefined;
+  readonly config?: {
+    readonly [name: string]: unknown;
+  } | undefined;
+  readonly version?: number | undefined;
+  readonly usedBy: readonly ({
+    readonly id: string;
+    readonly name: string;
+  })[];
+  readonly createdAt?: number | undefined;
+  readonly updatedAt?: number | undefined;
+};
+
+/** One thing that happened in a run. */
+export type TranscriptEntry = {
+  readonly kind: "turn";
+} | {
+  readonly kind: "message";
+  readonly message: ModelMessage;
+} | {
+  readonly kind: "reply";
+  readonly step: number;
+  readonly content: readonly (MessagePart)[];
+  readonly calls: readonly ({
+    readonly callId: string;
+    readonly toolName: string;
+    /** The arguments as the model wrote them. */
+    readonly input: string;
+    readonly providerCallId?: string | undefined;
+    readonly provided?: {
+      readonly result?: unknown | undefined;
+      readonly isError: boolean;
+    } | undefined;
+  })[];
+  readonly text: string;
+  readonly finishReason: "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other";
+  readonly usage: Usage;
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
+  readonly startedAt?: number | undefined;
+  readonly endedAt?: number | undefined;
+  /** How often the model was asked for this reply. */
+  readonly attempts?: number | undefined;
+} | {
+  readonly kind: "started";
+  readonly callId: string;
+  readonly answer?: Answer | undefined;
+} | {
+  readonly kind: "pending";
+  readonly settlement: Settlement;
+} | {
+  readonly kind: "settled";
+  readonly settlement: Settlement;
+  readonly answer?: Answer | undefined;
+  readonly slot?: string | undefined;
+  readonly endsTurn?: {
+    readonly response: string;
+    readonly output?: unknown | undefined;
+  } | undefined;
+  readonly late?: true | undefined;
+} | {
+  readonly kind: "trimmed";
+  readonly step: number;
+  readonly keep: readonly (string)[];
+} | {
+  readonly kind: "nudge";
+  readonly why: "no-call" | "length" | "last-word";
+  readonly role: "system" | "user";
+  readonly text: string;
+} | {
+  readonly kind: "checkpoint";
+} | {
+  readonly kind: "compensating";
+  readonly callId: string;
+} | {
+  readonly kind: "rewind";
+  readonly callId: string;
+  readonly text: string;
+  readonly remaining: readonly (string)[];
+} | {
+  readonly kind: "stop";
+  readonly stop: Stop;
+} | {
+  readonly kind: "compaction";
+  readonly summary: string;
+};
+
+/** Tokens. */
+export type Usage = {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+};
+
+/** What each operation takes and answers. */
+export interface Operations {
+  'GET /api/agents': {
+    readonly params: {  };
+    readonly query: {
+      /** The `next` of the previous page. */
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+      readonly status?: "active" | "paused" | "invalid" | "deleted" | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (Agent)[];
+      /** The cursor of the next page. Absent on the last page. */
+      readonly next?: string | undefined;
+    };
+  };
+  'POST /api/agents': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly name: string;
+      readonly description?: string | undefined;
+      readonly model?: string | undefined;
+      readonly instructions: string;
+      readonly tools?: readonly (string | {
+        readonly name: string;
+        readonly description?: string | undefined;
+        readonly inputSchema?: {
+          readonly [name: string]: unknown;
+        } | undefined;
+        readonly outputSchema?: {
+          readonly [name: string]: unknown;
+        } | undefined;
+        readonly executionType: "gateway" | "external" | "space" | "internal";
+        readonly visible?: boolean | undefined;
+        readonly execution?: {
+          readonly [name: string]: unknown;
+        } | undefined;
+        readonly display?: {
+          readonly customUI: string;
+        } | undefined;
+        readonly terminal?: boolean | undefined;
+        readonly effects?: "none" | "session" | "external" | undefined;
+        readonly idempotent?: boolean | undefined;
+        readonly timeoutMs?: number | undefined;
+        readonly approval?: boolean | undefined;
+        readonly keepLatest?: string | undefined;
+        readonly expiresInMs?: number | undefined;
+        readonly answerers?: {
+          readonly entities?: readonly (string)[] | undefined;
+          readonly roles?: readonly (string)[] | undefined;
+        } | undefined;
+        readonly resultSchema?: {
+          readonly [name: string]: unknown;
+        } | undefined;
+        readonly middleware?: readonly ("log" | "repair" | {
+          readonly retry: {
+            readonly attempts: number;
+            readonly backoffMs?: number | undefined;
+          };
+        } | {
+          readonly cache: {
+            readonly ttlMs: number;
+            readonly maxEntries?: number | undefined;
+          };
+        } | {
+          readonly repair: {
+            readonly model?: true | string | undefined;
+          };
+        })[] | undefined;
+      })[] | undefined;
+      readonly mcp?: {
+        readonly servers?: readonly ({
+          readonly name: string;
+          readonly transport: "http" | "stdio";
+          readonly url?: string | undefined;
+          readonly headers?: {
+            readonly [name: string]: string;
+          } | undefined;
+          readonly command?: string | undefined;
+          readonly args?: readonly (string)[] | undefined;
+          readonly env?: {
+            readonly [name: string]: string;
+          } | undefined;
+          readonly allowedTools?: readonly (string)[] | undefined;
+          readonly trusted?: boolean | undefined;
+          readonly timeout?: number | undefined;
+          readonly tools?: {
+            readonly [name: string]: {
+              readonly visible?: boolean | undefined;
+              readonly terminal?: boolean | undefined;
+              readonly effects?: "none" | "session" | "external" | undefined;
+              readonly approval?: boolean | undefined;
+            };
+          } | undefined;
+        })[] | undefined;
+      } | undefined;
+      readonly mcpServers?: readonly ({
+        readonly name: string;
+        readonly transport: "http" | "stdio";
+        readonly url?: string | undefined;
+        readonly headers?: {
+          readonly [name: string]: string;
+        } | undefined;
+        readonly command?: string | undefined;
+        readonly args?: readonly (string)[] | undefined;
+        readonly env?: {
+          readonly [name: string]: string;
+        } | undefined;
+        readonly allowedTools?: readonly (string)[] | undefined;
+        readonly trusted?: boolean | undefined;
+        readonly timeout?: number | undefined;
+        readonly tools?: {
+          readonly [name: string]: {
+            readonly visible?: boolean | undefined;
+            readonly terminal?: boolean | undefined;
+            readonly effects?: "none" | "session" | "external" | undefined;
+            readonly approval?: boolean | undefined;
+          };
+        } | undefined;
+      })[] | undefined;
+      readonly batch?: {
+        readonly onError?: "continue" | "cancel-rest" | undefined;
+        readonly afterTerminal?: "skip" | "run" | undefined;
+        readonly history?: "keep" | "trim" | undefined;
+      } | undefined;
+      readonly terminating?: {
+        readonly toolIds: readonly (string)[];
+        readonly consecutiveNudges?: number | undefined;
+        readonly nudgeMessage?: string | undefined;
+        readonly maxInvocations?: number | undefined;
+      } | undefined;
+      readonly limits?: {
+        readonly maxSteps?: number | undefined;
+        readonly tokensPerCycle?: number | undefined;
+        readonly consciousnessTokens?: number | undefined;
+        readonly cycleTimeoutMs?: number | undefined;
+        readonly eventsPerCycle?: number | undefined;
+        readonly inboxLength?: number | undefined;
+        readonly maxAttempts?: number | undefined;
+        readonly hopLimit?: number | undefined;
+        readonly maxGoals?: number | undefined;
+        readonly maxMemories?: number | undefined;
+        readonly maxPlans?: number | undefined;
+        readonly noteLength?: number | undefined;
+        readonly subAgentDepth?: number | undefined;
+      } | undefined;
+      readonly middleware?: readonly ("log" | "repair" | {
+        readonly retry: {
+          readonly attempts: number;
+          readonly backoffMs?: number | undefined;
+        };
+      } | {
+        readonly cache: {
+          readonly ttlMs: number;
+          readonly maxEntries?: number | undefined;
+        };
+      } | {
+        readonly repair: {
+          readonly model?: true | string | undefined;
+        };
+      })[] | undefined;
+      readonly jobs?: {
+        readonly webhook?: {
+          readonly url: string;
+          readonly signingSecret: string | readonly (string)[];
+        } | undefined;
+      } | undefined;
+      readonly machine?: unknown | undefined;
+      readonly spaceIds?: readonly (string)[] | undefined;
+      readonly metadata?: {
+        readonly [name: string]: unknown;
+      } | undefined;
+    };
+    readonly answer: Agent;
+  };
+  'DELETE /api/agents/{id}': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: {
+      readonly id: string;
+      readonly status: "deleted";
+    };
+  };
+  'GET /api/agents/{id}': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: Agent;
+  };
+  'PATCH /api/agents/{id}': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly name?: string | undefined;
+      readonly description?: string | undefined;
+      readonly model?: string | undefined;
+      readonly instructions?: string | undefined;
+      readonly tools?: readonly (string | {
+        readonly name: string;
+        readonly description?: string | undefined;
+        readonly inputSchema?: {
+          readonly [name: string]: unknown;
+        } | undefined;
+        readonly outputSchema?: {
+          readonly [name: string]: unknown;
+        } | undefined;
+        readonly executionType: "gateway" | "external" | "space" | "internal";
+        readonly visible?: boolean | undefined;
+        readonly execution?: {
+          readonly [name: string]: unknown;
+        } | undefined;
+        readonly display?: {
+          readonly customUI: string;
+        } | undefined;
+        readonly terminal?: boolean | undefined;
+        readonly effects?: "none" | "session" | "external" | undefined;
+        readonly idempotent?: boolean | undefined;
+        readonly timeoutMs?: number | undefined;
+        readonly approval?: boolean | undefined;
+        readonly keepLatest?: string | undefined;
+        readonly expiresInMs?: number | undefined;
+        readonly answerers?: {
+          readonly entities?: readonly (string)[] | undefined;
+          readonly roles?: readonly (string)[] | undefined;
+        } | undefined;
+        readonly resultSchema?: {
+          readonly [name: string]: unknown;
+        } | undefined;
+        readonly middleware?: readonly ("log" | "repair" | {
+          readonly retry: {
+            readonly attempts: number;
+            readonly backoffMs?: number | undefined;
+          };
+        } | {
+          readonly cache: {
+            readonly ttlMs: number;
+            readonly maxEntries?: number | undefined;
+          };
+        } | {
+          readonly repair: {
+            readonly model?: true | string | undefined;
+          };
+        })[] | undefined;
+      })[] | undefined;
+      readonly mcp?: {
+        readonly servers?: readonly ({
+          readonly name: string;
+          readonly transport: "http" | "stdio";
+          readonly url?: string | undefined;
+          readonly headers?: {
+            readonly [name: string]: string;
+          } | undefined;
+          readonly command?: string | undefined;
+          readonly args?: readonly (string)[] | undefined;
+          readonly env?: {
+            readonly [name: string]: string;
+          } | undefined;
+          readonly allowedTools?: readonly (string)[] | undefined;
+          readonly trusted?: boolean | undefined;
+          readonly timeout?: number | undefined;
+          readonly tools?: {
+            readonly [name: string]: {
+              readonly visible?: boolean | undefined;
+              readonly terminal?: boolean | undefined;
+              readonly effects?: "none" | "session" | "external" | undefined;
+              readonly approval?: boolean | undefined;
+            };
+          } | undefined;
+        })[] | undefined;
+      } | undefined;
+      readonly mcpServers?: readonly ({
+        readonly name: string;
+        readonly transport: "http" | "stdio";
+        readonly url?: string | undefined;
+        readonly headers?: {
+          readonly [name: string]: string;
+        } | undefined;
+        readonly command?: string | undefined;
+        readonly args?: readonly (string)[] | undefined;
+        readonly env?: {
+          readonly [name: string]: string;
+        } | undefined;
+        readonly allowedTools?: readonly (string)[] | undefined;
+        readonly trusted?: boolean | undefined;
+        readonly timeout?: number | undefined;
+        readonly tools?: {
+          readonly [name: string]: {
+            readonly visible?: boolean | undefined;
+            readonly terminal?: boolean | undefined;
+            readonly effects?: "none" | "session" | "external" | undefined;
+            readonly approval?: boolean | undefined;
+          };
+        } | undefined;
+      })[] | undefined;
+      readonly batch?: {
+        readonly onError?: "continue" | "cancel-rest" | undefined;
+        readonly afterTerminal?: "skip" | "run" | undefined;
+        readonly history?: "keep" | "trim" | undefined;
+      } | undefined;
+      readonly terminating?: {
+        readonly toolIds: readonly (string)[];
+        readonly consecutiveNudges?: number | undefined;
+        readonly nudgeMessage?: string | undefined;
+        readonly maxInvocations?: number | undefined;
+      } | undefined;
+      readonly limits?: {
+        readonly maxSteps?: number | undefined;
+        readonly tokensPerCycle?: number | undefined;
+        readonly consciousnessTokens?: number | undefined;
+        readonly cycleTimeoutMs?: number | undefined;
+        readonly eventsPerCycle?: number | undefined;
+        readonly inboxLength?: number | undefined;
+        readonly maxAttempts?: number | undefined;
+        readonly hopLimit?: number | undefined;
+        readonly maxGoals?: number | undefined;
+        readonly maxMemories?: number | undefined;
+        readonly maxPlans?: number | undefined;
+        readonly noteLength?: number | undefined;
+        readonly subAgentDepth?: number | undefined;
+      } | undefined;
+      readonly middleware?: readonly ("log" | "repair" | {
+        readonly retry: {
+          readonly attempts: number;
+          readonly backoffMs?: number | undefined;
+        };
+      } | {
+        readonly cache: {
+          readonly ttlMs: number;
+          readonly maxEntries?: number | undefined;
+        };
+      } | {
+        readonly repair: {
+          readonly model?: true | string | undefined;
+        };
+      })[] | undefined;
+      readonly jobs?: {
+        readonly webhook?: {
+          readonly url: string;
+          readonly signingSecret: string | readonly (string)[];
+        } | undefined;
+      } | undefined;
+      readonly machine?: unknown | undefined;
+      readonly ifVersion?: number | undefined;
+      readonly [name: string]: unknown;
+    };
+    readonly answer: Agent;
+  };
+  'GET /api/agents/{id}/consciousness': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: Consciousness;
+  };
+  'POST /api/agents/{id}/events': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly source: string;
+      readonly name: string;
+      readonly data?: unknown | undefined;
+      readonly eventId?: string | undefined;
+    };
+    readonly answer: {
+      readonly eventId: string;
+      readonly duplicate: boolean;
+    };
+  };
+  'GET /api/agents/{id}/goals': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (Goal)[];
+      /** The cursor of the next page. Absent on the last page. */
+      readonly next?: string | undefined;
+    };
+  };
+  'GET /api/agents/{id}/inbox': {
+    readonly params: { readonly id: string };
+    readonly query: {
+      /** The `next` of the previous page. */
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+      readonly status?: "pending" | "claimed" | "done" | "dead" | "withheld" | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (InboxItem)[];
+      /** The cursor of the next page. Absent on the last page. */
+      readonly next?: string | undefined;
+    };
+  };
+  'POST /api/agents/{id}/inbox/redrive': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly eventIds?: readonly (string)[] | undefined;
+    } | undefined;
+    readonly answer: {
+      readonly eventIds: readonly (string)[];
+    };
+  };
+  'GET /api/agents/{id}/memories': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (Memory)[];
+      /** The cursor of the next page. Absent on the last page. */
+      readonly next?: string | undefined;
+    };
+  };
+  'POST /api/agents/{id}/pause': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: Agent;
+  };
+  'GET /api/agents/{id}/plans': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (Plan)[];
+      /** The cursor of the next page. Absent on the last page. */
+      readonly next?: string | undefined;
+    };
+  };
+  'POST /api/agents/{id}/resume': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: Agent;
+  };
+  'GET /api/artifacts/{id}': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: string;
+  };
+  'GET /api/calls/{id}': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: Call;
+  };
+  'GET /api/entities': {
+    readonly params: {  };
+    readonly query: {
+      /** The `next` of the previous page. */
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+      readonly kind?: "human" | "agent" | "service" | undefined;
+      readonly externalId?: string | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (Entity)[];
+      /** The cursor of the next page. Absent on the last page. */
+      readonly next?: string | undefined;
+    };
+  };
+  'POST /api/entities': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly kind: "human" | "service";
+      readonly displayName: string;
+      readonly externalId?: string | undefined;
+      readonly metadata?: {
+        readonly [name: string]: unknown;
+      } | undefined;
+    };
+    readonly answer: Entity;
+  };
+  'GET /api/entities/{id}': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: Entity;
+  };
+  'POST /api/entities/{id}/token': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly expiresInSeconds?: number | undefined;
+    } | undefined;
+    readonly answer: {
+      readonly token: string;
+      readonly entityId: string;
+      readonly expiresAt: number;
+    };
+  };
+  'GET /api/jobs/stream': {
+    readonly params: {  };
+    readonly query: {
+      readonly agentId: string;
+      /** Resumes after this event, for clients that cannot set the `Last-Event-ID` header. */
+      readonly lastEventId?: number | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: JobEvent;
+  };
+  'POST /api/jobs/{callId}/claim': {
+    readonly params: { readonly callId: string };
+    readonly query: Record<string, never>;
+    readonly body: {
+      /** Your own name for the worker. Operators see it. */
+      readonly worker: string;
+      /** How long the claim lasts after each heartbeat, in milliseconds. Default 30,000. */
+      readonly leaseMs?: number | undefined;
+    };
+    readonly answer: ClaimedJob;
+  };
+  'POST /api/jobs/{callId}/heartbeat': {
+    readonly params: { readonly callId: string };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly claimToken: string;
+      /** Any JSON up to 16,000 bytes, for whoever watches. */
+      readonly progress?: unknown | undefined;
+    };
+    readonly answer: {
+      readonly callId: string;
+      readonly claimedUntil: number;
+    };
+  };
+  'GET /api/keys': {
+    readonly params: {  };
+    readonly query: {
+      /** The `next` of the previous page. */
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (Key)[];
+      /** The cursor of the next page. Absent on the last page. */
+      readonly next?: string | undefined;
+    };
+  };
+  'POST /api/keys': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly name: string;
+      readonly scopes: readonly ("admin" | "write" | "read")[];
+    };
+    readonly answer: {
+      readonly id: string;
+      readonly key: string;
+    };
+  };
+  'DELETE /api/keys/{id}': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: Key;
+  };
+  'GET /api/mcp/servers': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (McpServer)[];
+    };
+  };
+  'GET /api/mcp/tools': {
+    readonly params: {  };
+    readonly query: {
+      /** The `next` of the previous page. */
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+      readonly status?: "approved" | "held" | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (McpTool)[];
+      /** The cursor of the next page. Absent on the last page. */
+      readonly next?: string | undefined;
+    };
+  };
+  'POST /api/mcp/tools/{id}/approve': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly fingerprint: string;
+    };
+    readonly answer: McpTool;
+  };
+  'GET /api/pending': {
+    readonly params: {  };
+    readonly query: {
+      /** The `next` of the previous page. */
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+      readonly agentId?: string | undefined;
+      readonly spaceId?: string | undefined;
+      /** Default: `pending`. With a token: of the calls that its entity may answer, or could have answered. */
+      readonly status?: "pending" | "resolved" | "expired" | "cancelled" | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (PendingCall)[];
+      /** The cursor of the next page. Absent on the last page. */
+      readonly next?: string | undefined;
+    };
+  };
+  'GET /api/runs': {
+    readonly params: {  };
+    readonly query: {
+      /** The `next` of the previous page. */
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+      readonly agentId?: string | undefined;
+      readonly status?: "running" | "completed" | "failed" | "cancelled" | undefined;
+      /** The reason of its stop, e.g. `max_steps`. */
+      readonly stop?: string | undefined;
+      /** It called this tool. */
+      readonly toolName?: string | undefined;
+      /** One of its calls, of `toolName` if that is given, ended so. */
+      readonly outcome?: "ok" | "error" | "cancelled" | "skipped" | "pending" | undefined;
+      /** It wrote in this space, or showed a call there. */
+      readonly spaceId?: string | undefined;
+      /** This event woke it. */
+      readonly eventId?: string | undefined;
+      /** Started at or after this time. */
+      readonly since?: number | undefined;
+      /** Started before this time. */
+      readonly until?: number | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (Run)[];
+      /** The cursor of the next page. Absent on the last page. */
+      readonly next?: string | undefined;
+    };
+  };
+  'GET /api/runs/{id}': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: Run;
+  };
+  'GET /api/runs/{id}/calls/{callId}': {
+    readonly params: { readonly id: string; readonly callId: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: RunCall;
+  };
+  'POST /api/runs/{id}/cancel': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: Run;
+  };
+  'GET /api/runs/{id}/stream': {
+    readonly params: { readonly id: string };
+    readonly query: {
+      /** Resumes after this event, for clients that cannot set the `Last-Event-ID` header. */
+      readonly lastEventId?: number | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: RunEvent;
+  };
+  'GET /api/runs/{id}/transcript': {
+    readonly params: { readonly id: string };
+    readonly query: {
+      /** The `next` of the previous page. */
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (RunEntry)[];
+      /** The cursor of the next page. Absent on the last page. */
+      readonly next?: string | undefined;
+    };
+  };
+  'POST /api/runs/{runId}/tool-results': {
+    readonly params: { readonly runId: string };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly callId: string;
+      readonly result: unknown;
+      /** From `POST /api/jobs/{callId}/claim`. Needed while a worker has claimed the call. */
+      readonly claimToken?: string | undefined;
+    } | {
+      readonly callId: string;
+      readonly error: string;
+      /** From `POST /api/jobs/{callId}/claim`. Needed while a worker has claimed the call. */
+      readonly claimToken?: string | undefined;
+    } | {
+      readonly callId: string;
+      readonly approve: true;
+      readonly input?: unknown | undefined;
+    } | {
+      readonly callId: string;
+      readonly deny: string;
+    };
+    readonly answer: {
+      readonly callId: string;
+      readonly duplicate: boolean;
+    };
+  };
+  'GET /api/spaces': {
+    readonly params: {  };
+    readonly query: {
+      /** The `next` of the previous page. */
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+      readonly entityId?: string | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (Space)[];
+      /** The cursor of the next page. Absent on the last page. */
+      readonly next?: string | undefined;
+    };
+  };
+  'POST /api/spaces': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly name: string;
+      readonly description?: string | undefined;
+      readonly metadata?: {
+        readonly [name: string]: unknown;
+      } | undefined;
+      readonly members?: readonly ({
+        readonly entityId: string;
+        readonly role?: string | undefined;
+      })[] | undefined;
+    };
+    readonly answer: Space;
+  };
+  'GET /api/spaces/{id}': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: Space;
+  };
+  'DELETE /api/spaces/{id}/members': {
+    readonly params: { readonly id: string };
+    readonly query: {
+      readonly entityId?: string | undefined;
+    };
+    readonly body: {
+      readonly entityId: string;
+    } | undefined;
+    readonly answer: {
+      readonly spaceId: string;
+      readonly entityId: string;
+    };
+  };
+  'GET /api/spaces/{id}/members': {
+    readonly params: { readonly id: string };
+    readonly query: {
+      /** The `next` of the previous page. */
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (Member)[];
+      /** The cursor of the next page. Absent on the last page. */
+      readonly next?: string | undefined;
+    };
+  };
+  'POST /api/spaces/{id}/members': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly entityId: string;
+      readonly role?: string | undefined;
+    };
+    readonly answer: Member;
+  };
+  'GET /api/spaces/{id}/messages': {
+    readonly params: { readonly id: string };
+    readonly query: {
+      readonly before?: number | undefined;
+      readonly after?: number | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (Message)[];
+      readonly hasMore: boolean;
+    };
+  };
+  'POST /api/spaces/{id}/messages': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly text: string;
+      /** Who posts the message. Required with a secret key. */
+      readonly entityId?: string | undefined;
+      readonly replyTo?: string | undefined;
+      /** A message with the same id by the same sender is posted once. */
+      readonly clientMessageId?: string | undefined;
+      readonly metadata?: {
+        readonly [name: string]: unknown;
+      } | undefined;
+    };
+    readonly answer: {
+      readonly id: string;
+      readonly spaceId: string;
+      readonly seq: number;
+      readonly entityId: string;
+      readonly kind: "text" | "tool";
+      readonly text: string;
+      readonly replyTo?: string | undefined;
+      readonly status: "running" | "complete" | "error" | "requires_action" | "expired" | "cancelled";
+      /** For a card: `toolName`, `input`, and `output` once it has ended. */
+      readonly metadata: {
+        readonly [name: string]: unknown;
+      };
+      readonly runId?: string | undefined;
+      readonly callId?: string | undefined;
+      /** On the card of a call that waits or waited for somebody. */
+      readonly call?: CardCall | undefined;
+      readonly createdAt: number;
+      readonly updatedAt: number;
+      readonly duplicate?: true | undefined;
+    };
+  };
+  'GET /api/spaces/{id}/stream': {
+    readonly params: { readonly id: string };
+    readonly query: {
+      /** Resumes after this event, for clients that cannot set the `Last-Event-ID` header. */
+      readonly lastEventId?: number | undefined;
+      /** An entity token, for clients that cannot set headers. */
+      readonly token?: string | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: SpaceEvent;
+  };
+  'GET /api/tools': {
+    readonly params: {  };
+    readonly query: {
+      /** The `next` of the previous page. */
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+      readonly source?: "built-in" | "file" | "mcp" | "api" | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (Tool)[];
+      /** The cursor of the next page. Absent on the last page. */
+      readonly next?: string | undefined;
+    };
+  };
+  'POST /api/tools': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly name: string;
+      readonly description?: string | undefined;
+      readonly inputSchema?: {
+        readonly [name: string]: unknown;
+      } | undefined;
+      readonly outputSchema?: {
+        readonly [name: string]: unknown;
+      } | undefined;
+      readonly executionType: "gateway" | "external" | "space" | "internal";
+      readonly visible?: boolean | undefined;
+      readonly execution?: {
+        readonly [name: string]: unknown;
+      } | undefined;
+      readonly display?: {
+        readonly customUI: string;
+      } | undefined;
+      readonly terminal?: boolean | undefined;
+      readonly effects?: "none" | "session" | "external" | undefined;
+      readonly idempotent?: boolean | undefined;
+      readonly timeoutMs?: number | undefined;
+      readonly approval?: boolean | undefined;
+      readonly keepLatest?: string | undefined;
+      readonly expiresInMs?: number | undefined;
+      readonly answerers?: {
+        readonly entities?: readonly (string)[] | undefined;
+        readonly roles?: readonly (string)[] | undefined;
+      } | undefined;
+      readonly resultSchema?: {
+        readonly [name: string]: unknown;
+      } | undefined;
+      readonly middleware?: readonly ("log" | "repair" | {
+        readonly retry: {
+          readonly attempts: number;
+          readonly backoffMs?: number | undefined;
+        };
+      } | {
+        readonly cache: {
+          readonly ttlMs: number;
+          readonly maxEntries?: number | undefined;
+        };
+      } | {
+        readonly repair: {
+          readonly model?: true | string | undefined;
+        };
+      })[] | undefined;
+    };
+    readonly answer: Tool;
+  };
+  'DELETE /api/tools/{id}': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: {
+      readonly id: string;
+      readonly status: "deleted";
+      readonly takenFrom: readonly (string)[];
+    };
+  };
+  'GET /api/tools/{id}': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: Tool;
+  };
+  'PATCH /api/tools/{id}': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly name?: string | undefined;
+      readonly description?: string | undefined;
+      readonly inputSchema?: {
+        readonly [name: string]: unknown;
+      } | undefined;
+      readonly outputSchema?: {
+        readonly [name: string]: unknown;
+      } | undefined;
+      readonly executionType?: "gateway" | "external" | "space" | "internal" | undefined;
+      readonly visible?: boolean | undefined;
+      readonly execution?: {
+        readonly [name: string]: unknown;
+      } | undefined;
+      readonly display?: {
+        readonly customUI: string;
+      } | undefined;
+      readonly terminal?: boolean | undefined;
+      readonly effects?: "none" | "session" | "external" | undefined;
+      readonly idempotent?: boolean | undefined;
+      readonly timeoutMs?: number | undefined;
+      readonly approval?: boolean | undefined;
+      readonly keepLatest?: string | undefined;
+      readonly expiresInMs?: number | undefined;
+      readonly answerers?: {
+        readonly entities?: readonly (string)[] | undefined;
+        readonly roles?: readonly (string)[] | undefined;
+      } | undefined;
+      readonly resultSchema?: {
+        readonly [name: string]: unknown;
+      } | undefined;
+      readonly middleware?: readonly ("log" | "repair" | {
+        readonly retry: {
+          readonly attempts: number;
+          readonly backoffMs?: number | undefined;
+        };
+      } | {
+        readonly cache: {
+          readonly ttlMs: number;
+          readonly maxEntries?: number | undefined;
+        };
+      } | {
+        readonly repair: {
+          readonly model?: true | string | undefined;
+        };
+      })[] | undefined;
+      readonly [name: string]: unknown;
+    };
+    readonly answer: Tool;
+  };
+  'POST /api/tools/{id}/test': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly input: unknown;
+      /** Runs a tool that needs approval. */
+      readonly approve?: true | undefined;
+    };
+    readonly answer: Settlement;
+  };
+  'GET /health': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: {
+      readonly status: "ok";
+    };
+  };
+  'GET /metrics': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: string;
+  };
+  'GET /openapi.json': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: {
+      readonly [name: string]: unknown;
+    };
+  };
+  'GET /ready': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: {
+      readonly status: "ready";
+    };
+  };
+}

@@ -1,0 +1,265 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { scriptedModel } from '@lastcall/core/testing';
+import { startTestGateway, type TestGateway } from '@lastcall/gateway/testing';
+import { act, createElement, type ReactElement } from 'react';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type Client, createClient } from '../src/index.ts';
+import { type CardProps, LastcallProvider, ToolCard, usePending, useRun, useSpace } from '../src/react/index.ts';
+import { createRoot, window } from './support/page.ts';
+
+const opened: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close();
+});
+
+const inputSchema = {
+  type: 'object',
+  properties: { what: { type: 'string' }, q: { type: 'integer' } },
+} as const;
+const tools = {
+  confirm: { executionType: 'space', inputSchema, resultSchema: { type: 'boolean' }, display: { customUI: 'yesNo' } },
+  ask: { executionType: 'space', inputSchema, resultSchema: { type: 'integer' } },
+} as const;
+
+interface Desk {
+  readonly gateway: TestGateway;
+  readonly spaceId: string;
+  readonly admin: Client;
+  readonly ada: Client;
+  readonly ben: Client;
+}
+
+/** Two people and an agent that does what the script says. */
+async function openDesk(script: (place: { spaceId: string }) => Parameters<typeof scriptedModel>[0]): Promise<Desk> {
+  const place = { spaceId: '' };
+  const gateway = await startTestGateway({
+    model: scriptedModel(script(place)),
+    agents: [{ name: 'Clerk', instructions: 'Ask.', tools: Object.keys(tools) }],
+    tools,
+    spaces: [{ name: 'Desk', agents: ['Clerk'], people: ['Ada', 'Ben'].map((name) => ({ name, externalId: name })) }],
+  });
+  opened.push(() => gateway.stop());
+  const admin = createClient({ url: gateway.url, auth: { key: gateway.secretKey } });
+  const as = async (externalId: string) => {
+    const [person] = (await admin.entities.list({ externalId })).items;
+    return createClient({
+      url: gateway.url,
+      auth: { token: (await admin.entities.token(person?.id ?? '')).token },
+      backoff: { firstMs: 5, maxMs: 20 },
+    });
+  };
+  const [ada, ben] = [await as('Ada'), await as('Ben')];
+  place.spaceId = (await ada.spaces.list()).items[0]?.id ?? '';
+  return { gateway, admin, ada, ben, ...place };
+}
+
+/** Renders into a page, and waits for what is to be seen there. */
+async function render(client: Client, element: ReactElement, components = {}) {
+  const container = document.createElement('div');
+  const root = createRoot(container);
+  await act(async () => root.render(createElement(LastcallProvider, { client, components }, element)));
+  opened.push(() => act(async () => root.unmount()));
+  const seen = async (isThere: (page: HTMLElement) => unknown): Promise<void> => {
+    for (const end = Date.now() + 30_000; !isThere(container); ) {
+      if (Date.now() > end) throw new Error(`It is not to be seen: ${container.innerHTML}`);
+      await act(() => sleep(10));
+    }
+  };
+  const one = (selector: string) => container.querySelector(selector) as HTMLElement & { value: string };
+  const click = (selector: string) => act(async () => one(selector).click());
+  const write = (selector: string, text: string) =>
+    act(async () => {
+      const field = one(selector);
+      // React replaces the setter of the element itself, to tell what a person wrote from what it wrote.
+      let kind = Object.getPrototypeOf(field);
+      while (!Object.hasOwn(kind, 'value')) kind = Object.getPrototypeOf(kind);
+      Object.getOwnPropertyDescriptor(kind, 'value')?.set?.call(field, text);
+      field.dispatchEvent(new window.Event('input', { bubbles: true }) as never);
+    });
+  return { container, seen, one, click, write };
+}
+
+function Room({ id }: { id: string }): ReactElement {
+  const { space, members, items, active, connection, error } = useSpace(id);
+  return createElement(
+    'main',
+    { 'data-connection': connection, 'data-active': active.length, 'data-error': error?.message },
+    createElement('h1', null, space?.name),
+    createElement('p', null, members.map(({ displayName }) => displayName).join(', ')),
+    items.map((item) =>
+      item.kind === 'text'
+        ? createElement('article', { key: item.id, 'data-whole': item.message !== undefined }, item.text)
+        : createElement(ToolCard, { key: item.id, item }),
+    ),
+  );
+}
+
+function YesNo({ call, state, answer }: CardProps<{ what: string }, boolean>): ReactElement {
+  return createElement(
+    'form',
+    { 'data-status': state.status },
+    createElement('b', null, `${call.input?.what}?`),
+    createElement('button', { type: 'button', onClick: () => void answer({ result: true }) }, 'Yes'),
+    state.status === 'lost' ? `${state.by.name} was faster` : call.by?.name,
+  );
+}
+
+const enter = ({ spaceId }: { spaceId: string }) => ({ toolName: 'enter_space', input: { spaceId } });
+
+describe('the hooks', () => {
+  test('[S10] useSpace shows messages, cards by their component, who answered, and each once, as it happens', async () => {
+    const { ada, spaceId } = await openDesk((place) => [
+      () => enter(place),
+      { toolName: 'send_message', input: { text: 'One moment.' } },
+      { toolName: 'confirm', input: { what: 'Book' } },
+      'Waiting.',
+      { toolName: 'send_message', input: { text: 'Booked.' } },
+      'Done.',
+    ]);
+    await ada.spaces.say(spaceId, { text: 'Before.' });
+    const page = await render(ada, createElement(Room, { id: spaceId }), { yesNo: YesNo });
+    await page.seen((root) => root.textContent?.includes('One moment.'));
+    await page.seen((root) => root.querySelector('form[data-status=waiting]'));
+    expect(page.one('h1').textContent).toBe('Desk');
+    expect(page.one('p').textContent?.split(', ').toSorted()).toEqual(['Ada', 'Ben', 'Clerk']);
+    expect(page.one('b').textContent).toBe('Book?');
+    await page.click('button');
+    await page.seen((root) => root.textContent?.includes('Booked.'));
+    await page.seen((root) => root.querySelector('main[data-active="0"]'));
+    expect(page.one('form').dataset.status).toBe('complete');
+    expect(page.one('form').textContent).toContain('Ada');
+    const texts = [...page.container.querySelectorAll('article')].map(({ textContent }) => textContent);
+    expect(texts).toEqual(['Before.', 'One moment.', 'Booked.']);
+    expect(page.one('main').dataset.connection).toBe('live');
+  });
+
+  test('[S10] a call without a component of its own has a card that takes any answer, and says what is wrong with it', async () => {
+    const { ada, spaceId } = await openDesk((place) => [
+      () => enter(place),
+      { toolName: 'ask', input: { q: 1 } },
+      'W',
+      'D',
+    ]);
+    const page = await render(ada, createElement(Room, { id: spaceId }));
+    await page.seen((root) => root.querySelector('h1')?.textContent === 'Desk');
+    await act(async () => void (await ada.spaces.say(spaceId, { text: 'Ask me.' })));
+    await page.seen((root) => root.querySelector('[data-card=ask][data-status=waiting]'));
+    expect(page.one('button').hasAttribute('disabled')).toBe(true);
+    await page.write('textarea', '"many"');
+    await page.click('button');
+    await page.seen((root) => root.querySelector('[data-status=refused]'));
+    expect(page.one('[role=status]').textContent).toContain('result');
+    // What was typed stays.
+    expect(page.one('textarea').value).toBe('"many"');
+    await page.write('textarea', '7');
+    await page.click('button');
+    await page.seen((root) => root.querySelector('[data-status=complete]'));
+    expect(page.one('[role=status]').textContent).toBe('Done. (Ada)');
+  });
+
+  test('[S10] two pages agree: who is late is told who was faster', async () => {
+    const { ada, ben, spaceId } = await openDesk((place) => [
+      () => enter(place),
+      { toolName: 'confirm', input: { what: 'Book' } },
+      'W',
+      'D',
+    ]);
+    const components = {
+      yesNo: (props: CardProps) =>
+        createElement(
+          'form',
+          { 'data-status': props.state.status },
+          createElement('button', { type: 'button', onClick: () => void props.answer({ result: false }) }, 'No'),
+          props.state.status === 'lost' ? `${props.state.by.name} was faster` : '',
+        ),
+    };
+    const page = await render(ben, createElement(Room, { id: spaceId }), components);
+    await page.seen((root) => root.querySelector('h1')?.textContent === 'Desk');
+    await act(async () => void (await ada.spaces.say(spaceId, { text: 'Ask.' })));
+    await page.seen((root) => root.querySelector('form[data-status=waiting]'));
+    const [call] = (await ada.pending.list()).items;
+    if (call === undefined) throw new Error('Nothing waits.');
+    // Both at once: Ben's page has not heard of Ada's answer when he clicks.
+    const answered = await ada.pending.answer(call, { result: true });
+    await page.click('button');
+    await page.seen(
+      (root) => root.querySelector('form[data-status=lost]') ?? root.querySelector('form[data-status=complete]'),
+    );
+    expect(answered).toEqual({ status: 'won' });
+    await page.seen((root) => root.textContent?.includes('Ada was faster'));
+  });
+
+  test('[S10] usePending lists what waits for me, least time first, and answers it', async () => {
+    const calls = [
+      { toolName: 'ask', input: { q: 1 } },
+      { toolName: 'confirm', input: { what: 'Book' } },
+    ];
+    const { ada, spaceId } = await openDesk((place) => [() => enter(place), { calls }, 'W', 'D', 'D']);
+    function Inbox(): ReactElement {
+      const { calls, answer } = usePending({ everyMs: 20 });
+      return createElement(
+        'ul',
+        { 'data-count': calls?.length },
+        calls?.map((call) =>
+          createElement(
+            'li',
+            { key: call.callId },
+            createElement('button', {
+              id: call.toolName,
+              type: 'button',
+              onClick: () => void answer(call, { result: 1 }),
+            }),
+          ),
+        ),
+      );
+    }
+    const page = await render(ada, createElement(Inbox));
+    await page.seen((root) => root.querySelector('[data-count="0"]'));
+    await act(async () => void (await ada.spaces.say(spaceId, { text: 'Ask me.' })));
+    await page.seen((root) => root.querySelector('[data-count="2"]'));
+    await page.click('#ask');
+    await page.seen((root) => root.querySelector('[data-count="1"]'));
+    expect(page.container.querySelector('#confirm')).not.toBeNull();
+  });
+
+  test('[S10] useRun shows the steps of a run and their calls as they end', async () => {
+    const { admin, ada, spaceId } = await openDesk((place) => [
+      () => enter(place),
+      async () => {
+        await sleep(100);
+        return {
+          calls: [
+            { toolName: 'ask', input: { q: 1 } },
+            { toolName: 'no_such_tool', input: {} },
+          ],
+        };
+      },
+      'Done.',
+    ]);
+    await ada.spaces.say(spaceId, { text: 'Go.' });
+    const [run] = await expect
+      .poll(async () => (await admin.runs.list()).items)
+      .not.toEqual([])
+      .then(async () => (await admin.runs.list()).items);
+    function Timeline({ id }: { id: string }): ReactElement {
+      const { run, steps } = useRun(id);
+      const lines = steps.map(({ step, text, calls }) => {
+        const ends = calls.map(({ toolName, outcome }) => `${toolName}: ${outcome?.status}`);
+        return `${step} ${[...ends, text].join(', ')}`;
+      });
+      return createElement('pre', { 'data-status': run?.status }, lines.join('\n'));
+    }
+    const page = await render(admin, createElement(Timeline, { id: run?.id ?? '' }));
+    await page.seen((root) => root.querySelector('[data-status=completed]'));
+    expect(page.one('pre').textContent).toBe('1 enter_space: ok, \n2 ask: pending, no_such_tool: error, \n3 Done.');
+  });
+
+  test('a space that is not there is said in words, and a hook without a provider says what is missing', async () => {
+    const { ada } = await openDesk(() => ['Hello.']);
+    const page = await render(ada, createElement(Room, { id: 'none' }));
+    await page.seen((root) => root.querySelector('[data-error]'));
+    expect(page.one('main').dataset.error).toContain('none');
+    const { renderToString } = await import('react-dom/server');
+    expect(() => renderToString(createElement(Room, { id: 'none' }))).toThrow('LastcallProvider');
+  });
+});

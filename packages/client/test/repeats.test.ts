@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Client, ClientError, createClient } from '../src/index.ts';
+import { type CountingServer, startCountingServer, type Treatment } from './support/counting-server.ts';
+
+const refused = (status: number, code: string, details?: object): Treatment => ({
+  status,
+  body: { error: { code, message: 'No.', ...(details === undefined ? {} : { details }) } },
+  headers: { 'retry-after': '0' },
+});
+const OK: Treatment = { status: 200, body: { items: [], duplicate: false } };
+const BROKEN: Treatment = refused(500, 'internal');
+const STOPPING: Treatment = refused(503, 'stopping');
+const IN_DOUBT: Treatment = refused(503, 'store_unavailable', { inDoubt: true });
+const FULL: Treatment = refused(429, 'inbox_full');
+const PROXY: Treatment = { status: 503, text: '<html>Try later</html>' };
+
+const call = { runId: 'r', callId: 'c' };
+
+/** What is safe to repeat: reading, and what has an id that counts once. */
+const repeatable: readonly [string, (client: Client) => Promise<unknown>][] = [
+  ['a list', (client) => client.spaces.list()],
+  ['a read', (client) => client.runs.get('r')],
+  ['a message', (client) => client.spaces.say('s', { text: 'Hello.' })],
+  ['an event', (client) => client.agents.send('a', { source: 'x', name: 'y' })],
+  ['an answer', (client) => client.pending.answer(call, { result: 1 })],
+];
+
+const others: readonly [string, (client: Client) => Promise<unknown>][] = [
+  ['a new space', (client) => client.spaces.create({ name: 'S' })],
+  ['a new agent', (client) => client.agents.create({ name: 'A', instructions: '' })],
+  ['a change', (client) => client.agents.update('a', { instructions: '' })],
+  ['a removal', (client) => client.agents.delete('a')],
+  ['a test of a tool', (client) => client.tools.test('t', { input: {} })],
+  ['a claim', (client) => client.jobs.claim('c', { worker: 'w' })],
+  ['a cancel', (client) => client.runs.cancel('r')],
+  ['a token', (client) => client.entities.token('e')],
+];
+
+describe('what the client repeats', () => {
+  let server: CountingServer;
+  let client: Client;
+  beforeAll(async () => {
+    server = await startCountingServer();
+    client = createClient({ url: server.url, auth: { key: 'k' }, backoff: { firstMs: 1, maxMs: 2 }, attempts: 4 });
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  test.each(repeatable)('[S10] %s is sent again until it is answered, and is the same each time', async (_, send) => {
+    for (const trouble of ['cut', BROKEN, STOPPING, IN_DOUBT, FULL, PROXY] as const) {
+      server.treat(trouble, trouble, OK);
+      await send(client);
+      expect(server.seen).toHaveLength(3);
+      const [first, ...again] = server.seen;
+      for (const one of again)
+        expect([one.method, one.path, one.body]).toEqual([first?.method, first?.path, first?.body]);
+    }
+  });
+
+  test.each(repeatable)(
+    '[S10] %s is given up after a number of tries, and what is wrong by itself at once',
+    async (_, send) => {
+      server.treat('cut');
+      await expect(send(client)).rejects.toMatchObject({ code: 'unreachable', status: undefined });
+      expect(server.seen).toHaveLength(4);
+      server.treat(refused(403, 'forbidden'));
+      await expect(send(client)).rejects.toMatchObject({ code: 'forbidden', status: 403 });
+      expect(server.seen).toHaveLength(1);
+    },
+  );
+
+  test.each(others)('[S10] %s that may have been done is not sent again', async (_, send) => {
+    for (const trouble of ['cut', BROKEN, IN_DOUBT, PROXY] as const) {
+      server.treat(trouble, OK);
+      await expect(send(client)).rejects.toBeInstanceOf(ClientError);
+      expect(server.seen).toHaveLength(1);
+    }
+  });
+
+  test.each(others)('[S10] %s that the gateway refused is sent again', async (_, send) => {
+    for (const refusal of [FULL, STOPPING]) {
+      server.treat(refusal, OK);
+      await send(client);
+      expect(server.seen).toHaveLength(2);
+    }
+  });
+
+  test('[S10] two messages have two ids, and an id of the caller is kept', async () => {
+    server.treat(OK);
+    await client.spaces.say('s', { text: 'a' });
+    await client.spaces.say('s', { text: 'a' });
+    await client.spaces.say('s', { text: 'a', clientMessageId: 'mine' });
+    const ids = server.seen.map(({ body }) => body.clientMessageId);
+    expect(new Set(ids).size).toBe(3);
+    expect(ids[2]).toBe('mine');
+  });
+
+  test('[S10] a refused token is renewed once, and the request sent again with the new one', async () => {
+    let asked = 0;
+    const token = async () => `token-${++asked}`;
+    const own = createClient({ url: server.url, auth: { token } });
+    server.treat(refused(401, 'token_expired'), OK);
+    await own.spaces.create({ name: 'S' });
+    await own.spaces.list();
+    const bearers = server.seen.map(({ headers }) => headers.authorization);
+    expect(bearers).toEqual(['Bearer token-1', 'Bearer token-2', 'Bearer token-2']);
+    server.treat(refused(401, 'unauthorized'));
+    await expect(own.spaces.list()).rejects.toMatchObject({ status: 401 });
+    expect(server.seen).toHaveLength(2);
+  });
+
+  test('a request that is aborted is not sent again', async () => {
+    const abort = new AbortController();
+    const slow = createClient({ url: server.url, auth: { key: 'k' }, backoff: { firstMs: 60_000 } });
+    server.treat('cut');
+    const listing = slow.spaces.list({}, { signal: abort.signal });
+    await expect.poll(() => server.seen.length).toBe(1);
+    abort.abort(new Error('Enough.'));
+    await expect(listing).rejects.toThrow('Enough.');
+    expect(server.seen).toHaveLength(1);
+  });
+});

@@ -1,0 +1,23 @@
+import { gzipSync } from 'node:zlib';
+import { rolldown } from 'rolldown';
+import { expect, test } from 'vitest';
+
+/** What a page that imports all of it downloads, in bytes of gzip. */
+async function sizeOf(entry: string): Promise<number> {
+  const bundle = await rolldown({
+    input: new URL(`../src/${entry}`, import.meta.url).pathname,
+    external: ['react'],
+    platform: 'browser',
+    logLevel: 'silent',
+  });
+  const { output } = await bundle.generate({ format: 'esm', minify: true });
+  await bundle.close();
+  return gzipSync(output.map((one) => (one.type === 'chunk' ? one.code : '')).join('')).length;
+}
+
+test('[S10] the client takes 8 KB of a page at most, and the hooks 4 KB more', async () => {
+  const [client, hooks] = [await sizeOf('index.ts'), await sizeOf('react/index.ts')];
+  expect(client).toBeLessThanOrEqual(8 * 1_024);
+  // The hooks bring nothing of the client but types.
+  expect(hooks).toBeLessThanOrEqual(4 * 1_024);
+});
