@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, inject, test, vi } from 'vitest';
 import { doDuties } from './answering.ts';
 import { openSite } from './site.ts';
@@ -95,6 +96,20 @@ describe('what stops a start is one sentence with what to do', { concurrent: tru
     expect(output).not.toContain('wrong-password');
     expect(code).toBe(1);
   });
+});
+
+test('[S18] a database that a newer version has used ends the start, with what to do', async () => {
+  await using site = await openSite({ decide: doDuties });
+  const first = await site.start('a');
+  await first.kill();
+  const database = new DatabaseSync(join(site.folder, '.lastcall', 'lastcall.db'));
+  database.exec("insert into kysely_migration (name, timestamp) values ('9999-to-come', '2099-01-01')");
+  database.close();
+  const { code, output } = await site.runToEnd();
+  expect(output).toMatch(
+    /^A newer version of Lastcall has used this database \(migration 9999-to-come\)\. Install that version[^\n]*\n$/,
+  );
+  expect(code).toBe(1);
 });
 
 test('[S18] a folder that says it is CommonJS has its configuration loaded all the same', async () => {
