@@ -207,6 +207,9 @@ describe('the API behind a socket', () => {
 
   test('an address that is taken is an error, not a silence', async () => {
     const port = Number(new URL(server.url).port);
-    await expect(listen(api.app, { port, logger: api.services.logger })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await expect(listen(api.app, { port, logger: api.services.logger })).rejects.toMatchObject({
+      code: 'listen_refused',
+      cause: { code: 'EADDRINUSE' },
+    });
   });
 });
