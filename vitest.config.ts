@@ -27,14 +27,7 @@ export default defineConfig({
           globalSetup: ['packages/gateway/test/support/global-setup.ts'],
         },
       },
-      {
-        extends: true,
-        test: {
-          name: 'cli',
-          include: ['packages/cli/test/**/*.test.ts'],
-          globalSetup: ['packages/gateway/test/support/global-setup.ts'],
-        },
-      },
+      { extends: true, test: { name: 'cli', include: ['packages/cli/test/**/*.test.ts'] } },
       { extends: true, test: { name: 'client', include: ['packages/client/test/**/*.test.ts'] } },
       { extends: true, test: { name: 'examples', include: ['examples/**/*.test.ts'] } },
     ],

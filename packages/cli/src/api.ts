@@ -6,6 +6,12 @@ export interface ApiOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
+interface ApiRequest {
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
 /** The HTTP API of a running gateway. A refusal ends the command, in the gateway's own words. */
 export class Api {
   readonly url: string;
@@ -35,16 +41,13 @@ export class Api {
     return await (await this.request('DELETE', path)).json();
   }
 
-  async request(
-    method: string,
-    path: string,
-    { body, signal }: { body?: object; signal?: AbortSignal } = {},
-  ): Promise<Response> {
+  async request(method: string, path: string, { body, headers = {}, signal }: ApiRequest = {}): Promise<Response> {
     const response = await this.#send(path, {
       method,
       headers: {
         ...(this.#key === undefined ? {} : { authorization: `Bearer ${this.#key}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
       },
       body: body === undefined ? null : JSON.stringify(body),
       signal: signal ?? null,

@@ -106,7 +106,7 @@ async function deadEvents(api: Api): Promise<readonly Finding[]> {
       if (dead > 0)
         findings.push({
           level: 'warn',
-          text: `${dead} dead events of ${name}: GET ${api.url}/api/agents/${id}/inbox?status=dead`,
+          text: `${dead} dead event${dead === 1 ? '' : 's'} of ${name}: GET ${api.url}/api/agents/${id}/inbox?status=dead`,
         });
     }
     return findings.length > 0 ? findings : [{ level: 'ok', text: 'no dead events' }];

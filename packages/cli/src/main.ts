@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { LastcallError } from '@lastcall/core';
 import { Command, CommanderError } from 'commander';
 import { addDemo } from './commands/demo.ts';
 import { addDev } from './commands/dev.ts';
@@ -23,7 +22,8 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-function createProgram(): Command {
+/** All commands, with their options and help. */
+export function createProgram(): Command {
   const program = new Command('lastcall')
     .description('Runs agents whose tool calls settle exactly once.')
     .version(version())
@@ -46,16 +46,16 @@ function throwInsteadOfExit(command: Command): void {
   command.commands.forEach(throwInsteadOfExit);
 }
 
-/** Our own errors say what to do. A stack would hide that. */
 async function fail(error: unknown): Promise<number> {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-  const isOurs = error instanceof CommandFailed || error instanceof LastcallError;
-  const reason = isOurs ? error.message : String((error as Error)?.stack ?? error);
   if (error instanceof CommandFailed) {
-    process.stderr.write(`${reason}\n`);
+    process.stderr.write(`${error.message}\n`);
     return error.exitCode;
   }
-  const { redactEnv } = await import('./redact-env.ts');
+  // Loaded here, because most commands end well and need none of it.
+  const [{ LastcallError }, { redactEnv }] = await Promise.all([import('@lastcall/core'), import('./redact-env.ts')]);
+  // Our own errors say what to do. A stack would hide that.
+  const reason = error instanceof LastcallError ? error.message : String((error as Error)?.stack ?? error);
   process.stderr.write(`${redactEnv(reason)}\n`);
   // What a failed start has opened must not keep the process alive.
   process.exit(EXIT.failed);

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import type { Logger } from '@lastcall/core';
 import type { Found, Gateway } from '@lastcall/gateway';
 import {
   checkConfig,
@@ -9,7 +10,6 @@ import {
   KnownSecrets,
   loadConfig,
   logProcess,
-  type Redact,
   secretValues,
 } from '@lastcall/gateway/internal';
 import { logLine } from './terminal/log-line.ts';
@@ -22,7 +22,9 @@ export interface RunGatewayOptions {
 /** Runs the gateway of this folder until it is told to stop. Resolves once it listens. */
 export async function runGateway({ json }: RunGatewayOptions): Promise<Gateway> {
   const redact = createRedact(new KnownSecrets(secretValues(process.env, { secretKey: undefined, secrets: [] })));
-  const log = json === false ? { destination: { write: printLogLine }, texts: true } : {};
+  // All lines go one way: written past each other, the address would not be the last one.
+  const write = (line: string): void => void process.stdout.write(json === false ? `${logLine(line)}\n` : line);
+  const log = { destination: { write }, texts: json === false };
   const logger = createLogger({ redact, ...log });
   logProcess(logger);
   const { file, config } = await loadConfig(process.cwd());
@@ -33,15 +35,12 @@ export async function runGateway({ json }: RunGatewayOptions): Promise<Gateway> 
   if (json === false) print(foundInWords(gateway.found, configuration));
   else
     logger.info('Found', { event: 'found', configuration: configuration ?? 'none: the demo runs', ...gateway.found });
-  sayWhere(gateway, { isJson: json === true, redact, logger });
+  sayWhere(gateway, { isJson: json === true, logger });
   return gateway;
 }
 
 /** Its last line is the address: whoever starts it looks there. */
-function sayWhere(
-  { url, firstKey }: Gateway,
-  { isJson, logger }: { isJson: boolean; redact: Redact; logger: { info(message: string, details?: unknown): void } },
-): void {
+function sayWhere({ url, firstKey }: Gateway, { isJson, logger }: { isJson: boolean; logger: Logger }): void {
   if (firstKey !== undefined && !isJson)
     print(
       `Your secret key (shown only once): ${firstKey}\nCommands find it in LASTCALL_SECRET_KEY: in the environment, or in a file .env.`,
@@ -63,10 +62,6 @@ function count(number: number, noun: string): string {
 async function stop(gateway: Gateway): Promise<void> {
   await gateway.stop();
   process.exit(0);
-}
-
-function printLogLine(json: string): void {
-  print(logLine(json));
 }
 
 function print(line: string): void {

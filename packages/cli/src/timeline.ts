@@ -37,7 +37,7 @@ function headOf({ id, cycle, status, stop, usage, createdAt, endedAt }: Run): st
 function linesOf({ kind, entry }: RunEntry): readonly string[] {
   switch (kind) {
     case 'message':
-      return [`  came      ${plainLine(textOf(entry.message))}`];
+      return arrivals(entry.message).map((text) => `  came      ${plainLine(text)}`);
     case 'reply':
       return [`Step ${entry.step}  model  ${tokensOf(entry.usage)}`, ...said(entry.text)];
     case 'settled':
@@ -81,9 +81,26 @@ function tokensOf(usage: unknown): string {
   return totalTokens === undefined ? '' : `${totalTokens} tokens`;
 }
 
-function textOf(message: unknown): string {
-  const { content } = (message ?? {}) as { content?: unknown };
-  if (typeof content === 'string') return content;
-  const parts = Array.isArray(content) ? (content as { text?: string }[]) : [];
-  return parts.map(({ text = '' }) => text).join(' ');
+interface Part {
+  readonly type?: string;
+  readonly text?: string;
+  readonly events?: readonly ArrivedEvent[];
+}
+
+interface ArrivedEvent {
+  readonly type: string;
+  readonly data?: { readonly from?: { readonly name?: string }; readonly text?: string } & Readonly<
+    Record<string, unknown>
+  >;
+}
+
+/** One text per event that woke the agent. */
+function arrivals(message: unknown): readonly string[] {
+  const { content } = (message ?? {}) as { content?: string | readonly Part[] };
+  if (content === undefined || typeof content === 'string') return [content ?? ''];
+  return content.flatMap(({ text, events }) => events?.map(eventInWords) ?? (text === undefined ? [] : [text]));
+}
+
+function eventInWords({ type, data = {} }: ArrivedEvent): string {
+  return data.text === undefined ? `${type} ${JSON.stringify(data)}` : `${data.from?.name ?? type}: ${data.text}`;
 }

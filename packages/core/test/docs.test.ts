@@ -73,6 +73,8 @@ describe('the samples of the documentation', () => {
       'docs/semantics.md',
       'docs/http-api.md',
       'docs/deploying.md',
+      'docs/installing.md',
+      'docs/command-line.md',
       'docs/guarantees.md',
       'docs/threats.md',
     ];

@@ -1,2 +1,84 @@
 import type { Command } from 'commander';
-export function addRun(_program: Command): void {}
+import { Api } from '../api.ts';
+import { EXIT } from '../exit-code.ts';
+import { loadEnv } from '../load-env.ts';
+import { runTask, type TaskEnd, type TaskEvent } from '../run-task.ts';
+import { exitCodeOf, stopInWords } from '../stop-in-words.ts';
+import { duration } from '../terminal/duration.ts';
+import { createOutput } from '../terminal/output.ts';
+import { plainLine } from '../terminal/plain-line.ts';
+import { type ApiCommandOptions, apiOptions } from './api-options.ts';
+
+export function addRun(program: Command): void {
+  apiOptions(
+    program.command('run').argument('<agent>', 'its name or id').argument('<task>', 'what it is to do, in words'),
+  )
+    .description('Give an agent a task, and print its response. What it does meanwhile is printed on standard error.')
+    .option('--until <tool...>', 'go on until this tool succeeds; its output is the response')
+    .addHelpText('after', HELP)
+    .action(run);
+}
+
+interface RunOptions extends ApiCommandOptions {
+  readonly until?: readonly string[];
+}
+
+async function run(agent: string, message: string, { url, json, until = [] }: RunOptions): Promise<void> {
+  loadEnv(process.cwd());
+  const api = new Api({ url });
+  const aborting = new AbortController();
+  const progress = new Progress();
+  process.once('SIGINT', () => void interrupt(api, progress.runId, aborting));
+  try {
+    const { signal } = aborting;
+    const end = await runTask(api, { agent, message, until, signal, onEvent: (event) => progress.show(event) });
+    createOutput({ json }).result(end.answer, end.response);
+    sayWhy(end);
+    process.exitCode = exitCodeOf(end.stop);
+  } catch (error) {
+    if (!aborting.signal.aborted) throw error;
+    process.exitCode = EXIT.interrupted;
+  }
+}
+
+/** Nobody waits for the answer any more, so the run is cancelled too. */
+async function interrupt(api: Api, runId: string | undefined, aborting: AbortController): Promise<void> {
+  aborting.abort();
+  if (runId !== undefined) await api.post(`/api/runs/${runId}/cancel`, {}).catch(() => {});
+}
+
+/** What ended well needs no words: the response is all. */
+function sayWhy({ stop, error, runId }: TaskEnd): void {
+  if (stop.reason === 'end_turn') return;
+  const why = plainLine(error === undefined ? stopInWords(stop) : `${error} (${stopInWords(stop)})`, 500);
+  const more = runId === undefined ? '' : ` See: lastcall replay ${runId}`;
+  process.stderr.write(`Stopped: ${why}.${more}\n`);
+}
+
+/** One line per call, on standard error. */
+class Progress {
+  runId: string | undefined;
+  #step = 0;
+  readonly #startedAt = new Map<string, number>();
+
+  show({ type, data }: TaskEvent): void {
+    if (type === 'run.start') this.runId = data.runId;
+    if (type === 'step.start') this.#step = data.step;
+    if (type === 'tool-call.start') this.#startedAt.set(data.callId, Date.now());
+    if (type === 'nudge')
+      process.stderr.write(`step ${this.#step}  reminded to end with the tool that is waited for\n`);
+    if (data.outcome === undefined) return;
+    const { toolName, outcome, callId } = data;
+    const startedAt = this.#startedAt.get(callId);
+    const took = startedAt === undefined ? '' : `  ${duration(Date.now() - startedAt)}`;
+    const status = outcome.status === 'pending' ? 'waiting' : (outcome.code ?? outcome.status);
+    const why = outcome.status === 'error' ? `: ${plainLine(outcome.message, 200)}` : '';
+    process.stderr.write(`step ${this.#step}  ${plainLine(toolName)} ${status}${why}${took}\n`);
+  }
+}
+
+const HELP = `
+Example: lastcall run Analyst "Report on Tokyo" --until file_report > report.md
+
+Standard output has the response alone. The exit code says why the run stopped: 0 done, 1 failed, 10 a limit was
+reached, 11 it waits for somebody, 12 cancelled, 13 the model's reply was cut off or filtered, 130 Ctrl+C.`;

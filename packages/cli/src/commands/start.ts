@@ -21,7 +21,7 @@ export function addStart(program: Command): void {
 }
 
 /** Runs until a signal comes. */
-export async function start({ json, port, host }: StartOptions): Promise<void> {
+async function start({ json, port, host }: StartOptions): Promise<void> {
   loadEnv(process.cwd());
   if (port !== undefined) process.env.PORT = port;
   if (host !== undefined) process.env.HOST = host;

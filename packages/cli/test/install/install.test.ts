@@ -39,7 +39,8 @@ describe('what a release publishes', () => {
     expect(installed.tarballs).toHaveLength(5);
     for (const name of [...Object.values(PACKAGES), 'lastcall', 'create-lastcall']) {
       const folder = join(installed.folder, 'node_modules', name);
-      const files = await readdir(folder, { recursive: true });
+      // Beside what npm put below it.
+      const files = (await readdir(folder, { recursive: true })).filter((file) => !file.startsWith('node_modules'));
       const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
       expect(await readFile(join(folder, 'LICENSE'), 'utf8')).toBe(licence);
       expect(files).toContain('README.md');
@@ -146,6 +147,23 @@ describe('installed in an empty folder', () => {
     await expect(run(tsc, ['-p', folder], { cwd: folder })).resolves.toMatchObject({ stdout: '' });
   });
 });
+
+test('the command and the probe of the Dockerfile run a gateway that is ready, and SIGTERM ends it with 0', async () => {
+  const page = await readFile(join(repository, 'docs/deploying.md'), 'utf8');
+  const dockerfile = /^```dockerfile\n(.*?)^```$/ms.exec(page)?.[1] ?? '';
+  const [, probe = ''] = /^HEALTHCHECK CMD (.*)$/m.exec(dockerfile) ?? [];
+  const [, start = ''] = /^CMD (.*)$/m.exec(dockerfile) ?? [];
+  expect(page).toContain(`ExecStart=/usr/bin/${(JSON.parse(start) as string[]).join(' ')}\n`);
+  const options = { folder: installed.folder, env: { HOST: '0.0.0.0', PORT: '0', LASTCALL_HOME: 'home' } };
+  await using gateway = new Program(JSON.parse(start), options);
+  const PORT = new URL(await gateway.listens()).port;
+  await using ready = new Program(JSON.parse(probe), { ...options, env: { PORT } });
+  expect(await ready.ended).toMatchObject({ code: 0 });
+  gateway.send('SIGTERM');
+  expect(await gateway.ended).toMatchObject({ code: 0 });
+  await using gone = new Program(JSON.parse(probe), { ...options, env: { PORT } });
+  expect(await gone.ended).toMatchObject({ code: 1 });
+}, 120_000);
 
 function command(args: readonly string[], version: 20 | 22 | 24, folder: string = installed.folder): Program {
   const bin = join(installed.folder, 'node_modules/lastcall/dist/bin.js');

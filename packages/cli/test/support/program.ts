@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const BIN = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
+/** The program, from source. */
+export const BIN: string = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
 /** Generous: a machine may be busy with other tests. */
 const PATIENCE_MS = 45_000;
 

@@ -1,11 +1,15 @@
+import { writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, inject, test, vi } from 'vitest';
 import { doDuties } from './answering.ts';
 import { openSite } from './site.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-test('a second gateway on one SQLite file is refused, with the ways out, and the first one goes on', async () => {
+test('[S18] a second gateway on one SQLite file is refused, with the ways out, and the first one goes on', async () => {
   await using site = await openSite({ decide: doDuties });
   const first = await site.start('a');
   const { code, output } = await site.runToEnd();
@@ -33,4 +37,89 @@ test('a configuration that cannot be loaded ends the start, with its file and th
   expect(code).toBe(1);
   expect(output).toContain(`${join(site.folder, 'lastcall.config.ts')}`);
   expect(output).toContain('cannot be loaded');
+});
+
+describe('what stops a start is one sentence with what to do', { concurrent: true }, () => {
+  test('[S18] a port in use', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    await using site = await openSite({ decide: doDuties });
+    const { code, output } = await site.runToEnd({ PORT: String(port) });
+    other.close();
+    expect(output).toBe(
+      `Port ${port} of 127.0.0.1 is in use. Stop the other program, or set PORT to another port, e.g. PORT=${port === 65_535 ? 4100 : port + 1}.\n`,
+    );
+    expect(code).toBe(1);
+  });
+
+  test('[S18] an address that is not of this machine', async () => {
+    await using site = await openSite({ decide: doDuties });
+    // Kept for documentation: no machine has it.
+    const { code, output } = await site.runToEnd({ HOST: '192.0.2.1' });
+    expect(output).toMatch(/^This machine has no address "192\.0\.2\.1"\. Set HOST to one of its own[^\n]*\n$/);
+    expect(code).toBe(1);
+  });
+
+  test('[S18] a folder that cannot be written to', async () => {
+    await using site = await openSite({ decide: doDuties });
+    // A file where the folder should be stops root, too.
+    await writeFile(join(site.folder, 'file'), '');
+    const { code, output } = await site.runToEnd({ LASTCALL_HOME: 'file/home' });
+    expect(output).toMatch(
+      /^The folder "file\/home" cannot be written to \(ENOTDIR\)\. Set LASTCALL_HOME to a folder[^\n]*\n$/,
+    );
+    expect(code).toBe(1);
+  });
+
+  test.each([
+    [
+      'does not answer',
+      { port: '1' },
+      /^PostgreSQL at 127\.0\.0\.1:1 does not answer \(ECONNREFUSED\)\. Start it, or correct DATABASE_URL\.\n$/,
+    ],
+    [
+      'refuses the password',
+      { password: 'wrong-password' },
+      /^PostgreSQL at \S+ refuses the user "lastcall"\. Check the user and the password in DATABASE_URL\.\n$/,
+    ],
+    [
+      'has no such database',
+      { pathname: '/not_there' },
+      /^PostgreSQL at \S+ has no database "not_there"\. Create it \(createdb not_there\), or correct DATABASE_URL\.\n$/,
+    ],
+  ])('[S18] a database that %s', async (_how, change, sentence) => {
+    await using site = await openSite({ decide: doDuties });
+    const url = Object.assign(new URL(inject('postgresUrl')), change);
+    const { code, output } = await site.runToEnd({ DATABASE_URL: url.href });
+    expect(output).toMatch(sentence);
+    expect(output).not.toContain('wrong-password');
+    expect(code).toBe(1);
+  });
+});
+
+test('[S18] a database that a newer version has used ends the start, with what to do', async () => {
+  await using site = await openSite({ decide: doDuties });
+  const first = await site.start('a');
+  await first.kill();
+  const database = new DatabaseSync(join(site.folder, '.lastcall', 'lastcall.db'));
+  database.exec("insert into kysely_migration (name, timestamp) values ('9999-to-come', '2099-01-01')");
+  database.close();
+  const { code, output } = await site.runToEnd();
+  expect(output).toMatch(
+    /^A newer version of Lastcall has used this database \(migration 9999-to-come\)\. Install that version[^\n]*\n$/,
+  );
+  expect(code).toBe(1);
+});
+
+test('[S18] a folder that says it is CommonJS has its configuration loaded all the same', async () => {
+  const config = `import { name } from './name.ts';
+export default { agents: [{ name, instructions: 'You wait.' }] };
+`;
+  await using site = await openSite({ decide: doDuties, config });
+  // As `npm init -y` writes it.
+  await writeFile(join(site.folder, 'package.json'), JSON.stringify({ type: 'commonjs' }));
+  await writeFile(join(site.folder, 'name.ts'), "export const name: string = 'Anna';\n");
+  const gateway = await site.start('a');
+  expect(gateway.output).toContain('"agents":1');
 });

@@ -45,6 +45,12 @@ export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<voi
   const { error, results = [] } = await migrator.migrateToLatest();
   if (error === undefined) return;
   const failed = results.find(({ status }) => status === 'Error')?.migrationName;
+  const [, missing] = /previously executed migration (\S+) is missing/.exec(String((error as Error).message)) ?? [];
+  if (missing !== undefined)
+    throw new StoreRefused(
+      `A newer version of Lastcall has used this database (migration ${missing}). Install that version, or restore a backup from before.`,
+      { cause: error },
+    );
   if (failed === undefined) throw error;
   throw new StoreRefused(`The database could not be brought up to date: migration ${failed} failed, and was undone.`, {
     cause: error,

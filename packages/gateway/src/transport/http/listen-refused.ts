@@ -1,7 +1,7 @@
 import { LastcallError } from '@lastcall/core';
 
 /** The gateway cannot listen on its address. The message says what to do. */
-export class ListenRefused extends LastcallError {
+class ListenRefused extends LastcallError {
   override readonly name: string = 'ListenRefused';
 
   constructor(message: string, options?: { cause?: unknown }) {

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+import type { Api } from './api.ts';
+import { CommandFailed, EXIT } from './exit-code.ts';
+
+export interface Task {
+  readonly agent: string;
+  readonly message: string;
+  /** The run goes on until one of these tools succeeds. Without any, the agent answers as in a chat. */
+  readonly until: readonly string[];
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: TaskEvent) => void;
+}
+
+export interface TaskEvent {
+  readonly type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: events have many shapes; the typed client takes over from here.
+  readonly data: any;
+}
+
+export interface TaskEnd {
+  readonly response: string;
+  readonly stop: { readonly reason: string };
+  readonly runId: string | undefined;
+  /** What the gateway said of a run that did not complete. */
+  readonly error?: string;
+  readonly answer: unknown;
+}
+
+/** How often the gateway may be gone while the run is under way. */
+const ATTEMPTS = 10;
+const WAIT_MS = 500;
+
+/**
+ * Gives an agent a task and follows it to its end. If the connection breaks, the same request is sent again under the same
+ * key: the gateway runs nothing twice, and events that were seen are left out.
+ */
+export async function runTask(api: Api, task: Task): Promise<TaskEnd> {
+  const following = new Following(randomUUID());
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const end = await follow(api, task, following);
+      if (end !== undefined) return end;
+    } catch (error) {
+      const isGone = error instanceof CommandFailed ? error.exitCode === EXIT.notReached && following.hasBegun : true;
+      if (task.signal.aborted || !isGone || attempt >= ATTEMPTS) throw error;
+    }
+    await sleep(WAIT_MS, undefined, { signal: task.signal });
+  }
+}
+
+/** What is kept from one attempt to the next. */
+class Following {
+  readonly key: string;
+  lastId = 0;
+  hasBegun = false;
+
+  constructor(key: string) {
+    this.key = key;
+  }
+}
+
+async function follow(api: Api, task: Task, following: Following): Promise<TaskEnd | undefined> {
+  const { agent, message, until, signal } = task;
+  const terminating = until.length === 0 ? {} : { terminating_config: { tool_ids: until } };
+  const headers = { accept: 'text/event-stream', 'idempotency-key': following.key };
+  const response = await api.request('POST', '/chat', { body: { agent, message, ...terminating }, headers, signal });
+  following.hasBegun = true;
+  const events = (response.body as ReadableStream<Uint8Array<ArrayBuffer>>)
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(new EventSourceParserStream());
+  for await (const { id, event: type = 'message', data } of events) {
+    if (type === 'done' || type === 'error') return endOf(type, JSON.parse(data));
+    const seq = Number(id ?? 0);
+    if (id !== undefined && seq <= following.lastId) continue;
+    following.lastId = Math.max(seq, following.lastId);
+    task.onEvent({ type, data: JSON.parse(data) });
+  }
+  return undefined;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: as above.
+function endOf(type: 'done' | 'error', answer: any): TaskEnd {
+  if (type === 'done') return { response: answer.response, stop: answer.stop, runId: answer.run_id, answer };
+  const { message, details = {} } = answer.error;
+  return {
+    response: '',
+    stop: details.stop ?? { reason: 'error', error: message },
+    runId: details.run_id,
+    error: message,
+    answer,
+  };
+}

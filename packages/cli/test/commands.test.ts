@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DemoSpace, KEY } from './support/demo-space.ts';
+import { type Folder, makeFolder } from './support/folder.ts';
+import { type Ended, lastcall, Program } from './support/program.ts';
+
+const env = { PORT: '0', LASTCALL_SECRET_KEY: KEY };
+
+/** One gateway with the demo, for all commands that ask one. */
+let folder: Folder;
+let gateway: Program;
+let url: string;
+let space: DemoSpace;
+
+beforeAll(async () => {
+  folder = await makeFolder();
+  gateway = Program.lastcall(['start'], { folder: folder.path, env });
+  url = await gateway.listens();
+  space = new DemoSpace(url);
+});
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await folder[Symbol.asyncDispose]();
+});
+
+const ask = (args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Ended> =>
+  lastcall([...args, '--url', url], { folder: folder.path, env: { ...env, ...more } });
+
+test('[S12] a command exits with 3 and what to do if no gateway answers, or if the key is missing, wrong or too weak', async () => {
+  const { code, err } = await lastcall(['keys', 'list', '--url', 'http://127.0.0.1:1'], { folder: folder.path, env });
+  expect({ code, err }).toEqual({
+    code: 3,
+    err: 'No gateway answers at http://127.0.0.1:1. Start one with "lastcall start", or name its address with --url.\n',
+  });
+  expect(await ask(['keys', 'list'], { LASTCALL_SECRET_KEY: '' })).toMatchObject({
+    code: 3,
+    err: expect.stringMatching(/needs a key: set LASTCALL_SECRET_KEY/),
+  });
+  expect(await ask(['keys', 'list'], { LASTCALL_SECRET_KEY: 'another-key-altogether' })).toMatchObject({
+    code: 3,
+    err: expect.stringMatching(/does not know the key/),
+  });
+  const weak = (await ask(['keys', 'create', 'weak', '--scope', 'read'])).out.trim();
+  expect(await ask(['keys', 'list'], { LASTCALL_SECRET_KEY: weak })).toMatchObject({
+    code: 3,
+    err: expect.stringMatching(/scope admin/),
+  });
+});
+test('[S12] keys are created, listed and revoked, and a created one works until then', async () => {
+  const { code, out, err } = await ask(['keys', 'create', 'ci', '--scope', 'admin']);
+  expect({ code, err }).toEqual({ code: 0, err: 'Shown this once:\n' });
+  const key = out.trim();
+  const listed = await ask(['keys', 'list', '--json'], { LASTCALL_SECRET_KEY: key });
+  const { id } = JSON.parse(listed.out).find(({ name }: { name: string }) => name === 'ci');
+  expect(await ask(['keys', 'revoke', id])).toMatchObject({ code: 0, out: 'Revoked ci.\n' });
+  expect(await ask(['keys', 'list'], { LASTCALL_SECRET_KEY: key })).toMatchObject({ code: 3 });
+  expect((await ask(['keys', 'list'])).out).toMatch(new RegExp(`^${id}  \\S+ +admin +revoked +ci$`, 'm'));
+});
+
+test('[S12] tools test calls the tool once, prints how the call ended, and exits with it', async () => {
+  const tried = await ask(['tools', 'test', 'fetch_weather', '{"city":"Tokyo"}']);
+  expect(tried).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^ok \d+ ms \{"city":"Tokyo","forecast":"\w+","celsius":\d+\}\n$/),
+  });
+  const failed = await ask(['tools', 'test', 'fetch_weather', '{}']);
+  expect(failed).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/^error invalid_input \d+ ms Invalid arguments/),
+  });
+  const waits = await ask(['tools', 'test', 'confirm_booking', '{"question":"Really?"}']);
+  expect(waits).toMatchObject({ code: 11, out: expect.stringMatching(/^waiting /) });
+  const json = await ask(['tools', 'test', 'fetch_weather', '{"city":"Tokyo"}', '--json']);
+  expect(JSON.parse(json.out)).toMatchObject({ toolName: 'fetch_weather', outcome: { status: 'ok' } });
+  expect((await ask(['tools', 'list'])).out).toMatch(/^book_hotel +file +Books a hotel room/m);
+});
+
+test('[S12] replay prints what came, the steps with their calls and outcomes, and why the run stopped', async () => {
+  await space.say('What is the weather in Tokyo?');
+  const [run] = await space.ended(1);
+  const { code, out } = await ask(['replay', run.id]);
+  expect(code).toBe(0);
+  expect(out).toMatch(new RegExp(`^run ${run.id}  cycle 1  completed: the agent had no more to do  `));
+  expect(out).toMatch(/^ {2}came {6}Ada: What is the weather in Tokyo\?$/m);
+  expect(out).toMatch(
+    /^Step 2 {2}model {2}\d+ tokens\n {2}ok {8}fetch_weather \{"city":"Tokyo"\} {2}\d+ ms {2}\{"city":"Tokyo"/m,
+  );
+  expect((await ask(['replay'])).out).toBe(out);
+  expect(JSON.parse((await ask(['replay', run.id, '--json'])).out)).toMatchObject({
+    run: { id: run.id },
+    entries: expect.any(Array),
+  });
+  expect(await ask(['replay', 'no-such-run'])).toMatchObject({ code: 1, err: expect.stringContaining('no-such-run') });
+});
+
+test('[S12] open prints the address of a gateway that answers', async () => {
+  expect(await ask(['open', 'openapi.json'])).toMatchObject({ code: 0, out: `${url}/openapi.json\n` });
+  expect(await ask(['open', '--json'])).toMatchObject({ out: `${JSON.stringify({ url: `${url}/` })}\n` });
+});
+
+test('[S12] doctor says that all is well with a folder and its gateway', async () => {
+  const { code, out } = await ask(['doctor']);
+  expect(out).toBe(
+    `ok    node ${process.versions.node}\nwarn  no lastcall.config.ts here, so the demo runs: lastcall init\nok    store SQLite in .lastcall, in use by a gateway\nok    model rehearsal (no key found)\nok    gateway answers at ${url}\nok    no dead events\n`,
+  );
+  expect(code).toBe(0);
+});

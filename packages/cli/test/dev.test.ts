@@ -1,0 +1,37 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { DemoSpace, KEY } from './support/demo-space.ts';
+import { makeFolder } from './support/folder.ts';
+import { Program } from './support/program.ts';
+
+const env = { PORT: '0', LASTCALL_SECRET_KEY: KEY };
+
+const config = (name: string): string => `import { agent } from './agents/agent.ts';
+export default { agents: [agent('${name}')] };
+`;
+const AGENT = `export const agent = (name: string) => ({ name, instructions: 'You wait.' });\n`;
+
+test('[S12] dev starts again when the configuration or what it imports changes, also after one that cannot work', async () => {
+  await using own = await makeFolder({ 'lastcall.config.ts': config('Anna'), 'agents/agent.ts': AGENT });
+  await using dev = Program.lastcall(['dev', '--json'], { folder: own.path, env });
+  const names = async (starts: number): Promise<string[]> => {
+    const found = await dev.prints(new RegExp(`(?:[\\s\\S]*?"event":"listening","url":"(http[^"]+)"){${starts}}`));
+    const { items } = await new DemoSpace(found[1] ?? '').ask('/api/agents');
+    return items.map(({ name }: { name: string }) => name).sort();
+  };
+  expect(await names(1)).toEqual(['Anna']);
+  await write(own.path, 'lastcall.config.ts', config('Ben'));
+  await dev.prints(/lastcall\.config\.ts has changed: starting again\./);
+  expect(await names(2)).toEqual(['Anna', 'Ben']);
+  await write(own.path, 'agents/agent.ts', 'export const agent = (');
+  await dev.prints(/agent\.ts has changed[\s\S]*cannot be loaded[\s\S]*It starts again when a file changes\./);
+  await write(own.path, 'agents/agent.ts', AGENT.replace('{ name,', "{ name: name + '!',"));
+  expect(await names(3)).toEqual(['Anna', 'Ben', 'Ben!']);
+  dev.send('SIGTERM');
+  expect(await dev.ended).toMatchObject({ code: 0 });
+});
+
+async function write(folder: string, name: string, text: string): Promise<void> {
+  await writeFile(join(folder, name), text);
+}

@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { createProgram } from '../src/main.ts';
+import { makeFolder } from './support/folder.ts';
+import { lastcall } from './support/program.ts';
+
+const COMMANDS = [
+  ...['dev', 'start', 'init', 'run', 'replay', 'keys create', 'keys list', 'keys revoke'],
+  ...['tools list', 'tools test', 'doctor', 'open', 'demo crash'],
+];
+
+/** Those that can be run, by all their words. */
+function commandsOf(command: Command, path: readonly string[] = []): readonly (readonly [string, Command])[] {
+  return command.commands.flatMap((one) => {
+    const words = [...path, one.name()];
+    return one.commands.length > 0 ? commandsOf(one, words) : [[words.join(' '), one] as const];
+  });
+}
+
+test('[S12] there are these commands, and each has --json, --help and a description', () => {
+  const known = commandsOf(createProgram()).filter(([name]) => name !== 'demo gateway');
+  expect(known.map(([name]) => name).sort()).toEqual(COMMANDS.toSorted());
+  for (const [name, command] of known) {
+    expect(command.helpInformation()).toContain(`Usage: lastcall ${name}`);
+    expect(command.helpInformation()).toContain('--json');
+    expect(command.helpInformation()).toContain('--help');
+    expect(command.description()).toMatch(/\.$/);
+  }
+});
+
+describe('as a process', { concurrent: true }, () => {
+  test('[S12] --help prints the commands and the exit codes', async () => {
+    await using folder = await makeFolder();
+    const { code, out } = await lastcall(['--help'], { folder: folder.path });
+    expect(code).toBe(0);
+    for (const word of ['dev', 'start', 'run', 'replay', 'doctor', 'Exit codes: 0 done']) expect(out).toContain(word);
+  });
+
+  test.each([
+    ['unknown command', ['strat']],
+    ['missing required argument', ['keys', 'create']],
+    ['is no JSON', ['tools', 'test', 'fetch_weather', '{city}']],
+  ])('[S12] a command that is written wrongly exits with 2 and says: %s', async (sentence, args) => {
+    await using folder = await makeFolder();
+    const { code, out, err } = await lastcall(args, { folder: folder.path });
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain(sentence);
+  });
+});
