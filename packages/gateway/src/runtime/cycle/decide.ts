@@ -23,8 +23,7 @@ export function decide(
 ): readonly [state: CycleState, writes: readonly Write[]] {
   // The run has ended: what is still reported of its turn is shown to nobody.
   if (state.status === 'ended') return [state, []];
-  if (event.type === 'run-closed')
-    {
+  if (event.type === 'run-closed') {
     const { as, thread, waiting, rows: transcript } = event;
     return [{ status: 'ended', as, thread, waiting, transcript }, []];
   }
