@@ -97,8 +97,14 @@ class OpenTransaction implements Tx {
     const query = statement.withValues(this.db, values);
     if (this.#isOver) throw over();
     const sent = new SentStatement<Row>();
-    const answered = this.#begun.connection.executeQuery<Row>(query);
-    this.#sent.push(answered.then(sent.keep, (error) => toFailure(toError(error))).catch(toFailure));
+    const fail = (error: unknown): Failure => {
+      try {
+        return toFailure(toError(error));
+      } catch (thrown) {
+        return toFailure(thrown);
+      }
+    };
+    this.#sent.push(this.#begun.connection.executeQuery<Row>(query).then(sent.keep, fail));
     return sent;
   }
 
