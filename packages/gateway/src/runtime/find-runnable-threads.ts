@@ -20,8 +20,9 @@ export async function findRunnableThreads(store: Store): Promise<readonly Runnab
     const abandoned = await tx.db
       .selectFrom('threads')
       .select('id')
-      // The comparison is written this way so that the partial index is used: most threads have no owner.
+      // Written for the indexes, because most threads have no owner: a partial one of SQLite, one of ranges of PostgreSQL.
       .where('lease_owner', '>', '')
+      .where('lease_until', '>', 0)
       .where('lease_until', '<=', now)
       .limit(MAX_FOUND)
       .execute();
