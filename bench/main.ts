@@ -11,6 +11,7 @@ import { benchGatewayMcpTool } from './gateway/mcp-tool.bench.ts';
 import { benchGatewayPostedMessages } from './gateway/posted-messages.bench.ts';
 import { benchGatewayRegisteredTools } from './gateway/registered-tools.bench.ts';
 import { benchGatewaySleepingAgents } from './gateway/sleeping-agents.bench.ts';
+import { benchGatewayTenTimes } from './gateway/ten-times.bench.ts';
 import { benchGatewayThousandAgents } from './gateway/thousand-agents.bench.ts';
 import { benchHostFiles } from './host-files.bench.ts';
 import { benchMachines } from './machines.bench.ts';
@@ -35,6 +36,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchGatewayDurableStep,
   benchGatewayThousandAgents,
   benchGatewayPostedMessages,
+  benchGatewayTenTimes,
   benchGatewaySleepingAgents,
   benchEnginesSteps,
   benchEnginesMessages,

@@ -13,8 +13,8 @@ import type { Store } from '../../packages/gateway/src/ports/store/store.ts';
 export interface Filling {
   readonly store: Store;
   agents(count: number, config: object): Promise<readonly string[]>;
-  /** A space of a person and an agent, which is in it already. */
-  room(agentId: string): Promise<Room>;
+  /** A space of an agent, which is in it already, and so many people: one if not said otherwise. */
+  room(agentId: string, people?: number): Promise<Room>;
   /** So many events for each of the agents, and a wake, in one transaction: all of it is there at once. */
   work(agentIds: readonly string[], each: number): Promise<void>;
   close(): Promise<void>;
@@ -43,11 +43,15 @@ export function fillingOf(store: Store, engine: Engine): Filling {
         }
         return ids;
       }),
-    room: (agentId) =>
+    room: (agentId, people = 1) =>
       store.transaction(async (tx) => {
-        const { id: personId } = await createEntity(services, tx, { kind: 'human', displayName: 'Ada' });
         const { id: spaceId } = await createSpace(services, tx, { name: 'Room' });
-        for (const entityId of [personId, agentId]) await addMember(services, tx, { spaceId, entityId });
+        let personId = '';
+        for (let person = 0; person < people; person++) {
+          ({ id: personId } = await createEntity(services, tx, { kind: 'human', displayName: 'Ada' }));
+          await addMember(services, tx, { spaceId, entityId: personId });
+        }
+        await addMember(services, tx, { spaceId, entityId: agentId });
         await tx.db.updateTable('agents').set({ active_space_id: spaceId }).where('id', '=', agentId).execute();
         return { spaceId, personId };
       }),

@@ -182,6 +182,7 @@ async function observe(gateways: readonly BenchGateway[], room: Room): Promise<r
     await sleep(PROBE_EVERY_MS);
   }
   watcher.close();
+  if (process.env.BENCH_WAKES === '1') console.log('wakes, ms:', wakeMs.map(Math.round).join(' '));
   return wakeMs;
 }
 

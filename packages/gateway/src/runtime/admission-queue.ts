@@ -75,6 +75,11 @@ export class AdmissionQueue {
     this.#admitThreads();
   }
 
+  /** True if threads wait: those that are here are more than can run now. */
+  get hasWaiting(): boolean {
+    return this.#queue.size > 0;
+  }
+
   release(): void {
     this.#freeSlots++;
     this.#admitThreads();

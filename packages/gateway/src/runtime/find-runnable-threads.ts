@@ -12,16 +12,20 @@ export interface RunnableThread {
 
 /**
  * Finds threads that have work and nobody to do it: the lease of their worker ran out, an event's wake was lost or its
- * time has come, or a worker left a run open when it stopped.
+ * time has come, or a worker left a run open when it stopped. `waitedMs`: only events that have waited for as long.
  */
-export async function findRunnableThreads(store: Store): Promise<readonly RunnableThread[]> {
+export async function findRunnableThreads(
+  store: Store,
+  { waitedMs = 0 }: { waitedMs?: number } = {},
+): Promise<readonly RunnableThread[]> {
   return await store.transaction(async (tx) => {
     const now = tx.now();
     const abandoned = await tx.db
       .selectFrom('threads')
       .select('id')
-      // The comparison is written this way so that the partial index is used: most threads have no owner.
+      // Written for the indexes, because most threads have no owner: a partial one of SQLite, one of ranges of PostgreSQL.
       .where('lease_owner', '>', '')
+      .where('lease_until', '>', 0)
       .where('lease_until', '<=', now)
       .limit(MAX_FOUND)
       .execute();
@@ -31,7 +35,7 @@ export async function findRunnableThreads(store: Store): Promise<readonly Runnab
       .innerJoin('agents', 'agents.id', 'threads.agent_id')
       .select(({ fn }) => ['threads.id', fn.min('inbox_events.priority').as('priority')])
       .where(IS_WAITING)
-      .where('inbox_events.available_at', '<=', now)
+      .where('inbox_events.available_at', '<=', now - waitedMs)
       .where('agents.status', '=', 'active')
       .where('threads.lease_owner', 'is', null)
       .groupBy('threads.id')

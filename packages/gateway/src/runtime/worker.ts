@@ -33,6 +33,9 @@ interface PendingWake extends Wait {
  */
 const LAST_WRITES_MS = 5_000;
 
+/** A worker that has more to do than it can takes up lost wakes only after so many sweeps: most are not lost, but wait elsewhere. */
+const OVERLOADED_SWEEPS = 3;
+
 /**
  * Runs cycles for the threads that are woken: one cycle at a time per thread, many threads side by side. A wake may
  * come twice or get lost: the thread's row decides who holds it, and the sweep finds threads whose wake was lost.
@@ -71,7 +74,9 @@ export class Worker {
     this.#renewals.repeat(Math.floor(leaseMs / 3), () => this.#renewLeases());
     for (const sweep of sweeps) this.#sweeps.repeat(sweepMs, sweep);
     const wakeRunnable = this.#sweeps.repeat(sweepMs, async () => {
-      for (const { threadId, isUrgent } of await findRunnableThreads(this.#services.store)) {
+      // With more than it can do, a worker leaves to the others what they were just woken for.
+      const waitedMs = this.#admission.hasWaiting ? OVERLOADED_SWEEPS * sweepMs : 0;
+      for (const { threadId, isUrgent } of await findRunnableThreads(this.#services.store, { waitedMs })) {
         const pendingWake = this.#pendingWakes.get(threadId);
         // Whoever is about to claim the thread, or holds it, finds what the sweep has found.
         if (pendingWake !== undefined) this.#prioritize(threadId, pendingWake, isUrgent);

@@ -1,11 +1,26 @@
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
+import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
 import { setPlans } from '../../src/domain/plans/plans.ts';
 import { findRunnableThreads } from '../../src/runtime/find-runnable-threads.ts';
-import { describeWorlds } from '../support/describe-worlds.ts';
+import { describeIdleWorld, describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 
 const timers = (): number => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
+
+describeIdleWorld('threads with work', ({ world }) => {
+  test('are found by a sweep, or only if their events have waited for long, where that is asked for', async () => {
+    const bot = await world.agent();
+    await world.in((tx) => pushServiceEvent(world.services, tx, { agentId: bot, source: 's', name: 'n' }));
+    const isFound = async (waitedMs: number): Promise<boolean> =>
+      (await findRunnableThreads(world.store, { waitedMs })).some(({ threadId }) => threadId === bot);
+    expect(await isFound(0)).toBe(true);
+    expect(await isFound(60_000)).toBe(false);
+    const longAgo = { available_at: Date.now() - 120_000 };
+    await world.in((tx) => tx.db.updateTable('inbox_events').set(longAgo).where('agent_id', '=', bot).execute());
+    expect(await isFound(60_000)).toBe(true);
+  });
+});
 
 describeWorlds('sleeping agents', (open) => {
   test('[G44] cost rows: no timer, no wake and no place in memory, however many have plans', async () => {

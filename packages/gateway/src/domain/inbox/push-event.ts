@@ -21,24 +21,27 @@ export interface PushedEvent {
  * Puts an event into an inbox and wakes the thread, in the transaction that made the event. Returns false if the
  * event was there already.
  */
-export async function pushEvent({ engine }: Pick<Services, 'engine'>, tx: Tx, pushed: PushedEvent): Promise<boolean> {
+export async function pushEvent(services: Pick<Services, 'engine'>, tx: Tx, pushed: PushedEvent): Promise<boolean> {
+  const [inserted] = await insertEvent(tx.db, toValues(tx, pushed));
+  if (inserted !== undefined) wakeThread(services, tx, pushed);
+  return inserted !== undefined;
+}
+
+/** The same for an event with a new id, without waiting for the answer. */
+export function pushNewEvent(services: Pick<Services, 'engine'>, tx: Tx, pushed: PushedEvent): void {
+  tx.send(insertEvent, toValues(tx, pushed));
+  wakeThread(services, tx, pushed);
+}
+
+function toValues(tx: Tx, pushed: PushedEvent): EventValues {
   const { agentId, eventId, event, status = 'pending', runId = null } = pushed;
-  const now = tx.now();
-  const values = {
-    agentId,
-    eventId,
-    type: event.type,
-    priority: priorityOf(event),
-    payload: toJson(event),
-    status,
-    runId,
-    now,
-  };
-  const [inserted] = await insertEvent(tx.db, values);
-  if (inserted === undefined) return false;
+  const priority = priorityOf(event);
+  return { agentId, eventId, type: event.type, priority, payload: toJson(event), status, runId, now: tx.now() };
+}
+
+function wakeThread({ engine }: Pick<Services, 'engine'>, tx: Tx, { agentId, event, status }: PushedEvent): void {
   // The thread of an agent or of a context has the same id.
-  if (status === 'pending') engine.enqueue(tx, agentId, { isUrgent: values.priority === 0 });
-  return true;
+  if (status !== 'withheld') engine.enqueue(tx, agentId, { isUrgent: priorityOf(event) === 0 });
 }
 
 interface EventValues extends Pick<InboxEventRow, 'type' | 'priority' | 'payload' | 'status'> {

@@ -5,7 +5,7 @@ import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { EntityRow, SpaceRow } from '../../ports/store/tables.ts';
 import { hasRoom, inboxFull } from '../inbox/inbox-capacity.ts';
-import { pushEvent } from '../inbox/push-event.ts';
+import { pushNewEvent } from '../inbox/push-event.ts';
 import { IS_WAITING } from '../waiting-events.ts';
 import type { Message } from './message.ts';
 
@@ -107,7 +107,7 @@ async function pushMessageEvent(
   }: Omit<NotifiedMessage, 'recipients'> & { agentId: string; withheld: Withheld | undefined },
 ): Promise<void> {
   const eventId = `message:${message.id}`;
-  await pushEvent(services, tx, {
+  pushNewEvent(services, tx, {
     agentId,
     eventId,
     status: withheld === undefined ? 'pending' : 'withheld',

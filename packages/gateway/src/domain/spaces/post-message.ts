@@ -12,7 +12,6 @@ import { type Metadata, toMetadata } from '../entities/metadata.ts';
 import { emit, spaceChannel } from '../streams/emit.ts';
 import { appendMessage } from './append-message.ts';
 import { lockSpace } from './lock-space.ts';
-import { requireMember } from './membership.ts';
 import { type Message, toMessage } from './message.ts';
 import { findRecipients, notifyAgents } from './notify-agents.ts';
 
@@ -41,11 +40,10 @@ export interface PostedMessage {
 /** Writes a message and pushes an event to every other agent of the space, in one transaction. */
 export async function postMessage(services: Services, tx: Tx, newMessage: NewMessage): Promise<PostedMessage> {
   const { spaceId, entityId } = newMessage;
-  const [space, , before, sender, recipients] = await pipeline(
+  const [space, sender, before, recipients] = await pipeline(
     lockSpace(tx, spaceId),
-    requireMember(tx.db, spaceId, entityId),
+    findSender(tx, newMessage),
     findPosted(tx, newMessage),
-    findSender(tx, entityId),
     findRecipients(tx, { spaceId, senderId: entityId }),
   );
   // Checked before anything is refused: a repeated message gets the same answer as the first time.
@@ -132,12 +130,19 @@ async function assertRepliable(
   if (target.kind === 'tool') throw invalid('replyTo', 'must not be the card of a tool call. Reply to a text message.');
 }
 
-async function findSender(tx: Tx, entityId: string): Promise<EntityRow> {
-  const [sender] = isId(entityId) ? await findEntity(tx.db, { entityId }) : [];
-  if (sender === undefined) throw notFound('entity', entityId);
+/** Whoever is not in the space is told that there is no such space. */
+async function findSender(tx: Tx, { spaceId, entityId }: NewMessage): Promise<EntityRow> {
+  const [sender] = isId(spaceId) && isId(entityId) ? await findMember(tx.db, { spaceId, entityId }) : [];
+  if (sender === undefined) throw notFound('space', spaceId);
   return sender;
 }
 
-const findEntity = statement((db, { entityId }: Params<{ entityId: string }>) =>
-  db.selectFrom('entities').select(COLUMNS.entities).where('id', '=', entityId),
+const findMember = statement((db, { spaceId, entityId }: Params<{ spaceId: string; entityId: string }>) =>
+  db
+    .selectFrom('memberships')
+    .innerJoin('entities', 'entities.id', 'memberships.entity_id')
+    .select(COLUMNS.entities)
+    .where('memberships.space_id', '=', spaceId)
+    .where('memberships.entity_id', '=', entityId)
+    .where('memberships.left_at', 'is', null),
 );

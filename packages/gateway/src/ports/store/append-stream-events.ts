@@ -18,7 +18,7 @@ export interface NumberedEvent {
  * commit. The numbers may be known only after it: then the returned function gives them.
  */
 export async function appendStreamEvents(tx: Tx, events: readonly NumberedEvent[], at: number): Promise<() => Written> {
-  return tx.dialect === 'postgres' ? writeInOneStatement(tx, events, at) : await writeInSeveral(tx, events, at);
+  return tx.dialect === 'postgres' ? writeByChannel(tx, events, at) : await writeInSeveral(tx, events, at);
 }
 
 /** The database's answer: the number after the last of each channel, and how many keys had been revoked. */
@@ -27,51 +27,43 @@ export interface Written {
   readonly revocations: number;
 }
 
-/** Draws the numbers of all channels and writes the events in one statement. */
-function writeInOneStatement(tx: Tx, events: readonly NumberedEvent[], at: number): () => Written {
-  // The first of its channel says how many there are.
-  const firsts = events.filter(({ channel }, place) => channel !== events[place - 1]?.channel);
-  const sent = tx.send(numberAndInsert, {
-    at,
-    ids: firsts.map(({ channel }) => channel),
-    counts: firsts.map(({ fromEnd }) => fromEnd),
-    channels: events.map(({ channel }) => channel),
-    fromEnds: events.map(({ fromEnd }) => fromEnd),
-    types: events.map(({ type }) => type),
-    payloads: events.map(({ json }) => json),
+/** One statement for each channel: one for all channels takes twice as long as this one, and most transactions have one channel. */
+function writeByChannel(tx: Tx, events: readonly NumberedEvent[], at: number): () => Written {
+  const sent = [...Map.groupBy(events, ({ channel }) => channel)].map(([channel, own]) => {
+    const values = { at, channel, count: own.length, types: own.map(({ type }) => type) };
+    return { channel, answer: tx.send(numberAndInsert, { ...values, payloads: own.map(({ json }) => json) }) };
   });
   return () => {
-    const nextSeqs = new Map<string, number>();
-    for (const { channel, seq } of sent.rows) nextSeqs.set(channel, Math.max(nextSeqs.get(channel) ?? 0, seq + 1));
-    return { nextSeqs, revocations: sent.rows[0]?.revocations ?? 0 };
+    const nextSeqs = new Map(sent.map(({ channel, answer }) => [channel, afterLast(answer.rows)]));
+    return { nextSeqs, revocations: sent[0]?.answer.rows[0]?.revocations ?? 0 };
   };
 }
 
-interface AllEvents {
+function afterLast(written: readonly { readonly seq: number }[]): number {
+  return Math.max(...written.map(({ seq }) => seq)) + 1;
+}
+
+interface ChannelEvents {
   readonly at: number;
-  readonly ids: readonly string[];
-  readonly counts: readonly number[];
-  readonly channels: readonly string[];
-  readonly fromEnds: readonly number[];
+  readonly channel: string;
+  readonly count: number;
   readonly types: readonly string[];
   readonly payloads: readonly string[];
 }
 
 const numberAndInsert = statement(
-  (_db, { at, ids, counts, channels, fromEnds, types, payloads }: Params<AllEvents>) =>
-    sql<{ channel: string; seq: number; revocations: number }>`
+  (_db, { at, channel, count, types, payloads }: Params<ChannelEvents>) =>
+    sql<{ seq: number; revocations: number }>`
       with numbered as (
-        insert into channels (id, next_seq, swept_seq)
-        select id, count + 1, 0 from unnest(${ids}::text[], ${counts}::int[]) as batch(id, count)
+        insert into channels (id, next_seq, swept_seq) values (${channel}, ${count}::bigint + 1, 0)
         on conflict (id) do update set next_seq = channels.next_seq + excluded.next_seq - 1
-        returning id, next_seq
+        returning next_seq
       )
       insert into stream_events (channel, seq, type, payload, created_at, revocations)
-      select channel, (select next_seq from numbered where id = channel) - from_end, type, payload, ${at}::bigint,
-        coalesce((select next_seq - 1 from channels where id = ${REVOCATIONS}), 0)
-      from unnest(${channels}::text[], ${fromEnds}::int[], ${types}::text[], ${payloads}::text[])
-        as new_event(channel, from_end, type, payload)
-      returning channel, seq, revocations`,
+      select ${channel}, numbered.next_seq - ${count}::bigint + new_event.place - 1, new_event.type, new_event.payload,
+        ${at}::bigint, coalesce((select next_seq - 1 from channels where id = ${REVOCATIONS}), 0)
+      from numbered, unnest(${types}::text[], ${payloads}::text[]) with ordinality as new_event(type, payload, place)
+      returning seq, revocations`,
 );
 
 /** The same in several statements, for SQLite. */

@@ -13,6 +13,7 @@ import { storedArtifacts } from './migrations/0009-stored-artifacts.ts';
 import { contexts } from './migrations/0010-contexts.ts';
 import { questions } from './migrations/0011-questions.ts';
 import { mcpCredentials } from './migrations/0012-mcp-credentials.ts';
+import { leaseIndex } from './migrations/0013-lease-index.ts';
 import { factsForPeople } from './migrations/0014-facts-for-people.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
@@ -30,9 +31,10 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0008-nested-usage': nestedUsage,
     '0009-stored-artifacts': storedArtifacts,
     '0010-contexts': contexts,
-    '0014-facts-for-people': factsForPeople,
     '0011-questions': questions,
     '0012-mcp-credentials': mcpCredentials,
+    '0013-lease-index': leaseIndex(dialect),
+    '0014-facts-for-people': factsForPeople,
   };
 }
 

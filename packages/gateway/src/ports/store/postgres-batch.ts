@@ -1,6 +1,6 @@
 import type { QueryResult } from 'kysely';
 import { type Connection, DatabaseError, type Submittable } from 'pg';
-import { isStaleStatement } from './postgres-error.ts';
+import { isStaleStatement, toStoreError } from './postgres-error.ts';
 import { toPostgresText } from './postgres-text.ts';
 import { parserOf } from './postgres-types.ts';
 
@@ -138,9 +138,9 @@ export class Batch implements Submittable {
     if (failed?.name !== undefined && !this.#prepared.has(failed.name)) this.#prepared.set(failed.name, 'unsure');
     this.#next = this.#statements.length;
     const reason = this.#isSent ? error : new StatementNotSent(error);
-    failed?.reject(reason);
+    failed?.reject(toStoreError(reason));
     const behind = isAnswerOfServer(error) ? new StatementSkipped(error) : reason;
-    for (const { reject } of skipped) reject(behind);
+    for (const { reject } of skipped) reject(toStoreError(behind));
     this.#onEnd();
   }
 

@@ -43,15 +43,12 @@ export class BatchingConnection implements DatabaseConnection {
     return this.run({ name: nameOfStatement(sql), text: sql, values: parameters });
   }
 
-  async run<Row>(statement: BatchStatement): Promise<Answer<Row>> {
+  /** Rejects with errors of the store: the batch makes them. */
+  run<Row>(statement: BatchStatement): Promise<Answer<Row>> {
     this.#waiting ??= new Batch(this.#prepared, () => this.#onEnd());
     const answer = this.#waiting.add<Row>(statement);
     this.#schedule();
-    try {
-      return await answer;
-    } catch (error) {
-      throw toStoreError(error);
-    }
+    return answer;
   }
 
   // biome-ignore lint/correctness/useYield: nothing streams.

@@ -23,10 +23,13 @@ export function createPool(url: string, connections: number, more: PoolConfig = 
 
 /** Connections of the store, unable to write outside of a transaction. */
 export function createStorePool(url: string, connections: number): Pool {
-  return createPool(url, connections, { onConnect: makeReadOnly });
+  return createPool(url, connections, { onConnect: prepareSession });
 }
 
-/** Outside of transactions the server refuses to write, so that no write can be forgotten there. `begin read write` lifts it. */
-async function makeReadOnly(client: ClientBase): Promise<void> {
-  await client.query('set session characteristics as transaction read only');
+/**
+ * Outside of transactions the server refuses to write, so that no write can be forgotten there. `begin read write` lifts it. And it
+ * plans a prepared statement once: ours look rows up by their keys, so a plan for certain values is no better, but made anew each time.
+ */
+async function prepareSession(client: ClientBase): Promise<void> {
+  await client.query('set session characteristics as transaction read only; set plan_cache_mode = force_generic_plan');
 }

@@ -67,7 +67,6 @@ export async function runTransaction<T>(
 
 class OpenTransaction implements Tx {
   readonly dialect: Dialect;
-  readonly db: Kysely<Tables>;
   readonly now: () => number;
   readonly #abortsOnError: boolean;
   readonly #begun: BegunTransaction;
@@ -76,17 +75,24 @@ class OpenTransaction implements Tx {
   /** How the statements ended that were sent and not awaited, BEGIN first. */
   readonly #sent: Promise<Failure | undefined>[] = [];
   #isOver = false;
+  #db: Kysely<Tables> | undefined;
 
   constructor({ dialect, now, abortsOnError }: TransactionSource, begun: BegunTransaction) {
     this.#abortsOnError = abortsOnError;
     this.#begun = begun;
     this.dialect = dialect;
     this.now = now;
-    this.db = begun.on({
-      executeQuery: (query) => (this.#isOver ? Promise.reject(over()) : begun.connection.executeQuery(query)),
-      streamQuery: (...given) => begun.connection.streamQuery(...given),
-    });
     if (begun.begun !== undefined) this.#sent.push(begun.begun.then(nothing, toFailure));
+  }
+
+  /** Made when it is asked for: many transactions only send statements that are compiled already. */
+  get db(): Kysely<Tables> {
+    const { connection, on } = this.#begun;
+    this.#db ??= on({
+      executeQuery: (query) => (this.#isOver ? Promise.reject(over()) : connection.executeQuery(query)),
+      streamQuery: (...given) => connection.streamQuery(...given),
+    });
+    return this.#db;
   }
 
   send<Values extends object, Row>(
@@ -94,11 +100,17 @@ class OpenTransaction implements Tx {
     values: Values,
     toError: (error: unknown) => unknown = (error) => error,
   ): Sent<Row> {
-    const query = statement.withValues(this.db, values);
+    const query = statement.withValues(this, values);
     if (this.#isOver) throw over();
     const sent = new SentStatement<Row>();
-    const answered = this.#begun.connection.executeQuery<Row>(query);
-    this.#sent.push(answered.then(sent.keep, (error) => toFailure(toError(error))).catch(toFailure));
+    const fail = (error: unknown): Failure => {
+      try {
+        return toFailure(toError(error));
+      } catch (thrown) {
+        return toFailure(thrown);
+      }
+    };
+    this.#sent.push(this.#begun.connection.executeQuery<Row>(query).then(sent.keep, fail));
     return sent;
   }
 

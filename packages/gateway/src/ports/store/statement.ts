@@ -27,8 +27,8 @@ export type Params<Values> = { readonly [Name in keyof Values]: Param<Values[Nam
 /** A compiled statement: runs with these values in it. */
 export interface Statement<Values, Row> {
   (db: Kysely<Tables>, values: Values): Promise<Row[]>;
-  /** The same, ready to be sent. Throws where a value is none that a database takes. */
-  withValues(db: Kysely<Tables>, values: Values): CompiledQuery<Row>;
+  /** The same, ready to be sent. Throws where a value is none that a database takes. `db` is used once, to compile it. */
+  withValues(on: { readonly dialect: Dialect; readonly db: Kysely<Tables> }, values: Values): CompiledQuery<Row>;
 }
 
 /**
@@ -39,13 +39,13 @@ export function statement<Values extends object, Row>(
   build: (db: Kysely<Tables>, params: Params<Values>, dialect: Dialect) => Compilable<Row> | RawBuilder<Row>,
 ): Statement<Values, Row> {
   const compiled: { [D in Dialect]?: CompiledQuery<Row> } = {};
-  const withValues = (db: Kysely<Tables>, values: Values): CompiledQuery<Row> => {
-    const dialect = dialectOf(db);
-    compiled[dialect] ??= named(build(db, params as Params<Values>, dialect).compile(db));
+  const withValues: Statement<Values, Row>['withValues'] = (on, values) => {
+    const { dialect } = on;
+    compiled[dialect] ??= named(build(on.db, params as Params<Values>, dialect).compile(on.db));
     return fill(compiled[dialect], values);
   };
   const run = async (db: Kysely<Tables>, values: Values): Promise<Row[]> => {
-    const query = withValues(db, values);
+    const query = withValues({ dialect: dialectOf(db), db }, values);
     const connection = connectionOf(db);
     return (await (connection?.executeQuery<Row>(query) ?? db.executeQuery(query))).rows;
   };

@@ -1,7 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Session, Transcript } from '@lastcall/core';
 import { compact } from '../../domain/consciousness/compact.ts';
-import { estimateEntries } from '../../domain/consciousness/estimate-tokens.ts';
+import { estimateTokens } from '../../domain/consciousness/estimate-tokens.ts';
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/json.ts';
 import { fenced } from '../lease/lease.ts';
@@ -10,7 +10,8 @@ import { writeCompaction } from './write-compaction.ts';
 
 /** True if the transcript is larger than the agent's budget. Then it is compacted before the thread is released. */
 export function isOverBudget({ agent, transcript }: Cycle): boolean {
-  return estimateEntries(transcript.entries) > agent.limits.consciousnessTokens;
+  // As the model was shown it, which is known: to derive it again would cost as much as the whole history.
+  return estimateTokens(transcript.view()) > agent.limits.consciousnessTokens;
 }
 
 /** What is compacted, and what the compaction is written with. */

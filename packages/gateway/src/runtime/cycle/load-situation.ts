@@ -7,17 +7,33 @@ import { toMemory } from '../../domain/notes/memory.ts';
 import { type Plan, toPlan } from '../../domain/plans/plan.ts';
 import { plansOf } from '../../domain/plans/plans.ts';
 import { batchReads } from '../../ports/store/batch-reads.ts';
-import type { Tables } from '../../ports/store/tables.ts';
+import { pipeline } from '../../ports/store/pipeline.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
+import type { AgentRow, Tables } from '../../ports/store/tables.ts';
 
 /** An agent in more spaces than this learns of the others through `enter_space`. */
 const MAX_SPACES = 50;
 
-/** Reads the agent's spaces, goals, memories and plans as they are now. */
+/** What an agent keeps, and where it may go. */
+export type Surroundings = Omit<Situation, 'agent' | 'activeSpaceId'>;
+
+/** Reads the agent and its spaces, goals, memories and plans as they are now. */
 export async function loadSituation(db: Kysely<Tables>, agentId: string): Promise<Situation> {
-  const { own, spaces, goals, memories, plans } = await readSituation(db, { agentId });
+  const [[own], surroundings] = await pipeline(findOwn(db, { agentId }), loadSurroundings(db, agentId));
+  const { entity_id = agentId, name = '', active_space_id = null } = own ?? {};
+  return toSituation({ entity_id, name, active_space_id }, surroundings);
+}
+
+export function toSituation(
+  { entity_id: entityId, name, active_space_id }: Pick<AgentRow, 'entity_id' | 'name' | 'active_space_id'>,
+  surroundings: Surroundings,
+): Situation {
+  return { agent: { entityId, name }, activeSpaceId: active_space_id ?? undefined, ...surroundings };
+}
+
+export async function loadSurroundings(db: Kysely<Tables>, agentId: string): Promise<Surroundings> {
+  const { spaces, goals, memories, plans } = await readSurroundings(db, { agentId });
   return {
-    agent: { entityId: own[0]?.entity_id ?? agentId, name: own[0]?.name ?? '' },
-    activeSpaceId: own[0]?.active_space_id ?? undefined,
     spaces,
     goals: goals.map(toGoal).map(({ key, description, status, priority }) => ({ key, description, status, priority })),
     memories: memories.map(toMemory).map(({ key, value }) => ({ key, value })),
@@ -33,9 +49,11 @@ interface AgentParams {
   readonly agentId: string;
 }
 
-const readSituation = batchReads<AgentParams>()({
-  own: (db, { agentId }) =>
-    db.selectFrom('agents').select(['entity_id', 'name', 'active_space_id']).where('id', '=', agentId),
+const findOwn = statement((db, { agentId }: Params<AgentParams>) =>
+  db.selectFrom('agents').select(['entity_id', 'name', 'active_space_id']).where('id', '=', agentId),
+);
+
+const readSurroundings = batchReads<AgentParams>()({
   spaces: (db, { agentId }) =>
     db
       .selectFrom('spaces')

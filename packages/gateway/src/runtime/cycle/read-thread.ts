@@ -1,5 +1,4 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
-import type { Situation } from '../../domain/agents/describe-agent.ts';
 import { loadTranscriptRows, type TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import { TOOLS_VERSION } from '../../domain/tools/tools-version.ts';
 import { IS_WAITING } from '../../domain/waiting-events.ts';
@@ -11,7 +10,7 @@ import type { Param } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { AgentRow, InboxEventRow, RunRow, Tables, ThreadRow } from '../../ports/store/tables.ts';
 import type { LockedThread } from '../lease/lease.ts';
-import { loadSituation } from './load-situation.ts';
+import { loadSurroundings, type Surroundings } from './load-situation.ts';
 
 export type EventRow = Selectable<InboxEventRow>;
 export type ThreadedAgent = Omit<AgentRow, 'last_error' | 'created_at' | 'updated_at'> &
@@ -31,8 +30,9 @@ export interface ThreadRows {
 }
 
 export async function readThread({ tx, threadId }: LockedThread): Promise<ThreadRows> {
-  const { agents, open, events, last } = await readThreadRows(tx.db, { threadId, now: tx.now() });
-  return { row: agents[0], open: open[0], events, last: last[0] };
+  const { agents, runs, events } = await readThreadRows(tx.db, { threadId, now: tx.now() });
+  const [last] = runs;
+  return { row: agents[0], open: last?.status === 'running' ? last : undefined, events, last };
 }
 
 /** How many events are read before the agent's own limit is known. Most inboxes hold fewer. */
@@ -41,7 +41,7 @@ export const FIRST_PAGE = 50;
 /** What a cycle needs to start. */
 export interface ThreadContext {
   readonly rows: readonly TranscriptRow[];
-  readonly situation: Situation;
+  readonly surroundings: Surroundings;
 }
 
 /** `known` holds the transcript rows if they are cached. */
@@ -50,8 +50,8 @@ export async function loadContext(
   known: readonly TranscriptRow[] | undefined,
 ): Promise<ThreadContext> {
   const loadingRows = known === undefined ? loadTranscriptRows(tx.db, threadId) : Promise.resolve(known);
-  const [rows, situation] = await pipeline(loadingRows, loadSituation(tx.db, threadId));
-  return { rows, situation };
+  const [rows, surroundings] = await pipeline(loadingRows, loadSurroundings(tx.db, threadId));
+  return { rows, surroundings };
 }
 
 /** Reads more events, for an agent whose limit is larger than the first page. */
@@ -83,12 +83,11 @@ interface ThreadParams {
 }
 
 const readThreadRows = batchReads<ThreadParams>()({
-  open: (db, { threadId }) =>
-    db.selectFrom('runs').select(COLUMNS.runs).where('status', '=', 'running').where('thread_id', '=', threadId),
-  last: (db, { threadId }) =>
+  // The last one. A run that is open is the last: it is closed before another one starts.
+  runs: (db, { threadId }) =>
     db
       .selectFrom('runs')
-      .select(['cycle_no', 'settings'])
+      .select(COLUMNS.runs)
       .where('thread_id', '=', threadId)
       .orderBy('cycle_no', 'desc')
       .limit(sql.lit(1)),

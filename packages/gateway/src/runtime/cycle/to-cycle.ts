@@ -4,6 +4,7 @@ import type { RunRow } from '../../ports/store/tables.ts';
 import type { HeldThread } from '../lease/lease.ts';
 import type { ConfiguredAgent, Cycle } from './cycle.ts';
 import { startState } from './cycle-state.ts';
+import { toSituation } from './load-situation.ts';
 import type { Past } from './read-past.ts';
 import type { ThreadContext, ThreadedAgent } from './read-thread.ts';
 import type { RunRequest, ThreadKind } from './thread-kind.ts';
@@ -29,7 +30,7 @@ export function toCycle(
   {
     held: { lease },
     agent,
-    context: { rows, situation },
+    context: { rows, surroundings },
     past: { consciousness, transcript, state },
     row,
     kind,
@@ -48,7 +49,7 @@ export function toCycle(
     transcript,
     records: consciousness.records,
     rows: [...rows, ...written],
-    situation,
+    situation: toSituation(row, surroundings),
     state,
     ...rest,
     isCancelRequested: run.cancel_requested_at !== null,

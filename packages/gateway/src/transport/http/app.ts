@@ -16,6 +16,7 @@ import { createMetrics, type Metrics } from '../../telemetry/metrics.ts';
 import { createOpenStreams } from '../sse/open-streams.ts';
 import type { Endpoint } from './endpoint.ts';
 import { errorAnswer } from './error-answer.ts';
+import { keepText } from './json-answer.ts';
 import { type AppEnv, mount } from './mount.ts';
 import { openApiDocument } from './openapi.ts';
 import { agentStateEndpoints } from './routes/agent-state.ts';
@@ -129,6 +130,8 @@ function observe(app: Hono<AppEnv>, metrics: Metrics, logger: Logger): void {
     const startedAt = performance.now();
     c.set('requestId', newId());
     await next();
+    const json = c.get('json');
+    if (json !== undefined) keepText(c.res, json);
     c.res.headers.set('x-request-id', c.get('requestId'));
     setSecurityHeaders(c.res.headers);
     const answered = {

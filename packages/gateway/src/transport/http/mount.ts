@@ -21,7 +21,7 @@ export interface MountOptions {
 /** What the server gives beside the request; nothing where the app is called in memory. */
 export interface AppEnv {
   Bindings: Partial<HttpBindings>;
-  Variables: { requestId: string; route: string };
+  Variables: { requestId: string; route: string; json?: string };
 }
 
 /** Serves the endpoints, and answers 405 where a path is theirs and the method is not. */
@@ -53,9 +53,13 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
   if (request.method === 'HEAD' && one.answer === 'text/event-stream') throw methodNotAllowed('HEAD', 'GET');
   const connection = connectionOf(c);
   const { handle } = one;
-  if (handle === undefined) return await respond(one, undefined, { request, caller: NOBODY, ...connection });
+  if (handle === undefined) {
+    const answered = await one.respond?.(undefined, { request, caller: NOBODY, ...connection });
+    return answered ?? Response.json(undefined, { status: one.status });
+  }
   const identify = await authenticate(options, credentialsOf(request, one));
-  const readInput = await inputReader(one, request, services.limits.bodyBytes);
+  const bytes = one.method === 'get' ? undefined : await readBody(request, services.limits.bodyBytes, c.env?.incoming);
+  const readInput = inputReader(one, request, bytes);
   const { value, caller } = await services.store.transaction(
     async (tx) => {
       const caller = await identify(tx);
@@ -65,13 +69,17 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
     },
     { isUrgent: true },
   );
-  return await respond(one, value, { request, caller, ...connection });
+  const answered = await one.respond?.(value, { request, caller, ...connection });
+  return answered ?? answerJson(c, value, one.status);
 }
 
 const NOBODY: Caller = { kind: 'nobody' };
 
-async function respond(one: Endpoint, value: unknown, exchange: Exchange): Promise<Response> {
-  return (await one.respond?.(value, exchange)) ?? Response.json(value, { status: one.status });
+/** Behind a server the text is all that is needed: see json-answer.ts. */
+function answerJson(c: Context<AppEnv>, value: unknown, status: number): Response {
+  if (c.env?.outgoing === undefined) return Response.json(value, { status });
+  c.set('json', JSON.stringify(value));
+  return new Response(null, { status, headers: { 'content-type': 'application/json' } });
 }
 
 /** There is nothing under an id that no database can hold. */
@@ -82,15 +90,14 @@ function paramsOf(c: Context<AppEnv>): Readonly<Record<string, string>> {
 }
 
 /**
- * Reads the bytes now, since nothing may be waited for in a transaction, and leaves complaints about them for after the check of who
- * is asking.
+ * Takes bytes that were read before, since nothing may be waited for in a transaction, and leaves complaints about them for after the
+ * check of who is asking.
  */
-async function inputReader(
-  { method, query, body }: Endpoint,
+function inputReader(
+  { query, body }: Endpoint,
   request: Request,
-  mostBytes: number,
-): Promise<() => { query: unknown; body: unknown }> {
-  const bytes = method === 'get' ? undefined : await readBody(request, mostBytes);
+  bytes: Uint8Array | undefined,
+): () => { query: unknown; body: unknown } {
   const contentType = request.headers.get('content-type');
   return () => ({
     query: validate(query ?? NOTHING, readQuery(new URL(request.url)), 'The query'),

@@ -1,12 +1,23 @@
+import type { Readable } from 'node:stream';
 import { ApiError } from '../../domain/api-error.ts';
 
 /**
- * The body's bytes, unless they are more than is taken: then the rest is not read. Undefined where there is none.
+ * The body's bytes, unless they are more than is taken: then the rest is not read. Undefined where there is none. Behind a server they
+ * are read from what came in: the body of a `Request` is a stream around it, which costs more than the rest of the request.
  */
-export async function readBody(request: Request, mostBytes: number): Promise<Uint8Array | undefined> {
+export async function readBody(
+  request: Request,
+  mostBytes: number,
+  incoming?: Readable,
+): Promise<Uint8Array | undefined> {
   const announced = Number(request.headers.get('content-length') ?? 0);
   if (announced > mostBytes) throw tooLarge(mostBytes);
-  if (request.body === null) return undefined;
+  const bytes = incoming === undefined ? await readWeb(request, mostBytes) : await readIncoming(incoming, mostBytes);
+  return bytes.byteLength === 0 ? undefined : bytes;
+}
+
+async function readWeb(request: Request, mostBytes: number): Promise<Uint8Array> {
+  if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
   // Leaving the loop cancels the body.
@@ -15,7 +26,28 @@ export async function readBody(request: Request, mostBytes: number): Promise<Uin
     if (size > mostBytes) throw tooLarge(mostBytes);
     chunks.push(chunk);
   }
-  return size === 0 ? undefined : Buffer.concat(chunks, size);
+  return Buffer.concat(chunks, size);
+}
+
+/** Not with `for await`: leaving that loop would cut the connection before the answer. */
+function readIncoming(incoming: Readable, mostBytes: number): Promise<Uint8Array> {
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const take = (chunk: Uint8Array): void => {
+    size += chunk.byteLength;
+    chunks.push(chunk);
+    if (size <= mostBytes) return;
+    incoming.off('data', take).pause();
+    reject(tooLarge(mostBytes));
+  };
+  const isCutOff = (): void => reject(new ApiError(400, 'bad_request', 'The body was cut off.'));
+  incoming.on('data', take);
+  incoming.once('end', () => resolve(Buffer.concat(chunks, size)));
+  incoming.once('error', isCutOff);
+  incoming.once('close', isCutOff);
+  if (incoming.destroyed) isCutOff();
+  return promise;
 }
 
 /** JSON text as a value that is safe to walk, to store and to send on. */

@@ -1,12 +1,14 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
+import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Logger } from '@lastcall/core';
 import { ApiError } from '../../domain/api-error.ts';
 import { newId } from '../../domain/new-id.ts';
 import type { App } from './app.ts';
 import { Connections } from './connections.ts';
 import { errorAnswer } from './error-answer.ts';
+import { writeText } from './json-answer.ts';
 import { toListenError } from './listen-refused.ts';
 
 export interface ListenOptions {
@@ -32,7 +34,11 @@ export async function listen(
   { port = 4100, host = '127.0.0.1', logger }: ListenOptions,
 ): Promise<HttpServer> {
   const errorHandler = (error: unknown): Response => errorAnswer(toApiError(error), { requestId: newId(), logger });
-  const server = createServer(getRequestListener(app.fetch, { errorHandler, overrideGlobalObjects: false }));
+  const answer = async (request: Request, env: HttpBindings | Http2Bindings): Promise<Response> => {
+    const answered = await app.fetch(request, env);
+    return writeText(answered, env.outgoing as ServerResponse) ? RESPONSE_ALREADY_SENT : answered;
+  };
+  const server = createServer(getRequestListener(answer, { errorHandler, overrideGlobalObjects: false }));
   const connections = new Connections(server);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const refuse = (error: Error): void => reject(toListenError(error, { port, host }));
