@@ -35,7 +35,7 @@ export function openCycle(given: Pick<OpenCycle, 'services' | 'registry' | 'cycl
   const { services, registry, cycle, abort } = given;
   const { agent, runId } = cycle;
   const stagedWrites = new StagedWrites();
-  const tools = withMcpTools(cycleTools(registry, agent, services.limits), agent.config, registry.mcp);
+  const tools = withMcpTools(cycleTools(registry, agent, services.limits), agent.config, registry);
   const outputs = createOutputLimit(services.limits);
   const frames = new Frames(cycle);
   const read = storeReader(services, abort);

@@ -10,8 +10,10 @@ import { listInbox } from '../../../domain/inbox/list-inbox.ts';
 import { pushServiceEvent } from '../../../domain/inbox/push-service-event.ts';
 import { redrive } from '../../../domain/inbox/redrive.ts';
 import { assertKnownCommands, type IsKnownCommand } from '../../../domain/mcp/assert-known-commands.ts';
+import { fromJson } from '../../../ports/store/json.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, metadataField, pageFields, pageOf } from '../fields.ts';
+import { assertMayReachOut } from '../may-reach-out.ts';
 
 const statusSchema = z.enum(['active', 'paused', 'invalid', 'deleted']);
 
@@ -95,9 +97,10 @@ export function agentEndpoints(
       status: 201,
       answer: agentSchema,
       refusals: [404],
-      handle({ body: { spaceIds, metadata, ...config } }, tx, services) {
+      async handle({ caller, body: { spaceIds, metadata, ...config } }, tx, services) {
+        await assertMayReachOut(caller, config);
         assertKnownCommands(config, isKnownCommand);
-        return createAgent(services, tx, { config, spaceIds, metadata, isKnownTool });
+        return await createAgent(services, tx, { config, spaceIds, metadata, isKnownTool });
       },
     }),
     endpoint({
@@ -116,9 +119,10 @@ export function agentEndpoints(
       access: 'key',
       body: agentUpdateSchema,
       answer: agentSchema,
-      handle({ params, body }, tx, services) {
+      async handle({ caller, params, body }, tx, services) {
+        await assertMayReachOut(caller, body, async () => fromJson((await findAgent(tx.db, params.id)).config));
         assertKnownCommands(body, isKnownCommand);
-        return updateAgent(services, tx, { agentId: params.id, config: body, isKnownTool });
+        return await updateAgent(services, tx, { agentId: params.id, config: body, isKnownTool });
       },
     }),
     endpoint({
