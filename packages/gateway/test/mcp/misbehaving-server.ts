@@ -168,7 +168,10 @@ export class MisbehavingServer {
             { type: 'image', mimeType: 'image/png', data: PIXEL },
             { type: 'audio', mimeType: 'audio/wav', data: 'AAAA'.repeat(100) },
             { type: 'resource', resource: { uri: 'file:///a.txt', text: 'inside' } },
-            { type: 'resource', resource: { uri: 'file:///b.bin', blob: 'BBBB'.repeat(100) } },
+            {
+              type: 'resource',
+              resource: { uri: 'file:///b.bin', mimeType: 'text/html', blob: 'BBBB'.repeat(100) },
+            },
             { type: 'resource_link', uri: 'file:///c', name: 'c' },
           ],
         });
