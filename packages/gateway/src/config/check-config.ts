@@ -2,6 +2,7 @@ import type { ImageModelV4, LanguageModelV4 } from '@ai-sdk/provider';
 import { z } from 'zod';
 import { type AgentConfig, agentConfigSchema } from './agent-config.ts';
 import { gatewayLimitsSchema } from './agent-limits.ts';
+import { artifactStoreSchema } from './artifact-store.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { type ConfigProblem, check, formatPath } from './config-problem.ts';
@@ -92,6 +93,7 @@ const configSchema: z.ZodType<Omit<Config, 'tools'>> = z.strictObject({
   imageModels: z.record(z.string().regex(/^[\w.-]+\/\S{1,200}$/), imageModel).default({}),
   secrets: z.array(envName).default([]),
   egress: z.strictObject({ allow: z.array(egressRule).max(1_000).default([]) }).default({ allow: [] }),
+  artifacts: artifactStoreSchema.default({}),
   limits: gatewayLimitsSchema.default({}),
   corsOrigins: z.array(origin).default([]),
 });
