@@ -18,7 +18,8 @@ import { type Found, lookAround } from './found.ts';
 import { type FindImageModel, imageModelFinder } from './models/find-image-model.ts';
 import { type ModelFinder, modelFinder } from './models/find-model.ts';
 import { openServices } from './open-services.ts';
-import { createArtifactFiles } from './ports/artifacts/artifact-files.ts';
+import { type ArtifactFiles, createArtifactFiles } from './ports/artifacts/artifact-files.ts';
+import { createS3ArtifactFiles } from './ports/artifacts/s3-artifact-files.ts';
 import { createEgress, type Egress } from './ports/egress/egress.ts';
 import type { Services } from './ports/services.ts';
 import { atMost } from './runtime/at-most.ts';
@@ -179,7 +180,7 @@ async function start(starting: Starting): Promise<Running> {
     });
     const servers = new McpServers(services, outgoing, login);
     mcp = servers;
-    const artifacts = createArtifactFiles(join(settings.home, 'artifacts'));
+    const artifacts = artifactFiles(starting, egress);
     const registry: Registry = {
       tools: config.tools,
       model: models.find,
@@ -229,6 +230,17 @@ const CLOSE_MS = 5_000;
 
 function findModels({ config, settings, env }: Starting): ModelFinder {
   return modelFinder({ model: settings.model, modelUrl: settings.modelUrl, models: config.models, env });
+}
+
+function artifactFiles({ config, settings, secrets }: Starting, egress: Egress): ArtifactFiles {
+  const { s3 } = config.artifacts;
+  if (s3 === undefined) return createArtifactFiles(join(settings.home, 'artifacts'));
+  const read = (text: string): string => secrets.read(text.slice('${env.'.length, -1));
+  const credentials = () => ({
+    accessKeyId: read(s3.accessKeyId),
+    secretAccessKey: read(s3.secretAccessKey),
+  });
+  return createS3ArtifactFiles({ ...s3, credentials, egress });
 }
 
 function imageModels({ config, settings, env }: Starting, { fetch }: Egress): FindImageModel {

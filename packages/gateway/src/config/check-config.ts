@@ -2,11 +2,13 @@ import type { ImageModelV4, LanguageModelV4 } from '@ai-sdk/provider';
 import { z } from 'zod';
 import { type AgentConfig, agentConfigSchema } from './agent-config.ts';
 import { gatewayLimitsSchema } from './agent-limits.ts';
+import { artifactStoreSchema } from './artifact-store.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { type ConfigProblem, check, formatPath } from './config-problem.ts';
 import { parseEgressRule } from './egress-rule.ts';
-import { checkTools, type RegisteredTools } from './registered-tool.ts';
+import { namedBySubAgent } from './named-tools.ts';
+import { checkTools, findTool, type RegisteredTools } from './registered-tool.ts';
 import { settingSchemas } from './settings.ts';
 import { type SpaceSeed, spaceSeedSchema } from './space-seed.ts';
 
@@ -23,7 +25,11 @@ export function checkConfig(value: unknown, file: string = 'lastcall.config.ts')
       [checkedData, checkedTools].flatMap((one) => (one.ok ? [] : one.problems)),
     );
   const config: Config = { ...checkedData.value, tools: checkedTools.value };
-  const problems = [...agentProblems(config.agents, config.tools), ...spaceProblems(config)];
+  const problems = [
+    ...subAgentProblems(config.tools),
+    ...agentProblems(config.agents, config.tools),
+    ...spaceProblems(config),
+  ];
   if (problems.length > 0) throw new ConfigError(file, problems);
   return config;
 }
@@ -87,9 +93,21 @@ const configSchema: z.ZodType<Omit<Config, 'tools'>> = z.strictObject({
   imageModels: z.record(z.string().regex(/^[\w.-]+\/\S{1,200}$/), imageModel).default({}),
   secrets: z.array(envName).default([]),
   egress: z.strictObject({ allow: z.array(egressRule).max(1_000).default([]) }).default({ allow: [] }),
+  artifacts: artifactStoreSchema.default({}),
   limits: gatewayLimitsSchema.default({}),
   corsOrigins: z.array(origin).default([]),
 });
+
+/** The file is read before there is a registry, so what its sub-agents name must be in the file. */
+function subAgentProblems(tools: RegisteredTools): readonly ConfigProblem[] {
+  return Object.values(tools)
+    .flatMap((one) => namedBySubAgent(one, ['tools', one.name]))
+    .filter(({ reference }) => findTool(tools, reference) === undefined)
+    .map(({ reference, path }) => ({
+      path,
+      message: `names "${reference}", which is not a tool of this configuration.`,
+    }));
+}
 
 function agentProblems(agents: readonly AgentConfig[], tools: RegisteredTools): readonly ConfigProblem[] {
   const repeated = repeatedNames('agents', agents);

@@ -1,6 +1,7 @@
 import type { ImageModelV4, LanguageModelV4 } from '@ai-sdk/provider';
 import type { AgentConfig, AgentConfigInput } from './agent-config.ts';
 import type { GatewayLimitsInput } from './agent-limits.ts';
+import type { ArtifactStoreConfig } from './artifact-store.ts';
 import type { RegisteredTools, ToolEntries } from './registered-tool.ts';
 import type { SettingsInput } from './settings.ts';
 import type { SpaceSeed } from './space-seed.ts';
@@ -27,6 +28,8 @@ export interface ConfigInput extends SettingsInput {
    * What tools may connect to besides the public internet: `host`, `host:port`, `10.1.2.0/24:8080`, `[fd00::]/8:443`.
    */
   readonly egress?: { readonly allow?: readonly string[] | undefined } | undefined;
+  /** Where artifacts are stored: an S3 bucket. Default: files under `home`. */
+  readonly artifacts?: ArtifactStoreConfig | undefined;
   readonly limits?: GatewayLimitsInput | undefined;
   /** Origins of web pages that may use the API. */
   readonly corsOrigins?: readonly string[] | undefined;
@@ -41,6 +44,7 @@ export interface Config extends SettingsInput {
   readonly imageModels: Readonly<Record<string, ImageModelV4>>;
   readonly secrets: readonly string[];
   readonly egress: { readonly allow: readonly string[] };
+  readonly artifacts: ArtifactStoreConfig;
   readonly limits: GatewayLimitsInput;
   readonly corsOrigins: readonly string[];
 }

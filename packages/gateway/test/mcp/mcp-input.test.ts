@@ -3,7 +3,7 @@ import { acceptedContent, inputRequired, McpServer } from '@modelcontextprotocol
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { forEachTest } from '../support/for-all-tests.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { type Database, databases, locationOf } from '../support/stores.ts';
 import { startHttpServer } from './http-server.ts';
 import { type McpAgent, serverFiles, startMcpAgent, stdioServer } from './mcp-agent.ts';
 import { startModernServer } from './modern-server.ts';
@@ -48,9 +48,6 @@ async function startAskingServer() {
 }
 
 type Asking = Awaited<ReturnType<typeof startAskingServer>>;
-
-const locationOf = ({ kind, location }: Database) =>
-  kind === 'postgres' ? { databaseUrl: location } : { home: location };
 
 function startOn(database: Database, { site }: Asking): Promise<McpAgent> {
   const servers = [{ name: 'shop', transport: 'http' as const, url: site.url, headers: { 'x-key': '${env.API_KEY}' } }];

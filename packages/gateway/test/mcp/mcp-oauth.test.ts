@@ -2,12 +2,10 @@ import { waitFor } from '@lastcall/gateway/testing';
 import { describe, expect, test } from 'vitest';
 import type { McpAuth } from '../../src/config/mcp-auth.ts';
 import { forEachTest } from '../support/for-all-tests.ts';
-import { type Database, databases } from '../support/stores.ts';
+import { type Database, databases, locationOf } from '../support/stores.ts';
 import { type McpAgent, startMcpAgent } from './mcp-agent.ts';
 import { type OAuthSite, startOAuthSite } from './oauth-site.ts';
 
-const locationOf = ({ kind, location }: Database) =>
-  kind === 'postgres' ? { databaseUrl: location } : { home: location };
 const CLIENT = { id: 'the-client-of-the-test', secret: 'the-client-secret-of-the-test' };
 
 function startWith(site: OAuthSite, auth: McpAuth, database?: Database): Promise<McpAgent> {

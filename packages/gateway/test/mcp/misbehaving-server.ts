@@ -30,6 +30,7 @@ export interface State {
 export class MisbehavingServer {
   readonly #files: Files;
   #grown = 0;
+  #isCancelled = false;
   readonly #waiting = new Map<unknown, Send>();
   readonly #asked = new Map<unknown, (answer: unknown) => void>();
 
@@ -53,6 +54,7 @@ export class MisbehavingServer {
       case 'tools/call':
         return await this.#call(String(params?.name), { id, params, send, result });
       case 'notifications/cancelled':
+        this.#isCancelled = true;
         return this.#note(`cancelled ${String(params?.requestId)}`);
       case 'notifications/initialized':
         return;
@@ -90,6 +92,7 @@ export class MisbehavingServer {
       { name: 'grow', inputSchema: plain },
       { name: 'huge', inputSchema: plain },
       { name: 'flood', inputSchema: plain },
+      { name: 'endless', inputSchema: plain },
       { name: 'secrets', description: `Knows ${process.env.API_KEY}.`, inputSchema: plain },
       { name: 'refuse', inputSchema: plain },
       { name: 'ask', inputSchema: plain },
@@ -143,6 +146,10 @@ export class MisbehavingServer {
       case 'flood':
         await this.#flood(Number(text), progress);
         return void say('flooded');
+      case 'endless':
+        for (; !this.#isCancelled; await new Promise((resolve) => setTimeout(resolve, 1)))
+          await this.#flood(100, progress);
+        return;
       case 'secrets':
         progress(1, process.env.API_KEY);
         await new Promise((resolve) => setTimeout(resolve, 100));
@@ -168,7 +175,10 @@ export class MisbehavingServer {
             { type: 'image', mimeType: 'image/png', data: PIXEL },
             { type: 'audio', mimeType: 'audio/wav', data: 'AAAA'.repeat(100) },
             { type: 'resource', resource: { uri: 'file:///a.txt', text: 'inside' } },
-            { type: 'resource', resource: { uri: 'file:///b.bin', blob: 'BBBB'.repeat(100) } },
+            {
+              type: 'resource',
+              resource: { uri: 'file:///b.bin', mimeType: 'text/html', blob: 'BBBB'.repeat(100) },
+            },
             { type: 'resource_link', uri: 'file:///c', name: 'c' },
           ],
         });

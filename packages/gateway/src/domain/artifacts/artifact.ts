@@ -3,7 +3,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
 import { findMembership } from '../spaces/membership.ts';
-import type { ImageType } from './media-type.ts';
+import type { ArtifactType } from './media-type.ts';
 
 /** Something that a tool made, without its bytes. */
 export interface Artifact {
@@ -13,7 +13,7 @@ export interface Artifact {
   readonly runId: string;
   /** The space that saw the call. Its members may read the artifact. */
   readonly spaceId: string | null;
-  readonly mediaType: ImageType;
+  readonly mediaType: ArtifactType;
   readonly bytes: number;
 }
 
@@ -46,5 +46,5 @@ export async function getArtifact(
     (row.space_id !== null && (await findMembership(db, row.space_id, entityId)) !== undefined);
   if (!isAllowed) throw notFound('artifact', id);
   const { agent_id: agentId, run_id: runId, space_id: spaceId, bytes } = row;
-  return { id, agentId, runId, spaceId, mediaType: row.media_type as ImageType, bytes };
+  return { id, agentId, runId, spaceId, mediaType: row.media_type as ArtifactType, bytes };
 }

@@ -1,5 +1,30 @@
 /** The types that are stored and served. None of them can hold a script. */
+export type ArtifactType = ImageType | AudioType | typeof UNKNOWN_TYPE;
+
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp' | 'image/avif';
+
+type AudioType = (typeof AUDIO_TYPES)[number];
+
+const AUDIO_TYPES = [
+  'audio/wav',
+  'audio/mpeg',
+  'audio/ogg',
+  'audio/flac',
+  'audio/aac',
+  'audio/mp4',
+  'audio/webm',
+] as const;
+export const UNKNOWN_TYPE = 'application/octet-stream';
+
+/** What bytes are stored as that a server says are of a type. Its word counts for audio, where a lie does no harm. */
+export function artifactTypeOf(bytes: Uint8Array, said: string): ArtifactType {
+  return imageTypeOf(bytes) ?? AUDIO_TYPES.find((type) => type === said) ?? UNKNOWN_TYPE;
+}
+
+/** The ending of a file's name. */
+export function extensionOf(type: ArtifactType): string {
+  return type === UNKNOWN_TYPE ? 'bin' : type.slice(type.indexOf('/') + 1);
+}
 
 /**
  * Reads the type from the first bytes. What a server says of its own bytes is not believed: a page that is called an image

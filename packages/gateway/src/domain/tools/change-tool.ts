@@ -25,7 +25,7 @@ interface NewTool {
 
 /** Registers a tool. `given` is what the user wrote, and is checked here. */
 export async function createTool(tx: Tx, given: unknown, { id, isTaken }: NewTool): Promise<ToolRow> {
-  const config = checkToolConfig(given);
+  const config = await checkToolConfig(tx, given, isTaken);
   if (isTaken(config.name)) throw nameTaken(config.name, 'the configuration file');
   await countToolChange(tx);
   if ((await findToolRow(tx.db, config.name)) !== undefined) throw nameTaken(config.name, 'the registry');
@@ -55,12 +55,12 @@ export async function createTool(tx: Tx, given: unknown, { id, isTaken }: NewToo
 export async function updateTool(
   tx: Tx,
   nameOrId: string,
-  changes: Readonly<Record<string, unknown>>,
+  { changes, isTaken }: { readonly changes: Readonly<Record<string, unknown>>; readonly isTaken: IsTaken },
 ): Promise<ToolRow> {
   await countToolChange(tx);
   const before = await requireToolRow(tx, nameOrId);
   const merged = Object.entries({ ...fromJson<ToolConfig>(before.config), ...changes });
-  const config = checkToolConfig(Object.fromEntries(merged.filter(([, value]) => value !== null)));
+  const config = await checkToolConfig(tx, Object.fromEntries(merged.filter(([, value]) => value !== null)), isTaken);
   if (config.name !== before.name) throw nameFixed(before.name);
   const changed = { config: toJson(config), version: before.version + 1, updated_at: tx.now() };
   await tx.db.updateTable('tools').set(changed).where('id', '=', before.id).execute();

@@ -92,7 +92,7 @@ const toolsByRegistry = new WeakMap<Registry, WeakMap<AgentConfig, MadeTools>>()
 
 function makeTools(registry: Registry, { config, registryTools }: ToolOwner, builtIns: ToolSet): CycleTools {
   const registered = (config.tools ?? []).map((reference) => findRegistered(reference, registry.tools, registryTools));
-  const own = Object.fromEntries(registered.map((one) => [one.name, toTool(one, registry)]));
+  const own = Object.fromEntries(registered.map((one) => [one.name, toTool(one, registry, registryTools)]));
   const known = new Map(registered.map((one) => [one.name, toCycleTool(one, own[one.name] as ToolSet[string])]));
   const versions = new Map(registered.map((one) => [one.name, versionOf(one)]));
   return {
@@ -149,9 +149,10 @@ export async function advertisedInput(name: string, tool: ToolSet[string]): Prom
   return advertised?.type === 'function' ? (advertised.inputSchema as JsonSchemaObject) : undefined;
 }
 
-export function toTool(one: RegisteredTool, registry: Registry): ToolSet[string] {
+/** `ofRegistry`: the tools of the registry that sub-agents may name. */
+export function toTool(one: RegisteredTool, registry: Registry, ofRegistry: RegisteredTools = {}): ToolSet[string] {
   if (one.kind === 'typescript') return one.tool;
-  const run = runnable(one, registry);
+  const run = runnable(one, registry, ofRegistry);
   const { terminal, idempotent, approval, keepLatest } = one;
   const timeoutMs = run.timeoutMs ?? one.timeoutMs;
   const settings = { terminal, idempotent, timeoutMs, approval, keepLatest, effects: one.effects ?? run.effects };
@@ -167,11 +168,11 @@ interface RunnableTool {
   readonly timeoutMs?: number;
 }
 
-function runnable(config: ToolConfig, registry: Registry): RunnableTool {
+function runnable(config: ToolConfig, registry: Registry, ofRegistry: RegisteredTools): RunnableTool {
   const { outgoing = publicOnly() } = registry;
   if (isInteractive(config)) return interactiveTool(config);
   if (isImage(config.execution)) return imageTool(config, imageHost(config, registry));
-  if (isSubAgent(config.execution)) return subAgentTool(config, subAgentHost(registry));
+  if (isSubAgent(config.execution)) return subAgentTool(config, subAgentHost(registry, ofRegistry));
   return hasUrl(config.execution) ? httpTool(config, outgoing) : fixedValueTool(config);
 }
 
@@ -189,11 +190,11 @@ function imageHost(config: ToolConfig, { images }: Registry): ImageHost {
 }
 
 /** Tools of a sub-agent are made when it is first called: it may name itself, by way of others. */
-function subAgentHost(registry: Registry): SubAgentHost {
+function subAgentHost(registry: Registry, ofRegistry: RegisteredTools): SubAgentHost {
   const known = new WeakMap<SubAgentConfig, ToolSet>();
   return {
     toolsOf(config) {
-      const tools = known.get(config) ?? subAgentTools(config, registry);
+      const tools = known.get(config) ?? subAgentTools(config, registry, ofRegistry);
       known.set(config, tools);
       return tools;
     },
@@ -211,12 +212,12 @@ function subAgentHost(registry: Registry): SubAgentHost {
   };
 }
 
-function subAgentTools(config: SubAgentConfig, registry: Registry): ToolSet {
-  const registered = (config.tools ?? []).map((reference) => findRegistered(reference, registry.tools, {}));
+function subAgentTools(config: SubAgentConfig, registry: Registry, ofRegistry: RegisteredTools): ToolSet {
+  const registered = (config.tools ?? []).map((reference) => findRegistered(reference, registry.tools, ofRegistry));
   const waiting = registered.find((one) => one.kind === 'configured' && waits(one));
   if (waiting !== undefined)
     throw new LastcallError('unknown_tool', `A sub-agent cannot use "${waiting.name}": its calls wait for somebody.`);
-  return Object.fromEntries(registered.map((one) => [one.name, toTool(one, registry)]));
+  return Object.fromEntries(registered.map((one) => [one.name, toTool(one, registry, ofRegistry)]));
 }
 
 function publicOnly(): Outgoing {

@@ -2,19 +2,24 @@ import { createHash } from 'node:crypto';
 import { mergeToolSets, type ToolSet } from '@lastcall/core';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { McpServerConfig } from '../../config/mcp-server.ts';
+import { artifactTypeOf } from '../../domain/artifacts/media-type.ts';
+import type { ArtifactFiles } from '../../ports/artifacts/artifact-files.ts';
 import type { McpSnapshot } from '../tools/mcp/mcp-connection.ts';
 import { fingerprintOf, type McpDefinition } from '../tools/mcp/mcp-definition.ts';
+import type { StoreFile } from '../tools/mcp/mcp-result.ts';
 import { type ConnectedServer, connectionKey, type McpServers, serversOf } from '../tools/mcp/mcp-servers.ts';
 import { type McpTool, mcpTool } from '../tools/mcp/mcp-tool.ts';
 import { mcpToolName } from '../tools/mcp/mcp-tool-name.ts';
 import { currentCycle } from './cycle-context.ts';
 import { advertisedInput, type CycleTool, type CycleTools } from './cycle-tools.ts';
+import type { Registry } from './registry.ts';
 
 /** Adds the tools of MCP servers to an agent's own. They are read anew for each step, and stay as they are within one. */
-export function withMcpTools(own: CycleTools, config: AgentConfig, pool: McpServers | undefined): CycleTools {
+export function withMcpTools(own: CycleTools, config: AgentConfig, registry: Registry): CycleTools {
+  const { mcp: pool } = registry;
   const servers = serversOf(config);
   if (pool === undefined || servers.length === 0) return own;
-  const made = madeOf.get(own) ?? addTools(own, servers, pool);
+  const made = madeOf.get(own) ?? addTools(own, servers, { pool, files: registry.images?.files });
   madeOf.set(own, made);
   return made;
 }
@@ -22,7 +27,12 @@ export function withMcpTools(own: CycleTools, config: AgentConfig, pool: McpServ
 /** An agent's own tools are made once, too. */
 const madeOf = new WeakMap<CycleTools, CycleTools>();
 
-function addTools(own: CycleTools, servers: readonly McpServerConfig[], pool: McpServers): CycleTools {
+interface Host {
+  readonly pool: McpServers;
+  readonly files: ArtifactFiles | undefined;
+}
+
+function addTools(own: CycleTools, servers: readonly McpServerConfig[], { pool, files }: Host): CycleTools {
   let shown: readonly McpSnapshot[] = [];
   let merged = own.tools;
   // Tools of earlier steps stay known: their calls may still be under way.
@@ -31,7 +41,7 @@ function addTools(own: CycleTools, servers: readonly McpServerConfig[], pool: Mc
     const connected = servers.map((server) => ({ server, connection: pool.connection(server) }));
     const snapshots = connected.map(({ connection }) => connection.snapshot);
     if (snapshots.length === shown.length && snapshots.every((one, index) => one === shown[index])) return merged;
-    const added = new Map(connected.flatMap((one) => [...toolsOf(one, own.tools)]));
+    const added = new Map(connected.flatMap((one) => [...toolsOf(one, own.tools, files)]));
     remember(known, added);
     const tools = Object.fromEntries([...added].map(([name, { tool }]) => [name, tool]));
     [shown, merged] = [snapshots, mergeToolSets(own.tools, tools)];
@@ -74,7 +84,11 @@ function remember(known: Map<string, ServerTool>, added: ReadonlyMap<string, Ser
   }
 }
 
-function toolsOf({ server, connection }: ConnectedServer, own: ToolSet): ReadonlyMap<string, ServerTool> {
+function toolsOf(
+  { server, connection }: ConnectedServer,
+  own: ToolSet,
+  files: ArtifactFiles | undefined,
+): ReadonlyMap<string, ServerTool> {
   const allowed = server.allowedTools && new Set(server.allowedTools);
   const tools = new Map<string, ServerTool>();
   for (const definition of connection.snapshot.tools) {
@@ -82,12 +96,26 @@ function toolsOf({ server, connection }: ConnectedServer, own: ToolSet): Readonl
     // The operator's own tool of that name comes first. A server can take the place of none.
     const isFree = !Object.hasOwn(own, name) && !tools.has(name);
     if (!isFree || allowed?.has(definition.name) === false) continue;
-    const tool = mcpTool(definition, server, { connection, people: () => currentCycle().people });
+    const tool = mcpTool(definition, server, {
+      connection,
+      people: () => currentCycle().people,
+      ...(files === undefined ? {} : { files: (isShown) => fileStore(files, isShown) }),
+    });
     const isVisible = server.tools?.[definition.name]?.visible === true;
     const named = { name, isJob: false, isVisible, inputSchema: () => advertisedInput(name, tool) };
     tools.set(name, { tool, named, version: () => versionOf(definition, server) });
   }
   return tools;
+}
+
+/** Stores what a call returned, for whoever sees the call. */
+function fileStore(files: ArtifactFiles, isVisible: boolean): StoreFile {
+  const cycle = currentCycle();
+  return async (bytes, said) => {
+    if (bytes.length > cycle.services.limits.artifactBytes) return undefined;
+    const mediaType = artifactTypeOf(bytes, said);
+    return (await cycle.storeArtifact({ files, bytes, mediaType, isVisible })).url;
+  };
 }
 
 /** The same definition at another address, or with other credentials, is another tool. */

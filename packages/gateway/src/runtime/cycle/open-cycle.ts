@@ -37,7 +37,7 @@ export function openCycle(given: Pick<OpenCycle, 'services' | 'registry' | 'cycl
   const { agent, runId, kind, settings } = cycle;
   const stagedWrites = new StagedWrites();
   const own = cycleTools(registry, agent, kind.builtInTools(services.limits));
-  const tools = forSettings(withMcpTools(withClientTools(own, settings), agent.config, registry.mcp), settings);
+  const tools = forSettings(withMcpTools(withClientTools(own, settings), agent.config, registry), settings);
   const outputs = createOutputLimit(services.limits);
   const frames = new Frames(cycle);
   const read = storeReader(services, abort);

@@ -6,7 +6,7 @@ import { openPending } from '../../domain/pending/open-pending.ts';
 import { withdrawQuestions } from '../../domain/pending/withdraw-questions.ts';
 import { openCardIfMember } from '../../domain/spaces/tool-card.ts';
 import type { Services } from '../../ports/services.ts';
-import { fromJson } from '../../ports/store/json.ts';
+import { fromJson, toJson } from '../../ports/store/json.ts';
 import { fenced } from '../lease/lease.ts';
 import type { People, PeopleAnswer, Question } from '../tools/mcp/people.ts';
 import type { Cycle } from './cycle.ts';
@@ -90,7 +90,8 @@ export class Questions implements People {
         expiresAt: ctx.deadline,
       });
       if (spaceId === null) return;
-      const card = { spaceId, entityId: agent.entityId, runId, callId: questionId, toolName, input };
+      const rawInput = toJson(input);
+      const card = { spaceId, entityId: agent.entityId, runId, callId: questionId, toolName, input, rawInput };
       await openCardIfMember(services, tx, { ...card, status: 'requires_action' });
     });
   }

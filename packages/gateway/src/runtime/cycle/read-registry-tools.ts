@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { AgentConfig } from '../../config/agent-config.ts';
+import { type NamedTool, namedBySubAgent, namedTools } from '../../config/named-tools.ts';
 import { findTool, type RegisteredTool, type RegisteredTools } from '../../config/registered-tool.ts';
 import { findToolRows, toRegisteredTool } from '../../domain/tools/stored-tool.ts';
 import type { Tables, ToolRow } from '../../ports/store/tables.ts';
@@ -22,7 +23,7 @@ export async function readRegistryTools(
     known.set(config, before);
     return before.tools;
   }
-  const rows = await findToolRows(db, before.references);
+  const rows = await findAll(db, before.references, registry);
   const found = Object.fromEntries(rows.map((row) => [row.name, toolOf(row)]));
   // Most changes of the registry are of other agents' tools.
   const tools = isSame(before.tools, found) ? before.tools : found;
@@ -47,7 +48,26 @@ function readsOf(registry: Registry): WeakMap<AgentConfig, ToolsRead> {
 }
 
 function namedInRegistry({ tools = [] }: AgentConfig, registry: Registry): readonly string[] {
-  return tools.flatMap((one) => (typeof one === 'string' && findTool(registry.tools, one) === undefined ? [one] : []));
+  return outsideFile(namedTools(tools, []), registry);
+}
+
+function outsideFile(named: readonly NamedTool[], registry: Registry): readonly string[] {
+  return named.map(({ reference }) => reference).filter((one) => findTool(registry.tools, one) === undefined);
+}
+
+/** With those that sub-agents among them name, and so on: sub-agents may name each other. */
+async function findAll(
+  db: Kysely<Tables>,
+  references: readonly string[],
+  registry: Registry,
+): Promise<readonly ToolRow[]> {
+  const found = new Map<string, ToolRow>();
+  for (let wanted = references; wanted.length > 0; ) {
+    const added = (await findToolRows(db, wanted)).filter(({ id }) => !found.has(id));
+    for (const row of added) found.set(row.id, row);
+    wanted = added.flatMap((row) => outsideFile(namedBySubAgent(toolOf(row), []), registry));
+  }
+  return [...found.values()];
 }
 
 function isSame(before: RegisteredTools, now: RegisteredTools): boolean {

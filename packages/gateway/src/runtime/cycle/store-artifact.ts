@@ -1,5 +1,5 @@
 import { type Artifact, insertArtifact } from '../../domain/artifacts/artifact.ts';
-import type { ImageType } from '../../domain/artifacts/media-type.ts';
+import type { ArtifactType } from '../../domain/artifacts/media-type.ts';
 import { newId } from '../../domain/new-id.ts';
 import type { ArtifactFiles } from '../../ports/artifacts/artifact-files.ts';
 import type { Services } from '../../ports/services.ts';
@@ -26,5 +26,5 @@ export interface NewArtifact {
   readonly files: ArtifactFiles;
   readonly spaceId: string | null;
   readonly bytes: Uint8Array;
-  readonly mediaType: ImageType;
+  readonly mediaType: ArtifactType;
 }

@@ -1,3 +1,4 @@
+import { backoffMs } from '@lastcall/core/internal';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { JobWebhook } from '../../config/job-webhook.ts';
 import { type JobOffer, toOffer } from '../../domain/jobs/job-events.ts';
@@ -52,9 +53,10 @@ async function takeDue(tx: Tx): Promise<{ taken: number; announcements: readonly
     const webhook = row.status === 'pending' ? webhooks.get(row.agent_id) : undefined;
     const attempt = row.announce_attempts + 1;
     const isLast = webhook === undefined || attempt > MOST_ATTEMPTS;
+    const nextAt = now + TIMEOUT_MS + backoffMs(attempt, { firstMs: 1_000 });
     await tx.db
       .updateTable('pending_calls')
-      .set({ announce_at: isLast ? null : now + TIMEOUT_MS + 1_000 * 2 ** (attempt - 1), announce_attempts: attempt })
+      .set({ announce_at: isLast ? null : nextAt, announce_attempts: attempt })
       .where('call_id', '=', row.call_id)
       .execute();
     const offer = toOffer({ ...toPendingCall(row), claims: row.claims });

@@ -1,5 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { type Middleware, retry } from '@lastcall/core';
+import { backoffMs } from '@lastcall/core/internal';
 import type { MiddlewareConfig } from '../../config/middleware-config.ts';
 import type { CacheSettings } from '../cycle/tool-caches.ts';
 import type { CallNotes } from './call-notes.ts';
@@ -28,8 +29,8 @@ function toMiddleware(config: MiddlewareConfig, parts: MiddlewareParts): Middlew
     return repairInput({ ...parts, model: ask });
   }
   if ('cache' in config) return parts.cache(config.cache);
-  const { attempts, backoffMs = 0 } = config.retry;
-  return countAttempts(retry({ attempts, backoff: (attempt) => backoffMs * 2 ** (attempt - 1) }), parts.notes);
+  const { attempts, backoffMs: firstMs = 0 } = config.retry;
+  return countAttempts(retry({ attempts, backoff: (attempt) => backoffMs(attempt, { firstMs }) }), parts.notes);
 }
 
 /** The same, and the transcript says how often the tool was run if it was more than once. */

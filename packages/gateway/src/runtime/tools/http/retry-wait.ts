@@ -1,3 +1,5 @@
+import { backoffMs } from '@lastcall/core/internal';
+
 const MOST_ATTEMPTS = 3;
 const FIRST_WAIT_MS = 250;
 
@@ -11,7 +13,7 @@ export function retryWaitMs(
 ): number | undefined {
   const { status, retryAfter } = failure;
   if (attempt >= MOST_ATTEMPTS || (status !== undefined && status !== 429 && status < 500)) return undefined;
-  const backoff = FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
+  const backoff = backoffMs(attempt, { firstMs: FIRST_WAIT_MS }) * (0.5 + Math.random() / 2);
   const waitMs = Math.max(backoff, retryAfterMs(retryAfter) ?? 0);
   return deadline !== undefined && Date.now() + waitMs >= deadline ? undefined : waitMs;
 }

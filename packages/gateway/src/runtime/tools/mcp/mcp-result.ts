@@ -14,10 +14,17 @@ const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/g
 /** A larger one would be cut off as output that is too long, and its text with it. */
 const LONGEST_IMAGE = 180_000;
 
-/** Reads a result. Binary content never becomes text: an image is a part, other content is described in a few words. */
-export function readMcpResult(result: unknown): McpResult {
+/** Stores a file that a server returned, and says where. Undefined if it cannot be stored. */
+export type StoreFile = (bytes: Uint8Array, said: string) => Promise<string | undefined>;
+
+/**
+ * Reads a result. Binary content never becomes text: an image is a part that the model sees, other files are stored, and the text
+ * says where.
+ */
+export async function readMcpResult(result: unknown, store: StoreFile): Promise<McpResult> {
   const { content = [], structuredContent, isError } = (result ?? {}) as Record<string, unknown>;
-  const read = (Array.isArray(content) ? content : []).map(readContent);
+  const read: ReadContent[] = [];
+  for (const one of Array.isArray(content) ? content : []) read.push(await readContent(one, store));
   const texts = read.map(({ text }) => text).filter((text) => text !== '');
   const isOnlyStructured = texts.length === 0 && structuredContent !== undefined;
   return {
@@ -33,16 +40,16 @@ interface ReadContent {
   readonly image?: Part;
 }
 
-function readContent(given: unknown): ReadContent {
+async function readContent(given: unknown, store: StoreFile): Promise<ReadContent> {
   const content = (given ?? {}) as Record<string, unknown>;
   switch (content.type) {
     case 'text':
       return { text: String(content.text ?? '') };
     case 'image':
     case 'audio':
-      return readData(content.data, content.mimeType);
+      return await readData(content.data, content.mimeType, store);
     case 'resource':
-      return readResource((content.resource ?? {}) as Record<string, unknown>);
+      return await readResource((content.resource ?? {}) as Record<string, unknown>, store);
     case 'resource_link':
       return { text: `[link to a resource: ${nameOf(content)}]` };
     default:
@@ -50,19 +57,23 @@ function readContent(given: unknown): ReadContent {
   }
 }
 
-function readResource(resource: Record<string, unknown>): ReadContent {
+async function readResource(resource: Record<string, unknown>, store: StoreFile): Promise<ReadContent> {
   if (typeof resource.text === 'string') return { text: `[resource ${nameOf(resource)}]\n${resource.text}` };
-  const { text, ...data } = readData(resource.blob, resource.mimeType);
+  const { text, ...data } = await readData(resource.blob, resource.mimeType, store);
   return { ...data, text: `[resource ${nameOf(resource)}] ${text}` };
 }
 
-function readData(data: unknown, mimeType: unknown): ReadContent {
+async function readData(data: unknown, mimeType: unknown, store: StoreFile): Promise<ReadContent> {
   const mediaType = typeof mimeType === 'string' ? mimeType.slice(0, 100).toLowerCase() : 'unknown type';
   const base64 = typeof data === 'string' ? data : '';
   const size = `${Math.floor((base64.length * 3) / 4)} bytes`;
-  if (!IMAGES.has(mediaType)) return { text: `[${mediaType}, ${size}, not shown]` };
-  if (base64.length > LONGEST_IMAGE) return { text: `[${mediaType}, ${size}, too large to be shown]` };
-  return { text: `[${mediaType}, ${size}]`, image: { type: 'file', mediaType, data: { type: 'data', data: base64 } } };
+  if (IMAGES.has(mediaType) && base64.length <= LONGEST_IMAGE)
+    return {
+      text: `[${mediaType}, ${size}]`,
+      image: { type: 'file', mediaType, data: { type: 'data', data: base64 } },
+    };
+  const url = base64 === '' ? undefined : await store(Buffer.from(base64, 'base64'), mediaType);
+  return { text: `[${mediaType}, ${size}, ${url === undefined ? 'not stored' : `stored as ${url}`}]` };
 }
 
 function nameOf({ name, uri }: Record<string, unknown>): string {

@@ -5,7 +5,7 @@ import { withoutPatterns } from '../../../config/without-patterns.ts';
 import { askingCall } from './asking-call.ts';
 import type { McpConnection } from './mcp-connection.ts';
 import type { McpDefinition } from './mcp-definition.ts';
-import { type McpResult, readMcpResult } from './mcp-result.ts';
+import { type McpResult, readMcpResult, type StoreFile } from './mcp-result.ts';
 import type { People } from './people.ts';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -15,18 +15,29 @@ const LONGEST_DESCRIPTION = 4_000;
 export type McpTool = AiSdkTool &
   Partial<Pick<AnyTool, 'effects' | 'idempotent' | 'timeoutMs' | 'terminal' | 'approval'>>;
 
+/** What a tool has of the gateway. The functions are called when `execute` begins. */
+export interface McpToolHost {
+  readonly connection: McpConnection;
+  readonly people?: () => People;
+  readonly files?: (isVisible: boolean) => StoreFile;
+}
+
+const noFiles = (): StoreFile => async () => undefined;
+
 /** A tool of an MCP server, as an agent with this configuration of the server has it. */
 export function mcpTool(
   definition: McpDefinition,
   server: McpServerConfig,
-  { connection, people = nobody }: { readonly connection: McpConnection; readonly people?: () => People },
+  { connection, people = nobody, files = noFiles }: McpToolHost,
 ): McpTool {
+  const isVisible = server.tools?.[definition.name]?.visible === true;
   const traits = traitsOf(definition, server);
   const { terminal, approval } = server.tools?.[definition.name] ?? {};
   const shown = new LRUCache<string, McpResult>({ max: 1_000 });
   const check = outputCheck(definition);
   const mayRepeat = traits.effects !== 'external' || traits.idempotent;
   const execute = async (input: unknown, ctx: ToolContext): Promise<unknown> => {
+    const store = files(isVisible);
     const called = await askingCall(
       (asking) =>
         connection.call(definition, {
@@ -40,7 +51,7 @@ export function mcpTool(
     );
     if ('asks' in called) return called.asks;
     if ('failure' in called) return failed(server, definition, called.failure);
-    const result = readMcpResult(called.result);
+    const result = await readMcpResult(called.result, store);
     if (result.isError) return fail(result.text === '' ? 'The tool failed and did not say why.' : result.text);
     const problem = await check(result);
     // It has acted: middleware that tries again must not.

@@ -10,8 +10,10 @@ import { listInbox } from '../../../domain/inbox/list-inbox.ts';
 import { pushServiceEvent } from '../../../domain/inbox/push-service-event.ts';
 import { redrive } from '../../../domain/inbox/redrive.ts';
 import { assertKnownCommands, type IsKnownCommand } from '../../../domain/mcp/assert-known-commands.ts';
+import { fromJson } from '../../../ports/store/json.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, metadataField, OWN_ID_JSON, ownIdField, pageFields, pageOf } from '../fields.ts';
+import { assertMayReachOut } from '../may-reach-out.ts';
 import {
   agentSchema,
   agentStatusSchema,
@@ -72,7 +74,8 @@ export function agentEndpoints(
       status: 201,
       answer: agentSchema,
       refusals: [404, 409],
-      async handle({ body: { id, spaceIds, metadata, ...config } }, tx, services) {
+      async handle({ caller, body: { id, spaceIds, metadata, ...config } }, tx, services) {
+        await assertMayReachOut(caller, config);
         assertKnownCommands(config, isKnownCommand);
         const agent = await createAgent(services, tx, { id, config, spaceIds, metadata, isKnownTool });
         return await describeAgent(tx.db, agent);
@@ -95,7 +98,8 @@ export function agentEndpoints(
       body: agentUpdateSchema,
       answer: agentSchema,
       refusals: [409],
-      async handle({ params, body: { ifVersion, ...config } }, tx, services) {
+      async handle({ caller, params, body: { ifVersion, ...config } }, tx, services) {
+        await assertMayReachOut(caller, config, async () => fromJson((await findAgent(tx.db, params.id)).config));
         assertKnownCommands(config, isKnownCommand);
         const update = { agentId: params.id, config, isKnownTool, ifVersion };
         return await describeAgent(tx.db, await updateAgent(services, tx, update));

@@ -1,5 +1,6 @@
 import { notFound } from '../../../domain/api-error.ts';
 import { type Artifact, getArtifact } from '../../../domain/artifacts/artifact.ts';
+import { extensionOf } from '../../../domain/artifacts/media-type.ts';
 import type { ArtifactFiles } from '../../../ports/artifacts/artifact-files.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 
@@ -30,7 +31,7 @@ function headersOf({ id, mediaType, bytes }: Artifact): Record<string, string> {
   return {
     'content-type': mediaType,
     'content-length': String(bytes),
-    'content-disposition': `attachment; filename="${id}.${mediaType.slice('image/'.length)}"`,
+    'content-disposition': `attachment; filename="${id}.${extensionOf(mediaType)}"`,
     'x-content-type-options': 'nosniff',
     'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
     // It never changes. No shared cache may keep it: another reader may not be allowed to see it.

@@ -71,6 +71,7 @@ export interface ToolEndpointOptions {
 
 /** Writing a tool needs an admin key: a tool reaches the network, with the gateway's secrets. */
 export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptions): readonly Endpoint[] {
+  const isTaken = (name: string): boolean => findTool(registry.tools, name) !== undefined;
   const show = async (tx: Tx, row: ToolRow): Promise<unknown> => await getTool(tx.db, catalog, row.id);
   return [
     endpoint({
@@ -95,7 +96,6 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
       answer: toolSchema,
       refusals: [409],
       async handle({ body: { id, ...config } }, tx) {
-        const isTaken = (name: string): boolean => findTool(registry.tools, name) !== undefined;
         return await show(tx, await createTool(tx, config, { id, isTaken }));
       },
     }),
@@ -118,7 +118,7 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
       refusals: [409],
       async handle({ params, body }, tx) {
         await assertEditable(tx, catalog, params.id);
-        return await show(tx, await updateTool(tx, params.id, body));
+        return await show(tx, await updateTool(tx, params.id, { changes: body, isTaken }));
       },
     }),
     endpoint({

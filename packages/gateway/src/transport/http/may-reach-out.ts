@@ -1,0 +1,28 @@
+import { type ReachingOut, reachingOut } from '../../domain/agents/reaching-out.ts';
+import { ApiError } from '../../domain/api-error.ts';
+import { hasScope } from '../../domain/keys/scope.ts';
+import type { Caller } from '../caller.ts';
+
+type Config = Readonly<Record<string, unknown>>;
+
+/**
+ * Refuses a configuration that makes the gateway connect to addresses of the caller's choice, unless an admin key gives it: the same
+ * is asked of whoever registers such a tool, since it may send every listed secret there. What the agent has already may stay.
+ */
+export async function assertMayReachOut(
+  caller: Caller,
+  config: Config,
+  before: () => Promise<Config> = async () => ({}),
+): Promise<void> {
+  if (caller.kind === 'key' && hasScope(caller.scopes, 'admin')) return;
+  const asked = reachingOut(config);
+  if (asked.length === 0) return;
+  const known = new Set(reachingOut(await before()).map(({ content }) => content));
+  const added = asked.find(({ content }) => !known.has(content));
+  if (added !== undefined) throw refuse(added);
+}
+
+function refuse({ path }: ReachingOut): ApiError {
+  const message = `${path} makes the gateway connect to an address that it names. That needs a secret key with scope "admin", as registering a tool does.`;
+  return new ApiError(403, 'forbidden', message, { details: { path } });
+}

@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waitFor } from '@lastcall/gateway/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { McpServerConfig } from '../../src/config/mcp-server.ts';
+import { startHttpProcess } from '../mcp/http-server.ts';
+import { type McpAgent, serverFiles, startMcpAgent, stdioServer } from '../mcp/mcp-agent.ts';
+import { watchTurns } from './turn-watch.ts';
+
+/** What `/health` may have to wait for the rest of the process. */
+const LONGEST_TURN_MS = 100;
+const MOST_BYTES = 150_000_000;
+
+const isUp = ({ status }: { readonly status: string }): boolean => status === 'up';
+
+interface Case {
+  readonly what: string;
+  readonly toolName: string;
+  readonly text?: string;
+  readonly outcome: object;
+}
+
+const lost = { status: 'error', code: 'unknown_outcome' };
+const late = { status: 'error', code: 'timeout' };
+const AAAA = `${'a'.repeat(40)}!`;
+
+const ofServer = (name: string): readonly Case[] => [
+  { what: `[X1] a schema with ^(a+)+$ (${name})`, toolName: `${name}__pattern`, text: AAAA, outcome: { status: 'ok' } },
+  {
+    what: `200,000 messages of progress (${name})`,
+    toolName: `${name}__flood`,
+    text: '200000',
+    outcome: { status: 'ok' },
+  },
+  { what: `a result of 50 MB (${name})`, toolName: `${name}__huge`, outcome: lost },
+  { what: `a stream without an end (${name})`, toolName: `${name}_brief__endless`, outcome: late },
+];
+
+const cases: readonly Case[] = [
+  ...ofServer('stdio'),
+  ...ofServer('http'),
+  { what: 'a response of 50 MB to an HTTP tool', toolName: 'huge', outcome: { status: 'ok' } },
+  { what: 'a response without an end to an HTTP tool', toolName: 'endless', outcome: { status: 'ok' } },
+  { what: '[X1] input for a tool as data with ^(a+)+$', toolName: 'pattern', text: AAAA, outcome: { status: 'ok' } },
+];
+
+describe('the gateway stays quick and small', () => {
+  const started: { agent?: McpAgent; site?: ChildProcess; http?: AsyncDisposable } = {};
+
+  beforeAll(async () => {
+    const script = new URL('hostile-site.ts', import.meta.url).pathname;
+    started.site = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [host] = (await once(started.site.stdout?.setEncoding('utf8') as never, 'data')) as [string];
+    const http = await startHttpProcess(await serverFiles());
+    started.http = http;
+    const { server } = await stdioServer({ name: 'stdio' });
+    const web = { name: 'http', transport: 'http' as const, url: http.url };
+    const servers: McpServerConfig[] = [server, web].flatMap((one) => [
+      { ...one, timeout: 120_000 },
+      { ...one, name: `${one.name}_brief`, timeout: 3_000 },
+    ]);
+    const fetching = (path: string) => ({
+      executionType: 'gateway' as const,
+      visible: false,
+      inputSchema: { type: 'object' },
+      execution: { url: `http://${host}/${path}`, method: 'GET', timeout: 20_000 },
+    });
+    const pattern = {
+      executionType: 'internal' as const,
+      inputSchema: { type: 'object', properties: { text: { type: 'string', pattern: '^(a+)+$' } } },
+      execution: { value: 'fine' },
+    };
+    started.agent = await startMcpAgent(servers, {
+      tools: { huge: fetching('huge'), endless: fetching('endless'), pattern },
+      agent: { tools: ['huge', 'endless', 'pattern'] },
+      egress: { allow: [host, http.host] },
+    });
+    // What is loaded and compiled with the first call is not what is measured.
+    for (const { toolName } of cases)
+      if (!/endless|huge/.test(toolName)) await started.agent.run([{ toolName, input: { text: '100' } }]);
+  }, 120_000);
+
+  afterAll(async () => {
+    await started.agent?.[Symbol.asyncDispose]();
+    await started.http?.[Symbol.asyncDispose]();
+    started.site?.kill('SIGKILL');
+  });
+
+  test.each(cases)(
+    '$what: /health answers, nobody waits 100 ms for a turn, the call settles',
+    async (one) => {
+      const agent = started.agent as McpAgent;
+      // A server that the last case has lost is connected anew.
+      await waitFor(async () => (await agent.gateway.api('/api/mcp/servers')).items.every(isUp), { timeoutMs: 60_000 });
+      let [isOver, answers] = [false, 0];
+      const turns = watchTurns();
+      const probing = (async () => {
+        while (!isOver) {
+          expect((await fetch(`${agent.gateway.url}/health`)).status).toBe(200);
+          answers += 1;
+          await sleep(5);
+        }
+      })();
+      const { settled } = await agent.run([
+        { toolName: one.toolName, input: one.text === undefined ? {} : { text: one.text } },
+      ]);
+      isOver = true;
+      await probing;
+      const { longestTurnMs, grownBytes } = turns.stop();
+      expect(settled.at(-1)?.outcome).toMatchObject(one.outcome);
+      expect(answers).toBeGreaterThan(0);
+      expect(longestTurnMs).toBeLessThan(LONGEST_TURN_MS);
+      expect(grownBytes).toBeLessThan(MOST_BYTES);
+    },
+  );
+});

@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { createS3ArtifactFiles } from '../../src/ports/artifacts/s3-artifact-files.ts';
+import { createEgress } from '../../src/ports/egress/egress.ts';
+import { startCaller } from '../http-tools/caller.ts';
+import { PNG, painter } from './painter.ts';
+import { S3_KEYS, S3_REGION, type S3Server, startS3Server } from './s3-server.ts';
+
+const draw = {
+  executionType: 'gateway' as const,
+  visible: false,
+  execution: { provider: 'test', model: 'painter' },
+};
+
+const optionsFor = ({ site }: S3Server, more: object = {}) => ({
+  imageModels: { 'test/painter': painter() },
+  artifacts: {
+    s3: {
+      endpoint: site.url,
+      bucket: 'pictures',
+      region: S3_REGION,
+      accessKeyId: '${env.S3_ID}',
+      secretAccessKey: '${env.S3_SECRET}',
+      prefix: 'lastcall/',
+    },
+  },
+  secrets: ['S3_ID', 'S3_SECRET'],
+  env: { S3_ID: S3_KEYS.accessKeyId, S3_SECRET: S3_KEYS.secretAccessKey },
+  egress: { allow: [site.host] },
+  ...more,
+});
+
+describe('artifacts in S3', () => {
+  test('[X13] an image is stored in the bucket, with a signature that holds, and served by the gateway', async () => {
+    await using s3 = await startS3Server();
+    await using caller = await startCaller(draw, optionsFor(s3));
+    const { outcome } = await caller.call({ prompt: 'a boat' });
+    const { url } = outcome.value as { url: string };
+    const id = url.split('/').at(-1);
+    expect([...s3.objects]).toEqual([[`/pictures/lastcall/${id}`, PNG]]);
+    const response = await caller.gateway.request(url);
+    expect(response.headers.get('content-type')).toBe('image/png');
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(PNG);
+    expect(await readdir(caller.gateway.home)).not.toContain('artifacts');
+  });
+
+  test('[X7] a refusal fails the call, without the keys in its text', async () => {
+    await using s3 = await startS3Server();
+    const env = { S3_ID: S3_KEYS.accessKeyId, S3_SECRET: 'not-the-secret-access-key' };
+    await using caller = await startCaller(draw, optionsFor(s3, { env }));
+    const { outcome } = await caller.call({ prompt: 'a boat' });
+    expect(outcome).toMatchObject({ status: 'error', text: expect.stringContaining('the S3 server answered 403') });
+    expect(JSON.stringify(outcome)).not.toContain('not-the-secret');
+    expect(s3.objects.size).toBe(0);
+  });
+
+  test('[X8] the bucket is reached through the guard', async () => {
+    await using s3 = await startS3Server();
+    await using caller = await startCaller(draw, optionsFor(s3, { egress: { allow: [] } }));
+    const { outcome } = await caller.call({ prompt: 'a boat' });
+    expect(outcome.status).toBe('error');
+    expect(s3.site.requests).toEqual([]);
+  });
+
+  test('bytes of every kind come back as they were, and what is not there is undefined', async () => {
+    await using s3 = await startS3Server();
+    const egress = createEgress({ allow: [s3.site.host] });
+    const files = createS3ArtifactFiles({
+      endpoint: s3.site.url,
+      bucket: 'pictures',
+      region: S3_REGION,
+      credentials: () => S3_KEYS,
+      egress,
+    });
+    const bytes = Uint8Array.from({ length: 100_000 }, (_, index) => (index * 7) % 256);
+    await files.write('one', bytes);
+    expect(await new Response(await files.read('one')).bytes()).toEqual(bytes);
+    expect(await files.read('another')).toBeUndefined();
+    await egress.close();
+  });
+});
+
+const SCRIPT = `
+import { registerHooks } from 'node:module';
+import { startTestGateway } from '@lastcall/gateway/testing';
+let isLoaded = false;
+registerHooks({ load(url, context, next) {
+  if (url.includes('aws4fetch')) isLoaded = true;
+  return next(url, context);
+} });
+const gateway = await startTestGateway({ agents: [{ name: 'Plain', instructions: '' }] });
+await gateway.api('/api/agents');
+const atStart = isLoaded;
+await gateway.stop();
+await import('aws4fetch');
+console.log(JSON.stringify({ atStart, isSeen: isLoaded }));
+process.exit(0);
+`;
+
+test('the package for S3 is not loaded by a gateway without S3', async () => {
+  const args = ['--conditions=@lastcall/source', '--input-type=module', '--eval', SCRIPT];
+  const cwd = new URL('..', import.meta.url).pathname;
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd });
+  expect(JSON.parse(stdout)).toEqual({ atStart: false, isSeen: true });
+});

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { holdChangedTools } from '../../src/domain/mcp/hold-changed-tools.ts';
+import { approveMcpTool, listMcpTools } from '../../src/domain/mcp/mcp-tool.ts';
+import { newId } from '../../src/domain/new-id.ts';
+import { describeIdleWorld } from '../support/describe-worlds.ts';
+import type { World } from '../support/world.ts';
+
+const toolAs = (description: string) => [{ name: 'pay', fingerprint: description, definition: { description } }];
+
+describeIdleWorld('two gateways that use one MCP server', ({ world, beside }) => {
+  const other = beside();
+  const look = async (one: World, key: string, description: string): Promise<readonly string[]> => {
+    const { held } = await holdChangedTools(one.services, { key, name: 'shop' }, toolAs(description));
+    return [...held];
+  };
+  const approveAt = async (one: World, fingerprint: string): Promise<void> => {
+    const { items } = await listMcpTools(one.store.db, { status: 'held' });
+    const id = items.find(({ held }) => held?.fingerprint === fingerprint)?.id ?? '';
+    await one.store.transaction((tx) => approveMcpTool(tx, { id, fingerprint, by: 'key:test' }));
+  };
+
+  test('[X17] what one has seen changed is held at both, and what is approved at one is approved at both', async () => {
+    const key = newId();
+    expect(await look(world, key, 'Pays.')).toEqual([]);
+    expect(await look(other, key, 'Pays.')).toEqual([]);
+    expect(await look(other, key, 'Pays twice.')).toEqual(['pay']);
+    expect(await look(world, key, 'Pays twice.')).toEqual(['pay']);
+    await approveAt(world, 'Pays twice.');
+    expect(await look(other, key, 'Pays twice.')).toEqual([]);
+    // Who still sees the former definition, at a server that is being replaced, has it held in turn.
+    expect(await look(other, key, 'Pays.')).toEqual(['pay']);
+  });
+
+  test('[X17] of two that see a tool for the first time at once, in two versions, one version is approved and one is held', async () => {
+    for (let round = 0; round < 20; round++) {
+      const key = newId();
+      await Promise.all([look(world, key, 'One.'), look(other, key, 'Two.')]);
+      const held = [await look(world, key, 'One.'), await look(other, key, 'Two.')];
+      expect(held.flat()).toEqual(['pay']);
+    }
+  });
+});
