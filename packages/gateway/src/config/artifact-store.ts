@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { secretTemplate } from './http-execution.ts';
 
 /** A bucket of a server that speaks S3. The keys are `${env.NAME}`. */
-export interface S3Config {
+interface S3Config {
   readonly endpoint: string;
   readonly bucket: string;
   readonly region: string;

@@ -87,31 +87,28 @@ describe('the gateway stays quick and small', () => {
     started.site?.kill('SIGKILL');
   });
 
-  test.each(cases)(
-    '$what: /health answers, nobody waits 100 ms for a turn, the call settles',
-    async (one) => {
-      const agent = started.agent as McpAgent;
-      // A server that the last case has lost is connected anew.
-      await waitFor(async () => (await agent.gateway.api('/api/mcp/servers')).items.every(isUp), { timeoutMs: 60_000 });
-      let [isOver, answers] = [false, 0];
-      const turns = watchTurns();
-      const probing = (async () => {
-        while (!isOver) {
-          expect((await fetch(`${agent.gateway.url}/health`)).status).toBe(200);
-          answers += 1;
-          await sleep(5);
-        }
-      })();
-      const { settled } = await agent.run([
-        { toolName: one.toolName, input: one.text === undefined ? {} : { text: one.text } },
-      ]);
-      isOver = true;
-      await probing;
-      const { longestTurnMs, grownBytes } = turns.stop();
-      expect(settled.at(-1)?.outcome).toMatchObject(one.outcome);
-      expect(answers).toBeGreaterThan(0);
-      expect(longestTurnMs).toBeLessThan(LONGEST_TURN_MS);
-      expect(grownBytes).toBeLessThan(MOST_BYTES);
-    },
-  );
+  test.each(cases)('$what: /health answers, nobody waits 100 ms for a turn, the call settles', async (one) => {
+    const agent = started.agent as McpAgent;
+    // A server that the last case has lost is connected anew.
+    await waitFor(async () => (await agent.gateway.api('/api/mcp/servers')).items.every(isUp), { timeoutMs: 60_000 });
+    let [isOver, answers] = [false, 0];
+    const turns = watchTurns();
+    const probing = (async () => {
+      while (!isOver) {
+        expect((await fetch(`${agent.gateway.url}/health`)).status).toBe(200);
+        answers += 1;
+        await sleep(5);
+      }
+    })();
+    const { settled } = await agent.run([
+      { toolName: one.toolName, input: one.text === undefined ? {} : { text: one.text } },
+    ]);
+    isOver = true;
+    await probing;
+    const { longestTurnMs, grownBytes } = turns.stop();
+    expect(settled.at(-1)?.outcome).toMatchObject(one.outcome);
+    expect(answers).toBeGreaterThan(0);
+    expect(longestTurnMs).toBeLessThan(LONGEST_TURN_MS);
+    expect(grownBytes).toBeLessThan(MOST_BYTES);
+  });
 });

@@ -14,7 +14,7 @@ const AUDIO_TYPES = [
   'audio/mp4',
   'audio/webm',
 ] as const;
-export const UNKNOWN_TYPE = 'application/octet-stream';
+const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** What bytes are stored as that a server says are of a type. Its word counts for audio, where a lie does no harm. */
 export function artifactTypeOf(bytes: Uint8Array, said: string): ArtifactType {

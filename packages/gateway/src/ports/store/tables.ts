@@ -403,7 +403,7 @@ export interface McpToolRow {
 export type McpCredentialKind = 'client' | 'tokens' | 'authorization';
 
 /** What an authorization server gave the gateway for an MCP server. */
-export interface McpCredentialRow {
+interface McpCredentialRow {
   /** A hash of how the server is reached. */
   server_key: string;
   kind: McpCredentialKind;

@@ -5,7 +5,7 @@ import { type Endpoint, endpoint } from '../endpoint.ts';
 import { pageFields, pageOf } from '../fields.ts';
 
 /** How an MCP server is, as this gateway sees it. */
-export interface ServerStatus {
+interface ServerStatus {
   readonly name: string;
   readonly transport: string;
   readonly status: 'connecting' | 'up' | 'down';
