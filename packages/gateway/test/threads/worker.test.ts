@@ -60,6 +60,29 @@ describe.each(databases)('a worker on $kind', ({ create }) => {
     await world.stop();
   });
 
+  test('an agent that was asleep gets its cycle before the backlog of a busy one', async () => {
+    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const model = scriptedModel(async (_request, invocation) => {
+      if (invocation === 1) begun.resolve();
+      await gate.promise;
+      return 'Done.';
+    });
+    const limits = { limits: { cycles: 1 }, agentLimits: { eventsPerCycle: 1 } };
+    const world = await openWorld({ database, models: { default: model }, ...limits });
+    await world.start();
+    const [busy, idle] = [await lobby(world), await lobby(world)];
+    for (const text of ['One', 'Two', 'Three']) await world.say(busy.space, busy.ada, text);
+    await begun.promise;
+    await world.say(idle.space, idle.ada, 'Hi');
+    // The wake is delivered with the next turn of the event loop.
+    await new Promise(setImmediate);
+    gate.resolve();
+    await world.idle();
+    const started = world.told.filter(({ type }) => type === 'run.start').map(({ payload }) => payload);
+    expect(started).toMatchObject([busy, idle, busy, busy].map(({ bot }) => ({ agentId: bot })));
+    await world.stop();
+  });
+
   test('[G42] a worker that stops while it takes a thread leaves it free for others', async () => {
     const world = await openWorld({ database, models: { default: scriptedModel(() => 'Done.') } });
     const { bot } = await lobby(world);
