@@ -8,6 +8,11 @@ if (major < 22 || (major === 22 && minor < 18)) {
   );
   process.exitCode = 1;
 } else {
+  // Of what is experimental, only what works on every Node that is let through here is used: a warning would worry in vain.
+  const [printWarning] = process.listeners('warning');
+  process.removeAllListeners('warning').on('warning', (warning) => {
+    if (warning.name !== 'ExperimentalWarning') printWarning?.(warning);
+  });
   const { main } = await import('./main.ts');
   process.exitCode = await main(process.argv.slice(2));
 }

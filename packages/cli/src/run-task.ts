@@ -28,8 +28,8 @@ export interface TaskEnd {
   readonly answer: unknown;
 }
 
-/** How often the gateway may be gone while the run is under way. */
-const ATTEMPTS = 10;
+/** How long the gateway may be gone while the run is under way: time for another one to start. */
+const PATIENCE_MS = 60_000;
 const WAIT_MS = 500;
 
 /**
@@ -38,23 +38,32 @@ const WAIT_MS = 500;
  */
 export async function runTask(api: Api, task: Task): Promise<TaskEnd> {
   const following = new Following(randomUUID());
-  for (let attempt = 1; ; attempt++) {
+  for (;;) {
     try {
       const end = await follow(api, task, following);
       if (end !== undefined) return end;
     } catch (error) {
-      const isGone = error instanceof CommandFailed ? error.exitCode === EXIT.notReached && following.hasBegun : true;
-      if (task.signal.aborted || !isGone || attempt >= ATTEMPTS) throw error;
+      const isRefused = error instanceof CommandFailed && error.exitCode !== EXIT.notReached;
+      // A connection that broke was one: a gateway has the request, and may have died of something else.
+      if (hasBroken(error)) following.lastHeardAt = Date.now();
+      if (task.signal.aborted || isRefused || Date.now() > following.lastHeardAt + PATIENCE_MS) throw error;
     }
     await sleep(WAIT_MS, undefined, { signal: task.signal });
   }
+}
+
+/** The opposite is that nobody listens there. */
+function hasBroken(error: unknown): boolean {
+  const { cause } = ((error as Error).cause ?? {}) as { cause?: { code?: string } };
+  return cause?.code === 'ECONNRESET' || cause?.code === 'UND_ERR_SOCKET';
 }
 
 /** What is kept from one attempt to the next. */
 class Following {
   readonly key: string;
   lastId = 0;
-  hasBegun = false;
+  /** A gateway that never answered is not waited for. */
+  lastHeardAt = 0;
 
   constructor(key: string) {
     this.key = key;
@@ -66,12 +75,13 @@ async function follow(api: Api, task: Task, following: Following): Promise<TaskE
   const terminating = until.length === 0 ? {} : { terminating_config: { tool_ids: until } };
   const headers = { accept: 'text/event-stream', 'idempotency-key': following.key };
   const response = await api.request('POST', '/chat', { body: { agent, message, ...terminating }, headers, signal });
-  following.hasBegun = true;
+  following.lastHeardAt = Date.now();
   const events = (response.body as ReadableStream<Uint8Array<ArrayBuffer>>)
     .pipeThrough(new TextDecoderStream())
     .pipeThrough(new EventSourceParserStream());
   for await (const { id, event: type = 'message', data } of events) {
     if (type === 'done' || type === 'error') return endOf(type, JSON.parse(data));
+    following.lastHeardAt = Date.now();
     const seq = Number(id ?? 0);
     if (id !== undefined && seq <= following.lastId) continue;
     following.lastId = Math.max(seq, following.lastId);

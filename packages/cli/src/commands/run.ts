@@ -26,25 +26,37 @@ interface RunOptions extends ApiCommandOptions {
 async function run(agent: string, message: string, { url, json, until = [] }: RunOptions): Promise<void> {
   loadEnv(process.cwd());
   const api = new Api({ url });
-  const aborting = new AbortController();
   const progress = new Progress();
-  process.once('SIGINT', () => void interrupt(api, progress.runId, aborting));
+  const interruption = new Interruption(api, progress);
   try {
-    const { signal } = aborting;
+    const { signal } = interruption;
     const end = await runTask(api, { agent, message, until, signal, onEvent: (event) => progress.show(event) });
     createOutput({ json }).result(end.answer, end.response);
     sayWhy(end);
-    process.exitCode = exitCodeOf(end.stop);
+    process.exitCode = interruption.hasCome ? EXIT.interrupted : exitCodeOf(end.stop);
   } catch (error) {
-    if (!aborting.signal.aborted) throw error;
+    if (!interruption.hasCome) throw error;
     process.exitCode = EXIT.interrupted;
   }
 }
 
-/** Nobody waits for the answer any more, so the run is cancelled too. */
-async function interrupt(api: Api, runId: string | undefined, aborting: AbortController): Promise<void> {
-  aborting.abort();
-  if (runId !== undefined) await api.post(`/api/runs/${runId}/cancel`, {}).catch(() => {});
+/** Ctrl+C cancels the run, since nobody waits for it any more. Twice, it leaves without waiting for the run's end. */
+class Interruption {
+  hasCome = false;
+  readonly #aborting = new AbortController();
+
+  constructor(api: Api, progress: Progress) {
+    process.on('SIGINT', () => {
+      if (this.hasCome) this.#aborting.abort();
+      this.hasCome = true;
+      // A run whose id has not come yet is cancelled when it does.
+      void progress.begun.then((runId) => api.post(`/api/runs/${runId}/cancel`, {}).catch(() => {}));
+    });
+  }
+
+  get signal(): AbortSignal {
+    return this.#aborting.signal;
+  }
 }
 
 /** What ended well needs no words: the response is all. */
@@ -57,20 +69,29 @@ function sayWhy({ stop, error, runId }: TaskEnd): void {
 
 /** One line per call, on standard error. */
 class Progress {
-  runId: string | undefined;
+  /** Resolves with the id of the run, once it has begun. */
+  readonly begun: Promise<string>;
+  readonly #begin: (runId: string) => void;
   #step = 0;
+  /** By the gateway's clock. */
   readonly #startedAt = new Map<string, number>();
 
+  constructor() {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    this.begun = promise;
+    this.#begin = resolve;
+  }
+
   show({ type, data }: TaskEvent): void {
-    if (type === 'run.start') this.runId = data.runId;
+    if (type === 'run.start') this.#begin(data.runId);
     if (type === 'step.start') this.#step = data.step;
-    if (type === 'tool-call.start') this.#startedAt.set(data.callId, Date.now());
+    if (type === 'tool-call.start') this.#startedAt.set(data.callId, data.at);
     if (type === 'nudge')
       process.stderr.write(`step ${this.#step}  reminded to end with the tool that is waited for\n`);
     if (data.outcome === undefined) return;
-    const { toolName, outcome, callId } = data;
+    const { toolName, outcome, callId, at } = data;
     const startedAt = this.#startedAt.get(callId);
-    const took = startedAt === undefined ? '' : `  ${duration(Date.now() - startedAt)}`;
+    const took = startedAt === undefined ? '' : `  ${duration(at - startedAt)}`;
     const status = outcome.status === 'pending' ? 'waiting' : (outcome.code ?? outcome.status);
     const why = outcome.status === 'error' ? `: ${plainLine(outcome.message, 200)}` : '';
     process.stderr.write(`step ${this.#step}  ${plainLine(toolName)} ${status}${why}${took}\n`);

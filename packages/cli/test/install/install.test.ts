@@ -131,6 +131,12 @@ describe('installed in an empty folder', () => {
     for (const version of [22, 24] as const) {
       await using tests = new Program(['npm', 'test'], { folder, node: installed.nodes[version] });
       expect(await tests.ended).toMatchObject({ code: 0, out: expect.stringMatching(/pass 3\b/) });
+      const healthy = await command(['doctor'], version, folder).ended;
+      expect(healthy).toMatchObject({
+        code: 0,
+        err: '',
+        out: expect.stringContaining('ok    configuration lastcall.config.ts'),
+      });
       await using gateway = new Program(['npm', 'start'], {
         folder,
         node: installed.nodes[version],

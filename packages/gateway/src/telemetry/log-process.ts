@@ -13,7 +13,10 @@ export function logProcess(logger: Logger): void {
     stderr: toLog((text) => logger.warn(text)),
   });
   // Node's own listener would print them as plain text.
-  process.removeAllListeners('warning').on('warning', (warning) => logger.warn('Node warns.', warning));
+  process.removeAllListeners('warning').on('warning', (warning) => {
+    // Node 22 warns of SQLite and of type stripping, which the gateway rests on.
+    if (warning.name !== 'ExperimentalWarning') logger.warn('Node warns.', warning);
+  });
   process.on('uncaughtException', (error) => {
     logger.error('The gateway ends: an error was not handled.', error);
     process.exit(1);
