@@ -16,6 +16,7 @@ export type { Problem, Verdict } from './verdict.ts';
 export type {
   Agent,
   AgentConfig,
+  AgentVersion,
   Answer,
   Answerers,
   Call,

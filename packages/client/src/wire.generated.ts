@@ -184,6 +184,13 @@ export type AgentConfig = {
   } | undefined;
 };
 
+/** A configuration that an agent has or had. */
+export type AgentVersion = {
+  readonly version: number;
+  readonly config: AgentConfig;
+  readonly createdAt: number;
+};
+
 /** An answer to a call that waits for its result or for approval. */
 export type Answer = {
   readonly result: unknown;
@@ -684,9 +691,11 @@ export type Run = {
   /** When another worker continued it, oldest first. */
   readonly takeovers?: readonly ({
     readonly at: number;
+    /** The last entry of the transcript before it. */
     readonly afterSeq: number;
     readonly from?: string | undefined;
     readonly to?: string | undefined;
+    /** How long nothing had been written. */
     readonly silentMs: number;
   })[] | undefined;
   /** How many of its calls ended how. */
@@ -792,6 +801,17 @@ export type RunEvent = {
   readonly at: number;
   readonly step: number;
   readonly usage: Usage;
+} | {
+  readonly seq: number;
+  readonly type: "run.taken";
+  readonly at: number;
+  readonly runId: string;
+  /** The last entry of the transcript before it. */
+  readonly afterSeq: number;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  /** How long nothing had been written. */
+  readonly silentMs: number;
 } | {
   readonly seq: number;
   readonly type: "run.cancelling";
@@ -1483,6 +1503,20 @@ export interface Operations {
     readonly query: Record<string, never>;
     readonly body: undefined;
     readonly answer: Agent;
+  };
+  'GET /api/agents/{id}/versions': {
+    readonly params: { readonly id: string };
+    readonly query: {
+      /** The `next` of the previous page. */
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (AgentVersion)[];
+      /** The cursor of the next page. Absent on the last page. */
+      readonly next?: string | undefined;
+    };
   };
   'GET /api/artifacts/{id}': {
     readonly params: { readonly id: string };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { scriptedModel } from '@lastcall/core/testing';
 import { startTestGateway, type TestGateway } from '@lastcall/gateway/testing';
-import { act, createElement, type ReactElement } from 'react';
+import { act, createElement, type ReactElement, StrictMode } from 'react';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Client, createClient } from '../src/index.ts';
 import { type CardProps, LastcallProvider, ToolCard, usePending, useRun, useSpace } from '../src/react/index.ts';
@@ -57,7 +57,9 @@ async function openDesk(script: (place: { spaceId: string }) => Parameters<typeo
 async function render(client: Client, element: ReactElement, components = {}) {
   const container = document.createElement('div');
   const root = createRoot(container);
-  await act(async () => root.render(createElement(LastcallProvider, { client, components }, element)));
+  const page = createElement(LastcallProvider, { client, components }, element);
+  // As in development: React mounts everything twice.
+  await act(async () => root.render(createElement(StrictMode, null, page)));
   opened.push(() => act(async () => root.unmount()));
   const seen = async (isThere: (page: HTMLElement) => unknown): Promise<void> => {
     for (const end = Date.now() + 30_000; !isThere(container); ) {
@@ -252,6 +254,27 @@ describe('the hooks', () => {
     const page = await render(admin, createElement(Timeline, { id: run?.id ?? '' }));
     await page.seen((root) => root.querySelector('[data-status=completed]'));
     expect(page.one('pre').textContent).toBe('1 enter_space: ok, \n2 ask: pending, no_such_tool: error, \n3 Done.');
+  });
+
+  test('[S10] useSpace begins with the newest messages, and loads earlier ones in their order', async () => {
+    const { ada, spaceId } = await openDesk(() => Array.from({ length: 100 }, () => 'Noted.'));
+    const said = Array.from({ length: 60 }, (_, index) => `Message ${index + 1}`);
+    for (const text of said) await ada.spaces.say(spaceId, { text });
+    function History(): ReactElement {
+      const { items, hasEarlier, loadEarlier } = useSpace(spaceId);
+      const texts = items.map((item) => (item.kind === 'text' ? item.text : ''));
+      return createElement(
+        'button',
+        { type: 'button', onClick: () => void loadEarlier(), 'data-earlier': hasEarlier },
+        texts.join('|'),
+      );
+    }
+    const page = await render(ada, createElement(History));
+    await page.seen((root) => root.textContent === said.slice(10).join('|'));
+    expect(page.one('button').dataset.earlier).toBe('true');
+    await page.click('button');
+    await page.seen((root) => root.textContent === said.join('|'));
+    expect(page.one('button').dataset.earlier).toBe('false');
   });
 
   test('a space that is not there is said in words, and a hook without a provider says what is missing', async () => {

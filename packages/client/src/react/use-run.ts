@@ -20,7 +20,7 @@ export function useRun(id: string): UsedRun {
   const [run, setRun] = useState<Run>();
   const [entries, setEntries] = useState<readonly RunEntry[]>([]);
   const { connection, error } = useFollow(
-    async ({ signal, onConnection }) => {
+    async ({ signal, onConnection, setError }) => {
       const known: RunEntry[] = [];
       setRun(undefined);
       setEntries(known);
@@ -32,22 +32,51 @@ export function useRun(id: string): UsedRun {
           known.push(...page.items);
           hasMore = page.next !== undefined;
         }
-        const loaded = await client.runs.get(id, { signal });
-        if (signal.aborted) return loaded;
+        return await client.runs.get(id, { signal });
+      };
+      const ended = new AbortController();
+      const show = async (): Promise<void> => {
+        const loaded = await load();
+        if (signal.aborted) return;
+        setError(undefined);
         setEntries([...known]);
         setRun(loaded);
-        return loaded;
+        if (loaded.status !== 'running') ended.abort();
       };
-      // Loaded first and followed from there: every event makes it look again, so what came in between is not missed for long.
-      const { status } = await load();
-      if (status !== 'running') return;
+      const refresh = oneAtATime(show, setError);
+      const following = AbortSignal.any([signal, ended.signal]);
+      const events = client.runs.stream(id, {
+        signal: following,
+        onConnection(state) {
+          // From here on every change is heard of.
+          if (state === 'live') refresh();
+          onConnection(state);
+        },
+      });
       // What is still being written is not in the transcript yet.
-      for await (const { type } of client.runs.stream(id, { after: 0, signal, onConnection }))
-        if (!type.endsWith('delta') && (await load()).status !== 'running') return;
+      for await (const { type } of events) if (!type.endsWith('delta')) refresh();
     },
     [client, id],
   );
   const cancel = useCallback(async () => setRun(await client.runs.cancel(id)), [client, id]);
   const steps = useMemo(() => toSteps(entries), [entries]);
   return { run, steps, connection, error, cancel };
+}
+
+/** Runs it again once it is done, however often it was asked for meanwhile: of a burst of events only the last state counts. */
+function oneAtATime(work: () => Promise<void>, onError: (error: unknown) => void): () => void {
+  let isRunning = false;
+  let isDue = false;
+  const start = (): void => {
+    isDue = isRunning;
+    if (isRunning) return;
+    isRunning = true;
+    void work()
+      .catch(onError)
+      .finally(() => {
+        isRunning = false;
+        if (isDue) start();
+      });
+  };
+  return start;
 }

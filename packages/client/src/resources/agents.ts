@@ -16,6 +16,12 @@ export interface Agents {
     change: Ops['PATCH /api/agents/{id}']['body'],
     options?: Change,
   ): Promise<Ops['PATCH /api/agents/{id}']['answer']>;
+  /** Every configuration that the agent has had, newest first. */
+  versions(
+    id: string,
+    query?: Ops['GET /api/agents/{id}/versions']['query'],
+    options?: RequestOptions,
+  ): Promise<Ops['GET /api/agents/{id}/versions']['answer']>;
   delete(id: string, options?: Change): Promise<void>;
   pause(id: string, options?: Change): Promise<Ops['POST /api/agents/{id}/pause']['answer']>;
   resume(id: string, options?: Change): Promise<Ops['POST /api/agents/{id}/resume']['answer']>;
@@ -44,6 +50,7 @@ export function agents({ call }: Connection): Agents {
     get: (id, options) => call('GET /api/agents/{id}', { params: { id }, ...options }),
     create: (body, options) => call('POST /api/agents', { body, ...options }),
     update: (id, body, options) => call('PATCH /api/agents/{id}', { params: { id }, body, ...options }),
+    versions: (id, query, options) => call('GET /api/agents/{id}/versions', { params: { id }, query, ...options }),
     async delete(id, options) {
       await call('DELETE /api/agents/{id}', { params: { id }, ...options });
     },

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { getAgent } from '../../src/domain/agents/agent.ts';
 import { describeAgent } from '../../src/domain/agents/agent-details.ts';
+import { listVersions } from '../../src/domain/agents/agent-versions.ts';
 import { updateAgent } from '../../src/domain/agents/update-agent.ts';
 import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
 import { seed } from '../../src/seed.ts';
@@ -38,7 +39,7 @@ describeIdleWorld('the details of agents', ({ world }) => {
     expect(await details(filed?.id ?? '')).toMatchObject({ source: 'file' });
   });
 
-  test('a change that was made for another version is refused, and changes nothing', async () => {
+  test('a change that was made for another version is refused, and every version is kept', async () => {
     const bot = await world.agent();
     const change = (instructions: string, ifVersion?: number) =>
       world.in((tx) => updateAgent(world.services, tx, { agentId: bot, config: { instructions }, ifVersion }));
@@ -54,5 +55,13 @@ describeIdleWorld('the details of agents', ({ world }) => {
     await change('three', 2);
     await change('four');
     expect((await details(bot)).config.instructions).toBe('four');
+    const { items } = await listVersions(world.store.db, bot);
+    expect(items.map(({ version, config }) => [version, config.instructions])).toEqual([
+      [4, 'four'],
+      [3, 'three'],
+      [2, expect.stringMatching(/^(one|two)$/)],
+      [1, ''],
+    ]);
+    expect((await listVersions(world.store.db, bot, { limit: 1, cursor: '3' })).items).toMatchObject([{ version: 2 }]);
   });
 });

@@ -34,6 +34,7 @@ describe('/openapi.json', () => {
     for (const [path, methods] of [
       ['/api/agents', 'GET POST'],
       ['/api/agents/{id}', 'GET PATCH DELETE'],
+      ['/api/agents/{id}/versions', 'GET'],
       ['/api/agents/{id}/pause', 'POST'],
       ['/api/agents/{id}/resume', 'POST'],
       ['/api/agents/{id}/events', 'POST'],

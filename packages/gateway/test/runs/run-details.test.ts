@@ -75,6 +75,51 @@ describeWorlds('the details of runs', (open) => {
     expect(third).toMatchObject({ attempt: 3, retryOf: second?.id, status: 'completed' });
   });
 
+  test('a run that another worker continued tells when, after what, from whom and to whom', async () => {
+    const inside = Promise.withResolvers<void>();
+    let isFirst = true;
+    const record = tool({
+      description: 'Records.',
+      inputSchema,
+      idempotent: true,
+      execute: async () => {
+        if (!isFirst) return 'recorded';
+        isFirst = false;
+        inside.resolve();
+        return await new Promise<never>(() => {});
+      },
+    });
+    const world = await open({
+      models: { default: scriptedModel([calls('record'), 'Done.']) },
+      tools: { record },
+      limits: { leaseMs: 600, graceMs: 500 },
+    });
+    const { ada, bot, space } = await lobby(world, { tools: ['record'] });
+    await world.say(space, ada, 'Record it.');
+    await inside.promise;
+    // The worker loses its thread as if it had died.
+    await world.in((tx) =>
+      tx.db
+        .updateTable('threads')
+        .set((eb) => ({ epoch: eb('epoch', '+', 1), lease_owner: null, lease_until: 0 }))
+        .where('id', '=', bot)
+        .execute(),
+    );
+    await world.idle();
+    const [run] = await runsOf(world, bot);
+    const takeover = {
+      afterSeq: expect.any(Number),
+      from: expect.any(String),
+      to: expect.any(String),
+      silentMs: expect.any(Number),
+    };
+    expect(run).toMatchObject({ status: 'completed', takeovers: [{ at: expect.any(Number), ...takeover }] });
+    const events = await world.events(`run:${run?.id}`);
+    expect(events.filter(({ type }) => type === 'run.taken').map(({ payload }) => payload)).toEqual([
+      { runId: run?.id, ...takeover },
+    ]);
+  });
+
   test('runs are found by tool, outcome, reason of their stop, space, event and time', async () => {
     const model = scriptedModel([calls('fine'), 'Fine.', calls('broken'), 'Broken.', calls('file_report')]);
     const world = await open({ models: { default: model }, tools });

@@ -10,6 +10,7 @@ import { idTaken, ownId } from '../own-id.ts';
 import { addMember } from '../spaces/membership.ts';
 import { noteToolUses } from '../tools/used-by.ts';
 import { type Agent, toAgent } from './agent.ts';
+import { keepVersion } from './agent-versions.ts';
 import { checkAgentConfig, type IsKnownTool, lockNamedTools } from './check-agent-config.ts';
 
 export interface NewAgent {
@@ -45,6 +46,7 @@ export async function createAgent(services: Services, tx: Tx, newAgent: NewAgent
     updated_at: now,
   };
   await tx.db.insertInto('agents').values(row).execute();
+  await keepVersion(tx, row);
   await noteToolUses(tx, id, config);
   await tx.db
     .insertInto('threads')

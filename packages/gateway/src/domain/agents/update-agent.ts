@@ -5,6 +5,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import { ApiError } from '../api-error.ts';
 import { noteToolUses } from '../tools/used-by.ts';
 import { type Agent, toAgent } from './agent.ts';
+import { keepVersion } from './agent-versions.ts';
 import { checkAgentConfig, type IsKnownTool, lockNamedTools } from './check-agent-config.ts';
 import { lockAgent } from './lock-agent.ts';
 
@@ -41,6 +42,7 @@ export async function updateAgent(services: Services, tx: Tx, update: AgentUpdat
     updated_at: tx.now(),
   };
   await tx.db.updateTable('agents').set(changed).where('id', '=', before.id).execute();
+  await keepVersion(tx, { ...before, ...changed });
   await tx.db.updateTable('entities').set({ display_name: config.name }).where('id', '=', before.entity_id).execute();
   await noteToolUses(tx, before.id, config);
   // Events that waited for a configuration that works can run now.

@@ -25,6 +25,7 @@ export interface Tables {
   plans: PlanRow;
   tools: ToolRow;
   agent_tools: AgentToolRow;
+  agent_versions: AgentVersionRow;
   channels: ChannelRow;
   stream_events: StreamEventRow;
   api_keys: ApiKeyRow;
@@ -343,6 +344,14 @@ export interface ToolRow {
 interface AgentToolRow {
   agent_id: string;
   reference: string;
+}
+
+/** A configuration that an agent has or had. */
+export interface AgentVersionRow {
+  agent_id: string;
+  version: number;
+  config: Json;
+  created_at: number;
 }
 
 /** Counts the events of a stream. */

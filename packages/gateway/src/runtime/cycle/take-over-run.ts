@@ -1,5 +1,6 @@
 import { withdrawQuestions } from '../../domain/pending/withdraw-questions.ts';
 import type { Takeover } from '../../domain/runs/takeover.ts';
+import { emit, runChannel } from '../../domain/streams/emit.ts';
 import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -43,6 +44,8 @@ export async function takeOverRun(
     .execute();
   // The calls that asked are no longer open.
   await withdrawQuestions(services, tx, { runId: open.id, agentId: inputs.agent.id });
+  const { at: _at, ...told } = takeover;
+  emit(services, tx, { channel: runChannel(open.id), type: 'run.taken', payload: { runId: open.id, ...told } });
   const answers = await readDecisions(tx, events);
   const cycle = toCycle(inputs, { run: open, entries: [], written: [], answers, isTakenOver: true });
   if (attempts <= MAX_TAKEOVERS) return cycle;

@@ -1,7 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** What cards and runs tell people: who may answer and who did, how calls ended, which attempt a run is, who took it over. */
+/**
+ * What cards and runs tell people: who may answer and who did, how calls ended, which attempt a run is, who took it over,
+ * and what an agent's configuration was before.
+ */
 export const factsForPeople: Migration = {
   async up(db: Kysely<unknown>) {
     await db.schema.alterTable('messages').addColumn('call', 'text').execute();
@@ -16,5 +19,15 @@ export const factsForPeople: Migration = {
     await db.schema.alterTable('runs').addColumn('retry_of', 'text').execute();
     await db.schema.alterTable('runs').addColumn('owner', 'text').execute();
     await db.schema.alterTable('runs').addColumn('takeovers', 'text').execute();
+    await db.schema
+      .createTable('agent_versions')
+      .addColumn('agent_id', 'text', (column) => column.notNull())
+      .addColumn('version', 'integer', (column) => column.notNull())
+      .addColumn('config', 'text', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('agent_versions_pk', ['agent_id', 'version'])
+      .execute();
+    await sql`insert into agent_versions (agent_id, version, config, created_at)
+      select id, config_version, config, updated_at from agents`.execute(db);
   },
 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { findAgent, getAgent, listAgents } from '../../../domain/agents/agent.ts';
 import { describeAgent, describeAgents } from '../../../domain/agents/agent-details.ts';
+import { listVersions } from '../../../domain/agents/agent-versions.ts';
 import type { IsKnownTool } from '../../../domain/agents/check-agent-config.ts';
 import { createAgent } from '../../../domain/agents/create-agent.ts';
 import { deleteAgent } from '../../../domain/agents/delete-agent.ts';
@@ -17,6 +18,7 @@ import { assertMayReachOut } from '../may-reach-out.ts';
 import {
   agentSchema,
   agentStatusSchema,
+  agentVersionSchema,
   configJsonSchema,
   inboxItemSchema,
   inboxStatusSchema,
@@ -115,6 +117,19 @@ export function agentEndpoints(
       async handle({ params }, tx, services) {
         await deleteAgent(services, tx, params.id);
         return { id: params.id, status: 'deleted' };
+      },
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/agents/{id}/versions',
+      summary: "List the versions of an agent's configuration, newest first",
+      description: 'A run has the version that it started with: its `configVersion`.',
+      access: 'key',
+      query: z.strictObject({ ...pageFields }),
+      answer: pageOf(agentVersionSchema),
+      async handle({ params, query }, tx) {
+        await findAgent(tx.db, params.id);
+        return await listVersions(tx.db, params.id, query);
       },
     }),
     endpoint({

@@ -54,6 +54,10 @@ export const agentSchema: z.ZodObject = z
   })
   .meta({ id: 'Agent', description: 'An agent. It is also an entity.' });
 
+export const agentVersionSchema: z.ZodType = z
+  .strictObject({ version: z.int(), config: configSchema, createdAt: z.int() })
+  .meta({ id: 'AgentVersion', description: 'A configuration that an agent has or had.' });
+
 export const inboxStatusSchema: z.ZodEnum<{
   pending: 'pending';
   claimed: 'claimed';

@@ -10,6 +10,19 @@ const toolName = z.string();
 const input = z.unknown().optional();
 const step = z.int();
 
+/** Another worker continued the run. */
+export const takeoverFields: {
+  afterSeq: z.ZodInt;
+  from: z.ZodOptional<z.ZodString>;
+  to: z.ZodOptional<z.ZodString>;
+  silentMs: z.ZodInt;
+} = {
+  afterSeq: z.int().meta({ description: 'The last entry of the transcript before it.' }),
+  from: z.string().optional(),
+  to: z.string().optional(),
+  silentMs: z.int().meta({ description: 'How long nothing had been written.' }),
+};
+
 /** All that the stream of a run may say. */
 export const runEventSchema: z.ZodType = z
   .union([
@@ -35,6 +48,7 @@ export const runEventSchema: z.ZodType = z
     streamEvent('tool-call.progress', { callId: z.string(), value: z.unknown().optional() }),
     streamEvent('nudge', { step: z.int(), text: z.string() }),
     streamEvent('step.end', { step: z.int(), usage: usageSchema }),
+    streamEvent('run.taken', { runId, ...takeoverFields }),
     streamEvent('run.cancelling', { runId }),
     streamEvent('run.end', { runId, status: z.enum(['completed', 'failed', 'cancelled']), stop: stopSchema }),
     resetEventSchema,

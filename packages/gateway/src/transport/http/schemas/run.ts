@@ -3,6 +3,7 @@ import { chatAnswerSchema } from '../chat-answer.ts';
 import { messageSchema } from './message.ts';
 import { outcomeSchema } from './outcome.ts';
 import { pendingCallSchema } from './pending-call.ts';
+import { takeoverFields } from './run-event.ts';
 import { stopSchema } from './stop.ts';
 import { transcriptEntrySchema } from './transcript-entry.ts';
 import { usageSchema } from './usage.ts';
@@ -37,15 +38,7 @@ export const runSchema: z.ZodObject = z
     attempt: z.int().meta({ description: 'How often its events have been tried, with this time.' }),
     retryOf: z.string().optional().meta({ description: 'The run that tried them before.' }),
     takeovers: z
-      .array(
-        z.strictObject({
-          at: z.int(),
-          afterSeq: z.int(),
-          from: z.string().optional(),
-          to: z.string().optional(),
-          silentMs: z.int(),
-        }),
-      )
+      .array(z.strictObject({ at: z.int(), ...takeoverFields }))
       .optional()
       .meta({ description: 'When another worker continued it, oldest first.' }),
     counts: z
