@@ -11,6 +11,7 @@ import { jobClaims } from './migrations/0007-job-claims.ts';
 import { nestedUsage } from './migrations/0008-nested-usage.ts';
 import { storedArtifacts } from './migrations/0009-stored-artifacts.ts';
 import { contexts } from './migrations/0010-contexts.ts';
+import { toldConversations } from './migrations/0015-told-conversations.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
@@ -27,6 +28,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0008-nested-usage': nestedUsage,
     '0009-stored-artifacts': storedArtifacts,
     '0010-contexts': contexts,
+    '0015-told-conversations': toldConversations,
   };
 }
 

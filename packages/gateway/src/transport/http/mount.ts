@@ -50,22 +50,21 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
   const request = c.req.raw;
   // A stream has no end whose headers could be told.
   if (request.method === 'HEAD' && one.answer === 'text/event-stream') throw methodNotAllowed('HEAD', 'GET');
-  const disconnect = disconnectOf(c);
-  if (one.answer === 'text/event-stream' && c.env?.outgoing !== undefined) markEventStream(c.env.outgoing);
+  const connection = connectionOf(c);
   const { handle } = one;
-  if (handle === undefined) return await respond(one, undefined, { request, caller: NOBODY, disconnect });
+  if (handle === undefined) return await respond(one, undefined, { request, caller: NOBODY, ...connection });
   const identify = await authenticate(options, credentialsOf(request, one));
   const readInput = await inputReader(one, request, services.limits.bodyBytes);
   const { value, caller } = await services.store.transaction(
     async (tx) => {
       const caller = await identify(tx);
       assertMay(caller, one);
-      const input = { caller, params: paramsOf(c), ...readInput() };
+      const input = { caller, headers: request.headers, params: paramsOf(c), ...readInput() };
       return { caller, value: await handle(input, tx, services) };
     },
     { isUrgent: true },
   );
-  return await respond(one, value, { request, caller, disconnect });
+  return await respond(one, value, { request, caller, ...connection });
 }
 
 const NOBODY: Caller = { kind: 'nobody' };
@@ -101,9 +100,10 @@ async function inputReader(
 /** Of endpoints that take none. */
 const NOTHING = z.strictObject({}).optional();
 
-function disconnectOf(c: Context<AppEnv>): (() => void) | undefined {
+function connectionOf(c: Context<AppEnv>): Pick<Exchange, 'disconnect' | 'markEventStream'> {
   const outgoing = c.env?.outgoing;
-  return outgoing === undefined ? undefined : () => void outgoing.destroy();
+  if (outgoing === undefined) return { disconnect: undefined, markEventStream: undefined };
+  return { disconnect: () => void outgoing.destroy(), markEventStream: () => markEventStream(outgoing) };
 }
 
 function methodNotAllowed(method: string, allow: string): ApiError {
