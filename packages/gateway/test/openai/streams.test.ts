@@ -5,6 +5,12 @@ import { z } from 'zod';
 import { describeOpenAi } from './openai-gateway.ts';
 
 const call = (toolName: string, input: object) => ({ toolName, input });
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
 const user = (content: string) => ({ role: 'user' as const, content });
 
 const add = tool({
@@ -31,7 +37,7 @@ describeOpenAi('streamed chat completions', (open) => {
       stream: true,
       stream_options: { include_usage: true },
     });
-    const chunks = await Array.fromAsync(stream);
+    const chunks = await all(stream);
     const texts = chunks.map(({ choices }) => choices[0]?.delta.content ?? '');
     expect(texts.join('')).toBe('It is three.');
     expect(chunks[0]?.choices[0]?.delta.role).toBe('assistant');
@@ -61,7 +67,7 @@ describeOpenAi('streamed chat completions', (open) => {
     const { client, world } = await open({ models: { default: model } });
     await world.agent('Broken');
     const stream = await client.chat.completions.create({ model: 'Broken', messages: [user('Hi')], stream: true });
-    await expect(Array.fromAsync(stream)).rejects.toMatchObject({ code: 'run_failed', type: 'server_error' });
+    await expect(all(stream)).rejects.toMatchObject({ code: 'run_failed', type: 'server_error' });
   });
 
   test('a gateway that stops while it streams is an error for the client, and no end', async () => {
@@ -78,7 +84,7 @@ describeOpenAi('streamed chat completions', (open) => {
     await world.agent('Slow');
     const stream = await client.chat.completions.create({ model: 'Slow', messages: [user('Hi')], stream: true });
     await began.promise;
-    const read = Array.fromAsync(stream);
+    const read = all(stream);
     stop();
     await expect(read).rejects.toMatchObject({ code: 'stream_interrupted' });
     hold.resolve();

@@ -22,6 +22,8 @@ import { openApiDocument } from './openapi.ts';
 import { agentStateEndpoints } from './routes/agent-state.ts';
 import { agentEndpoints } from './routes/agents.ts';
 import { artifactEndpoints } from './routes/artifacts.ts';
+import { chatEndpoints } from './routes/chat.ts';
+import { contextEndpoints } from './routes/contexts.ts';
 import { entityEndpoints } from './routes/entities.ts';
 import { jobEndpoints } from './routes/jobs.ts';
 import { keyEndpoints } from './routes/keys.ts';
@@ -93,6 +95,8 @@ export function createApp(services: Services, options: AppOptions): App {
     ...artifactEndpoints(options.artifacts),
     ...streamEndpoints({ services, streams, revocations, heartbeatMs }),
     ...openAiEndpoints({ services, streams, revocations, heartbeatMs, registry }),
+    ...chatEndpoints({ services, streams, revocations, heartbeatMs, registry }),
+    ...contextEndpoints,
     ...systemEndpoints({ services, metrics, stopping: lifetime.signal, document: () => document }),
     ...(options.endpoints ?? []),
   ];

@@ -8,6 +8,8 @@ import type { Caller } from '../caller.ts';
 export interface Endpoint {
   readonly method: Method;
   readonly path: string;
+  /** The same operation at another path. The document shows the first alone. */
+  readonly alias: string | undefined;
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
@@ -59,6 +61,7 @@ export interface Exchange {
 interface Definition<Path extends string, Q, B, A> {
   readonly method: Method;
   readonly path: Path;
+  readonly alias?: string;
   /** A few words in the imperative, without a full stop: "Get a space". */
   readonly summary: string;
   /** What the summary leaves out. */
@@ -85,6 +88,6 @@ type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${i
 export function endpoint<const Path extends string, Q = undefined, B = undefined, A = unknown>(
   definition: Definition<Path, Q, B, A>,
 ): Endpoint {
-  const { query, body, status = 200, refusals = [], isStreamable = false, handle, respond } = definition;
-  return { ...definition, query, body, status, refusals, isStreamable, handle, respond } as Endpoint;
+  const { query, body, status = 200, refusals = [], isStreamable = false, alias, handle, respond } = definition;
+  return { ...definition, alias, query, body, status, refusals, isStreamable, handle, respond } as Endpoint;
 }

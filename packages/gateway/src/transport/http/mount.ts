@@ -27,12 +27,13 @@ export interface AppEnv {
 /** Serves the endpoints, and answers 405 where a path is theirs and the method is not. */
 export function mount(app: Hono<AppEnv>, endpoints: readonly Endpoint[], options: MountOptions): void {
   for (const one of endpoints) {
-    app.on(one.method.toUpperCase(), [routePath(one)], async (c) => {
+    app.on(one.method.toUpperCase(), routePaths(one), async (c) => {
       c.set('route', one.path);
       return await perform(one, c, options);
     });
   }
-  for (const [path, own] of Map.groupBy(endpoints, routePath)) {
+  const served = endpoints.flatMap((one) => routePaths(one).map((path) => ({ path, method: one.method })));
+  for (const [path, own] of Map.groupBy(served, (one) => one.path)) {
     const allow = own.map(({ method }) => method.toUpperCase()).join(', ');
     app.all(path, (c) => {
       throw methodNotAllowed(c.req.raw.method, allow);
@@ -40,8 +41,8 @@ export function mount(app: Hono<AppEnv>, endpoints: readonly Endpoint[], options
   }
 }
 
-function routePath({ path }: Endpoint): string {
-  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+function routePaths({ path, alias }: Endpoint): string[] {
+  return [path, ...(alias === undefined ? [] : [alias])].map((one) => one.replaceAll(/\{(\w+)\}/g, ':$1'));
 }
 
 /** Parse, authorize, one transaction, answer. */
