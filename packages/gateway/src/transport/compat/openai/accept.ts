@@ -37,9 +37,17 @@ export async function accept(services: Services, tx: Tx, registry: Registry, sen
     await startTurn(services, tx, registry, { ...request, input: { answers: answersOf(told) } });
   return await startOnce(services, tx, registry, {
     ...request,
-    identity: { ...identityOf(sent), conversationHash: conversationHash(told.items, scope) },
+    identity: {
+      ...identityOf(sent),
+      conversationHash: isWhole(asked) ? conversationHash(told.items, scope) : undefined,
+    },
     isRetry: Number(headers.get('x-stainless-retry-count') ?? 0) > 0,
   });
+}
+
+/** Whether the client sent the whole conversation, and not only what is new. */
+function isWhole({ previousRunId, contextId }: Asked): boolean {
+  return previousRunId === undefined && contextId === undefined;
 }
 
 function inputOf(told: ToldConversation): TurnInput {

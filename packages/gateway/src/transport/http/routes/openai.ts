@@ -8,6 +8,9 @@ import type { Asked } from '../../compat/openai/asked.ts';
 import { chatCompletionSchema, completionShape } from '../../compat/openai/chat-completion.ts';
 import { chatRequestSchema, readChatRequest } from '../../compat/openai/chat-request.ts';
 import { listModels, modelSchema } from '../../compat/openai/list-models.ts';
+import { responseSchema } from '../../compat/openai/response-object.ts';
+import { responseShape } from '../../compat/openai/response-shape.ts';
+import { readResponsesRequest, responsesRequestSchema } from '../../compat/openai/responses-request.ts';
 import { contextUser } from '../context-user.ts';
 import { type Endpoint, type Exchange, endpoint } from '../endpoint.ts';
 import type { StreamOptions } from '../open-stream.ts';
@@ -52,13 +55,31 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
       isStreamable: true,
       refusals: REFUSALS,
       async handle({ caller, headers, body }, tx): Promise<Completion> {
-        const sent = { caller: contextUser(caller), headers, path: '/v1/chat/completions', body };
         const asked = readChatRequest(body);
-        const accepted = await accept(services, tx, registry, { ...sent, asked });
+        const sent = { caller: contextUser(caller), headers, path: '/v1/chat/completions', body, asked };
+        const accepted = await accept(services, tx, registry, sent);
         return { accepted, asked, isUsageWanted: body.stream_options?.include_usage === true };
       },
       respond: ({ accepted, asked, isUsageWanted }: Completion, exchange: Exchange) =>
         answerRun(accepted, completionShape(accepted, asked, { isUsageWanted }), { exchange, options }),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/v1/responses',
+      summary: 'Create a response',
+      description: `An agent answers as the model. ${STREAM}`,
+      access: 'entity',
+      body: responsesRequestSchema,
+      answer: responseSchema,
+      isStreamable: true,
+      refusals: REFUSALS,
+      async handle({ caller, headers, body }, tx): Promise<Accepted> {
+        const asked = readResponsesRequest(body);
+        const sent = { caller: contextUser(caller), headers, path: '/v1/responses', body, asked };
+        return { accepted: await accept(services, tx, registry, sent), asked };
+      },
+      respond: ({ accepted, asked }: Accepted, exchange: Exchange) =>
+        answerRun(accepted, responseShape(accepted, asked), { exchange, options }),
     }),
   ];
 }
@@ -66,8 +87,11 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
 const REFUSALS = [404, 409, 410, 429, 502] as const;
 const STREAM = 'With `stream: true`, the answer comes as server-sent events.';
 
-interface Completion {
+interface Accepted {
   readonly accepted: AcceptedTurn;
   readonly asked: Asked;
+}
+
+interface Completion extends Accepted {
   readonly isUsageWanted: boolean;
 }
