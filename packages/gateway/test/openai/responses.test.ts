@@ -96,6 +96,30 @@ describeOpenAi('responses', (open) => {
     },
   );
 
+  test('[S11] a response whose client went away is read by its id', async () => {
+    const hold = Promise.withResolvers<void>();
+    const model = scriptedModel([
+      async () => {
+        await hold.promise;
+        return 'Done.';
+      },
+    ]);
+    const { client, world } = await open({ models: { default: model } });
+    const agent = await world.agent('Worker');
+    const stream = await client.responses.create({ model: agent, input: 'Work.', stream: true });
+    let id = '';
+    for await (const event of stream)
+      if (event.type === 'response.created') {
+        id = event.response.id;
+        break;
+      }
+    expect(await client.responses.retrieve(id)).toMatchObject({ id, status: 'in_progress', model: 'Worker' });
+    hold.resolve();
+    await world.idle();
+    expect(await client.responses.retrieve(id)).toMatchObject({ id, status: 'completed', output_text: 'Done.' });
+    await expect(client.responses.retrieve('resp_none')).rejects.toMatchObject({ status: 404, code: 'not_found' });
+  });
+
   test('a response to which the model had no room is incomplete', async () => {
     const cutOff = { text: 'It is', finishReason: { unified: 'length' as const, raw: 'length' } };
     // The agent asks its model once more before it gives up.

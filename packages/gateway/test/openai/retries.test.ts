@@ -92,14 +92,14 @@ describeOpenAi('retries', (open) => {
     expect(counted.charges).toBe(1);
   });
 
-  test('[S11] retries that arrive while the first attempt is being stored get its run', async () => {
+  test('[S11] attempts that arrive while another one is being stored get its run', async () => {
     const model = scriptedModel(() => 'Once.');
     const gateway = await open({ models: { default: model } });
     const agent = await gateway.world.agent();
     const key = await gateway.keyWith('write');
     const body = { model: agent, messages: [user('Hi')] };
     const attempts = Array.from({ length: 6 }, (_, attempt) =>
-      idOf(post(gateway, key, body, { 'x-stainless-retry-count': String(attempt) })),
+      idOf(post(gateway, key, body, { 'x-stainless-retry-count': String(attempt + 1) })),
     );
     expect(new Set(await Promise.all(attempts)).size).toBe(1);
     expect(model.requests).toHaveLength(1);

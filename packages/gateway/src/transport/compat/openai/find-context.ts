@@ -1,18 +1,18 @@
 import type { Kysely } from 'kysely';
-import { notFound } from '../../../domain/api-error.ts';
 import { getContext } from '../../../domain/contexts/context.ts';
 import { historyOf } from '../../../domain/contexts/history-of.ts';
-import type { StartedTurn } from '../../../domain/contexts/turn-requests.ts';
 import type { TurnSettings } from '../../../domain/contexts/turn-settings.ts';
 import { isId } from '../../../domain/entities/column-text.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
 import { fromJson } from '../../../ports/store/json.ts';
+import { lockRows } from '../../../ports/store/lock-rows.ts';
 import type { Tx } from '../../../ports/store/store.ts';
 import type { AgentRow, Tables } from '../../../ports/store/tables.ts';
 import { findConversation, isLast } from '../../../runtime/chat/find-conversation.ts';
 import type { TurnCaller, TurnRequest } from '../../../runtime/chat/turn-request.ts';
 import type { Asked } from './asked.ts';
 import { conversationHash, type Scope } from './conversation-hash.ts';
+import { findTurn } from './find-response.ts';
 import type { Item, ToldConversation } from './items.ts';
 
 export interface Search {
@@ -55,22 +55,14 @@ async function inContext(
 
 /** Where the conversation went on since, it branches off: a new context with the texts up to there. */
 async function afterRun(tx: Tx, search: Search, runId: string): Promise<TurnRequest['context']> {
-  const turn = await findTurn(tx.db, runId);
-  if (turn === undefined) throw notFound('response', runId);
-  await getContext(tx.db, turn.contextId, search.caller).catch(() => {
-    throw notFound('response', runId);
-  });
+  const turn = await findTurn(tx.db, runId, search.caller);
   const context = await inContext(tx, search, turn.contextId);
+  // Of two requests that go on from here at once, the second branches off.
+  await lockRows(tx, { threads: [turn.contextId] });
   if (await isLast(tx.db, turn)) return context;
   const before = await historyOf(tx.db, turn);
   if (before.length === 0) throw invalid('previous_response_id', 'is of a run that has not ended, or was not stored.');
   return { agent: search.agent.id, history: [...before, ...search.told.history] };
-}
-
-async function findTurn(db: Kysely<Tables>, runId: string): Promise<StartedTurn | undefined> {
-  if (!isId(runId)) return undefined;
-  const run = await db.selectFrom('runs').select('thread_id').where('id', '=', runId).executeTakeFirst();
-  return run === undefined ? undefined : { runId, contextId: run.thread_id };
 }
 
 /** The one context whose calls are answered. Only calls of the caller's own tools are answered here. */

@@ -9,7 +9,7 @@ export const responseSchema: z.ZodType = z
     id: z.string(),
     object: z.literal('response'),
     created_at: z.int(),
-    status: z.enum(['completed', 'incomplete', 'in_progress']),
+    status: z.enum(['completed', 'incomplete', 'in_progress', 'failed', 'cancelled']),
     model: z.string(),
     output: z.array(z.looseObject({ type: z.string(), id: z.string() })),
     conversation: z.strictObject({ id: z.string() }),

@@ -7,10 +7,11 @@ import { answerRun } from '../../compat/openai/answer-run.ts';
 import type { Asked } from '../../compat/openai/asked.ts';
 import { chatCompletionSchema, completionShape } from '../../compat/openai/chat-completion.ts';
 import { chatRequestSchema, readChatRequest } from '../../compat/openai/chat-request.ts';
+import { findResponse } from '../../compat/openai/find-response.ts';
 import { listModels, modelSchema } from '../../compat/openai/list-models.ts';
 import { responseSchema } from '../../compat/openai/response-object.ts';
 import { responseShape } from '../../compat/openai/response-shape.ts';
-import { readResponsesRequest, responsesRequestSchema } from '../../compat/openai/responses-request.ts';
+import { fromResponseId, readResponsesRequest, responsesRequestSchema } from '../../compat/openai/responses-request.ts';
 import { contextUser } from '../context-user.ts';
 import { type Endpoint, type Exchange, endpoint } from '../endpoint.ts';
 import type { StreamOptions } from '../open-stream.ts';
@@ -80,6 +81,16 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
       },
       respond: ({ accepted, asked }: Accepted, exchange: Exchange) =>
         answerRun(accepted, responseShape(accepted, asked), { exchange, options }),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/v1/responses/{id}',
+      summary: 'Get a response',
+      description: 'Also one whose client went away.',
+      access: 'entity',
+      query: z.looseObject({}),
+      answer: responseSchema,
+      handle: ({ caller, params }, tx) => findResponse(tx.db, fromResponseId(params.id), contextUser(caller)),
     }),
   ];
 }
