@@ -9,6 +9,8 @@ export interface RequestIdentity {
   readonly key?: string | undefined;
   /** Of everything that makes the request what it is: its path and body. */
   readonly bodyHash: string;
+  /** Of the conversation, if the client sent all of it: `findByConversation` finds the turn that answered it. */
+  readonly conversationHash?: string | undefined;
 }
 
 export interface StartedTurn {
@@ -23,7 +25,7 @@ export interface StartedTurn {
 export async function noteRequest(
   tx: Tx,
   caller: string,
-  { key, bodyHash }: RequestIdentity,
+  { key, bodyHash, conversationHash }: RequestIdentity,
   { runId, contextId }: StartedTurn,
 ): Promise<StartedTurn | undefined> {
   const noted = await tx.db
@@ -34,6 +36,7 @@ export async function noteRequest(
       caller,
       idempotency_key: key ?? null,
       body_hash: bodyHash,
+      conversation_hash: conversationHash ?? null,
       created_at: tx.now(),
     })
     .onConflict((conflict) => conflict.doNothing())
@@ -56,14 +59,19 @@ export async function forgetRequest(tx: Tx, { runId }: StartedTurn): Promise<voi
   await tx.db.deleteFrom('turn_requests').where('run_id', '=', runId).execute();
 }
 
+export interface NotedTurn extends StartedTurn {
+  readonly key: string | null;
+  readonly notedAt: number;
+}
+
 /** The newest turn that a request with this body started, for clients that repeat a request without a key. */
 export async function findByBody(
   db: Kysely<Tables>,
   { caller, bodyHash, since }: { caller: string; bodyHash: string; since: number },
-): Promise<StartedTurn | undefined> {
+): Promise<NotedTurn | undefined> {
   const row = await db
     .selectFrom('turn_requests')
-    .select(['run_id as runId', 'context_id as contextId'])
+    .select(['run_id as runId', 'context_id as contextId', 'idempotency_key as key', 'created_at as notedAt'])
     .where('caller', '=', caller)
     .where('body_hash', '=', bodyHash)
     .where('created_at', '>=', since)
@@ -72,3 +80,21 @@ export async function findByBody(
     .executeTakeFirst();
   return row;
 }
+
+/** The newest turns that were asked for with exactly this conversation. */
+export async function findByConversation(
+  db: Kysely<Tables>,
+  { caller, conversationHash }: { caller: string; conversationHash: string },
+): Promise<readonly StartedTurn[]> {
+  return await db
+    .selectFrom('turn_requests')
+    .select(['run_id as runId', 'context_id as contextId'])
+    .where('caller', '=', caller)
+    .where('conversation_hash', '=', conversationHash)
+    .orderBy('created_at', 'desc')
+    .limit(MOST_CANDIDATES)
+    .execute();
+}
+
+/** Of people who begin with the same words. Older ones begin anew. */
+const MOST_CANDIDATES = 5;

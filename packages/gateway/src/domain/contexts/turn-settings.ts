@@ -32,7 +32,14 @@ export interface ClientTool {
 
 export type ModelSettings = Pick<
   LanguageModelV4CallOptions,
-  'maxOutputTokens' | 'temperature' | 'topP' | 'stopSequences' | 'seed' | 'presencePenalty' | 'frequencyPenalty'
+  | 'maxOutputTokens'
+  | 'temperature'
+  | 'topP'
+  | 'stopSequences'
+  | 'seed'
+  | 'presencePenalty'
+  | 'frequencyPenalty'
+  | 'responseFormat'
 >;
 
 /** The text, images and files of a person's message. */

@@ -98,6 +98,8 @@ interface TurnRequestRow {
   caller: string;
   idempotency_key: string | null;
   body_hash: string;
+  /** Of a client that sends the whole conversation: of all that it sent. */
+  conversation_hash: string | null;
   created_at: number;
 }
 

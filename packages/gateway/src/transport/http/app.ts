@@ -1,5 +1,5 @@
 import type { Logger } from '@lastcall/core';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { cors } from 'hono/cors';
 import type { IsKnownTool } from '../../domain/agents/check-agent-config.ts';
 import { ApiError } from '../../domain/api-error.ts';
@@ -13,6 +13,7 @@ import type { Services } from '../../ports/services.ts';
 import type { Registry } from '../../runtime/cycle/registry.ts';
 import { toolCatalog } from '../../runtime/tools/tool-catalog.ts';
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts';
+import { inOpenAiShape } from '../compat/openai/openai-error.ts';
 import { createOpenStreams } from '../sse/open-streams.ts';
 import type { Endpoint } from './endpoint.ts';
 import { errorAnswer } from './error-answer.ts';
@@ -28,6 +29,7 @@ import { entityEndpoints } from './routes/entities.ts';
 import { jobEndpoints } from './routes/jobs.ts';
 import { keyEndpoints } from './routes/keys.ts';
 import { type McpEndpointOptions, mcpEndpoints } from './routes/mcp.ts';
+import { openAiEndpoints } from './routes/openai.ts';
 import { pendingEndpoints } from './routes/pending.ts';
 import { runEndpoints } from './routes/runs.ts';
 import { spaceEndpoints } from './routes/spaces.ts';
@@ -93,6 +95,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...keyEndpoints,
     ...artifactEndpoints(options.artifacts),
     ...streamEndpoints({ services, streams, revocations, heartbeatMs }),
+    ...openAiEndpoints({ services, streams, revocations, heartbeatMs, registry }),
     ...chatEndpoints({ services, streams, revocations, heartbeatMs, registry }),
     ...contextEndpoints,
     ...systemEndpoints({ services, metrics, stopping: lifetime.signal, document: () => document }),
@@ -103,8 +106,12 @@ export function createApp(services: Services, options: AppOptions): App {
   observe(app, metrics, services.logger);
   if (corsOrigins.length > 0) app.use(cors({ ...CORS, origin: [...corsOrigins] }));
   mount(app, own, { services, tokenSecret, knownKeys: new KnownKeys() });
-  app.notFound((c) => errorAnswer(unknownPath(c.req.path), { requestId: c.get('requestId'), logger: services.logger }));
-  app.onError((error, c) => errorAnswer(error, { requestId: c.get('requestId'), logger: services.logger }));
+  const refuse = (error: unknown, c: Context<AppEnv>): Response | Promise<Response> => {
+    const answer = errorAnswer(error, { requestId: c.get('requestId'), logger: services.logger });
+    return c.req.path.startsWith('/v1/') ? inOpenAiShape(answer) : answer;
+  };
+  app.notFound((c) => refuse(unknownPath(c.req.path), c));
+  app.onError(refuse);
   return {
     fetch: (request, env) => app.fetch(request, (env ?? {}) as AppEnv['Bindings']),
     metrics,

@@ -4,6 +4,7 @@ import type { Revocations } from '../../domain/streams/revocations.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import type { EventFormat } from '../sse/event-format.ts';
 import { eventSource } from '../sse/event-source.ts';
 import type { OpenStreams } from '../sse/open-streams.ts';
 import { openStreamAccess } from '../sse/stream-access.ts';
@@ -28,10 +29,12 @@ export interface OpenedStream {
   readonly firstEvents?: () => Promise<Uint8Array | undefined>;
   /** The last words of the stream, if it ends after this event. Without an event: earlier ones are deleted. */
   readonly finish?: (event: StreamEvent | undefined) => Promise<Uint8Array> | undefined;
+  /** How events look. Default: the gateway's own format. */
+  readonly format?: EventFormat;
 }
 
 export async function openStream(
-  { channel, lastEventId, assertAllowed, firstEvents, finish }: OpenedStream,
+  { channel, lastEventId, assertAllowed, firstEvents, finish, format }: OpenedStream,
   { request, caller, disconnect, markEventStream }: Exchange,
   { services, streams, revocations, heartbeatMs }: StreamOptions,
 ): Promise<Response> {
@@ -55,6 +58,7 @@ export async function openStream(
       access,
       ...(greeting === undefined ? {} : { greeting }),
       ...(finish === undefined ? {} : { finish }),
+      ...(format === undefined ? {} : { format }),
       ...(disconnect === undefined ? {} : { disconnect }),
     });
     markEventStream?.();

@@ -1,8 +1,9 @@
 import type { Logger } from '@lastcall/core';
-import { encodeEvent, encodeReset, encodeStart, HEARTBEAT } from '../../domain/streams/encode-event.ts';
+import { HEARTBEAT } from '../../domain/streams/encode-event.ts';
 import type { StreamReader } from '../../domain/streams/read-stream.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { StreamEnd } from '../../telemetry/metrics.ts';
+import { type EventFormat, plainFormat } from './event-format.ts';
 import type { OpenStreams } from './open-streams.ts';
 import { StallWatch } from './stall-watch.ts';
 
@@ -15,6 +16,8 @@ export interface EventSourceOptions {
   readonly greeting?: Uint8Array;
   /** The last words of the stream, if it ends after this event, or after a reset. */
   readonly finish?: (event: StreamEvent | undefined) => Promise<Uint8Array> | undefined;
+  /** Default: the gateway's own. */
+  readonly format?: EventFormat;
   readonly heartbeatMs: number;
   /** How long a client may take nothing of what is handed to it. */
   readonly stallMs: number;
@@ -43,7 +46,7 @@ export interface StreamAccess {
  * and with the gateway.
  */
 export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Array> {
-  const { reader, streams, logger, access, heartbeatMs, stallMs, disconnect } = options;
+  const { reader, streams, logger, access, heartbeatMs, stallMs, disconnect, format = plainFormat } = options;
   const { expiresAt } = access;
   let output: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** What is still to be handed out of the event under way. */
@@ -69,7 +72,10 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     reader.close();
     leave(why);
     if (why === 'slow' && disconnect !== undefined) disconnect();
-    else if (why !== 'client') output?.close();
+    else if (why !== 'client') {
+      if (why !== 'done' && format.interrupted !== undefined) output?.enqueue(format.interrupted);
+      output?.close();
+    }
   }
 
   function endAccess(): void {
@@ -107,10 +113,12 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
   async function move(): Promise<void> {
     stall.stop();
     rest ??= await take();
-    if (rest === undefined) return;
-    const piece = rest.subarray(0, PIECE_BYTES);
-    rest = rest.length > PIECE_BYTES ? rest.subarray(PIECE_BYTES) : undefined;
-    put(piece);
+    if (rest === undefined && lastWords === undefined) return;
+    if (rest !== undefined) {
+      const piece = rest.subarray(0, PIECE_BYTES);
+      rest = rest.length > PIECE_BYTES ? rest.subarray(PIECE_BYTES) : undefined;
+      put(piece);
+    }
     if (rest !== undefined) return;
     if (isCheckDue) {
       isCheckDue = false;
@@ -121,7 +129,16 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     end('done');
   }
 
+  /** The next event that the client is told of. */
   async function take(): Promise<Uint8Array | undefined> {
+    for (;;) {
+      const bytes = await takeOne();
+      if (bytes !== NOTHING) return bytes;
+      if (lastWords !== undefined) return undefined;
+    }
+  }
+
+  async function takeOne(): Promise<Uint8Array | undefined> {
     const item = await reader.next();
     if (item?.kind === 'event') await access.catchUp(item.event);
     if (item === undefined || ended) return undefined;
@@ -131,9 +148,9 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
       return undefined;
     }
     // What a reset skips may have been the event that told of their leaving.
-    isCheckDue = item.kind === 'reset' || access.concerns(item.event);
+    isCheckDue ||= item.kind === 'reset' || access.concerns(item.event);
     lastWords = options.finish?.(item.kind === 'reset' ? undefined : item.event);
-    return item.kind === 'reset' ? encodeReset(item.seq) : encodeEvent(item.event);
+    return (item.kind === 'reset' ? format.reset(item.seq) : format.event(item.event)) ?? NOTHING;
   }
 
   return new ReadableStream<Uint8Array>({
@@ -141,13 +158,16 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
       output = controller;
       access.ended.addEventListener('abort', endAccess);
       if (access.ended.aborted) return endAccess();
-      put(encodeStart(reader.position));
+      put(format.start(reader.position));
       if (options.greeting !== undefined) put(options.greeting);
     },
     pull: () => move().catch(fail),
     cancel: () => end('client'),
   });
 }
+
+/** Of events that are not shown. */
+const NOTHING: Uint8Array = new Uint8Array(0);
 
 /** Views of the event's bytes, not copies. Small enough that a client on a thin line takes one in a few seconds. */
 const PIECE_BYTES = 65_536;

@@ -1,0 +1,54 @@
+import type { Kysely } from 'kysely';
+import { findAnswer } from '../../domain/contexts/run-answer.ts';
+import { findByConversation, type StartedTurn } from '../../domain/contexts/turn-requests.ts';
+import { countWaiting } from '../../domain/inbox/inbox-capacity.ts';
+import { lockRows } from '../../ports/store/lock-rows.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { Tables } from '../../ports/store/tables.ts';
+import { callerId } from './start-turn.ts';
+import type { TurnCaller } from './turn-request.ts';
+
+export interface ToldBefore {
+  readonly caller: TurnCaller;
+  /** Of the conversation up to the last reply. */
+  readonly conversationHash: string;
+  /** What the client says the last reply was. */
+  readonly lastReply: string;
+}
+
+/**
+ * Finds the context in which exactly this conversation took place and ended with this reply, so that it goes on there, with the results
+ * of its tools. Undefined where it was another conversation, where it went on since, and where two contexts would fit: then nobody can
+ * tell whose it is.
+ */
+export async function findConversation(tx: Tx, told: ToldBefore): Promise<string | undefined> {
+  const { caller, conversationHash, lastReply } = told;
+  const candidates = await findByConversation(tx.db, { caller: callerId(caller), conversationHash });
+  if (candidates.length === 0) return undefined;
+  // Of two requests that continue it at once, the second finds that it went on.
+  await lockRows(tx, { threads: candidates.map(({ contextId }) => contextId) });
+  const found: string[] = [];
+  for (const turn of candidates)
+    if ((await isLast(tx.db, turn)) && (await wasAnsweredWith(tx.db, turn, lastReply))) found.push(turn.contextId);
+  return found.length === 1 ? found[0] : undefined;
+}
+
+/** Whether nothing was said in the context after this turn. */
+export async function isLast(db: Kysely<Tables>, { runId, contextId }: StartedTurn): Promise<boolean> {
+  const last = await db
+    .selectFrom('runs')
+    .select(['id', 'status'])
+    .where('thread_id', '=', contextId)
+    .orderBy('cycle_no', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return last?.id === runId && last.status !== 'running' && (await countWaiting(db, contextId)) === 0;
+}
+
+/** A stream also shows what the model wrote before its calls, so the reply may have more in front. */
+async function wasAnsweredWith(db: Kysely<Tables>, { runId }: StartedTurn, reply: string): Promise<boolean> {
+  const answer = await findAnswer(db, runId);
+  if (answer === undefined || answer.status !== 'completed' || !answer.isSaved) return false;
+  const response = answer.response.trim();
+  return response === '' ? reply.trim() === '' || answer.pending.length > 0 : reply.trim().endsWith(response);
+}

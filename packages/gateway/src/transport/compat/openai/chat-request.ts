@@ -1,0 +1,158 @@
+import type { JsonSchemaObject } from '@lastcall/core';
+import { z } from 'zod';
+import type { ClientTool, ModelSettings } from '../../../domain/contexts/turn-settings.ts';
+import { invalid } from '../../../domain/entities/invalid.ts';
+import type { Asked } from './asked.ts';
+import {
+  type CommonFields,
+  commonFields,
+  contentSchema,
+  given,
+  isSet,
+  MOST_ITEMS,
+  offeredTools,
+  type Rule,
+  readFormat,
+  refuse,
+} from './common-fields.ts';
+import { type Content, readText, readUserContent } from './content.ts';
+import type { Item } from './items.ts';
+
+interface Message {
+  readonly role: 'system' | 'developer' | 'user' | 'assistant' | 'tool' | 'function';
+  readonly content?: Content;
+  readonly tool_calls?: readonly { readonly id: string }[] | null | undefined;
+  readonly tool_call_id?: string | null | undefined;
+}
+
+interface FunctionTool {
+  readonly type: string;
+  readonly function?:
+    | {
+        readonly name: string;
+        readonly description?: string | null | undefined;
+        readonly parameters?: JsonSchemaObject | null | undefined;
+      }
+    | undefined;
+}
+
+export interface ChatRequest extends CommonFields {
+  readonly messages: readonly Message[];
+  readonly tools?: readonly FunctionTool[] | null | undefined;
+  readonly stream_options?: { readonly include_usage?: boolean | null | undefined } | null | undefined;
+  readonly max_tokens?: number | null | undefined;
+  readonly max_completion_tokens?: number | null | undefined;
+  readonly stop?: string | string[] | null | undefined;
+  readonly seed?: number | null | undefined;
+  readonly presence_penalty?: number | null | undefined;
+  readonly frequency_penalty?: number | null | undefined;
+  readonly response_format?: unknown;
+}
+
+const messageSchema = z.looseObject({
+  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
+  content: contentSchema.nullish(),
+  tool_calls: z.array(z.looseObject({ id: z.string() })).nullish(),
+  tool_call_id: z.string().nullish(),
+});
+
+const toolSchema = z.looseObject({
+  type: z.string(),
+  function: z
+    .looseObject({
+      name: z.string(),
+      description: z.string().nullish(),
+      parameters: z.record(z.string(), z.unknown()).nullish(),
+    })
+    .optional(),
+});
+
+export const chatRequestSchema: z.ZodType<ChatRequest> = z
+  .looseObject({
+    ...commonFields,
+    messages: z.array(messageSchema).min(1).max(MOST_ITEMS),
+    tools: z.array(toolSchema).max(200).nullish(),
+    stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+    max_tokens: z.int().positive().nullish(),
+    max_completion_tokens: z.int().positive().nullish(),
+    stop: z.union([z.string(), z.array(z.string())]).nullish(),
+    seed: z.int().nullish(),
+    presence_penalty: z.number().nullish(),
+    frequency_penalty: z.number().nullish(),
+    response_format: z.unknown().optional(),
+  })
+  .meta({ id: 'ChatCompletionRequest', description: "OpenAI's, with an agent as its model." });
+
+export function readChatRequest(body: ChatRequest): Asked {
+  refuse(body, REFUSED);
+  return {
+    model: body.model,
+    items: body.messages.flatMap((message, index) => toItems(message, `messages[${index}]`)),
+    clientTools: offeredTools((body.tools ?? []).map(toTool), body),
+    modelSettings: { ...settingsOf(body), ...readFormat(flatFormat(body.response_format), 'response_format') },
+    isStream: body.stream === true,
+    isStored: body.store !== false,
+    user: body.safety_identifier ?? body.user ?? undefined,
+  };
+}
+
+const REFUSED: readonly Rule[] = [
+  ['n', (value) => isSet(value) && value !== 1, 'must be 1: one request is one run.'],
+  ['logprobs', isSet, 'is not supported: a run asks the model more than once.'],
+  ['top_logprobs', isSet, 'is not supported.'],
+  ['logit_bias', isSet, 'is not supported.'],
+  ['audio', isSet, 'is not supported: the gateway answers with text.'],
+  ['modalities', (value) => Array.isArray(value) && value.some((one) => one !== 'text'), 'must be ["text"].'],
+  ['functions', isSet, 'is not supported: use tools.'],
+  ['function_call', isSet, 'is not supported: use tools.'],
+  ['web_search_options', isSet, 'is not supported: give the agent a tool that searches.'],
+];
+
+function toItems({ role, content, tool_calls, tool_call_id }: Message, path: string): readonly Item[] {
+  const at = `${path}.content`;
+  switch (role) {
+    case 'system':
+    case 'developer':
+      return [{ kind: 'instructions', text: readText(content, at) }];
+    case 'user':
+      return [{ kind: 'user', content: readUserContent(content, at) }];
+    case 'assistant': {
+      const calls = (tool_calls ?? []).map(({ id }): Item => ({ kind: 'call', callId: id }));
+      return [{ kind: 'assistant', text: readText(content, at) }, ...calls];
+    }
+    case 'tool':
+      if (tool_call_id == null) throw invalid(`${path}.tool_call_id`, 'is missing.');
+      return [{ kind: 'answer', callId: tool_call_id, output: readText(content, at), path: `${path}.tool_call_id` }];
+    case 'function':
+      throw invalid(`${path}.role`, 'must not be "function": use tools, and the role "tool".');
+  }
+}
+
+function toTool({ type, function: own }: FunctionTool, index: number): ClientTool {
+  if (type !== 'function' || own === undefined)
+    throw invalid(`tools[${index}].type`, 'must be "function": the agent has its other tools already.');
+  const { name, description, parameters } = own;
+  return {
+    name,
+    ...(description == null || description === '' ? {} : { description }),
+    ...(parameters == null ? {} : { inputSchema: parameters }),
+  };
+}
+
+function settingsOf(body: ChatRequest): ModelSettings {
+  return given({
+    maxOutputTokens: body.max_completion_tokens ?? body.max_tokens,
+    temperature: body.temperature,
+    topP: body.top_p,
+    stopSequences: typeof body.stop === 'string' ? [body.stop] : body.stop,
+    seed: body.seed,
+    presencePenalty: body.presence_penalty,
+    frequencyPenalty: body.frequency_penalty,
+  });
+}
+
+/** Chat completions have the schema one level deeper than responses. */
+function flatFormat(format: unknown): unknown {
+  const { type, json_schema: own } = (format ?? {}) as { type?: unknown; json_schema?: object };
+  return type === 'json_schema' ? { ...own, type } : format;
+}

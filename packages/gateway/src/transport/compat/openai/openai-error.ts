@@ -1,0 +1,36 @@
+import type { ErrorBody } from '../../http/error-answer.ts';
+
+export interface OpenAiError {
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly param: string | null;
+    readonly code: string;
+  };
+}
+
+/** An answer of the gateway with an error, as clients of OpenAI read one. */
+export async function inOpenAiShape(response: Response): Promise<Response> {
+  const { error } = (await response.json()) as ErrorBody;
+  const status = response.status === 422 ? 400 : response.status;
+  const headers = new Headers(response.headers);
+  headers.delete('content-length');
+  // The client would send it again by itself, twice, and be refused again.
+  if (!PASSING.has(status)) headers.set('x-should-retry', 'false');
+  return Response.json(toOpenAiError(error, status), { status, headers });
+}
+
+/** What may be over when the client asks again. */
+const PASSING: ReadonlySet<number> = new Set([429, 500, 503]);
+
+export function toOpenAiError({ code, message, details }: ErrorBody['error'], status: number): OpenAiError {
+  const { path } = (details ?? {}) as { readonly path?: unknown };
+  return { error: { message, type: typeOf(status), param: typeof path === 'string' ? path : null, code } };
+}
+
+function typeOf(status: number): string {
+  if (status === 401) return 'authentication_error';
+  if (status === 403) return 'permission_error';
+  if (status === 429) return 'rate_limit_error';
+  return status >= 500 ? 'server_error' : 'invalid_request_error';
+}

@@ -1,0 +1,87 @@
+import type { Kysely } from 'kysely';
+import type { RunAnswer } from '../../../domain/contexts/run-answer.ts';
+import type { TurnSettings } from '../../../domain/contexts/turn-settings.ts';
+import { type PendingCall, toPendingCall } from '../../../domain/pending/pending-call.ts';
+import { fromJson } from '../../../ports/store/json.ts';
+import type { Tables } from '../../../ports/store/tables.ts';
+
+/** What came of a run, in the terms of both kinds of answer. */
+export interface Outcome {
+  readonly answer: RunAnswer;
+  readonly text: string;
+  /** Calls of the caller's own tools: it runs them, and answers them in its next request. */
+  readonly calls: readonly PendingCall[];
+  readonly finish: 'stop' | 'length' | 'content_filter' | 'tool_calls';
+  /** Fields of the gateway's own, which clients pass by. */
+  readonly extra: object;
+}
+
+export async function outcomeOf(db: Kysely<Tables>, answer: RunAnswer): Promise<Outcome> {
+  const pending = await waitingCalls(db, answer);
+  const calls = pending.length === 0 ? [] : await callsOfCaller(db, answer.runId, pending);
+  const others = pending.filter((call) => !calls.includes(call));
+  return {
+    answer,
+    text: answer.response === '' && calls.length === 0 && others.length > 0 ? waitingText(others) : answer.response,
+    calls,
+    finish: calls.length > 0 ? 'tool_calls' : (FINISH[answer.stop.reason] ?? 'stop'),
+    extra: extraOf(answer, others),
+  };
+}
+
+const FINISH: Readonly<Record<string, Outcome['finish']>> = {
+  max_steps: 'length',
+  budget: 'length',
+  deadline: 'length',
+  length: 'length',
+  content_filter: 'content_filter',
+};
+
+/** A run that got some of the answers, and not all, waits for calls of the run before it. */
+async function waitingCalls(db: Kysely<Tables>, answer: RunAnswer): Promise<readonly PendingCall[]> {
+  if (answer.pending.length > 0 || answer.stop.reason !== 'suspended') return answer.pending;
+  const rows = await db
+    .selectFrom('pending_calls')
+    .innerJoin('runs', 'runs.id', 'pending_calls.run_id')
+    .selectAll('pending_calls')
+    .where('runs.thread_id', '=', answer.contextId)
+    .where('pending_calls.status', '=', 'pending')
+    .orderBy('pending_calls.call_id')
+    .execute();
+  return rows.map(toPendingCall);
+}
+
+async function callsOfCaller(
+  db: Kysely<Tables>,
+  runId: string,
+  pending: readonly PendingCall[],
+): Promise<readonly PendingCall[]> {
+  const run = await db.selectFrom('runs').select('settings').where('id', '=', runId).executeTakeFirst();
+  const { clientTools = [] } = run?.settings == null ? {} : fromJson<TurnSettings>(run.settings);
+  const names = new Set(clientTools.map(({ name }) => name));
+  return pending.filter(({ toolName }) => names.has(toolName));
+}
+
+/** A chat page shows nothing but text: without it, the person would wait for an answer that waits for them. */
+function waitingText(calls: readonly PendingCall[]): string {
+  const names = calls.map(({ toolName, kind }) => (kind === 'approval' ? `approval of ${toolName}` : toolName));
+  return `This waits for an answer to: ${names.join(', ')}. The agent goes on when it is given.`;
+}
+
+function extraOf({ runId, contextId, stop }: RunAnswer, others: readonly PendingCall[]): object {
+  return {
+    stop,
+    run_id: runId,
+    context_id: contextId,
+    ...(others.length === 0
+      ? {}
+      : {
+          pending_calls: others.map(({ callId, toolName, input, kind }) => ({
+            tool_call_id: callId,
+            tool_name: toolName,
+            tool_input: input,
+            kind,
+          })),
+        }),
+  };
+}

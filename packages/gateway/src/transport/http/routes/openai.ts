@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { notFound } from '../../../domain/api-error.ts';
+import type { AcceptedTurn } from '../../../runtime/chat/turn-request.ts';
+import type { Registry } from '../../../runtime/cycle/registry.ts';
+import { accept } from '../../compat/openai/accept.ts';
+import { answerRun } from '../../compat/openai/answer-run.ts';
+import type { Asked } from '../../compat/openai/asked.ts';
+import { chatCompletionSchema, completionShape } from '../../compat/openai/chat-completion.ts';
+import { chatRequestSchema, readChatRequest } from '../../compat/openai/chat-request.ts';
+import { findResponse } from '../../compat/openai/find-response.ts';
+import { listModels, modelSchema } from '../../compat/openai/list-models.ts';
+import { responseSchema } from '../../compat/openai/response-object.ts';
+import { responseShape } from '../../compat/openai/response-shape.ts';
+import { fromResponseId, readResponsesRequest, responsesRequestSchema } from '../../compat/openai/responses-request.ts';
+import { contextUser } from '../context-user.ts';
+import { type Endpoint, type Exchange, endpoint } from '../endpoint.ts';
+import type { StreamOptions } from '../open-stream.ts';
+
+export interface OpenAiEndpointOptions extends StreamOptions {
+  readonly registry: Registry;
+}
+
+/** For clients of OpenAI: an agent is a model, and its tools run inside. Errors have OpenAI's shape. */
+export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoint[] {
+  const { services, registry } = options;
+  return [
+    endpoint({
+      method: 'get',
+      path: '/v1/models',
+      summary: 'List agents as models',
+      access: 'entity',
+      answer: z.strictObject({ object: z.literal('list'), data: z.array(modelSchema) }),
+      handle: async ({ caller }, tx) => ({ object: 'list', data: await listModels(tx.db, contextUser(caller)) }),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/v1/models/{model}',
+      summary: 'Get an agent as a model',
+      access: 'entity',
+      answer: modelSchema,
+      async handle({ caller, params }, tx) {
+        const models = await listModels(tx.db, contextUser(caller));
+        const found = models.find(({ id }) => id === params.model);
+        if (found === undefined) throw notFound('model', params.model);
+        return found;
+      },
+    }),
+    endpoint({
+      method: 'post',
+      path: '/v1/chat/completions',
+      summary: 'Create a chat completion',
+      description: `An agent answers as the model. ${STREAM}`,
+      access: 'entity',
+      body: chatRequestSchema,
+      answer: chatCompletionSchema,
+      isStreamable: true,
+      refusals: REFUSALS,
+      async handle({ caller, headers, body }, tx): Promise<Completion> {
+        const asked = readChatRequest(body);
+        const sent = { caller: contextUser(caller), headers, path: '/v1/chat/completions', body, asked };
+        const accepted = await accept(services, tx, registry, sent);
+        return { accepted, asked, isUsageWanted: body.stream_options?.include_usage === true };
+      },
+      respond: ({ accepted, asked, isUsageWanted }: Completion, exchange: Exchange) =>
+        answerRun(accepted, completionShape(accepted, asked, { isUsageWanted }), { exchange, options }),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/v1/responses',
+      summary: 'Create a response',
+      description: `An agent answers as the model. ${STREAM}`,
+      access: 'entity',
+      body: responsesRequestSchema,
+      answer: responseSchema,
+      isStreamable: true,
+      refusals: REFUSALS,
+      async handle({ caller, headers, body }, tx): Promise<Accepted> {
+        const asked = readResponsesRequest(body);
+        const sent = { caller: contextUser(caller), headers, path: '/v1/responses', body, asked };
+        return { accepted: await accept(services, tx, registry, sent), asked };
+      },
+      respond: ({ accepted, asked }: Accepted, exchange: Exchange) =>
+        answerRun(accepted, responseShape(accepted, asked), { exchange, options }),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/v1/responses/{id}',
+      summary: 'Get a response',
+      description: 'Also one whose client went away.',
+      access: 'entity',
+      query: z.looseObject({}),
+      answer: responseSchema,
+      handle: ({ caller, params }, tx) => findResponse(tx.db, fromResponseId(params.id), contextUser(caller)),
+    }),
+  ];
+}
+
+const REFUSALS = [404, 409, 410, 429, 502] as const;
+const STREAM = 'With `stream: true`, the answer comes as server-sent events.';
+
+interface Accepted {
+  readonly accepted: AcceptedTurn;
+  readonly asked: Asked;
+}
+
+interface Completion extends Accepted {
+  readonly isUsageWanted: boolean;
+}

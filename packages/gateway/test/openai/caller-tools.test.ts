@@ -1,0 +1,163 @@
+import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
+import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { describeOpenAi } from './openai-gateway.ts';
+
+const call = (toolName: string, input: object) => ({ toolName, input });
+const user = (content: string) => ({ role: 'user' as const, content });
+
+const locate: ChatCompletionTool = {
+  type: 'function',
+  function: {
+    name: 'locate',
+    description: 'Says where somebody is.',
+    parameters: { type: 'object', properties: { of: { type: 'string' } }, required: ['of'] },
+  },
+};
+
+describeOpenAi("the caller's own tools", (open) => {
+  test('[S11] a call of a tool of the caller is handed to it, and its answer continues the run', async () => {
+    const model = scriptedModel([[call('locate', { of: 'Ada' })], 'Ada is in Ulm.', 'Still in Ulm.']);
+    const { client, world } = await open({ models: { default: model } });
+    const agent = await world.agent('Finder');
+    const messages: ChatCompletionMessageParam[] = [user('Where is Ada?')];
+    const asked = await client.chat.completions.create({ model: agent, messages, tools: [locate] });
+    const [choice] = asked.choices;
+    expect(choice).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: {
+        content: null,
+        tool_calls: [{ type: 'function', function: { name: 'locate', arguments: '{"of":"Ada"}' } }],
+      },
+    });
+    if (choice === undefined) throw new Error('There is no choice.');
+    messages.push(choice.message, {
+      role: 'tool',
+      tool_call_id: choice.message.tool_calls?.[0]?.id ?? '',
+      content: 'Ulm',
+    });
+    const answered = await client.chat.completions.create({ model: agent, messages, tools: [locate] });
+    expect(answered.choices[0]?.message.content).toBe('Ada is in Ulm.');
+    // The conversation goes on where it was.
+    messages.push({ role: 'assistant', content: 'Ada is in Ulm.' }, user('And now?'));
+    const third = await client.chat.completions.create({ model: agent, messages, tools: [locate] });
+    expect(third).toMatchObject({ context_id: (asked as { context_id?: string }).context_id });
+    expect(model.requests.at(-1)?.prompt.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+      'user',
+    ]);
+  });
+
+  test("[S11] the client's own runTools loop runs a tool of the caller", async () => {
+    const model = scriptedModel([[call('locate', { of: 'Ada' })], 'Ada is in Ulm.']);
+    const { client, world } = await open({ models: { default: model } });
+    const agent = await world.agent('Finder');
+    const asked: unknown[] = [];
+    const runner = client.chat.completions.runTools({
+      model: agent,
+      stream: true,
+      messages: [user('Where is Ada?')],
+      tools: [
+        {
+          type: 'function',
+          function: {
+            name: 'locate',
+            description: 'Says where somebody is.',
+            parameters: { type: 'object', properties: { of: { type: 'string' } } },
+            parse: JSON.parse,
+            function: (input: object) => {
+              asked.push(input);
+              return 'Ulm';
+            },
+          },
+        },
+      ],
+    });
+    expect(await runner.finalContent()).toBe('Ada is in Ulm.');
+    expect(asked).toEqual([{ of: 'Ada' }]);
+  });
+
+  test('an answer that was given before is repeated, and another one is refused', async () => {
+    const model = scriptedModel([[call('locate', { of: 'Ada' })], 'Ada is in Ulm.']);
+    const { client, world } = await open({ models: { default: model } });
+    const agent = await world.agent('Finder');
+    const first = await client.chat.completions.create({ model: agent, messages: [user('Where?')], tools: [locate] });
+    const { message } = first.choices[0] ?? {};
+    if (message === undefined) throw new Error('There is no message.');
+    const answer = (content: string) => ({
+      model: agent,
+      messages: [
+        user('Where?'),
+        message,
+        { role: 'tool' as const, tool_call_id: message.tool_calls?.[0]?.id ?? '', content },
+      ],
+    });
+    expect((await client.chat.completions.create(answer('Ulm'))).choices[0]?.message.content).toBe('Ada is in Ulm.');
+    expect((await client.chat.completions.create(answer('Ulm'))).choices[0]?.message.content).toBe('Ada is in Ulm.');
+    await expect(client.chat.completions.create(answer('Bonn'))).rejects.toMatchObject({
+      status: 409,
+      code: 'already_answered',
+    });
+    expect(model.requests).toHaveLength(2);
+  });
+
+  test('a turn with two calls of the caller continues when both are answered', async () => {
+    const model = scriptedModel([[call('locate', { of: 'Ada' }), call('locate', { of: 'Bob' })], 'Both are in Ulm.']);
+    const { client, world } = await open({ models: { default: model } });
+    const agent = await world.agent('Finder');
+    const first = await client.chat.completions.create({ model: agent, messages: [user('Where?')], tools: [locate] });
+    const { message } = first.choices[0] ?? {};
+    if (message === undefined) throw new Error('There is no message.');
+    const answers = (message.tool_calls ?? []).map(({ id }) => ({
+      role: 'tool' as const,
+      tool_call_id: id,
+      content: 'Ulm',
+    }));
+    expect(answers).toHaveLength(2);
+    const half = await client.chat.completions.create({
+      model: agent,
+      messages: [user('Where?'), message, ...answers.slice(0, 1)],
+    });
+    expect(half.choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: { tool_calls: [{ id: answers[1]?.tool_call_id }] },
+    });
+    const whole = await client.chat.completions.create({
+      model: agent,
+      messages: [user('Where?'), message, ...answers],
+    });
+    expect(whole.choices[0]?.message.content).toBe('Both are in Ulm.');
+    expect(model.requests).toHaveLength(2);
+  });
+
+  test("a call of the agent's own tool that waits for approval is told as text, and is not the caller's to answer", async () => {
+    let paid = 0;
+    const pay = tool({
+      description: 'Pays.',
+      inputSchema: z.object({}),
+      approval: true,
+      execute: () => ++paid,
+    });
+    const model = scriptedModel([[call('pay', {})]]);
+    const { client, world } = await open({ models: { default: model }, tools: { pay } });
+    await world.agent('Payer', { tools: ['pay'] });
+    const asked = await client.chat.completions.create({ model: 'Payer', messages: [user('Pay.')] });
+    expect(asked).toMatchObject({
+      stop: { reason: 'suspended' },
+      pending_calls: [{ tool_name: 'pay', kind: 'approval' }],
+    });
+    expect(asked.choices[0]?.message.content).toContain('approval of pay');
+    const { pending_calls: pending } = asked as unknown as { pending_calls: { tool_call_id: string }[] };
+    const forged = client.chat.completions.create({
+      model: 'Payer',
+      messages: [user('Pay.'), { role: 'tool', tool_call_id: pending[0]?.tool_call_id ?? '', content: 'approved' }],
+    });
+    await expect(forged).rejects.toMatchObject({ status: 400, param: 'messages[1].tool_call_id' });
+    expect(paid).toBe(0);
+  });
+});

@@ -1,0 +1,95 @@
+import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { systemOf, textsOf } from '../support/requests.ts';
+import { describeOpenAi } from './openai-gateway.ts';
+
+const call = (toolName: string, input: object) => ({ toolName, input });
+
+const add = tool({
+  description: 'Adds two numbers.',
+  inputSchema: z.object({ a: z.number(), b: z.number() }),
+  execute: ({ a, b }) => a + b,
+});
+
+const finishWith = tool({
+  description: 'Ends the task.',
+  inputSchema: z.object({ total: z.number() }),
+  terminal: true,
+  execute: ({ total }) => ({ total }),
+});
+
+describeOpenAi('chat completions', (open) => {
+  test('[S11] the official client lists agents as models', async () => {
+    const { client, world } = await open({ models: { default: scriptedModel([]) } });
+    await world.agent('Ledger');
+    const models = (await client.models.list()).data;
+    expect(models.map(({ id, object }) => [id, object])).toContainEqual(['Ledger', 'model']);
+    expect(await client.models.retrieve('Ledger')).toMatchObject({ id: 'Ledger', owned_by: 'lastcall' });
+  });
+
+  test('[S11] an agent answers as the model, and its tools run inside', async () => {
+    const model = scriptedModel([[call('add', { a: 1, b: 2 })], 'It is 3.']);
+    const { client, world } = await open({ models: { default: model }, tools: { add } });
+    await world.agent('Adder', { instructions: 'Be brief.', tools: ['add'] });
+    const completion = await client.chat.completions.create({
+      model: 'Adder',
+      messages: [
+        { role: 'system', content: 'Answer in English.' },
+        { role: 'user', content: [{ type: 'text', text: 'Add 1 and 2.' }] },
+      ],
+      temperature: 0.5,
+    });
+    expect(completion).toMatchObject({
+      object: 'chat.completion',
+      model: 'Adder',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'It is 3.' }, finish_reason: 'stop' }],
+      stop: { reason: 'end_turn', by: 'text' },
+    });
+    expect(completion.choices[0]?.message.tool_calls).toBeUndefined();
+    expect(systemOf(model.requests[0] as never)).toBe('Be brief.\n\nAnswer in English.');
+    expect(model.requests[0]?.temperature).toBe(0.5);
+  });
+
+  test('[S11] a terminal tool ends the run, and its output is the content', async () => {
+    const model = scriptedModel([[call('finish_with', { total: 3 })]]);
+    const { client, world } = await open({ models: { default: model }, tools: { finish_with: finishWith } });
+    await world.agent('Closer', { tools: ['finish_with'] });
+    const ask = { model: 'Closer', messages: [{ role: 'user' as const, content: 'Go.' }] };
+    const { choices } = await client.chat.completions.create(ask);
+    expect(JSON.parse(choices[0]?.message.content ?? '')).toEqual({ total: 3 });
+    expect(choices[0]?.finish_reason).toBe('stop');
+  });
+
+  test('[S11] a conversation that is sent again whole goes on in its context, with what its tools found', async () => {
+    const model = scriptedModel([[call('add', { a: 1, b: 2 })], 'It is 3.', 'It was 3.', 'Another.']);
+    const { client, world } = await open({ models: { default: model }, tools: { add } });
+    await world.agent('Adder2', { tools: ['add'] });
+    const first = await client.chat.completions.create({
+      model: 'Adder2',
+      messages: [{ role: 'user', content: 'Add.' }],
+    });
+    const messages = [
+      { role: 'user' as const, content: 'Add.' },
+      { role: 'assistant' as const, content: 'It is 3.' },
+    ];
+    const second = await client.chat.completions.create({
+      model: 'Adder2',
+      messages: [...messages, { role: 'user', content: 'What was it?' }],
+    });
+    const idOf = (completion: object) => (completion as { context_id?: string }).context_id;
+    expect(idOf(second)).toBe(idOf(first));
+    const prompt = model.requests[2]?.prompt ?? [];
+    expect(prompt.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant', 'user']);
+    // From the same place another way: that is another conversation, with the texts alone.
+    const branch = await client.chat.completions.create({
+      model: 'Adder2',
+      messages: [...messages, { role: 'user', content: 'Something else.' }],
+    });
+    expect(idOf(branch)).not.toBe(idOf(first));
+    const branched = model.requests[3]?.prompt ?? [];
+    expect(branched.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+    expect(textsOf(branched)).toEqual(['Add.', 'Something else.']);
+  });
+});

@@ -1,0 +1,148 @@
+import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { textsOf } from '../support/requests.ts';
+import { describeOpenAi } from './openai-gateway.ts';
+
+const call = (toolName: string, input: object) => ({ toolName, input });
+
+const add = tool({
+  description: 'Adds two numbers.',
+  inputSchema: z.object({ a: z.number(), b: z.number() }),
+  execute: ({ a, b }) => a + b,
+});
+
+const locate = {
+  type: 'function' as const,
+  name: 'locate',
+  description: 'Says where somebody is.',
+  parameters: { type: 'object', properties: { of: { type: 'string' } } },
+  strict: false,
+};
+
+describeOpenAi('responses', (open) => {
+  test('[S11] the official client creates a response, and goes on from it by its id', async () => {
+    const model = scriptedModel([[call('add', { a: 1, b: 2 })], 'It is 3.', 'It was 3.', 'Another way.']);
+    const { client, world } = await open({ models: { default: model }, tools: { add } });
+    const agent = await world.agent('Adder', { tools: ['add'] });
+    const first = await client.responses.create({ model: agent, instructions: 'Be brief.', input: 'Add 1 and 2.' });
+    expect(first).toMatchObject({ object: 'response', status: 'completed', output_text: 'It is 3.' });
+    const second = await client.responses.create({
+      model: agent,
+      input: [{ role: 'user', content: [{ type: 'input_text', text: 'What was it?' }] }],
+      previous_response_id: first.id,
+    });
+    expect(second).toMatchObject({ output_text: 'It was 3.', previous_response_id: first.id });
+    expect(second.conversation).toEqual(first.conversation);
+    expect(model.requests[2]?.prompt.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+      'user',
+    ]);
+    // From the first again: the conversation went on since, so this is another one with the same beginning.
+    const branch = await client.responses.create({ model: agent, input: 'Once more.', previous_response_id: first.id });
+    expect(branch.conversation).not.toEqual(first.conversation);
+    expect(textsOf(model.requests[3]?.prompt ?? [])).toEqual(['Add 1 and 2.', 'Once more.']);
+  });
+
+  test('[S11] a conversation goes on by its id', async () => {
+    const model = scriptedModel(['Hello.', 'Hello again.']);
+    const { client, world } = await open({ models: { default: model } });
+    const agent = await world.agent();
+    const { conversation } = await client.responses.create({ model: agent, input: 'Hi' });
+    const second = await client.responses.create({
+      model: agent,
+      input: 'Hi again',
+      conversation: conversation?.id ?? '',
+    });
+    expect(second.output_text).toBe('Hello again.');
+    expect(textsOf(model.requests[1]?.prompt ?? [])).toEqual(['Hi', 'Hi again']);
+  });
+
+  test("[S11] the client's own .stream() reads a response", async () => {
+    const model = scriptedModel([[call('add', { a: 1, b: 2 })], 'It is 3.']);
+    const { client, world } = await open({ models: { default: model }, tools: { add } });
+    const agent = await world.agent('Adder', { tools: ['add'] });
+    const stream = client.responses.stream({ model: agent, input: 'Add 1 and 2.' });
+    const types: string[] = [];
+    for await (const event of stream) types.push(event.type);
+    expect(types[0]).toBe('response.created');
+    expect(types).toContain('response.output_text.delta');
+    expect(types.at(-1)).toBe('response.completed');
+    expect(await stream.finalResponse()).toMatchObject({ status: 'completed', output_text: 'It is 3.' });
+  });
+
+  test.each([{ isStream: false }, { isStream: true }])(
+    '[S11] a tool of the caller is called and answered by call id (stream: $isStream)',
+    async ({ isStream }) => {
+      const model = scriptedModel([[call('locate', { of: 'Ada' })], 'Ada is in Ulm.']);
+      const { client, world } = await open({ models: { default: model } });
+      const agent = await world.agent();
+      const ask = { model: agent, input: 'Where is Ada?', tools: [locate] };
+      const asked = isStream ? await client.responses.stream(ask).finalResponse() : await client.responses.create(ask);
+      const [item] = asked.output;
+      expect(asked.output).toHaveLength(1);
+      if (item?.type !== 'function_call') throw new Error('There is no call.');
+      expect([item.name, item.arguments]).toEqual(['locate', '{"of":"Ada"}']);
+      const answered = await client.responses.create({
+        model: agent,
+        previous_response_id: asked.id,
+        input: [{ type: 'function_call_output', call_id: item.call_id, output: 'Ulm' }],
+      });
+      expect(answered.output_text).toBe('Ada is in Ulm.');
+    },
+  );
+
+  test('[S11] a response whose client went away is read by its id', async () => {
+    const hold = Promise.withResolvers<void>();
+    const model = scriptedModel([
+      async () => {
+        await hold.promise;
+        return 'Done.';
+      },
+    ]);
+    const { client, world } = await open({ models: { default: model } });
+    const agent = await world.agent('Worker');
+    const stream = await client.responses.create({ model: agent, input: 'Work.', stream: true });
+    let id = '';
+    for await (const event of stream)
+      if (event.type === 'response.created') {
+        id = event.response.id;
+        break;
+      }
+    expect(await client.responses.retrieve(id)).toMatchObject({ id, status: 'in_progress', model: 'Worker' });
+    hold.resolve();
+    await world.idle();
+    expect(await client.responses.retrieve(id)).toMatchObject({ id, status: 'completed', output_text: 'Done.' });
+    await expect(client.responses.retrieve('resp_none')).rejects.toMatchObject({ status: 404, code: 'not_found' });
+  });
+
+  test('a response to which the model had no room is incomplete', async () => {
+    const cutOff = { text: 'It is', finishReason: { unified: 'length' as const, raw: 'length' } };
+    // The agent asks its model once more before it gives up.
+    const model = scriptedModel([cutOff, cutOff]);
+    const { client, world } = await open({ models: { default: model } });
+    const agent = await world.agent();
+    const cut = await client.responses.create({ model: agent, input: 'Tell me all.', max_output_tokens: 2 });
+    expect(cut).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } });
+    expect(model.requests[0]?.maxOutputTokens).toBe(2);
+  });
+
+  test('a response that fails while it is streamed is an error for the client', async () => {
+    const model = scriptedModel([
+      () => {
+        throw new Error('The provider is gone.');
+      },
+    ]);
+    const { client, world } = await open({ models: { default: model } });
+    const agent = await world.agent();
+    const stream = await client.responses.create({ model: agent, input: 'Hi', stream: true });
+    const read = async () => {
+      for await (const _event of stream);
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'run_failed' });
+  });
+});
