@@ -15,7 +15,7 @@ import { toolCatalog } from '../../runtime/tools/tool-catalog.ts';
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts';
 import { createOpenStreams } from '../sse/open-streams.ts';
 import type { Endpoint } from './endpoint.ts';
-import { errorAnswer } from './error-answer.ts';
+import { ERROR_CODE_HEADER, errorAnswer } from './error-answer.ts';
 import { type AppEnv, mount } from './mount.ts';
 import { openApiDocument } from './openapi.ts';
 import { agentStateEndpoints } from './routes/agent-state.ts';
@@ -33,6 +33,7 @@ import { spaceEndpoints } from './routes/spaces.ts';
 import { streamEndpoints } from './routes/streams.ts';
 import { systemEndpoints } from './routes/system.ts';
 import { toolEndpoints } from './routes/tools.ts';
+import { useChatEndpoints } from './routes/use-chat.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 
 export interface AppOptions {
@@ -94,6 +95,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...streamEndpoints({ services, streams, revocations, heartbeatMs }),
     ...chatEndpoints({ services, streams, revocations, heartbeatMs, registry }),
     ...contextEndpoints,
+    ...useChatEndpoints({ services, streams, revocations, heartbeatMs, registry }),
     ...systemEndpoints({ services, metrics, stopping: lifetime.signal, document: () => document }),
     ...(options.endpoints ?? []),
   ];
@@ -149,7 +151,7 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'D
 const CORS = {
   allowMethods: ['GET', 'POST', 'PATCH', 'DELETE'],
   allowHeaders: ['authorization', 'content-type', 'last-event-id', 'idempotency-key'],
-  exposeHeaders: ['x-request-id', 'retry-after'],
+  exposeHeaders: ['x-request-id', 'retry-after', ERROR_CODE_HEADER],
   maxAge: 600,
 };
 

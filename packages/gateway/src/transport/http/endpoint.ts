@@ -20,6 +20,8 @@ export interface Endpoint {
   readonly answer: z.ZodType | MediaType;
   /** With `Accept: text/event-stream` it answers with a stream of events. */
   readonly isStreamable: boolean;
+  /** Its clients show the body of a refusal to people: it is the error's message alone. */
+  readonly hasTextErrors: boolean;
   /** What it may refuse with beyond what every operation may. */
   readonly refusals: readonly ApiStatus[];
   /** Without it nothing is asked of the store, and nobody has to say who they are. */
@@ -73,6 +75,7 @@ interface Definition<Path extends string, Q, B, A> {
   readonly status?: 200 | 201;
   readonly answer: z.ZodType | MediaType;
   readonly isStreamable?: boolean;
+  readonly hasTextErrors?: boolean;
   readonly refusals?: readonly ApiStatus[];
   /** Runs in one transaction, perhaps more than once: no effects but through it. */
   readonly handle?: (input: Input<PathParams<Path>, Q, B>, tx: Tx, services: Services) => Promise<A>;
@@ -88,6 +91,18 @@ type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${i
 export function endpoint<const Path extends string, Q = undefined, B = undefined, A = unknown>(
   definition: Definition<Path, Q, B, A>,
 ): Endpoint {
-  const { query, body, status = 200, refusals = [], isStreamable = false, alias, handle, respond } = definition;
-  return { ...definition, alias, query, body, status, refusals, isStreamable, handle, respond } as Endpoint;
+  const { query, body, status = 200, refusals = [], isStreamable = false, hasTextErrors = false } = definition;
+  const { alias, handle, respond } = definition;
+  return {
+    ...definition,
+    alias,
+    query,
+    body,
+    status,
+    refusals,
+    isStreamable,
+    hasTextErrors,
+    handle,
+    respond,
+  } as Endpoint;
 }

@@ -1,10 +1,10 @@
 import { invalid } from '../../domain/entities/invalid.ts';
-import { readStream, type StreamReader } from '../../domain/streams/read-stream.ts';
+import { readStream } from '../../domain/streams/read-stream.ts';
 import type { Revocations } from '../../domain/streams/revocations.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import { eventSource } from '../sse/event-source.ts';
+import { type EventFormat, type EventReader, eventSource } from '../sse/event-source.ts';
 import type { OpenStreams } from '../sse/open-streams.ts';
 import { openStreamAccess } from '../sse/stream-access.ts';
 import { assertStillValid } from './authenticate.ts';
@@ -20,6 +20,8 @@ export interface StreamOptions {
 /** A channel that somebody may hear. */
 export interface OpenedStream {
   readonly channel: string;
+  /** Reads something else than the channel from its start. */
+  readonly reader?: EventReader;
   /** The last event that the client has. Default: the newest one. */
   readonly lastEventId: number | undefined;
   /** Throws an ApiError once they may not any more. */
@@ -28,19 +30,22 @@ export interface OpenedStream {
   readonly firstEvents?: () => Promise<Uint8Array | undefined>;
   /** The last words of the stream, if it ends after this event. Without an event: earlier ones are deleted. */
   readonly finish?: (event: StreamEvent | undefined) => Promise<Uint8Array> | undefined;
+  readonly format?: EventFormat;
+  /** Beside those of every stream. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export async function openStream(
-  { channel, lastEventId, assertAllowed, firstEvents, finish }: OpenedStream,
+  { channel, lastEventId, assertAllowed, firstEvents, finish, format, headers, reader: given }: OpenedStream,
   { request, caller, disconnect, markEventStream }: Exchange,
   { services, streams, revocations, heartbeatMs }: StreamOptions,
 ): Promise<Response> {
   const { store } = services;
   const after = headerEventId(request) ?? lastEventId;
   const access = await openStreamAccess({ store, revocations, caller, assertAllowed });
-  let reader: StreamReader | undefined;
+  let reader = given;
   try {
-    reader = await readStream(services, { channel, ...(after === undefined ? {} : { after }) });
+    reader ??= await readStream(services, { channel, ...(after === undefined ? {} : { after }) });
     // Again, now that the channel is open and revocations are heard: what ended in between would not be seen to end.
     await assertStillValid(store.db, caller);
     await assertAllowed(store);
@@ -55,10 +60,11 @@ export async function openStream(
       access,
       ...(greeting === undefined ? {} : { greeting }),
       ...(finish === undefined ? {} : { finish }),
+      ...(format === undefined ? {} : { format }),
       ...(disconnect === undefined ? {} : { disconnect }),
     });
     markEventStream?.();
-    return new Response(body, { headers: STREAM_HEADERS });
+    return new Response(body, { headers: { ...STREAM_HEADERS, ...headers } });
   } catch (error) {
     reader?.close();
     access.close();

@@ -6,8 +6,18 @@ import type { StreamEnd } from '../../telemetry/metrics.ts';
 import type { OpenStreams } from './open-streams.ts';
 import { StallWatch } from './stall-watch.ts';
 
+/** What a stream reads from: a channel, or several in a row. */
+export type EventReader = Pick<StreamReader, 'next' | 'look' | 'close' | 'position'>;
+
+/** How a stream is written whose clients expect other events than ours. */
+export interface EventFormat {
+  readonly start: Uint8Array;
+  /** Empty where the clients are told nothing of an event. */
+  encode(event: StreamEvent): Promise<Uint8Array>;
+}
+
 export interface EventSourceOptions {
-  readonly reader: StreamReader;
+  readonly reader: EventReader;
   readonly streams: OpenStreams;
   readonly logger: Logger;
   readonly access: StreamAccess;
@@ -15,6 +25,8 @@ export interface EventSourceOptions {
   readonly greeting?: Uint8Array;
   /** The last words of the stream, if it ends after this event, or after a reset. */
   readonly finish?: (event: StreamEvent | undefined) => Promise<Uint8Array> | undefined;
+  /** Default: our own events. With another format, a stream that ends before its last words is cut: its clients take an end for the end. */
+  readonly format?: EventFormat;
   readonly heartbeatMs: number;
   /** How long a client may take nothing of what is handed to it. */
   readonly stallMs: number;
@@ -43,7 +55,7 @@ export interface StreamAccess {
  * and with the gateway.
  */
 export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Array> {
-  const { reader, streams, logger, access, heartbeatMs, stallMs, disconnect } = options;
+  const { reader, streams, logger, access, format, heartbeatMs, stallMs, disconnect } = options;
   const { expiresAt } = access;
   let output: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** What is still to be handed out of the event under way. */
@@ -68,7 +80,8 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     rest = undefined;
     reader.close();
     leave(why);
-    if (why === 'slow' && disconnect !== undefined) disconnect();
+    const isCut = why === 'slow' || (format !== undefined && why !== 'done' && why !== 'client');
+    if (isCut && disconnect !== undefined) disconnect();
     else if (why !== 'client') output?.close();
   }
 
@@ -107,10 +120,12 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
   async function move(): Promise<void> {
     stall.stop();
     rest ??= await take();
+    // Nobody asks for the next piece before there was one.
+    while (rest?.length === 0 && lastWords === undefined && !isCheckDue) rest = await take();
     if (rest === undefined) return;
     const piece = rest.subarray(0, PIECE_BYTES);
     rest = rest.length > PIECE_BYTES ? rest.subarray(PIECE_BYTES) : undefined;
-    put(piece);
+    if (piece.length > 0) put(piece);
     if (rest !== undefined) return;
     if (isCheckDue) {
       isCheckDue = false;
@@ -133,7 +148,8 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     // What a reset skips may have been the event that told of their leaving.
     isCheckDue = item.kind === 'reset' || access.concerns(item.event);
     lastWords = options.finish?.(item.kind === 'reset' ? undefined : item.event);
-    return item.kind === 'reset' ? encodeReset(item.seq) : encodeEvent(item.event);
+    if (format === undefined) return item.kind === 'reset' ? encodeReset(item.seq) : encodeEvent(item.event);
+    return item.kind === 'reset' ? NOTHING : await format.encode(item.event);
   }
 
   return new ReadableStream<Uint8Array>({
@@ -141,7 +157,7 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
       output = controller;
       access.ended.addEventListener('abort', endAccess);
       if (access.ended.aborted) return endAccess();
-      put(encodeStart(reader.position));
+      put(format?.start ?? encodeStart(reader.position));
       if (options.greeting !== undefined) put(options.greeting);
     },
     pull: () => move().catch(fail),
@@ -151,6 +167,8 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
 
 /** Views of the event's bytes, not copies. Small enough that a client on a thin line takes one in a few seconds. */
 const PIECE_BYTES = 65_536;
+
+const NOTHING = new Uint8Array();
 
 /** Heartbeats in a row that the database did not answer: a minute. */
 const MOST_FAILURES = 4;
