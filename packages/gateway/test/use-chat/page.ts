@@ -29,13 +29,22 @@ export interface Page {
   say(text: string): Promise<void>;
   /** The parts of the last message, in short. */
   readonly shown: readonly ShownPart[];
-  /** Gives the answers of an approval, and sends them. */
+  /** Decides on every call that asks. A page with `sendAutomaticallyWhen` sends it then. */
+  mark(approved: boolean, reason?: string): Promise<void>;
+  /** The same, and sends it. */
   decide(approved: boolean, reason?: string): Promise<void>;
 }
 
 export type ShownPart = string | readonly [tool: string, state: string, output?: unknown];
 
-export function openPage({ api, secret, id = randomUUID(), body, fetch = globalThis.fetch, ...init }: PageOptions): Page {
+export function openPage({
+  api,
+  secret,
+  id = randomUUID(),
+  body,
+  fetch = globalThis.fetch,
+  ...init
+}: PageOptions): Page {
   const requests: { method: string; url: string; body: unknown }[] = [];
   const statuses: number[] = [];
   const chunks: UIMessageChunk[] = [];
@@ -56,6 +65,15 @@ export function openPage({ api, secret, id = randomUUID(), body, fetch = globalT
     },
   });
   const chat = new Chat<UIMessage>({ id, transport, ...init });
+  const mark: Page['mark'] = async (approved, reason) => {
+    for (const part of chat.messages.at(-1)?.parts ?? [])
+      if (isToolUIPart(part) && part.state === 'approval-requested')
+        await chat.addToolApprovalResponse({
+          id: part.approval.id,
+          approved,
+          ...(reason === undefined ? {} : { reason }),
+        });
+  };
   return {
     chat,
     requests,
@@ -65,14 +83,9 @@ export function openPage({ api, secret, id = randomUUID(), body, fetch = globalT
     get shown() {
       return (chat.messages.at(-1)?.parts ?? []).flatMap(toShown);
     },
+    mark,
     async decide(approved, reason) {
-      for (const part of chat.messages.at(-1)?.parts ?? [])
-        if (isToolUIPart(part) && part.state === 'approval-requested')
-          await chat.addToolApprovalResponse({
-            id: part.approval.id,
-            approved,
-            ...(reason === undefined ? {} : { reason }),
-          });
+      await mark(approved, reason);
       await chat.sendMessage();
     },
   };

@@ -10,19 +10,26 @@ import type { InboxEvent } from '../inbox/inbox-event.ts';
 
 /** The runs of the turn that this run belongs to, in order, with those that wait for their start. */
 export async function runsOfTurn(db: Kysely<Tables>, contextId: string, runId: string): Promise<readonly string[]> {
-  const turns = [...(await begunSince(db, contextId, runId)), ...(await queuedRuns(db, contextId))];
-  return toTurns(turns).find((runs) => runs.includes(runId)) ?? [runId];
+  const turns = toTurns(await runsSince(db, contextId, runId));
+  return turns.find((runs) => runs.includes(runId)) ?? [runId];
 }
 
 /** The runs of the newest turn, also of one that waits for its start. Empty if there is none yet. */
 export async function runsOfLatestTurn(db: Kysely<Tables>, contextId: string): Promise<readonly string[]> {
-  const turns = [...(await begunSince(db, contextId)), ...(await queuedRuns(db, contextId))];
-  return toTurns(turns).at(-1) ?? [];
+  return toTurns(await runsSince(db, contextId)).at(-1) ?? [];
 }
 
 interface TurnRun {
   readonly runId: string;
   readonly beginsTurn: boolean;
+}
+
+/** Those that wait are read first: one that begins in between is in both lists, and never in none. */
+async function runsSince(db: Kysely<Tables>, contextId: string, runId?: string): Promise<readonly TurnRun[]> {
+  const queued = await queuedRuns(db, contextId);
+  const begun = await begunSince(db, contextId, runId);
+  const known = new Set(begun.map((run) => run.runId));
+  return [...begun, ...queued.filter((run) => !known.has(run.runId))];
 }
 
 function toTurns(runs: readonly TurnRun[]): readonly (readonly string[])[] {
