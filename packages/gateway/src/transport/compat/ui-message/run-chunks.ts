@@ -82,7 +82,8 @@ export class RunChunks {
       case 'tool-call.skipped':
         return [...this.#input(told), ...this.#end(told.callId, told.outcome)];
       case 'step.end':
-        return this.close();
+        // A run that is continued ends the step before once more.
+        return told.step === this.#step ? this.close() : [];
       default:
         return [];
     }
