@@ -130,10 +130,15 @@ describeWorlds('useChat: what a page claims', (open) => {
     await own.say('Hi');
     expect((await post(chats, { id: 'eves', messages: [answer] }, { secret: eves })).status).toBe(409);
     const resume = `/api/agents/${chats.agentId}/chat/${id}/stream`;
-    expect((await chats.api.call('GET', resume, { secret: eves })).status).toBe(404);
+    expect(await chats.api.call('GET', resume, { secret: eves })).toMatchObject({ status: 204, body: '' });
     const other = await chats.api.agent('Other');
     expect((await post(chats, { id, messages: [said('e2', 'Hi')] }, { agent: other })).status).toBe(404);
-    expect((await chats.api.call('GET', `/api/agents/${other}/chat/${id}/stream`)).status).toBe(404);
+    expect(await chats.api.call('GET', `/api/agents/${other}/chat/${id}/stream`)).toMatchObject({
+      status: 204,
+      body: '',
+    });
+    const hidden = await chats.api.call('GET', `/api/agents/${other}/chat/${id}/stream`, { secret: eves });
+    expect(hidden.status).toBe(404);
     expect(paid).toEqual([]);
   });
 
@@ -144,7 +149,7 @@ describeWorlds('useChat: what a page claims', (open) => {
     const chats = await openChatWorld(world, { tools: ['pay'] });
     const body = { id: 'again', messages: [said('m1', 'Pay 5.')] };
     const answers = await Promise.all([post(chats, body), post(chats, body), post(chats, body)]);
-    const toAll = (all: typeof answers) => all.map(({ status, body }) => [status, body]);
+    const toAll = (all: readonly { status: number; body: unknown }[]) => all.map(({ status, body }) => [status, body]);
     expect(toAll(answers)).toEqual(answers.map(() => [200, answers[0]?.body]));
     const toolCallId = /"toolCallId":"([^"]+)"/.exec(String(answers[0]?.body))?.[1] ?? '';
     const approval = { id: toolCallId, approved: true };

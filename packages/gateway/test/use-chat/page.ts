@@ -9,7 +9,8 @@ import {
   type UIMessageChunk,
 } from 'ai';
 
-export interface PageOptions extends Omit<ChatInit<UIMessage>, 'transport' | 'id'> {
+export interface PageOptions
+  extends Omit<ChatInit<UIMessage>, 'transport' | 'id' | 'messageMetadataSchema' | 'dataPartSchemas'> {
   /** Of `/api/agents/:id/chat`, with its host. */
   readonly api: string;
   readonly secret: string;
@@ -116,5 +117,5 @@ function toShown(part: UIMessage['parts'][number]): readonly ShownPart[] {
   if (part.type === 'text') return [part.text];
   if (!isToolUIPart(part)) return [];
   const output = part.state === 'output-error' ? part.errorText : part.output;
-  return [[getToolName(part), part.state, ...(output === undefined ? [] : [output])]];
+  return [output === undefined ? [getToolName(part), part.state] : [getToolName(part), part.state, output]];
 }

@@ -123,9 +123,10 @@ describeWorlds('useChat: resume', (open) => {
     const world = await open({ models: { default: model }, tools: { pay } });
     const chats = await openChatWorld(world, { tools: ['pay'] });
     const { id } = await chats.api.done<{ id: string }>('POST', '/contexts', { agent: chats.agentId });
-    const empty = chats.page({ id });
-    await empty.chat.resumeStream();
-    expect([empty.statuses, empty.chat.status]).toEqual([[204], 'ready']);
+    for (const empty of [chats.page(), chats.page({ id })]) {
+      await empty.chat.resumeStream();
+      expect([empty.statuses, empty.chat.status]).toEqual([[204], 'ready']);
+    }
     const page = chats.page({ generateId: () => 'the-message' });
     await page.say('Pay.');
     await sweepStreams(world.services, { now: Date.now() + 100_000_000 });

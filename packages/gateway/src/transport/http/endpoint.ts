@@ -20,6 +20,8 @@ export interface Endpoint {
   readonly answer: z.ZodType | MediaType;
   /** With `Accept: text/event-stream` it answers with a stream of events. */
   readonly isStreamable: boolean;
+  /** It answers 204 where there is nothing to give. */
+  readonly mayBeEmpty: boolean;
   /** Its clients show the body of a refusal to people: it is the error's message alone. */
   readonly hasTextErrors: boolean;
   /** What it may refuse with beyond what every operation may. */
@@ -75,6 +77,7 @@ interface Definition<Path extends string, Q, B, A> {
   readonly status?: 200 | 201;
   readonly answer: z.ZodType | MediaType;
   readonly isStreamable?: boolean;
+  readonly mayBeEmpty?: boolean;
   readonly hasTextErrors?: boolean;
   readonly refusals?: readonly ApiStatus[];
   /** Runs in one transaction, perhaps more than once: no effects but through it. */
@@ -91,18 +94,8 @@ type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${i
 export function endpoint<const Path extends string, Q = undefined, B = undefined, A = unknown>(
   definition: Definition<Path, Q, B, A>,
 ): Endpoint {
-  const { query, body, status = 200, refusals = [], isStreamable = false, hasTextErrors = false } = definition;
-  const { alias, handle, respond } = definition;
-  return {
-    ...definition,
-    alias,
-    query,
-    body,
-    status,
-    refusals,
-    isStreamable,
-    hasTextErrors,
-    handle,
-    respond,
-  } as Endpoint;
+  const { query, body, status = 200, refusals = [], alias, handle, respond } = definition;
+  const { isStreamable = false, mayBeEmpty = false, hasTextErrors = false } = definition;
+  const flags = { isStreamable, mayBeEmpty, hasTextErrors };
+  return { ...definition, ...flags, alias, query, body, status, refusals, handle, respond } as Endpoint;
 }

@@ -59,6 +59,7 @@ function operation(one: Endpoint, toSchema: ToSchema): Schema {
     ...(body === undefined ? {} : { requestBody: requestBody(body, toSchema) }),
     responses: {
       [status]: { description: status === 201 ? 'Created.' : 'Success.', content },
+      ...(one.mayBeEmpty ? { 204: { description: 'There is nothing to give.', content: {} } } : {}),
       ...Object.fromEntries(refusalsOf(one).map((code) => [code, refusal(one, code, toSchema)])),
     },
   };

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { findAgentNamed } from '../../../domain/agents/find-agent-named.ts';
 import { ApiError } from '../../../domain/api-error.ts';
 import { runThatTook } from '../../../domain/contexts/asked-calls.ts';
 import { getContext } from '../../../domain/contexts/context.ts';
+import { assertMayChat } from '../../../domain/contexts/may-chat.ts';
 import { findAnswer } from '../../../domain/contexts/run-answer.ts';
 import { runsOfLatestTurn, runsOfTurn } from '../../../domain/contexts/turn-runs.ts';
 import { runChannel } from '../../../domain/streams/emit.ts';
@@ -54,20 +56,31 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
       access: 'entity',
       query: z.strictObject({ token }),
       answer: 'text/event-stream',
+      mayBeEmpty: true,
       hasTextErrors: true,
       refusals: [429],
+      // A page asks before it has said anything. A chat of somebody else is none of this caller's.
       async handle({ caller, params: { id: agent, chatId } }, tx) {
-        await openChat(tx, { caller: contextUser(caller), agent, chatId });
-        return chatId;
+        const { id: agentId } = await findAgentNamed(tx.db, agent);
+        await assertMayChat(tx.db, { agentId, name: agent }, contextUser(caller));
+        return await openChat(tx, { caller: contextUser(caller), agent, chatId }).then(
+          () => chatId,
+          (error: unknown) => ifNotFound(error),
+        );
       },
       async respond(contextId, exchange) {
-        const runIds = await runsOfLatestTurn(services.store.db, contextId);
+        const runIds = contextId === undefined ? [] : await runsOfLatestTurn(services.store.db, contextId);
         const [messageId] = runIds;
-        if (messageId === undefined || (await isSwept(services, runIds))) return new Response(null, { status: 204 });
+        if (contextId === undefined || messageId === undefined || (await isSwept(services, runIds)))
+          return new Response(null, { status: 204 });
         return await show({ contextId, runIds, messageId }, exchange, options);
       },
     }),
   ];
+}
+
+function ifNotFound(error: unknown): undefined {
+  if (!(error instanceof ApiError) || error.status !== 404) throw error;
 }
 
 async function show(turn: ShownTurn, exchange: Exchange, options: UseChatOptions): Promise<Response> {
