@@ -36,7 +36,7 @@ export interface Page {
   decide(approved: boolean, reason?: string): Promise<void>;
 }
 
-export type ShownPart = string | readonly [tool: string, state: string, output?: unknown];
+type ShownPart = string | readonly [tool: string, state: string, output?: unknown];
 
 export function openPage({
   api,

@@ -32,7 +32,7 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
     endpoint({
       method: 'post',
       path: '/api/agents/{id}/chat',
-      summary: 'Chat with an agent as the `useChat` hook of the AI SDK does',
+      summary: 'Send what the `useChat` hook of the AI SDK sends',
       description:
         "Answers with a UI message stream. The run goes on if the client leaves. Errors are the error's message as text.",
       access: 'entity',
