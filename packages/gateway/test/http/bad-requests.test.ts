@@ -35,7 +35,7 @@ describe.each(databases)('requests that make little sense, on $kind', ({ kind, c
           before = await contents(api);
           return;
         }
-        const { error, ...rest } = (await response.json()) as { error: { code: unknown; message: unknown } };
+        const { error, ...rest } = await refusalOf(response);
         expect([typeof error.code, typeof error.message, rest]).toEqual(['string', 'string', {}]);
         expect(JSON.stringify(error)).not.toMatch(/\bat \S+ \(|node_modules|\.ts:\d/);
         expect(await contents(api)).toBe(before);
@@ -48,6 +48,13 @@ describe.each(databases)('requests that make little sense, on $kind', ({ kind, c
     expect(api.logs.filter(({ level }) => level === 'error')).toEqual([]);
   }, 120_000);
 });
+
+/** The one shape. Where clients show the body to people, it is the message alone, and the code is in a header. */
+async function refusalOf(response: Response): Promise<{ error: { code: unknown; message: unknown } }> {
+  if (response.headers.get('content-type')?.startsWith('text/plain') !== true)
+    return (await response.json()) as { error: { code: unknown; message: unknown } };
+  return { error: { code: response.headers.get('x-error-code'), message: await response.text() } };
+}
 
 /** What is there, by the part of a path that it follows. */
 type Ids = Readonly<Record<string, readonly string[]>>;

@@ -43,6 +43,8 @@ describe('/openapi.json', () => {
       ['/api/agents/{id}/goals', 'GET'],
       ['/api/agents/{id}/memories', 'GET'],
       ['/api/agents/{id}/plans', 'GET'],
+      ['/api/agents/{id}/chat', 'POST'],
+      ['/api/agents/{id}/chat/{chatId}/stream', 'GET'],
       ['/api/tools', 'GET POST'],
       ['/api/tools/{id}', 'GET PATCH DELETE'],
       ['/api/tools/{id}/test', 'POST'],
@@ -103,9 +105,17 @@ describe('/openapi.json', () => {
       const inPath = parameters.filter((one) => one.in === 'path').map((one) => `{${one.name}}`);
       expect([name, inPath]).toEqual([name, name.match(/\{\w+\}/g) ?? []]);
       for (const [status, { content }] of Object.entries(responses))
-        if (Number(status) >= 400)
+        if (Number(status) >= 400 && content['text/plain'] === undefined)
           expect(content['application/json']?.schema).toEqual({ $ref: '#/components/schemas/Error' });
     }
+  });
+
+  test('/openapi.json says which operations refuse with a text, because their clients show it to people', () => {
+    const inText = operations.filter(([, { responses }]) => responses[422]?.content['text/plain'] !== undefined);
+    expect(inText.map(([name]) => name)).toEqual([
+      'POST /api/agents/{id}/chat',
+      'GET /api/agents/{id}/chat/{chatId}/stream',
+    ]);
   });
 
   test('what needs a secret says so, and what says so needs one', async () => {

@@ -1,4 +1,5 @@
 import { notFound } from '../../domain/api-error.ts';
+import { runThatTook } from '../../domain/contexts/asked-calls.ts';
 import { answerCall } from '../../domain/pending/answer-call.ts';
 import type { Answerer } from '../../domain/pending/may-answer.ts';
 import type { Services } from '../../ports/services.ts';
@@ -32,7 +33,7 @@ export async function giveAnswers(
     if (verdict.status === 'resolved') isNew = true;
     else repeated.push(callId);
   }
-  return isNew ? undefined : await runThatTook(tx, contextId, repeated);
+  return isNew ? undefined : await runThatTook(tx.db, contextId, repeated);
 }
 
 /** A call of another context is not found. */
@@ -46,21 +47,4 @@ async function runThatAsked(tx: Tx, contextId: string, callId: string): Promise<
     .executeTakeFirst();
   if (call === undefined) throw notFound('pending call', callId);
   return call.run_id;
-}
-
-async function runThatTook(tx: Tx, contextId: string, callIds: readonly string[]): Promise<string | undefined> {
-  if (callIds.length === 0) return undefined;
-  const event = await tx.db
-    .selectFrom('inbox_events')
-    .select('run_id')
-    .where('agent_id', '=', contextId)
-    .where(
-      'event_id',
-      'in',
-      callIds.flatMap((callId) => [`tool_result:${callId}`, `tool_result:${callId}:decision`]),
-    )
-    .where('run_id', 'is not', null)
-    .orderBy('id', 'desc')
-    .executeTakeFirst();
-  return event?.run_id ?? undefined;
 }

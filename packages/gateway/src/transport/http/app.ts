@@ -16,7 +16,7 @@ import { createMetrics, type Metrics } from '../../telemetry/metrics.ts';
 import { inOpenAiShape } from '../compat/openai/openai-error.ts';
 import { createOpenStreams } from '../sse/open-streams.ts';
 import type { Endpoint } from './endpoint.ts';
-import { errorAnswer } from './error-answer.ts';
+import { ERROR_CODE_HEADER, errorAnswer } from './error-answer.ts';
 import { keepText } from './json-answer.ts';
 import { type AppEnv, mount } from './mount.ts';
 import { openApiDocument } from './openapi.ts';
@@ -36,6 +36,7 @@ import { spaceEndpoints } from './routes/spaces.ts';
 import { streamEndpoints } from './routes/streams.ts';
 import { systemEndpoints } from './routes/system.ts';
 import { toolEndpoints } from './routes/tools.ts';
+import { useChatEndpoints } from './routes/use-chat.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 
 export interface AppOptions {
@@ -98,6 +99,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...openAiEndpoints({ services, streams, revocations, heartbeatMs, registry }),
     ...chatEndpoints({ services, streams, revocations, heartbeatMs, registry }),
     ...contextEndpoints,
+    ...useChatEndpoints({ services, streams, revocations, heartbeatMs, registry }),
     ...systemEndpoints({ services, metrics, stopping: lifetime.signal, document: () => document }),
     ...(options.endpoints ?? []),
   ];
@@ -159,7 +161,7 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'D
 const CORS = {
   allowMethods: ['GET', 'POST', 'PATCH', 'DELETE'],
   allowHeaders: ['authorization', 'content-type', 'last-event-id', 'idempotency-key'],
-  exposeHeaders: ['x-request-id', 'retry-after', 'last-event-id'],
+  exposeHeaders: ['x-request-id', 'retry-after', 'last-event-id', ERROR_CODE_HEADER],
   maxAge: 600,
 };
 

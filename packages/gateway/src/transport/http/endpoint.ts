@@ -22,6 +22,10 @@ export interface Endpoint {
   readonly events: z.ZodType | undefined;
   /** With `Accept: text/event-stream` it answers with a stream of events. */
   readonly isStreamable: boolean;
+  /** It answers 204 where there is nothing to give. */
+  readonly mayBeEmpty: boolean;
+  /** Its clients show the body of a refusal to people: it is the error's message alone. */
+  readonly hasTextErrors: boolean;
   /** What it may refuse with beyond what every operation may. */
   readonly refusals: readonly ApiStatus[];
   /** Without it nothing is asked of the store, and nobody has to say who they are. */
@@ -76,6 +80,8 @@ interface Definition<Path extends string, Q, B, A> {
   readonly answer: z.ZodType | MediaType;
   readonly events?: z.ZodType;
   readonly isStreamable?: boolean;
+  readonly mayBeEmpty?: boolean;
+  readonly hasTextErrors?: boolean;
   readonly refusals?: readonly ApiStatus[];
   /** Runs in one transaction, perhaps more than once: no effects but through it. */
   readonly handle?: (input: Input<PathParams<Path>, Q, B>, tx: Tx, services: Services) => Promise<A>;
@@ -91,6 +97,8 @@ type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${i
 export function endpoint<const Path extends string, Q = undefined, B = undefined, A = unknown>(
   definition: Definition<Path, Q, B, A>,
 ): Endpoint {
-  const { alias, query, body, status = 200, events, refusals = [], isStreamable = false, handle, respond } = definition;
-  return { ...definition, alias, query, body, status, events, refusals, isStreamable, handle, respond } as Endpoint;
+  const { alias, query, body, status = 200, events, refusals = [], handle, respond } = definition;
+  const { isStreamable = false, mayBeEmpty = false, hasTextErrors = false } = definition;
+  const flags = { isStreamable, mayBeEmpty, hasTextErrors };
+  return { ...definition, ...flags, alias, query, body, status, events, refusals, handle, respond } as Endpoint;
 }

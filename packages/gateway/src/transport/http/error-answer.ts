@@ -48,3 +48,14 @@ export function errorResponse(error: ApiError, beside: object = {}): Response {
   };
   return Response.json({ ...errorBody(error), ...beside }, { status, headers });
 }
+
+/** The same answer with nothing but the message in its body. The code is in a header. */
+export async function toTextAnswer(answer: Response): Promise<Response> {
+  const { error } = (await answer.json()) as ErrorBody;
+  const headers = new Headers(answer.headers);
+  headers.set('content-type', 'text/plain; charset=utf-8');
+  headers.set(ERROR_CODE_HEADER, error.code);
+  return new Response(error.message, { status: answer.status, headers });
+}
+
+export const ERROR_CODE_HEADER = 'x-error-code';

@@ -9,6 +9,7 @@ import type { Caller } from '../caller.ts';
 import { assertMay, authenticate, credentialsOf } from './authenticate.ts';
 import { markEventStream } from './connections.ts';
 import type { Endpoint, Exchange } from './endpoint.ts';
+import { errorAnswer, toTextAnswer } from './error-answer.ts';
 import { parseBody, readBody } from './read-body.ts';
 import { readQuery, validate } from './validate.ts';
 
@@ -29,7 +30,11 @@ export function mount(app: Hono<AppEnv>, endpoints: readonly Endpoint[], options
   for (const one of endpoints) {
     app.on(one.method.toUpperCase(), routePaths(one), async (c) => {
       c.set('route', one.path);
-      return await perform(one, c, options);
+      if (!one.hasTextErrors) return await perform(one, c, options);
+      const logger = options.services.logger;
+      return await perform(one, c, options).catch((error: unknown) =>
+        toTextAnswer(errorAnswer(error, { requestId: c.get('requestId'), logger })),
+      );
     });
   }
   const served = endpoints.flatMap((one) => routePaths(one).map((path) => ({ path, method: one.method })));

@@ -1,11 +1,11 @@
 import { invalid } from '../../domain/entities/invalid.ts';
-import { readStream, type StreamReader } from '../../domain/streams/read-stream.ts';
+import { readStream } from '../../domain/streams/read-stream.ts';
 import type { Revocations } from '../../domain/streams/revocations.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { EventFormat } from '../sse/event-format.ts';
-import { eventSource } from '../sse/event-source.ts';
+import { type EventReader, eventSource } from '../sse/event-source.ts';
 import type { OpenStreams } from '../sse/open-streams.ts';
 import { openStreamAccess } from '../sse/stream-access.ts';
 import { assertStillValid } from './authenticate.ts';
@@ -21,6 +21,8 @@ export interface StreamOptions {
 /** A channel that somebody may hear. */
 export interface OpenedStream {
   readonly channel: string;
+  /** Reads something else than the channel from its start. */
+  readonly reader?: EventReader;
   /** The last event that the client has. Default: the newest one. */
   readonly lastEventId: number | undefined;
   /** Throws an ApiError once they may not any more. */
@@ -31,19 +33,21 @@ export interface OpenedStream {
   readonly finish?: (event: StreamEvent | undefined) => Promise<Uint8Array> | undefined;
   /** How events look. Default: the gateway's own format. */
   readonly format?: EventFormat;
+  /** Beside those of every stream. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export async function openStream(
-  { channel, lastEventId, assertAllowed, firstEvents, finish, format }: OpenedStream,
+  { channel, lastEventId, assertAllowed, firstEvents, finish, format, headers, reader: given }: OpenedStream,
   { request, caller, disconnect, markEventStream }: Exchange,
   { services, streams, revocations, heartbeatMs }: StreamOptions,
 ): Promise<Response> {
   const { store } = services;
   const after = headerEventId(request) ?? lastEventId;
   const access = await openStreamAccess({ store, revocations, caller, assertAllowed });
-  let reader: StreamReader | undefined;
+  let reader = given;
   try {
-    reader = await readStream(services, { channel, ...(after === undefined ? {} : { after }) });
+    reader ??= await readStream(services, { channel, ...(after === undefined ? {} : { after }) });
     // Again, now that the channel is open and revocations are heard: what ended in between would not be seen to end.
     await assertStillValid(store.db, caller);
     await assertAllowed(store);
@@ -62,7 +66,8 @@ export async function openStream(
       ...(disconnect === undefined ? {} : { disconnect }),
     });
     markEventStream?.();
-    return new Response(body, { headers: { ...STREAM_HEADERS, 'last-event-id': String(reader.position) } });
+    const position = { 'last-event-id': String(reader.position) };
+    return new Response(body, { headers: { ...STREAM_HEADERS, ...position, ...headers } });
   } catch (error) {
     reader?.close();
     access.close();

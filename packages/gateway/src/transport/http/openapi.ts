@@ -78,7 +78,8 @@ function operation(one: Endpoint, toSchema: ToSchema): Schema {
     ...(body === undefined ? {} : { requestBody: requestBody(body, toSchema) }),
     responses: {
       [status]: { description: status === 201 ? 'Created.' : 'Success.', content: contentOf(one, toSchema) },
-      ...Object.fromEntries(refusalsOf(one).map((code) => [code, refusal(code, toSchema)])),
+      ...(one.mayBeEmpty ? { 204: { description: 'There is nothing to give.', content: {} } } : {}),
+      ...Object.fromEntries(refusalsOf(one).map((code) => [code, refusal(one, code, toSchema)])),
     },
   };
 }
@@ -144,7 +145,7 @@ function refusalsOf({ method, path, access, handle, refusals }: Endpoint): reado
   return [...new Set(all)].sort((a, b) => a - b);
 }
 
-function refusal(code: number, toSchema: ToSchema): Schema {
+function refusal({ hasTextErrors }: Endpoint, code: number, toSchema: ToSchema): Schema {
   const retryable = code === 429 || code === 503;
   return {
     description: REASONS[code] ?? 'Refused.',
@@ -155,7 +156,11 @@ function refusal(code: number, toSchema: ToSchema): Schema {
           },
         }
       : {}),
-    content: { 'application/json': { schema: toSchema(errorBodySchema, 'output') } },
+    // A method that the path does not know is refused before there is an operation.
+    content:
+      hasTextErrors && code !== 405
+        ? { 'text/plain': { schema: { type: 'string' } } }
+        : { 'application/json': { schema: toSchema(errorBodySchema, 'output') } },
   };
 }
 

@@ -6,11 +6,11 @@ export interface EventFormat {
   /** What comes first. `position`: the last event that the client has. */
   start(position: number): Uint8Array;
   /** Undefined: the client is told nothing of it. */
-  event(event: StreamEvent): Uint8Array | undefined;
+  event(event: StreamEvent): Uint8Array | undefined | Promise<Uint8Array | undefined>;
   /** The events up to this one are deleted. */
   reset(seq: number): Uint8Array | undefined;
-  /** The last words of a stream that ends too early, for clients that take any end for the whole. */
-  readonly interrupted?: Uint8Array;
+  /** How a stream ends that ends too early, for clients that take any end for the whole: with these words, or with the connection. */
+  readonly interrupted?: Uint8Array | 'cut';
 }
 
 /** The gateway's own: each event with its number, so that a client can resume. */

@@ -7,8 +7,11 @@ import { type EventFormat, plainFormat } from './event-format.ts';
 import type { OpenStreams } from './open-streams.ts';
 import { StallWatch } from './stall-watch.ts';
 
+/** What a stream reads from: a channel, or several in a row. */
+export type EventReader = Pick<StreamReader, 'next' | 'look' | 'close' | 'position'>;
+
 export interface EventSourceOptions {
-  readonly reader: StreamReader;
+  readonly reader: EventReader;
   readonly streams: OpenStreams;
   readonly logger: Logger;
   readonly access: StreamAccess;
@@ -71,11 +74,11 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     rest = undefined;
     reader.close();
     leave(why);
-    if (why === 'slow' && disconnect !== undefined) disconnect();
-    else if (why !== 'client') {
-      if (why !== 'done' && format.interrupted !== undefined) output?.enqueue(format.interrupted);
-      output?.close();
-    }
+    const isEarly = why !== 'done' && why !== 'client';
+    const isCut = why === 'slow' || (isEarly && format.interrupted === 'cut');
+    if (isCut && disconnect !== undefined) return disconnect();
+    if (isEarly && format.interrupted instanceof Uint8Array) output?.enqueue(format.interrupted);
+    if (why !== 'client') output?.close();
   }
 
   function endAccess(): void {
@@ -109,36 +112,31 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     if (isFull()) stall.start();
   }
 
-  /** The client took what was there: the next piece. */
+  /** The client took what was there: the next piece. It asks for no other before there was one. */
   async function move(): Promise<void> {
     stall.stop();
+    while (!(await handOut()));
+  }
+
+  /** Returns false if there was nothing to hand out of the next event. */
+  async function handOut(): Promise<boolean> {
     rest ??= await take();
-    if (rest === undefined && lastWords === undefined) return;
-    if (rest !== undefined) {
-      const piece = rest.subarray(0, PIECE_BYTES);
-      rest = rest.length > PIECE_BYTES ? rest.subarray(PIECE_BYTES) : undefined;
-      put(piece);
-    }
-    if (rest !== undefined) return;
+    if (rest === undefined) return true;
+    const piece = rest.subarray(0, PIECE_BYTES);
+    rest = rest.length > PIECE_BYTES ? rest.subarray(PIECE_BYTES) : undefined;
+    if (piece.length > 0) put(piece);
+    if (rest !== undefined) return true;
     if (isCheckDue) {
       isCheckDue = false;
       if (!(await access.isAllowed())) endAccess();
     }
-    if (lastWords === undefined) return;
+    if (lastWords === undefined) return piece.length > 0 || ended;
     put(await lastWords);
     end('done');
+    return true;
   }
 
-  /** The next event that the client is told of. */
   async function take(): Promise<Uint8Array | undefined> {
-    for (;;) {
-      const bytes = await takeOne();
-      if (bytes !== NOTHING) return bytes;
-      if (lastWords !== undefined) return undefined;
-    }
-  }
-
-  async function takeOne(): Promise<Uint8Array | undefined> {
     const item = await reader.next();
     if (item?.kind === 'event') await access.catchUp(item.event);
     if (item === undefined || ended) return undefined;
@@ -148,9 +146,9 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
       return undefined;
     }
     // What a reset skips may have been the event that told of their leaving.
-    isCheckDue ||= item.kind === 'reset' || access.concerns(item.event);
+    isCheckDue = item.kind === 'reset' || access.concerns(item.event);
     lastWords = options.finish?.(item.kind === 'reset' ? undefined : item.event);
-    return (item.kind === 'reset' ? format.reset(item.seq) : format.event(item.event)) ?? NOTHING;
+    return (item.kind === 'reset' ? format.reset(item.seq) : await format.event(item.event)) ?? NOTHING;
   }
 
   return new ReadableStream<Uint8Array>({

@@ -1,0 +1,52 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import chromium from '@sparticuz/chromium';
+import { type Browser, chromium as playwright } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ChatPageExample, startChatPage } from './start.ts';
+
+let browser: Browser;
+let example: ChatPageExample;
+
+beforeAll(async () => {
+  [browser, example] = await Promise.all([
+    playwright.launch({
+      executablePath: process.env.CHROME_PATH ?? (await chromium.executablePath()),
+      args: ['--no-sandbox', '--headless=shell'],
+    }),
+    startChatPage({ port: 0 }),
+  ]);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await example?.stop();
+});
+
+test('[S11] in a browser, a person approves a call, denies another, and finds the chat again after a reload', async () => {
+  const page = await browser.newPage({ viewport: { width: 800, height: 900 } });
+  const problems: string[] = [];
+  page.on('console', (message) => void (message.type() === 'error' && problems.push(message.text())));
+  page.on('pageerror', (error) => void problems.push(error.message));
+  await page.goto(example.url);
+  await page.getByLabel('Message').fill('Please pay 12 euros.');
+  await page.getByRole('button', { name: 'Send' }).click();
+  const cards = page.getByLabel('Call of pay');
+  await cards.getByRole('button', { name: 'Approve' }).waitFor();
+  expect(example.paid).toEqual([]);
+  // Loaded again in the middle: the call still waits.
+  await page.reload();
+  await page.getByText('Please pay 12 euros.').waitFor();
+  await cards.getByRole('button', { name: 'Approve' }).click();
+  await page.getByText('It is paid. Anything else?').waitFor();
+  expect(await cards.getByText('Paid 12 euros.').count()).toBe(1);
+  expect(example.paid).toEqual([12]);
+  await page.getByLabel('Message').fill('And 30 more.');
+  await page.getByRole('button', { name: 'Send' }).click();
+  await cards.getByRole('button', { name: 'Deny' }).click();
+  await page.getByText('Then I leave it.').waitFor();
+  expect(await cards.count()).toBe(2);
+  await page.screenshot({ path: join(tmpdir(), 'lastcall-chat-page.png') });
+  expect(example.paid).toEqual([12]);
+  expect(problems).toEqual([]);
+});

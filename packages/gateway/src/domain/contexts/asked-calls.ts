@@ -1,0 +1,43 @@
+import type { Kysely } from 'kysely';
+import type { Tables } from '../../ports/store/tables.ts';
+import { type PendingCall, toPendingCall } from '../pending/pending-call.ts';
+
+/** The calls among these that wait or waited for an answer in this context, by id. Calls of others are not found. */
+export async function askedCalls(
+  db: Kysely<Tables>,
+  contextId: string,
+  callIds: readonly string[],
+): Promise<ReadonlyMap<string, PendingCall>> {
+  if (callIds.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('pending_calls')
+    .innerJoin('runs', 'runs.id', 'pending_calls.run_id')
+    .selectAll('pending_calls')
+    .where('runs.thread_id', '=', contextId)
+    .where('pending_calls.call_id', 'in', callIds)
+    .orderBy('pending_calls.call_id')
+    .execute();
+  return new Map(rows.map((row) => [row.call_id, toPendingCall(row)]));
+}
+
+/** The run that took the answers to these calls, once it has begun or has an id. */
+export async function runThatTook(
+  db: Kysely<Tables>,
+  contextId: string,
+  callIds: readonly string[],
+): Promise<string | undefined> {
+  if (callIds.length === 0) return undefined;
+  const event = await db
+    .selectFrom('inbox_events')
+    .select('run_id')
+    .where('agent_id', '=', contextId)
+    .where(
+      'event_id',
+      'in',
+      callIds.flatMap((callId) => [`tool_result:${callId}`, `tool_result:${callId}:decision`]),
+    )
+    .where('run_id', 'is not', null)
+    .orderBy('id', 'desc')
+    .executeTakeFirst();
+  return event?.run_id ?? undefined;
+}

@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto';
+import type { Answer } from '@lastcall/core';
+import { findAgentNamed } from '../../../domain/agents/find-agent-named.ts';
+import { ApiError, notFound } from '../../../domain/api-error.ts';
+import { askedCalls } from '../../../domain/contexts/asked-calls.ts';
+import { getContext } from '../../../domain/contexts/context.ts';
+import { findAnswer } from '../../../domain/contexts/run-answer.ts';
+import { runsOfLatestTurn } from '../../../domain/contexts/turn-runs.ts';
+import type { TurnSettings } from '../../../domain/contexts/turn-settings.ts';
+import { isOver } from '../../../domain/pending/expire-due.ts';
+import type { PendingCall } from '../../../domain/pending/pending-call.ts';
+import { lockPending } from '../../../domain/pending/settle-pending.ts';
+import type { Services } from '../../../ports/services.ts';
+import { canonicalJson } from '../../../ports/store/json.ts';
+import type { Tx } from '../../../ports/store/store.ts';
+import { callerId, startTurn } from '../../../runtime/chat/start-turn.ts';
+import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
+import type { Registry } from '../../../runtime/cycle/registry.ts';
+import { clientToolsOf, readUiRequest, type UiClaim, type UiRequest, type UiRequestBody } from './ui-request.ts';
+
+export interface UiCall {
+  readonly services: Services;
+  readonly tx: Tx;
+  readonly registry: Registry;
+  readonly caller: TurnCaller;
+  /** An agent's id or name. */
+  readonly agent: string;
+  readonly body: UiRequestBody;
+}
+
+/** What the client is to be shown. */
+export type AcceptedUiRequest =
+  /** The turn of this run, from its beginning. */
+  | { readonly kind: 'turn'; readonly contextId: string; readonly runId: string }
+  /** How the turn goes on that asked these calls. */
+  | {
+      readonly kind: 'continuation';
+      readonly contextId: string;
+      readonly messageId: string;
+      readonly calls: readonly PendingCall[];
+    };
+
+export async function acceptUiRequest(call: UiCall): Promise<AcceptedUiRequest> {
+  const request = readUiRequest(call.body);
+  const isNew = !(await isKnownChat(call));
+  switch (request.kind) {
+    case 'message':
+      return await submit(call, request, isNew);
+    case 'regenerate':
+      return await regenerate(call, request, isNew);
+    case 'answers':
+      return await takeAnswers(call, request);
+  }
+}
+
+/** False for a chat that is to be created. Throws 404 for one of somebody else, or with another agent. */
+async function isKnownChat(call: UiCall): Promise<boolean> {
+  const { tx, body } = call;
+  const row = await tx.db.selectFrom('contexts').select('id').where('id', '=', body.id).executeTakeFirst();
+  if (row !== undefined) await openChat(tx, { ...call, chatId: body.id });
+  return row !== undefined;
+}
+
+/** Throws 404 unless the chat is the caller's, with this agent. */
+export async function openChat(
+  { db }: Pick<Tx, 'db'>,
+  { caller, agent, chatId }: Pick<UiCall, 'caller' | 'agent'> & { readonly chatId: string },
+): Promise<void> {
+  const context = await getContext(db, chatId, caller);
+  const { id } = await findAgentNamed(db, agent);
+  if (context.agentId !== id) throw notFound('context', chatId);
+}
+
+type Submitted = Extract<UiRequest, { kind: 'message' }>;
+
+/** A message is known by its id and what it says. Sent again, it returns the first run. */
+async function submit(call: UiCall, { id, content, isEdit }: Submitted, isNew: boolean): Promise<AcceptedUiRequest> {
+  const { services, tx, registry, caller, agent, body } = call;
+  const { runId, contextId } = await startTurn(services, tx, registry, {
+    caller,
+    context: isNew ? { agent, newId: body.id } : { contextId: body.id },
+    input: { message: content },
+    settings: { ...settingsOf(body), ...(isEdit ? { instructions: EDITED } : {}) },
+    identity: { key: keyOf(body, id, content), bodyHash: hash(content) },
+  });
+  return { kind: 'turn', contextId, runId };
+}
+
+const EDITED =
+  'The last message replaces an earlier message of this conversation, which the person has edited. What was done since then has been done: do not repeat it unless the edited message asks for something else.';
+
+/**
+ * Has the last message answered once more. What was done for the first answer has happened, so the conversation keeps it: the model is
+ * asked for another answer under an instruction that is not stored.
+ */
+async function regenerate(
+  call: UiCall,
+  { id, content }: Extract<UiRequest, { kind: 'regenerate' }>,
+  isNew: boolean,
+): Promise<AcceptedUiRequest> {
+  const { services, tx, registry, caller, body } = call;
+  // The message never arrived, or its context is gone.
+  if (isNew || !(await isKnownMessage(call, keyOf(body, id, content))))
+    return await submit(call, { kind: 'message', id, content, isEdit: false }, isNew);
+  const latest = await runsOfLatestTurn(tx.db, body.id);
+  const [first = '', last = first] = [latest[0], latest.at(-1)];
+  // It is being answered.
+  if ((await findAnswer(tx.db, last)) === undefined) return { kind: 'turn', contextId: body.id, runId: first };
+  const { runId, contextId } = await startTurn(services, tx, registry, {
+    caller,
+    context: { contextId: body.id },
+    input: { prompt: AGAIN },
+    settings: settingsOf(body),
+    // Two at the same moment are one.
+    identity: { key: `use-chat:${body.id}:regenerate:${first}`, bodyHash: 'regenerate' },
+  });
+  return { kind: 'turn', contextId, runId };
+}
+
+const AGAIN =
+  'The person asks for another answer to their last message. Answer it anew. What your tools have done since then has been done: do not do it a second time.';
+
+async function isKnownMessage({ tx, caller }: UiCall, key: string): Promise<boolean> {
+  const known = await tx.db
+    .selectFrom('turn_requests')
+    .select('run_id')
+    .where('caller', '=', callerId(caller))
+    .where('idempotency_key', '=', key)
+    .executeTakeFirst();
+  return known !== undefined;
+}
+
+/**
+ * Gives the answers that calls of this chat wait for. The first answer to a call counts, wherever it comes from: whoever comes second is
+ * shown what happened. A claim about a call that waits for nothing changes nothing.
+ */
+async function takeAnswers(
+  call: UiCall,
+  { messageId, claims }: Extract<UiRequest, { kind: 'answers' }>,
+): Promise<AcceptedUiRequest> {
+  const { services, tx, registry, caller, body } = call;
+  const contextId = body.id;
+  await openChat(tx, { ...call, chatId: contextId });
+  const calls = await lockAsked(tx, contextId, [...claims.keys()]);
+  if (calls.length === 0) throw nothingWaits();
+  const waiting = calls.filter((one) => one.status === 'pending' && !isOver(one, tx.now()));
+  const answers = waiting.flatMap((one) => {
+    const answer = answerTo(one, claims.get(one.callId));
+    return answer === undefined ? [] : [[one.callId, answer] as const];
+  });
+  const isContinued = calls.some((one) => ['resolved', 'expired'].includes(one.status) || isOver(one, tx.now()));
+  if (answers.length === 0 && !isContinued) throw nothingWaits();
+  if (answers.length > 0)
+    await startTurn(services, tx, registry, {
+      caller,
+      context: { contextId },
+      input: { answers: Object.fromEntries(answers) },
+      settings: settingsOf(body),
+    });
+  return { kind: 'continuation', contextId, messageId, calls };
+}
+
+/** Locked in one order, so that two pages that answer at the same moment do so one after the other. */
+async function lockAsked(tx: Tx, contextId: string, callIds: readonly string[]): Promise<readonly PendingCall[]> {
+  const asked = [...(await askedCalls(tx.db, contextId, callIds)).keys()].sort();
+  for (const callId of asked) await lockPending(tx, callId);
+  return [...(await askedCalls(tx.db, contextId, asked)).values()];
+}
+
+/** A decision for a call that waits for one, a result for one that waits for that. A result is never a decision. */
+function answerTo({ kind, job }: PendingCall, claim: UiClaim | undefined): Answer | undefined {
+  if (claim === undefined || claim.kind === 'none' || job !== undefined) return undefined;
+  if (kind === 'approval') {
+    if (claim.kind !== 'approval') return undefined;
+    return claim.isApproved ? { approve: true } : { deny: claim.reason ?? 'No reason was given.' };
+  }
+  if (claim.kind === 'result') return { result: claim.output };
+  return claim.kind === 'error' ? { error: claim.errorText } : undefined;
+}
+
+function nothingWaits(): ApiError {
+  return new ApiError(
+    409,
+    'no_waiting_call',
+    'The last message answers no call of this chat that waits. Send a message, or load the chat again.',
+  );
+}
+
+function settingsOf(body: UiRequestBody): Pick<TurnSettings, 'clientTools'> {
+  const clientTools = clientToolsOf(body);
+  return clientTools.length === 0 ? {} : { clientTools };
+}
+
+function keyOf({ id }: UiRequestBody, messageId: string, content: unknown): string {
+  return `use-chat:${id}:${hash([messageId, content])}`;
+}
+
+function hash(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('hex');
+}

@@ -1,0 +1,163 @@
+import type { Outcome } from '@lastcall/core';
+import { askedCalls } from '../../../domain/contexts/asked-calls.ts';
+import { findAnswer, type RunAnswer } from '../../../domain/contexts/run-answer.ts';
+import type { PendingCall } from '../../../domain/pending/pending-call.ts';
+import type { StreamEvent } from '../../../ports/bus/bus.ts';
+import type { Services } from '../../../ports/services.ts';
+import { fromJson } from '../../../ports/store/json.ts';
+import { awaitRun } from '../../../runtime/chat/await-run.ts';
+import type { EventFormat } from '../../sse/event-format.ts';
+import { RunChunks } from './run-chunks.ts';
+import { DONE, encodeChunks, type UiChunk, type UiFinishReason } from './ui-chunk.ts';
+
+/** What one stream shows: a message of the assistant, or how it goes on. */
+export interface ShownTurn {
+  readonly contextId: string;
+  /** The runs of the turn that it shows, in order. */
+  readonly runIds: readonly string[];
+  readonly messageId: string;
+  /** Calls that the client has already, and that waited when it got them. */
+  readonly known?: readonly PendingCall[];
+}
+
+/** Writes the events of a turn's runs as a UI message stream. */
+export class UiStream implements EventFormat {
+  readonly interrupted = 'cut' as const;
+  readonly #services: Services;
+  readonly #turn: ShownTurn;
+  readonly #chunks: RunChunks;
+
+  constructor(services: Services, turn: ShownTurn) {
+    this.#services = services;
+    this.#turn = turn;
+    this.#chunks = new RunChunks(turn.known);
+  }
+
+  start(): Uint8Array {
+    const { messageId, contextId } = this.#turn;
+    return encodeChunks([
+      { type: 'start', messageId },
+      { type: 'data-run', data: { runId: this.#lastRunId, contextId }, transient: true },
+    ]);
+  }
+
+  async event(event: StreamEvent): Promise<Uint8Array> {
+    return encodeChunks(await this.#toChunks(event));
+  }
+
+  /** `finish` says it. */
+  reset(): undefined {}
+
+  /** What follows the last event. */
+  finish(event: StreamEvent | undefined): Promise<Uint8Array> | undefined {
+    if (event === undefined) return Promise.resolve(encodeEnd([{ type: 'error', errorText: SWEPT }], 'error'));
+    const isLast = event.type === 'run.end' && (event.payload as { runId: string }).runId === this.#lastRunId;
+    return isLast ? this.#finish() : undefined;
+  }
+
+  get #lastRunId(): string {
+    return this.#turn.runIds.at(-1) ?? '';
+  }
+
+  async #toChunks(event: StreamEvent): Promise<readonly UiChunk[]> {
+    if (event.type === 'run.start') return await this.#answers();
+    if (event.type !== 'tool-call.pending') return this.#chunks.of(event);
+    const { callId } = event.payload as { callId: string };
+    return this.#chunks.of(event, (await this.#asked([callId])).get(callId));
+  }
+
+  /** A run that continues a turn has the answers to its calls: results of people and pages are in no event. */
+  async #answers(): Promise<readonly UiChunk[]> {
+    return this.#chunks.answers((await this.#asked(this.#chunks.askedCalls)).values());
+  }
+
+  async #asked(callIds: readonly string[]): Promise<ReadonlyMap<string, PendingCall>> {
+    return await askedCalls(this.#services.store.db, this.#turn.contextId, callIds);
+  }
+
+  async #finish(): Promise<Uint8Array> {
+    const answer = await awaitRun(this.#services, this.#lastRunId);
+    const ended = [...(await this.#answers()), ...(await this.#endOpenCalls()), ...this.#chunks.close()];
+    const { runId, status, stop, usage } = answer;
+    const told: UiChunk = { type: 'data-run', data: { runId, status, stop, usage }, transient: true };
+    return encodeEnd([...ended, ...this.#lastChunks(answer), told], finishReasonOf(answer));
+  }
+
+  /** A run that fails, or is cancelled, ends its calls without an event for each. */
+  async #endOpenCalls(): Promise<readonly UiChunk[]> {
+    const { openCalls } = this.#chunks;
+    if (openCalls.length === 0) return [];
+    const calls = await this.#services.store.db
+      .selectFrom('calls')
+      .select(['id', 'outcome'])
+      .where('id', 'in', openCalls)
+      .where('outcome', 'is not', null)
+      .execute();
+    return calls.flatMap(({ id, outcome }) =>
+      outcome === null ? [] : this.#chunks.end(id, fromJson<Outcome>(outcome)),
+    );
+  }
+
+  #lastChunks({ status, stop, response }: RunAnswer): readonly UiChunk[] {
+    if (status === 'cancelled') return [{ type: 'abort', reason: 'The run was cancelled.' }];
+    if (status === 'failed') return [{ type: 'error', errorText: failureText(stop) }];
+    return stop.reason === 'end_turn' && stop.by !== 'text' ? this.#chunks.textStep(response) : [];
+  }
+}
+
+/** A turn whose events are no longer kept, from what is stored of it. */
+export async function storedTurn(services: Services, { runIds, messageId }: ShownTurn): Promise<Uint8Array> {
+  const chunks: UiChunk[] = [{ type: 'start', messageId }];
+  const translator = new RunChunks();
+  let last: RunAnswer | undefined;
+  for (const runId of runIds) {
+    last = await findAnswer(services.store.db, runId);
+    for (const message of last?.messages ?? []) {
+      if ('sender' in message) {
+        if (message.sender === 'ai') chunks.push(...translator.textStep(message.message));
+      } else if (message.type === 'tool_call') {
+        const { tool_call_id: toolCallId, tool_name: toolName, tool_input: input } = message;
+        chunks.push({ type: 'tool-input-available', toolCallId, toolName, input, providerExecuted: true });
+      } else {
+        const { tool_call_id: toolCallId, tool_output: output } = message;
+        chunks.push({ type: 'tool-output-available', toolCallId, output, providerExecuted: true });
+      }
+    }
+  }
+  if (last?.stop.reason === 'end_turn' && last.stop.by !== 'text') chunks.push(...translator.textStep(last.response));
+  return encodeEnd(chunks, last === undefined ? 'other' : finishReasonOf(last));
+}
+
+const SWEPT = 'The events of this answer are no longer kept. Load the conversation again.';
+
+function encodeEnd(chunks: readonly UiChunk[], finishReason: UiFinishReason): Uint8Array<ArrayBuffer> {
+  const text = encodeChunks([...chunks, { type: 'finish', finishReason }]);
+  return Buffer.concat([text, DONE]);
+}
+
+function failureText(stop: RunAnswer['stop']): string {
+  if (stop.reason === 'max_invocations') return 'Max invocations exceeded';
+  if (stop.reason === 'max_nudges') return 'Max consecutive nudges exceeded';
+  const { error } = stop as { readonly error?: unknown };
+  return `The agent could not answer: ${typeof error === 'string' ? error : 'it failed.'}`;
+}
+
+function finishReasonOf({ status, stop }: RunAnswer): UiFinishReason {
+  if (status === 'failed') return 'error';
+  if (status === 'cancelled') return 'interrupted';
+  switch (stop.reason) {
+    case 'end_turn':
+      return 'stop';
+    case 'suspended':
+      return 'tool-calls';
+    case 'content_filter':
+      return 'content-filter';
+    case 'length':
+    case 'max_steps':
+    case 'budget':
+    case 'deadline':
+      return 'length';
+    default:
+      return 'other';
+  }
+}

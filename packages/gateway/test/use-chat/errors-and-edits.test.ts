@@ -1,0 +1,124 @@
+import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { call } from '../chat/chat-api.ts';
+import { describeWorlds } from '../support/describe-worlds.ts';
+import { systemOf, textsOf } from '../support/requests.ts';
+import { openChatWorld } from './chat-world.ts';
+
+describeWorlds('useChat: errors, edits and other answers', (open) => {
+  test('[S11] a model that fails is an error of the page, and the next message works', async () => {
+    const model = scriptedModel([new Error('The provider is closed.'), 'Open again.']);
+    const page = (await openChatWorld(await open({ models: { default: model } }))).page();
+    await page.say('Hi');
+    expect(page.chat.status).toBe('error');
+    expect(page.chat.error?.message).toContain('The agent could not answer: ');
+    expect(page.chunks.at(-1)).toMatchObject({ type: 'error' });
+    page.chat.clearError();
+    await page.say('Again?');
+    expect(page.shown).toEqual(['Open again.']);
+  });
+
+  test('[S11] a refused request is an error of the page whose message is a sentence', async () => {
+    const chats = await openChatWorld(await open({ models: { default: scriptedModel([]) } }));
+    const page = chats.page({ secret: 'wrong' });
+    await page.say('Hi');
+    expect([page.chat.status, page.chat.error?.message]).toEqual(['error', 'The key or token is not valid.']);
+    await chats.api.done('POST', `/api/agents/${chats.agentId}/pause`);
+    const paused = chats.page();
+    await paused.say('Hi');
+    expect(paused.chat.error?.message).toContain('is paused: resume it first.');
+  });
+
+  test('[S11] a cancelled run ends the message, its open call with it, and sends nothing by itself', async () => {
+    const started = Promise.withResolvers<void>();
+    const slow = tool({
+      description: 'Waits.',
+      inputSchema: z.object({}),
+      execute: async (_input, { abortSignal }) => {
+        started.resolve();
+        await new Promise((resolve) => abortSignal.addEventListener('abort', resolve));
+      },
+    });
+    const model = scriptedModel([[call('slow')]]);
+    const chats = await openChatWorld(await open({ models: { default: model }, tools: { slow } }), { tools: ['slow'] });
+    let runId = '';
+    const page = chats.page({ onData: ({ data }) => void (runId = (data as { runId: string }).runId) });
+    const asked = page.say('Wait.');
+    await started.promise;
+    await expect.poll(() => runId).not.toBe('');
+    await chats.api.done('POST', `/api/runs/${runId}/cancel`);
+    await asked;
+    expect(page.shown).toEqual([['slow', 'output-error', expect.any(String)]]);
+    expect(page.chunks.at(-1)).toEqual({ type: 'finish', finishReason: 'interrupted' });
+    expect(page.requests).toHaveLength(1);
+  });
+
+  test('[S11] an edited message is a new turn: what was done before stays in the conversation, and the model is told', async () => {
+    const model = scriptedModel(['Booked Ulm.', 'Booked Bonn.']);
+    const page = (await openChatWorld(await open({ models: { default: model } }))).page();
+    await page.say('Book Ulm.');
+    const messageId = page.chat.messages[0]?.id ?? '';
+    await page.chat.sendMessage({ text: 'Book Bonn.', messageId });
+    expect(page.chat.messages).toHaveLength(2);
+    expect(page.shown).toEqual(['Booked Bonn.']);
+    const second = model.requests[1];
+    expect(textsOf(second?.prompt ?? [])).toEqual(['Book Ulm.', 'Book Bonn.']);
+    expect(JSON.stringify(second?.prompt)).toContain('Booked Ulm.');
+    expect(second === undefined ? '' : systemOf(second)).toContain('replaces an earlier message');
+  });
+
+  test('[S11] another answer to the last message knows what the first has done, and replaces it in the page', async () => {
+    let added = 0;
+    const add = tool({ description: 'Counts.', inputSchema: z.object({}), execute: () => ++added });
+    const model = scriptedModel([[call('add')], 'One.', 'One, I said.']);
+    const chats = await openChatWorld(await open({ models: { default: model }, tools: { add } }), { tools: ['add'] });
+    const page = chats.page();
+    await page.say('Count.');
+    const [, first] = page.chat.messages;
+    await page.chat.regenerate();
+    expect(page.shown).toEqual(['One, I said.']);
+    expect(page.chat.messages).toHaveLength(2);
+    expect(page.chat.messages[1]?.id).not.toBe(first?.id);
+    const told = JSON.stringify(model.requests[2]?.prompt);
+    expect(told).toContain('One.');
+    expect(told).toContain('another answer to their last message');
+    expect(added).toBe(1);
+    const { messages } = await chats.api.done<{ messages: object[] }>('GET', `/contexts/${page.chat.id}`);
+    expect(messages.filter((one) => 'sender' in one)).toEqual([
+      { sender: 'human', message: 'Count.' },
+      { sender: 'ai', message: 'One.' },
+      { sender: 'ai', message: 'One, I said.' },
+    ]);
+  });
+
+  test('[S11] a message that never arrived is answered when the page asks for another answer', async () => {
+    const model = scriptedModel(['Here.']);
+    const chats = await openChatWorld(await open({ models: { default: model } }));
+    let isDown = true;
+    const page = chats.page({
+      fetch: async (input, init) => {
+        if (isDown) throw new TypeError('fetch failed');
+        return await chats.api.app.fetch(new Request(input, init));
+      },
+    });
+    await page.say('Hello?');
+    expect(page.chat.status).toBe('error');
+    isDown = false;
+    await page.chat.regenerate();
+    expect(page.shown).toEqual(['Here.']);
+    expect(textsOf(model.requests[0]?.prompt ?? [])).toEqual(['Hello?']);
+  });
+
+  test('a file of the page reaches the model', async () => {
+    const model = scriptedModel(['A dot.']);
+    const page = (await openChatWorld(await open({ models: { default: model } }))).page();
+    await page.chat.sendMessage({
+      text: 'What is it?',
+      files: [{ type: 'file', mediaType: 'image/png', filename: 'dot.png', url: 'data:image/png;base64,iVBORw0KGgo=' }],
+    });
+    expect(page.shown).toEqual(['A dot.']);
+    expect(JSON.stringify(model.requests[0]?.prompt)).toContain('iVBORw0KGgo=');
+  });
+});
