@@ -52,7 +52,7 @@ export interface McpEndpointOptions {
   readonly finishLogin?: ((query: URLSearchParams) => Promise<void>) | undefined;
 }
 
-export const MCP_CALLBACK = '/api/mcp/oauth/callback';
+export const MCP_CALLBACK = '/oauth/callback';
 
 export function mcpEndpoints({ status = () => [], finishLogin }: McpEndpointOptions = {}): readonly Endpoint[] {
   return [
