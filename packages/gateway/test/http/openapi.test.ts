@@ -106,7 +106,10 @@ describe('/openapi.json', () => {
       expect([name, inPath]).toEqual([name, name.match(/\{\w+\}/g) ?? []]);
       for (const [status, { content }] of Object.entries(responses))
         if (Number(status) >= 400 && content['text/plain'] === undefined)
-          expect(content['application/json']?.schema).toEqual({ $ref: '#/components/schemas/Error' });
+          expect([name, content['application/json']?.schema]).toEqual([
+            name,
+            { $ref: `#/components/schemas/${name.includes(' /v1/') ? 'OpenAiError' : 'Error'}` },
+          ]);
     }
   });
 
@@ -139,7 +142,7 @@ describe('/openapi.json', () => {
       // The one DELETE with a body takes the same in its query.
       const query = method === 'DELETE' ? '?entityId=x' : '';
       const { status } = await api.call(method, path.replaceAll(/\{\w+\}/g, 'x') + query);
-      expect([name, status === 422]).toEqual([name, requestBody.required]);
+      expect([name, status === (path.startsWith('/v1/') ? 400 : 422)]).toEqual([name, requestBody.required]);
     }
   });
 

@@ -13,7 +13,7 @@ import type { Services } from '../../ports/services.ts';
 import type { Registry } from '../../runtime/cycle/registry.ts';
 import { toolCatalog } from '../../runtime/tools/tool-catalog.ts';
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts';
-import { inOpenAiShape } from '../compat/openai/openai-error.ts';
+import { inOpenAiShape, isOpenAiPath } from '../compat/openai/openai-error.ts';
 import { createOpenStreams } from '../sse/open-streams.ts';
 import type { Endpoint } from './endpoint.ts';
 import { ERROR_CODE_HEADER, errorAnswer } from './error-answer.ts';
@@ -110,7 +110,7 @@ export function createApp(services: Services, options: AppOptions): App {
   mount(app, own, { services, tokenSecret, knownKeys: new KnownKeys() });
   const refuse = (error: unknown, c: Context<AppEnv>): Response | Promise<Response> => {
     const answer = errorAnswer(error, { requestId: c.get('requestId'), logger: services.logger });
-    return c.req.path.startsWith('/v1/') ? inOpenAiShape(answer) : answer;
+    return isOpenAiPath(c.req.path) ? inOpenAiShape(answer) : answer;
   };
   app.notFound((c) => refuse(unknownPath(c.req.path), c));
   app.onError(refuse);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isOpenAiPath, openAiErrorSchema } from '../compat/openai/openai-error.ts';
 import type { Access, Endpoint } from './endpoint.ts';
 import { errorBodySchema } from './error-answer.ts';
 
@@ -142,10 +143,12 @@ function refusalsOf({ method, path, access, handle, refusals }: Endpoint): reado
     405,
     500,
   ];
-  return [...new Set(all)].sort((a, b) => a - b);
+  // Under /v1, what is 422 elsewhere is 400.
+  const told = isOpenAiPath(path) ? all.map((code) => (code === 422 ? 400 : code)) : all;
+  return [...new Set(told)].sort((a, b) => a - b);
 }
 
-function refusal({ hasTextErrors }: Endpoint, code: number, toSchema: ToSchema): Schema {
+function refusal({ path, hasTextErrors }: Endpoint, code: number, toSchema: ToSchema): Schema {
   const retryable = code === 429 || code === 503;
   return {
     description: REASONS[code] ?? 'Refused.',
@@ -160,7 +163,11 @@ function refusal({ hasTextErrors }: Endpoint, code: number, toSchema: ToSchema):
     content:
       hasTextErrors && code !== 405
         ? { 'text/plain': { schema: { type: 'string' } } }
-        : { 'application/json': { schema: toSchema(errorBodySchema, 'output') } },
+        : {
+            'application/json': {
+              schema: toSchema(isOpenAiPath(path) ? openAiErrorSchema : errorBodySchema, 'output'),
+            },
+          },
   };
 }
 

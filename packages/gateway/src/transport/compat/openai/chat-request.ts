@@ -4,6 +4,7 @@ import type { ClientTool, ModelSettings } from '../../../domain/contexts/turn-se
 import { invalid } from '../../../domain/entities/invalid.ts';
 import type { Asked } from './asked.ts';
 import {
+  anyFormatSchema,
   type CommonFields,
   commonFields,
   contentSchema,
@@ -79,7 +80,7 @@ export const chatRequestSchema: z.ZodType<ChatRequest> = z
     seed: z.int().nullish(),
     presence_penalty: z.number().nullish(),
     frequency_penalty: z.number().nullish(),
-    response_format: z.unknown().optional(),
+    response_format: anyFormatSchema,
   })
   .meta({ id: 'ChatCompletionRequest', description: "OpenAI's, with an agent as its model." });
 

@@ -27,7 +27,7 @@ export const commonFields: Schemas<CommonFields> = {
   user: z.string().max(500).nullish(),
   safety_identifier: z.string().max(500).nullish(),
   parallel_tool_calls: z.boolean().nullish(),
-  tool_choice: z.unknown().optional(),
+  tool_choice: z.union([z.string(), z.looseObject({ type: z.string() })]).nullish(),
 };
 
 /** What a conversation may have. Far more than a model reads, and little enough to go through. */
@@ -84,6 +84,9 @@ const formatSchema = z.discriminatedUnion('type', [
     schema: z.record(z.string(), z.unknown()).optional(),
   }),
 ]);
+
+/** As the document shows it: what of it is understood, `readFormat` says. */
+export const anyFormatSchema: z.ZodType = z.looseObject({ type: z.string() }).nullish();
 
 /** The format of the answer goes to the model. The gateway does not check it. */
 export function readFormat(format: unknown, path: string): Pick<ModelSettings, 'responseFormat'> {

@@ -1,4 +1,10 @@
+import { z } from 'zod';
 import type { ErrorBody } from '../../http/error-answer.ts';
+
+/** Under these paths, errors have OpenAI's shape. */
+export function isOpenAiPath(path: string): boolean {
+  return path.startsWith('/v1/');
+}
 
 export interface OpenAiError {
   readonly error: {
@@ -8,6 +14,17 @@ export interface OpenAiError {
     readonly code: string;
   };
 }
+
+export const openAiErrorSchema: z.ZodType<OpenAiError> = z
+  .object({
+    error: z.object({
+      message: z.string().meta({ description: 'What was expected, what was sent, and what to do.' }),
+      type: z.string(),
+      param: z.string().nullable(),
+      code: z.string().meta({ description: 'Stable, for programs to test. docs/errors.md lists all codes.' }),
+    }),
+  })
+  .meta({ id: 'OpenAiError' });
 
 /** An answer of the gateway with an error, as clients of OpenAI read one. */
 export async function inOpenAiShape(response: Response): Promise<Response> {

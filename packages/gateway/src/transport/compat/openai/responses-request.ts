@@ -4,6 +4,7 @@ import type { ClientTool } from '../../../domain/contexts/turn-settings.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
 import type { Asked } from './asked.ts';
 import {
+  anyFormatSchema,
   type CommonFields,
   commonFields,
   contentSchema,
@@ -67,7 +68,7 @@ export const responsesRequestSchema: z.ZodType<ResponsesRequest> = z
     conversation: z.union([z.string().max(500), z.looseObject({ id: z.string().max(500) })]).nullish(),
     tools: z.array(toolSchema).max(200).nullish(),
     max_output_tokens: z.int().positive().nullish(),
-    text: z.looseObject({ format: z.unknown().optional() }).nullish(),
+    text: z.looseObject({ format: anyFormatSchema }).nullish(),
   })
   .meta({ id: 'ResponsesRequest', description: "OpenAI's, with an agent as its model." });
 
