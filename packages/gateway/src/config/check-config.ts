@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { type ConfigProblem, check, formatPath } from './config-problem.ts';
 import { parseEgressRule } from './egress-rule.ts';
+import { DEFAULT_MCP_EXPOSURE, mcpExposureSchema } from './mcp-exposure.ts';
 import { checkTools, type RegisteredTools } from './registered-tool.ts';
 import { settingSchemas } from './settings.ts';
 import { type SpaceSeed, spaceSeedSchema } from './space-seed.ts';
@@ -86,6 +87,7 @@ const configSchema: z.ZodType<Omit<Config, 'tools'>> = z.strictObject({
   egress: z.strictObject({ allow: z.array(egressRule).max(1_000).default([]) }).default({ allow: [] }),
   limits: gatewayLimitsSchema.default({}),
   corsOrigins: z.array(origin).default([]),
+  mcpServer: mcpExposureSchema.default(DEFAULT_MCP_EXPOSURE),
 });
 
 function agentProblems(agents: readonly AgentConfig[], tools: RegisteredTools): readonly ConfigProblem[] {

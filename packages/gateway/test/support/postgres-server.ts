@@ -29,7 +29,10 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
     persistent: true,
     // PostgreSQL refuses to run as the superuser, which CI machines often are.
     createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: Object.entries({ max_connections: '300', ...settings }).flatMap(([name, to]) => ['-c', `${name}=${to}`]),
+    postgresFlags: Object.entries({ max_connections: '300', ...settings }).flatMap(([name, to]) => [
+      '-c',
+      `${name}=${to}`,
+    ]),
     onLog: () => {},
     onError: () => {},
   });
