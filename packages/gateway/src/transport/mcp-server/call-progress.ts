@@ -5,19 +5,29 @@ import { toJson } from '../../ports/store/json.ts';
 import { RUN_ID } from './tool-result.ts';
 
 const LONGEST_MESSAGE = 500;
-/** More than this a second would only be thrown away by the client. */
-const SHORTEST_GAP_MS = 20;
+/** More than this a second only floods the client. */
+const MOST_PER_SECOND = 50;
+
+interface Told {
+  readonly progress: number;
+  readonly total?: number;
+  readonly message?: string;
+}
 
 /** Tells a client that asked for it how far its call has come. The numbers only rise, as the protocol wants it. */
 export class CallProgress {
   readonly #ctx: ServerContext;
   readonly #runId: string;
+  readonly #isOneTool: boolean;
   #last = -1;
-  #lastAt = 0;
+  #second = 0;
+  #count = 0;
 
-  constructor(ctx: ServerContext, runId: string) {
+  /** `isOneTool`: the run is the call of one tool, whose progress is that of the call. */
+  constructor(ctx: ServerContext, { runId, isOneTool }: { runId: string; isOneTool: boolean }) {
     this.#ctx = ctx;
     this.#runId = runId;
+    this.#isOneTool = isOneTool;
   }
 
   get isWanted(): boolean {
@@ -32,7 +42,7 @@ export class CallProgress {
   /** Of a run: the calls that it makes, and what its tools tell. */
   tell({ type, payload }: StreamEvent): void {
     const { toolName = '', value } = payload as { readonly toolName?: string; readonly value?: unknown };
-    if (type === 'tool-call.start') this.#next(`Calls ${toolName}.`);
+    if (type === 'tool-call.start' && !this.#isOneTool) this.#next(`Calls ${toolName}.`);
     if (type === 'tool-call.pending') this.#next(`${toolName} waits for an answer.`);
     if (type === 'tool-call.progress') this.#report(value);
   }
@@ -40,7 +50,8 @@ export class CallProgress {
   /** A tool that reports `{ progress, total?, message? }` speaks the protocol's own language. */
   #report(value: unknown): void {
     const { progress, total, message } = (value ?? {}) as Record<string, unknown>;
-    if (typeof progress !== 'number') this.#next(typeof value === 'string' ? value : toJson(value));
+    const text = typeof message === 'string' ? message : typeof value === 'string' ? value : toJson(value);
+    if (typeof progress !== 'number' || !this.#isOneTool) this.#next(text);
     else if (progress > this.#last)
       this.#send({
         progress,
@@ -50,17 +61,23 @@ export class CallProgress {
   }
 
   #next(message: string): void {
-    if (Date.now() - this.#lastAt >= SHORTEST_GAP_MS) this.#send({ progress: Math.floor(this.#last) + 1, message });
+    this.#send({ progress: Math.floor(this.#last) + 1, message });
   }
 
-  #send({ message, ...numbers }: { progress: number; total?: number; message?: string }): void {
+  #send({ message, ...numbers }: Told): void {
     const progressToken = this.#ctx.mcpReq._meta?.progressToken;
-    if (progressToken === undefined) return;
+    if (progressToken === undefined || this.#isTooMuch()) return;
     this.#last = numbers.progress;
-    this.#lastAt = Date.now();
     const told = message === undefined ? {} : { message: clip(message, LONGEST_MESSAGE) };
     const params = { progressToken, ...numbers, ...told, _meta: { [RUN_ID]: this.#runId } };
     // A client that is gone is not told any more.
     void this.#ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+  }
+
+  #isTooMuch(): boolean {
+    const second = Math.floor(Date.now() / 1_000);
+    this.#count = second === this.#second ? this.#count + 1 : 1;
+    this.#second = second;
+    return this.#count > MOST_PER_SECOND;
   }
 }

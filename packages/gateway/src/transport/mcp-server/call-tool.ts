@@ -96,7 +96,7 @@ async function follow(called: Called, turn: FollowedTurn): Promise<CallAnswer> {
 /** Undefined: the call asks only for what there is, and that is not enough yet. */
 async function untilAnswered(called: Called, { runId, current }: FollowedTurn): Promise<TurnState | undefined> {
   const { services, ctx, era, stopping, offered } = called;
-  const progress = new CallProgress(ctx, runId);
+  const progress = new CallProgress(ctx, { runId, isOneTool: offered.kind === 'tool' });
   progress.started();
   const isLook = offered.kind === 'run';
   // Whoever sends a key comes back with it: its connection may break.
