@@ -95,7 +95,7 @@ describeMcpServer('the MCP server offers agents', ({ start, connect }) => {
     const client = await connect(gateway, { era });
     const cancel = new AbortController();
     const started = Promise.withResolvers<string>();
-    const onprogress = ({ message = '' }: { message?: string }): void => {
+    const onprogress = ({ message = '' }: { message?: string | undefined }): void => {
       if (message.startsWith('Run ')) started.resolve(message.split(' ')[1] ?? '');
       if (message === 'hanging') cancel.abort();
     };

@@ -9,8 +9,8 @@ export type Era = '2025' | '2026';
 export interface Connecting {
   readonly era: Era;
   readonly key?: string;
-  readonly capabilities?: ClientOptions['capabilities'];
-  readonly inputRequired?: ClientOptions['inputRequired'];
+  readonly capabilities?: NonNullable<ClientOptions['capabilities']>;
+  readonly inputRequired?: NonNullable<ClientOptions['inputRequired']>;
 }
 
 /** The official client, at a gateway's MCP server. */
@@ -61,6 +61,32 @@ export function describeMcpServer(title: string, tests: (gateways: McpGateways, 
       kind,
     );
   });
+}
+
+/** A call that comes again, with the answers to what it was asked. */
+export type Resumed = Parameters<Client['callTool']>[0] & {
+  readonly requestState: string;
+  readonly inputResponses: Readonly<Record<string, unknown>>;
+};
+
+/** What a call is asked, where the client leaves that to the test. */
+export interface Asked {
+  readonly resultType: string;
+  readonly requestState: string;
+  readonly inputRequests: Readonly<Record<string, unknown>>;
+}
+
+export async function ask(client: Client, call: Parameters<Client['callTool']>[0]): Promise<Asked> {
+  return (await client.callTool(call, { allowInputRequired: true })) as unknown as Asked;
+}
+
+export async function resume(client: Client, call: Resumed): Promise<unknown> {
+  return await client.callTool(call, { allowInputRequired: true });
+}
+
+/** Accepts whatever was asked. */
+export function accept({ inputRequests }: Asked): Resumed['inputResponses'] {
+  return Object.fromEntries(Object.keys(inputRequests).map((key) => [key, { action: 'accept', content: {} }]));
 }
 
 /** The texts of a result. */
