@@ -1,9 +1,9 @@
-import { tool } from '@lastcall/core';
+import { pending, tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { waitFor } from '../../src/testing/wait-for.ts';
-import { describeMcpServer, type Era, textOf } from './mcp-client.ts';
+import { type Asked, accept, ask, describeMcpServer, type Era, resume, textOf } from './mcp-client.ts';
 
 const ERAS: readonly Era[] = ['2025', '2026'];
 
@@ -134,16 +134,41 @@ describeMcpServer('calls that wait ask their caller', ({ start, connect }) => {
     },
   );
 
+  test('[X19] an approval that is sent twice is not taken for the result that is asked for next', async () => {
+    const twice = tool({
+      description: 'Asks for approval, then for its result.',
+      inputSchema: z.object({}),
+      approval: true,
+      execute: () => pending(),
+    });
+    const gateway = await start({ tools: { twice } });
+    const inputRequired = { autoFulfill: false };
+    const client = await connect(gateway, { era: '2026', capabilities: asking, inputRequired });
+    const call = { name: 'twice', arguments: {} };
+    const approval = await ask(client, call);
+    const approve = { ...call, requestState: approval.requestState, inputResponses: accept(approval) };
+    const [first, second] = [await resume(client, approve), await resume(client, approve)] as [Asked, Asked];
+    for (const one of [first, second]) {
+      expect(one.resultType).toBe('input_required');
+      expect(JSON.stringify(one.inputRequests)).toContain('waits for its result');
+    }
+    expect(first.requestState).not.toBe(approval.requestState);
+    const inputResponses = Object.fromEntries(
+      Object.keys(first.inputRequests).map((key) => [key, { action: 'accept', content: { result: 'blue' } }]),
+    );
+    expect(textOf(await resume(client, { ...call, requestState: first.requestState, inputResponses }))).toBe('blue');
+  });
+
   test('[X19] what the tool lets only others answer is not asked of the caller: the call waits for them', async () => {
     const paid: string[] = [];
     const gateway = await start({ tools: { guarded: { tool: tools(paid).pay, answerers: { roles: ['boss'] } } } });
     const client = await connect(gateway, { era: '2026', capabilities: asking });
     client.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: {} }));
     const calling = client.callTool({ name: 'guarded', arguments: { to: 'Ada' } });
-    const pending = async () => (await gateway.api('/api/pending')).items.at(-1);
-    await waitFor(async () => (await pending())?.toolName === 'guarded');
+    const lastPending = async () => (await gateway.api('/api/pending')).items.at(-1);
+    await waitFor(async () => (await lastPending())?.toolName === 'guarded');
     expect(paid).toEqual([]);
-    const { runId, callId } = await pending();
+    const { runId, callId } = await lastPending();
     await gateway.api(`/api/runs/${runId}/tool-results`, { callId, approve: true });
     expect(textOf(await calling)).toBe('Paid Ada.');
   });

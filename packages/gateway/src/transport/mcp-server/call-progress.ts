@@ -14,24 +14,33 @@ interface Told {
   readonly message?: string;
 }
 
+interface ProgressOptions {
+  readonly runId: string;
+  /** The run is the call of one tool, whose progress is that of the call. */
+  readonly isOneTool: boolean;
+  /** The client asked for log messages: what tools report is sent as such, too. */
+  readonly isLogged: boolean;
+}
+
 /** Tells a client that asked for it how far its call has come. The numbers only rise, as the protocol wants it. */
 export class CallProgress {
   readonly #ctx: ServerContext;
   readonly #runId: string;
   readonly #isOneTool: boolean;
+  readonly #isLogged: boolean;
   #last = -1;
   #second = 0;
   #count = 0;
 
-  /** `isOneTool`: the run is the call of one tool, whose progress is that of the call. */
-  constructor(ctx: ServerContext, { runId, isOneTool }: { runId: string; isOneTool: boolean }) {
+  constructor(ctx: ServerContext, { runId, isOneTool, isLogged }: ProgressOptions) {
     this.#ctx = ctx;
     this.#runId = runId;
     this.#isOneTool = isOneTool;
+    this.#isLogged = isLogged;
   }
 
   get isWanted(): boolean {
-    return this.#ctx.mcpReq._meta?.progressToken !== undefined;
+    return this.#isLogged || this.#ctx.mcpReq._meta?.progressToken !== undefined;
   }
 
   /** The id lets a client that is cut off find its result. */
@@ -44,7 +53,9 @@ export class CallProgress {
     const { toolName = '', value } = payload as { readonly toolName?: string; readonly value?: unknown };
     if (type === 'tool-call.start' && !this.#isOneTool) this.#next(`Calls ${toolName}.`);
     if (type === 'tool-call.pending') this.#next(`${toolName} waits for an answer.`);
-    if (type === 'tool-call.progress') this.#report(value);
+    if (type !== 'tool-call.progress') return;
+    this.#report(value);
+    if (this.#isLogged) this.#notify('notifications/message', { level: 'info', data: value });
   }
 
   /** A tool that reports `{ progress, total?, message? }` speaks the protocol's own language. */
@@ -66,12 +77,17 @@ export class CallProgress {
 
   #send({ message, ...numbers }: Told): void {
     const progressToken = this.#ctx.mcpReq._meta?.progressToken;
-    if (progressToken === undefined || this.#isTooMuch()) return;
+    if (progressToken === undefined) return;
     this.#last = numbers.progress;
     const told = message === undefined ? {} : { message: clip(message, LONGEST_MESSAGE) };
-    const params = { progressToken, ...numbers, ...told, _meta: { [RUN_ID]: this.#runId } };
+    this.#notify('notifications/progress', { progressToken, ...numbers, ...told });
+  }
+
+  #notify(method: string, params: Readonly<Record<string, unknown>>): void {
+    if (this.#isTooMuch()) return;
+    const notification = { method, params: { ...params, _meta: { [RUN_ID]: this.#runId } } };
     // A client that is gone is not told any more.
-    void this.#ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+    void this.#ctx.mcpReq.notify(notification).catch(() => {});
   }
 
   #isTooMuch(): boolean {

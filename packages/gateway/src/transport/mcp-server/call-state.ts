@@ -7,6 +7,7 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import type { PendingKind } from '../../domain/pending/pending-call.ts';
 import { canonicalJson } from '../../ports/store/json.ts';
 import { keyIdOf } from './mcp-caller.ts';
 
@@ -17,8 +18,8 @@ export interface CallState {
   /** The run that the call began with. */
   readonly runId: string;
   readonly contextId: string;
-  /** The calls that were asked about. */
-  readonly callIds: readonly string[];
+  /** The calls that were asked about, and what for: a call may wait for approval, and then for its result. */
+  readonly calls: Readonly<Record<string, PendingKind>>;
 }
 
 /** A question may be answered as long as a call may wait. */

@@ -41,6 +41,8 @@ interface CallRequest {
   readonly ctx: ServerContext;
   readonly era: 'legacy' | 'modern';
   readonly capabilities: ClientCapabilities | undefined;
+  /** The client asked for log messages. */
+  readonly isLogged: boolean;
 }
 
 type CallAnswer = CallToolResult | InputRequiredResult;
@@ -95,8 +97,8 @@ async function follow(called: Called, turn: FollowedTurn): Promise<CallAnswer> {
 
 /** Undefined: the call asks only for what there is, and that is not enough yet. */
 async function untilAnswered(called: Called, { runId, current }: FollowedTurn): Promise<TurnState | undefined> {
-  const { services, ctx, era, stopping, offered } = called;
-  const progress = new CallProgress(ctx, { runId, isOneTool: offered.kind === 'tool' });
+  const { services, ctx, era, stopping, offered, isLogged } = called;
+  const progress = new CallProgress(ctx, { runId, isOneTool: offered.kind === 'tool', isLogged });
   progress.started();
   const isLook = offered.kind === 'run';
   // Whoever sends a key comes back with it: its connection may break.
@@ -132,8 +134,8 @@ async function ask(
   calls: readonly PendingCall[],
   problem?: string,
 ): Promise<InputRequiredResult> {
-  const callIds = calls.map(({ callId }) => callId);
-  const state = { request: requestHash(params), runId, contextId, callIds };
+  const asked = Object.fromEntries(calls.map(({ callId, kind }) => [callId, kind]));
+  const state = { request: requestHash(params), runId, contextId, calls: asked };
   return inputRequired({
     inputRequests: Object.fromEntries(calls.map((call) => [call.callId, toQuestion(call, problem)])),
     requestState: await codec.mint(state, ctx),

@@ -26,6 +26,8 @@ export async function giveAnswers(
   state: CallState,
 ): Promise<Given> {
   const calls = await callsOf(services, state);
+  // The question was answered before, and the call waits for something else now: this is the same request again.
+  if (calls.some(({ callId, kind }) => state.calls[callId] !== kind)) return { kind: 'continued', runId: state.runId };
   const said = calls.map((call) => [call, saidOf(ctx, call.callId)] as const);
   if (said.some(([, one]) => one === undefined)) return { kind: 'ask-again', calls };
   const answers: Record<string, Answer> = {};
@@ -54,12 +56,12 @@ function saidOf(ctx: ServerContext, callId: string): Said | undefined {
   return response.kind === 'elicit' ? response : undefined;
 }
 
-async function callsOf({ store }: Services, { callIds, contextId }: CallState): Promise<readonly PendingCall[]> {
+async function callsOf({ store }: Services, { calls, contextId }: CallState): Promise<readonly PendingCall[]> {
   const rows = await store.db
     .selectFrom('pending_calls')
     .innerJoin('runs', 'runs.id', 'pending_calls.run_id')
     .selectAll('pending_calls')
-    .where('call_id', 'in', callIds)
+    .where('call_id', 'in', Object.keys(calls))
     .where('runs.thread_id', '=', contextId)
     .execute();
   return rows.map(toPendingCall);

@@ -87,8 +87,18 @@ function buildServer(calling: CallingOptions, era: 'legacy' | 'modern'): Server 
   const { services, offer, codec } = calling;
   const server = new Server(
     { name: 'lastcall', title: 'Lastcall gateway', version: '0.1.0' },
-    { capabilities: { tools: {} }, requestState: { verify: codec.verify } },
+    {
+      // Log messages are deprecated in 2026.
+      capabilities: { tools: {}, ...(era === 'legacy' ? { logging: {} } : {}) },
+      requestState: { verify: codec.verify },
+    },
   );
+  let isLogged = false;
+  if (era === 'legacy')
+    server.setRequestHandler('logging/setLevel', ({ params: { level } }) => {
+      isLogged = level === 'debug' || level === 'info';
+      return {};
+    });
   server.setRequestHandler('tools/list', async ({ params }) => {
     const tools = await offeredTools(services.store.db, offer);
     return pageOf(
@@ -100,7 +110,7 @@ function buildServer(calling: CallingOptions, era: 'legacy' | 'modern'): Server 
     'tools/call',
     async ({ params }, ctx) =>
       await answer(calling, ctx, () =>
-        callTool(calling, { params, ctx, era, capabilities: server.getClientCapabilities() }),
+        callTool(calling, { params, ctx, era, capabilities: server.getClientCapabilities(), isLogged }),
       ),
   );
   return server;

@@ -57,7 +57,7 @@ function toValue({ resultSchema }: PendingCall, content: unknown): unknown {
   }
 }
 
-/** The schema itself, where every field is a text, a number, a boolean or one of several words. */
+/** The schema itself, where every field is a text, a number, a boolean, or one or more of several words. */
 function flatForm(schema: JsonSchemaObject | undefined): JsonSchemaObject | undefined {
   const { type, properties } = (schema ?? {}) as { readonly type?: unknown; readonly properties?: unknown };
   if (schema === undefined || type !== 'object' || typeof properties !== 'object' || properties === null)
@@ -70,6 +70,11 @@ function flatForm(schema: JsonSchemaObject | undefined): JsonSchemaObject | unde
 const FLAT: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean']);
 
 function isFlat(field: unknown): boolean {
-  const { type } = (field ?? {}) as { readonly type?: unknown };
-  return FLAT.has(type);
+  const { type, items } = (field ?? {}) as { readonly type?: unknown; readonly items?: unknown };
+  return FLAT.has(type) || (type === 'array' && isChoice(items));
+}
+
+function isChoice(items: unknown): boolean {
+  const choices = (items ?? {}) as { readonly enum?: unknown; readonly anyOf?: unknown };
+  return Array.isArray(choices.enum) || Array.isArray(choices.anyOf);
 }
