@@ -42,7 +42,12 @@ type Content = { type: 'text'; text: string } | { type: 'file'; mediaType: strin
 /** A tool whose result has parts. */
 function showing(description: string, ...value: Content[]): object {
   return {
-    tool: { description, inputSchema: nothing, execute: async () => 'shown', toModelOutput: () => ({ type: 'content', value }) },
+    tool: {
+      description,
+      inputSchema: nothing,
+      execute: async () => 'shown',
+      toModelOutput: () => ({ type: 'content', value }),
+    },
   };
 }
 
@@ -88,7 +93,11 @@ const tools = {
     execute: () => 'This is a simple text response for testing.',
   }),
   test_image_content: showing('Shows an image.', image),
-  test_audio_content: showing('Plays a sound.', { type: 'file', mediaType: 'audio/wav', data: { type: 'data', data: WAV } }),
+  test_audio_content: showing('Plays a sound.', {
+    type: 'file',
+    mediaType: 'audio/wav',
+    data: { type: 'data', data: WAV },
+  }),
   test_embedded_resource: showing(
     'Shows a resource.',
     resource('embedded-resource', 'text/plain', 'This is an embedded resource content.'),
@@ -149,7 +158,13 @@ const tools = {
     inputSchema: jsonSchema({
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       type: 'object',
-      $defs: { address: { $anchor: 'addressDef', type: 'object', properties: { street: { type: 'string' }, city: { type: 'string' } } } },
+      $defs: {
+        address: {
+          $anchor: 'addressDef',
+          type: 'object',
+          properties: { street: { type: 'string' }, city: { type: 'string' } },
+        },
+      },
       properties: {
         name: { type: 'string' },
         address: { $ref: '#/$defs/address' },
@@ -159,7 +174,6 @@ const tools = {
       },
       allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
       if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
-      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
       then: { required: ['phone'] },
       else: { required: ['email'] },
       additionalProperties: false,
