@@ -1,6 +1,5 @@
-import { findAnswer } from '../../domain/contexts/run-answer.ts';
 import { runChannel } from '../../domain/streams/emit.ts';
-import { readStream, type StreamReader } from '../../domain/streams/read-stream.ts';
+import { readStream } from '../../domain/streams/read-stream.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { Services } from '../../ports/services.ts';
 
@@ -40,10 +39,10 @@ export async function* runEvents(
   const reader = await readStream(services, { channel: runChannel(runId), after });
   const close = (): void => reader.close();
   signal?.addEventListener('abort', close);
-  const timer = setInterval(() => void look(services, runId, reader).catch(() => {}), LOOK_MS);
+  // Notices can get lost.
+  const timer = setInterval(() => void reader.look().catch(() => {}), LOOK_MS);
   try {
     if (signal?.aborted === true) return;
-    if (after === 0) await look(services, runId, reader);
     for (let item = await reader.next(); item !== undefined; item = await reader.next()) {
       // Events were swept away: the run ended long ago, and its answer is kept.
       if (item.kind === 'reset') return;
@@ -58,18 +57,3 @@ export async function* runEvents(
 }
 
 const LOOK_MS = 5_000;
-
-/** Finds events whose notice was lost. A run that never began has no events to wait for. */
-async function look(services: Services, runId: string, reader: StreamReader): Promise<void> {
-  await reader.look();
-  if (reader.position === 0 && reader.held === 0 && (await isOverWithoutEvents(services, runId))) reader.close();
-}
-
-async function isOverWithoutEvents({ store }: Services, runId: string): Promise<boolean> {
-  const events = await store.db
-    .selectFrom('channels')
-    .select('id')
-    .where('id', '=', runChannel(runId))
-    .executeTakeFirst();
-  return events === undefined && (await findAnswer(store.db, runId)) !== undefined;
-}

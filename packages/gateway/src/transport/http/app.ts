@@ -22,6 +22,8 @@ import { openApiDocument } from './openapi.ts';
 import { agentStateEndpoints } from './routes/agent-state.ts';
 import { agentEndpoints } from './routes/agents.ts';
 import { artifactEndpoints } from './routes/artifacts.ts';
+import { chatEndpoints } from './routes/chat.ts';
+import { contextEndpoints } from './routes/contexts.ts';
 import { entityEndpoints } from './routes/entities.ts';
 import { jobEndpoints } from './routes/jobs.ts';
 import { keyEndpoints } from './routes/keys.ts';
@@ -106,6 +108,8 @@ export function createApp(services: Services, options: AppOptions): App {
       hosts: exposure.hosts,
       originHosts: corsOrigins.map((origin) => new URL(origin).hostname),
     }),
+    ...chatEndpoints({ services, streams, revocations, heartbeatMs, registry }),
+    ...contextEndpoints,
     ...systemEndpoints({ services, metrics, stopping: lifetime.signal, document: () => document }),
     ...(options.endpoints ?? []),
   ];
@@ -163,7 +167,7 @@ const MCP_HEADERS = ['mcp-session-id', 'mcp-protocol-version', 'mcp-method', 'mc
 
 const CORS = {
   allowMethods: ['GET', 'POST', 'PATCH', 'DELETE'],
-  allowHeaders: ['authorization', 'content-type', 'last-event-id', ...MCP_HEADERS],
+  allowHeaders: ['authorization', 'content-type', 'last-event-id', 'idempotency-key', ...MCP_HEADERS],
   exposeHeaders: ['x-request-id', 'retry-after', 'mcp-session-id'],
   maxAge: 600,
 };

@@ -22,10 +22,13 @@ interface Beginning {
   readonly offered: Offered;
   readonly params: CallToolRequest['params'];
   readonly ctx: ServerContext;
+  /** The client is told of the run's progress. */
+  readonly isWatched: boolean;
 }
 
 /** Starts the turn that a call is, or finds the one that it asks for. Once this has returned, the turn will happen. */
-export async function beginCall({ services, registry, offered, params, ctx }: Beginning): Promise<StartedTurn> {
+export async function beginCall(beginning: Beginning): Promise<StartedTurn> {
+  const { services, registry, offered, params, ctx, isWatched } = beginning;
   const caller = callerOf(ctx);
   const input = params.arguments ?? {};
   const identity = identityOf(ctx, params);
@@ -35,7 +38,8 @@ export async function beginCall({ services, registry, offered, params, ctx }: Be
       offered.kind === 'tool'
         ? { context: {}, input: { call: { tool: offered.definition.name, input } } }
         : await toMessage(tx, offered.agentId, caller, input);
-    return await startTurn(services, tx, registry, { caller, identity, ...asked });
+    const settings = isWatched ? {} : { isUnwatched: true as const };
+    return await startTurn(services, tx, registry, { caller, identity, settings, ...asked });
   });
 }
 

@@ -61,7 +61,8 @@ export async function callTool(options: CallingOptions, request: CallRequest): P
   if (offered === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
   const called: Called = { ...options, ...request, offered, getRunName: nameOfRun(tools) };
   if (state === undefined) {
-    const { runId, contextId } = await beginCall({ services, registry, offered, params, ctx });
+    const isWatched = request.isLogged || ctx.mcpReq._meta?.progressToken !== undefined;
+    const { runId, contextId } = await beginCall({ services, registry, offered, params, ctx, isWatched });
     return await follow(called, { runId, contextId, current: runId });
   }
   const { runId, contextId } = state;
