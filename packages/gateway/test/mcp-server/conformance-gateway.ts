@@ -127,7 +127,7 @@ const tools = {
     },
   }),
   test_tool_with_logging: logging,
-  test_logging_tool: logging,
+  test_logging_tool: tool({ description: 'Tells little.', inputSchema: nothing, execute: () => 'done' }),
   test_elicitation: asking('Asks for data.', { username: { type: 'string' }, email: { type: 'string' } }),
   test_elicitation_sep1034_defaults: asking('Asks with defaults.', {
     name: { type: 'string', default: 'John Doe' },

@@ -47,7 +47,7 @@ export function describeMcpServer(title: string, tests: (gateways: McpGateways, 
     tests(
       {
         async start(options = {}) {
-          const place = kind === 'postgres' ? { databaseUrl: database.location } : {};
+          const place = kind === 'postgres' ? { databaseUrl: database.location } : { home: database.location };
           const gateway = await startTestGateway({ tuning: { sweepMs: 100 }, ...place, ...options });
           gateways.push(gateway);
           return gateway;

@@ -11,7 +11,7 @@ import type { TurnCaller, TurnRequest } from '../../runtime/chat/turn-request.ts
 import type { Registry } from '../../runtime/cycle/registry.ts';
 import { requestHash } from './call-state.ts';
 import { callerOf } from './mcp-caller.ts';
-import type { Offered } from './offered-tools.ts';
+import type { Offered } from './offered.ts';
 
 /** In `_meta` of a request: the same key again gives the first call's result and runs nothing. */
 export const IDEMPOTENCY_KEY = 'lastcall/idempotencyKey';

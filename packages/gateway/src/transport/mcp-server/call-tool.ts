@@ -22,10 +22,10 @@ import { cancelWithCall } from './call-cancellation.ts';
 import { CallProgress } from './call-progress.ts';
 import { type CallState, requestHash, stateOf } from './call-state.ts';
 import { giveAnswers } from './give-answers.ts';
-import { type Offer, type Offered, offeredTools } from './offered-tools.ts';
+import { findOffered, nameOfGetRun, type Offer, type Offered } from './offered.ts';
 import { toQuestion } from './question.ts';
 import { agentResult, failed, toolResult } from './tool-result.ts';
-import { stillRunning, waitsFor } from './waiting-text.ts';
+import { type Later, stillRunning, waitsFor } from './waiting-text.ts';
 
 export interface CallingOptions {
   readonly services: Services;
@@ -56,10 +56,9 @@ export async function callTool(options: CallingOptions, request: CallRequest): P
   const { services, registry, offer } = options;
   const { params, ctx } = request;
   const state = stateOf(ctx, params);
-  const tools = await offeredTools(services.store.db, offer);
-  const offered = tools.get(params.name);
+  const offered = await findOffered(services.store.db, offer, params.name);
   if (offered === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
-  const called: Called = { ...options, ...request, offered, getRunName: nameOfRun(tools) };
+  const called: Called = { ...options, ...request, offered };
   if (state === undefined) {
     const isWatched = request.isLogged || ctx.mcpReq._meta?.progressToken !== undefined;
     const { runId, contextId } = await beginCall({ services, registry, offered, params, ctx, isWatched });
@@ -68,13 +67,12 @@ export async function callTool(options: CallingOptions, request: CallRequest): P
   const { runId, contextId } = state;
   const given = await giveAnswers(services, registry, ctx, state);
   if (given.kind === 'continued') return await follow(called, { runId, contextId, current: given.runId });
-  if (given.kind === 'dismissed') return failed(waitsFor(given.calls, { runId, getRunName: called.getRunName }));
+  if (given.kind === 'dismissed') return failed(waitsFor(given.calls, await laterOf(called, runId)));
   return await ask(called, { runId, contextId }, given.calls, given.problem);
 }
 
 interface Called extends CallingOptions, CallRequest {
   readonly offered: Offered;
-  readonly getRunName: string;
 }
 
 interface FollowedTurn {
@@ -88,12 +86,12 @@ interface FollowedTurn {
 async function follow(called: Called, turn: FollowedTurn): Promise<CallAnswer> {
   const { services, ctx } = called;
   const { answer, waiting } = (await untilAnswered(called, turn)) ?? { answer: undefined, waiting: [] };
-  if (answer === undefined) return failed(stillRunning(turn.runId, called.getRunName));
+  if (answer === undefined) return failed(stillRunning(await laterOf(called, turn.runId)));
   const ours = waiting.filter((call) => !isAnsweredElsewhere(call));
   if (ours.length === 0) return await toResult(services, answer);
   ctx.mcpReq.signal.throwIfAborted();
   if (canBeAsked(called.capabilities)) return await ask(called, turn, ours);
-  return failed(waitsFor(ours, { runId: turn.runId, getRunName: called.getRunName }));
+  return failed(waitsFor(ours, await laterOf(called, turn.runId)));
 }
 
 /** Undefined: the call asks only for what there is, and that is not enough yet. */
@@ -166,6 +164,6 @@ async function outcomeOf({ store }: Services, { contextId }: RunAnswer): Promise
   return call?.outcome == null ? undefined : fromJson<Outcome>(call.outcome);
 }
 
-function nameOfRun(tools: ReadonlyMap<string, Offered>): string {
-  return [...tools.values()].find(({ kind }) => kind === 'run')?.definition.name ?? 'get_run';
+async function laterOf({ services, offer }: Called, runId: string): Promise<Later> {
+  return { runId, getRunName: await nameOfGetRun(services.store.db, offer) };
 }

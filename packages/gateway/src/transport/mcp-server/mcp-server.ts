@@ -13,11 +13,12 @@ import {
 } from '@modelcontextprotocol/server';
 import { ApiError } from '../../domain/api-error.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
+import { isKeyValid } from '../caller.ts';
 import { callStateCodec } from './call-state.ts';
 import { type CallingOptions, callTool } from './call-tool.ts';
-import { toAuthInfo } from './mcp-caller.ts';
+import { keyIdOf, toAuthInfo } from './mcp-caller.ts';
 import { McpSessions } from './mcp-sessions.ts';
-import { offeredTools } from './offered-tools.ts';
+import { listOffered } from './offered.ts';
 import { failed } from './tool-result.ts';
 
 export interface McpServerOptions extends Omit<CallingOptions, 'codec'> {
@@ -100,9 +101,9 @@ function buildServer(calling: CallingOptions, era: 'legacy' | 'modern'): Server 
       return {};
     });
   server.setRequestHandler('tools/list', async ({ params }) => {
-    const tools = await offeredTools(services.store.db, offer);
+    const offered = await listOffered(services.store.db, offer);
     return pageOf(
-      [...tools.values()].map(({ definition }) => definition),
+      offered.map(({ definition }) => definition),
       params?.cursor,
     );
   });
@@ -130,11 +131,15 @@ function pageOf<T>(all: readonly T[], cursor: string | undefined): { tools: T[];
 /** A refusal is a result, for the client's model to read. What nobody expected is logged, and not told. */
 async function answer(
   { services, stopping }: CallingOptions,
-  { mcpReq: { signal } }: ServerContext,
+  ctx: ServerContext,
   work: () => Promise<CallToolResult | InputRequiredResult>,
 ): Promise<CallToolResult | InputRequiredResult> {
+  const { signal } = ctx.mcpReq;
   try {
-    return await work();
+    const result = await work();
+    // The call may have taken hours.
+    if (await isKeyValid(services.store.db, keyIdOf(ctx))) return result;
+    return failed('The key was revoked.');
   } catch (error) {
     if (error instanceof ApiError) return failed(error.message);
     if (error instanceof ProtocolError || signal.aborted || stopping.aborted) throw error;

@@ -2,7 +2,7 @@ import { clip } from '../../domain/consciousness/clip.ts';
 import type { PendingCall } from '../../domain/pending/pending-call.ts';
 import { toJson } from '../../ports/store/json.ts';
 
-interface Later {
+export interface Later {
   /** The run that the call began with. */
   readonly runId: string;
   /** The name of the tool that gets its result. */
@@ -28,6 +28,6 @@ function howToAnswer({ callId, runId, toolName, kind, input }: PendingCall): str
   return `${about}: answer with POST /api/runs/${runId}/tool-results {"callId": "${callId}", ${answer}.`;
 }
 
-export function stillRunning(runId: string, getRunName: string): string {
+export function stillRunning({ runId, getRunName }: Later): string {
   return `Run ${runId} is not over yet. Call ${getRunName} again later.`;
 }
