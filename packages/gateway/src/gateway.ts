@@ -4,6 +4,7 @@ import { resolveGatewayLimits } from './config/agent-limits.ts';
 import { checkConfig } from './config/check-config.ts';
 import type { Config, ConfigInput } from './config/config.ts';
 import type { GatewayLimits } from './config/limits.ts';
+import type { McpExposure } from './config/mcp-exposure.ts';
 import { readEnv } from './config/read-env.ts';
 import { findTool } from './config/registered-tool.ts';
 import { resolveSettings, type Settings } from './config/settings.ts';
@@ -201,6 +202,7 @@ async function start(starting: Starting): Promise<Running> {
       isKnownCommand: knownCommands(config.agents),
       mcp: { status: () => servers.status(), finishLogin: (query) => login.finish(query) },
       registry,
+      mcpServer: { ...config.mcpServer, hosts: mcpHosts(config.mcpServer, settings) },
       toolSources: [mcpToolSource(servers)],
     });
     const worker = new Worker(services, registry);
@@ -214,6 +216,13 @@ async function start(starting: Starting): Promise<Running> {
     throw error;
   }
 }
+
+/** A gateway on a loopback address is reached under the names of its machine, and under those that a proxy in front of it has. */
+function mcpHosts({ hosts }: McpExposure, { host }: Settings): readonly string[] | undefined {
+  return LOOPBACK.includes(host) ? [...LOOPBACK, '[::1]', ...(hosts ?? [])] : hosts;
+}
+
+const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
 
 /** Stops requests and cycles first and the store last, so that everything that still writes finds it open. */
 async function stop(

@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { type ConfigProblem, check, formatPath } from './config-problem.ts';
 import { parseEgressRule } from './egress-rule.ts';
+import { DEFAULT_MCP_EXPOSURE, mcpExposureSchema } from './mcp-exposure.ts';
 import { namedBySubAgent } from './named-tools.ts';
 import { checkTools, findTool, type RegisteredTools } from './registered-tool.ts';
 import { settingSchemas } from './settings.ts';
@@ -96,6 +97,7 @@ const configSchema: z.ZodType<Omit<Config, 'tools'>> = z.strictObject({
   artifacts: artifactStoreSchema.default({}),
   limits: gatewayLimitsSchema.default({}),
   corsOrigins: z.array(origin).default([]),
+  mcpServer: mcpExposureSchema.default(DEFAULT_MCP_EXPOSURE),
 });
 
 /** The file is read before there is a registry, so what its sub-agents name must be in the file. */

@@ -2,6 +2,7 @@ import type { ImageModelV4, LanguageModelV4 } from '@ai-sdk/provider';
 import type { AgentConfig, AgentConfigInput } from './agent-config.ts';
 import type { GatewayLimitsInput } from './agent-limits.ts';
 import type { ArtifactStoreConfig } from './artifact-store.ts';
+import type { McpExposure, McpExposureInput } from './mcp-exposure.ts';
 import type { RegisteredTools, ToolEntries } from './registered-tool.ts';
 import type { SettingsInput } from './settings.ts';
 import type { SpaceSeed } from './space-seed.ts';
@@ -33,6 +34,8 @@ export interface ConfigInput extends SettingsInput {
   readonly limits?: GatewayLimitsInput | undefined;
   /** Origins of web pages that may use the API. */
   readonly corsOrigins?: readonly string[] | undefined;
+  /** What the MCP server at `/mcp` offers to holders of a key. Default: all tools and agents. */
+  readonly mcpServer?: McpExposureInput | undefined;
 }
 
 /** A checked configuration. */
@@ -47,6 +50,7 @@ export interface Config extends SettingsInput {
   readonly artifacts: ArtifactStoreConfig;
   readonly limits: GatewayLimitsInput;
   readonly corsOrigins: readonly string[];
+  readonly mcpServer: McpExposure;
 }
 
 /** Gives a configuration its type. It is checked when it is loaded, not here. */

@@ -21,15 +21,15 @@ export async function isStillValid(db: Kysely<Tables>, caller: Caller): Promise<
       return false;
     case 'entity':
       return caller.expiresAt > Date.now() && (await isUndeleted(db, caller.entityId));
-    case 'key': {
-      const row = await db
-        .selectFrom('api_keys')
-        .select('revoked_at')
-        .where('id', '=', caller.keyId)
-        .executeTakeFirst();
-      return row !== undefined && row.revoked_at === null;
-    }
+    case 'key':
+      return await isKeyValid(db, caller.keyId);
   }
+}
+
+/** False for a key that was revoked. */
+export async function isKeyValid(db: Kysely<Tables>, keyId: string): Promise<boolean> {
+  const row = await db.selectFrom('api_keys').select('revoked_at').where('id', '=', keyId).executeTakeFirst();
+  return row !== undefined && row.revoked_at === null;
 }
 
 async function isUndeleted(db: Kysely<Tables>, entityId: string): Promise<boolean> {

@@ -5,6 +5,7 @@ import type { AgentRow, AgentStatus, Tables } from '../../ports/store/tables.ts'
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
+import { TOOL_CALLER_ID } from './tool-caller.ts';
 
 /** An agent. It is also an entity. */
 export interface Agent {
@@ -49,7 +50,7 @@ export interface AgentFilter extends PageOptions {
 export async function listAgents(db: Kysely<Tables>, filter: AgentFilter = {}): Promise<Page<Agent>> {
   const limit = pageLimit(filter.limit);
   const after = textCursor(filter.cursor);
-  let query = db.selectFrom('agents').selectAll();
+  let query = db.selectFrom('agents').selectAll().where('id', '!=', TOOL_CALLER_ID);
   query =
     filter.status === undefined ? query.where('status', '!=', 'deleted') : query.where('status', '=', filter.status);
   if (after !== undefined) query = query.where('id', '>', after);

@@ -3,6 +3,7 @@ import type { AgentRow, Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
+import { TOOL_CALLER_ID } from './tool-caller.ts';
 
 /** Finds an agent by id or name; without either, the only one there is. Throws 404, or 422 where several are meant. */
 export async function findAgentNamed(db: Kysely<Tables>, nameOrId: string | undefined): Promise<AgentRow> {
@@ -20,7 +21,7 @@ export async function findAgentNamed(db: Kysely<Tables>, nameOrId: string | unde
 
 /** Two are enough to know that there are several. */
 async function candidates(db: Kysely<Tables>, nameOrId: string | undefined): Promise<readonly AgentRow[]> {
-  const agents = db.selectFrom('agents').selectAll().where('status', '!=', 'deleted');
+  const agents = db.selectFrom('agents').selectAll().where('status', '!=', 'deleted').where('id', '!=', TOOL_CALLER_ID);
   if (nameOrId === undefined) return await agents.limit(2).execute();
   const byId = await agents.where('id', '=', nameOrId).execute();
   return byId.length > 0 ? byId : await agents.where('name', '=', nameOrId).limit(2).execute();

@@ -2,6 +2,7 @@ import type { Tx } from '../../ports/store/store.ts';
 import type { AgentRow } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
+import { TOOL_CALLER_ID } from './tool-caller.ts';
 
 /**
  * Why the row of an agent is locked:
@@ -21,7 +22,7 @@ export async function lockAgent(tx: Tx, agentId: string, purpose: AgentLock): Pr
 
 /** Returns undefined if there is no such agent, or it was deleted. */
 export async function lockAgentIfExists(tx: Tx, agentId: string, purpose: AgentLock): Promise<AgentRow | undefined> {
-  if (!isId(agentId)) return undefined;
+  if (!isId(agentId) || agentId === TOOL_CALLER_ID) return undefined;
   if (purpose === 'change') await lockThreads(tx, agentId);
   const row = tx.db.selectFrom('agents').selectAll().where('id', '=', agentId).where('status', '!=', 'deleted');
   return await (purpose === 'share' ? row.forShare() : row.forNoKeyUpdate()).executeTakeFirst();

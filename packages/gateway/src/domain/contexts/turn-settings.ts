@@ -14,6 +14,8 @@ export interface TurnSettings {
   readonly prompt?: string;
   /** The AI's message, given by the caller. No model is asked. */
   readonly aiMessage?: string;
+  /** The one call of the run, given by the caller. No model is asked. */
+  readonly call?: { readonly toolName: string; readonly input: unknown };
   /** Only tools without effects are offered, e.g. for the title request of a chat page. */
   readonly isWithoutEffects?: true;
   readonly modelSettings?: ModelSettings;

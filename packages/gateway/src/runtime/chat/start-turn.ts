@@ -2,6 +2,7 @@ import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import { findAgent } from '../../domain/agents/agent.ts';
 import { findAgentNamed } from '../../domain/agents/find-agent-named.ts';
+import { ensureToolCaller } from '../../domain/agents/tool-caller.ts';
 import { ApiError } from '../../domain/api-error.ts';
 import { type Context, createContext, getContext } from '../../domain/contexts/context.ts';
 import { assertMayChat } from '../../domain/contexts/may-chat.ts';
@@ -73,7 +74,11 @@ interface Opened {
   readonly agent: AgentRow;
 }
 
-async function openContext(tx: Tx, { context: wanted, caller }: TurnRequest, id: string): Promise<Opened> {
+async function openContext(tx: Tx, { context: wanted, caller, input }: TurnRequest, id: string): Promise<Opened> {
+  if ('call' in input) {
+    const agent = await ensureToolCaller(tx);
+    return { agent, context: await createContext(tx, { id, agentId: agent.id }) };
+  }
   if ('contextId' in wanted) {
     const context = await getContext(tx.db, wanted.contextId, caller);
     const agent = await findAgent(tx.db, context.agentId);
@@ -108,7 +113,7 @@ async function toEvent(tx: Tx, registry: Registry, { request, context, agent, ru
   const { terminating, tools = [], clientTools = [] } = settings;
   const added = await toolsToAdd(tx.db, registry, {
     config: fromJson<AgentConfig>(agent.config),
-    toolIds: [...tools, ...(terminating?.toolIds ?? [])],
+    toolIds: [...tools, ...(terminating?.toolIds ?? []), ...('call' in input ? [input.call.tool] : [])],
     clientTools,
     mayAdd: caller.kind === 'key',
   });
@@ -118,6 +123,7 @@ async function toEvent(tx: Tx, registry: Registry, { request, context, agent, ru
     ...(added.length === 0 ? {} : { tools: added }),
     ...('prompt' in input ? { prompt: input.prompt } : {}),
     ...('aiMessage' in input ? { aiMessage: input.aiMessage } : {}),
+    ...('call' in input ? { call: { toolName: input.call.tool, input: input.call.input } } : {}),
   };
   return { type: 'chat', runId, messages, settings: own, ...('answers' in input ? { isAnswer: true } : {}) };
 }
@@ -128,8 +134,9 @@ function historyOf({ context }: TurnRequest): readonly LanguageModelV4Message[] 
 }
 
 function messagesOf(input: TurnInput): readonly LanguageModelV4Message[] {
-  if (!('message' in input)) return [];
-  const { message } = input;
+  if (!('message' in input || 'call' in input)) return [];
+  // A turn begins with something that was said.
+  const message = 'call' in input ? `Call the tool ${input.call.tool}.` : input.message;
   return [{ role: 'user', content: typeof message === 'string' ? [{ type: 'text', text: message }] : message }];
 }
 

@@ -13,7 +13,7 @@ export interface TurnRequest {
   readonly context: ExistingContext | NewContextFor;
   readonly input: TurnInput;
   /** What the run does beyond the agent's configuration. `terminating.toolIds` and `tools` are checked, and added to the run. */
-  readonly settings?: Omit<TurnSettings, 'prompt' | 'aiMessage'>;
+  readonly settings?: Omit<TurnSettings, 'prompt' | 'aiMessage' | 'call'>;
   readonly identity?: RequestIdentity | undefined;
 }
 
@@ -45,6 +45,8 @@ export type TurnInput =
   | { readonly prompt: string }
   /** The text is stored as the AI's message. No model is asked. */
   | { readonly aiMessage: string }
+  /** One call of a registered tool, by its name, in a new context. No model is asked. */
+  | { readonly call: { readonly tool: string; readonly input: unknown } }
   /** Answers to calls of this context that wait, by call id. The first answer to a call counts. */
   | { readonly answers: Readonly<Record<string, Answer>> };
 

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { TurnSettings } from '../../domain/contexts/turn-settings.ts';
 import type { ChatEvent, InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import { fixedCall } from '../../models/fixed-call.ts';
 import { fixedReply } from '../../models/fixed-reply.ts';
 import { fromJson, toJson } from '../../ports/store/json.ts';
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
@@ -58,6 +59,7 @@ export const contextThread: ThreadKind = {
     };
   },
   modelOf({ agent: { config }, settings }, find) {
+    if (settings?.call !== undefined) return fixedCall(settings.call);
     return settings?.aiMessage === undefined ? find(config.model) : fixedReply(settings.aiMessage);
   },
 };

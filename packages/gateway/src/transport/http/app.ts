@@ -1,6 +1,7 @@
 import type { Logger } from '@lastcall/core';
 import { type Context, Hono } from 'hono';
 import { cors } from 'hono/cors';
+import { DEFAULT_MCP_EXPOSURE, type McpExposure } from '../../config/mcp-exposure.ts';
 import type { IsKnownTool } from '../../domain/agents/check-agent-config.ts';
 import { ApiError } from '../../domain/api-error.ts';
 import { KnownKeys } from '../../domain/keys/known-keys.ts';
@@ -29,6 +30,7 @@ import { entityEndpoints } from './routes/entities.ts';
 import { jobEndpoints } from './routes/jobs.ts';
 import { keyEndpoints } from './routes/keys.ts';
 import { type McpEndpointOptions, mcpEndpoints } from './routes/mcp.ts';
+import { mcpServerEndpoints } from './routes/mcp-server.ts';
 import { openAiEndpoints } from './routes/openai.ts';
 import { pendingEndpoints } from './routes/pending.ts';
 import { runEndpoints } from './routes/runs.ts';
@@ -59,6 +61,8 @@ export interface AppOptions {
   readonly artifacts?: ArtifactFiles;
   /** Of streams, in milliseconds. Default 15,000: proxies cut what is silent for longer. */
   readonly heartbeatMs?: number;
+  /** What the MCP server offers, and the host names that it is reached under. Default: everything, under any name. */
+  readonly mcpServer?: McpExposure;
   /** Served beside the gateway's own: e.g. those of a later chapter. */
   readonly endpoints?: readonly Endpoint[];
 }
@@ -79,17 +83,19 @@ export function createApp(services: Services, options: AppOptions): App {
     metrics = createMetrics(),
     heartbeatMs = 15_000,
     registry = NO_TOOLS,
+    mcpServer: exposure = DEFAULT_MCP_EXPOSURE,
   } = options;
   const streams = createOpenStreams(services.limits, metrics);
   const revocations = new Revocations(services);
   const lifetime = new AbortController();
+  const catalog = toolCatalog(registry, services.limits, options.toolSources);
   const own = [
     ...entityEndpoints(tokenSecret),
     ...spaceEndpoints,
     ...agentEndpoints(options.isKnownTool, options.isKnownCommand),
     ...mcpEndpoints(options.mcp),
     ...agentStateEndpoints,
-    ...toolEndpoints({ services, registry, catalog: toolCatalog(registry, services.limits, options.toolSources) }),
+    ...toolEndpoints({ services, registry, catalog }),
     ...runEndpoints,
     ...pendingEndpoints,
     ...jobEndpoints,
@@ -97,6 +103,16 @@ export function createApp(services: Services, options: AppOptions): App {
     ...artifactEndpoints(options.artifacts),
     ...streamEndpoints({ services, streams, revocations, heartbeatMs }),
     ...openAiEndpoints({ services, streams, revocations, heartbeatMs, registry }),
+    ...mcpServerEndpoints({
+      services,
+      registry,
+      offer: { catalog, fileTools: registry.tools, exposure },
+      secret: tokenSecret,
+      stopping: lifetime.signal,
+      heartbeatMs,
+      hosts: exposure.hosts,
+      originHosts: corsOrigins.map((origin) => new URL(origin).hostname),
+    }),
     ...chatEndpoints({ services, streams, revocations, heartbeatMs, registry }),
     ...contextEndpoints,
     ...useChatEndpoints({ services, streams, revocations, heartbeatMs, registry }),
@@ -158,10 +174,13 @@ function observe(app: Hono<AppEnv>, metrics: Metrics, logger: Logger): void {
 // A method is any word that a client likes: each would be a series of its own, for ever.
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS']);
 
+/** What MCP clients in a page send. */
+const MCP_HEADERS = ['mcp-session-id', 'mcp-protocol-version', 'mcp-method', 'mcp-name'];
+
 const CORS = {
   allowMethods: ['GET', 'POST', 'PATCH', 'DELETE'],
-  allowHeaders: ['authorization', 'content-type', 'last-event-id', 'idempotency-key'],
-  exposeHeaders: ['x-request-id', 'retry-after', 'last-event-id', ERROR_CODE_HEADER],
+  allowHeaders: ['authorization', 'content-type', 'last-event-id', 'idempotency-key', ...MCP_HEADERS],
+  exposeHeaders: ['x-request-id', 'retry-after', 'last-event-id', 'mcp-session-id', ERROR_CODE_HEADER],
   maxAge: 600,
 };
 

@@ -76,9 +76,11 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     leave(why);
     const isEarly = why !== 'done' && why !== 'client';
     const isCut = why === 'slow' || (isEarly && format.interrupted === 'cut');
-    if (isCut && disconnect !== undefined) return disconnect();
-    if (isEarly && format.interrupted instanceof Uint8Array) output?.enqueue(format.interrupted);
-    if (why !== 'client') output?.close();
+    if (isCut && disconnect !== undefined) disconnect();
+    else if (why !== 'client') {
+      if (isEarly && format.interrupted instanceof Uint8Array) output?.enqueue(format.interrupted);
+      output?.close();
+    }
   }
 
   function endAccess(): void {

@@ -1,6 +1,5 @@
 import type { Answer } from '@lastcall/core';
 import { z } from 'zod';
-import { invalid } from '../../../domain/entities/invalid.ts';
 import { type AnsweredCall, answerCall } from '../../../domain/pending/answer-call.ts';
 import { listPending } from '../../../domain/pending/list-pending.ts';
 import type { Answerer } from '../../../domain/pending/may-answer.ts';

@@ -5,7 +5,7 @@ import { requestCancel } from '../../../domain/runs/request-cancel.ts';
 import { getRunCall } from '../../../domain/runs/run-call.ts';
 import { getRunDetails, listCountedRuns } from '../../../domain/runs/run-details.ts';
 import { runTranscript } from '../../../domain/runs/run-transcript.ts';
-import { chatAnswerSchema, toChatAnswer } from '../chat-answer.ts';
+import { toChatAnswer } from '../chat-answer.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, numberInQuery, pageFields, pageOf } from '../fields.ts';
 import { callSchema, runCallSchema, runEntrySchema, runSchema, runStatusSchema } from '../schemas/run.ts';

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { ApiError } from '../../../domain/api-error.ts';
+import type { GatewayMcpServer, McpServerOptions } from '../../mcp-server/mcp-server.ts';
+import { type Endpoint, endpoint } from '../endpoint.ts';
+
+/**
+ * The MCP server. Its package is loaded with the first request: most gateways get none, and it takes a fifth of a second. Both
+ * protocols use one path: requests are posted, 2025's clients also open a stream and end their session.
+ */
+export function mcpServerEndpoints(options: McpServerOptions): readonly Endpoint[] {
+  let loading: Promise<GatewayMcpServer> | undefined;
+  const load = async (): Promise<GatewayMcpServer> => {
+    const { createMcpServer } = await import('../../mcp-server/mcp-server.ts');
+    return createMcpServer(options);
+  };
+  const description = 'JSON-RPC of the Model Context Protocol, of 2025 and 2026. Needs a key with scope `write`.';
+  return METHODS.map(({ method, summary }) =>
+    endpoint({
+      method,
+      path: '/mcp',
+      summary,
+      description,
+      access: 'key',
+      ...(method === 'post' ? { body: z.unknown() } : {}),
+      answer: 'text/event-stream',
+      refusals: [404],
+      handle: async ({ body, caller }) => {
+        if (caller.kind !== 'key') throw new ApiError(403, 'forbidden', 'The MCP server needs a secret key.');
+        return { keyId: caller.keyId, body };
+      },
+      respond: async (from, { request }) => {
+        loading ??= load();
+        return await (await loading).fetch(request, from);
+      },
+    }),
+  );
+}
+
+const METHODS = [
+  { method: 'post', summary: 'Send a message to the MCP server' },
+  { method: 'get', summary: "Open the stream of an MCP client's session" },
+  { method: 'delete', summary: "End an MCP client's session" },
+] as const;

@@ -1,0 +1,85 @@
+import type { CallToolRequest, ServerContext } from '@modelcontextprotocol/server';
+import { notFound } from '../../domain/api-error.ts';
+import { getContext } from '../../domain/contexts/context.ts';
+import type { RequestIdentity, StartedTurn } from '../../domain/contexts/turn-requests.ts';
+import { isId } from '../../domain/entities/column-text.ts';
+import { invalid } from '../../domain/entities/invalid.ts';
+import type { Services } from '../../ports/services.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { callerId, startTurn } from '../../runtime/chat/start-turn.ts';
+import type { TurnCaller, TurnRequest } from '../../runtime/chat/turn-request.ts';
+import type { Registry } from '../../runtime/cycle/registry.ts';
+import { requestHash } from './call-state.ts';
+import { callerOf } from './mcp-caller.ts';
+import type { Offered } from './offered.ts';
+
+/** In `_meta` of a request: the same key again gives the first call's result and runs nothing. */
+export const IDEMPOTENCY_KEY = 'lastcall/idempotencyKey';
+
+interface Beginning {
+  readonly services: Services;
+  readonly registry: Registry;
+  readonly offered: Offered;
+  readonly params: CallToolRequest['params'];
+  readonly ctx: ServerContext;
+  /** The client is told of the run's progress. */
+  readonly isWatched: boolean;
+}
+
+/** Starts the turn that a call is, or finds the one that it asks for. Once this has returned, the turn will happen. */
+export async function beginCall(beginning: Beginning): Promise<StartedTurn> {
+  const { services, registry, offered, params, ctx, isWatched } = beginning;
+  const caller = callerOf(ctx);
+  const input = params.arguments ?? {};
+  const identity = identityOf(ctx, params);
+  return await services.store.transaction(async (tx) => {
+    if (offered.kind === 'run') return await findTurn(tx, caller, input.run_id);
+    const asked =
+      offered.kind === 'tool'
+        ? { context: {}, input: { call: { tool: offered.definition.name, input } } }
+        : await toMessage(tx, offered.agentId, caller, input);
+    const settings = isWatched ? {} : { isUnwatched: true as const };
+    return await startTurn(services, tx, registry, { caller, identity, settings, ...asked });
+  });
+}
+
+export function idempotencyKeyOf(ctx: ServerContext): string | undefined {
+  const key = ctx.mcpReq._meta?.[IDEMPOTENCY_KEY];
+  return typeof key === 'string' && isId(key) ? key : undefined;
+}
+
+/** Keys of this door and those of the chat endpoints never meet. */
+function identityOf(ctx: ServerContext, params: CallToolRequest['params']): RequestIdentity {
+  const key = idempotencyKeyOf(ctx);
+  return { bodyHash: requestHash(params), ...(key === undefined ? {} : { key: `mcp:${key}` }) };
+}
+
+type Asked = Pick<TurnRequest, 'context' | 'input'>;
+
+async function toMessage(
+  tx: Tx,
+  agentId: string,
+  caller: TurnCaller,
+  { message, context_id: contextId }: Readonly<Record<string, unknown>>,
+): Promise<Asked> {
+  if (typeof message !== 'string' || message.trim() === '') throw invalid('message', 'must be a text.');
+  if (contextId === undefined) return { context: { agent: agentId }, input: { message } };
+  if (typeof contextId !== 'string') throw invalid('context_id', 'must be the context_id of an earlier answer.');
+  const context = await getContext(tx.db, contextId, caller);
+  // The conversation of another agent is none of this one's.
+  if (context.agentId !== agentId) throw notFound('context', contextId);
+  return { context: { contextId }, input: { message } };
+}
+
+/** Only runs that calls of the same key began: a run's id is no secret. */
+async function findTurn(tx: Tx, caller: TurnCaller, runId: unknown): Promise<StartedTurn> {
+  if (typeof runId !== 'string' || !isId(runId)) throw invalid('run_id', 'must be the id of a run.');
+  const row = await tx.db
+    .selectFrom('turn_requests')
+    .select(['run_id as runId', 'context_id as contextId'])
+    .where('run_id', '=', runId)
+    .where('caller', '=', callerId(caller))
+    .executeTakeFirst();
+  if (row === undefined) throw notFound('run', runId);
+  return row;
+}

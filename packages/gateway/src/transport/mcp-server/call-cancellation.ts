@@ -1,0 +1,43 @@
+import { SdkError, type ServerContext } from '@modelcontextprotocol/server';
+import { ApiError } from '../../domain/api-error.ts';
+import { requestCancel } from '../../domain/runs/request-cancel.ts';
+import type { Services } from '../../ports/services.ts';
+
+interface Cancellable {
+  readonly services: Services;
+  readonly runId: string;
+  readonly ctx: ServerContext;
+  /** A closed connection means that the client gave up. */
+  readonly isCloseCancel: boolean;
+  /** The gateway stops: whatever closes now, no client wanted it. */
+  readonly stopping: AbortSignal;
+}
+
+/**
+ * Cancels the run when the client cancels its call. The signal of a request is also aborted when the request is over, and when a
+ * connection is closed by us: hence `Symbol.dispose`, to be called before the result is given, and `stopping`.
+ */
+export function cancelWithCall({ services, runId, ctx, isCloseCancel, stopping }: Cancellable): Disposable {
+  const { signal } = ctx.mcpReq;
+  const onAbort = (): void => {
+    if (stopping.aborted || (isClose(signal.reason) && !isCloseCancel)) return;
+    void cancel(services, runId).catch((error: unknown) => {
+      services.logger.warn(`Run ${runId} could not be cancelled.`, error);
+    });
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  return { [Symbol.dispose]: () => signal.removeEventListener('abort', onAbort) };
+}
+
+function isClose(reason: unknown): boolean {
+  return reason instanceof SdkError;
+}
+
+async function cancel(services: Services, runId: string): Promise<void> {
+  try {
+    await services.store.transaction((tx) => requestCancel(services, tx, runId));
+  } catch (error) {
+    // It has ended meanwhile.
+    if (!(error instanceof ApiError && error.code === 'run_ended')) throw error;
+  }
+}

@@ -1,0 +1,169 @@
+import type { Outcome } from '@lastcall/core';
+import {
+  type CallToolRequest,
+  type CallToolResult,
+  type ClientCapabilities,
+  type InputRequiredResult,
+  inputRequired,
+  ProtocolError,
+  ProtocolErrorCode,
+  type RequestStateCodec,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { TOOL_CALLER_ID } from '../../domain/agents/tool-caller.ts';
+import type { RunAnswer } from '../../domain/contexts/run-answer.ts';
+import type { PendingCall } from '../../domain/pending/pending-call.ts';
+import type { Services } from '../../ports/services.ts';
+import { fromJson } from '../../ports/store/json.ts';
+import { followTurn, type TurnState } from '../../runtime/chat/follow-turn.ts';
+import type { Registry } from '../../runtime/cycle/registry.ts';
+import { beginCall, idempotencyKeyOf } from './begin-call.ts';
+import { cancelWithCall } from './call-cancellation.ts';
+import { CallProgress } from './call-progress.ts';
+import { type CallState, requestHash, stateOf } from './call-state.ts';
+import { giveAnswers } from './give-answers.ts';
+import { findOffered, nameOfGetRun, type Offer, type Offered } from './offered.ts';
+import { toQuestion } from './question.ts';
+import { agentResult, failed, toolResult } from './tool-result.ts';
+import { type Later, stillRunning, waitsFor } from './waiting-text.ts';
+
+export interface CallingOptions {
+  readonly services: Services;
+  readonly registry: Registry;
+  readonly offer: Offer;
+  readonly codec: RequestStateCodec<CallState>;
+  readonly stopping: AbortSignal;
+}
+
+/** One request of a client. */
+interface CallRequest {
+  readonly params: CallToolRequest['params'];
+  readonly ctx: ServerContext;
+  readonly era: 'legacy' | 'modern';
+  readonly capabilities: ClientCapabilities | undefined;
+  /** The client asked for log messages. */
+  readonly isLogged: boolean;
+}
+
+type CallAnswer = CallToolResult | InputRequiredResult;
+
+/**
+ * Calls what is offered under the name. Every call is a turn of a context of its own, or of the one that it names: it is durable, runs
+ * on whatever gateway, and goes on when the client is gone. A client that can be asked is asked for what the turn waits for, and comes
+ * again with its answers and the state of the call.
+ */
+export async function callTool(options: CallingOptions, request: CallRequest): Promise<CallAnswer> {
+  const { services, registry, offer } = options;
+  const { params, ctx } = request;
+  const state = stateOf(ctx, params);
+  const offered = await findOffered(services.store.db, offer, params.name);
+  if (offered === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
+  const called: Called = { ...options, ...request, offered };
+  if (state === undefined) {
+    const isWatched = request.isLogged || ctx.mcpReq._meta?.progressToken !== undefined;
+    const { runId, contextId } = await beginCall({ services, registry, offered, params, ctx, isWatched });
+    return await follow(called, { runId, contextId, current: runId });
+  }
+  const { runId, contextId } = state;
+  const given = await giveAnswers(services, registry, ctx, state);
+  if (given.kind === 'continued') return await follow(called, { runId, contextId, current: given.runId });
+  if (given.kind === 'dismissed') return failed(waitsFor(given.calls, await laterOf(called, runId)));
+  return await ask(called, { runId, contextId }, given.calls, given.problem);
+}
+
+interface Called extends CallingOptions, CallRequest {
+  readonly offered: Offered;
+}
+
+interface FollowedTurn {
+  /** The run that the call began with. */
+  readonly runId: string;
+  readonly contextId: string;
+  /** The run that the turn has come to. */
+  readonly current: string;
+}
+
+async function follow(called: Called, turn: FollowedTurn): Promise<CallAnswer> {
+  const { services, ctx } = called;
+  const { answer, waiting } = (await untilAnswered(called, turn)) ?? { answer: undefined, waiting: [] };
+  if (answer === undefined) return failed(stillRunning(await laterOf(called, turn.runId)));
+  const ours = waiting.filter((call) => !isAnsweredElsewhere(call));
+  if (ours.length === 0) return await toResult(services, answer);
+  ctx.mcpReq.signal.throwIfAborted();
+  if (canBeAsked(called.capabilities)) return await ask(called, turn, ours);
+  return failed(waitsFor(ours, await laterOf(called, turn.runId)));
+}
+
+/** Undefined: the call asks only for what there is, and that is not enough yet. */
+async function untilAnswered(called: Called, { runId, current }: FollowedTurn): Promise<TurnState | undefined> {
+  const { services, ctx, era, stopping, offered, isLogged } = called;
+  const progress = new CallProgress(ctx, { runId, isOneTool: offered.kind === 'tool', isLogged });
+  progress.started();
+  const isLook = offered.kind === 'run';
+  // Whoever sends a key comes back with it: its connection may break.
+  const isCloseCancel = era === 'modern' && idempotencyKeyOf(ctx) === undefined;
+  using _cancelling = isLook ? undefined : cancelWithCall({ services, runId: current, ctx, isCloseCancel, stopping });
+  const enough = isLook ? AbortSignal.timeout(LONGEST_LOOK_MS) : undefined;
+  const signal = AbortSignal.any([ctx.mcpReq.signal, stopping, ...(enough === undefined ? [] : [enough])]);
+  const onEvent = progress.isWanted ? progress.tell.bind(progress) : undefined;
+  try {
+    return await followTurn(services, current, { signal, onEvent, isAnsweredElsewhere });
+  } catch (error) {
+    if (enough?.aborted === true && !ctx.mcpReq.signal.aborted) return undefined;
+    throw error;
+  }
+}
+
+/** Clients give up on a silent call after a minute. */
+const LONGEST_LOOK_MS = 25_000;
+
+/** Workers answer jobs, and the tool may name who answers: then it is not for the caller to say. */
+function isAnsweredElsewhere({ job, answeredBy }: PendingCall): boolean {
+  return job !== undefined || answeredBy !== undefined;
+}
+
+function canBeAsked(capabilities: ClientCapabilities | undefined): boolean {
+  const { elicitation } = capabilities ?? {};
+  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+}
+
+async function ask(
+  { codec, params, ctx }: Called,
+  { runId, contextId }: Pick<FollowedTurn, 'runId' | 'contextId'>,
+  calls: readonly PendingCall[],
+  problem?: string,
+): Promise<InputRequiredResult> {
+  const asked = Object.fromEntries(calls.map(({ callId, kind }) => [callId, kind]));
+  const state = { request: requestHash(params), runId, contextId, calls: asked };
+  return inputRequired({
+    inputRequests: Object.fromEntries(calls.map((call) => [call.callId, toQuestion(call, problem)])),
+    requestState: await codec.mint(state, ctx),
+  });
+}
+
+async function toResult(services: Services, answer: RunAnswer): Promise<CallToolResult> {
+  const { agent_id: agentId } = await services.store.db
+    .selectFrom('contexts')
+    .select('agent_id')
+    .where('id', '=', answer.contextId)
+    .executeTakeFirstOrThrow();
+  if (agentId !== TOOL_CALLER_ID) return agentResult(answer);
+  return toolResult(await outcomeOf(services, answer), answer);
+}
+
+/** A context of the tool caller has one call. Its row has the whole output. */
+async function outcomeOf({ store }: Services, { contextId }: RunAnswer): Promise<Outcome | undefined> {
+  const call = await store.db
+    .selectFrom('calls')
+    .innerJoin('runs', 'runs.id', 'calls.run_id')
+    .select('calls.outcome')
+    .where('runs.thread_id', '=', contextId)
+    .orderBy('calls.id')
+    .limit(1)
+    .executeTakeFirst();
+  return call?.outcome == null ? undefined : fromJson<Outcome>(call.outcome);
+}
+
+async function laterOf({ services, offer }: Called, runId: string): Promise<Later> {
+  return { runId, getRunName: await nameOfGetRun(services.store.db, offer) };
+}

@@ -1,0 +1,68 @@
+import type { Answer } from '@lastcall/core';
+import { inputResponse, type ServerContext } from '@modelcontextprotocol/server';
+import { ApiError } from '../../domain/api-error.ts';
+import { type PendingCall, toPendingCall } from '../../domain/pending/pending-call.ts';
+import type { Services } from '../../ports/services.ts';
+import { startTurn } from '../../runtime/chat/start-turn.ts';
+import type { Registry } from '../../runtime/cycle/registry.ts';
+import type { CallState } from './call-state.ts';
+import { callerOf } from './mcp-caller.ts';
+import { type Said, toAnswer } from './question.ts';
+
+/** What became of the answers that came with a request. */
+export type Given =
+  /** The turn continues in this run. */
+  | { readonly kind: 'continued'; readonly runId: string }
+  /** Some are missing, or do not fit: the client is asked again. */
+  | { readonly kind: 'ask-again'; readonly calls: readonly PendingCall[]; readonly problem?: string }
+  /** The client's user dismissed a question. */
+  | { readonly kind: 'dismissed'; readonly calls: readonly PendingCall[] };
+
+/** Gives the answers to the calls that the state names. Whatever else the client sent is left alone. */
+export async function giveAnswers(
+  services: Services,
+  registry: Registry,
+  ctx: ServerContext,
+  state: CallState,
+): Promise<Given> {
+  const calls = await callsOf(services, state);
+  // The question was answered before, and the call waits for something else now: this is the same request again.
+  if (calls.some(({ callId, kind }) => state.calls[callId] !== kind)) return { kind: 'continued', runId: state.runId };
+  const said = calls.map((call) => [call, saidOf(ctx, call.callId)] as const);
+  if (said.some(([, one]) => one === undefined)) return { kind: 'ask-again', calls };
+  const answers: Record<string, Answer> = {};
+  for (const [call, one] of said) {
+    const answer = toAnswer(call, one as Said);
+    if (answer === undefined) return { kind: 'dismissed', calls };
+    answers[call.callId] = answer;
+  }
+  try {
+    const { runId } = await services.store.transaction((tx) =>
+      startTurn(services, tx, registry, {
+        caller: callerOf(ctx),
+        context: { contextId: state.contextId },
+        input: { answers },
+      }),
+    );
+    return { kind: 'continued', runId };
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 'invalid_answer')) throw error;
+    return { kind: 'ask-again', calls, problem: error.message };
+  }
+}
+
+function saidOf(ctx: ServerContext, callId: string): Said | undefined {
+  const response = inputResponse(ctx.mcpReq.inputResponses, callId);
+  return response.kind === 'elicit' ? response : undefined;
+}
+
+async function callsOf({ store }: Services, { calls, contextId }: CallState): Promise<readonly PendingCall[]> {
+  const rows = await store.db
+    .selectFrom('pending_calls')
+    .innerJoin('runs', 'runs.id', 'pending_calls.run_id')
+    .selectAll('pending_calls')
+    .where('call_id', 'in', Object.keys(calls))
+    .where('runs.thread_id', '=', contextId)
+    .execute();
+  return rows.map(toPendingCall);
+}

@@ -1,0 +1,17 @@
+import type { AuthInfo, ServerContext } from '@modelcontextprotocol/server';
+import type { TurnCaller } from '../../runtime/chat/turn-request.ts';
+
+/** A key, in the form in which the MCP package hands it to the handlers of a request. The key itself stays outside. */
+export function toAuthInfo(keyId: string): AuthInfo {
+  return { token: '', clientId: keyId, scopes: [] };
+}
+
+export function keyIdOf({ http }: ServerContext): string {
+  const keyId = http?.authInfo?.clientId;
+  if (keyId === undefined) throw new Error('A request of the MCP server has no key.');
+  return keyId;
+}
+
+export function callerOf(ctx: ServerContext): TurnCaller {
+  return { kind: 'key', keyId: keyIdOf(ctx) };
+}

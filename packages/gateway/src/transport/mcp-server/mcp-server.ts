@@ -1,0 +1,150 @@
+import {
+  type CallToolResult,
+  createMcpHandler,
+  hostHeaderValidationResponse,
+  type InputRequiredResult,
+  isLegacyRequest,
+  localhostAllowedHostnames,
+  originValidationResponse,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { ApiError } from '../../domain/api-error.ts';
+import { StoreUnavailable } from '../../ports/store/store-error.ts';
+import { isKeyValid } from '../caller.ts';
+import { callStateCodec } from './call-state.ts';
+import { type CallingOptions, callTool } from './call-tool.ts';
+import { keyIdOf, toAuthInfo } from './mcp-caller.ts';
+import { McpSessions } from './mcp-sessions.ts';
+import { listOffered } from './offered.ts';
+import { failed } from './tool-result.ts';
+
+export interface McpServerOptions extends Omit<CallingOptions, 'codec'> {
+  /** Shared by all gateways on the store. */
+  readonly secret: Uint8Array;
+  readonly heartbeatMs: number;
+  /** Host names that requests may be sent to. Undefined: any. */
+  readonly hosts: readonly string[] | undefined;
+  /** Host names of the pages that may send requests. Those of this machine may. */
+  readonly originHosts: readonly string[];
+}
+
+export interface McpRequest {
+  readonly keyId: string;
+  readonly body: unknown;
+}
+
+/** The gateway as an MCP server, for clients of the 2025 and of the 2026 protocol. */
+export interface GatewayMcpServer {
+  fetch(request: Request, from: McpRequest): Promise<Response>;
+  close(): void;
+}
+
+export function createMcpServer(options: McpServerOptions): GatewayMcpServer {
+  const calling: CallingOptions = { ...options, codec: callStateCodec(options.secret) };
+  const { heartbeatMs: keepAliveMs, hosts, originHosts, stopping, services } = options;
+  const build = (era: 'legacy' | 'modern'): Server => buildServer(calling, era);
+  const onerror = (error: Error): void => services.logger.debug('The MCP server refused a message.', error);
+  // A stream from the start: a call may be silent for longer than clients and proxies wait for the first byte of an answer.
+  const modern = createMcpHandler(() => build('modern'), {
+    legacy: 'reject',
+    responseMode: 'sse',
+    keepAliveMs,
+    onerror,
+  });
+  const sessions = new McpSessions(() => build('legacy'), { keepAliveMs });
+  const close = (): void => {
+    sessions.close();
+    void modern.close();
+  };
+  stopping.addEventListener('abort', close, { once: true });
+  return {
+    close,
+    async fetch(request, { keyId, body }) {
+      const refused = refuseOrigin(request, { hosts, originHosts });
+      if (refused !== undefined) return refused;
+      const given = { authInfo: toAuthInfo(keyId), parsedBody: body };
+      return (await isLegacyRequest(request, body))
+        ? await sessions.fetch(request, given)
+        : await modern.fetch(request, given);
+    },
+  };
+}
+
+/** Stops web pages that reach the gateway under a name of their own, by DNS rebinding, or as another site. */
+function refuseOrigin(
+  request: Request,
+  { hosts, originHosts }: Pick<McpServerOptions, 'hosts' | 'originHosts'>,
+): Response | undefined {
+  // A request in memory has no Host header. One from the network always has.
+  const isNamed = hosts !== undefined && request.headers.has('host');
+  const wrongHost = isNamed ? hostHeaderValidationResponse(request, [...hosts]) : undefined;
+  return wrongHost ?? originValidationResponse(request, [...localhostAllowedHostnames(), ...originHosts]);
+}
+
+function buildServer(calling: CallingOptions, era: 'legacy' | 'modern'): Server {
+  const { services, offer, codec } = calling;
+  const server = new Server(
+    { name: 'lastcall', title: 'Lastcall gateway', version: '0.1.0' },
+    {
+      // Log messages are deprecated in 2026.
+      capabilities: { tools: {}, ...(era === 'legacy' ? { logging: {} } : {}) },
+      requestState: { verify: codec.verify },
+    },
+  );
+  let isLogged = false;
+  if (era === 'legacy')
+    server.setRequestHandler('logging/setLevel', ({ params: { level } }) => {
+      isLogged = level === 'debug' || level === 'info';
+      return {};
+    });
+  server.setRequestHandler('tools/list', async ({ params }) => {
+    const offered = await listOffered(services.store.db, offer);
+    return pageOf(
+      offered.map(({ definition }) => definition),
+      params?.cursor,
+    );
+  });
+  server.setRequestHandler(
+    'tools/call',
+    async ({ params }, ctx) =>
+      await answer(calling, ctx, () =>
+        callTool(calling, { params, ctx, era, capabilities: server.getClientCapabilities(), isLogged }),
+      ),
+  );
+  return server;
+}
+
+const PAGE = 500;
+
+/** Cursors are positions: a list that changes meanwhile is read again anyway. */
+function pageOf<T>(all: readonly T[], cursor: string | undefined): { tools: T[]; nextCursor?: string } {
+  const start = cursor === undefined ? 0 : Number(cursor);
+  if (!Number.isSafeInteger(start) || start < 0)
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor');
+  const tools = all.slice(start, start + PAGE);
+  return { tools, ...(start + PAGE < all.length ? { nextCursor: String(start + PAGE) } : {}) };
+}
+
+/** A refusal is a result, for the client's model to read. What nobody expected is logged, and not told. */
+async function answer(
+  { services, stopping }: CallingOptions,
+  ctx: ServerContext,
+  work: () => Promise<CallToolResult | InputRequiredResult>,
+): Promise<CallToolResult | InputRequiredResult> {
+  const { signal } = ctx.mcpReq;
+  try {
+    const result = await work();
+    // The call may have taken hours.
+    if (await isKeyValid(services.store.db, keyIdOf(ctx))) return result;
+    return failed('The key was revoked.');
+  } catch (error) {
+    if (error instanceof ApiError) return failed(error.message);
+    if (error instanceof ProtocolError || signal.aborted || stopping.aborted) throw error;
+    if (error instanceof StoreUnavailable) throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);
+    services.logger.error('A call of an MCP client failed.', error);
+    throw new ProtocolError(ProtocolErrorCode.InternalError, 'Internal error.');
+  }
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type AuthInfo,
+  isInitializeRequest,
+  type Server,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import { LRUCache } from 'lru-cache';
+
+interface Session {
+  readonly keyId: string;
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+}
+
+/** Each holds a server of a few kilobytes. The one that was used least recently makes room. */
+const MAX_SESSIONS = 1_000;
+/** Longer than a person takes to answer a question. */
+const LONGEST_SILENCE_MS = 4 * 3_600_000;
+
+export interface SessionRequest {
+  readonly authInfo: AuthInfo;
+  readonly parsedBody: unknown;
+}
+
+/**
+ * The sessions of clients that speak the protocol of 2025. They are kept in memory: a client whose session another gateway had, or
+ * that was forgotten, is told 404 and opens a new one, as the protocol says. Nothing but the connection is lost with a session: calls
+ * are runs.
+ */
+export class McpSessions {
+  readonly #createServer: () => Server;
+  readonly #keepAliveMs: number;
+  readonly #sessions = new LRUCache<string, Session>({
+    max: MAX_SESSIONS,
+    ttl: LONGEST_SILENCE_MS,
+    updateAgeOnGet: true,
+    dispose: ({ transport }) => void transport.close(),
+  });
+
+  constructor(createServer: () => Server, { keepAliveMs }: { keepAliveMs: number }) {
+    this.#createServer = createServer;
+    this.#keepAliveMs = keepAliveMs;
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  async fetch(request: Request, { authInfo, parsedBody }: SessionRequest): Promise<Response> {
+    const id = request.headers.get('mcp-session-id');
+    if (id === null && !isInitializeRequest(parsedBody))
+      return refuse(400, 'Send initialize first, and its Mcp-Session-Id header with every request after it.');
+    const session = id === null ? await this.#open(authInfo.clientId) : this.#sessions.get(id);
+    // The session of another key does not exist for this one.
+    if (session === undefined || session.keyId !== authInfo.clientId) return refuse(404, 'Session not found');
+    return await session.transport.handleRequest(request, { authInfo, parsedBody });
+  }
+
+  close(): void {
+    this.#sessions.clear();
+  }
+
+  async #open(keyId: string): Promise<Session> {
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      keepAliveMs: this.#keepAliveMs,
+      onsessioninitialized: (id) => void this.#sessions.set(id, session),
+      onsessionclosed: (id) => void this.#sessions.delete(id),
+    });
+    const session = { keyId, transport };
+    await this.#createServer().connect(transport);
+    return session;
+  }
+}
+
+function refuse(status: number, message: string): Response {
+  return Response.json(
+    { jsonrpc: '2.0', error: { code: status === 404 ? -32001 : -32000, message }, id: null },
+    { status },
+  );
+}

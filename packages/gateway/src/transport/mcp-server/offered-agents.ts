@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import { TOOL_CALLER_ID } from '../../domain/agents/tool-caller.ts';
+import type { AgentRow, Tables } from '../../ports/store/tables.ts';
+
+export interface OfferedAgent extends Pick<AgentRow, 'id' | 'name' | 'config'> {
+  readonly toolName: string;
+}
+
+/** The active agents that are offered, each with the name of its tool. */
+export async function listOfferedAgents(
+  db: Kysely<Tables>,
+  offered: boolean | readonly string[],
+  toolNames: ReadonlySet<string>,
+): Promise<readonly OfferedAgent[]> {
+  if (offered === false) return [];
+  const all = await db
+    .selectFrom('agents')
+    .select(['id', 'name', 'config'])
+    .where('status', '=', 'active')
+    .where('id', '!=', TOOL_CALLER_ID)
+    .orderBy('id')
+    .execute();
+  const agents = all.filter(({ id, name }) => offered === true || offered.includes(id) || offered.includes(name));
+  const sharing = Map.groupBy(agents, ({ name }) => plainName(name));
+  return agents.map((agent) => {
+    const plain = plainName(agent.name);
+    // With an agent of the same name added or removed, no other agent may answer to an old name.
+    const isAlone = sharing.get(plain)?.length === 1 && !toolNames.has(plain) && plain.length <= LONGEST_NAME;
+    return { ...agent, toolName: isAlone && plain !== PREFIX ? plain : hashedName(plain, agent.id) };
+  });
+}
+
+const PREFIX = 'ask_';
+const LONGEST_NAME = 64;
+
+/** `ask_` and the agent's name in plain letters. */
+function plainName(name: string): string {
+  const plain = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_|_$/g, '');
+  return `${PREFIX}${plain}`;
+}
+
+function hashedName(plain: string, id: string): string {
+  const hash = createHash('sha256').update(id).digest('hex').slice(0, 8);
+  return `${plain.slice(0, LONGEST_NAME - 9).replace(/_$/, '')}_${hash}`;
+}

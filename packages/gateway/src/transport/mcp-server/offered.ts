@@ -1,0 +1,105 @@
+import type { Tool } from '@modelcontextprotocol/server';
+import type { Kysely } from 'kysely';
+import type { McpExposure } from '../../config/mcp-exposure.ts';
+import type { RegisteredTools } from '../../config/registered-tool.ts';
+import type { ToolCatalog } from '../../domain/tools/list-tools.ts';
+import type { ListedTool } from '../../domain/tools/listed-tool.ts';
+import type { Tables } from '../../ports/store/tables.ts';
+import { describeAgent, describeRun, describeTool } from './describe-offered.ts';
+import { listOfferedAgents } from './offered-agents.ts';
+
+/** Something that an MCP client can call. */
+export type Offered =
+  | { readonly kind: 'tool'; readonly definition: Tool }
+  | { readonly kind: 'agent'; readonly definition: Tool; readonly agentId: string }
+  /** Finds what came of an earlier call. */
+  | { readonly kind: 'run'; readonly definition: Tool };
+
+export interface Offer {
+  readonly catalog: ToolCatalog;
+  readonly fileTools: RegisteredTools;
+  readonly exposure: McpExposure;
+}
+
+/** All that is offered: the tools of the file and of the registry, the agents, and `get_run`. */
+export async function listOffered(db: Kysely<Tables>, offer: Offer): Promise<readonly Offered[]> {
+  const tools = await listTools(db, offer);
+  const names = new Set(tools.map(({ name }) => name));
+  return [
+    ...tools.map((one): Offered => ({ kind: 'tool', definition: describeTool(one) })),
+    ...(await agents(db, offer, names)),
+    { kind: 'run', definition: describeRun(runToolName(names)) },
+  ];
+}
+
+/** One of them, by name. Definitions of other tools are not read: there may be thousands. */
+export async function findOffered(db: Kysely<Tables>, offer: Offer, name: string): Promise<Offered | undefined> {
+  const tool = await findTool(db, offer, name);
+  if (tool !== undefined) return { kind: 'tool', definition: describeTool(tool) };
+  const names = await toolNames(db, offer);
+  if (name === runToolName(names)) return { kind: 'run', definition: describeRun(name) };
+  return (await agents(db, offer, names)).find(({ definition }) => definition.name === name);
+}
+
+/** What `get_run` is called, where a tool of that name is offered. */
+export async function nameOfGetRun(db: Kysely<Tables>, offer: Offer): Promise<string> {
+  return runToolName(await toolNames(db, offer));
+}
+
+function runToolName(toolNames: ReadonlySet<string>): string {
+  return toolNames.has('get_run') ? 'get_mcp_run' : 'get_run';
+}
+
+async function agents(
+  db: Kysely<Tables>,
+  { exposure }: Offer,
+  toolNames: ReadonlySet<string>,
+): Promise<readonly Offered[]> {
+  const offered = await listOfferedAgents(db, exposure.agents, toolNames);
+  return offered.map(({ toolName, ...agent }) => ({
+    kind: 'agent',
+    agentId: agent.id,
+    definition: describeAgent(agent, toolName),
+  }));
+}
+
+async function listTools(db: Kysely<Tables>, offer: Offer): Promise<readonly ListedTool[]> {
+  const ofFile = await listFileTools(offer);
+  const known = new Set(ofFile.map(({ name }) => name));
+  const rows = offer.exposure.tools === false ? [] : await db.selectFrom('tools').selectAll().orderBy('id').execute();
+  // A tool of the file hides one of the registry, as it does for agents.
+  const others = rows.filter(({ id, name }) => !known.has(name) && isNamed(offer.exposure.tools, id, name));
+  return [...ofFile, ...(await Promise.all(others.map((row) => offer.catalog.describe(row))))];
+}
+
+async function findTool(db: Kysely<Tables>, offer: Offer, name: string): Promise<ListedTool | undefined> {
+  const ofFile = (await listFileTools(offer)).find((one) => one.name === name);
+  if (ofFile !== undefined || Object.hasOwn(offer.fileTools, name)) return ofFile;
+  const row = await db.selectFrom('tools').selectAll().where('name', '=', name).executeTakeFirst();
+  const isOffered = row !== undefined && isNamed(offer.exposure.tools, row.id, row.name);
+  return isOffered ? await offer.catalog.describe(row) : undefined;
+}
+
+async function toolNames(db: Kysely<Tables>, offer: Offer): Promise<ReadonlySet<string>> {
+  const rows = await db.selectFrom('tools').select(['id', 'name']).execute();
+  const ofRegistry = rows.filter(({ id, name }) => isNamed(offer.exposure.tools, id, name));
+  return new Set([...(await listFileTools(offer)), ...ofRegistry].map(({ name }) => name));
+}
+
+async function listFileTools({ catalog, fileTools, exposure }: Offer): Promise<readonly ListedTool[]> {
+  const lists = await Promise.all(catalog.sources.map((one) => one.list()));
+  return lists
+    .flat()
+    .filter(({ source, id, name }) => source === 'file' && isNamed(exposure.tools, id, name))
+    .filter(({ name }) => !isProviders(fileTools, name));
+}
+
+/** A tool that the provider of a model runs cannot be called without that model. */
+function isProviders(tools: RegisteredTools, name: string): boolean {
+  const one = tools[name];
+  return one?.kind === 'typescript' && 'type' in one.tool && one.tool.type?.startsWith('provider') === true;
+}
+
+function isNamed(names: boolean | readonly string[], id: string, name: string): boolean {
+  return typeof names === 'boolean' ? names : names.includes(id) || names.includes(name);
+}

@@ -1,0 +1,80 @@
+import type { Answer, JsonSchemaObject } from '@lastcall/core';
+import type { InputRequest } from '@modelcontextprotocol/server';
+import { withoutPatterns } from '../../config/without-patterns.ts';
+import { clip } from '../../domain/consciousness/clip.ts';
+import type { PendingCall } from '../../domain/pending/pending-call.ts';
+import { toJson } from '../../ports/store/json.ts';
+
+/**
+ * A call that waits, as a question to the MCP client. To approve is to accept the form, to deny is to decline it. A result is asked
+ * for field by field where its schema is flat, and as JSON text otherwise, since forms have only flat fields.
+ */
+export function toQuestion(call: PendingCall, problem?: string): InputRequest {
+  const { toolName, kind, input } = call;
+  const about = `"${toolName}" with ${clip(toJson(input), LONGEST_INPUT)}`;
+  const message = kind === 'approval' ? `Approve the call of ${about}?` : `${about} waits for its result.`;
+  return {
+    method: 'elicitation/create',
+    params: {
+      mode: 'form',
+      message: problem === undefined ? message : `${problem} ${message}`,
+      requestedSchema: toForm(call) as never,
+    },
+  };
+}
+
+const LONGEST_INPUT = 2_000;
+
+/** What the client's user said. Undefined: there is no answer yet. */
+export type Said = { readonly action: 'accept' | 'decline' | 'cancel'; readonly content?: unknown };
+
+/** The answer to the call. Undefined if the user dismissed the question: the call goes on waiting. */
+export function toAnswer(call: PendingCall, { action, content }: Said): Answer | undefined {
+  if (action === 'cancel') return undefined;
+  if (call.kind === 'approval') return action === 'accept' ? { approve: true } : { deny: 'The caller declined.' };
+  return action === 'accept' ? { result: toValue(call, content) } : { error: 'The caller declined to answer.' };
+}
+
+function toForm(call: PendingCall): JsonSchemaObject {
+  if (call.kind === 'approval') return { type: 'object', properties: {} };
+  const flat = flatForm(call.resultSchema);
+  if (flat !== undefined) return flat;
+  const { resultSchema } = call;
+  const description =
+    resultSchema === undefined ? 'The result.' : `The result, as JSON of this schema: ${toJson(resultSchema)}`;
+  return { type: 'object', properties: { result: { type: 'string', description } }, required: ['result'] };
+}
+
+/** The client's answer is checked against the tool's schema where it is given, not here. */
+function toValue({ resultSchema }: PendingCall, content: unknown): unknown {
+  if (flatForm(resultSchema) !== undefined) return content ?? {};
+  const { result } = (content ?? {}) as { readonly result?: unknown };
+  if (resultSchema === undefined || typeof result !== 'string') return result ?? null;
+  try {
+    return JSON.parse(result);
+  } catch {
+    return result;
+  }
+}
+
+/** The schema itself, where every field is a text, a number, a boolean, or one or more of several words. */
+function flatForm(schema: JsonSchemaObject | undefined): JsonSchemaObject | undefined {
+  const { type, properties } = (schema ?? {}) as { readonly type?: unknown; readonly properties?: unknown };
+  if (schema === undefined || type !== 'object' || typeof properties !== 'object' || properties === null)
+    return undefined;
+  const { required } = schema as { readonly required?: unknown };
+  if (!Object.values(properties).every(isFlat)) return undefined;
+  return withoutPatterns({ type: 'object', properties, ...(required === undefined ? {} : { required }) } as never);
+}
+
+const FLAT: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean']);
+
+function isFlat(field: unknown): boolean {
+  const { type, items } = (field ?? {}) as { readonly type?: unknown; readonly items?: unknown };
+  return FLAT.has(type) || (type === 'array' && isChoice(items));
+}
+
+function isChoice(items: unknown): boolean {
+  const choices = (items ?? {}) as { readonly enum?: unknown; readonly anyOf?: unknown };
+  return Array.isArray(choices.enum) || Array.isArray(choices.anyOf);
+}

@@ -1,0 +1,33 @@
+import { clip } from '../../domain/consciousness/clip.ts';
+import type { PendingCall } from '../../domain/pending/pending-call.ts';
+import { toJson } from '../../ports/store/json.ts';
+
+export interface Later {
+  /** The run that the call began with. */
+  readonly runId: string;
+  /** The name of the tool that gets its result. */
+  readonly getRunName: string;
+}
+
+/**
+ * For a client that cannot be asked, or whose user dismissed the question. Its model reads this too, and gets no tool to answer with:
+ * what needs a person's approval is not approved by a model.
+ */
+export function waitsFor(calls: readonly PendingCall[], { runId, getRunName }: Later): string {
+  return [
+    'Not done yet: this waits for a person. Do not repeat the call.',
+    ...calls.map(howToAnswer),
+    `After that, call ${getRunName} with run_id "${runId}" for the result.`,
+  ].join('\n');
+}
+
+function howToAnswer({ callId, runId, toolName, kind, input }: PendingCall): string {
+  const what = kind === 'approval' ? 'Approval' : 'The result';
+  const answer = kind === 'approval' ? '"approve": true} or {…, "deny": "why"}' : '"result": …}';
+  const about = `${what} of "${toolName}" with ${clip(toJson(input), 500)}`;
+  return `${about}: answer with POST /api/runs/${runId}/tool-results {"callId": "${callId}", ${answer}.`;
+}
+
+export function stillRunning({ runId, getRunName }: Later): string {
+  return `Run ${runId} is not over yet. Call ${getRunName} again later.`;
+}

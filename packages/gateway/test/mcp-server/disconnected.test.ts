@@ -1,0 +1,112 @@
+import { tool } from '@lastcall/core';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { waitFor } from '../../src/testing/wait-for.ts';
+import { describeMcpServer, type Era, textOf } from './mcp-client.ts';
+
+const ERAS: readonly Era[] = ['2025', '2026'];
+
+/** A tool that runs until the test lets it end, or until it is aborted. */
+function slowTool() {
+  const runs: { finish: () => void; isAborted: boolean }[] = [];
+  const slow = tool({
+    description: 'Takes its time.',
+    inputSchema: z.object({ n: z.number() }),
+    execute: ({ n }, { abortSignal }) =>
+      new Promise<string>((resolve, reject) => {
+        const run = { finish: () => resolve(`Finished ${n}.`), isAborted: false };
+        runs.push(run);
+        abortSignal.addEventListener('abort', () => {
+          run.isAborted = true;
+          reject(abortSignal.reason);
+        });
+      }),
+  });
+  return { runs, slow };
+}
+
+const withKey = (key: string) => ({ _meta: { 'lastcall/idempotencyKey': key } });
+
+describeMcpServer('MCP clients that come back', ({ start, connect }) => {
+  test.each(ERAS)(
+    '[X19] a client of %s that repeats a call with its key runs nothing twice, also after it was cut off',
+    async (era) => {
+      const { runs, slow } = slowTool();
+      const gateway = await start({ tools: { slow } });
+      const call = { name: 'slow', arguments: { n: 1 }, ...withKey(`again-${era}`) };
+      const first = await connect(gateway, { era });
+      first.callTool(call).catch(() => {});
+      await waitFor(() => runs.length === 1);
+      await first.close();
+      const second = await connect(gateway, { era });
+      const repeated = second.callTool(call);
+      runs[0]?.finish();
+      expect(textOf(await repeated)).toBe('Finished 1.');
+      expect(textOf(await second.callTool(call))).toBe('Finished 1.');
+      expect(runs).toHaveLength(1);
+      const other = await second.callTool({ ...call, arguments: { n: 2 } });
+      expect(other).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('Idempotency-Key') }] });
+      expect(runs).toHaveLength(1);
+    },
+  );
+
+  test('[X19] a closed connection is no cancellation in 2025, and is one in 2026, as the protocols say', async () => {
+    const { runs, slow } = slowTool();
+    const gateway = await start({ tools: { slow } });
+    const older = await connect(gateway, { era: '2025' });
+    const began = Promise.withResolvers<string>();
+    const onprogress = ({ message = '' }: { message?: string | undefined }) =>
+      began.resolve(message.split(' ')[1] ?? '');
+    older.callTool({ name: 'slow', arguments: { n: 3 } }, { onprogress }).catch(() => {});
+    await waitFor(() => runs.length === 1);
+    await older.close();
+    const newer = await connect(gateway, { era: '2026' });
+    newer.callTool({ name: 'slow', arguments: { n: 4 } }).catch(() => {});
+    await waitFor(() => runs.length === 2);
+    await newer.close();
+    await waitFor(() => runs[1]?.isAborted === true);
+    expect(runs[0]?.isAborted).toBe(false);
+    runs[0]?.finish();
+    const later = await connect(gateway, { era: '2026' });
+    const run_id = await began.promise;
+    expect(textOf(await later.callTool({ name: 'get_run', arguments: { run_id } }))).toBe('Finished 3.');
+  });
+
+  test.each(ERAS)('[X19] a gateway that stops cancels no call of a client of %s', async (era) => {
+    const { runs, slow } = slowTool();
+    const gateway = await start({ tools: { slow }, tuning: { sweepMs: 100, graceMs: 20_000 } });
+    const client = await connect(gateway, { era });
+    const began = Promise.withResolvers<string>();
+    const onprogress = ({ message = '' }: { message?: string | undefined }) =>
+      began.resolve(message.split(' ')[1] ?? '');
+    client.callTool({ name: 'slow', arguments: { n: 5 } }, { onprogress }).catch(() => {});
+    const runId = await began.promise;
+    await waitFor(() => runs.length === 1);
+    const stopping = gateway.stop();
+    // Its requests are cut off, its cycles may finish.
+    const isGone = (): Promise<boolean> =>
+      fetch(`${gateway.url}/health`).then(
+        () => false,
+        () => true,
+      );
+    await waitFor(isGone);
+    runs[0]?.finish();
+    await stopping;
+    const next = await start({ tools: { slow } });
+    const second = await connect(next, { era });
+    expect(textOf(await second.callTool({ name: 'get_run', arguments: { run_id: runId } }))).toBe('Finished 5.');
+    expect(runs).toHaveLength(1);
+  });
+
+  test('[X19] a result is not given to a key that was revoked while the call ran', async () => {
+    const { runs, slow } = slowTool();
+    const gateway = await start({ tools: { slow } });
+    const { id, key } = await gateway.api('/api/keys', { name: 'short', scopes: ['write'] });
+    const client = await connect(gateway, { era: '2026', key });
+    const calling = client.callTool({ name: 'slow', arguments: { n: 6 } });
+    await waitFor(() => runs.length === 1);
+    await gateway.request(`/api/keys/${id}`, undefined, { method: 'DELETE' });
+    runs[0]?.finish();
+    expect(await calling).toMatchObject({ isError: true, content: [{ text: 'The key was revoked.' }] });
+  });
+});
