@@ -10,7 +10,6 @@ import { mcpTools } from './migrations/0006-mcp-tools.ts';
 import { jobClaims } from './migrations/0007-job-claims.ts';
 import { nestedUsage } from './migrations/0008-nested-usage.ts';
 import { storedArtifacts } from './migrations/0009-stored-artifacts.ts';
-import { leaseIndex } from './migrations/0013-lease-index.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
@@ -26,7 +25,6 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0007-job-claims': jobClaims,
     '0008-nested-usage': nestedUsage,
     '0009-stored-artifacts': storedArtifacts,
-    '0013-lease-index': leaseIndex(dialect),
   };
 }
 
