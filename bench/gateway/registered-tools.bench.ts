@@ -43,7 +43,7 @@ interface Measured {
 async function prepare(store: string, registered: number, database: BenchDatabase): Promise<Measured> {
   const filling = await database.open();
   await filling.store.transaction(async (tx) => {
-    for (let index = 0; index < registered; index++) await createTool(tx, toolConfig(index), () => false);
+    for (let index = 0; index < registered; index++) await createTool(tx, toolConfig(index), { isTaken: () => false });
   });
   // A new agent each time: the model reads what this agent did, and not all that were before.
   const agents = [...(await filling.agents(ROUNDS + 1, { model: 'instant', tools: [task.toolName, ...USED] }))];

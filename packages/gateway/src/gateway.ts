@@ -24,6 +24,7 @@ import type { Registry } from './runtime/cycle/registry.ts';
 import { announceJobs } from './runtime/jobs/announce-jobs.ts';
 import { McpServers } from './runtime/tools/mcp/mcp-servers.ts';
 import { mcpToolSource } from './runtime/tools/mcp/mcp-tool-source.ts';
+import { TASK_TOOLS } from './runtime/tools/task-tools.ts';
 import { Worker } from './runtime/worker.ts';
 import { seed } from './seed.ts';
 import { KnownSecrets } from './telemetry/known-secrets.ts';
@@ -181,7 +182,7 @@ async function start(starting: Starting): Promise<Running> {
       artifacts,
       tokenSecret: await tokenSecret(services.store),
       corsOrigins: config.corsOrigins,
-      isKnownTool: (name) => findTool(config.tools, name) !== undefined,
+      isKnownTool: (name) => findTool(config.tools, name) !== undefined || Object.hasOwn(TASK_TOOLS, name),
       isKnownCommand: knownCommands(config.agents),
       mcpStatus: () => mcp.status(),
       registry,

@@ -42,10 +42,10 @@ export function checkTurnOptions(options: TurnOptions): void {
 }
 
 /** A model that was told nothing makes something up, or its provider refuses the request with words of its own. */
-export function assertSomethingSaid({ prompt, messages, transcript }: TurnOptions): void {
+export function assertSomethingSaid({ prompt, messages, transcript, observe }: TurnOptions): void {
   if (prompt !== undefined || (messages !== undefined && messages.length > 0)) return;
   const isSaid = transcript?.entries.some(({ kind }) => kind === 'message' || kind === 'reply') === true;
-  if (isSaid) return;
+  if (isSaid || (observe !== undefined && observe() !== '')) return;
   const what = transcript === undefined ? 'is missing' : 'is missing, and nothing is said in the transcript';
   throw new OptionsError('prompt', `${what}: give a prompt, messages, or a transcript that holds some.`);
 }

@@ -28,7 +28,7 @@ export async function findRunnableThreads(store: Store): Promise<readonly Runnab
     const waiting = await tx.db
       .selectFrom('inbox_events')
       .innerJoin('threads', 'threads.id', 'inbox_events.agent_id')
-      .innerJoin('agents', 'agents.id', 'inbox_events.agent_id')
+      .innerJoin('agents', 'agents.id', 'threads.agent_id')
       .select(({ fn }) => ['threads.id', fn.min('inbox_events.priority').as('priority')])
       .where(IS_WAITING)
       .where('inbox_events.available_at', '<=', now)

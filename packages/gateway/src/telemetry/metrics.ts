@@ -21,7 +21,7 @@ export interface Metrics {
 }
 
 type CallOutcome = 'ok' | 'error' | 'cancelled' | 'skipped' | 'pending';
-export type StreamEnd = 'client' | 'slow' | 'access' | 'stop' | 'error';
+export type StreamEnd = 'done' | 'client' | 'slow' | 'access' | 'stop' | 'error';
 
 export function createMetrics(): Metrics {
   const registry = new Registry();

@@ -4,7 +4,7 @@ import { appended, decided, inHall, kinds, nowhere, reply, runs, started, wrote 
 
 const inSpace = (spaceId: string, type: string, payload: object) => ({ kind: 'space-event', spaceId, type, payload });
 const start = { streamId: 'c', callId: 'c', toolName: 'shown', entityId: 'bot', runId: 'run' };
-const again = (attempt: number) => ({ type: 'step-started', attempt }) as const;
+const again = (attempt: number) => ({ type: 'step-started', step: 1, attempt }) as const;
 
 test.each([
   { who: 'a visible call', toolName: 'shown', from: inHall, seen: ['hall tool-call.start'] },

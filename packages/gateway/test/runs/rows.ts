@@ -21,6 +21,8 @@ export async function insertRun(tx: Tx, given: Partial<RunRow> & { thread_id: st
     taken_seq: 0,
     created_at: 1,
     ended_at: null,
+    settings: null,
+    answer: null,
     ...given,
   };
   await tx.db.insertInto('runs').values(row).execute();

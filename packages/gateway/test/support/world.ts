@@ -18,6 +18,7 @@ import { createEngine, type Engine } from '../../src/ports/engine/engine.ts';
 import type { Services } from '../../src/ports/services.ts';
 import { fromJson } from '../../src/ports/store/json.ts';
 import type { Store, Tx } from '../../src/ports/store/store.ts';
+import type { Registry } from '../../src/runtime/cycle/registry.ts';
 import { Worker } from '../../src/runtime/worker.ts';
 import type { Database } from './stores.ts';
 
@@ -26,6 +27,7 @@ export interface World {
   readonly services: Services;
   readonly store: Store;
   readonly worker: Worker;
+  readonly registry: Registry;
   readonly logs: LogEntry[];
   /** Threads in the order in which they were to be woken; urgent ones with `@urgent`. */
   readonly wakes: string[];
@@ -81,15 +83,16 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     if (found === undefined) throw new Error(`There is no model ${name}.`);
     return found;
   };
-  const worker = new Worker(services, { tools: tools.value, model, agentLimits });
+  const registry: Registry = { tools: tools.value, model, agentLimits };
+  const worker = new Worker(services, registry);
   await services.bus.start();
-  return worldOf({ services, worker, logs, wakes, told });
+  return worldOf({ services, worker, registry, logs, wakes, told });
 }
 
 /** Short times, so that tests need not wait. */
 const QUICK = { sweepMs: 100, retryMs: 20, graceMs: 5_000 };
 
-function worldOf(parts: Pick<World, 'services' | 'worker' | 'logs' | 'wakes' | 'told'>): World {
+function worldOf(parts: Pick<World, 'services' | 'worker' | 'registry' | 'logs' | 'wakes' | 'told'>): World {
   const { services, worker, told } = parts;
   const { store } = services;
   const world: World = {
@@ -171,7 +174,8 @@ async function untilIdle(store: Store, worker: Worker): Promise<void> {
   for (;;) {
     const waiting = await store.db
       .selectFrom('inbox_events')
-      .innerJoin('agents', 'agents.id', 'inbox_events.agent_id')
+      .innerJoin('threads', 'threads.id', 'inbox_events.agent_id')
+      .innerJoin('agents', 'agents.id', 'threads.agent_id')
       .select('inbox_events.id')
       .where('agents.status', '=', 'active')
       .where('inbox_events.status', 'in', ['pending', 'claimed'])

@@ -6,12 +6,15 @@ import type { AgentRow } from '../../ports/store/tables.ts';
 import { insertEntity } from '../entities/entity.ts';
 import type { Metadata } from '../entities/metadata.ts';
 import { newId } from '../new-id.ts';
+import { idTaken, ownId } from '../own-id.ts';
 import { addMember } from '../spaces/membership.ts';
 import { noteToolUses } from '../tools/used-by.ts';
 import { type Agent, toAgent } from './agent.ts';
 import { checkAgentConfig, type IsKnownTool, lockNamedTools } from './check-agent-config.ts';
 
 export interface NewAgent {
+  /** The caller's own id. Default: a new one. */
+  readonly id?: string | undefined;
   /** The configuration as the user wrote it. It is checked here. */
   readonly config: unknown;
   /** The spaces that it is a member of from the start. */
@@ -24,7 +27,8 @@ export interface NewAgent {
 export async function createAgent(services: Services, tx: Tx, newAgent: NewAgent): Promise<Agent> {
   await lockNamedTools(tx, newAgent.config);
   const config = await checkAgentConfig(tx, newAgent.config, newAgent.isKnownTool);
-  const id = newId();
+  const id = newAgent.id === undefined ? newId() : ownId(newAgent.id);
+  if (newAgent.id !== undefined) await assertFree(tx, id);
   const now = tx.now();
   await insertEntity(tx, { kind: 'agent', displayName: config.name, metadata: newAgent.metadata }, id);
   const row: AgentRow = {
@@ -50,4 +54,11 @@ export async function createAgent(services: Services, tx: Tx, newAgent: NewAgent
   for (const spaceId of [...new Set(newAgent.spaceIds)].sort())
     await addMember(services, tx, { spaceId, entityId: id });
   return toAgent(row);
+}
+
+/** An agent, its entity and its thread have one id: it must be nobody else's. Of two that take it at once, the second fails. */
+async function assertFree(tx: Tx, id: string): Promise<void> {
+  const thread = await tx.db.selectFrom('threads').select('id').where('id', '=', id).executeTakeFirst();
+  const entity = await tx.db.selectFrom('entities').select('id').where('id', '=', id).executeTakeFirst();
+  if (thread !== undefined || entity !== undefined) throw idTaken(id);
 }

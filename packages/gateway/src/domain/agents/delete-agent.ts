@@ -3,6 +3,7 @@ import { toJson } from '../../ports/store/json.ts';
 import { lockRows } from '../../ports/store/lock-rows.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import { cancelPending } from '../pending/cancel-pending.ts';
+import { tellUnstarted } from '../runs/queued-run.ts';
 import { cancelRunsOf } from '../runs/request-cancel.ts';
 import { removeMember } from '../spaces/membership.ts';
 import { cancelCards } from '../spaces/tool-card.ts';
@@ -30,7 +31,7 @@ export async function deleteAgent(services: Services, tx: Tx, agentId: string): 
   await tx.db.updateTable('plans').set({ next_at: null }).where('agent_id', '=', agentId).execute();
   // Runs come before their events, in the same order as when a run ends, so that the two never wait for each other.
   await cancelRunsOf(services, tx, agentId);
-  await markInboxDead(tx, agentId);
+  await markInboxDead(services, tx, agentId);
 }
 
 async function leaveSpaces(services: Services, tx: Tx, entityId: string): Promise<void> {
@@ -62,11 +63,27 @@ async function markDeleted(tx: Tx, agentId: string, entityId: string): Promise<v
 }
 
 /** The events become dead and are not deleted, so that operators still see what nobody read. */
-async function markInboxDead(tx: Tx, agentId: string): Promise<void> {
-  await tx.db
+async function markInboxDead(services: Services, tx: Tx, agentId: string): Promise<void> {
+  const dead = await tx.db
     .updateTable('inbox_events')
     .set({ status: 'dead', error: toJson({ code: 'agent_deleted', message: 'The agent was deleted.' }) })
-    .where('agent_id', '=', agentId)
+    .where('agent_id', 'in', (eb) =>
+      eb.selectFrom('threads').select('threads.id').where('threads.agent_id', '=', agentId),
+    )
     .where('status', 'in', ['pending', 'claimed', 'withheld'])
+    .returning(['type', 'run_id'])
     .execute();
+  // Runs that have begun end as cancelled, with their own last event.
+  const begun = await begunRuns(
+    tx,
+    dead.flatMap(({ run_id }) => run_id ?? []),
+  );
+  for (const { type, run_id: runId } of dead)
+    if (type === 'chat' && runId !== null && !begun.has(runId)) tellUnstarted(services, tx, runId, 'failed');
+}
+
+async function begunRuns(tx: Tx, runIds: readonly string[]): Promise<ReadonlySet<string>> {
+  if (runIds.length === 0) return new Set();
+  const rows = await tx.db.selectFrom('runs').select('id').where('id', 'in', runIds).execute();
+  return new Set(rows.map(({ id }) => id));
 }

@@ -1,8 +1,11 @@
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { TurnSettings } from '../contexts/turn-settings.ts';
+
 /**
- * An event that waits for an agent, as `inbox_events.payload` holds it: JSON that can be understood without any
+ * An event that waits for an agent or a context, as `inbox_events.payload` holds it: JSON that can be understood without any
  * history.
  */
-export type InboxEvent = SpaceMessageEvent | ToolResultEvent | PlanEvent | ServiceEvent;
+export type InboxEvent = SpaceMessageEvent | ToolResultEvent | PlanEvent | ServiceEvent | ChatEvent;
 
 export interface SpaceMessageEvent {
   readonly type: 'space_message';
@@ -58,6 +61,18 @@ interface ServiceEvent {
   readonly data: unknown;
 }
 
+/** A request for a turn of a context. */
+export interface ChatEvent {
+  readonly type: 'chat';
+  /** The id that its run will have: whoever sent the request waits for it. */
+  readonly runId: string;
+  /** What is said before the model is asked. */
+  readonly messages: readonly LanguageModelV4Message[];
+  /** True if it comes with answers to calls that wait: a suspended turn goes on, and no other begins. */
+  readonly isAnswer?: true;
+  readonly settings: TurnSettings;
+}
+
 /**
  * The order of a batch: 0 people, 1 what the agent itself waits for, 2 other agents. Events of the same priority come
  * in the order of arrival.
@@ -65,6 +80,7 @@ interface ServiceEvent {
 export type Priority = 0 | 1 | 2;
 
 export function priorityOf(event: InboxEvent): Priority {
+  if (event.type === 'chat') return 0;
   return event.type === 'space_message' ? PRIORITY_OF_SENDER[event.from.kind] : 1;
 }
 

@@ -54,5 +54,7 @@ function sourceOf(event: InboxEvent): string {
       return `plan ${event.key}`;
     case 'service':
       return `service ${event.source}`;
+    case 'chat':
+      return `chat ${event.runId}`;
   }
 }

@@ -23,6 +23,8 @@ export interface AnsweredCall {
   readonly by: Answerer;
   /** Of the worker that claimed the call, if it is a job. */
   readonly claimToken?: string | undefined;
+  /** The run of a context that will go on with it, if that has an id already. */
+  readonly answeringRunId?: string | undefined;
 }
 
 /** What happened to a valid answer. */
@@ -50,7 +52,7 @@ export async function answer(
 export async function answerCall(
   services: Services,
   tx: Tx,
-  { runId, callId, answer, by, claimToken }: AnsweredCall,
+  { runId, callId, answer, by, claimToken, answeringRunId }: AnsweredCall,
 ): Promise<AnswerVerdict> {
   const row = await lockPending(tx, callId);
   if (row === undefined || row.run_id !== runId) throw notFound('pending call', callId);
@@ -68,7 +70,13 @@ export async function answerCall(
     throw alreadyAnswered(call);
   }
   assertClaim(row, claimToken, now);
-  await resolve(services, tx, call, { answer, completed: await fitAnswer(answer, call), by, now });
+  await resolve(services, tx, call, {
+    answer,
+    completed: await fitAnswer(answer, call),
+    by,
+    now,
+    answeringRunId,
+  });
   return { status: 'resolved' };
 }
 
@@ -100,12 +108,17 @@ async function late(
   return { status: 'late', error };
 }
 
+interface Resolution extends Pick<AnsweredCall, 'answer' | 'by' | 'answeringRunId'> {
+  readonly completed: Answer;
+  readonly now: number;
+}
+
 /** `answer` is what was sent; `completed` also has the defaults of the schema. */
 async function resolve(
   services: Services,
   tx: Tx,
   call: PendingCall,
-  { answer, completed, by, now }: { answer: Answer; completed: Answer; by: Answerer; now: number },
+  { answer, completed, by, now, answeringRunId }: Resolution,
 ): Promise<void> {
   await tx.db
     .updateTable('pending_calls')
@@ -120,7 +133,8 @@ async function resolve(
     .execute();
   await updateCard(services, tx, call.callId, toCard(completed));
   tellJobEnded(services, tx, call, 'resolved');
-  await pushCallEnd(services, tx, call, toOutcome(completed), await toPerson(tx.db, by));
+  const resolvedBy = await toPerson(tx.db, by);
+  await pushCallEnd(services, tx, call, toOutcome(completed), { resolvedBy, answeringRunId });
 }
 
 type CardUpdate = Parameters<typeof updateCard>[3];

@@ -15,13 +15,14 @@ export function answererId(by: Answerer): string {
 /**
  * Checks who may answer: by default members of the card's space, or those of them whom the tool names. Somebody who is
  * not a member is not told that the call exists; a call without a card is known only to the entities that the tool
- * names. Secret keys may answer every call. The right holds until the commit: a removal from the space or a change of
+ * names, and one of a context to its owner. Secret keys may answer every call. The right holds until the commit: a removal from the space or a change of
  * the role waits for it.
  */
 export async function assertMayAnswer(tx: Tx, call: PendingCall, by: Answerer): Promise<void> {
   if ('key' in by) return;
   const role = call.spaceId === undefined ? undefined : await lockRole(tx, call.spaceId, by.entityId);
-  const may = answerRight(call, { entityId: by.entityId, role });
+  const isOwner = call.spaceId === undefined && (await ownsContext(tx, call.runId, by.entityId));
+  const may = answerRight(call, { entityId: by.entityId, role, isOwner });
   if (may === 'unknown') throw notFound('pending call', call.callId);
   if (may === 'no')
     throw new ApiError(
@@ -33,12 +34,16 @@ export async function assertMayAnswer(tx: Tx, call: PendingCall, by: Answerer): 
 
 export type AnswerRight = 'yes' | 'no' | 'unknown';
 
-/** `role` is that of the entity in the card's space. It is undefined if the entity is not a member. */
+/**
+ * `role` is that of the entity in the card's space. It is undefined if the entity is not a member. `isOwner`: the call is one of a
+ * context that belongs to the entity.
+ */
 export function answerRight(
   { spaceId, answeredBy }: Pick<PendingCall, 'spaceId' | 'answeredBy'>,
-  { entityId, role }: { entityId: string; role: string | undefined },
+  { entityId, role, isOwner = false }: { entityId: string; role: string | undefined; isOwner?: boolean },
 ): AnswerRight {
   const named = answeredBy?.entities?.includes(entityId) === true;
+  if (spaceId === undefined && isOwner) return named || answeredBy === undefined ? 'yes' : 'no';
   if (spaceId === undefined) return named ? 'yes' : 'unknown';
   if (role === undefined) return 'unknown';
   return answeredBy === undefined || named || answeredBy.roles?.includes(role) === true ? 'yes' : 'no';
@@ -55,4 +60,15 @@ async function lockRole(tx: Tx, spaceId: string, entityId: string): Promise<stri
     .forShare()
     .executeTakeFirst();
   return row?.role;
+}
+
+async function ownsContext(tx: Tx, runId: string, entityId: string): Promise<boolean> {
+  const owned = await tx.db
+    .selectFrom('runs')
+    .innerJoin('contexts', 'contexts.id', 'runs.thread_id')
+    .select('contexts.id')
+    .where('runs.id', '=', runId)
+    .where('contexts.owner_id', '=', entityId)
+    .executeTakeFirst();
+  return owned !== undefined;
 }

@@ -20,16 +20,22 @@ export async function lockPending(
   return await (skipLocked ? row.skipLocked() : row).executeTakeFirst();
 }
 
-/** Pushes one event for each end. The approval and the later result are two ends. */
+interface CallEnd {
+  readonly resolvedBy?: { readonly entityId: string; readonly name: string } | undefined;
+  /** The run that will go on with it, if that has an id already. */
+  readonly answeringRunId?: string | undefined;
+}
+
+/** Pushes one event for each end, to the thread that made the call. The approval and the later result are two ends. */
 export async function pushCallEnd(
   services: Services,
   tx: Tx,
   call: PendingCall,
   outcome: ToolResultOutcome,
-  resolvedBy?: { readonly entityId: string; readonly name: string },
+  { resolvedBy, answeringRunId }: CallEnd = {},
 ): Promise<void> {
   await pushEvent(services, tx, {
-    agentId: call.agentId,
+    agentId: await threadOf(tx, call),
     eventId: call.kind === 'approval' ? `tool_result:${call.callId}:decision` : `tool_result:${call.callId}`,
     event: {
       type: 'tool_result',
@@ -39,5 +45,11 @@ export async function pushCallEnd(
       outcome,
       ...(resolvedBy === undefined ? {} : { resolvedBy }),
     },
+    ...(answeringRunId === undefined ? {} : { runId: answeringRunId }),
   });
+}
+
+async function threadOf(tx: Tx, { runId, agentId }: PendingCall): Promise<string> {
+  const run = await tx.db.selectFrom('runs').select('thread_id').where('id', '=', runId).executeTakeFirst();
+  return run?.thread_id ?? agentId;
 }

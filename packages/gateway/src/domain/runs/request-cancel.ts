@@ -4,10 +4,12 @@ import type { Tx } from '../../ports/store/store.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 import { ApiError } from '../api-error.ts';
 import { emit, runChannel } from '../streams/emit.ts';
+import { cancelQueued } from './queued-run.ts';
 import { getRun, type Run } from './run.ts';
 
 /** Requests a cancel of the run. Its worker does it. Requesting it again changes nothing. */
 export async function requestCancel(services: Services, tx: Tx, runId: string): Promise<Run> {
+  if (await cancelQueued(services, tx, runId)) return await getRun(tx.db, runId);
   await getRun(tx.db, runId);
   const asked = await tx.db
     .updateTable('runs')

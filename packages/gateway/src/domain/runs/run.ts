@@ -5,6 +5,7 @@ import type { RunRow, RunStatus, Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
+import { findQueued, type QueuedRun } from './queued-run.ts';
 
 /** One cycle of a thread: the events that it took, and how it ended. */
 export interface Run {
@@ -13,7 +14,8 @@ export interface Run {
   readonly threadId: string;
   /** Counts 1, 2, 3 … within the thread. */
   readonly cycle: number;
-  readonly status: RunStatus;
+  /** `queued`: a request of a context that waits for the one before it. */
+  readonly status: RunStatus | 'queued';
   readonly trigger: unknown;
   /** Why it ended. */
   readonly stop?: unknown;
@@ -49,8 +51,10 @@ export async function listRuns(db: Kysely<Tables>, filter: RunFilter = {}): Prom
 
 export async function getRun(db: Kysely<Tables>, runId: string): Promise<Run> {
   const row = isId(runId) ? await withAgent(db).where('runs.id', '=', runId).executeTakeFirst() : undefined;
-  if (row === undefined) throw notFound('run', runId);
-  return toRun(row);
+  if (row !== undefined) return toRun(row);
+  const queued = await findQueued(db, runId);
+  if (queued === undefined) throw notFound('run', runId);
+  return toQueuedRun(queued);
 }
 
 function withAgent(db: Kysely<Tables>) {
@@ -61,6 +65,12 @@ function withAgent(db: Kysely<Tables>) {
     .selectAll('runs')
     .select(['threads.agent_id', 'nested_usage.input_tokens', 'nested_usage.output_tokens'])
     .select('nested_usage.total_tokens');
+}
+
+function toQueuedRun({ runId, agentId, threadId, eventId, isDead, createdAt }: QueuedRun): Run {
+  const trigger = [{ eventId, type: 'chat' }];
+  const status = isDead ? 'cancelled' : 'queued';
+  return { id: runId, agentId, threadId, cycle: 0, status, trigger, configVersion: 0, createdAt };
 }
 
 interface ReadRun extends RunRow {

@@ -8,6 +8,7 @@ import { isId, plainText } from '../entities/column-text.ts';
 import { type Metadata, toMetadata } from '../entities/metadata.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
 import { newId } from '../new-id.ts';
+import { idTaken, ownId } from '../own-id.ts';
 import { addMember, type NewMember } from './membership.ts';
 
 /** A place where entities talk to each other. */
@@ -20,6 +21,8 @@ export interface Space {
 }
 
 export interface NewSpace {
+  /** The caller's own id. Default: a new one. */
+  readonly id?: string | undefined;
   readonly name: string;
   readonly description?: string | undefined;
   readonly metadata?: Metadata | undefined;
@@ -28,7 +31,7 @@ export interface NewSpace {
 
 export async function createSpace(services: Services, tx: Tx, newSpace: NewSpace): Promise<Space> {
   const row: SpaceRow = {
-    id: newId(),
+    id: newSpace.id === undefined ? newId() : ownId(newSpace.id),
     name: plainText(newSpace.name, 'name', { min: 1, max: 200 }),
     description: plainText(newSpace.description ?? '', 'description', { max: 2_000 }),
     metadata: toMetadata(newSpace.metadata),
@@ -36,7 +39,13 @@ export async function createSpace(services: Services, tx: Tx, newSpace: NewSpace
     hops: 0,
     created_at: tx.now(),
   };
-  await tx.db.insertInto('spaces').values(row).execute();
+  const inserted = await tx.db
+    .insertInto('spaces')
+    .values(row)
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (inserted === undefined) throw idTaken(row.id);
   for (const member of newSpace.members ?? []) await addMember(services, tx, { ...member, spaceId: row.id });
   return toSpace(row);
 }

@@ -31,6 +31,17 @@ export function encodeUnnumbered(events: readonly { readonly type: string; reado
   return encoder.encode(frames.join(''));
 }
 
+/** The last words of a stream, which are no event of the channel. */
+export function encodeLast({
+  type,
+  payload,
+}: {
+  readonly type: string;
+  readonly payload: object;
+}): Uint8Array<ArrayBuffer> {
+  return encoder.encode(`event: ${type}\ndata: ${toJson(payload)}\n\n`);
+}
+
 /** Tells a client that the events it missed are deleted, and that it has to load everything again. */
 export function encodeReset(seq: number): Uint8Array {
   return frame({ id: seq, event: 'reset', data: toJson({ seq, type: 'reset' }) });

@@ -8,30 +8,43 @@ import { lockAgentIfExists } from '../agents/lock-agent.ts';
 import { updateAgent } from '../agents/update-agent.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { newId } from '../new-id.ts';
+import { idTaken, ownId } from '../own-id.ts';
 import { checkToolConfig } from './check-tool-config.ts';
 import { findToolRow } from './stored-tool.ts';
 import { countToolChange } from './tools-version.ts';
 import { agentsUsing } from './used-by.ts';
 
 /** True if a tool outside the registry has this name: one of the configuration file. */
-export type IsTaken = (name: string) => boolean;
+type IsTaken = (name: string) => boolean;
+
+interface NewTool {
+  /** The caller's own id. Default: a new one. */
+  readonly id?: string | undefined;
+  readonly isTaken: IsTaken;
+}
 
 /** Registers a tool. `given` is what the user wrote, and is checked here. */
-export async function createTool(tx: Tx, given: unknown, isTaken: IsTaken): Promise<ToolRow> {
+export async function createTool(tx: Tx, given: unknown, { id, isTaken }: NewTool): Promise<ToolRow> {
   const config = checkToolConfig(given);
   if (isTaken(config.name)) throw nameTaken(config.name, 'the configuration file');
   await countToolChange(tx);
   if ((await findToolRow(tx.db, config.name)) !== undefined) throw nameTaken(config.name, 'the registry');
   const now = tx.now();
   const row: ToolRow = {
-    id: newId(now),
+    id: id === undefined ? newId(now) : ownId(id),
     name: config.name,
     config: toJson(config),
     version: 1,
     created_at: now,
     updated_at: now,
   };
-  await tx.db.insertInto('tools').values(row).execute();
+  const inserted = await tx.db
+    .insertInto('tools')
+    .values(row)
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (inserted === undefined) throw idTaken(row.id);
   return row;
 }
 

@@ -50,8 +50,9 @@ export async function getTool(
   nameOrId: string,
 ): Promise<UsedTool> {
   const outside = (await listOutside(sources)).find(({ id }) => id === nameOrId);
-  const row = outside === undefined ? await findToolRow(db, nameOrId) : undefined;
-  const found = outside ?? (row === undefined ? undefined : await describe(row));
+  // A tool of the registry may have the name of one that comes with the gateway, and takes its place.
+  const row = outside === undefined || outside.source === 'built-in' ? await findToolRow(db, nameOrId) : undefined;
+  const found = row === undefined ? outside : await describe(row);
   if (found === undefined) throw notFound('tool', nameOrId);
   const [used] = await withUses(db, [found]);
   return used ?? { ...found, usedBy: [] };

@@ -67,6 +67,9 @@ function* answer(scene: Scene, event: InboxEvent): Script<string> {
       return `It is time for "${event.name}". ${yield* follow(scene, event.instruction)}`;
     case 'service':
       return `The service ${event.source} says "${event.name}": ${short(event.data)}`;
+    // Only contexts get requests, and they have no inbox.
+    case 'chat':
+      return explain(scene, '');
   }
 }
 

@@ -51,6 +51,8 @@ const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
     active_in: 1,
     created_at: 1,
     ended_at: 1,
+    settings: 1,
+    answer: 1,
   },
   calls: {
     id: 1,

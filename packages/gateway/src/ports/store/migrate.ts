@@ -10,6 +10,7 @@ import { mcpTools } from './migrations/0006-mcp-tools.ts';
 import { jobClaims } from './migrations/0007-job-claims.ts';
 import { nestedUsage } from './migrations/0008-nested-usage.ts';
 import { storedArtifacts } from './migrations/0009-stored-artifacts.ts';
+import { contexts } from './migrations/0010-contexts.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
@@ -25,6 +26,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0007-job-claims': jobClaims,
     '0008-nested-usage': nestedUsage,
     '0009-stored-artifacts': storedArtifacts,
+    '0010-contexts': contexts,
   };
 }
 

@@ -8,6 +8,8 @@ export interface Tables {
   entities: EntityRow;
   agents: AgentRow;
   threads: ThreadRow;
+  contexts: ContextRow;
+  turn_requests: TurnRequestRow;
   spaces: SpaceRow;
   memberships: MembershipRow;
   messages: MessageRow;
@@ -63,7 +65,7 @@ export interface AgentRow {
   updated_at: number;
 }
 
-/** What can be woken. An agent's thread has the agent's id. */
+/** What can be woken: an agent, or one of its contexts. The thread has the same id. */
 export interface ThreadRow {
   id: string;
   kind: 'agent' | 'context';
@@ -74,6 +76,27 @@ export interface ThreadRow {
   epoch: number;
   /** The latest session snapshot and the entry it was taken after. */
   state: Json | null;
+}
+
+/** A conversation of the chat endpoints. */
+export interface ContextRow {
+  id: string;
+  agent_id: string;
+  /** The entity that may use it with its token. Null: only keys may. */
+  owner_id: string | null;
+  metadata: Json;
+  created_at: number;
+}
+
+/** A request for a turn that can be recognised when it comes again. */
+interface TurnRequestRow {
+  run_id: string;
+  context_id: string;
+  /** Who sent it: keys of two callers never meet. */
+  caller: string;
+  idempotency_key: string | null;
+  body_hash: string;
+  created_at: number;
 }
 
 export interface SpaceRow {
@@ -116,13 +139,14 @@ export interface MessageRow {
   updated_at: number;
 }
 
-export type InboxEventType = 'space_message' | 'tool_result' | 'plan' | 'service';
+export type InboxEventType = 'space_message' | 'tool_result' | 'plan' | 'service' | 'chat';
 export type InboxStatus = 'pending' | 'claimed' | 'done' | 'dead' | 'withheld';
 
 export interface InboxEventRow {
   id: Generated<number>;
+  /** The thread that it waits for: that of an agent, which has the agent's id, or that of a context. */
   agent_id: string;
-  /** Unique per agent: the same event is delivered once, however often it is pushed. */
+  /** Unique per thread: the same event is delivered once, however often it is pushed. */
   event_id: string;
   type: InboxEventType;
   priority: number;
@@ -157,6 +181,10 @@ export interface RunRow {
   active_in: string | null;
   created_at: number;
   ended_at: number | null;
+  /** What the request of a context asked for beyond the agent's configuration: see domain/contexts/turn-settings.ts. */
+  settings: Json | null;
+  /** The answer of a run whose messages were not saved. All others are read from the transcript. */
+  answer: Json | null;
 }
 
 /** An image that a tool made. Its bytes are a file of the same name. */

@@ -62,6 +62,8 @@ async function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): Pro
   switch (write.kind) {
     case 'space-event':
       return emit(services, tx, { channel: spaceChannel(write.spaceId), type: write.type, payload: write.payload });
+    case 'live-event':
+      return emit(services, tx, { channel: runChannel(cycle.runId), type: write.type, payload: write.payload });
     case 'run-event':
       return emit(services, tx, { channel: runChannel(cycle.runId), type: write.type, json: write.json });
     case 'call-ended':

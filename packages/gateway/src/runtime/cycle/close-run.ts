@@ -1,6 +1,7 @@
 import type { Stop } from '@lastcall/core';
 import { backoffMs } from '@lastcall/core/internal';
 import { sql } from 'kysely';
+import { removeMessages } from '../../domain/contexts/remove-messages.ts';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
 import { updateCard } from '../../domain/spaces/tool-card.ts';
@@ -48,6 +49,9 @@ export async function closeRun(services: Services, tx: Tx, cycle: Cycle, end: Ru
     const payload = { runId, entityId: agent.entityId };
     emit(services, tx, { channel: spaceChannel(announcedSpaceId), type: 'agent.inactive', payload });
   }
+  const { stop, usage } = values;
+  if (cycle.settings?.save === false)
+    await removeMessages(tx, { id: runId, thread_id: cycle.lease.threadId, status, stop, usage });
   const payload = { runId, status, stop: toStopJson(end.stop) };
   emit(services, tx, { channel: runChannel(runId), type: 'run.end', payload });
 }
@@ -97,7 +101,7 @@ const finishEvents = statement((db, { runId }: Params<{ runId: string }>) =>
 async function returnEvents(
   services: Services,
   tx: Tx,
-  { runId, agent }: Cycle,
+  { runId, agent, kind }: Cycle,
   end: RunEnd,
 ): Promise<Omit<FailedAttempt, 'announcedSpaceId'>> {
   const { limits } = services;
@@ -110,7 +114,7 @@ async function returnEvents(
     .execute();
   const retries: number[] = [];
   for (const { id, attempts, payload } of events) {
-    const isLast = end.retry === false || attempts >= agent.limits.maxAttempts;
+    const isLast = end.retry === false || !kind.retriesFailedRuns || attempts >= agent.limits.maxAttempts;
     const at = tx.now() + backoffMs(attempts, { firstMs: limits.retryMs });
     await tx.db
       .updateTable('inbox_events')
@@ -120,7 +124,9 @@ async function returnEvents(
     if (isLast) await failApprovedCard(services, tx, fromJson(payload));
     else retries.push(at);
   }
-  await tx.db.updateTable('agents').set({ last_error: error }).where('id', '=', agent.id).execute();
+  // The failure of one conversation is no state of the agent.
+  if (kind.retriesFailedRuns)
+    await tx.db.updateTable('agents').set({ last_error: error }).where('id', '=', agent.id).execute();
   return {
     text: end.text ?? CYCLE_FAILED,
     attempt: Math.max(1, ...events.map(({ attempts }) => attempts)),

@@ -4,10 +4,12 @@ import type { SpaceToolContext } from '../tools/built-in-context.ts';
 import type { StoredArtifact } from '../tools/image/store-artifact.ts';
 import type { SubAgentCycle } from '../tools/sub-agent/sub-agent-tool.ts';
 import type { NewArtifact } from './store-artifact.ts';
+import type { ThreadKind } from './thread-kind.ts';
 
 /** What a tool call knows of the cycle that it runs in. */
 export interface CycleContext extends SpaceToolContext {
   readonly threadId: string;
+  readonly kind: ThreadKind;
   /** What sub-agents know of the cycle. */
   readonly subAgents: SubAgentCycle;
   /** Stores what a call made. `isVisible`: for those in the active space, too. */

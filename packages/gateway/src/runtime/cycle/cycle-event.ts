@@ -7,12 +7,18 @@ import type { SettlementJson } from './settlement-json.ts';
 /** What happens to a running cycle, with all that a decision about it needs. */
 export type CycleEvent =
   /** The model is asked. From the second attempt on, its last reply broke off. */
-  | { readonly type: 'step-started'; readonly attempt: number }
+  | { readonly type: 'step-started'; readonly step: number; readonly attempt: number }
+  | { readonly type: 'text-written' | 'reasoning-written'; readonly step: number; readonly text: string }
   /** The model began to write a call. */
   | { readonly type: 'input-started'; readonly callId: string; readonly toolName: string }
   /** The model wrote more of a call. `text`: what that adds to the text of a message. */
   | { readonly type: 'input-extended'; readonly callId: string; readonly delta: string; readonly text: string }
+  /** A call begins to run. */
+  | { readonly type: 'call-began'; readonly callId: string; readonly toolName: string; readonly input: unknown }
   | { readonly type: 'progress-reported'; readonly callId: string; readonly value: unknown }
+  /** The model was reminded to call a tool. */
+  | { readonly type: 'nudged'; readonly step: number; readonly text: string }
+  | { readonly type: 'step-ended'; readonly step: number; readonly usage: Usage }
   | { readonly type: 'entry-appended'; readonly entry: Exclude<Entry, { kind: 'stop' }>; readonly payload: Json }
   | CallStarted
   | { readonly type: 'card-refused'; readonly callId: string; readonly spaceId: string }
@@ -24,7 +30,8 @@ export type CycleEvent =
       readonly type: 'run-closed';
       readonly as: 'completed' | 'cancelled';
       readonly thread: 'released' | 'held';
-      readonly rows: readonly TranscriptRow[];
+      /** `unknown`: its messages were removed. */
+      readonly rows: readonly TranscriptRow[] | 'unknown';
     };
 
 /** A visible call starts in a space. */

@@ -1,4 +1,4 @@
-import { LastcallError } from '@lastcall/core';
+import { LastcallError, MaxConsecutiveNudgesExceeded, MaxInvocationsExceeded, type Stop } from '@lastcall/core';
 import type { Redact } from '../../telemetry/redact.ts';
 
 /** Why a cycle failed: one text for operators, one for people. */
@@ -9,11 +9,15 @@ export interface CycleFailure {
   readonly text: string;
   /** Whether another attempt may succeed. */
   readonly retry: boolean;
+  /** How the turn itself says that it ended, if it does. */
+  readonly stop?: Stop;
 }
 
 export function toCycleFailure(error: unknown, redact: Redact): CycleFailure {
   const message = redact(error instanceof Error ? error.message : String(error));
   if (isSetupError(error)) return { message, text: 'The agent cannot work as it is set up.', retry: false };
+  if (error instanceof MaxInvocationsExceeded || error instanceof MaxConsecutiveNudgesExceeded)
+    return { message, text: CYCLE_FAILED, retry: true, stop: error.stop };
   return { message, text: isModelError(error) ? MODEL_FAILED : CYCLE_FAILED, retry: true };
 }
 

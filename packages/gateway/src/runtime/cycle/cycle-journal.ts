@@ -42,7 +42,8 @@ export interface CycleJournalOptions extends ApplyContext {
  * Every transaction is fenced by the thread's epoch, so a worker that lost its lease writes nothing.
  *
  * A reply and a plain end of a call wait for the next write, or until the turn waits for the model or a tool: nothing takes effect
- * before the records that led to it are durable. What spaces see of a reply that is being written waits for up to 50 ms. All else is
+ * before the records that led to it are durable. What spaces see of a reply that is being written waits for up to 50 ms, and so does what the stream of
+ * a context's run tells, but for the first words of a step. All else is
  * written at once.
  */
 export class CycleJournal implements Journal {
@@ -55,13 +56,16 @@ export class CycleJournal implements Journal {
   readonly #rows: TranscriptRow[];
   #state: CycleState;
   #isFlushing = false;
+  /** The model has said something in this step. */
+  #hasSpoken = false;
   #isClosed = false;
 
   constructor(options: CycleJournalOptions) {
     const { services, cycle, toolNamed } = options;
     this.#options = options;
     const isVisible = (name: string): boolean => toolNamed(name)?.isVisible === true;
-    this.#context = { runId: cycle.runId, agent: cycle.agent, isVisible };
+    const isRunStreamed = cycle.kind.isRunStreamed && cycle.settings?.isUnwatched !== true;
+    this.#context = { runId: cycle.runId, agent: cycle.agent, isRunStreamed, isVisible };
     this.#reader = new TurnEventReader(services.limits);
     this.#liveFlush = new DelayedFlush(() => this.#flush());
     this.#rows = [...cycle.rows];
@@ -80,7 +84,7 @@ export class CycleJournal implements Journal {
   /** Takes what core reports while the model writes and tools run. */
   onEvent(turnEvent: TurnEvent): void {
     const event = this.#reader.read(turnEvent);
-    if (event !== undefined) this.#addLive(this.#decide(event));
+    if (event !== undefined) this.#addLive(this.#decide(event), { isFirst: this.#isFirstOfStep(event) });
   }
 
   async append(entries: readonly Entry[]): Promise<void> {
@@ -167,10 +171,22 @@ export class CycleJournal implements Journal {
     if (signal.aborted && !isCancelled()) throw signal.reason;
   }
 
-  #addLive(writes: readonly Write[]): void {
+  #addLive(writes: readonly Write[], { isFirst = false } = {}): void {
     if (writes.length === 0) return;
     this.#queue.add(writes);
-    this.#liveFlush.schedule();
+    if (isFirst) this.#flush();
+    else this.#liveFlush.schedule();
+  }
+
+  /** True for the first that a model says in a step of a run that somebody follows: it is told without delay. */
+  #isFirstOfStep({ type }: CycleEvent): boolean {
+    if (!FIRST_WORDS.has(type)) {
+      this.#hasSpoken &&= type !== 'step-started';
+      return false;
+    }
+    const isFirst = !this.#hasSpoken && this.#context.isRunStreamed === true;
+    this.#hasSpoken = true;
+    return isFirst;
   }
 
   #buffer(writes: readonly Write[]): void {
@@ -210,10 +226,13 @@ export class CycleJournal implements Journal {
     this.#rows.push(...writes.flatMap((one) => (one.kind === 'entry' ? [toRow(one)] : [])));
     for (const { callId, spaceId } of applied.refusedCards) this.#decide({ type: 'card-refused', callId, spaceId });
     const end = writes.find(isEnd);
-    if (end !== undefined) this.#decide({ type: 'run-closed', as: end.as, thread: applied.thread, rows: this.#rows });
+    const rows = cycle.settings?.save === false ? 'unknown' : this.#rows;
+    if (end !== undefined) this.#decide({ type: 'run-closed', as: end.as, thread: applied.thread, rows });
     return applied;
   }
 }
+
+const FIRST_WORDS: ReadonlySet<CycleEvent['type']> = new Set(['text-written', 'reasoning-written', 'input-started']);
 
 const NOWHERE: AgentPosition = { activeSpaceId: null, announcedSpaceId: null };
 

@@ -14,7 +14,6 @@ import {
 } from '@lastcall/core';
 import { advertise } from '@lastcall/core/internal';
 import type { AgentConfig } from '../../config/agent-config.ts';
-import type { GatewayLimits } from '../../config/limits.ts';
 import type { MiddlewareConfig } from '../../config/middleware-config.ts';
 import { findTool, type RegisteredTool, type RegisteredTools } from '../../config/registered-tool.ts';
 import { type SubAgentConfig, waits } from '../../config/sub-agent.ts';
@@ -25,14 +24,10 @@ import { toJson } from '../../ports/store/json.ts';
 import { KnownSecrets } from '../../telemetry/known-secrets.ts';
 import { countEvent } from '../../telemetry/observe-cycle.ts';
 import { createSecrets } from '../../telemetry/secrets.ts';
-import { goalTools } from '../tools/goal-tools.ts';
 import { httpTool, type Outgoing } from '../tools/http/http-tool.ts';
 import { type ImageHost, imageTool } from '../tools/image/image-tool.ts';
-import { memoryTools } from '../tools/memory-tools.ts';
-import { planTools } from '../tools/plan-tools.ts';
-import { readOutputTool } from '../tools/read-output.ts';
-import { spaceTools } from '../tools/space-tools.ts';
 import { type SubAgentHost, subAgentTool } from '../tools/sub-agent/sub-agent-tool.ts';
+import { TASK_TOOLS } from '../tools/task-tools.ts';
 import type { ConfiguredAgent } from './cycle.ts';
 import { currentCycle } from './cycle-context.ts';
 import { createOutputLimit } from './output-limit.ts';
@@ -74,13 +69,13 @@ export interface CycleTools {
  * An agent's tools: the built-in ones, which cannot be overridden, and those its configuration names. They are made
  * once for a configuration, because checking them and compiling their schemas takes longer than a cycle.
  */
-export function cycleTools(registry: Registry, agent: ToolOwner, limits: BuiltInLimits): CycleTools {
+export function cycleTools(registry: Registry, agent: ToolOwner, builtIns: ToolSet): CycleTools {
   const known = toolsByRegistry.get(registry) ?? new WeakMap<AgentConfig, MadeTools>();
   toolsByRegistry.set(registry, known);
   const { config, registryTools } = agent;
   const made = known.get(config);
   if (made?.registryTools === registryTools) return made.tools;
-  const tools = makeTools(registry, agent, limits);
+  const tools = makeTools(registry, agent, builtIns);
   known.set(config, { registryTools, tools });
   return tools;
 }
@@ -95,13 +90,13 @@ interface MadeTools {
 
 const toolsByRegistry = new WeakMap<Registry, WeakMap<AgentConfig, MadeTools>>();
 
-function makeTools(registry: Registry, { config, registryTools }: ToolOwner, limits: BuiltInLimits): CycleTools {
+function makeTools(registry: Registry, { config, registryTools }: ToolOwner, builtIns: ToolSet): CycleTools {
   const registered = (config.tools ?? []).map((reference) => findRegistered(reference, registry.tools, registryTools));
   const own = Object.fromEntries(registered.map((one) => [one.name, toTool(one, registry)]));
   const known = new Map(registered.map((one) => [one.name, toCycleTool(one, own[one.name] as ToolSet[string])]));
   const versions = new Map(registered.map((one) => [one.name, versionOf(one)]));
   return {
-    tools: mergeToolSets(builtInTools(limits), own),
+    tools: mergeToolSets(builtIns, own),
     isAnyVisible: [...known.values()].some((one) => one.isVisible),
     named: (name) => known.get(name),
     versionOf: (name) => versions.get(name) ?? '',
@@ -117,34 +112,17 @@ function versionOf(one: RegisteredTool): string {
   return one.kind === 'typescript' ? '' : createHash('sha256').update(toJson(one)).digest('base64');
 }
 
-type BuiltInLimits = Pick<GatewayLimits, 'messageCharacters'>;
-
-const builtInsByLimit = new Map<number, ToolSet>();
-
-export function builtInTools({ messageCharacters }: BuiltInLimits): ToolSet {
-  const known = builtInsByLimit.get(messageCharacters);
-  if (known !== undefined) return known;
-  const tools = mergeToolSets(
-    spaceTools(currentCycle, { messageCharacters }),
-    goalTools(currentCycle),
-    memoryTools(currentCycle),
-    planTools(currentCycle),
-    {
-      read_output: readOutputTool(currentCycle),
-    },
-  );
-  builtInsByLimit.set(messageCharacters, tools);
-  return tools;
-}
-
-/** A tool of the file comes before one of the registry: the file may have been given a tool of that name later. */
+/**
+ * A tool of the file comes before one of the registry: the file may have been given a tool of that name later. Those that come with
+ * the gateway are last, so that everybody may have a `complete_task` of their own.
+ */
 function findRegistered(
   reference: string | ToolConfig,
   ofFile: RegisteredTools,
   ofRegistry: RegisteredTools,
 ): RegisteredTool {
   if (typeof reference !== 'string') return { ...reference, kind: 'configured' };
-  const found = findTool(ofFile, reference) ?? findTool(ofRegistry, reference);
+  const found = findTool(ofFile, reference) ?? findTool(ofRegistry, reference) ?? findTool(TASK_TOOLS, reference);
   if (found !== undefined) return found;
   const message = `The agent's configuration names the tool "${reference}", and this gateway has none of that name or id.`;
   throw new LastcallError('unknown_tool', message);
@@ -251,20 +229,17 @@ function interactiveTool(config: ToolConfig): { tool: AnyTool; effects: 'session
     description: config.description,
     inputSchema: config.inputSchema,
     execute: (_input: unknown, ctx: ToolContext) => {
-      if (isVisible(config) && currentCycle().position().activeSpaceId === null)
+      const { kind, position } = currentCycle();
+      if (kind.hasSpaces && isVisible(config) && position().activeSpaceId === null)
         return fail('You are in no space, so nobody could answer. Enter one with enter_space first.', {
           code: 'no_active_space',
         });
-      const message = toJson({ status: 'pending', pendingToolCallId: ctx.toolCallId, note: PENDING_NOTE });
+      const message = toJson({ status: 'pending', pendingToolCallId: ctx.toolCallId, note: kind.pendingNote });
       return pending({ display: config.display, message });
     },
   });
   return { tool: made, effects: 'session' };
 }
-
-/** The model may read this long after the answer came, so it says that it describes the time of writing. */
-const PENDING_NOTE =
-  'Pending when this was written. Its outcome comes later, as a tool_result event that names this call.';
 
 /** A tool that returns a fixed value. */
 function fixedValueTool(config: ToolConfig): { tool: AnyTool; effects: 'none' } {

@@ -9,6 +9,7 @@ export type Write =
   /** Applies what the call's tool staged. Refused once a cancel was accepted. */
   | { readonly kind: 'staged-writes'; readonly callId: string }
   | SpaceEvent
+  | LiveEvent
   | { readonly kind: 'run-event'; readonly type: string; readonly json: Json }
   | OpenCard
   | {
@@ -46,6 +47,13 @@ export type CallWrite =
 export interface SpaceEvent {
   readonly kind: 'space-event';
   readonly spaceId: string;
+  readonly type: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** An event on the run's stream while the turn is under way. */
+export interface LiveEvent {
+  readonly kind: 'live-event';
   readonly type: string;
   readonly payload: Readonly<Record<string, unknown>>;
 }

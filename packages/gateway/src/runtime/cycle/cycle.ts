@@ -4,15 +4,20 @@ import type { AgentLimits } from '../../config/agent-limits.ts';
 import type { RegisteredTools } from '../../config/registered-tool.ts';
 import type { Situation } from '../../domain/agents/describe-agent.ts';
 import type { StoredRecord, TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
+import type { TurnSettings } from '../../domain/contexts/turn-settings.ts';
 import type { Lease } from '../lease/lease.ts';
 import type { BuiltInAgent } from '../tools/built-in-context.ts';
 import type { RunningCycle } from './cycle-state.ts';
+import type { ThreadKind } from './thread-kind.ts';
 
-/** What a cycle of an agent starts with. How far it has come is its state: cycle-state.ts. */
+/** What a cycle starts with. How far it has come is its state: cycle-state.ts. */
 export interface Cycle {
   readonly lease: Lease;
   readonly runId: string;
   readonly number: number;
+  readonly kind: ThreadKind;
+  /** What the request of a context asked for. */
+  readonly settings?: TurnSettings | undefined;
   readonly agent: ConfiguredAgent;
   readonly transcript: Transcript;
   /** What was written since the last compaction. Replaying it restores the session. */

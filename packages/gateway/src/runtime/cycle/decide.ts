@@ -4,6 +4,7 @@ import type { Write } from './cycle-write.ts';
 import { decideCallEnd } from './decide-call-end.ts';
 import { decideStop } from './decide-end.ts';
 import { decideEntry } from './decide-entry.ts';
+import { liveEvent } from './decide-live.ts';
 import {
   cancelAllShown,
   extendInput,
@@ -25,7 +26,9 @@ export function decide(
   if (state.status === 'ended') return [state, []];
   if (event.type === 'run-closed')
     return [{ status: 'ended', as: event.as, thread: event.thread, transcript: event.rows }, []];
-  return decideRunning(state, event, context);
+  const [next, writes] = decideRunning(state, event, context);
+  const live = context.isRunStreamed === true ? liveEvent(event, context) : undefined;
+  return [next, live === undefined ? writes : [...writes, live]];
 }
 
 type RunningEvent = Exclude<CycleEvent, { type: 'run-closed' }>;
@@ -37,6 +40,12 @@ function decideRunning(state: RunningCycle, event: RunningEvent, context: Decisi
       // The reply was cut off and is requested again, with new ids.
       return event.attempt > 1 ? cancelAllShown(next, 'The reply broke off.') : [next, []];
     }
+    case 'text-written':
+    case 'reasoning-written':
+    case 'call-began':
+    case 'step-ended':
+    case 'nudged':
+      return [state, []];
     case 'input-started':
       return startInput(state, event, context);
     case 'input-extended':

@@ -8,6 +8,8 @@ export type Decision = readonly [state: RunningCycle, writes: readonly Write[]];
 export interface DecisionContext {
   readonly runId: string;
   readonly agent: { readonly entityId: string; readonly tag: string };
+  /** True if the run's stream tells of what the model writes while it writes. */
+  readonly isRunStreamed?: boolean;
   /** True if a space sees the tool's calls as cards. */
   readonly isVisible: (toolName: string) => boolean;
 }

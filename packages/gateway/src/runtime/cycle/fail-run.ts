@@ -1,4 +1,4 @@
-import type { Entry, Settlement } from '@lastcall/core';
+import type { Entry, Settlement, Stop } from '@lastcall/core';
 import { isCancelAccepted } from '../../domain/runs/run-cancelled.ts';
 import { updateCard } from '../../domain/spaces/tool-card.ts';
 import type { Services } from '../../ports/services.ts';
@@ -36,7 +36,11 @@ export async function closeFailedRun(
   services: Services,
   held: HeldThread,
   cycle: Cycle,
-  { message, ...how }: { readonly message: string } & Pick<RunEnd, 'retry' | 'text'>,
+  {
+    message,
+    stop: why,
+    ...how
+  }: { readonly message: string; readonly stop?: Stop | undefined } & Pick<RunEnd, 'retry' | 'text'>,
 ): Promise<'failed' | 'cancelled'> {
   const { tx } = held;
   const isCancelled = await isCancelAccepted(tx, cycle.runId);
@@ -44,7 +48,8 @@ export async function closeFailedRun(
     reason: isCancelled ? 'the run was cancelled' : message,
     isCancelled,
   });
-  const stop = isCancelled ? ({ reason: 'aborted' } as const) : ({ reason: 'error', error: message } as const);
+  const failed = why ?? ({ reason: 'error', error: message } as const);
+  const stop = isCancelled ? ({ reason: 'aborted' } as const) : failed;
   const entries: Entry[] = [...open, { kind: 'stop', stop }];
   insertEntries(held, { runId: cycle.runId, seq: await nextSeq(held) }, entries);
   const status = isCancelled ? 'cancelled' : 'failed';

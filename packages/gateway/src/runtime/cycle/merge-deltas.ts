@@ -1,11 +1,11 @@
-import type { SpaceEvent, Write } from './cycle-write.ts';
+import type { LiveEvent, SpaceEvent, Write } from './cycle-write.ts';
 
 /** Merges adjacent deltas of the same stream into one event. */
 export function mergeDeltas(writes: readonly Write[]): readonly Write[] {
   const merged: Write[] = [];
   for (const write of writes) {
     const last = merged.at(-1);
-    if (last?.kind === 'space-event' && write.kind === 'space-event' && isSameStream(last, write)) {
+    if (last !== undefined && isTold(last) && isTold(write) && isSameStream(last, write)) {
       const delta = `${String(last.payload.delta)}${String(write.payload.delta)}`;
       merged[merged.length - 1] = { ...last, payload: { ...last.payload, delta } };
     } else merged.push(write);
@@ -13,7 +13,18 @@ export function mergeDeltas(writes: readonly Write[]): readonly Write[] {
   return merged;
 }
 
-function isSameStream(one: SpaceEvent, next: SpaceEvent): boolean {
-  if (!('delta' in one.payload) || one.type !== next.type || one.spaceId !== next.spaceId) return false;
-  return one.payload.streamId === next.payload.streamId && one.payload.callId === next.payload.callId;
+type Told = SpaceEvent | LiveEvent;
+
+function isTold(write: Write): write is Told {
+  return write.kind === 'space-event' || write.kind === 'live-event';
+}
+
+function isSameStream(one: Told, next: Told): boolean {
+  if (!('delta' in one.payload) || one.type !== next.type || spaceOf(one) !== spaceOf(next)) return false;
+  return (['streamId', 'callId', 'step'] as const).every((name) => one.payload[name] === next.payload[name]);
+}
+
+/** Undefined for the stream of the run. */
+function spaceOf(event: Told): string | undefined {
+  return event.kind === 'space-event' ? event.spaceId : undefined;
 }

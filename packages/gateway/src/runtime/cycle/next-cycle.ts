@@ -1,6 +1,9 @@
+import type { TurnSettings } from '../../domain/contexts/turn-settings.ts';
 import type { Services } from '../../ports/services.ts';
+import { fromJson } from '../../ports/store/json.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import type { RunRow } from '../../ports/store/tables.ts';
 import { hideTag } from '../../telemetry/hide-tag.ts';
 import { createRedact, type Redact } from '../../telemetry/redact.ts';
 import { type Claimant, claimThread, fenced, type HeldThread, type Lease, reclaimThread } from '../lease/lease.ts';
@@ -11,17 +14,11 @@ import { closeFailedRun } from './fail-run.ts';
 import { readAgent } from './read-agent.ts';
 import { type Past, readPast } from './read-past.ts';
 import { readRegistryTools } from './read-registry-tools.ts';
-import {
-  FIRST_PAGE,
-  loadContext,
-  readThread,
-  type ThreadContext,
-  type ThreadRows,
-  waitingEvents,
-} from './read-thread.ts';
+import { loadContext, readThread, type ThreadContext, type ThreadRows } from './read-thread.ts';
 import type { Registry } from './registry.ts';
 import { startRun } from './start-run.ts';
 import { takeOverRun } from './take-over-run.ts';
+import { THREAD_KINDS } from './thread-kinds.ts';
 import type { TranscriptCache } from './transcript-cache.ts';
 
 /** A thread that was just claimed, and the cycle to run on it. */
@@ -120,32 +117,38 @@ async function findCycle(
   services: Services,
   held: HeldThread,
   registry: Registry,
-  { found: { row, open, events, lastCycle }, loadContext }: CycleSource,
+  { found: { row, open, events, last }, loadContext }: CycleSource,
 ): Promise<Cycle | undefined> {
   if (row === undefined) return undefined;
   const { metrics, redact } = registry;
   const isIdle = row.status !== 'active' || events.length === 0;
   if (open === undefined && isIdle) return undefined;
+  const kind = THREAD_KINDS[row.kind];
   const configured = readAgent(row, registry.agentLimits);
-  const registryTools = await readRegistryTools(held.tx.db, registry, configured.config, row.tools_version);
-  const agent = { ...configured, registryTools };
+  const taken = open === undefined ? await kind.takeEvents(held, events, configured.limits) : [];
+  const request = open === undefined ? kind.requestOf(taken, last) : { settings: settingsOf(open) };
+  const config = kind.configOf(configured.config, request.settings);
+  const registryTools = await readRegistryTools(held.tx.db, registry, config, row.tools_version);
+  const agent = { ...configured, config, registryTools };
   const context = await loadContext();
   const past = readPast(context.rows, row.state);
-  const inputs = { held, agent, row, context, past };
-  const maxEvents = agent.limits.eventsPerCycle;
-  const isFirstPageEnough = events.length < FIRST_PAGE || maxEvents <= FIRST_PAGE;
+  const inputs = { held, agent, row, context, past, kind, request };
   const cycle =
     open === undefined
       ? await startRun(services, {
           ...inputs,
           metrics,
-          events: isFirstPageEnough ? events.slice(0, maxEvents) : await waitingEvents(held.tx, agent.id, maxEvents),
-          lastCycle,
+          events: taken,
+          lastCycle: last?.cycle_no ?? 0,
         })
       : await takeOverRun(services, { ...inputs, open });
   if (past.flaw === undefined || cycle === undefined) return cycle;
   await closeUnreadable(services, held, cycle, past.flaw, redact);
   return undefined;
+}
+
+function settingsOf({ settings }: RunRow): TurnSettings | undefined {
+  return settings === null ? undefined : fromJson<TurnSettings>(settings);
 }
 
 /** Closes the run in the transaction that took its events: no model can be asked about a history that cannot be read. */

@@ -2,6 +2,7 @@ import type { Services } from '../../ports/services.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 import { addNestedUsage } from './add-nested-usage.ts';
+import { forSettings, withClientTools } from './client-tools.ts';
 import type { Cycle } from './cycle.ts';
 import type { CycleAbort } from './cycle-abort.ts';
 import type { CycleContext } from './cycle-context.ts';
@@ -31,9 +32,10 @@ export interface OpenCycle {
 /** Creates the journal and the tools of a cycle. Throws if the agent cannot work as it is set up. */
 export function openCycle(given: Pick<OpenCycle, 'services' | 'registry' | 'cycle' | 'abort'>): OpenCycle {
   const { services, registry, cycle, abort } = given;
-  const { agent, runId } = cycle;
+  const { agent, runId, kind, settings } = cycle;
   const stagedWrites = new StagedWrites();
-  const tools = withMcpTools(cycleTools(registry, agent, services.limits), agent.config, registry.mcp);
+  const own = cycleTools(registry, agent, kind.builtInTools(services.limits));
+  const tools = forSettings(withMcpTools(withClientTools(own, settings), agent.config, registry.mcp), settings);
   const outputs = createOutputLimit(services.limits);
   const frames = new Frames(cycle);
   const read = storeReader(services, abort);
@@ -52,6 +54,7 @@ export function openCycle(given: Pick<OpenCycle, 'services' | 'registry' | 'cycl
   const context: CycleContext = {
     services,
     threadId: cycle.lease.threadId,
+    kind,
     runId,
     agent,
     position: () => journal.position,

@@ -1,6 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Middleware, Session, TurnOptions } from '@lastcall/core';
-import { renderInstructions } from '../../domain/agents/describe-agent.ts';
 import { newId } from '../../domain/new-id.ts';
 import type { CycleActivity } from '../../telemetry/cycle-activity.ts';
 import { KnownSecrets } from '../../telemetry/known-secrets.ts';
@@ -9,7 +8,6 @@ import { withoutTag } from '../../telemetry/without-tag.ts';
 import { CallNotes } from '../middleware/call-notes.ts';
 import { configuredMiddleware, type MiddlewareParts } from '../middleware/configured-middleware.ts';
 import { toolMiddleware } from '../middleware/tool-middleware.ts';
-import type { Cycle } from './cycle.ts';
 import { guardModel } from './guard-model.ts';
 import type { OpenCycle } from './open-cycle.ts';
 import { findApprovedCalls, findShownCalls } from './recover-calls.ts';
@@ -26,32 +24,29 @@ export interface PreparedTurn {
 
 export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Promise<PreparedTurn> {
   const { services, registry, cycle, abort, tools, frames, journal } = open;
-  const { config, tag, limits } = cycle.agent;
+  const { kind } = cycle;
+  const { tag, limits } = cycle.agent;
   await journal.recover(await findApprovedCalls(services, cycle));
-  if (cycle.isTakenOver) await journal.recover(await findShownCalls(services, cycle));
+  if (cycle.isTakenOver && kind.hasSpaces) await journal.recover(await findShownCalls(services, cycle));
   const session = restoreSession(cycle);
   const secrets = secretsOf(open);
-  const instructions = renderInstructions({ instructions: config.instructions, tag });
-  const model = await registry.model(config.model);
+  const options = kind.turnOptions(cycle, () => frames.situation);
+  const model = await kind.modelOf(cycle, (name) => registry.model(name));
   // What was approved must still be what runs.
   await tools.ready?.({ isFresh: Object.keys(cycle.answers).length > 0 });
   const turn: TurnOptions = {
-    model: guardModel(model, { tag, instructions, isFrame: (text) => frames.has(text) }),
-    instructions,
+    ...options,
+    model: guardModel(model, { tag, instructions: options.instructions, isFrame: (text) => frames.has(text) }),
     transcript: cycle.transcript,
     answers: cycle.answers,
     tools: () => tools.tools,
     session,
-    ...turnRules(cycle),
-    onPending: 'continue',
-    observe: () => frames.situation,
     onEvent(event) {
       const told = withoutSecrets(event, secrets);
       journal.onEvent(told);
       activity.onEvent(told);
       if (registry.metrics !== undefined) countEvent(registry.metrics, event, { model: model.modelId });
     },
-    maxSteps: limits.maxSteps,
     deadline: Date.now() + limits.cycleTimeoutMs,
     budget: { tokens: limits.tokensPerCycle },
     signal: abort.signal,
@@ -71,7 +66,9 @@ function middlewareOf(open: OpenCycle, { modelId }: LanguageModelV4): Middleware
   return [
     outputs.middleware,
     ...traceCycle(modelId),
-    ...(tools.isAnyVisible ? [showCards(services, cycle, { journal, named: tools.named })] : []),
+    ...(cycle.kind.hasSpaces && tools.isAnyVisible
+      ? [showCards(services, cycle, { journal, named: tools.named })]
+      : []),
     parts.notes.middleware,
     ...configuredMiddleware(config.middleware ?? [], parts),
     ...toolMiddleware(new Map(ofTools)),
@@ -103,9 +100,3 @@ function secretsOf({ registry }: OpenCycle): KnownSecrets {
 }
 
 const NO_SECRETS = new KnownSecrets();
-
-function turnRules({ agent: { config } }: Cycle): Pick<TurnOptions, 'batch' | 'terminating'> {
-  // The configuration was read from JSON, so no field is present and undefined.
-  const { batch, terminating } = config as unknown as Pick<TurnOptions, 'batch' | 'terminating'>;
-  return { ...(batch === undefined ? {} : { batch }), ...(terminating === undefined ? {} : { terminating }) };
-}

@@ -15,7 +15,7 @@ import { loadSituation } from './load-situation.ts';
 
 export type EventRow = Selectable<InboxEventRow>;
 export type ThreadedAgent = Omit<AgentRow, 'last_error' | 'created_at' | 'updated_at'> &
-  Pick<ThreadRow, 'state'> & {
+  Pick<ThreadRow, 'state' | 'kind'> & {
     /** How often the registry of tools was changed; null before the first time. */
     readonly tools_version: string | null;
   };
@@ -26,13 +26,13 @@ export interface ThreadRows {
   /** A run that another worker left open. */
   readonly open: RunRow | undefined;
   readonly events: readonly EventRow[];
-  /** The number of the last cycle. It is 0 before the first. */
-  readonly lastCycle: number;
+  /** The newest run, if there is one. */
+  readonly last: Pick<RunRow, 'cycle_no' | 'settings'> | undefined;
 }
 
 export async function readThread({ tx, threadId }: LockedThread): Promise<ThreadRows> {
   const { agents, open, events, last } = await readThreadRows(tx.db, { threadId, now: tx.now() });
-  return { row: agents[0], open: open[0], events, lastCycle: last[0]?.cycle_no ?? 0 };
+  return { row: agents[0], open: open[0], events, last: last[0] };
 }
 
 /** How many events are read before the agent's own limit is known. Most inboxes hold fewer. */
@@ -88,7 +88,7 @@ const readThreadRows = batchReads<ThreadParams>()({
   last: (db, { threadId }) =>
     db
       .selectFrom('runs')
-      .select('cycle_no')
+      .select(['cycle_no', 'settings'])
       .where('thread_id', '=', threadId)
       .orderBy('cycle_no', 'desc')
       .limit(sql.lit(1)),
@@ -98,11 +98,11 @@ const readThreadRows = batchReads<ThreadParams>()({
   agents: (db, { threadId }) =>
     db
       .selectFrom('agents')
-      .innerJoin('threads', 'threads.id', 'agents.id')
+      .innerJoin('threads', 'threads.agent_id', 'agents.id')
       .select(['agents.id', 'entity_id', 'name', 'config', 'config_version', 'status', 'active_space_id', 'tag'])
-      .select('threads.state')
+      .select(['threads.state', 'threads.kind'])
       .select((eb) =>
         eb.selectFrom('settings').select('value').where('key', '=', sql.lit(TOOLS_VERSION)).as('tools_version'),
       )
-      .where('agents.id', '=', threadId),
+      .where('threads.id', '=', threadId),
 });

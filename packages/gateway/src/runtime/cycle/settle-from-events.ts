@@ -4,13 +4,15 @@ import type { WaitingEvent } from '../../domain/inbox/render-inbox.ts';
 import { toJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 
+type SettledEntry = Extract<Entry, { kind: 'settled' }>;
+
 /**
  * Settles the calls whose answers came as events, in the transaction that claims the events: the model then sees the
  * answer in place of the provisional result. Approvals and denials settle nothing here: core still has to run the tool
  * or refuse it.
  */
-export async function settleFromEvents(tx: Tx, events: readonly WaitingEvent[]): Promise<Entry[]> {
-  const entries: Entry[] = [];
+export async function settleFromEvents(tx: Tx, events: readonly WaitingEvent[]): Promise<SettledEntry[]> {
+  const entries: SettledEntry[] = [];
   for (const { event } of events) {
     if (event.type !== 'tool_result') continue;
     const outcome = outcomeOf(event);

@@ -1,6 +1,5 @@
-import type { Entry } from '@lastcall/core';
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
-import { renderInbox, type WaitingEvent } from '../../domain/inbox/render-inbox.ts';
+import type { WaitingEvent } from '../../domain/inbox/render-inbox.ts';
 import { newId } from '../../domain/new-id.ts';
 import { emit, runChannel, spaceChannel } from '../../domain/streams/emit.ts';
 import type { Services } from '../../ports/services.ts';
@@ -17,28 +16,28 @@ import type { Registry } from './registry.ts';
 import { settleFromEvents } from './settle-from-events.ts';
 import { type CycleInputs, toCycle } from './to-cycle.ts';
 
-interface NewRunInputs extends CycleInputs, Pick<Registry, 'metrics'>, Pick<ThreadRows, 'events' | 'lastCycle'> {}
+interface NewRunInputs extends CycleInputs, Pick<Registry, 'metrics'>, Pick<ThreadRows, 'events'> {
+  /** The number of the cycle before. It is 0 before the first. */
+  readonly lastCycle: number;
+}
 
 /** Starts a run for waiting events: claims them and writes the text that the model will read. */
 export async function startRun(
   services: Services,
   { metrics, events, lastCycle, ...inputs }: NewRunInputs,
 ): Promise<Cycle> {
-  const { held, agent, row, past } = inputs;
+  const { held, agent, row, past, kind, request } = inputs;
   const { tx, lease } = held;
   const { consciousness } = past;
-  const run = toRun({ lease, row, events, nextSeq: consciousness.nextSeq, number: lastCycle + 1, now: tx.now() });
+  const { nextSeq } = consciousness;
+  const run = toRun({ lease, row, events, nextSeq, number: lastCycle + 1, now: tx.now(), kind, request });
   const waiting = events.map(toWaitingEvent);
   tx.afterCommit(() => {
     for (const { at } of waiting) metrics?.inboxLag((run.created_at - at) / 1_000);
   });
-  const text = renderInbox(waiting, { cycle: run.cycle_no, tag: agent.tag, now: run.created_at });
-  const entries: Entry[] = [
-    ...(await settleFromEvents(tx, waiting)),
-    { kind: 'turn' },
-    { kind: 'message', message: { role: 'user', content: [{ type: 'text', text }] } },
-  ];
-  const place = { runId: run.id, seq: consciousness.nextSeq };
+  const settled = await settleFromEvents(tx, waiting);
+  const entries = kind.entriesOf(waiting, { run, tag: agent.tag, transcript: past.transcript, settled });
+  const place = { runId: run.id, seq: nextSeq };
   tx.send(insertRun, run);
   for (const { id } of events) tx.send(claimEvent, { id, runId: run.id });
   const written = insertEntries(held, place, entries);
@@ -60,16 +59,17 @@ const claimEvent = statement((db, { id, runId }: Params<{ id: number; runId: str
     .where('id', '=', id),
 );
 
-interface NewRun extends Pick<CycleInputs, 'row'>, Pick<ThreadRows, 'events'> {
+interface NewRun extends Pick<CycleInputs, 'row' | 'kind' | 'request'>, Pick<ThreadRows, 'events'> {
   readonly lease: Lease;
   readonly nextSeq: number;
   readonly number: number;
   readonly now: number;
 }
 
-function toRun({ lease, row, events, nextSeq, number, now }: NewRun): RunRow {
+function toRun({ lease, row, events, nextSeq, number, now, kind, request }: NewRun): RunRow {
+  const { runId = newId(now), settings } = request;
   return {
-    id: newId(now),
+    id: runId,
     thread_id: lease.threadId,
     trigger: toJson(events.map(({ event_id, type }) => ({ eventId: event_id, type }))),
     status: 'running',
@@ -81,9 +81,11 @@ function toRun({ lease, row, events, nextSeq, number, now }: NewRun): RunRow {
     attempts: 1,
     taken_seq: nextSeq,
     cancel_requested_at: null,
-    active_in: row.active_space_id,
+    active_in: kind.hasSpaces ? row.active_space_id : null,
     created_at: now,
     ended_at: null,
+    settings: settings === undefined ? null : toJson(settings),
+    answer: null,
   };
 }
 

@@ -6,6 +6,7 @@ import type { ConfiguredAgent, Cycle } from './cycle.ts';
 import { startState } from './cycle-state.ts';
 import type { Past } from './read-past.ts';
 import type { ThreadContext, ThreadedAgent } from './read-thread.ts';
+import type { RunRequest, ThreadKind } from './thread-kind.ts';
 
 /** What was read of a thread that has something to do. */
 export interface CycleInputs {
@@ -14,6 +15,8 @@ export interface CycleInputs {
   readonly row: ThreadedAgent;
   readonly context: ThreadContext;
   readonly past: Past;
+  readonly kind: ThreadKind;
+  readonly request: RunRequest;
 }
 
 interface RunInputs extends Pick<Cycle, 'answers' | 'isTakenOver'> {
@@ -29,6 +32,8 @@ export function toCycle(
     context: { rows, situation },
     past: { consciousness, transcript, state },
     row,
+    kind,
+    request: { settings },
   }: CycleInputs,
   { run, entries, written, ...rest }: RunInputs,
 ): Cycle {
@@ -37,6 +42,8 @@ export function toCycle(
     lease,
     runId: run.id,
     number: run.cycle_no,
+    kind,
+    settings,
     agent,
     transcript,
     records: consciousness.records,
@@ -47,7 +54,7 @@ export function toCycle(
     isCancelRequested: run.cancel_requested_at !== null,
     start: startState({
       nextSeq: consciousness.nextSeq + entries.length,
-      activeSpaceId: row.active_space_id,
+      activeSpaceId: kind.hasSpaces ? row.active_space_id : null,
       announcedSpaceId: run.active_in,
     }),
   };

@@ -18,7 +18,17 @@ export class TurnEventReader {
     switch (event.type) {
       case 'step.start':
         this.#texts.clear();
-        return { type: 'step-started', attempt: event.attempt };
+        return { type: 'step-started', step: event.step, attempt: event.attempt };
+      case 'text.delta':
+        return { type: 'text-written', step: event.step, text: event.text };
+      case 'reasoning.delta':
+        return { type: 'reasoning-written', step: event.step, text: event.text };
+      case 'tool-call.start':
+        return { type: 'call-began', callId: event.callId, toolName: event.toolName, input: event.input };
+      case 'step.end':
+        return { type: 'step-ended', step: event.step, usage: event.usage };
+      case 'nudge':
+        return { type: 'nudged', step: event.step, text: event.text };
       case 'tool-input-start': {
         const { callId, toolName } = event;
         if (toolName === 'send_message') this.#texts.set(callId, createTextField('text'));

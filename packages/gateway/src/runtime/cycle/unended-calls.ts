@@ -9,7 +9,8 @@ import type { ShownCall } from './cycle-state.ts';
 import { cancelled } from './decide-shown-call.ts';
 
 /** Finds the calls of this run that were shown and not ended, from the stored events of the spaces. */
-export async function unendedCalls(db: Kysely<Tables>, { runId, agent }: Cycle): Promise<ShownCall[]> {
+export async function unendedCalls(db: Kysely<Tables>, { runId, agent, kind }: Cycle): Promise<ShownCall[]> {
+  if (!kind.hasSpaces) return [];
   const run = await db.selectFrom('runs').select('created_at').where('id', '=', runId).executeTakeFirstOrThrow();
   const spaces = await db
     .selectFrom('memberships')

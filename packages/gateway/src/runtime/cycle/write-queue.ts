@@ -44,7 +44,7 @@ export class WriteQueue<Result> {
     if (!this.#isDraining) this.#draining = this.#drain();
   }
 
-  /** True if something waits besides events for the streams of spaces. */
+  /** True if something waits besides events for streams. */
   get hasRecords(): boolean {
     return this.#waiting.some(hasRecords);
   }
@@ -89,5 +89,5 @@ export class WriteQueue<Result> {
 }
 
 function hasRecords({ writes }: { readonly writes: readonly Write[] }): boolean {
-  return writes.some(({ kind }) => kind !== 'space-event');
+  return writes.some(({ kind }) => kind !== 'space-event' && kind !== 'live-event');
 }

@@ -7,8 +7,10 @@ import type { ToolCatalog } from '../../domain/tools/list-tools.ts';
 import type { ListedTool, ToolSource, ToolSourceName } from '../../domain/tools/listed-tool.ts';
 import { toRegisteredTool } from '../../domain/tools/stored-tool.ts';
 import type { ToolRow } from '../../ports/store/tables.ts';
-import { builtInTools, toTool } from '../cycle/cycle-tools.ts';
+import { agentBuiltIns } from '../cycle/built-in-tools.ts';
+import { toTool } from '../cycle/cycle-tools.ts';
 import type { Registry } from '../cycle/registry.ts';
+import { TASK_TOOLS } from './task-tools.ts';
 
 /** All tools of a gateway, to be shown. `others` are sources beside the file and the built-in tools. */
 export function toolCatalog(
@@ -19,7 +21,8 @@ export function toolCatalog(
   const ofFile = Object.values(registry.tools);
   return {
     sources: [
-      listOnce(() => Object.entries(builtInTools(limits)).map(([name, tool]) => describeBuiltIn(name, tool))),
+      listOnce(() => Object.entries(agentBuiltIns(limits)).map(([name, tool]) => describeBuiltIn(name, tool))),
+      listOnce(() => Object.values(TASK_TOOLS).map((one) => describeTool(one, registry, 'built-in'))),
       listOnce(() => ofFile.map((one) => describeTool(one, registry, 'file'))),
       ...others,
     ],

@@ -21,6 +21,8 @@ import { openApiDocument } from './openapi.ts';
 import { agentStateEndpoints } from './routes/agent-state.ts';
 import { agentEndpoints } from './routes/agents.ts';
 import { artifactEndpoints } from './routes/artifacts.ts';
+import { chatEndpoints } from './routes/chat.ts';
+import { contextEndpoints } from './routes/contexts.ts';
 import { entityEndpoints } from './routes/entities.ts';
 import { jobEndpoints } from './routes/jobs.ts';
 import { keyEndpoints } from './routes/keys.ts';
@@ -90,6 +92,8 @@ export function createApp(services: Services, options: AppOptions): App {
     ...keyEndpoints,
     ...artifactEndpoints(options.artifacts),
     ...streamEndpoints({ services, streams, revocations, heartbeatMs }),
+    ...chatEndpoints({ services, streams, revocations, heartbeatMs, registry }),
+    ...contextEndpoints,
     ...systemEndpoints({ services, metrics, stopping: lifetime.signal, document: () => document }),
     ...(options.endpoints ?? []),
   ];
@@ -144,7 +148,7 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'D
 
 const CORS = {
   allowMethods: ['GET', 'POST', 'PATCH', 'DELETE'],
-  allowHeaders: ['authorization', 'content-type', 'last-event-id'],
+  allowHeaders: ['authorization', 'content-type', 'last-event-id', 'idempotency-key'],
   exposeHeaders: ['x-request-id', 'retry-after'],
   maxAge: 600,
 };

@@ -8,6 +8,8 @@ import type { Caller } from '../caller.ts';
 export interface Endpoint {
   readonly method: Method;
   readonly path: string;
+  /** The same operation at another path. The document shows the first alone. */
+  readonly alias: string | undefined;
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
@@ -16,6 +18,8 @@ export interface Endpoint {
   readonly status: 200 | 201;
   /** What it answers: JSON of a schema, or something else by its media type. */
   readonly answer: z.ZodType | MediaType;
+  /** With `Accept: text/event-stream` it answers with a stream of events. */
+  readonly isStreamable: boolean;
   /** What it may refuse with beyond what every operation may. */
   readonly refusals: readonly ApiStatus[];
   /** Without it nothing is asked of the store, and nobody has to say who they are. */
@@ -38,6 +42,7 @@ export type Access = 'anyone' | 'entity' | 'key' | 'admin';
 
 interface Input<P, Q, B> {
   readonly caller: Caller;
+  readonly headers: Headers;
   readonly params: P;
   readonly query: Q;
   readonly body: B;
@@ -49,11 +54,14 @@ export interface Exchange {
   readonly caller: Caller;
   /** Cuts the connection, where there is one. */
   readonly disconnect: (() => void) | undefined;
+  /** Says that the answer is a stream, which ends when the gateway stops. */
+  readonly markEventStream: (() => void) | undefined;
 }
 
 interface Definition<Path extends string, Q, B, A> {
   readonly method: Method;
   readonly path: Path;
+  readonly alias?: string;
   /** A few words in the imperative, without a full stop: "Get a space". */
   readonly summary: string;
   /** What the summary leaves out. */
@@ -64,6 +72,7 @@ interface Definition<Path extends string, Q, B, A> {
   /** Default 200. */
   readonly status?: 200 | 201;
   readonly answer: z.ZodType | MediaType;
+  readonly isStreamable?: boolean;
   readonly refusals?: readonly ApiStatus[];
   /** Runs in one transaction, perhaps more than once: no effects but through it. */
   readonly handle?: (input: Input<PathParams<Path>, Q, B>, tx: Tx, services: Services) => Promise<A>;
@@ -79,6 +88,6 @@ type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${i
 export function endpoint<const Path extends string, Q = undefined, B = undefined, A = unknown>(
   definition: Definition<Path, Q, B, A>,
 ): Endpoint {
-  const { query, body, status = 200, refusals = [], handle, respond } = definition;
-  return { ...definition, query, body, status, refusals, handle, respond } as Endpoint;
+  const { query, body, status = 200, refusals = [], isStreamable = false, alias, handle, respond } = definition;
+  return { ...definition, alias, query, body, status, refusals, isStreamable, handle, respond } as Endpoint;
 }

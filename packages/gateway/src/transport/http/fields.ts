@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { OWN_ID } from '../../domain/own-id.ts';
 
 // Pieces that request schemas are made of. Lengths and characters are checked where the values are used, for every way in.
 
@@ -7,6 +8,16 @@ export const idField: z.ZodType<string> = z
   .min(1)
   .max(500)
   .regex(/^[^\0]*$/, { error: 'must be an id.' });
+
+/** An id that the caller chooses: see domain/own-id.ts. */
+export const ownIdField: z.ZodType<string | undefined> = z
+  .string()
+  .regex(OWN_ID, { error: 'must be 1–64 characters of A–Z, a–z, 0–9, "_" and "-".' })
+  .optional()
+  .meta({ description: 'An id of your own. Default: a new one.' });
+
+/** The same, where a schema is shown as JSON Schema. */
+export const OWN_ID_JSON: object = { type: 'string', pattern: OWN_ID.source };
 
 export const metadataField: z.ZodType<Readonly<Record<string, unknown>>> = z.record(z.string(), z.unknown());
 

@@ -27,12 +27,13 @@ export interface AppEnv {
 /** Serves the endpoints, and answers 405 where a path is theirs and the method is not. */
 export function mount(app: Hono<AppEnv>, endpoints: readonly Endpoint[], options: MountOptions): void {
   for (const one of endpoints) {
-    app.on(one.method.toUpperCase(), [routePath(one)], async (c) => {
+    app.on(one.method.toUpperCase(), routePaths(one), async (c) => {
       c.set('route', one.path);
       return await perform(one, c, options);
     });
   }
-  for (const [path, own] of Map.groupBy(endpoints, routePath)) {
+  const served = endpoints.flatMap((one) => routePaths(one).map((path) => ({ path, method: one.method })));
+  for (const [path, own] of Map.groupBy(served, (one) => one.path)) {
     const allow = own.map(({ method }) => method.toUpperCase()).join(', ');
     app.all(path, (c) => {
       throw methodNotAllowed(c.req.raw.method, allow);
@@ -40,8 +41,8 @@ export function mount(app: Hono<AppEnv>, endpoints: readonly Endpoint[], options
   }
 }
 
-function routePath({ path }: Endpoint): string {
-  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+function routePaths({ path, alias }: Endpoint): string[] {
+  return [path, ...(alias === undefined ? [] : [alias])].map((one) => one.replaceAll(/\{(\w+)\}/g, ':$1'));
 }
 
 /** Parse, authorize, one transaction, answer. */
@@ -50,22 +51,21 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
   const request = c.req.raw;
   // A stream has no end whose headers could be told.
   if (request.method === 'HEAD' && one.answer === 'text/event-stream') throw methodNotAllowed('HEAD', 'GET');
-  const disconnect = disconnectOf(c);
-  if (one.answer === 'text/event-stream' && c.env?.outgoing !== undefined) markEventStream(c.env.outgoing);
+  const connection = connectionOf(c);
   const { handle } = one;
-  if (handle === undefined) return await respond(one, undefined, { request, caller: NOBODY, disconnect });
+  if (handle === undefined) return await respond(one, undefined, { request, caller: NOBODY, ...connection });
   const identify = await authenticate(options, credentialsOf(request, one));
   const readInput = await inputReader(one, request, services.limits.bodyBytes);
   const { value, caller } = await services.store.transaction(
     async (tx) => {
       const caller = await identify(tx);
       assertMay(caller, one);
-      const input = { caller, params: paramsOf(c), ...readInput() };
+      const input = { caller, headers: request.headers, params: paramsOf(c), ...readInput() };
       return { caller, value: await handle(input, tx, services) };
     },
     { isUrgent: true },
   );
-  return await respond(one, value, { request, caller, disconnect });
+  return await respond(one, value, { request, caller, ...connection });
 }
 
 const NOBODY: Caller = { kind: 'nobody' };
@@ -101,9 +101,10 @@ async function inputReader(
 /** Of endpoints that take none. */
 const NOTHING = z.strictObject({}).optional();
 
-function disconnectOf(c: Context<AppEnv>): (() => void) | undefined {
+function connectionOf(c: Context<AppEnv>): Pick<Exchange, 'disconnect' | 'markEventStream'> {
   const outgoing = c.env?.outgoing;
-  return outgoing === undefined ? undefined : () => void outgoing.destroy();
+  if (outgoing === undefined) return { disconnect: undefined, markEventStream: undefined };
+  return { disconnect: () => void outgoing.destroy(), markEventStream: () => markEventStream(outgoing) };
 }
 
 function methodNotAllowed(method: string, allow: string): ApiError {

@@ -42,11 +42,13 @@ function schemaCollector(schemas: Record<string, unknown>): ToSchema {
 const COMPONENTS = '#/components/schemas/';
 
 function operation(one: Endpoint, toSchema: ToSchema): Schema {
-  const { summary, description, access, body, status, answer } = one;
-  const content =
-    typeof answer === 'string'
+  const { summary, description, access, body, status, answer, isStreamable } = one;
+  const content = {
+    ...(typeof answer === 'string'
       ? { [answer]: { schema: { type: 'string' } } }
-      : { 'application/json': { schema: toSchema(answer, 'output') } };
+      : { 'application/json': { schema: toSchema(answer, 'output') } }),
+    ...(isStreamable ? { 'text/event-stream': { schema: { type: 'string' } } } : {}),
+  };
   return {
     summary,
     ...(description === undefined ? {} : { description }),
@@ -137,6 +139,7 @@ const REASONS: Readonly<Record<number, string>> = {
   422: 'A value is invalid. `details` says which.',
   429: 'A limit is reached. Try again later.',
   500: 'A bug in the gateway. The log has the details under the request id.',
+  502: 'The model could not be asked, or the agent cannot work.',
   503: 'The gateway is stopping or cannot reach its database. Try again.',
 };
 

@@ -13,6 +13,8 @@ export interface EventSourceOptions {
   readonly access: StreamAccess;
   /** Events that come before those of the reader. */
   readonly greeting?: Uint8Array;
+  /** The last words of the stream, if it ends after this event, or after a reset. */
+  readonly finish?: (event: StreamEvent | undefined) => Promise<Uint8Array> | undefined;
   readonly heartbeatMs: number;
   /** How long a client may take nothing of what is handed to it. */
   readonly stallMs: number;
@@ -46,6 +48,7 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
   let output: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** What is still to be handed out of the event under way. */
   let rest: Uint8Array | undefined;
+  let lastWords: Promise<Uint8Array> | undefined;
   let isCheckDue = false;
   let failures = 0;
   const leave = streams.enter(() => end('stop'));
@@ -108,9 +111,14 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     const piece = rest.subarray(0, PIECE_BYTES);
     rest = rest.length > PIECE_BYTES ? rest.subarray(PIECE_BYTES) : undefined;
     put(piece);
-    if (rest !== undefined || !isCheckDue) return;
-    isCheckDue = false;
-    if (!(await access.isAllowed())) endAccess();
+    if (rest !== undefined) return;
+    if (isCheckDue) {
+      isCheckDue = false;
+      if (!(await access.isAllowed())) endAccess();
+    }
+    if (lastWords === undefined) return;
+    put(await lastWords);
+    end('done');
   }
 
   async function take(): Promise<Uint8Array | undefined> {
@@ -124,6 +132,7 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     }
     // What a reset skips may have been the event that told of their leaving.
     isCheckDue = item.kind === 'reset' || access.concerns(item.event);
+    lastWords = options.finish?.(item.kind === 'reset' ? undefined : item.event);
     return item.kind === 'reset' ? encodeReset(item.seq) : encodeEvent(item.event);
   }
 

@@ -11,7 +11,7 @@ import { pushServiceEvent } from '../../../domain/inbox/push-service-event.ts';
 import { redrive } from '../../../domain/inbox/redrive.ts';
 import { assertKnownCommands, type IsKnownCommand } from '../../../domain/mcp/assert-known-commands.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import { idField, metadataField, pageFields, pageOf } from '../fields.ts';
+import { idField, metadataField, OWN_ID_JSON, ownIdField, pageFields, pageOf } from '../fields.ts';
 
 const statusSchema = z.enum(['active', 'paused', 'invalid', 'deleted']);
 
@@ -36,7 +36,7 @@ const inboxItemSchema = z
   .strictObject({
     eventId: z.string(),
     agentId: z.string(),
-    type: z.enum(['space_message', 'tool_result', 'plan', 'service']),
+    type: z.enum(['space_message', 'tool_result', 'plan', 'service', 'chat']),
     status: inboxStatusSchema,
     priority: z.int(),
     attempts: z.int(),
@@ -52,10 +52,11 @@ const inboxItemSchema = z
 const configJsonSchema = z.toJSONSchema(agentConfigSchema, { io: 'input', unrepresentable: 'any' });
 const spaceIds = z.array(idField).max(200).optional();
 
-const newAgentSchema = z.looseObject({ spaceIds, metadata: metadataField.optional() }).meta({
+const newAgentSchema = z.looseObject({ id: ownIdField, spaceIds, metadata: metadataField.optional() }).meta({
   description: "The agent's configuration, and the spaces it joins at once.",
   properties: {
     ...configJsonSchema.properties,
+    id: OWN_ID_JSON,
     spaceIds: { type: 'array', items: { type: 'string' }, maxItems: 200 },
     metadata: { type: 'object', additionalProperties: {} },
   },
@@ -94,10 +95,10 @@ export function agentEndpoints(
       body: newAgentSchema,
       status: 201,
       answer: agentSchema,
-      refusals: [404],
-      handle({ body: { spaceIds, metadata, ...config } }, tx, services) {
+      refusals: [404, 409],
+      handle({ body: { id, spaceIds, metadata, ...config } }, tx, services) {
         assertKnownCommands(config, isKnownCommand);
-        return createAgent(services, tx, { config, spaceIds, metadata, isKnownTool });
+        return createAgent(services, tx, { id, config, spaceIds, metadata, isKnownTool });
       },
     }),
     endpoint({

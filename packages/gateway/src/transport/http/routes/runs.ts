@@ -1,12 +1,15 @@
 import { z } from 'zod';
+import { findAnswer } from '../../../domain/contexts/run-answer.ts';
 import { requestCancel } from '../../../domain/runs/request-cancel.ts';
 import { getRun, listRuns } from '../../../domain/runs/run.ts';
 import { getRunCall } from '../../../domain/runs/run-call.ts';
 import { runTranscript } from '../../../domain/runs/run-transcript.ts';
+import { chatAnswerSchema, toChatAnswer } from '../chat-answer.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, pageFields, pageOf } from '../fields.ts';
 
 const statusSchema = z.enum(['running', 'completed', 'failed', 'cancelled']);
+const shownStatusSchema = z.enum([...statusSchema.options, 'queued']);
 
 const runSchema = z
   .strictObject({
@@ -14,7 +17,7 @@ const runSchema = z
     agentId: z.string(),
     threadId: z.string(),
     cycle: z.int(),
-    status: statusSchema,
+    status: shownStatusSchema,
     trigger: z.unknown(),
     stop: z.unknown().optional(),
     usage: z.unknown().optional(),
@@ -22,6 +25,7 @@ const runSchema = z
     cancelRequestedAt: z.int().optional(),
     createdAt: z.int(),
     endedAt: z.int().optional(),
+    result: chatAnswerSchema.optional().meta({ description: 'What the chat endpoints answered, or would have.' }),
   })
   .meta({ id: 'Run' });
 
@@ -58,7 +62,12 @@ export const runEndpoints: readonly Endpoint[] = [
     summary: 'Get a run',
     access: 'key',
     answer: runSchema,
-    handle: ({ params }, tx) => getRun(tx.db, params.id),
+    async handle({ params }, tx) {
+      const run = await getRun(tx.db, params.id);
+      // Runs of agents' own threads answer nobody.
+      const answer = run.threadId === run.agentId ? undefined : await findAnswer(tx.db, run.id);
+      return answer === undefined ? run : { ...run, result: toChatAnswer(answer) };
+    },
   }),
   endpoint({
     method: 'get',

@@ -8,7 +8,7 @@ import { createSpace, getSpace, listSpaces } from '../../../domain/spaces/space.
 import type { Tx } from '../../../ports/store/store.ts';
 import type { Caller } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import { idField, metadataField, numberInQuery, pageFields, pageOf } from '../fields.ts';
+import { idField, metadataField, numberInQuery, ownIdField, pageFields, pageOf } from '../fields.ts';
 
 const spaceSchema = z
   .strictObject({
@@ -70,6 +70,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
     summary: 'Create a space',
     access: 'key',
     body: z.strictObject({
+      id: ownIdField,
       name: z.string(),
       description: z.string().optional(),
       metadata: metadataField.optional(),
@@ -77,7 +78,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
     }),
     status: 201,
     answer: spaceSchema,
-    refusals: [404],
+    refusals: [404, 409],
     handle: ({ body }, tx, services) => createSpace(services, tx, body),
   }),
   endpoint({

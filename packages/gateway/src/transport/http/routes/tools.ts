@@ -12,7 +12,7 @@ import type { ToolRow } from '../../../ports/store/tables.ts';
 import type { Registry } from '../../../runtime/cycle/registry.ts';
 import { tryTool } from '../../../runtime/tools/try-tool.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import { pageFields, pageOf } from '../fields.ts';
+import { OWN_ID_JSON, ownIdField, pageFields, pageOf } from '../fields.ts';
 
 const sourceSchema = z.enum(['built-in', 'file', 'mcp', 'api']);
 const jsonObject = z.record(z.string(), z.unknown());
@@ -52,9 +52,9 @@ const settlementSchema = z.looseObject({
 /** The configuration's own schema is applied where tools are registered; here it is shown. */
 const configJsonSchema = z.toJSONSchema(toolConfigSchema, { io: 'input', unrepresentable: 'any' });
 
-const newToolSchema = z.looseObject({}).meta({
+const newToolSchema = z.looseObject({ id: ownIdField }).meta({
   description: "The tool's configuration.",
-  properties: configJsonSchema.properties,
+  properties: { ...configJsonSchema.properties, id: OWN_ID_JSON },
   required: configJsonSchema.required,
   additionalProperties: false,
 });
@@ -101,9 +101,9 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
       status: 201,
       answer: toolSchema,
       refusals: [409],
-      async handle({ body }, tx) {
+      async handle({ body: { id, ...config } }, tx) {
         const isTaken = (name: string): boolean => findTool(registry.tools, name) !== undefined;
-        return await show(tx, await createTool(tx, body, isTaken));
+        return await show(tx, await createTool(tx, config, { id, isTaken }));
       },
     }),
     endpoint({
@@ -124,7 +124,7 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
       answer: toolSchema,
       refusals: [409],
       async handle({ params, body }, tx) {
-        await assertEditable(catalog, params.id);
+        await assertEditable(tx, catalog, params.id);
         return await show(tx, await updateTool(tx, params.id, body));
       },
     }),
@@ -137,7 +137,7 @@ export function toolEndpoints({ services, catalog, registry }: ToolEndpointOptio
       answer: z.strictObject({ id: z.string(), status: z.literal('deleted'), takenFrom: z.array(z.string()) }),
       refusals: [409],
       async handle({ params }, tx) {
-        await assertEditable(catalog, params.id);
+        await assertEditable(tx, catalog, params.id);
         return { id: params.id, status: 'deleted', takenFrom: await deleteTool(services, tx, params.id) };
       },
     }),
@@ -179,9 +179,11 @@ async function outsideTool({ sources }: ToolCatalog, name: unknown): Promise<{ s
   return lists.flat().find((one) => one.name === name || one.id === name);
 }
 
-async function assertEditable(catalog: ToolCatalog, nameOrId: string): Promise<void> {
+async function assertEditable(tx: Tx, catalog: ToolCatalog, nameOrId: string): Promise<void> {
   const found = await outsideTool(catalog, nameOrId);
   if (found === undefined) return;
+  // It may have the name of a tool that comes with the gateway.
+  if (found.source === 'built-in' && (await findToolRow(tx.db, nameOrId)) !== undefined) return;
   const where = found.source === 'file' ? 'Change it in the configuration file.' : 'It cannot be changed here.';
   throw new ApiError(
     409,

@@ -1,0 +1,27 @@
+import type { Kysely } from 'kysely';
+import type { AgentRow, Tables } from '../../ports/store/tables.ts';
+import { notFound } from '../api-error.ts';
+import { isId } from '../entities/column-text.ts';
+import { invalid } from '../entities/invalid.ts';
+
+/** Finds an agent by id or name; without either, the only one there is. Throws 404, or 422 where several are meant. */
+export async function findAgentNamed(db: Kysely<Tables>, nameOrId: string | undefined): Promise<AgentRow> {
+  if (nameOrId !== undefined && !isId(nameOrId)) throw notFound('agent', nameOrId.slice(0, 100));
+  const rows = await candidates(db, nameOrId);
+  const byId = rows.find(({ id }) => id === nameOrId);
+  const [first, second] = byId === undefined ? rows : [byId];
+  if (first === undefined) throw notFound('agent', nameOrId ?? '');
+  if (second === undefined) return first;
+  throw invalid(
+    'agent',
+    nameOrId === undefined ? 'is required: there are several.' : `"${nameOrId}" is the name of several: give the id.`,
+  );
+}
+
+/** Two are enough to know that there are several. */
+async function candidates(db: Kysely<Tables>, nameOrId: string | undefined): Promise<readonly AgentRow[]> {
+  const agents = db.selectFrom('agents').selectAll().where('status', '!=', 'deleted');
+  if (nameOrId === undefined) return await agents.limit(2).execute();
+  const byId = await agents.where('id', '=', nameOrId).execute();
+  return byId.length > 0 ? byId : await agents.where('name', '=', nameOrId).limit(2).execute();
+}

@@ -1,0 +1,27 @@
+import { toJson } from '../../ports/store/json.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { type EndedRun, unsavedAnswer } from './run-answer.ts';
+
+/**
+ * Ends a run whose messages are not saved: only its answer is kept, for whoever asked. The conversation is as it was before, with
+ * nothing of the run in the transcript, the calls or the request.
+ */
+export async function removeMessages(tx: Tx, run: EndedRun): Promise<void> {
+  const { db } = tx;
+  const answer = await unsavedAnswer(db, run);
+  await db
+    .updateTable('runs')
+    .set({ answer: toJson(answer) })
+    .where('id', '=', run.id)
+    .execute();
+  await db.deleteFrom('transcript_entries').where('run_id', '=', run.id).execute();
+  await db
+    .updateTable('pending_calls')
+    .set({ status: 'cancelled', resolved_at: tx.now() })
+    .where('status', '=', 'pending')
+    .where('call_id', 'in', (eb) => eb.selectFrom('calls').select('calls.id').where('calls.run_id', '=', run.id))
+    .execute();
+  await db.deleteFrom('calls').where('run_id', '=', run.id).execute();
+  const emptied = toJson({ type: 'chat', runId: run.id, messages: [], settings: { save: false } });
+  await db.updateTable('inbox_events').set({ payload: emptied }).where('run_id', '=', run.id).execute();
+}

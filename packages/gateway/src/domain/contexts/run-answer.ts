@@ -1,0 +1,99 @@
+import type { Entry, Stop, Usage } from '@lastcall/core';
+import type { Kysely } from 'kysely';
+import { fromJson } from '../../ports/store/json.ts';
+import type { RunRow, Tables } from '../../ports/store/tables.ts';
+import { COMPACTION, fromEntryPayload } from '../consciousness/transcript-row.ts';
+import { type PendingCall, toPendingCall } from '../pending/pending-call.ts';
+import { type ConversationMessage, responseOf, toConversation } from './conversation.ts';
+
+/** What came of a run of a context. */
+export interface RunAnswer {
+  readonly runId: string;
+  readonly contextId: string;
+  readonly status: 'completed' | 'failed' | 'cancelled';
+  /** Why it ended. `suspended`: calls wait, and their answers continue the turn in another run. */
+  readonly stop: Stop | { readonly reason: 'error'; readonly error: string };
+  /** The output of the tool that ended the run, or its last text. Empty if it ended otherwise. */
+  readonly response: string;
+  /** What was said and done in this run, in order. */
+  readonly messages: readonly ConversationMessage[];
+  /** The calls of this run that wait for an answer. */
+  readonly pending: readonly PendingCall[];
+  /** False if the request said `save: false`. */
+  readonly isSaved: boolean;
+  readonly usage?: Usage;
+}
+
+/** Returns undefined while the run waits for its turn or is under way. */
+export async function findAnswer(db: Kysely<Tables>, runId: string): Promise<RunAnswer | undefined> {
+  const run = await db.selectFrom('runs').selectAll().where('id', '=', runId).executeTakeFirst();
+  if (run === undefined) return await answerOfUnstarted(db, runId);
+  if (run.status === 'running') return undefined;
+  if (run.answer !== null) return fromJson<RunAnswer>(run.answer);
+  return { ...toAnswer(run, await entriesOf(db, runId)), pending: await pendingOf(db, runId), isSaved: true };
+}
+
+/** The answer of a run that is ending. Its messages are about to be removed. */
+export async function unsavedAnswer(db: Kysely<Tables>, run: EndedRun): Promise<RunAnswer> {
+  return { ...toAnswer(run, await entriesOf(db, run.id)), pending: [], isSaved: false };
+}
+
+export type EndedRun = Pick<RunRow, 'id' | 'thread_id' | 'status' | 'stop' | 'usage'>;
+
+function toAnswer(run: EndedRun, entries: readonly Entry[]): Omit<RunAnswer, 'pending' | 'isSaved'> {
+  const usage = run.usage === null ? null : fromJson<Usage | null>(run.usage);
+  return {
+    runId: run.id,
+    contextId: run.thread_id,
+    status: run.status as RunAnswer['status'],
+    stop: run.stop === null ? { reason: 'aborted' } : fromJson<RunAnswer['stop']>(run.stop),
+    response: responseOf(entries),
+    messages: toConversation(entries),
+    ...(usage === null ? {} : { usage }),
+  };
+}
+
+async function entriesOf(db: Kysely<Tables>, runId: string): Promise<readonly Entry[]> {
+  const rows = await db
+    .selectFrom('transcript_entries')
+    .select('payload')
+    .where('run_id', '=', runId)
+    .where('kind', '!=', COMPACTION)
+    .orderBy('seq')
+    .execute();
+  return rows.map(({ payload }) => fromEntryPayload(payload).entry);
+}
+
+async function pendingOf(db: Kysely<Tables>, runId: string): Promise<readonly PendingCall[]> {
+  const calls = await db
+    .selectFrom('calls')
+    .innerJoin('pending_calls', 'pending_calls.call_id', 'calls.id')
+    .selectAll('pending_calls')
+    .where('calls.run_id', '=', runId)
+    .where('pending_calls.status', '=', 'pending')
+    .orderBy('calls.id')
+    .execute();
+  return calls.map(toPendingCall);
+}
+
+/** A request whose run never began: it was cancelled, or its agent was deleted. */
+async function answerOfUnstarted(db: Kysely<Tables>, runId: string): Promise<RunAnswer | undefined> {
+  const event = await db
+    .selectFrom('inbox_events')
+    .select(['agent_id', 'status', 'error'])
+    .where('run_id', '=', runId)
+    .executeTakeFirst();
+  if (event?.status !== 'dead') return undefined;
+  const { code, message } = fromJson<{ code?: string; message?: string }>(event.error ?? '{}');
+  const isCancelled = code === 'run_cancelled';
+  return {
+    runId,
+    contextId: event.agent_id,
+    status: isCancelled ? 'cancelled' : 'failed',
+    stop: isCancelled ? { reason: 'aborted' } : { reason: 'error', error: message ?? 'The run never began.' },
+    response: '',
+    messages: [],
+    pending: [],
+    isSaved: true,
+  };
+}

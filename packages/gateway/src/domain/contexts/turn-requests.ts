@@ -1,0 +1,74 @@
+import type { Kysely } from 'kysely';
+import type { Tx } from '../../ports/store/store.ts';
+import type { Tables } from '../../ports/store/tables.ts';
+import { ApiError } from '../api-error.ts';
+
+/** What a request is recognised by when it comes again. */
+export interface RequestIdentity {
+  /** Of the `Idempotency-Key` header. */
+  readonly key?: string | undefined;
+  /** Of everything that makes the request what it is: its path and body. */
+  readonly bodyHash: string;
+}
+
+export interface StartedTurn {
+  readonly runId: string;
+  readonly contextId: string;
+}
+
+/**
+ * Notes a request. Returns the turn that it started before, if it did: whoever sends it twice at the same moment waits here for the
+ * first to be stored. Throws 422 if the key came with another body.
+ */
+export async function noteRequest(
+  tx: Tx,
+  caller: string,
+  { key, bodyHash }: RequestIdentity,
+  { runId, contextId }: StartedTurn,
+): Promise<StartedTurn | undefined> {
+  const noted = await tx.db
+    .insertInto('turn_requests')
+    .values({
+      run_id: runId,
+      context_id: contextId,
+      caller,
+      idempotency_key: key ?? null,
+      body_hash: bodyHash,
+      created_at: tx.now(),
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('run_id')
+    .executeTakeFirst();
+  if (noted !== undefined || key === undefined) return undefined;
+  const before = await tx.db
+    .selectFrom('turn_requests')
+    .selectAll()
+    .where('caller', '=', caller)
+    .where('idempotency_key', '=', key)
+    .executeTakeFirstOrThrow();
+  if (before.body_hash !== bodyHash)
+    throw new ApiError(422, 'idempotency_key_reused', 'This Idempotency-Key was used for another request.');
+  return { runId: before.run_id, contextId: before.context_id };
+}
+
+/** Takes back what was noted in this transaction: the request started nothing. */
+export async function forgetRequest(tx: Tx, { runId }: StartedTurn): Promise<void> {
+  await tx.db.deleteFrom('turn_requests').where('run_id', '=', runId).execute();
+}
+
+/** The newest turn that a request with this body started, for clients that repeat a request without a key. */
+export async function findByBody(
+  db: Kysely<Tables>,
+  { caller, bodyHash, since }: { caller: string; bodyHash: string; since: number },
+): Promise<StartedTurn | undefined> {
+  const row = await db
+    .selectFrom('turn_requests')
+    .select(['run_id as runId', 'context_id as contextId'])
+    .where('caller', '=', caller)
+    .where('body_hash', '=', bodyHash)
+    .where('created_at', '>=', since)
+    .orderBy('created_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row;
+}

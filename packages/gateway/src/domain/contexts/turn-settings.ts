@@ -1,0 +1,39 @@
+import type { LanguageModelV4CallOptions, LanguageModelV4Message } from '@ai-sdk/provider';
+import type { JsonSchemaObject, TerminatingContract } from '@lastcall/core';
+
+/** What one request of a context asks for beyond the agent's configuration. It is stored with the run. */
+export interface TurnSettings {
+  /** The run ends with one of these tools: laws R15–R22. Without it, the turn ends with text or a terminal tool. */
+  readonly terminating?: TerminatingContract;
+  /** Names or ids of registered tools that the agent does not have, added for this run. */
+  readonly tools?: readonly string[];
+  readonly clientTools?: readonly ClientTool[];
+  /** Text of the caller that follows the agent's instructions. */
+  readonly instructions?: string;
+  /** What the model is to write now. It is the last message of each request, and is not stored as a message. */
+  readonly prompt?: string;
+  /** The AI's message, given by the caller. No model is asked. */
+  readonly aiMessage?: string;
+  /** Only tools without effects are offered, e.g. for the title request of a chat page. */
+  readonly isWithoutEffects?: true;
+  readonly modelSettings?: ModelSettings;
+  /** Nobody follows the run: its stream tells of the ends of calls and of its own end alone, which costs fewer writes. */
+  readonly isUnwatched?: true;
+  /** False: the messages of the run are removed when it ends, and only its answer is kept. */
+  readonly save?: false;
+}
+
+/** A tool that the caller runs itself. A call of it waits, and a later request answers it. */
+export interface ClientTool {
+  readonly name: string;
+  readonly description?: string;
+  readonly inputSchema?: JsonSchemaObject;
+}
+
+export type ModelSettings = Pick<
+  LanguageModelV4CallOptions,
+  'maxOutputTokens' | 'temperature' | 'topP' | 'stopSequences' | 'seed' | 'presencePenalty' | 'frequencyPenalty'
+>;
+
+/** The text, images and files of a person's message. */
+export type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'];

@@ -1,0 +1,63 @@
+import type { Kysely } from 'kysely';
+import type { Services } from '../../ports/services.ts';
+import { toJson } from '../../ports/store/json.ts';
+import { lockRows } from '../../ports/store/lock-rows.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { Tables } from '../../ports/store/tables.ts';
+import { isId } from '../entities/column-text.ts';
+import { emit, runChannel } from '../streams/emit.ts';
+
+/** A run of a context that waits for its turn, or never had one. */
+export interface QueuedRun {
+  readonly runId: string;
+  readonly threadId: string;
+  readonly agentId: string;
+  readonly eventId: string;
+  readonly isDead: boolean;
+  readonly createdAt: number;
+}
+
+/** Finds a run that has not begun, by the request that waits for it. */
+export async function findQueued(db: Kysely<Tables>, runId: string): Promise<QueuedRun | undefined> {
+  if (!isId(runId)) return undefined;
+  const row = await db
+    .selectFrom('inbox_events')
+    .innerJoin('threads', 'threads.id', 'inbox_events.agent_id')
+    .select(['threads.id', 'threads.agent_id', 'event_id', 'status', 'created_at'])
+    .where('inbox_events.run_id', '=', runId)
+    .where('inbox_events.type', '=', 'chat')
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  return {
+    runId,
+    threadId: row.id,
+    agentId: row.agent_id,
+    eventId: row.event_id,
+    isDead: row.status === 'dead',
+    createdAt: row.created_at,
+  };
+}
+
+/** Cancels a run that has not begun. False: it has, or it is no run of a context. */
+export async function cancelQueued(services: Services, tx: Tx, runId: string): Promise<boolean> {
+  const queued = await findQueued(tx.db, runId);
+  if (queued === undefined) return false;
+  // A worker that is about to begin the run has claimed the event when it lets the thread go.
+  await lockRows(tx, { threads: [queued.threadId] });
+  const error = toJson({ code: 'run_cancelled', message: 'The run was cancelled before it began.' });
+  const cancelled = await tx.db
+    .updateTable('inbox_events')
+    .set({ status: 'dead', error })
+    .where('run_id', '=', runId)
+    .where('status', '=', 'pending')
+    .returning('id')
+    .execute();
+  if (cancelled.length > 0) tellUnstarted(services, tx, runId, 'cancelled');
+  return cancelled.length > 0;
+}
+
+/** Ends the stream of a run that will not begin. */
+export function tellUnstarted(services: Services, tx: Tx, runId: string, status: 'cancelled' | 'failed'): void {
+  const stop = status === 'cancelled' ? { reason: 'aborted' } : { reason: 'error', error: 'The agent was deleted.' };
+  emit(services, tx, { channel: runChannel(runId), type: 'run.end', payload: { runId, status, stop } });
+}

@@ -1,0 +1,72 @@
+import { LastcallError } from '@lastcall/core';
+import type { Kysely } from 'kysely';
+import type { AgentConfig } from '../../config/agent-config.ts';
+import { findTool, type RegisteredTool } from '../../config/registered-tool.ts';
+import { toolNameProblem } from '../../config/reserved-tool-names.ts';
+import { ApiError } from '../../domain/api-error.ts';
+import type { ClientTool } from '../../domain/contexts/turn-settings.ts';
+import { invalid } from '../../domain/entities/invalid.ts';
+import { findToolRows, toRegisteredTool } from '../../domain/tools/stored-tool.ts';
+import type { Tables } from '../../ports/store/tables.ts';
+import { clientToolSet } from '../cycle/client-tools.ts';
+import type { Registry } from '../cycle/registry.ts';
+import { TASK_TOOLS } from '../tools/task-tools.ts';
+
+export interface ToolCheck {
+  readonly config: AgentConfig;
+  /** Names or ids: of the agent's tools, of the registry, or of the client's. */
+  readonly toolIds: readonly string[];
+  readonly clientTools: readonly ClientTool[];
+  /** Whether tools of the registry may be added that the agent does not have. */
+  readonly mayAdd: boolean;
+}
+
+/** Returns the tools that have to be added to the agent's for this run. Throws 422 for an id that is nobody's, naming it. */
+export async function toolsToAdd(db: Kysely<Tables>, registry: Registry, check: ToolCheck): Promise<readonly string[]> {
+  const { config, toolIds, clientTools, mayAdd } = check;
+  const references = (config.tools ?? []).filter((one) => typeof one === 'string');
+  const rows = await findToolRows(db, [...new Set([...references, ...toolIds])]);
+  const ofRegistry = Object.fromEntries(rows.map((row) => [row.name, toRegisteredTool(row)]));
+  const find = (reference: string): RegisteredTool | undefined =>
+    findTool(registry.tools, reference) ?? findTool(ofRegistry, reference) ?? findTool(TASK_TOOLS, reference);
+  const own = new Set(
+    (config.tools ?? []).map((one) => (typeof one === 'string' ? (find(one)?.name ?? one) : one.name)),
+  );
+  assertClientTools(clientTools, own);
+  const added = new Map<string, string>();
+  for (const id of toolIds) {
+    const name = find(id)?.name ?? id;
+    if (own.has(name) || own.has(id) || clientTools.some((one) => one.name === id) || isOfServer(config, id)) continue;
+    const isAllowed = mayAdd || Object.hasOwn(TASK_TOOLS, id);
+    if (find(id) === undefined || !isAllowed) throw unknownTool(id);
+    added.set(name, id);
+  }
+  return [...added.values()];
+}
+
+/** What a server offers is known only once it is asked: the run finds out. */
+function isOfServer({ mcp }: AgentConfig, id: string): boolean {
+  return mcp?.servers.some(({ name }) => id.startsWith(`${name}__`)) === true;
+}
+
+function assertClientTools(tools: readonly ClientTool[], own: ReadonlySet<string>): void {
+  const names = tools.map(({ name }) => name);
+  for (const [index, name] of names.entries()) {
+    const path = `tools[${index}].name`;
+    const problem = toolNameProblem(name);
+    if (problem !== undefined) throw invalid(path, problem);
+    if (own.has(name)) throw invalid(path, `must not be "${name}": the agent has a tool of that name.`);
+    if (names.indexOf(name) < index) throw invalid(path, `is "${name}" a second time.`);
+  }
+  try {
+    clientToolSet(tools);
+  } catch (error) {
+    if (!(error instanceof LastcallError)) throw error;
+    throw invalid('tools', `cannot be used: ${error.message}`);
+  }
+}
+
+function unknownTool(id: string): ApiError {
+  const message = `"${id}" is no tool of the agent or of the registry: give a tool's name or id.`;
+  return new ApiError(422, 'unknown_tool', message, { details: { path: 'tool_ids', toolId: id } });
+}

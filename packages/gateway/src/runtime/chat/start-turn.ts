@@ -1,0 +1,156 @@
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { AgentConfig } from '../../config/agent-config.ts';
+import { findAgent } from '../../domain/agents/agent.ts';
+import { findAgentNamed } from '../../domain/agents/find-agent-named.ts';
+import { ApiError } from '../../domain/api-error.ts';
+import { type Context, createContext, getContext } from '../../domain/contexts/context.ts';
+import { assertMayChat } from '../../domain/contexts/may-chat.ts';
+import { forgetRequest, noteRequest } from '../../domain/contexts/turn-requests.ts';
+import type { TurnSettings } from '../../domain/contexts/turn-settings.ts';
+import { countWaiting, inboxFull, inboxLimit } from '../../domain/inbox/inbox-capacity.ts';
+import type { ChatEvent } from '../../domain/inbox/inbox-event.ts';
+import { pushEvent } from '../../domain/inbox/push-event.ts';
+import { newId } from '../../domain/new-id.ts';
+import type { Services } from '../../ports/services.ts';
+import { fromJson } from '../../ports/store/json.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { AgentRow } from '../../ports/store/tables.ts';
+import type { Registry } from '../cycle/registry.ts';
+import { toolsToAdd } from './check-tools.ts';
+import { giveAnswers } from './give-answers.ts';
+import type { AcceptedTurn, TurnCaller, TurnInput, TurnRequest } from './turn-request.ts';
+
+/*
+ * The way into contexts, for every door: the chat endpoints, /v1, useChat, the MCP server. docs/concepts/contexts.md has the whole.
+ *
+ *   const { runId, contextId } = await store.transaction((tx) => startTurn(services, tx, registry, request));
+ *   const answer = await awaitRun(services, runId, { signal });            // JSON: await-run.ts
+ *   for await (const event of runEvents(services, runId, { signal })) …    // a stream: run-events.ts
+ *
+ * 1. What `startTurn` returned is durable once the transaction is committed: the run happens, on whatever gateway, whoever waits.
+ * 2. Turns of a context run one after another, in the order of their requests. A run's id is known before it begins.
+ * 3. A repeat of a request (its idempotency key, or the same answers) starts nothing and returns the first run.
+ * 4. Everything that is wrong with a request is thrown as an ApiError, before anything is stored and before any model is asked.
+ * 5. A turn with calls that wait ends as `suspended`, with `pending` in its answer. Answers continue it in another run, under the
+ *    settings of the first: given here with `input: { answers }`, or by POST /api/runs/:runId/tool-results.
+ */
+
+/** Accepts a request for a turn: see above. */
+export async function startTurn(
+  services: Services,
+  tx: Tx,
+  registry: Registry,
+  request: TurnRequest,
+): Promise<AcceptedTurn> {
+  const { caller, identity } = request;
+  const accepted = { runId: newId(tx.now()), contextId: contextIdOf(tx, request) };
+  const repeated = identity && (await noteRequest(tx, callerId(caller), identity, accepted));
+  if (repeated !== undefined) return { ...repeated, isRepeat: true };
+  const opened = await openContext(tx, request, accepted.contextId);
+  const repeatedId = await giveAnswers(services, tx, { ...accepted, caller, input: request.input });
+  if (repeatedId !== undefined) {
+    await forgetRequest(tx, accepted);
+    return { ...accepted, runId: repeatedId, isRepeat: true };
+  }
+  const event = await toEvent(tx, registry, { ...opened, request, runId: accepted.runId });
+  const { runId, contextId } = accepted;
+  await pushEvent(services, tx, { agentId: contextId, eventId: `chat:${runId}`, event, runId });
+  await assertRoom(services, tx, opened);
+  return { ...accepted, isRepeat: false };
+}
+
+function contextIdOf(tx: Tx, { context }: TurnRequest): string {
+  return 'contextId' in context ? context.contextId : (context.newId ?? newId(tx.now()));
+}
+
+/** Keys of two callers never meet. */
+export function callerId(caller: TurnCaller): string {
+  return caller.kind === 'key' ? `key:${caller.keyId}` : `entity:${caller.entityId}`;
+}
+
+interface Opened {
+  readonly context: Context;
+  readonly agent: AgentRow;
+}
+
+async function openContext(tx: Tx, { context: wanted, caller }: TurnRequest, id: string): Promise<Opened> {
+  if ('contextId' in wanted) {
+    const context = await getContext(tx.db, wanted.contextId, caller);
+    const agent = await findAgent(tx.db, context.agentId);
+    assertActive(agent);
+    return { context, agent };
+  }
+  const agent = await findAgentNamed(tx.db, wanted.agent);
+  await assertMayChat(tx.db, { agentId: agent.id, name: wanted.agent ?? agent.id }, caller);
+  assertActive(agent);
+  const ownerId = caller.kind === 'entity' ? caller.entityId : undefined;
+  const context = await createContext(tx, { id, agentId: agent.id, ownerId, metadata: wanted.metadata });
+  return { context, agent };
+}
+
+/** Nobody would answer before somebody resumes the agent. */
+function assertActive({ id, status }: AgentRow): void {
+  if (status !== 'active')
+    throw new ApiError(409, 'agent_not_active', `Agent "${id}" is ${status}: resume it first.`, {
+      details: { status },
+    });
+}
+
+interface Accepted extends Opened {
+  readonly request: TurnRequest;
+  readonly runId: string;
+}
+
+async function toEvent(tx: Tx, registry: Registry, { request, context, agent, runId }: Accepted): Promise<ChatEvent> {
+  const { input, settings = {}, caller } = request;
+  const messages = [...historyOf(request), ...messagesOf(input)];
+  if ('invoke' in input && messages.length === 0) await assertSomethingSaid(tx, context.id);
+  const { terminating, tools = [], clientTools = [] } = settings;
+  const added = await toolsToAdd(tx.db, registry, {
+    config: fromJson<AgentConfig>(agent.config),
+    toolIds: [...tools, ...(terminating?.toolIds ?? [])],
+    clientTools,
+    mayAdd: caller.kind === 'key',
+  });
+  const { tools: _given, ...others } = settings;
+  const own: TurnSettings = {
+    ...others,
+    ...(added.length === 0 ? {} : { tools: added }),
+    ...('prompt' in input ? { prompt: input.prompt } : {}),
+    ...('aiMessage' in input ? { aiMessage: input.aiMessage } : {}),
+  };
+  return { type: 'chat', runId, messages, settings: own, ...('answers' in input ? { isAnswer: true } : {}) };
+}
+
+function historyOf({ context }: TurnRequest): readonly LanguageModelV4Message[] {
+  const { history = [] } = 'contextId' in context ? {} : context;
+  return history.map(({ role, text }) => ({ role, content: [{ type: 'text', text }] }));
+}
+
+function messagesOf(input: TurnInput): readonly LanguageModelV4Message[] {
+  if (!('message' in input)) return [];
+  const { message } = input;
+  return [{ role: 'user', content: typeof message === 'string' ? [{ type: 'text', text: message }] : message }];
+}
+
+/** A model that was told nothing makes something up, or its provider refuses the request. */
+async function assertSomethingSaid(tx: Tx, contextId: string): Promise<void> {
+  const said = await tx.db
+    .selectFrom('transcript_entries')
+    .select('seq')
+    .where('thread_id', '=', contextId)
+    .limit(1)
+    .execute();
+  if (said.length > 0 || (await countWaiting(tx.db, contextId)) > 0) return;
+  throw new ApiError(
+    422,
+    'empty_context',
+    `Nothing was said in context "${contextId}" yet: send a message or a prompt.`,
+  );
+}
+
+/** Counted after the insert, with this request. */
+async function assertRoom(services: Services, tx: Tx, { context: { id }, agent }: Opened): Promise<void> {
+  const limit = inboxLimit(agent, services.limits);
+  if ((await countWaiting(tx.db, id)) > limit) throw inboxFull(id, limit);
+}

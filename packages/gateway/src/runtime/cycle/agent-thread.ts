@@ -1,0 +1,36 @@
+import { renderInstructions } from '../../domain/agents/describe-agent.ts';
+import { userMessage } from '../../domain/consciousness/cycles.ts';
+import { renderInbox } from '../../domain/inbox/render-inbox.ts';
+import { agentBuiltIns } from './built-in-tools.ts';
+import { FIRST_PAGE, waitingEvents } from './read-thread.ts';
+import type { ThreadKind } from './thread-kind.ts';
+import { turnRules } from './turn-rules.ts';
+
+/** The mind of an agent: it is told of what arrived in its inbox, and acts only by its tools. */
+export const agentThread: ThreadKind = {
+  name: 'agent',
+  hasSpaces: true,
+  isRunStreamed: false,
+  retriesFailedRuns: true,
+  // The model may read this long after the answer came, so it says that it describes the time of writing.
+  pendingNote: 'Pending when this was written. Its outcome comes later, as a tool_result event that names this call.',
+  async takeEvents({ tx, threadId }, events, { eventsPerCycle }) {
+    const isFirstPageEnough = events.length < FIRST_PAGE || eventsPerCycle <= FIRST_PAGE;
+    return isFirstPageEnough ? events.slice(0, eventsPerCycle) : await waitingEvents(tx, threadId, eventsPerCycle);
+  },
+  requestOf: () => ({}),
+  configOf: (config) => config,
+  entriesOf(events, { run, tag, settled }) {
+    const text = renderInbox(events, { cycle: run.cycle_no, tag, now: run.created_at });
+    return [...settled, { kind: 'turn' }, userMessage(text)];
+  },
+  builtInTools: agentBuiltIns,
+  turnOptions: ({ agent: { config, tag, limits } }, situation) => ({
+    instructions: renderInstructions({ instructions: config.instructions, tag }),
+    onPending: 'continue',
+    observe: situation,
+    maxSteps: limits.maxSteps,
+    ...turnRules(config),
+  }),
+  modelOf: ({ agent: { config } }, find) => find(config.model),
+};

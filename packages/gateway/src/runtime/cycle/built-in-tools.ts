@@ -1,0 +1,34 @@
+import { mergeToolSets, type ToolSet } from '@lastcall/core';
+import type { GatewayLimits } from '../../config/limits.ts';
+import { goalTools } from '../tools/goal-tools.ts';
+import { memoryTools } from '../tools/memory-tools.ts';
+import { planTools } from '../tools/plan-tools.ts';
+import { readOutputTool } from '../tools/read-output.ts';
+import { spaceTools } from '../tools/space-tools.ts';
+import { currentCycle } from './cycle-context.ts';
+
+export type BuiltInLimits = Pick<GatewayLimits, 'messageCharacters'>;
+
+const byLimit = new Map<number, ToolSet>();
+
+/** What every agent has. */
+export function agentBuiltIns({ messageCharacters }: BuiltInLimits): ToolSet {
+  const known = byLimit.get(messageCharacters);
+  if (known !== undefined) return known;
+  const tools = mergeToolSets(
+    spaceTools(currentCycle, { messageCharacters }),
+    goalTools(currentCycle),
+    memoryTools(currentCycle),
+    planTools(currentCycle),
+    contextBuiltIns(),
+  );
+  byLimit.set(messageCharacters, tools);
+  return tools;
+}
+
+/** What every context has: it is in no space, and keeps nothing but its messages. */
+export function contextBuiltIns(): ToolSet {
+  return outputs;
+}
+
+const outputs: ToolSet = { read_output: readOutputTool(currentCycle) };

@@ -1,0 +1,93 @@
+import type { Entry } from '@lastcall/core';
+import { LRUCache } from 'lru-cache';
+import type { AgentConfig } from '../../config/agent-config.ts';
+import type { TurnSettings } from '../../domain/contexts/turn-settings.ts';
+import type { ChatEvent, InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import { fixedReply } from '../../models/fixed-reply.ts';
+import { fromJson, toJson } from '../../ports/store/json.ts';
+import { hideTagIn } from '../../telemetry/hide-tag.ts';
+import { contextBuiltIns } from './built-in-tools.ts';
+import { type EventRow, FIRST_PAGE, waitingEvents } from './read-thread.ts';
+import type { ThreadKind } from './thread-kind.ts';
+import { turnRules } from './turn-rules.ts';
+
+/** A plain conversation of the agent's instructions, its tools and messages. One request is one run. */
+export const contextThread: ThreadKind = {
+  name: 'context',
+  hasSpaces: false,
+  isRunStreamed: true,
+  // Whoever sent the request is told of the failure, and decides.
+  retriesFailedRuns: false,
+  pendingNote: 'Pending when this was written. Its outcome comes later.',
+  async takeEvents({ tx, threadId }, events) {
+    const all = events.length < FIRST_PAGE ? events : await waitingEvents(tx, threadId, MAX_WAITING);
+    // The oldest request, and every answer: a run may take answers that came after it.
+    const request = all.find(({ type }) => type === 'chat');
+    return [...(request === undefined ? [] : [request]), ...all.filter(({ type }) => type !== 'chat')];
+  },
+  requestOf(events, last) {
+    const request = chatOf(events);
+    const before = last?.settings == null ? {} : fromJson<TurnSettings>(last.settings);
+    // An answer continues the turn that asked, under what that turn was asked for.
+    if (request === undefined) return { settings: before };
+    const { runId, settings, isAnswer } = request;
+    return { runId, settings: isAnswer === true ? { ...before, ...settings } : settings };
+  },
+  configOf: (config, settings = {}) => configs.of(config, settings),
+  entriesOf(events, { tag, transcript, settled }) {
+    const request = events.map(({ event }) => event).find((event) => event.type === 'chat');
+    const isResumed = request === undefined || request.isAnswer === true;
+    if (isResumed && transcript.progress.stop?.reason === 'suspended') return settled;
+    // Nobody but the gateway may write a frame, such as the summary of what was compacted.
+    const messages = hideTagIn(request?.messages ?? [], tag).map((message): Entry => ({ kind: 'message', message }));
+    const answers = isResumed ? settled.map((entry): Entry => ({ ...entry, late: true })) : settled;
+    return isResumed ? [{ kind: 'turn' }, ...answers, ...messages] : [...answers, { kind: 'turn' }, ...messages];
+  },
+  builtInTools: contextBuiltIns,
+  turnOptions({ agent: { config, limits }, settings = {} }) {
+    const { instructions = '', prompt, modelSettings } = settings;
+    const rules = turnRules(config);
+    return {
+      instructions: [config.instructions.trim(), instructions.trim()].filter((text) => text !== '').join('\n\n'),
+      onPending: 'suspend',
+      ...rules,
+      // Under a contract, the number of invocations is the limit.
+      ...(rules.terminating === undefined ? { maxSteps: limits.maxSteps } : {}),
+      ...(prompt === undefined ? {} : { observe: () => prompt }),
+      ...(modelSettings === undefined ? {} : { modelSettings }),
+    };
+  },
+  modelOf({ agent: { config }, settings }, find) {
+    return settings?.aiMessage === undefined ? find(config.model) : fixedReply(settings.aiMessage);
+  },
+};
+
+/** More requests than may wait are refused long before. */
+const MAX_WAITING = 10_000;
+
+function chatOf(events: readonly EventRow[]): ChatEvent | undefined {
+  const row = events.find(({ type }) => type === 'chat');
+  const event = row === undefined ? undefined : fromJson<InboxEvent>(row.payload);
+  return event?.type === 'chat' ? event : undefined;
+}
+
+/** Configurations of runs. The same one gives the same object, because tools and schemas are compiled once per object. */
+class RunConfigs {
+  readonly #known = new WeakMap<AgentConfig, LRUCache<string, AgentConfig>>();
+
+  of(config: AgentConfig, { tools = [], terminating }: TurnSettings): AgentConfig {
+    const ofAgent = this.#known.get(config) ?? new LRUCache<string, AgentConfig>({ max: 100 });
+    this.#known.set(config, ofAgent);
+    const key = toJson({ tools, terminating });
+    const { terminating: _agents, ...own } = config;
+    const made = ofAgent.get(key) ?? {
+      ...own,
+      tools: [...(config.tools ?? []), ...tools],
+      ...(terminating === undefined ? {} : { terminating }),
+    };
+    ofAgent.set(key, made);
+    return made;
+  }
+}
+
+const configs = new RunConfigs();

@@ -1,0 +1,51 @@
+import { hideTagIn } from '../../telemetry/hide-tag.ts';
+import type { CycleEvent } from './cycle-event.ts';
+import type { LiveEvent } from './cycle-write.ts';
+import type { DecisionContext } from './decision.ts';
+
+/**
+ * What the run's stream tells of an event while the turn is under way. The ends of calls are told with their records, and the end of the
+ * run with its own. The deltas after a step's last `step.start` concatenate to what is stored: a reply that broke off is asked for again.
+ */
+export function liveEvent(event: CycleEvent, { agent: { tag } }: DecisionContext): LiveEvent | undefined {
+  const payload = payloadOf(event);
+  return payload === undefined
+    ? undefined
+    : { kind: 'live-event', type: TYPES[event.type] ?? event.type, payload: hideTagIn(payload, tag) };
+}
+
+const TYPES: { readonly [Type in CycleEvent['type']]?: string } = {
+  'step-started': 'step.start',
+  'text-written': 'text.delta',
+  'reasoning-written': 'reasoning.delta',
+  'input-started': 'tool-input-start',
+  'input-extended': 'tool-input-delta',
+  'call-began': 'tool-call.start',
+  'progress-reported': 'tool-call.progress',
+  'step-ended': 'step.end',
+  nudged: 'nudge',
+};
+
+function payloadOf(event: CycleEvent): Readonly<Record<string, unknown>> | undefined {
+  switch (event.type) {
+    case 'step-started':
+      return { step: event.step, attempt: event.attempt };
+    case 'text-written':
+    case 'reasoning-written':
+      return { step: event.step, delta: event.text };
+    case 'input-started':
+      return { callId: event.callId, toolName: event.toolName };
+    case 'input-extended':
+      return { callId: event.callId, delta: event.delta };
+    case 'call-began':
+      return { callId: event.callId, toolName: event.toolName, input: event.input };
+    case 'progress-reported':
+      return { callId: event.callId, value: event.value };
+    case 'step-ended':
+      return { step: event.step, usage: event.usage };
+    case 'nudged':
+      return { step: event.step, text: event.text };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,66 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { Entry, ToolSet, Transcript, TurnOptions } from '@lastcall/core';
+import type { AgentConfig } from '../../config/agent-config.ts';
+import type { AgentLimits } from '../../config/agent-limits.ts';
+import type { GatewayLimits } from '../../config/limits.ts';
+import type { TurnSettings } from '../../domain/contexts/turn-settings.ts';
+import type { WaitingEvent } from '../../domain/inbox/render-inbox.ts';
+import type { RunRow, ThreadRow } from '../../ports/store/tables.ts';
+import type { LockedThread } from '../lease/lease.ts';
+import type { EventRow, ThreadRows } from './read-thread.ts';
+
+/**
+ * All that differs between the thread of an agent and that of a context: agent-thread.ts and context-thread.ts. Everything else about
+ * a cycle (its lease, its fence, its journal, its turn) is the same for both.
+ */
+export interface ThreadKind {
+  readonly name: ThreadRow['kind'];
+  /** The agent is in spaces, which see its messages and its visible calls. */
+  readonly hasSpaces: boolean;
+  /** The run's stream tells of texts and inputs while the model writes them: somebody waits for them. */
+  readonly isRunStreamed: boolean;
+  /** The events of a failed run are tried again, in another run. */
+  readonly retriesFailedRuns: boolean;
+  /** What the model reads of a call that somebody else will answer. */
+  readonly pendingNote: string;
+  /** Which of the waiting events one run takes. */
+  takeEvents(held: LockedThread, events: readonly EventRow[], limits: AgentLimits): Promise<readonly EventRow[]>;
+  /** What a new run for these events is asked for. */
+  requestOf(events: readonly EventRow[], last: ThreadRows['last']): RunRequest;
+  /** The agent's configuration for a run. The same in gives the same object: tools are made once for each. */
+  configOf(config: AgentConfig, settings: TurnSettings | undefined): AgentConfig;
+  /** What the model reads of the events. `settled`: the calls whose answers are among them. */
+  entriesOf(events: readonly WaitingEvent[], opening: Opening): readonly Entry[];
+  builtInTools(limits: Pick<GatewayLimits, 'messageCharacters'>): ToolSet;
+  /** How the turn is run. */
+  turnOptions(run: RunSetup, situation: () => string): KindOptions;
+  /** The model that is asked. */
+  modelOf(run: RunSetup, find: FindModel): LanguageModelV4 | Promise<LanguageModelV4>;
+}
+
+/** What a run works with. */
+interface RunSetup {
+  readonly agent: { readonly config: AgentConfig; readonly tag: string; readonly limits: AgentLimits };
+  readonly settings?: TurnSettings | undefined;
+}
+
+type FindModel = (name: string | undefined) => LanguageModelV4 | Promise<LanguageModelV4>;
+
+export interface RunRequest {
+  /** Undefined: the run gets a new id. */
+  readonly runId?: string | undefined;
+  readonly settings?: TurnSettings | undefined;
+}
+
+/** A run that begins. */
+interface Opening {
+  readonly run: Pick<RunRow, 'cycle_no' | 'created_at'>;
+  readonly tag: string;
+  readonly transcript: Transcript;
+  readonly settled: readonly Extract<Entry, { kind: 'settled' }>[];
+}
+
+interface KindOptions extends Pick<TurnOptions, 'observe' | 'batch' | 'terminating' | 'maxSteps' | 'modelSettings'> {
+  readonly instructions: string;
+  readonly onPending: 'suspend' | 'continue';
+}

@@ -1,0 +1,82 @@
+import { invalid } from '../../domain/entities/invalid.ts';
+import { readStream, type StreamReader } from '../../domain/streams/read-stream.ts';
+import type { Revocations } from '../../domain/streams/revocations.ts';
+import type { StreamEvent } from '../../ports/bus/bus.ts';
+import type { Services } from '../../ports/services.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import { eventSource } from '../sse/event-source.ts';
+import type { OpenStreams } from '../sse/open-streams.ts';
+import { openStreamAccess } from '../sse/stream-access.ts';
+import { assertStillValid } from './authenticate.ts';
+import type { Exchange } from './endpoint.ts';
+
+export interface StreamOptions {
+  readonly services: Services;
+  readonly streams: OpenStreams;
+  readonly revocations: Revocations;
+  readonly heartbeatMs: number;
+}
+
+/** A channel that somebody may hear. */
+export interface OpenedStream {
+  readonly channel: string;
+  /** The last event that the client has. Default: the newest one. */
+  readonly lastEventId: number | undefined;
+  /** Throws an ApiError once they may not any more. */
+  readonly assertAllowed: (tx: Pick<Tx, 'db'>) => Promise<void>;
+  /** What somebody who comes without an event id is told first. */
+  readonly firstEvents?: () => Promise<Uint8Array | undefined>;
+  /** The last words of the stream, if it ends after this event. Without an event: earlier ones are deleted. */
+  readonly finish?: (event: StreamEvent | undefined) => Promise<Uint8Array> | undefined;
+}
+
+export async function openStream(
+  { channel, lastEventId, assertAllowed, firstEvents, finish }: OpenedStream,
+  { request, caller, disconnect, markEventStream }: Exchange,
+  { services, streams, revocations, heartbeatMs }: StreamOptions,
+): Promise<Response> {
+  const { store } = services;
+  const after = headerEventId(request) ?? lastEventId;
+  const access = await openStreamAccess({ store, revocations, caller, assertAllowed });
+  let reader: StreamReader | undefined;
+  try {
+    reader = await readStream(services, { channel, ...(after === undefined ? {} : { after }) });
+    // Again, now that the channel is open and revocations are heard: what ended in between would not be seen to end.
+    await assertStillValid(store.db, caller);
+    await assertAllowed(store);
+    // After the channel was opened: what is offered in between comes twice, and nothing is missed.
+    const greeting = after === undefined ? await firstEvents?.() : undefined;
+    const body = eventSource({
+      reader,
+      streams,
+      logger: services.logger,
+      heartbeatMs,
+      stallMs: services.limits.streamStallMs,
+      access,
+      ...(greeting === undefined ? {} : { greeting }),
+      ...(finish === undefined ? {} : { finish }),
+      ...(disconnect === undefined ? {} : { disconnect }),
+    });
+    markEventStream?.();
+    return new Response(body, { headers: STREAM_HEADERS });
+  } catch (error) {
+    reader?.close();
+    access.close();
+    throw error;
+  }
+}
+
+/** The header outranks the query: a client that comes back sends the URL as it was, and the header as it is. */
+function headerEventId(request: Request): number | undefined {
+  const header = request.headers.get('last-event-id');
+  if (header === null) return undefined;
+  if (!/^\d{1,15}$/.test(header)) throw invalid('Last-Event-ID', 'must be the id of an event of this stream.');
+  return Number(header);
+}
+
+export const STREAM_HEADERS: Readonly<Record<string, string>> = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-store, no-transform',
+  // Proxies that collect answers before they pass them on would make a stream of nothing.
+  'x-accel-buffering': 'no',
+};

@@ -1,0 +1,230 @@
+import { createHash } from 'node:crypto';
+import type { TerminatingContract } from '@lastcall/core';
+import { z } from 'zod';
+import { getContext } from '../../../domain/contexts/context.ts';
+import { findAnswer, type RunAnswer } from '../../../domain/contexts/run-answer.ts';
+import { invalid } from '../../../domain/entities/invalid.ts';
+import { runChannel } from '../../../domain/streams/emit.ts';
+import { encodeLast } from '../../../domain/streams/encode-event.ts';
+import { canonicalJson } from '../../../ports/store/json.ts';
+import type { Tx } from '../../../ports/store/store.ts';
+import { awaitRun } from '../../../runtime/chat/await-run.ts';
+import { startTurn } from '../../../runtime/chat/start-turn.ts';
+import type { AcceptedTurn, TurnInput } from '../../../runtime/chat/turn-request.ts';
+import type { Registry } from '../../../runtime/cycle/registry.ts';
+import type { Caller } from '../../caller.ts';
+import { chatAnswerSchema, errorOf, toChatAnswer } from '../chat-answer.ts';
+import { contextUser } from '../context-user.ts';
+import { type Endpoint, type Exchange, endpoint } from '../endpoint.ts';
+import { errorBody, errorResponse } from '../error-answer.ts';
+import { idField, metadataField } from '../fields.ts';
+import { openStream, STREAM_HEADERS, type StreamOptions } from '../open-stream.ts';
+
+const terminatingSchema = z
+  .strictObject({
+    tool_ids: z.array(z.string().min(1).max(200)).min(1).max(200),
+    consecutive_nudges: z.int().min(0).max(1_000).optional().meta({ description: 'Default 1.' }),
+    nudge_message: z.string().min(1).max(10_000).optional(),
+    max_invocations: z.int().min(1).max(1_000_000).optional().meta({ description: 'Default 64.' }),
+  })
+  .meta({
+    id: 'TerminatingConfig',
+    description: 'The run goes on, without anybody to talk to, until one of these tools succeeds.',
+  });
+
+const common = {
+  context_id: idField.optional().meta({ description: 'Default: a new context.' }),
+  agent: idField
+    .optional()
+    .meta({ description: 'Of a new context: the id or name of the agent. Default: the only one.' }),
+  metadata: metadataField.optional().meta({ description: 'Of a new context.' }),
+  terminating_config: terminatingSchema.optional(),
+  save: z.boolean().optional().meta({ description: 'False: the messages of this run are not stored. Default true.' }),
+};
+
+interface ChatBody {
+  readonly context_id?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  readonly terminating_config?: z.infer<typeof terminatingSchema> | undefined;
+  readonly save?: boolean | undefined;
+}
+
+const spoken = z.string().regex(/\S/, { error: 'must not be empty.' });
+
+export interface ChatEndpointOptions extends StreamOptions {
+  readonly registry: Registry;
+}
+
+/** The chat endpoints, at the root as their users know them, and under /api like all others. */
+export function chatEndpoints(options: ChatEndpointOptions): readonly Endpoint[] {
+  const { services, registry } = options;
+  const shared = {
+    method: 'post',
+    access: 'entity',
+    answer: chatAnswerSchema,
+    isStreamable: true,
+    refusals: [404, 409, 429, 502],
+    respond: (accepted: AcceptedTurn, exchange: Exchange) => respond(accepted, exchange, options),
+  } as const;
+
+  async function accept(tx: Tx, sent: Sent): Promise<AcceptedTurn> {
+    const { caller, headers, body, input, door } = sent;
+    return await startTurn(services, tx, registry, {
+      caller: contextUser(caller),
+      context: contextOf(body),
+      input,
+      settings: { ...settingsOf(body), ...(wantsStream(headers) ? {} : { isUnwatched: true }) },
+      identity: identityOf(headers, door, body),
+    });
+  }
+
+  return [
+    endpoint({
+      ...shared,
+      path: '/chat',
+      alias: '/api/chat',
+      summary: 'Send a message and get the answer',
+      description: STREAMABLE,
+      body: z.strictObject({ ...common, message: spoken }),
+      handle: ({ caller, headers, body }, tx) =>
+        accept(tx, { caller, headers, body, input: { message: body.message }, door: 'chat' }),
+    }),
+    endpoint({
+      ...shared,
+      path: '/chat/invoke',
+      alias: '/api/chat/invoke',
+      summary: 'Get a reply without sending a message',
+      description: STREAMABLE,
+      body: z.strictObject(common),
+      handle: ({ caller, headers, body }, tx) =>
+        accept(tx, { caller, headers, body, input: { invoke: true }, door: 'invoke' }),
+    }),
+    endpoint({
+      ...shared,
+      path: '/chat/add-ai-message',
+      alias: '/api/chat/add-ai-message',
+      summary: 'Add a message of the AI',
+      description: `With \`prompt\` the model writes it, with \`message\` it is stored as it is. ${STREAMABLE}`,
+      body: z.strictObject({ ...common, prompt: spoken.optional(), message: spoken.optional() }),
+      handle: ({ caller, headers, body }, tx) =>
+        accept(tx, { caller, headers, body, input: aiInput(body), door: 'add-ai-message' }),
+    }),
+  ];
+}
+
+const STREAMABLE =
+  'With `Accept: text/event-stream`, the events of the run come as they happen, and `done` with the answer last. With an `Idempotency-Key`, a repeated request gets the first answer.';
+
+interface Sent {
+  readonly caller: Caller;
+  readonly headers: Headers;
+  readonly body: ChatBody;
+  readonly input: TurnInput;
+  readonly door: string;
+}
+
+interface AiBody extends ChatBody {
+  readonly prompt?: string | undefined;
+  readonly message?: string | undefined;
+}
+
+function aiInput({ prompt, message, terminating_config }: AiBody): TurnInput {
+  if (message === undefined) return prompt === undefined ? { invoke: true } : { prompt };
+  if (prompt !== undefined)
+    throw invalid('message', 'must be absent beside prompt: either the model writes it, or you do.');
+  if (terminating_config !== undefined)
+    throw invalid('terminating_config', 'must be absent beside message: no model is asked.');
+  return { aiMessage: message };
+}
+
+function contextOf({ context_id: contextId, agent, metadata }: ChatBody): { contextId: string } | object {
+  if (contextId === undefined) return { agent, metadata };
+  if (agent !== undefined) throw invalid('agent', 'must be absent beside context_id: a context has its agent.');
+  if (metadata !== undefined)
+    throw invalid('metadata', 'must be absent beside context_id: it is set when a context is created.');
+  return { contextId };
+}
+
+function settingsOf({ terminating_config: config, save }: ChatBody): {
+  terminating?: TerminatingContract;
+  save?: false;
+} {
+  const unsaved = save === false ? { save: false as const } : {};
+  if (config === undefined) return unsaved;
+  const { tool_ids: toolIds, consecutive_nudges, nudge_message, max_invocations } = config;
+  return {
+    ...unsaved,
+    terminating: {
+      toolIds,
+      ...(consecutive_nudges === undefined ? {} : { consecutiveNudges: consecutive_nudges }),
+      ...(nudge_message === undefined ? {} : { nudgeMessage: nudge_message }),
+      ...(max_invocations === undefined ? {} : { maxInvocations: max_invocations }),
+    },
+  };
+}
+
+function identityOf(headers: Headers, door: string, body: object): { key: string; bodyHash: string } | undefined {
+  const key = headers.get('idempotency-key');
+  if (key === null) return undefined;
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalid('Idempotency-Key', 'must be 1–255 visible ASCII characters.');
+  return {
+    key,
+    bodyHash: createHash('sha256')
+      .update(`${door} ${canonicalJson(body)}`)
+      .digest('hex'),
+  };
+}
+
+function wantsStream(headers: Headers): boolean {
+  return /\btext\/event-stream\b/i.test(headers.get('accept') ?? '');
+}
+
+/** Whoever goes away stops waiting. The run goes on. */
+async function respond(accepted: AcceptedTurn, exchange: Exchange, options: ChatEndpointOptions): Promise<Response> {
+  const { request } = exchange;
+  if (wantsStream(request.headers)) return await respondWithStream(accepted, exchange, options);
+  const { signal } = request;
+  const answer = await awaitRun(options.services, accepted.runId, { signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+  if (answer === undefined) return new Response(null, { status: CLIENT_CLOSED });
+  const error = errorOf(answer);
+  return error === undefined
+    ? Response.json(toChatAnswer(answer))
+    : errorResponse(error, { generated_messages: answer.messages });
+}
+
+/** Nobody reads it: it is for our own counts. */
+const CLIENT_CLOSED = 499;
+
+/** The events of the run, and its answer last. Of a run that is over, the answer alone. */
+async function respondWithStream(
+  { runId, contextId }: AcceptedTurn,
+  exchange: Exchange,
+  options: ChatEndpointOptions,
+): Promise<Response> {
+  const { services } = options;
+  const known = await findAnswer(services.store.db, runId);
+  if (known !== undefined) return new Response(encodeAnswer(known), { headers: STREAM_HEADERS });
+  return await openStream(
+    {
+      channel: runChannel(runId),
+      lastEventId: 0,
+      assertAllowed: async ({ db }) => void (await getContext(db, contextId, contextUser(exchange.caller))),
+      finish: (event) =>
+        event === undefined || event.type === 'run.end' ? awaitRun(services, runId).then(encodeAnswer) : undefined,
+    },
+    exchange,
+    options,
+  );
+}
+
+function encodeAnswer(answer: RunAnswer): Uint8Array<ArrayBuffer> {
+  const error = errorOf(answer);
+  return encodeLast(
+    error === undefined
+      ? { type: 'done', payload: toChatAnswer(answer) }
+      : { type: 'error', payload: { ...errorBody(error), generated_messages: answer.messages } },
+  );
+}

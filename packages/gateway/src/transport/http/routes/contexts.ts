@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { findAgentNamed } from '../../../domain/agents/find-agent-named.ts';
+import { type Context, createContext, getContext } from '../../../domain/contexts/context.ts';
+import { contextMessages } from '../../../domain/contexts/context-messages.ts';
+import { assertMayChat } from '../../../domain/contexts/may-chat.ts';
+import { getEntity } from '../../../domain/entities/entity.ts';
+import { invalid } from '../../../domain/entities/invalid.ts';
+import { messagesSchema } from '../chat-answer.ts';
+import { contextUser } from '../context-user.ts';
+import { type Endpoint, endpoint } from '../endpoint.ts';
+import { idField, metadataField, ownIdField, pageFields } from '../fields.ts';
+
+const contextFields = {
+  id: z.string(),
+  agent_id: z.string(),
+  entity_id: z.string().optional().meta({ description: 'The entity that may use it with its token.' }),
+  metadata: metadataField,
+  created_at: z.int(),
+};
+
+/** Conversations of the chat endpoints, at the root and under /api. */
+export const contextEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'post',
+    path: '/contexts',
+    alias: '/api/contexts',
+    summary: 'Create a context',
+    description: 'A conversation with an agent. With a token: of an agent that shares a space with its entity.',
+    access: 'entity',
+    body: z.strictObject({
+      id: ownIdField,
+      agent: idField.optional().meta({ description: 'The id or name of the agent. Default: the only one.' }),
+      agent_id: idField.optional().meta({ description: 'The same as `agent`.' }),
+      entity_id: idField.optional().meta({ description: 'Who may use it with a token. With a token: its own entity.' }),
+      metadata: metadataField.optional(),
+    }),
+    status: 201,
+    answer: z.strictObject(contextFields).meta({ id: 'Context' }),
+    refusals: [404, 409],
+    async handle({ caller, body }, tx) {
+      const user = contextUser(caller);
+      const { id, agent = body.agent_id, entity_id: entityId, metadata } = body;
+      if (body.agent_id !== undefined && body.agent_id !== agent)
+        throw invalid('agent_id', 'must be absent beside agent, or the same.');
+      const { id: agentId } = await findAgentNamed(tx.db, agent);
+      await assertMayChat(tx.db, { agentId, name: agent ?? agentId }, user);
+      if (user.kind === 'entity' && entityId !== undefined && entityId !== user.entityId)
+        throw invalid('entity_id', "must be absent or the token's own entity.");
+      if (user.kind === 'key' && entityId !== undefined) await getEntity(tx.db, entityId);
+      const ownerId = user.kind === 'entity' ? user.entityId : entityId;
+      return toWire(await createContext(tx, { id, agentId, ownerId, metadata }));
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/contexts/{id}',
+    alias: '/api/contexts/{id}',
+    summary: 'Get a context and its messages',
+    description: 'Oldest first.',
+    access: 'entity',
+    query: z.strictObject({ ...pageFields }),
+    answer: z
+      .strictObject({
+        ...contextFields,
+        messages: messagesSchema,
+        next: z.string().optional().meta({ description: 'The cursor of the next page. Absent on the last page.' }),
+      })
+      .meta({ id: 'ContextWithMessages' }),
+    async handle({ caller, params, query }, tx) {
+      const context = await getContext(tx.db, params.id, contextUser(caller));
+      const { items: messages, next } = await contextMessages(tx.db, context.id, query);
+      return { ...toWire(context), messages, ...(next === undefined ? {} : { next }) };
+    },
+  }),
+];
+
+function toWire({ id, agentId, ownerId, metadata, createdAt }: Context): object {
+  const owner = ownerId === undefined ? {} : { entity_id: ownerId };
+  return { id, agent_id: agentId, ...owner, metadata, created_at: createdAt };
+}
