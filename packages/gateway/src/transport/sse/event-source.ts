@@ -148,6 +148,8 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     // What a reset skips may have been the event that told of their leaving.
     isCheckDue = item.kind === 'reset' || access.concerns(item.event);
     lastWords = options.finish?.(item.kind === 'reset' ? undefined : item.event);
+    // It is awaited after this event: until then a failure is nobody's, and would end the process.
+    lastWords?.catch(() => {});
     if (format === undefined) return item.kind === 'reset' ? encodeReset(item.seq) : encodeEvent(item.event);
     return item.kind === 'reset' ? NOTHING : await format.encode(item.event);
   }

@@ -72,7 +72,8 @@ export class UiStream implements EventFormat {
   async #finish(): Promise<Uint8Array> {
     const answer = await awaitRun(this.#services, this.#lastRunId);
     const ended = [...(await this.#answers()), ...(await this.#endOpenCalls()), ...this.#chunks.close()];
-    const { runId, status, stop, usage } = answer;
+    const { runId, status, usage } = answer;
+    const stop = status === 'failed' ? { reason: answer.stop.reason } : answer.stop;
     const told: UiChunk = { type: 'data-run', data: { runId, status, stop, usage }, transient: true };
     return encodeEnd([...ended, ...this.#lastChunks(answer), told], finishReasonOf(answer));
   }
@@ -129,11 +130,11 @@ function encodeEnd(chunks: readonly UiChunk[], finishReason: UiFinishReason): Ui
   return Buffer.concat([text, DONE]);
 }
 
-function failureText(stop: RunAnswer['stop']): string {
-  if (stop.reason === 'max_invocations') return 'Max invocations exceeded';
-  if (stop.reason === 'max_nudges') return 'Max consecutive nudges exceeded';
-  const { error } = stop as { readonly error?: unknown };
-  return `The agent could not answer: ${typeof error === 'string' ? error : 'it failed.'}`;
+/** For whoever reads the page. What the provider or the configuration says about it is for operators, at the run. */
+function failureText({ reason }: RunAnswer['stop']): string {
+  if (reason === 'max_invocations') return 'Max invocations exceeded';
+  if (reason === 'max_nudges') return 'Max consecutive nudges exceeded';
+  return 'The agent could not answer: its model could not be asked, or the agent cannot work. Try again later.';
 }
 
 function finishReasonOf({ status, stop }: RunAnswer): UiFinishReason {

@@ -143,16 +143,18 @@ async function takerOf(
 
 const TAKE_MS = 30_000;
 
-/** Whether events of these runs are deleted, so that only what is stored can be shown. */
+/**
+ * Whether events of these runs are deleted, so that only what is stored can be shown. Asked in this order: a run that had ended has its
+ * events, unless they are deleted; one that ends in between may not have had any before.
+ */
 async function isSwept({ store: { db } }: Services, runIds: readonly string[]): Promise<boolean> {
+  const ended = new Set<string>();
+  for (const runId of runIds) if ((await findAnswer(db, runId)) !== undefined) ended.add(runId);
   const channels = await db
     .selectFrom('channels')
     .select(['id', 'swept_seq'])
     .where('id', 'in', runIds.map(runChannel))
     .execute();
-  for (const runId of runIds) {
-    const channel = channels.find(({ id }) => id === runChannel(runId));
-    if (channel === undefined ? (await findAnswer(db, runId)) !== undefined : channel.swept_seq > 0) return true;
-  }
-  return false;
+  const swept = new Map(channels.map(({ id, swept_seq }) => [id, swept_seq > 0]));
+  return runIds.some((runId) => swept.get(runChannel(runId)) ?? ended.has(runId));
 }
