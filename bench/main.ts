@@ -4,6 +4,7 @@ import { cpus } from 'node:os';
 import { benchDispatch } from './dispatch.bench.ts';
 import { benchEnginesMessages } from './engines/engine-messages.bench.ts';
 import { benchEnginesSteps } from './engines/engine-steps.bench.ts';
+import { benchGatewayChat } from './gateway/chat.bench.ts';
 import { benchGatewayDurableStep } from './gateway/durable-step.bench.ts';
 import { benchGatewayFirstSign } from './gateway/first-sign.bench.ts';
 import { benchGatewayHttpTool } from './gateway/http-tool.bench.ts';
@@ -32,6 +33,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchGatewayRegisteredTools,
   benchGatewayMcpTool,
   benchGatewayFirstSign,
+  benchGatewayChat,
   benchGatewayDurableStep,
   benchGatewayThousandAgents,
   benchGatewayPostedMessages,

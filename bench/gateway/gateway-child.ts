@@ -5,6 +5,7 @@ import { tool } from '@lastcall/core';
 import { createGateway, type GatewayLimits } from '@lastcall/gateway';
 import { z } from 'zod';
 import { task } from '../overhead/contender.ts';
+import { chatSteps, timedWords } from './chat-models.ts';
 import { everyCycle } from './every-cycle.ts';
 
 /** What a benchmark wants of a gateway. */
@@ -59,7 +60,12 @@ const gateway = createGateway({
   limits: {
     agent: { maxSteps: 1_000_000, tokensPerCycle: 1e9, consciousnessTokens: 1e9, eventsPerCycle: 1 },
   },
-  models: { instant: everyCycle(steps), 'after-200-ms': delayed(everyCycle(steps), 200) },
+  models: {
+    instant: everyCycle(steps),
+    'after-200-ms': delayed(everyCycle(steps), 200),
+    'chat-steps': chatSteps(steps),
+    'timed-words': timedWords(),
+  },
   tools: { [task.toolName]: { tool: add, visible: spec.tool.visible } },
 });
 

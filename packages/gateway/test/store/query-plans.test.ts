@@ -6,6 +6,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { afterAll, expect, test } from 'vitest';
 import { addAssertFound } from '../../src/ports/store/require-row.ts';
 import { openSqliteStore } from '../../src/ports/store/sqlite-store.ts';
+import { chatWith } from '../support/contexts.ts';
 import { lobby } from '../support/lobby.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -33,6 +34,10 @@ test('[G44] what a gateway asks the embedded store again and again, it finds by 
     await world.start();
     const { ada, space } = await lobby(world, {}, { isIn: true });
     await world.say(space, ada, 'Hi');
+    await world.idle();
+    const chat = await chatWith(world);
+    await chat.say('Hi', { terminating: { toolIds: ['complete_task'], consecutiveNudges: 0 } });
+    await chat.start({ message: 'Again' }, { identity: { key: 'k', bodyHash: 'b' } });
     await world.idle();
     await expect.poll(() => [...asked].some((text) => text.includes('"lease_owner" >'))).toBe(true);
   } finally {

@@ -5,7 +5,7 @@ import { startTurn } from '../../src/runtime/chat/start-turn.ts';
 import type { AcceptedTurn, TurnCaller, TurnInput, TurnRequest } from '../../src/runtime/chat/turn-request.ts';
 import type { World } from './world.ts';
 
-export const KEY: TurnCaller = { kind: 'key', keyId: 'key' };
+const KEY: TurnCaller = { kind: 'key', keyId: 'key' };
 
 export interface Chat {
   readonly contextId: string;

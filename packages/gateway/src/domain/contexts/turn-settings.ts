@@ -17,6 +17,8 @@ export interface TurnSettings {
   /** Only tools without effects are offered, e.g. for the title request of a chat page. */
   readonly isWithoutEffects?: true;
   readonly modelSettings?: ModelSettings;
+  /** Nobody follows the run: its stream tells of the ends of calls and of its own end alone, which costs fewer writes. */
+  readonly isUnwatched?: true;
   /** False: the messages of the run are removed when it ends, and only its answer is kept. */
   readonly save?: false;
 }

@@ -15,7 +15,7 @@ import { countToolChange } from './tools-version.ts';
 import { agentsUsing } from './used-by.ts';
 
 /** True if a tool outside the registry has this name: one of the configuration file. */
-export type IsTaken = (name: string) => boolean;
+type IsTaken = (name: string) => boolean;
 
 interface NewTool {
   /** The caller's own id. Default: a new one. */

@@ -89,7 +89,7 @@ export interface ContextRow {
 }
 
 /** A request for a turn that can be recognised when it comes again. */
-export interface TurnRequestRow {
+interface TurnRequestRow {
   run_id: string;
   context_id: string;
   /** Who sent it: keys of two callers never meet. */

@@ -64,7 +64,7 @@ export class CycleJournal implements Journal {
     const { services, cycle, toolNamed } = options;
     this.#options = options;
     const isVisible = (name: string): boolean => toolNamed(name)?.isVisible === true;
-    const { isRunStreamed } = cycle.kind;
+    const isRunStreamed = cycle.kind.isRunStreamed && cycle.settings?.isUnwatched !== true;
     this.#context = { runId: cycle.runId, agent: cycle.agent, isRunStreamed, isVisible };
     this.#reader = new TurnEventReader(services.limits);
     this.#liveFlush = new DelayedFlush(() => this.#flush());

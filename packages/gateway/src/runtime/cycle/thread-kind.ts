@@ -53,15 +53,14 @@ export interface RunRequest {
 }
 
 /** A run that begins. */
-export interface Opening {
+interface Opening {
   readonly run: Pick<RunRow, 'cycle_no' | 'created_at'>;
   readonly tag: string;
   readonly transcript: Transcript;
   readonly settled: readonly Extract<Entry, { kind: 'settled' }>[];
 }
 
-export interface KindOptions
-  extends Pick<TurnOptions, 'observe' | 'batch' | 'terminating' | 'maxSteps' | 'modelSettings'> {
+interface KindOptions extends Pick<TurnOptions, 'observe' | 'batch' | 'terminating' | 'maxSteps' | 'modelSettings'> {
   readonly instructions: string;
   readonly onPending: 'suspend' | 'continue';
 }

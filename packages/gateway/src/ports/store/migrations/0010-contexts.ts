@@ -22,6 +22,8 @@ export const contexts: Migration = {
     await sql`create unique index turn_requests_by_key on turn_requests (caller, idempotency_key)
       where idempotency_key is not null`.execute(db);
     await sql`create index turn_requests_by_body on turn_requests (caller, body_hash)`.execute(db);
+    // Requests name agents by their names.
+    await sql`create index agents_by_name on agents (name)`.execute(db);
     await sql`alter table runs add column settings text`.execute(db);
     await sql`alter table runs add column answer text`.execute(db);
   },

@@ -74,7 +74,7 @@ export function chatEndpoints(options: ChatEndpointOptions): readonly Endpoint[]
       caller: contextUser(caller),
       context: contextOf(body),
       input,
-      settings: settingsOf(body),
+      settings: { ...settingsOf(body), ...(wantsStream(headers) ? {} : { isUnwatched: true }) },
       identity: identityOf(headers, door, body),
     });
   }
@@ -176,11 +176,14 @@ function identityOf(headers: Headers, door: string, body: object): { key: string
   };
 }
 
+function wantsStream(headers: Headers): boolean {
+  return /\btext\/event-stream\b/i.test(headers.get('accept') ?? '');
+}
+
 /** Whoever goes away stops waiting. The run goes on. */
 async function respond(accepted: AcceptedTurn, exchange: Exchange, options: ChatEndpointOptions): Promise<Response> {
   const { request } = exchange;
-  if (/\btext\/event-stream\b/i.test(request.headers.get('accept') ?? ''))
-    return await respondWithStream(accepted, exchange, options);
+  if (wantsStream(request.headers)) return await respondWithStream(accepted, exchange, options);
   const { signal } = request;
   const answer = await awaitRun(options.services, accepted.runId, { signal }).catch((error: unknown) => {
     if (!signal.aborted) throw error;

@@ -1,0 +1,81 @@
+import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { findByBody } from '../../src/domain/contexts/turn-requests.ts';
+import type { ModelSettings } from '../../src/domain/contexts/turn-settings.ts';
+import { awaitRun } from '../../src/runtime/chat/await-run.ts';
+import { callerId } from '../../src/runtime/chat/start-turn.ts';
+import type { SaidMessage, TurnCaller } from '../../src/runtime/chat/turn-request.ts';
+import { chatWith } from '../support/contexts.ts';
+import { describeWorlds } from '../support/describe-worlds.ts';
+import { systemOf } from '../support/requests.ts';
+import { call } from './chat-api.ts';
+
+const anything = z.looseObject({});
+const pay = tool({ description: 'Pays.', inputSchema: anything, execute: () => 'Paid.' });
+const look = tool({ description: 'Looks.', inputSchema: anything, effects: 'none', execute: () => 'Seen.' });
+
+describeWorlds('what doors may ask of a turn', (open) => {
+  test('a new context begins with the history that the caller tells, its system text and its model settings', async () => {
+    const model = scriptedModel(['Four.']);
+    const world = await open({ models: { default: model } });
+    const chat = await chatWith(world, { instructions: 'You are Bot.' });
+    const history: readonly SaidMessage[] = [
+      { role: 'user', text: 'One' },
+      { role: 'assistant', text: 'Two' },
+    ];
+    const modelSettings: ModelSettings = { temperature: 0.5, maxOutputTokens: 100 };
+    const settings = { instructions: 'Answer in one word.', modelSettings };
+    const context = { agent: chat.agentId, history };
+    const { runId, contextId } = await chat.start({ message: 'Three' }, { context, settings });
+    expect(contextId).not.toBe(chat.contextId);
+    expect((await awaitRun(world.services, runId)).response).toBe('Four.');
+    const [request] = model.requests;
+    expect(request).toMatchObject(modelSettings);
+    expect(systemOf(request ?? { prompt: [] })).toBe('You are Bot.\n\nAnswer in one word.');
+    expect(request?.prompt.slice(1)).toEqual(
+      [...history, { role: 'user', text: 'Three' }].map(({ role, text }) => ({
+        role,
+        content: [{ type: 'text', text }],
+      })),
+    );
+  });
+
+  test('a turn without effects offers only tools without effects, and a call of another is refused', async () => {
+    const model = scriptedModel([[call('look'), call('pay')], 'A title']);
+    const world = await open({ models: { default: model }, tools: { pay, look } });
+    const chat = await chatWith(world, { tools: ['pay', 'look'] });
+    const { messages } = await chat.say('Title?', { isWithoutEffects: true });
+    expect(model.requests[0]?.tools?.map(({ name }) => name).toSorted()).toEqual(['look', 'read_output']);
+    expect(JSON.stringify(messages)).toContain('Seen.');
+    expect(JSON.stringify(messages)).not.toContain('Paid.');
+  });
+
+  test('a request is found again by its body alone, for clients that repeat it without a key', async () => {
+    const world = await open({ models: { default: scriptedModel(() => 'Hi.') } });
+    const chat = await chatWith(world);
+    const caller: TurnCaller = { kind: 'key', keyId: 'k1' };
+    const started = await chat.start({ message: 'Hi' }, { caller, identity: { bodyHash: 'h' } });
+    const again = await chat.start({ message: 'Hi' }, { caller, identity: { bodyHash: 'h' } });
+    expect(again.runId).not.toBe(started.runId);
+    const find = (keyId: string, since = 0) =>
+      findByBody(world.store.db, { caller: callerId({ kind: 'key', keyId }), bodyHash: 'h', since });
+    // Of two in the same millisecond, either is the newest.
+    expect([started.runId, again.runId]).toContain((await find('k1'))?.runId);
+    expect(await find('k2')).toBeUndefined();
+    expect(await find('k1', Number.MAX_SAFE_INTEGER)).toBeUndefined();
+    await world.idle();
+  });
+
+  test('calls of two client tools continue the turn when both are answered, in one request or in two', async () => {
+    const model = scriptedModel([[call('one'), call('two')], 'Both.']);
+    const world = await open({ models: { default: model } });
+    const chat = await chatWith(world);
+    const { pending } = await chat.say('Go', { clientTools: [{ name: 'one' }, { name: 'two' }] });
+    const [one = '', two = ''] = pending.map(({ callId }) => callId);
+    expect(await chat.turn({ answers: { [one]: { result: 1 } } })).toMatchObject({ stop: { reason: 'suspended' } });
+    expect(model.requests).toHaveLength(1);
+    expect((await chat.turn({ answers: { [one]: { result: 1 }, [two]: { error: 'No' } } })).response).toBe('Both.');
+  });
+});
