@@ -6,8 +6,12 @@ import { getContext } from '../../../domain/contexts/context.ts';
 import { assertMayChat } from '../../../domain/contexts/may-chat.ts';
 import { findAnswer } from '../../../domain/contexts/run-answer.ts';
 import { runsOfLatestTurn, runsOfTurn } from '../../../domain/contexts/turn-runs.ts';
+import type { TurnSettings } from '../../../domain/contexts/turn-settings.ts';
+import type { ChatEvent } from '../../../domain/inbox/inbox-event.ts';
 import { runChannel } from '../../../domain/streams/emit.ts';
 import type { Services } from '../../../ports/services.ts';
+import { fromJson } from '../../../ports/store/json.ts';
+import { awaitRun } from '../../../runtime/chat/await-run.ts';
 import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../../runtime/cycle/registry.ts';
 import { type AcceptedUiRequest, acceptUiRequest, openChat } from '../../compat/ui-message/accept-ui-request.ts';
@@ -71,7 +75,7 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
       async respond(contextId, exchange) {
         const runIds = contextId === undefined ? [] : await runsOfLatestTurn(services.store.db, contextId);
         const [messageId] = runIds;
-        if (contextId === undefined || messageId === undefined || (await isSwept(services, runIds)))
+        if (contextId === undefined || messageId === undefined || (await isForgotten(services, runIds)))
           return new Response(null, { status: 204 });
         return await show({ contextId, runIds, messageId }, exchange, options);
       },
@@ -86,10 +90,11 @@ function ifNotFound(error: unknown): undefined {
 async function show(turn: ShownTurn, exchange: Exchange, options: UseChatOptions): Promise<Response> {
   const { services } = options;
   const { contextId, runIds } = turn;
-  if (await isSwept(services, runIds)) {
-    const body = await storedTurn(services, turn);
-    return new Response(body as Uint8Array<ArrayBuffer>, { headers: { ...STREAM_HEADERS, ...UI_STREAM_HEADERS } });
-  }
+  const isUnwatched = await hasUnwatched(services, runIds);
+  // Its events tell of no text: it is shown when it has ended.
+  if (isUnwatched) await awaitRun(services, runIds.at(-1) ?? '', { signal: exchange.request.signal });
+  if (isUnwatched || (await isSwept(services, runIds)))
+    return new Response(await storedTurn(services, turn), { headers: { ...STREAM_HEADERS, ...UI_STREAM_HEADERS } });
   const format = new UiStream(services, turn);
   const caller: TurnCaller = contextUser(exchange.caller);
   return await openStream(
@@ -142,6 +147,29 @@ async function takerOf(
 }
 
 const TAKE_MS = 30_000;
+
+/** Runs that were started for an answer in JSON. */
+async function hasUnwatched({ store: { db } }: Services, runIds: readonly string[]): Promise<boolean> {
+  const runs = await db.selectFrom('runs').select('settings').where('id', 'in', runIds).execute();
+  const queued = await db
+    .selectFrom('inbox_events')
+    .select('payload')
+    .where('run_id', 'in', runIds)
+    .where('type', '=', 'chat')
+    .execute();
+  const settings = [
+    ...runs.map((run) => (run.settings === null ? {} : fromJson<TurnSettings>(run.settings))),
+    ...queued.map(({ payload }) => fromJson<ChatEvent>(payload).settings),
+  ];
+  return settings.some((one) => one.isUnwatched === true);
+}
+
+/** A turn that ended so long ago that its events are deleted, and that waits for nobody. */
+async function isForgotten(services: Services, runIds: readonly string[]): Promise<boolean> {
+  if (!(await isSwept(services, runIds))) return false;
+  const last = await findAnswer(services.store.db, runIds.at(-1) ?? '');
+  return last === undefined || last.pending.length === 0;
+}
 
 /**
  * Whether events of these runs are deleted, so that only what is stored can be shown. Asked in this order: a run that had ended has its
