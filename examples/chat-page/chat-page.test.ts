@@ -1,5 +1,3 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import chromium from '@sparticuz/chromium';
 import { type Browser, chromium as playwright } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -46,7 +44,6 @@ test('[S11] in a browser, a person approves a call, denies another, and finds th
   await cards.getByRole('button', { name: 'Deny' }).click();
   await page.getByText('Then I leave it.').waitFor();
   expect(await cards.count()).toBe(2);
-  await page.screenshot({ path: join(tmpdir(), 'lastcall-chat-page.png') });
   expect(example.paid).toEqual([12]);
   expect(problems).toEqual([]);
 });
