@@ -163,7 +163,11 @@ describeMcpServer('calls that wait ask their caller', ({ start, connect }) => {
     const paid: string[] = [];
     const gateway = await start({ tools: { guarded: { tool: tools(paid).pay, answerers: { roles: ['boss'] } } } });
     const client = await connect(gateway, { era: '2026', capabilities: asking });
-    client.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: {} }));
+    let questions = 0;
+    client.setRequestHandler('elicitation/create', async () => {
+      questions += 1;
+      return { action: 'decline' };
+    });
     const calling = client.callTool({ name: 'guarded', arguments: { to: 'Ada' } });
     const lastPending = async () => (await gateway.api('/api/pending')).items.at(-1);
     await waitFor(async () => (await lastPending())?.toolName === 'guarded');
@@ -171,5 +175,6 @@ describeMcpServer('calls that wait ask their caller', ({ start, connect }) => {
     const { runId, callId } = await lastPending();
     await gateway.api(`/api/runs/${runId}/tool-results`, { callId, approve: true });
     expect(textOf(await calling)).toBe('Paid Ada.');
+    expect(questions).toBe(0);
   });
 });

@@ -80,8 +80,8 @@ describeMcpServer('the MCP server offers tools', ({ start, connect }) => {
       status: 'completed',
       agentId: 'gateway:tool-caller',
     });
-    const { items } = await gateway.api('/api/agents');
-    expect(items.map(({ name }: { name: string }) => name)).not.toContain('Tool caller');
+    for (const list of ['/api/agents', '/api/entities'])
+      expect(JSON.stringify(await gateway.api(list))).not.toContain('Tool caller');
     expect((await gateway.request('/api/agents/gateway:tool-caller', undefined, { method: 'DELETE' })).status).toBe(
       404,
     );

@@ -17,7 +17,13 @@ const MAX_SESSIONS = 1_000;
 /** Longer than a person takes to answer a question. */
 const LONGEST_SILENCE_MS = 4 * 3_600_000;
 
-export interface SessionRequest {
+interface Limits {
+  readonly keepAliveMs: number;
+  readonly max?: number;
+  readonly silenceMs?: number;
+}
+
+interface SessionRequest {
   readonly authInfo: AuthInfo;
   readonly parsedBody: unknown;
 }
@@ -30,20 +36,17 @@ export interface SessionRequest {
 export class McpSessions {
   readonly #createServer: () => Server;
   readonly #keepAliveMs: number;
-  readonly #sessions = new LRUCache<string, Session>({
-    max: MAX_SESSIONS,
-    ttl: LONGEST_SILENCE_MS,
-    updateAgeOnGet: true,
-    dispose: ({ transport }) => void transport.close(),
-  });
+  readonly #sessions: LRUCache<string, Session>;
 
-  constructor(createServer: () => Server, { keepAliveMs }: { keepAliveMs: number }) {
+  constructor(createServer: () => Server, { keepAliveMs, max = MAX_SESSIONS, silenceMs = LONGEST_SILENCE_MS }: Limits) {
     this.#createServer = createServer;
     this.#keepAliveMs = keepAliveMs;
-  }
-
-  get size(): number {
-    return this.#sessions.size;
+    this.#sessions = new LRUCache<string, Session>({
+      max,
+      ttl: silenceMs,
+      updateAgeOnGet: true,
+      dispose: ({ transport }) => void transport.close(),
+    });
   }
 
   async fetch(request: Request, { authInfo, parsedBody }: SessionRequest): Promise<Response> {
