@@ -34,8 +34,13 @@ function writeReply(
   asked: { readonly step: number; readonly startedAt: number },
 ): ReadReply | Promise<ReadReply> {
   const { provider, modelId: model } = turn.model;
-  const { attempts = 1 } = reply;
-  const read = readReply(reply, { ...asked, newId: turn.newId, provider, model, endedAt: turn.clock.now(), attempts });
+  const { step, startedAt } = asked;
+  // For whoever keeps the history and shows it later. A transcript in memory is not read for its times.
+  const kept =
+    turn.options.journal === undefined
+      ? {}
+      : { model, startedAt, endedAt: turn.clock.now(), attempts: reply.attempts ?? 1 };
+  const read = readReply(reply, { step, newId: turn.newId, provider, ...kept });
   turn.budget?.add('tokens', read.entry.usage.totalTokens);
   const writing = record(turn, read.entry);
   return writing === undefined ? read : writing.then(() => read);

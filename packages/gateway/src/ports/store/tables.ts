@@ -309,7 +309,7 @@ interface AgentToolRow {
 }
 
 /** A configuration that an agent has or had. */
-export interface AgentVersionRow {
+interface AgentVersionRow {
   agent_id: string;
   version: number;
   config: Json;
