@@ -35,11 +35,9 @@ function writeReply(
 ): ReadReply | Promise<ReadReply> {
   const { provider, modelId: model } = turn.model;
   const { step, startedAt } = asked;
-  // For whoever keeps the history and shows it later. A transcript in memory is not read for its times.
+  // For whoever shows the turn, live and later. Where nobody listens, nobody asks for times.
   const kept =
-    turn.options.journal === undefined
-      ? {}
-      : { model, startedAt, endedAt: turn.clock.now(), attempts: reply.attempts ?? 1 };
+    turn.emit === undefined ? {} : { model, startedAt, endedAt: turn.clock.now(), attempts: reply.attempts ?? 1 };
   const read = readReply(reply, { step, newId: turn.newId, provider, ...kept });
   turn.budget?.add('tokens', read.entry.usage.totalTokens);
   const writing = record(turn, read.entry);
