@@ -34,8 +34,11 @@ function writeReply(
   asked: { readonly step: number; readonly startedAt: number },
 ): ReadReply | Promise<ReadReply> {
   const { provider, modelId: model } = turn.model;
-  const { attempts = 1 } = reply;
-  const read = readReply(reply, { ...asked, newId: turn.newId, provider, model, endedAt: turn.clock.now(), attempts });
+  const { step, startedAt } = asked;
+  // For whoever shows the turn, live and later. Where nobody listens, nobody asks for times.
+  const kept =
+    turn.emit === undefined ? {} : { model, startedAt, endedAt: turn.clock.now(), attempts: reply.attempts ?? 1 };
+  const read = readReply(reply, { step, newId: turn.newId, provider, ...kept });
   turn.budget?.add('tokens', read.entry.usage.totalTokens);
   const writing = record(turn, read.entry);
   return writing === undefined ? read : writing.then(() => read);

@@ -23,10 +23,14 @@ export interface ReadReply {
 }
 
 /** Who was asked for a reply, and when. */
-export type Asked = Required<Pick<ReplyEntry, 'step' | 'provider' | 'model' | 'startedAt' | 'endedAt' | 'attempts'>>;
+type Asked = Required<Pick<ReplyEntry, 'step' | 'provider'>> &
+  Pick<ReplyEntry, 'model' | 'startedAt' | 'endedAt' | 'attempts'>;
 
 /** A reply as an entry: its calls under our own ids, its parts as the provider will get them back, metadata untouched. */
-export function readReply(reply: ModelReply, { newId, ...asked }: { readonly newId: NewId } & Asked): ReadReply {
+export function readReply(
+  reply: ModelReply,
+  { newId, step, provider, ...kept }: { readonly newId: NewId } & Asked,
+): ReadReply {
   const results = providedResults(reply.content);
   const content: AssistantContent = [];
   const calls: RequestedCall[] = [];
@@ -48,7 +52,7 @@ export function readReply(reply: ModelReply, { newId, ...asked }: { readonly new
   }
   const { usage } = reply;
   const finishReason = toFinishReason(reply.finishReason);
-  return { entry: { kind: 'reply', content, calls, text, finishReason, usage, ...asked }, inputs };
+  return { entry: { kind: 'reply', step, content, calls, text, finishReason, usage, provider, ...kept }, inputs };
 }
 
 type ToolCallContent = Extract<LanguageModelV4Content, { type: 'tool-call' }>;
