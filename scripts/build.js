@@ -1,8 +1,10 @@
-// Runs before `npm pack` and `npm publish` in a package: compiles it, and removes from dist what no source makes any more.
+// Runs before `npm pack` and `npm publish` in a package, also in a fresh clone: installs what is missing, compiles the
+// package, and removes from dist what no source makes any more.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import './set-up.js';
 
 const repository = dirname(dirname(fileURLToPath(import.meta.url)));
 const folder = process.cwd();

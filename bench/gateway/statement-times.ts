@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import { createPool } from '../../packages/gateway/src/ports/store/postgres-pool.ts';
 
 /** Whether PostgreSQL counts its statements. It costs a little, so it is asked for: `BENCH_STATEMENTS=1`. */
 export const COUNTS_STATEMENTS = process.env.BENCH_STATEMENTS === '1';
@@ -44,11 +44,10 @@ interface StatementRow {
 }
 
 async function query(url: string, text: string): Promise<StatementRow[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
+  const pool = createPool(url, 1);
   try {
-    return (await client.query<StatementRow>(text)).rows;
+    return (await pool.query<StatementRow>(text)).rows;
   } finally {
-    await client.end();
+    await pool.end();
   }
 }

@@ -41,12 +41,18 @@ export async function runGateway({ json }: RunGatewayOptions): Promise<Gateway> 
 
 /** Its last line is the address: whoever starts it looks there. */
 function sayWhere({ url, firstKey }: Gateway, { isJson, logger }: { isJson: boolean; logger: Logger }): void {
-  if (firstKey !== undefined && !isJson)
-    print(
-      `Your secret key (shown only once): ${firstKey}\nCommands find it in LASTCALL_SECRET_KEY: in the environment, or in a file .env.`,
-    );
+  if (firstKey !== undefined) print(isJson ? keyAsJson(firstKey) : keyInWords(firstKey));
   if (isJson) logger.info(`Lastcall listens on ${url}`, { event: 'listening', url });
   else print(`Lastcall listens on ${url}`);
+}
+
+function keyInWords(key: string): string {
+  return `Your secret key (shown only once): ${key}\nCommands find it in LASTCALL_SECRET_KEY: in the environment, or in a file .env.`;
+}
+
+/** Past the logger, which would take the key out. */
+function keyAsJson(key: string): string {
+  return JSON.stringify({ msg: 'Your secret key (shown only once)', details: { event: 'key', key } });
 }
 
 function foundInWords({ store, model, agents, tools, spaces }: Found, configuration: string | undefined): string {

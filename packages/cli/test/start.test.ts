@@ -43,6 +43,21 @@ describe('what a start says', { concurrent: true }, () => {
     });
   });
 
+  test('[S17] with --json every line of a start is JSON: the first key, shown once, and the address, too', async () => {
+    await using folder = await makeFolder();
+    await using gateway = Program.lastcall(['start', '--json'], { folder: folder.path, env: { PORT: '0' } });
+    await gateway.prints(/"event":"listening"/);
+    const lines = gateway.out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).details);
+    expect(lines).toMatchObject([
+      { event: 'found' },
+      { event: 'key', key: expect.stringMatching(/^lc_sk_/) },
+      { event: 'listening', url: expect.stringMatching(/^http/) },
+    ]);
+  });
+
   test('[S16] a key whose package is missing is said with the command that mends it, and the demo answers', async () => {
     await using folder = await makeFolder();
     const keyed = { ...env, OPENAI_API_KEY: 'sk-of-nobody-at-all' };

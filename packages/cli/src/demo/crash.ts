@@ -58,7 +58,7 @@ async function say(api: Api): Promise<void> {
   await api.post(`/api/spaces/${spaces[0].id}/messages`, { entityId: people[0].id, text: ASKED });
 }
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 async function endedRun(api: Api): Promise<string> {
   for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await sleep(50)) {

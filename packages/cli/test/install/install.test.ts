@@ -169,7 +169,7 @@ test('the command and the probe of the Dockerfile run a gateway that is ready, a
   expect(await gateway.ended).toMatchObject({ code: 0 });
   await using gone = new Program(JSON.parse(probe), { ...options, env: { PORT } });
   expect(await gone.ended).toMatchObject({ code: 1 });
-}, 120_000);
+});
 
 function command(args: readonly string[], version: 20 | 22 | 24, folder: string = installed.folder): Program {
   const bin = join(installed.folder, 'node_modules/lastcall/dist/bin.js');

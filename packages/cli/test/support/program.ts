@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 /** The program, from source. */
 export const BIN: string = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
 /** Generous: a machine may be busy with other tests. */
-const PATIENCE_MS = 45_000;
+const PATIENCE_MS = 90_000;
 
 export interface ProgramOptions {
   readonly folder: string;

@@ -23,9 +23,8 @@ export async function findRunnableThreads(
     const abandoned = await tx.db
       .selectFrom('threads')
       .select('id')
-      // Written for the indexes, because most threads have no owner: a partial one of SQLite, one of ranges of PostgreSQL.
+      // The comparison is written this way so that the partial index is used: most threads have no owner.
       .where('lease_owner', '>', '')
-      .where('lease_until', '>', 0)
       .where('lease_until', '<=', now)
       .limit(MAX_FOUND)
       .execute();

@@ -36,6 +36,7 @@ describe('a configuration', () => {
       egress: { allow: [] },
       limits: {},
       corsOrigins: [],
+      mcpServer: { tools: true, agents: true },
     });
   });
 

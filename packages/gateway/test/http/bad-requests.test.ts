@@ -36,7 +36,9 @@ describe.each(databases)('requests that make little sense, on $kind', ({ kind, c
           return;
         }
         const { error, ...rest } = await refusalOf(response);
-        expect([typeof error.code, typeof error.message, rest]).toEqual(['string', 'string', {}]);
+        // The MCP server speaks JSON-RPC to those who got in.
+        const shape = 'jsonrpc' in rest ? ['number', 'string', { jsonrpc: '2.0', id: null }] : ['string', 'string', {}];
+        expect([typeof error.code, typeof error.message, rest]).toEqual(shape);
         expect(JSON.stringify(error)).not.toMatch(/\bat \S+ \(|node_modules|\.ts:\d/);
         expect(await contents(api)).toBe(before);
       }),

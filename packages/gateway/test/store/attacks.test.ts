@@ -194,7 +194,10 @@ describe.each(of('sqlite'))('attacks on the store on $kind', ({ create }) => {
 
   test('every transaction in line when the store is closed is told', async () => {
     const gate = Promise.withResolvers<void>();
-    const waiting = [store.transaction(() => gate.promise), store.transaction(async () => 'second'), keys()];
+    const inside = Promise.withResolvers<void>();
+    const first = store.transaction(() => (inside.resolve(), gate.promise));
+    await inside.promise;
+    const waiting = [first, store.transaction(async () => 'second'), keys()];
     const ended = Promise.allSettled(waiting);
     await turnOfTheLoop();
     await store.close();

@@ -76,7 +76,8 @@ test('those who are waited for go ahead of others, and never keep them waiting f
   const others = Array.from({ length: 5 }, (_, index) => add(`other ${index}`, false));
   const firsts = Array.from({ length: 20 }, (_, index) => add(`first ${index}`, true));
   await Promise.all([...others, ...firsts]);
-  expect(went[1]).toBe('first 0');
+  // The very first may have begun before it came, unless the line was just making a pause.
+  expect(went.indexOf('first 0')).toBeLessThanOrEqual(1);
   expect(went.indexOf('other 1')).toBeLessThan(went.indexOf('first 10'));
   expect(went.filter((name) => name.startsWith('first'))).toEqual(firsts.map((_, index) => `first ${index}`));
 });

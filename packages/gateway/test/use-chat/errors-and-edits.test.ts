@@ -15,9 +15,24 @@ describeWorlds('useChat: errors, edits and other answers', (open) => {
     expect(page.chat.status).toBe('error');
     expect(page.chat.error?.message).toContain('The agent could not answer: ');
     expect(page.chunks.at(-1)).toMatchObject({ type: 'error' });
+    // What a provider says is for operators: it may quote anything.
+    expect(JSON.stringify([page.chunks, page.chat.error])).not.toContain('The provider is closed.');
     page.chat.clearError();
     await page.say('Again?');
     expect(page.shown).toEqual(['Open again.']);
+  });
+
+  test('[S11] after a failure the page asks for another answer, and a message that it sends again as it was is no edit', async () => {
+    const model = scriptedModel([new Error('The provider is closed.'), 'Open again.', 'Never said.']);
+    const page = (await openChatWorld(await open({ models: { default: model } }))).page();
+    await page.say('Hi');
+    // Nothing runs twice: it is the same run that failed.
+    await page.chat.sendMessage();
+    expect([page.chat.status, model.requests.length]).toEqual(['error', 1]);
+    await page.chat.regenerate();
+    expect(page.shown).toEqual(['Open again.']);
+    expect(page.chat.messages).toHaveLength(2);
+    expect(model.requests.map(systemOf).join()).not.toContain('replaces an earlier message');
   });
 
   test('[S11] a refused request is an error of the page whose message is a sentence', async () => {

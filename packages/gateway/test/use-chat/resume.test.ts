@@ -118,8 +118,8 @@ describeWorlds('useChat: resume', (open) => {
     expect(third.requests).toHaveLength(1);
   });
 
-  test('[S11] there is nothing to resume in a new chat that said nothing, and none once the events are deleted', async () => {
-    const model = scriptedModel([[call('pay', { amount: 5 })], 'Never said.']);
+  test('[S11] there is nothing to resume in a chat that said nothing, or ended long ago, but a call that waits is shown', async () => {
+    const model = scriptedModel([[call('pay', { amount: 5 })], 'It is paid.']);
     const world = await open({ models: { default: model }, tools: { pay } });
     const chats = await openChatWorld(world, { tools: ['pay'] });
     const { id } = await chats.api.done<{ id: string }>('POST', '/contexts', { agent: chats.agentId });
@@ -127,12 +127,33 @@ describeWorlds('useChat: resume', (open) => {
       await empty.chat.resumeStream();
       expect([empty.statuses, empty.chat.status]).toEqual([[204], 'ready']);
     }
-    const page = chats.page({ generateId: () => 'the-message' });
+    const page = chats.page();
     await page.say('Pay.');
     await sweepStreams(world.services, { now: Date.now() + 100_000_000 });
+    // A call that waits is shown for as long as it waits.
+    const reloaded = chats.page({ id: page.chat.id });
+    await reloaded.chat.resumeStream();
+    expect(reloaded.shown).toEqual([['pay', 'approval-requested']]);
+    await reloaded.decide(true);
+    expect(reloaded.shown).toEqual([['pay', 'output-available', 'Paid 5.'], 'It is paid.']);
+    await sweepStreams(world.services, { now: Date.now() + 100_000_000 });
+    await reloaded.chat.resumeStream();
+    expect(reloaded.statuses).toEqual([200, 200, 204]);
+  });
+
+  test('[S11] a page opens a conversation that began with POST /chat, and answers the call that waits there', async () => {
+    const model = scriptedModel([{ text: 'I pay.', calls: [call('pay', { amount: 5 })] }, 'It is paid.']);
+    const chats = await openChatWorld(await open({ models: { default: model }, tools: { pay } }), { tools: ['pay'] });
+    const sent = { agent: chats.agentId, message: 'Pay.' };
+    const { context_id: id } = await chats.api.done<{ context_id: string }>('POST', '/chat', sent);
+    const page = chats.page({ id });
     await page.chat.resumeStream();
-    expect(page.statuses).toEqual([200, 204]);
-    expect(page.shown).toEqual([['pay', 'approval-requested']]);
+    expect(page.shown).toEqual(['I pay.', ['pay', 'approval-requested']]);
+    await page.decide(true);
+    expect(page.shown).toEqual(['I pay.', ['pay', 'output-available', 'Paid 5.'], 'It is paid.']);
+    const other = chats.page({ id });
+    await other.chat.resumeStream();
+    expect(other.shown).toEqual(['I pay.', ['pay', 'output-available', 'Paid 5.'], 'It is paid.']);
   });
 
   test('a message that is sent again after its events are deleted is answered from what is stored', async () => {

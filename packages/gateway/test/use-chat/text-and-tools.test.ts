@@ -88,4 +88,20 @@ describeWorlds('useChat: text and tools', (open) => {
     expect(page.requests).toHaveLength(1);
     expect(model.requests).toHaveLength(1);
   });
+
+  test('[S11] an answer that ends with a call, because its steps are used up, is not posted again either', async () => {
+    const model = scriptedModel(() => [call('add', { a: 1, b: 2 })]);
+    const world = await open({ models: { default: model }, tools: { add } });
+    const page = (await openChatWorld(world, { tools: ['add'], limits: { maxSteps: 2 } })).page({
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+    });
+    await page.say('Add.');
+    expect(page.shown).toEqual([
+      ['add', 'output-available', 3],
+      ['add', 'output-available', 3],
+    ]);
+    expect(page.chunks.at(-1)).toEqual({ type: 'finish', finishReason: 'length' });
+    expect(page.requests).toHaveLength(1);
+    expect(model.requests).toHaveLength(2);
+  });
 });

@@ -13,7 +13,6 @@ import { storedArtifacts } from './migrations/0009-stored-artifacts.ts';
 import { contexts } from './migrations/0010-contexts.ts';
 import { questions } from './migrations/0011-questions.ts';
 import { mcpCredentials } from './migrations/0012-mcp-credentials.ts';
-import { leaseIndex } from './migrations/0013-lease-index.ts';
 import { factsForPeople } from './migrations/0014-facts-for-people.ts';
 import { toldConversations } from './migrations/0015-told-conversations.ts';
 import { StoreRefused } from './store-error.ts';
@@ -34,7 +33,6 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0010-contexts': contexts,
     '0011-questions': questions,
     '0012-mcp-credentials': mcpCredentials,
-    '0013-lease-index': leaseIndex(dialect),
     '0014-facts-for-people': factsForPeople,
     '0015-told-conversations': toldConversations,
   };

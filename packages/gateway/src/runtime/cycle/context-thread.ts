@@ -28,8 +28,8 @@ export const contextThread: ThreadKind = {
   },
   requestOf(events, last) {
     const request = chatOf(events);
-    const before = last?.settings == null ? {} : fromJson<TurnSettings>(last.settings);
-    // An answer continues the turn that asked, under what that turn was asked for.
+    const { isUnwatched: _, ...before } = last?.settings == null ? {} : fromJson<TurnSettings>(last.settings);
+    // An answer continues the turn that asked, under what that turn was asked for. Somebody else may follow it.
     if (request === undefined) return { settings: before };
     const { runId, settings, isAnswer } = request;
     return { runId, settings: isAnswer === true ? { ...before, ...settings } : settings };

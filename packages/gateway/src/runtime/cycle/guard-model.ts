@@ -1,5 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Message } from '@ai-sdk/provider';
-import { hideTag, hideTagIn } from '../../telemetry/hide-tag.ts';
+import { hideTag, hideTagIn, tagPattern } from '../../telemetry/hide-tag.ts';
 
 type Part = Exclude<LanguageModelV4Message['content'], string>[number];
 
@@ -53,12 +53,38 @@ function guardMessage(message: LanguageModelV4Message, guard: FrameGuard): Langu
   return { ...message, content } as LanguageModelV4Message;
 }
 
-/** Reasoning is left as it is: providers sign it and refuse changed reasoning, and nobody but the model writes it. */
+/**
+ * Reasoning is left as it is: providers sign it and refuse changed reasoning, and nobody but the model writes it. Every cycle guards
+ * the whole history, so what most parts are, plain texts and results, takes a short way.
+ */
 function guardPart(part: Part, tag: string): Part {
   if (part.type === 'reasoning' || part.type === 'reasoning-file') return part;
+  if (isPlain(part) && !hasTag(part, tag)) return part;
   if (part.type !== 'tool-result' || part.output.type !== 'content') return hideTagIn(part, tag);
   const value = part.output.value.map((one) => hideInFile(hideTagIn(one, tag), tag));
   return { ...hideTagIn(part, tag), output: { ...part.output, value } };
+}
+
+type PlainPart = Extract<Part, { type: 'text' | 'tool-result' }>;
+
+/** A text, or a result that is one, with no other field where a tag could be. */
+function isPlain(part: Part): part is PlainPart {
+  if (part.type === 'text') return fieldsOf(part) === 2;
+  if (part.type !== 'tool-result' || fieldsOf(part) !== 4) return false;
+  const { output } = part;
+  return (output.type === 'text' || output.type === 'error-text') && fieldsOf(output) === 2;
+}
+
+function fieldsOf(value: object): number {
+  return Object.keys(value).length;
+}
+
+function hasTag(part: PlainPart, tag: string): boolean {
+  const pattern = tagPattern(tag);
+  if (part.type === 'text') return part.text.search(pattern) !== -1;
+  const { toolCallId, toolName, output } = part;
+  const value = 'value' in output && typeof output.value === 'string' ? output.value : '';
+  return [toolCallId, toolName, value].some((text) => text.search(pattern) !== -1);
 }
 
 /** A model reads a text file as text, so the tag is hidden in the decoded bytes too. */

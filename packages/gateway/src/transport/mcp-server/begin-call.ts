@@ -14,7 +14,7 @@ import { callerOf } from './mcp-caller.ts';
 import type { Offered } from './offered.ts';
 
 /** In `_meta` of a request: the same key again gives the first call's result and runs nothing. */
-export const IDEMPOTENCY_KEY = 'lastcall/idempotencyKey';
+const IDEMPOTENCY_KEY = 'lastcall/idempotencyKey';
 
 interface Beginning {
   readonly services: Services;

@@ -31,7 +31,7 @@ export interface McpServerOptions extends Omit<CallingOptions, 'codec'> {
   readonly originHosts: readonly string[];
 }
 
-export interface McpRequest {
+interface McpRequest {
   readonly keyId: string;
   readonly body: unknown;
 }

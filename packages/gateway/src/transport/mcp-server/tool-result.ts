@@ -3,7 +3,7 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server'
 import type { RunAnswer } from '../../domain/contexts/run-answer.ts';
 
 export const RUN_ID = 'lastcall/runId';
-export const CONTEXT_ID = 'lastcall/contextId';
+const CONTEXT_ID = 'lastcall/contextId';
 
 /** The end of a call of a tool, as an MCP client gets it. The text is the one that a model would read. */
 export function toolResult(outcome: Outcome | undefined, answer: RunAnswer): CallToolResult {

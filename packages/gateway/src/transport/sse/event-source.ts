@@ -150,6 +150,8 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
     // What a reset skips may have been the event that told of their leaving.
     isCheckDue = item.kind === 'reset' || access.concerns(item.event);
     lastWords = options.finish?.(item.kind === 'reset' ? undefined : item.event);
+    // It is awaited after this event: until then a failure is nobody's, and would end the process.
+    lastWords?.catch(() => {});
     return (item.kind === 'reset' ? format.reset(item.seq) : await format.event(item.event)) ?? NOTHING;
   }
 

@@ -76,11 +76,13 @@ type Submitted = Extract<UiRequest, { kind: 'message' }>;
 /** A message is known by its id and what it says. Sent again, it returns the first run. */
 async function submit(call: UiCall, { id, content, isEdit }: Submitted, isNew: boolean): Promise<AcceptedUiRequest> {
   const { services, tx, registry, caller, agent, body } = call;
+  // A page also names a message that it sends again as it was.
+  const replacesOther = isEdit && !isNew && (await isKnownMessage(call, keyOf(body, id)));
   const { runId, contextId } = await startTurn(services, tx, registry, {
     caller,
     context: isNew ? { agent, newId: body.id } : { contextId: body.id },
     input: { message: content },
-    settings: { ...settingsOf(body), ...(isEdit ? { instructions: EDITED } : {}) },
+    settings: { ...settingsOf(body), ...(replacesOther ? { instructions: EDITED } : {}) },
     identity: { key: keyOf(body, id, content), bodyHash: hash(content) },
   });
   return { kind: 'turn', contextId, runId };
@@ -120,12 +122,14 @@ async function regenerate(
 const AGAIN =
   'The person asks for another answer to their last message. Answer it anew. What your tools have done since then has been done: do not do it a second time.';
 
+/** Whether a message with this key came before: as it is, or in any version. */
 async function isKnownMessage({ tx, caller }: UiCall, key: string): Promise<boolean> {
   const known = await tx.db
     .selectFrom('turn_requests')
     .select('run_id')
     .where('caller', '=', callerId(caller))
-    .where('idempotency_key', '=', key)
+    .where('idempotency_key', 'like', `${key}%`)
+    .limit(1)
     .executeTakeFirst();
   return known !== undefined;
 }
@@ -191,8 +195,9 @@ function settingsOf(body: UiRequestBody): Pick<TurnSettings, 'clientTools'> {
   return clientTools.length === 0 ? {} : { clientTools };
 }
 
-function keyOf({ id }: UiRequestBody, messageId: string, content: unknown): string {
-  return `use-chat:${id}:${hash([messageId, content])}`;
+/** The key of a message. Without its content, what the keys of all its versions begin with. */
+function keyOf({ id }: UiRequestBody, messageId: string, content?: unknown): string {
+  return `use-chat:${id}:${hash(messageId)}:${content === undefined ? '' : hash(content)}`;
 }
 
 function hash(value: unknown): string {

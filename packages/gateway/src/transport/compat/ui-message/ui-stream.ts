@@ -1,5 +1,6 @@
 import type { Outcome } from '@lastcall/core';
 import { askedCalls } from '../../../domain/contexts/asked-calls.ts';
+import type { ConversationMessage } from '../../../domain/contexts/conversation.ts';
 import { findAnswer, type RunAnswer } from '../../../domain/contexts/run-answer.ts';
 import type { PendingCall } from '../../../domain/pending/pending-call.ts';
 import type { StreamEvent } from '../../../ports/bus/bus.ts';
@@ -78,7 +79,8 @@ export class UiStream implements EventFormat {
   async #finish(): Promise<Uint8Array> {
     const answer = await awaitRun(this.#services, this.#lastRunId);
     const ended = [...(await this.#answers()), ...(await this.#endOpenCalls()), ...this.#chunks.close()];
-    const { runId, status, stop, usage } = answer;
+    const { runId, status, usage } = answer;
+    const stop = status === 'failed' ? { reason: answer.stop.reason } : answer.stop;
     const told: UiChunk = { type: 'data-run', data: { runId, status, stop, usage }, transient: true };
     return encodeEnd([...ended, ...this.#lastChunks(answer), told], finishReasonOf(answer));
   }
@@ -105,27 +107,41 @@ export class UiStream implements EventFormat {
   }
 }
 
-/** A turn whose events are no longer kept, from what is stored of it. */
-export async function storedTurn(services: Services, { runIds, messageId }: ShownTurn): Promise<Uint8Array> {
-  const chunks: UiChunk[] = [{ type: 'start', messageId }];
+/** A turn without events to follow, from what is stored of it. It has ended, or waits for answers. */
+export async function storedTurn(
+  services: Services,
+  { runIds, messageId }: ShownTurn,
+): Promise<Uint8Array<ArrayBuffer>> {
   const translator = new RunChunks();
-  let last: RunAnswer | undefined;
-  for (const runId of runIds) {
-    last = await findAnswer(services.store.db, runId);
-    for (const message of last?.messages ?? []) {
-      if ('sender' in message) {
-        if (message.sender === 'ai') chunks.push(...translator.textStep(message.message));
-      } else if (message.type === 'tool_call') {
-        const { tool_call_id: toolCallId, tool_name: toolName, tool_input: input } = message;
-        chunks.push({ type: 'tool-input-available', toolCallId, toolName, input, providerExecuted: true });
-      } else {
-        const { tool_call_id: toolCallId, tool_output: output } = message;
-        chunks.push({ type: 'tool-output-available', toolCallId, output, providerExecuted: true });
-      }
-    }
-  }
-  if (last?.stop.reason === 'end_turn' && last.stop.by !== 'text') chunks.push(...translator.textStep(last.response));
+  const answers = await Promise.all(runIds.map((runId) => findAnswer(services.store.db, runId)));
+  const said = answers.flatMap((answer) => answer?.messages ?? []).flatMap((one) => storedChunks(one, translator));
+  const last = answers.at(-1);
+  const waiting = (last?.pending ?? []).flatMap(waitingChunks);
+  const response = last?.stop.reason === 'end_turn' && last.stop.by !== 'text' ? last.response : '';
+  const chunks: readonly UiChunk[] = [
+    { type: 'start', messageId },
+    ...said,
+    ...waiting,
+    ...translator.textStep(response),
+  ];
   return encodeEnd(chunks, last === undefined ? 'other' : finishReasonOf(last));
+}
+
+function storedChunks(message: ConversationMessage, translator: RunChunks): readonly UiChunk[] {
+  if ('sender' in message) return message.sender === 'ai' ? translator.textStep(message.message) : [];
+  const { tool_call_id: toolCallId } = message;
+  if (message.type === 'tool_response')
+    return [{ type: 'tool-output-available', toolCallId, output: message.tool_output, providerExecuted: true }];
+  const { tool_name: toolName, tool_input: input } = message;
+  return [{ type: 'tool-input-available', toolCallId, toolName, input, providerExecuted: true }];
+}
+
+function waitingChunks({ callId, toolName, input, kind, job }: PendingCall): readonly UiChunk[] {
+  const providerExecuted = kind === 'approval' || job !== undefined;
+  const shown: UiChunk = { type: 'tool-input-available', toolCallId: callId, toolName, input, providerExecuted };
+  return kind === 'approval'
+    ? [shown, { type: 'tool-approval-request', approvalId: callId, toolCallId: callId }]
+    : [shown];
 }
 
 const SWEPT = 'The events of this answer are no longer kept. Load the conversation again.';
@@ -135,11 +151,11 @@ function encodeEnd(chunks: readonly UiChunk[], finishReason: UiFinishReason): Ui
   return Buffer.concat([text, DONE]);
 }
 
-function failureText(stop: RunAnswer['stop']): string {
-  if (stop.reason === 'max_invocations') return 'Max invocations exceeded';
-  if (stop.reason === 'max_nudges') return 'Max consecutive nudges exceeded';
-  const { error } = stop as { readonly error?: unknown };
-  return `The agent could not answer: ${typeof error === 'string' ? error : 'it failed.'}`;
+/** For whoever reads the page. What the provider or the configuration says about it is for operators, at the run. */
+function failureText({ reason }: RunAnswer['stop']): string {
+  if (reason === 'max_invocations') return 'Max invocations exceeded';
+  if (reason === 'max_nudges') return 'Max consecutive nudges exceeded';
+  return 'The agent could not answer: its model could not be asked, or the agent cannot work. Try again later.';
 }
 
 function finishReasonOf({ status, stop }: RunAnswer): UiFinishReason {

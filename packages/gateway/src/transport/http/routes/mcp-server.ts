@@ -21,7 +21,7 @@ export function mcpServerEndpoints(options: McpServerOptions): readonly Endpoint
       summary,
       description,
       access: 'key',
-      ...(method === 'post' ? { body: z.unknown() } : {}),
+      ...(method === 'post' ? { body: message } : {}),
       answer: 'text/event-stream',
       refusals: [404],
       handle: async ({ body, caller }) => {
@@ -36,8 +36,12 @@ export function mcpServerEndpoints(options: McpServerOptions): readonly Endpoint
   );
 }
 
+const message = z
+  .union([z.looseObject({}), z.array(z.unknown())])
+  .meta({ description: 'A message of JSON-RPC, or a list of them.' });
+
 const METHODS = [
   { method: 'post', summary: 'Send a message to the MCP server' },
-  { method: 'get', summary: "Open the stream of an MCP client's session" },
-  { method: 'delete', summary: "End an MCP client's session" },
+  { method: 'get', summary: "Stream the messages of an MCP client's session" },
+  { method: 'delete', summary: "Delete an MCP client's session" },
 ] as const;

@@ -1,16 +1,15 @@
 import { z } from 'zod';
 import { findAgentNamed } from '../../../domain/agents/find-agent-named.ts';
 import { ApiError } from '../../../domain/api-error.ts';
-import { runThatTook } from '../../../domain/contexts/asked-calls.ts';
 import { getContext } from '../../../domain/contexts/context.ts';
 import { assertMayChat } from '../../../domain/contexts/may-chat.ts';
-import { findAnswer } from '../../../domain/contexts/run-answer.ts';
-import { runsOfLatestTurn, runsOfTurn } from '../../../domain/contexts/turn-runs.ts';
+import { runsOfLatestTurn } from '../../../domain/contexts/turn-runs.ts';
 import { runChannel } from '../../../domain/streams/emit.ts';
-import type { Services } from '../../../ports/services.ts';
+import { awaitRun } from '../../../runtime/chat/await-run.ts';
 import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../../runtime/cycle/registry.ts';
-import { type AcceptedUiRequest, acceptUiRequest, openChat } from '../../compat/ui-message/accept-ui-request.ts';
+import { acceptUiRequest, openChat } from '../../compat/ui-message/accept-ui-request.ts';
+import { hasUnwatched, isForgotten, isSwept, toTurn } from '../../compat/ui-message/find-turn.ts';
 import { UI_STREAM_HEADERS } from '../../compat/ui-message/ui-chunk.ts';
 import { uiRequestSchema } from '../../compat/ui-message/ui-request.ts';
 import { type ShownTurn, storedTurn, UiStream } from '../../compat/ui-message/ui-stream.ts';
@@ -71,7 +70,7 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
       async respond(contextId, exchange) {
         const runIds = contextId === undefined ? [] : await runsOfLatestTurn(services.store.db, contextId);
         const [messageId] = runIds;
-        if (contextId === undefined || messageId === undefined || (await isSwept(services, runIds)))
+        if (contextId === undefined || messageId === undefined || (await isForgotten(services, runIds)))
           return new Response(null, { status: 204 });
         return await show({ contextId, runIds, messageId }, exchange, options);
       },
@@ -86,10 +85,11 @@ function ifNotFound(error: unknown): undefined {
 async function show(turn: ShownTurn, exchange: Exchange, options: UseChatOptions): Promise<Response> {
   const { services } = options;
   const { contextId, runIds } = turn;
-  if (await isSwept(services, runIds)) {
-    const body = await storedTurn(services, turn);
-    return new Response(body as Uint8Array<ArrayBuffer>, { headers: { ...STREAM_HEADERS, ...UI_STREAM_HEADERS } });
-  }
+  const isUnwatched = await hasUnwatched(services, runIds);
+  // Its events tell of no text: it is shown when it has ended.
+  if (isUnwatched) await awaitRun(services, runIds.at(-1) ?? '', { signal: exchange.request.signal });
+  if (isUnwatched || (await isSwept(services, runIds)))
+    return new Response(await storedTurn(services, turn), { headers: { ...STREAM_HEADERS, ...UI_STREAM_HEADERS } });
   const format = new UiStream(services, turn);
   const caller: TurnCaller = contextUser(exchange.caller);
   return await openStream(
@@ -105,54 +105,4 @@ async function show(turn: ShownTurn, exchange: Exchange, options: UseChatOptions
     exchange,
     options,
   );
-}
-
-async function toTurn(services: Services, accepted: AcceptedUiRequest, signal: AbortSignal): Promise<ShownTurn> {
-  const { contextId } = accepted;
-  const { db } = services.store;
-  if (accepted.kind === 'turn') {
-    const runIds = await runsOfTurn(db, contextId, accepted.runId);
-    return { contextId, runIds, messageId: runIds[0] ?? accepted.runId };
-  }
-  const { calls: known, messageId } = accepted;
-  const taker = await takerOf(services, accepted, signal);
-  const runs = await runsOfTurn(db, contextId, taker);
-  const asking = new Set(known.map(({ runId }) => runId));
-  const askedIn = runs.findIndex((runId) => asking.has(runId));
-  return { contextId, messageId, known, runIds: askedIn === -1 ? runs : runs.slice(askedIn + 1) };
-}
-
-/** An answer that was given elsewhere has no run before a worker takes it. */
-async function takerOf(
-  { store, limits }: Services,
-  { contextId, calls }: Extract<AcceptedUiRequest, { kind: 'continuation' }>,
-  signal: AbortSignal,
-): Promise<string> {
-  const callIds = calls.map(({ callId }) => callId);
-  const until = performance.now() + TAKE_MS;
-  while (performance.now() < until) {
-    signal.throwIfAborted();
-    const runId = await runThatTook(store.db, contextId, callIds);
-    if (runId !== undefined) return runId;
-    await new Promise((resolve) => setTimeout(resolve, Math.min(limits.sweepMs, 200)));
-  }
-  throw new ApiError(503, 'not_continued', 'The call is answered, and the agent has not continued yet. Try again.', {
-    retryAfter: 2,
-  });
-}
-
-const TAKE_MS = 30_000;
-
-/** Whether events of these runs are deleted, so that only what is stored can be shown. */
-async function isSwept({ store: { db } }: Services, runIds: readonly string[]): Promise<boolean> {
-  const channels = await db
-    .selectFrom('channels')
-    .select(['id', 'swept_seq'])
-    .where('id', 'in', runIds.map(runChannel))
-    .execute();
-  for (const runId of runIds) {
-    const channel = channels.find(({ id }) => id === runChannel(runId));
-    if (channel === undefined ? (await findAnswer(db, runId)) !== undefined : channel.swept_seq > 0) return true;
-  }
-  return false;
 }
