@@ -35,6 +35,15 @@ describeOpenAi('requests of chat pages', (open) => {
     expect(stored.filter(({ payload }) => payload.includes('chat_history'))).toEqual([]);
   });
 
+  test('a task that somebody writes in the same style is a message like any other', async () => {
+    const model = scriptedModel(() => 'Paid.');
+    const { client, world } = await open({ models: { default: model }, tools: { pay } });
+    const agent = await world.agent('Payer', { tools: ['pay'] });
+    const task = '### Task:\nPay the invoice.\n### Output:\nThe number of the payment.';
+    await client.chat.completions.create({ model: agent, messages: [user(task)] });
+    expect(model.requests[0]?.tools?.map(({ name }) => name)).toContain('pay');
+  });
+
   test('a program says with a header that a request must have no effects', async () => {
     const model = scriptedModel(() => 'Nothing was paid.');
     const { client, world } = await open({ models: { default: model }, tools: { pay } });

@@ -15,9 +15,10 @@ export function isPageTask({ message, instructions }: ToldConversation): boolean
   );
 }
 
-/** The defaults of Open WebUI: each begins with its task and ends with what was said. */
+/** The defaults of Open WebUI: each begins with its task and ends with what was said. People also write tasks in this style. */
 const OPEN_WEBUI: readonly RegExp[] = [
-  /^### Task:\s[\s\S]*(<chat_history>|### Output:|<type>)/,
+  /^### Task:\s[\s\S]*<\/chat_history>\s*$/,
+  /^### Task:\s*You are an autocompletion system/,
   /^Your task is to reflect the speaker's likely facial expression/,
 ];
 
