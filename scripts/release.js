@@ -10,7 +10,9 @@ import { parseArgs } from 'node:util';
 
 const repository = dirname(dirname(fileURLToPath(import.meta.url)));
 // In the order of publishing: nothing is published before what it needs.
-const FOLDERS = ['core', 'machines', 'gateway', 'create', 'cli'].map((name) => join(repository, 'packages', name));
+const FOLDERS = ['core', 'machines', 'gateway', 'client', 'create', 'cli'].map((name) =>
+  join(repository, 'packages', name),
+);
 const DEPENDENCIES = ['dependencies', 'peerDependencies'];
 
 const { positionals, values } = parseArgs({

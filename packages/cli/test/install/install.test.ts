@@ -7,7 +7,12 @@ import { Program } from '../support/program.ts';
 import { type Installed, install, repository } from './installed.ts';
 
 const run = promisify(execFile);
-const PACKAGES = { core: '@lastcall/core', machines: '@lastcall/machines', gateway: '@lastcall/gateway' } as const;
+const PACKAGES = {
+  core: '@lastcall/core',
+  machines: '@lastcall/machines',
+  gateway: '@lastcall/gateway',
+  client: '@lastcall/client',
+} as const;
 type Name = keyof typeof PACKAGES;
 
 let installed: Installed;
@@ -36,7 +41,7 @@ async function promised(name: Name): Promise<string> {
 describe('what a release publishes', () => {
   test('[S14] every package is packed with compiled code, types, README, licence and metadata, and nothing else', async () => {
     const licence = await readFile(join(repository, 'LICENSE'), 'utf8');
-    expect(installed.tarballs).toHaveLength(5);
+    expect(installed.tarballs).toHaveLength(6);
     for (const name of [...Object.values(PACKAGES), 'lastcall', 'create-lastcall']) {
       const folder = join(installed.folder, 'node_modules', name);
       // Beside what npm put below it.
@@ -152,6 +157,30 @@ describe('installed in an empty folder', () => {
     const tsc = join(installed.folder, 'node_modules/.bin/tsc');
     await expect(run(tsc, ['-p', folder], { cwd: folder })).resolves.toMatchObject({ stdout: '' });
   });
+});
+
+test('[S10] [S14] the client talks on Node 20 to the installed gateway, also after that was killed', async () => {
+  const talk = `import { createClient } from '@lastcall/client';
+    const lastcall = createClient({ url: process.env.URL, auth: { key: 'a-key-of-the-test' } });
+    const [space] = (await lastcall.spaces.list()).items;
+    const [ada] = (await lastcall.entities.list({ kind: 'human' })).items;
+    await lastcall.spaces.say(space.id, { text: process.env.TEXT, entityId: ada.id });
+    const { items } = await lastcall.spaces.messages(space.id);
+    console.log(items.map(({ text }) => text).join(' '));`;
+  const folder = installed.folder;
+  await writeFile(join(folder, 'talk.js'), talk);
+  const env = { LASTCALL_SECRET_KEY: 'a-key-of-the-test', LASTCALL_HOME: 'talking' };
+  const start = [installed.nodes[24], join(folder, 'node_modules/lastcall/dist/bin.js'), 'start'];
+  const say = async (URL: string, TEXT: string): Promise<string> => {
+    await using program = new Program([installed.nodes[20], 'talk.js'], { folder, env: { URL, TEXT } });
+    return (await program.ended).out;
+  };
+  await using first = new Program(start, { folder, env: { ...env, PORT: '0' } });
+  expect(await say(await first.listens(), 'One')).toContain('One');
+  first.send('SIGKILL');
+  await first.ended;
+  await using second = new Program(start, { folder, env: { ...env, PORT: '0' } });
+  expect(await say(await second.listens(), 'Two')).toMatch(/One.*Two|Two.*One/);
 });
 
 test('the command and the probe of the Dockerfile run a gateway that is ready, and SIGTERM ends it with 0', async () => {

@@ -65,14 +65,17 @@ const stop: Shape = tagged('reason', {
   error: object({}, { error: anything }),
 });
 
-const reply: Shape = object({
-  step: count,
-  content: assistantContent,
-  calls: listOf(requestedCall),
-  text,
-  finishReason: oneOf('stop', 'length', 'content-filter', 'tool-calls', 'error', 'other'),
-  usage,
-});
+const reply: Shape = object(
+  {
+    step: count,
+    content: assistantContent,
+    calls: listOf(requestedCall),
+    text,
+    finishReason: oneOf('stop', 'length', 'content-filter', 'tool-calls', 'error', 'other'),
+    usage,
+  },
+  { provider: text, model: text, startedAt: number, endedAt: number, attempts: count },
+);
 
 /** One entry, by itself. Entries of a kind that a later version adds are passed over. */
 export const entryShape: Shape = tagged(

@@ -35,10 +35,8 @@ function writeReply(
 ): ReadReply | Promise<ReadReply> {
   const { provider, modelId: model } = turn.model;
   const { step, startedAt } = asked;
-  // For whoever shows the turn, live and later. Where nobody listens, nobody asks for times.
-  const kept =
-    turn.emit === undefined ? {} : { model, startedAt, endedAt: turn.clock.now(), attempts: reply.attempts ?? 1 };
-  const read = readReply(reply, { step, newId: turn.newId, provider, ...kept });
+  const asking = { model, startedAt, endedAt: turn.clock.now(), attempts: reply.attempts ?? 1 };
+  const read = readReply(reply, { step, newId: turn.newId, provider, ...asking });
   turn.budget?.add('tokens', read.entry.usage.totalTokens);
   const writing = record(turn, read.entry);
   return writing === undefined ? read : writing.then(() => read);

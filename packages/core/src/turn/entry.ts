@@ -41,7 +41,7 @@ export interface ReplyEntry {
   readonly usage: Usage;
   /** The provider that gave its calls their ids. */
   readonly provider?: string;
-  /** The provider's name of the model. This and the times are written if somebody listens to the events of the turn. */
+  /** The provider's name of the model. */
   readonly model?: string;
   /** When the model was first asked, when the reply was complete, and how often it was asked for it. */
   readonly startedAt?: number;
