@@ -24,9 +24,12 @@ export default defineConfig({
         test: {
           name: 'gateway',
           include: ['packages/gateway/test/**/*.test.ts'],
+          exclude: ['packages/gateway/test/hostile/**'],
           globalSetup: ['packages/gateway/test/support/global-setup.ts'],
         },
       },
+      // It measures its own process, so it has one to itself.
+      { extends: true, test: { name: 'hostile', include: ['packages/gateway/test/hostile/*.test.ts'], isolate: true } },
       // Each test starts several processes, one after the other.
       { extends: true, test: { name: 'cli', include: ['packages/cli/test/**/*.test.ts'], testTimeout: 180_000 } },
       { extends: true, test: { name: 'client', include: ['packages/client/test/**/*.test.ts'] } },

@@ -34,6 +34,7 @@ describe('a configuration', () => {
       imageModels: {},
       secrets: [],
       egress: { allow: [] },
+      artifacts: {},
       limits: {},
       corsOrigins: [],
       mcpServer: { tools: true, agents: true },

@@ -75,32 +75,37 @@ async function crashCaller(crew: Crew, orders: Orders): Promise<void> {
 const TRANSPORTS = { stdio: overStdio, http: overHttp } as const;
 const cases = kinds.flatMap(({ kind }) => (['stdio', 'http'] as const).map((transport) => ({ kind, transport })));
 
-describe.each(cases)('a gateway on $kind is killed inside an MCP call over $transport', ({ kind, transport }) => {
-  const play = async (toolName: string): Promise<{ calls: readonly string[]; outcomes: unknown[] }> => {
-    await using orders = await TRANSPORTS[transport]();
-    await using crew = await openCrew({ kind, decide: doDuties, config: configFor(orders) });
-    await say(crew.first.url, 'North', `Anna: shop__${toolName} m1`);
-    await crashCaller(crew, orders);
-    await crew.answered('m1');
-    expect(await crew.problems()).toEqual([]);
-    return { calls: await orders.calls(), outcomes: await outcomesOf(crew, `shop__${toolName}`) };
-  };
+// Most of their time they wait for a lease to run out.
+describe.each(cases)(
+  'a gateway on $kind is killed inside an MCP call over $transport',
+  { concurrent: true },
+  ({ kind, transport }) => {
+    const play = async (toolName: string): Promise<{ calls: readonly string[]; outcomes: unknown[] }> => {
+      await using orders = await TRANSPORTS[transport]();
+      await using crew = await openCrew({ kind, decide: doDuties, config: configFor(orders) });
+      await say(crew.first.url, 'North', `Anna: shop__${toolName} m1`);
+      await crashCaller(crew, orders);
+      await crew.answered('m1');
+      expect(await crew.problems()).toEqual([]);
+      return { calls: await orders.calls(), outcomes: await outcomesOf(crew, `shop__${toolName}`) };
+    };
 
-  test('[R48] [X15] what may have acted is an unknown outcome, and the server was called once', async () => {
-    const { calls, outcomes } = await play('order');
-    expect(calls).toHaveLength(1);
-    expect(outcomes).toEqual([expect.objectContaining({ status: 'error', code: 'unknown_outcome' })]);
-  });
+    test('[R48] [X15] what may have acted is an unknown outcome, and the server was called once', async () => {
+      const { calls, outcomes } = await play('order');
+      expect(calls).toHaveLength(1);
+      expect(outcomes).toEqual([expect.objectContaining({ status: 'error', code: 'unknown_outcome' })]);
+    });
 
-  test.each(['order_once', 'look'])(
-    '[R48] [X16] %s may run twice, and is called again by whoever takes over',
-    async (name) => {
-      const { calls, outcomes } = await play(name);
-      expect(calls).toHaveLength(2);
-      expect(outcomes).toEqual([expect.objectContaining({ status: 'ok', value: 'done' })]);
-    },
-  );
-});
+    test.each(['order_once', 'look'])(
+      '[R48] [X16] %s may run twice, and is called again by whoever takes over',
+      async (name) => {
+        const { calls, outcomes } = await play(name);
+        expect(calls).toHaveLength(2);
+        expect(outcomes).toEqual([expect.objectContaining({ status: 'ok', value: 'done' })]);
+      },
+    );
+  },
+);
 
 test.each(kinds)(
   '[X18] a gateway on $kind is killed while a server asks in an open call: the call is an unknown outcome, its card is cancelled',

@@ -23,7 +23,12 @@ describe('what a killed gateway was doing is taken over in time', () => {
     const victim = await waitingFor(client, 'threads');
     await crew.named(victim).kill();
     // The server has not noticed yet, and would go on for the dead.
-    await client.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1`, [victim]);
+    // Other tests have gateways of the same name on this server, in databases of their own.
+    await client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and application_name = $1`,
+      [victim],
+    );
     await client.query('rollback');
     await until(
       'another asks the model',
