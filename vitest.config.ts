@@ -1,4 +1,5 @@
-import { availableParallelism } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 const source = ['@lastcall/source'];
@@ -15,6 +16,8 @@ export default defineConfig({
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // No module of ours keeps state that a test could leave behind, so a worker loads them once (decision 0130).
     isolate: false,
+    // Programs that tests start load what others have compiled before them.
+    env: { NODE_COMPILE_CACHE: join(tmpdir(), 'lastcall-compile-cache') },
     // Packages run from source: the same files that `npm start` runs, no build in between.
     projects: [
       { extends: true, test: { name: 'core', include: ['packages/core/test/**/*.test.ts'] } },
