@@ -34,6 +34,21 @@ export function errorAnswer(error: unknown, { requestId, logger }: { requestId: 
   return Response.json({ error: { code: 'internal', message, details: { requestId } } }, { status: 500 });
 }
 
+/**
+ * An error that comes after what was asked for is stored. One that says "nothing was done, come again" would not be true: clients
+ * would have it done twice.
+ */
+export function afterCommit(error: unknown): unknown {
+  if (error instanceof StoreUnavailable) return new StoreUnavailable(error.cause, { inDoubt: true });
+  if (!(error instanceof ApiError) || (error.status !== 429 && error.status !== 503)) return error;
+  const { code, message, retryAfter, details } = error;
+  return new ApiError(503, code, `${message} What was asked for is stored, and goes on.`, {
+    details: { ...(details as object | undefined), inDoubt: true },
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    cause: error,
+  });
+}
+
 export function errorBody({ code, message, details }: ApiError): ErrorBody {
   return { error: { code, message, ...(details === undefined ? {} : { details }) } };
 }

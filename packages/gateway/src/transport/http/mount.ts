@@ -9,7 +9,7 @@ import type { Caller } from '../caller.ts';
 import { assertMay, authenticate, credentialsOf } from './authenticate.ts';
 import { markEventStream } from './connections.ts';
 import type { Endpoint, Exchange } from './endpoint.ts';
-import { errorAnswer, toTextAnswer } from './error-answer.ts';
+import { afterCommit, errorAnswer, toTextAnswer } from './error-answer.ts';
 import { parseBody, readBody } from './read-body.ts';
 import { readQuery, validate } from './validate.ts';
 
@@ -74,8 +74,12 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
     },
     { isUrgent: true },
   );
-  const answered = await one.respond?.(value, { request, caller, ...connection });
-  return answered ?? answerJson(c, value, one.status);
+  try {
+    const answered = await one.respond?.(value, { request, caller, ...connection });
+    return answered ?? answerJson(c, value, one.status);
+  } catch (error) {
+    throw one.method === 'get' ? error : afterCommit(error);
+  }
 }
 
 const NOBODY: Caller = { kind: 'nobody' };

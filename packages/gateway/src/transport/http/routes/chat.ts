@@ -70,6 +70,7 @@ export function chatEndpoints(options: ChatEndpointOptions): readonly Endpoint[]
 
   async function accept(tx: Tx, sent: Sent): Promise<AcceptedTurn> {
     const { caller, headers, body, input, door } = sent;
+    if (wantsStream(headers)) options.streams.assertRoom();
     return await startTurn(services, tx, registry, {
       caller: contextUser(caller),
       context: contextOf(body),
