@@ -25,6 +25,8 @@ export function cancelWithCall({ services, runId, ctx, isCloseCancel, stopping }
       services.logger.warn(`Run ${runId} could not be cancelled.`, error);
     });
   };
+  // It may have been cancelled while the turn was being stored.
+  if (signal.aborted) onAbort();
   signal.addEventListener('abort', onAbort, { once: true });
   return { [Symbol.dispose]: () => signal.removeEventListener('abort', onAbort) };
 }
