@@ -12,10 +12,10 @@ describeWorlds('a call that is cancelled while its turn is being stored', (open)
     onTestFinished(() => resolve('Paid.'));
     const world = await open({ models: { default: scriptedModel(() => promise) } });
     const chat = await chatWith(world);
-    const { runId } = await chat.start({ message: 'Pay' });
+    const { runId, contextId } = await chat.start({ message: 'Pay' });
     const ctx = { mcpReq: { signal: AbortSignal.abort('The user stopped it.') } } as ServerContext;
     const stopping = new AbortController().signal;
-    using _ = cancelWithCall({ services: world.services, runId, ctx, isCloseCancel: true, stopping });
+    using _ = cancelWithCall({ services: world.services, runId, contextId, ctx, isCloseCancel: true, stopping });
     expect((await awaitRun(world.services, runId)).status).toBe('cancelled');
   });
 });
