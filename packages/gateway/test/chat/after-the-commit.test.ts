@@ -63,6 +63,7 @@ describeWorlds('a request whose turn is stored', (open) => {
   test.each([
     ['the store is away', () => new StoreUnavailable(new Error('away'))],
     ['there is no room', () => new ApiError(429, 'too_many_streams', 'There is no room.', { retryAfter: 5 })],
+    ['the token has expired', () => new ApiError(401, 'unauthorized', 'The key or token is not valid.')],
     ['the gateway stops', () => new ApiError(503, 'stopping', 'The gateway is stopping.', { retryAfter: 1 })],
   ])('where %s after the commit, no client is told that nothing was done', async (_why, failure) => {
     const world = await open({ models: { default: scriptedModel(() => 'Paid.') } });

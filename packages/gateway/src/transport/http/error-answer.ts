@@ -40,7 +40,7 @@ export function errorAnswer(error: unknown, { requestId, logger }: { requestId: 
  */
 export function afterCommit(error: unknown): unknown {
   if (error instanceof StoreUnavailable) return new StoreUnavailable(error.cause, { inDoubt: true });
-  if (!(error instanceof ApiError) || (error.status !== 429 && error.status !== 503)) return error;
+  if (!(error instanceof ApiError) || !REPEATED.has(error.status)) return error;
   const { code, message, retryAfter, details } = error;
   return new ApiError(503, code, `${message} What was asked for is stored, and goes on.`, {
     details: { ...(details as object | undefined), inDoubt: true },
@@ -48,6 +48,9 @@ export function afterCommit(error: unknown): unknown {
     cause: error,
   });
 }
+
+/** What clients send again by themselves: with a new token after a 401. */
+const REPEATED: ReadonlySet<number> = new Set([401, 429, 503]);
 
 export function errorBody({ code, message, details }: ApiError): ErrorBody {
   return { error: { code, message, ...(details === undefined ? {} : { details }) } };
