@@ -226,4 +226,17 @@ describeWorlds('contexts under attack', (open) => {
       .poll(() => world.store.db.selectFrom('runs').select('status').where('id', '=', runId).executeTakeFirst())
       .toMatchObject({ status: 'completed' });
   });
+
+  test("a caller's tool has no name that a tool of the agent's MCP servers could have, also while the server is away", async () => {
+    const model = scriptedModel([[call('bank__transfer')], 'Transferred.']);
+    const world = await open({ models: { default: model } });
+    const servers = [{ name: 'bank', transport: 'http', url: 'http://127.0.0.1:9/mcp' }];
+    const chat = await chatWith(world, { mcp: { servers } });
+    const clientTools = [{ name: 'bank__transfer' }];
+    await expect(chat.start({ message: 'Transfer' }, { settings: { clientTools } })).rejects.toMatchObject({
+      status: 422,
+      details: { path: 'tools[0].name' },
+    });
+    expect(model.requests).toEqual([]);
+  });
 });

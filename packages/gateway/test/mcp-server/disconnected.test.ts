@@ -7,9 +7,10 @@ import { describeMcpServer, type Era, textOf } from './mcp-client.ts';
 const ERAS: readonly Era[] = ['2025', '2026'];
 
 /** A tool that runs until the test lets it end, or until it is aborted. */
-function slowTool() {
+function slowTool(more: { approval?: true } = {}) {
   const runs: { finish: () => void; isAborted: boolean }[] = [];
   const slow = tool({
+    ...more,
     description: 'Takes its time.',
     inputSchema: z.object({ n: z.number() }),
     execute: ({ n }, { abortSignal }) =>
@@ -96,6 +97,21 @@ describeMcpServer('MCP clients that come back', ({ start, connect }) => {
     const second = await connect(next, { era });
     expect(textOf(await second.callTool({ name: 'get_run', arguments: { run_id: runId } }))).toBe('Finished 5.');
     expect(runs).toHaveLength(1);
+  });
+
+  test.each(ERAS)('[X19] a call of %s that others approved is cancelled in the run that continues it', async (era) => {
+    const { runs, slow } = slowTool({ approval: true });
+    const gateway = await start({ tools: { slow: { tool: slow, answerers: { roles: ['boss'] } } } });
+    const client = await connect(gateway, { era });
+    const stop = new AbortController();
+    client.callTool({ name: 'slow', arguments: { n: 7 } }, { signal: stop.signal }).catch(() => {});
+    const waiting = async () => (await gateway.api('/api/pending')).items.at(-1);
+    await waitFor(async () => (await waiting())?.toolName === 'slow');
+    const { runId, callId } = await waiting();
+    await gateway.api(`/api/runs/${runId}/tool-results`, { callId, approve: true });
+    await waitFor(() => runs.length === 1);
+    stop.abort();
+    await waitFor(() => runs[0]?.isAborted === true);
   });
 
   test('[X19] a result is not given to a key that was revoked while the call ran', async () => {

@@ -82,6 +82,8 @@ describeMcpServer('the MCP server offers tools', ({ start, connect }) => {
     });
     for (const list of ['/api/agents', '/api/entities'])
       expect(JSON.stringify(await gateway.api(list))).not.toContain('Tool caller');
+    const { data } = await gateway.api('/v1/models');
+    expect(data.map(({ id }: { id: string }) => id)).toEqual(['Only']);
     expect((await gateway.request('/api/agents/gateway:tool-caller', undefined, { method: 'DELETE' })).status).toBe(
       404,
     );

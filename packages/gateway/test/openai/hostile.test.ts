@@ -107,6 +107,18 @@ describeOpenAi('hostile clients', (open) => {
     expect(contextOf(await of('bob', next.messages))).toBe(bobs);
   });
 
+  test('of many conversations that look the same none is taken, also if only one of the newest did not go on', async () => {
+    const { client, world } = await open({ models: { default: scriptedModel(() => 'Hello.') } });
+    const model = await world.agent();
+    const contexts: (string | undefined)[] = [];
+    for (let person = 0; person < 7; person++)
+      contexts.push(contextOf(await client.chat.completions.create({ model, messages: [user('Hi')] })));
+    for (const conversation of contexts.slice(2, 6))
+      await client.responses.create({ model, conversation: conversation ?? '', input: 'Go on.' });
+    const messages = [user('Hi'), assistant('Hello.'), user('Who am I?')];
+    expect(contexts).not.toContain(contextOf(await client.chat.completions.create({ model, messages })));
+  });
+
   test('of two requests that continue a conversation at once, one continues it and the other branches off', async () => {
     const model = scriptedModel(() => 'Hello.');
     const { client, world } = await open({ models: { default: model } });

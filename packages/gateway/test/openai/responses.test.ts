@@ -2,6 +2,9 @@ import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { StoreUnavailable } from '../../src/ports/store/store-error.ts';
+import { findResponse } from '../../src/transport/compat/openai/find-response.ts';
+import { fromResponseId } from '../../src/transport/compat/openai/responses-request.ts';
 import { textsOf } from '../support/requests.ts';
 import { describeOpenAi } from './openai-gateway.ts';
 
@@ -144,5 +147,20 @@ describeOpenAi('responses', (open) => {
       for await (const _event of stream);
     };
     await expect(read()).rejects.toMatchObject({ code: 'run_failed' });
+  });
+
+  test('while the store is away, no response is said not to exist', async () => {
+    const { client, world } = await open({ models: { default: scriptedModel(['Hi.']) } });
+    const { id } = await client.responses.create({ model: await world.agent(), input: 'Hi' });
+    let queries = 0;
+    const db = world.store.db.withPlugin({
+      transformQuery({ node }) {
+        if (++queries === 2) throw new StoreUnavailable(new Error('away'));
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    });
+    const asked = findResponse(db, fromResponseId(id), { kind: 'key', keyId: 'any' });
+    await expect(asked).rejects.toBeInstanceOf(StoreUnavailable);
   });
 });

@@ -81,20 +81,20 @@ export async function findByBody(
   return row;
 }
 
-/** The newest turns that were asked for with exactly this conversation. */
+/** The turns that were asked for with exactly this conversation. None where they are too many to tell which one is meant. */
 export async function findByConversation(
   db: Kysely<Tables>,
   { caller, conversationHash }: { caller: string; conversationHash: string },
 ): Promise<readonly StartedTurn[]> {
-  return await db
+  const turns = await db
     .selectFrom('turn_requests')
     .select(['run_id as runId', 'context_id as contextId'])
     .where('caller', '=', caller)
     .where('conversation_hash', '=', conversationHash)
-    .orderBy('created_at', 'desc')
-    .limit(MOST_CANDIDATES)
+    .limit(MOST_CANDIDATES + 1)
     .execute();
+  return turns.length > MOST_CANDIDATES ? [] : turns;
 }
 
-/** Of people who begin with the same words. Older ones begin anew. */
+/** Of people who begin with the same words. Each has to be looked at: the one that is left out may be the one that is meant. */
 const MOST_CANDIDATES = 5;

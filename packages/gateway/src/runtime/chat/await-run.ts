@@ -1,10 +1,12 @@
 import { findAnswer, type RunAnswer } from '../../domain/contexts/run-answer.ts';
 import { runChannel } from '../../domain/streams/emit.ts';
 import type { Services } from '../../ports/services.ts';
+import { StoreUnavailable } from '../../ports/store/store-error.ts';
 
 /**
  * Resolves with what came of the run, wherever it runs. Rejects with the signal's reason if that comes first, which the run does not
- * notice. Notices of the bus tell of the end; the store is asked now and then, since a notice can get lost.
+ * notice. Notices of the bus tell of the end; the store is asked now and then, since a notice can get lost. A store that is away is
+ * asked again: the run is stored, and whoever waits must not be told that nothing was done.
  */
 export async function awaitRun(
   { store, bus, limits }: Pick<Services, 'store' | 'bus' | 'limits'>,
@@ -21,7 +23,7 @@ export async function awaitRun(
   try {
     for (;;) {
       signal?.throwIfAborted();
-      const answer = await findAnswer(store.db, runId);
+      const answer = await findAnswer(store.db, runId).catch(ignoreOutage);
       if (answer !== undefined) return answer;
       await wake.next();
     }
@@ -30,6 +32,10 @@ export async function awaitRun(
     clearInterval(timer);
     unsubscribe();
   }
+}
+
+function ignoreOutage(error: unknown): undefined {
+  if (!(error instanceof StoreUnavailable)) throw error;
 }
 
 /** How many sweeps pass between two looks at the store: enough waiting clients would keep it busy otherwise. */

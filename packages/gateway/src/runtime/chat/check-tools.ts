@@ -32,7 +32,7 @@ export async function toolsToAdd(db: Kysely<Tables>, registry: Registry, check: 
   const own = new Set(
     (config.tools ?? []).map((one) => (typeof one === 'string' ? (find(one)?.name ?? one) : one.name)),
   );
-  assertClientTools(clientTools, own);
+  assertClientTools(clientTools, own, config);
   const added = new Map<string, string>();
   for (const id of toolIds) {
     const name = find(id)?.name ?? id;
@@ -49,13 +49,15 @@ function isOfServer({ mcp }: AgentConfig, id: string): boolean {
   return mcp?.servers.some(({ name }) => id.startsWith(`${name}__`)) === true;
 }
 
-function assertClientTools(tools: readonly ClientTool[], own: ReadonlySet<string>): void {
+function assertClientTools(tools: readonly ClientTool[], own: ReadonlySet<string>, config: AgentConfig): void {
   const names = tools.map(({ name }) => name);
   for (const [index, name] of names.entries()) {
     const path = `tools[${index}].name`;
     const problem = toolNameProblem(name);
     if (problem !== undefined) throw invalid(path, problem);
     if (own.has(name)) throw invalid(path, `must not be "${name}": the agent has a tool of that name.`);
+    // Also while the server is away: the model would take the caller's answer for the server's.
+    if (isOfServer(config, name)) throw invalid(path, `must not be "${name}": tools of an MCP server are named so.`);
     if (names.indexOf(name) < index) throw invalid(path, `is "${name}" a second time.`);
   }
   try {

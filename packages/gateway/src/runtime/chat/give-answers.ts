@@ -1,6 +1,7 @@
 import { notFound } from '../../domain/api-error.ts';
 import { runThatTook } from '../../domain/contexts/asked-calls.ts';
 import { answerCall } from '../../domain/pending/answer-call.ts';
+import { LateAnswer } from '../../domain/pending/keep-late.ts';
 import type { Answerer } from '../../domain/pending/may-answer.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -15,7 +16,7 @@ interface Given {
 
 /**
  * Answers calls of the context that wait. Returns the run that has the answers, if all were given before. Throws as
- * POST /api/runs/:runId/tool-results answers: 404, 409, 410 or 422.
+ * POST /api/runs/:runId/tool-results answers: 404, 409, 410 or 422. A 410 is for `keepLate`, after the rollback.
  */
 export async function giveAnswers(
   services: Services,
@@ -28,8 +29,9 @@ export async function giveAnswers(
   let isNew = false;
   for (const [callId, answer] of Object.entries(input.answers)) {
     const askedIn = await runThatAsked(tx, contextId, callId);
-    const verdict = await answerCall(services, tx, { runId: askedIn, callId, answer, by, answeringRunId: runId });
-    if (verdict.status === 'late') throw verdict.error;
+    const answered = { runId: askedIn, callId, answer, by, answeringRunId: runId };
+    const verdict = await answerCall(services, tx, answered);
+    if (verdict.status === 'late') throw new LateAnswer(verdict.error, answered);
     if (verdict.status === 'resolved') isNew = true;
     else repeated.push(callId);
   }

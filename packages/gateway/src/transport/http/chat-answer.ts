@@ -72,6 +72,20 @@ export function toChatAnswer({ pending, ...answer }: RunAnswer): ChatAnswer {
   };
 }
 
+type Viewer = { readonly kind: 'nobody' | 'key' | 'entity' };
+
+/**
+ * The answer, as this caller may see it. What a provider or the configuration said about a failure is for operators: a provider may
+ * quote the agent's instructions.
+ */
+export function shownTo(viewer: Viewer, answer: RunAnswer): RunAnswer {
+  return { ...answer, stop: stopShownTo(viewer, answer.stop) };
+}
+
+export function stopShownTo({ kind }: Viewer, stop: RunAnswer['stop']): RunAnswer['stop'] {
+  return kind === 'key' || stop.reason !== 'error' ? stop : { reason: 'error', error: 'The run failed.' };
+}
+
 /** The error that a run which did not complete is answered with. */
 export function errorOf({ status, stop, ...answer }: RunAnswer): ApiError | undefined {
   if (status === 'completed') return undefined;

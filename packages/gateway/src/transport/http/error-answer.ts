@@ -34,6 +34,24 @@ export function errorAnswer(error: unknown, { requestId, logger }: { requestId: 
   return Response.json({ error: { code: 'internal', message, details: { requestId } } }, { status: 500 });
 }
 
+/**
+ * An error that comes after what was asked for is stored. One that says "nothing was done, come again" would not be true: clients
+ * would have it done twice.
+ */
+export function afterCommit(error: unknown): unknown {
+  if (error instanceof StoreUnavailable) return new StoreUnavailable(error.cause, { inDoubt: true });
+  if (!(error instanceof ApiError) || !REPEATED.has(error.status)) return error;
+  const { code, message, retryAfter, details } = error;
+  return new ApiError(503, code, `${message} What was asked for is stored, and goes on.`, {
+    details: { ...(details as object | undefined), inDoubt: true },
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    cause: error,
+  });
+}
+
+/** What clients send again by themselves: with a new token after a 401. */
+const REPEATED: ReadonlySet<number> = new Set([401, 429, 503]);
+
 export function errorBody({ code, message, details }: ApiError): ErrorBody {
   return { error: { code, message, ...(details === undefined ? {} : { details }) } };
 }

@@ -4,12 +4,13 @@ import { z } from 'zod';
 import { ApiError, notFound } from '../../domain/api-error.ts';
 import { isId } from '../../domain/entities/column-text.ts';
 import type { KnownKeys } from '../../domain/keys/known-keys.ts';
+import { keepLate } from '../../domain/pending/keep-late.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Caller } from '../caller.ts';
 import { assertMay, authenticate, credentialsOf } from './authenticate.ts';
 import { markEventStream } from './connections.ts';
 import type { Endpoint, Exchange } from './endpoint.ts';
-import { errorAnswer, toTextAnswer } from './error-answer.ts';
+import { afterCommit, errorAnswer, toTextAnswer } from './error-answer.ts';
 import { parseBody, readBody } from './read-body.ts';
 import { readQuery, validate } from './validate.ts';
 
@@ -65,17 +66,23 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
   const identify = await authenticate(options, credentialsOf(request, one));
   const bytes = one.method === 'get' ? undefined : await readBody(request, services.limits.bodyBytes, c.env?.incoming);
   const readInput = inputReader(one, request, bytes);
-  const { value, caller } = await services.store.transaction(
-    async (tx) => {
-      const caller = await identify(tx);
-      assertMay(caller, one);
-      const input = { caller, headers: request.headers, params: paramsOf(c), ...readInput() };
-      return { caller, value: await handle(input, tx, services) };
-    },
-    { isUrgent: true },
-  );
-  const answered = await one.respond?.(value, { request, caller, ...connection });
-  return answered ?? answerJson(c, value, one.status);
+  const { value, caller } = await services.store
+    .transaction(
+      async (tx) => {
+        const caller = await identify(tx);
+        assertMay(caller, one);
+        const input = { caller, headers: request.headers, params: paramsOf(c), ...readInput() };
+        return { caller, value: await handle(input, tx, services) };
+      },
+      { isUrgent: true },
+    )
+    .catch((error: unknown) => keepLate(services, error));
+  try {
+    const answered = await one.respond?.(value, { request, caller, ...connection });
+    return answered ?? answerJson(c, value, one.status);
+  } catch (error) {
+    throw one.method === 'get' ? error : afterCommit(error);
+  }
 }
 
 const NOBODY: Caller = { kind: 'nobody' };

@@ -1,11 +1,14 @@
 import { SdkError, type ServerContext } from '@modelcontextprotocol/server';
 import { ApiError } from '../../domain/api-error.ts';
+import { runsOfTurn } from '../../domain/contexts/turn-runs.ts';
 import { requestCancel } from '../../domain/runs/request-cancel.ts';
 import type { Services } from '../../ports/services.ts';
 
 interface Cancellable {
   readonly services: Services;
+  /** A run of the turn that the call is. */
   readonly runId: string;
+  readonly contextId: string;
   readonly ctx: ServerContext;
   /** A closed connection means that the client gave up. */
   readonly isCloseCancel: boolean;
@@ -14,17 +17,19 @@ interface Cancellable {
 }
 
 /**
- * Cancels the run when the client cancels its call. The signal of a request is also aborted when the request is over, and when a
+ * Cancels the turn when the client cancels its call. The signal of a request is also aborted when the request is over, and when a
  * connection is closed by us: hence `Symbol.dispose`, to be called before the result is given, and `stopping`.
  */
-export function cancelWithCall({ services, runId, ctx, isCloseCancel, stopping }: Cancellable): Disposable {
+export function cancelWithCall({ services, runId, contextId, ctx, isCloseCancel, stopping }: Cancellable): Disposable {
   const { signal } = ctx.mcpReq;
   const onAbort = (): void => {
     if (stopping.aborted || (isClose(signal.reason) && !isCloseCancel)) return;
-    void cancel(services, runId).catch((error: unknown) => {
+    void cancel(services, contextId, runId).catch((error: unknown) => {
       services.logger.warn(`Run ${runId} could not be cancelled.`, error);
     });
   };
+  // It may have been cancelled while the turn was being stored.
+  if (signal.aborted) onAbort();
   signal.addEventListener('abort', onAbort, { once: true });
   return { [Symbol.dispose]: () => signal.removeEventListener('abort', onAbort) };
 }
@@ -33,9 +38,13 @@ function isClose(reason: unknown): boolean {
   return reason instanceof SdkError;
 }
 
-async function cancel(services: Services, runId: string): Promise<void> {
+/** Answers of others may have continued the turn in another run. */
+async function cancel(services: Services, contextId: string, runId: string): Promise<void> {
   try {
-    await services.store.transaction((tx) => requestCancel(services, tx, runId));
+    await services.store.transaction(async (tx) => {
+      const runs = await runsOfTurn(tx.db, contextId, runId);
+      await requestCancel(services, tx, runs.at(-1) ?? runId);
+    });
   } catch (error) {
     // It has ended meanwhile.
     if (!(error instanceof ApiError && error.code === 'run_ended')) throw error;

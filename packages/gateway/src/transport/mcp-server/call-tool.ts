@@ -95,14 +95,18 @@ async function follow(called: Called, turn: FollowedTurn): Promise<CallAnswer> {
 }
 
 /** Undefined: the call asks only for what there is, and that is not enough yet. */
-async function untilAnswered(called: Called, { runId, current }: FollowedTurn): Promise<TurnState | undefined> {
+async function untilAnswered(
+  called: Called,
+  { runId, contextId, current }: FollowedTurn,
+): Promise<TurnState | undefined> {
   const { services, ctx, era, stopping, offered, isLogged } = called;
   const progress = new CallProgress(ctx, { runId, isOneTool: offered.kind === 'tool', isLogged });
   progress.started();
   const isLook = offered.kind === 'run';
   // Whoever sends a key comes back with it: its connection may break.
   const isCloseCancel = era === 'modern' && idempotencyKeyOf(ctx) === undefined;
-  using _cancelling = isLook ? undefined : cancelWithCall({ services, runId: current, ctx, isCloseCancel, stopping });
+  const cancellable = { services, runId: current, contextId, ctx, isCloseCancel, stopping };
+  using _cancelling = isLook ? undefined : cancelWithCall(cancellable);
   const enough = isLook ? AbortSignal.timeout(LONGEST_LOOK_MS) : undefined;
   const signal = AbortSignal.any([ctx.mcpReq.signal, stopping, ...(enough === undefined ? [] : [enough])]);
   const onEvent = progress.isWanted ? progress.tell.bind(progress) : undefined;

@@ -1,6 +1,7 @@
 import type { Answer } from '@lastcall/core';
 import { inputResponse, type ServerContext } from '@modelcontextprotocol/server';
 import { ApiError } from '../../domain/api-error.ts';
+import { keepLate } from '../../domain/pending/keep-late.ts';
 import { type PendingCall, toPendingCall } from '../../domain/pending/pending-call.ts';
 import type { Services } from '../../ports/services.ts';
 import { startTurn } from '../../runtime/chat/start-turn.ts';
@@ -37,13 +38,15 @@ export async function giveAnswers(
     answers[call.callId] = answer;
   }
   try {
-    const { runId } = await services.store.transaction((tx) =>
-      startTurn(services, tx, registry, {
-        caller: callerOf(ctx),
-        context: { contextId: state.contextId },
-        input: { answers },
-      }),
-    );
+    const { runId } = await services.store
+      .transaction((tx) =>
+        startTurn(services, tx, registry, {
+          caller: callerOf(ctx),
+          context: { contextId: state.contextId },
+          input: { answers },
+        }),
+      )
+      .catch((error: unknown) => keepLate(services, error));
     return { kind: 'continued', runId };
   } catch (error) {
     if (!(error instanceof ApiError && error.code === 'invalid_answer')) throw error;

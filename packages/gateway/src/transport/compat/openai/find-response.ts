@@ -1,13 +1,13 @@
 import type { Kysely } from 'kysely';
 import { findAgent } from '../../../domain/agents/agent.ts';
-import { notFound } from '../../../domain/api-error.ts';
+import { ApiError, notFound } from '../../../domain/api-error.ts';
 import { getContext } from '../../../domain/contexts/context.ts';
 import { findAnswer } from '../../../domain/contexts/run-answer.ts';
 import type { StartedTurn } from '../../../domain/contexts/turn-requests.ts';
 import { isId } from '../../../domain/entities/column-text.ts';
 import type { Tables } from '../../../ports/store/tables.ts';
 import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
-import { errorOf } from '../../http/chat-answer.ts';
+import { errorOf, stopShownTo } from '../../http/chat-answer.ts';
 import { toSeconds } from './list-models.ts';
 import { outcomeOf } from './outcome.ts';
 import { endedResponse, startedResponse } from './response-object.ts';
@@ -26,7 +26,7 @@ export async function findResponse(db: Kysely<Tables>, runId: string, caller: Tu
     ...startedResponse(head),
     status,
     error: { code: 'server_error', message: error.message },
-    stop: answer.stop,
+    stop: stopShownTo(caller, answer.stop),
   };
 }
 
@@ -39,8 +39,9 @@ export interface FoundTurn extends StartedTurn {
 export async function findTurn(db: Kysely<Tables>, runId: string, caller: TurnCaller): Promise<FoundTurn> {
   const found = isId(runId) ? ((await begunTurn(db, runId)) ?? (await notedTurn(db, runId))) : undefined;
   if (found === undefined) throw notFound('response', runId.slice(0, 100));
-  const context = await getContext(db, found.contextId, caller).catch(() => undefined);
-  if (context === undefined) throw notFound('response', runId);
+  const context = await getContext(db, found.contextId, caller).catch((error: unknown) => {
+    throw error instanceof ApiError ? notFound('response', runId) : error;
+  });
   return { ...found, runId, agentId: context.agentId };
 }
 

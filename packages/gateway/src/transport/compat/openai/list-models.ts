@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
+import { TOOL_CALLER_ID } from '../../../domain/agents/tool-caller.ts';
 import type { Tables } from '../../../ports/store/tables.ts';
 import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
 
@@ -21,7 +22,11 @@ export interface Model {
 
 /** The agents that the caller may talk to: with a key all of them, with a token those that share a space with its entity. */
 export async function listModels(db: Kysely<Tables>, caller: TurnCaller): Promise<readonly Model[]> {
-  let agents = db.selectFrom('agents').select(['id', 'name', 'created_at']).where('status', '=', 'active');
+  let agents = db
+    .selectFrom('agents')
+    .select(['id', 'name', 'created_at'])
+    .where('status', '=', 'active')
+    .where('id', '!=', TOOL_CALLER_ID);
   if (caller.kind === 'entity')
     agents = agents.where('entity_id', 'in', (eb) =>
       eb

@@ -6,6 +6,7 @@ import { findAnswer, type RunAnswer } from '../../../domain/contexts/run-answer.
 import { invalid } from '../../../domain/entities/invalid.ts';
 import { runChannel } from '../../../domain/streams/emit.ts';
 import { encodeLast } from '../../../domain/streams/encode-event.ts';
+import type { StreamEvent } from '../../../ports/bus/bus.ts';
 import { canonicalJson } from '../../../ports/store/json.ts';
 import type { Tx } from '../../../ports/store/store.ts';
 import { awaitRun } from '../../../runtime/chat/await-run.ts';
@@ -13,7 +14,8 @@ import { startTurn } from '../../../runtime/chat/start-turn.ts';
 import type { AcceptedTurn, TurnInput } from '../../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../../runtime/cycle/registry.ts';
 import type { Caller } from '../../caller.ts';
-import { chatAnswerSchema, errorOf, toChatAnswer } from '../chat-answer.ts';
+import { plainFormat } from '../../sse/event-format.ts';
+import { chatAnswerSchema, errorOf, shownTo, stopShownTo, toChatAnswer } from '../chat-answer.ts';
 import { contextUser } from '../context-user.ts';
 import { type Endpoint, type Exchange, endpoint } from '../endpoint.ts';
 import { errorBody, errorResponse } from '../error-answer.ts';
@@ -70,6 +72,7 @@ export function chatEndpoints(options: ChatEndpointOptions): readonly Endpoint[]
 
   async function accept(tx: Tx, sent: Sent): Promise<AcceptedTurn> {
     const { caller, headers, body, input, door } = sent;
+    if (wantsStream(headers)) options.streams.assertRoom();
     return await startTurn(services, tx, registry, {
       caller: contextUser(caller),
       context: contextOf(body),
@@ -189,7 +192,7 @@ async function respond(accepted: AcceptedTurn, exchange: Exchange, options: Chat
     if (!signal.aborted) throw error;
   });
   if (answer === undefined) return new Response(null, { status: CLIENT_CLOSED });
-  const error = errorOf(answer);
+  const error = errorOf(shownTo(exchange.caller, answer));
   return error === undefined
     ? Response.json(toChatAnswer(answer))
     : errorResponse(error, { generated_messages: answer.messages });
@@ -205,19 +208,29 @@ async function respondWithStream(
   options: ChatEndpointOptions,
 ): Promise<Response> {
   const { services } = options;
+  const { caller } = exchange;
+  const encode = (answer: RunAnswer): Uint8Array<ArrayBuffer> => encodeAnswer(shownTo(caller, answer));
   const known = await findAnswer(services.store.db, runId);
-  if (known !== undefined) return new Response(encodeAnswer(known), { headers: STREAM_HEADERS });
+  if (known !== undefined) return new Response(encode(known), { headers: STREAM_HEADERS });
   return await openStream(
     {
       channel: runChannel(runId),
       lastEventId: 0,
-      assertAllowed: async ({ db }) => void (await getContext(db, contextId, contextUser(exchange.caller))),
+      assertAllowed: async ({ db }) => void (await getContext(db, contextId, contextUser(caller))),
+      format: { ...plainFormat, event: (event) => plainFormat.event(eventShownTo(caller, event)) },
       finish: (event) =>
-        event === undefined || event.type === 'run.end' ? awaitRun(services, runId).then(encodeAnswer) : undefined,
+        event === undefined || event.type === 'run.end' ? awaitRun(services, runId).then(encode) : undefined,
     },
     exchange,
     options,
   );
+}
+
+function eventShownTo(caller: Caller, event: StreamEvent): StreamEvent {
+  if (event.type !== 'run.end' || caller.kind === 'key') return event;
+  const { json: _, ...told } = event;
+  const { stop, ...payload } = event.payload as { readonly stop: RunAnswer['stop'] };
+  return { ...told, payload: { ...payload, stop: stopShownTo(caller, stop) } };
 }
 
 function encodeAnswer(answer: RunAnswer): Uint8Array<ArrayBuffer> {

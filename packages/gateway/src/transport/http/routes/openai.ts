@@ -57,6 +57,7 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
       refusals: REFUSALS,
       async handle({ caller, headers, body }, tx): Promise<Completion> {
         const asked = readChatRequest(body);
+        if (asked.isStream) options.streams.assertRoom();
         const sent = { caller: contextUser(caller), headers, path: '/v1/chat/completions', body, asked };
         const accepted = await accept(services, tx, registry, sent);
         return { accepted, asked, isUsageWanted: body.stream_options?.include_usage === true };
@@ -76,6 +77,7 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
       refusals: REFUSALS,
       async handle({ caller, headers, body }, tx): Promise<Accepted> {
         const asked = readResponsesRequest(body);
+        if (asked.isStream) options.streams.assertRoom();
         const sent = { caller: contextUser(caller), headers, path: '/v1/responses', body, asked };
         return { accepted: await accept(services, tx, registry, sent), asked };
       },

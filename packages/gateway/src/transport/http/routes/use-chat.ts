@@ -40,8 +40,10 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
       answer: 'text/event-stream',
       hasTextErrors: true,
       refusals: [409, 410, 429],
-      handle: ({ caller, params: { id: agent }, body }, tx) =>
-        acceptUiRequest({ services, tx, registry, caller: contextUser(caller), agent, body }),
+      async handle({ caller, params: { id: agent }, body }, tx) {
+        options.streams.assertRoom();
+        return await acceptUiRequest({ services, tx, registry, caller: contextUser(caller), agent, body });
+      },
       async respond(accepted, exchange) {
         const turn = await toTurn(services, accepted, exchange.request.signal);
         return await show(turn, exchange, options);
