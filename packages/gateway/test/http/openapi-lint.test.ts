@@ -7,6 +7,7 @@ import { openApi } from './api.ts';
 /** Values that tools, people and other services define: any JSON. */
 const FREE = new Set([
   'input',
+  'tool_input',
   'output',
   'value',
   'result',

@@ -27,6 +27,7 @@ export const takeoverFields: {
 export const runEventSchema: z.ZodType = z
   .union([
     streamEvent('run.start', { runId, agentId: z.string() }),
+    // After a `step.start` with the same step again, what was written of that step is void.
     streamEvent('step.start', { step, attempt: z.int() }),
     streamEvent(['text.delta', 'reasoning.delta'], { step, delta: z.string() }),
     streamEvent('tool-input-start', { callId, toolName }),
@@ -39,15 +40,6 @@ export const runEventSchema: z.ZodType = z
       ['tool-call.complete', 'tool-call.error', 'tool-call.cancelled', 'tool-call.skipped', 'tool-call.pending'],
       { callId, toolName, input, outcome: outcomeSchema },
     ),
-    // While the turn is under way. After a `step.start` with the same step again, what was written of that step is void.
-    streamEvent('step.start', { step: z.int(), attempt: z.int() }),
-    streamEvent(['text.delta', 'reasoning.delta'], { step: z.int(), delta: z.string() }),
-    streamEvent('tool-input-start', { callId: z.string(), toolName: z.string() }),
-    streamEvent('tool-input-delta', { callId: z.string(), delta: z.string() }),
-    streamEvent('tool-call.start', { callId: z.string(), toolName: z.string(), input: z.unknown().optional() }),
-    streamEvent('tool-call.progress', { callId: z.string(), value: z.unknown().optional() }),
-    streamEvent('nudge', { step: z.int(), text: z.string() }),
-    streamEvent('step.end', { step: z.int(), usage: usageSchema }),
     streamEvent('run.taken', { runId, ...takeoverFields }),
     streamEvent('run.cancelling', { runId }),
     streamEvent('run.end', { runId, status: z.enum(['completed', 'failed', 'cancelled']), stop: stopSchema }),
