@@ -93,6 +93,22 @@ export type AgentConfig = {
       readonly headers?: {
         readonly [name: string]: string;
       } | undefined;
+      readonly auth?: {
+        readonly type: "token";
+        readonly token: string;
+      } | {
+        readonly type: "client_credentials";
+        readonly issuer: string;
+        readonly clientId: string;
+        readonly clientSecret: string;
+        readonly scope?: string | undefined;
+      } | {
+        readonly type: "authorization_code";
+        readonly issuer?: string | undefined;
+        readonly clientId?: string | undefined;
+        readonly clientSecret?: string | undefined;
+        readonly scope?: string | undefined;
+      } | undefined;
       readonly command?: string | undefined;
       readonly args?: readonly (string)[] | undefined;
       readonly env?: {
@@ -117,6 +133,22 @@ export type AgentConfig = {
     readonly url?: string | undefined;
     readonly headers?: {
       readonly [name: string]: string;
+    } | undefined;
+    readonly auth?: {
+      readonly type: "token";
+      readonly token: string;
+    } | {
+      readonly type: "client_credentials";
+      readonly issuer: string;
+      readonly clientId: string;
+      readonly clientSecret: string;
+      readonly scope?: string | undefined;
+    } | {
+      readonly type: "authorization_code";
+      readonly issuer?: string | undefined;
+      readonly clientId?: string | undefined;
+      readonly clientSecret?: string | undefined;
+      readonly scope?: string | undefined;
     } | undefined;
     readonly command?: string | undefined;
     readonly args?: readonly (string)[] | undefined;
@@ -229,7 +261,7 @@ export type Call = {
 
 /** What a card tells of the call behind it. */
 export type CardCall = {
-  readonly kind: "result" | "approval";
+  readonly kind: "result" | "approval" | "input";
   readonly display?: Display | undefined;
   /** Of a result; for an approval, of an edited input. */
   readonly resultSchema?: JsonSchema | undefined;
@@ -246,6 +278,134 @@ export type CardCall = {
   } | undefined;
   /** When they answered. */
   readonly at?: number | undefined;
+};
+
+export type ChatAnswer = {
+  /** The output of the tool that ended the run, or the text. */
+  readonly response: string;
+  readonly saved_ai_messages: boolean;
+  readonly generated_messages: readonly (ChatMessage)[];
+  readonly context_id: string;
+  readonly run_id: string;
+  /** Why the run ended. */
+  readonly stop: {
+    readonly reason: string;
+    readonly [name: string]: unknown;
+  };
+  /** Calls that wait for an answer, if `stop.reason` is "suspended". */
+  readonly pending_calls?: readonly ({
+    readonly tool_call_id: string;
+    readonly tool_name: string;
+    readonly tool_input: unknown;
+    readonly kind: "result" | "approval" | "input";
+  })[] | undefined;
+};
+
+export type ChatCompletion = {
+  readonly id: string;
+  readonly object: "chat.completion";
+  readonly created: number;
+  readonly model: string;
+  readonly choices: readonly ({
+    readonly index: number;
+    readonly message: {
+      readonly role: "assistant";
+      readonly content: string | null;
+      readonly [name: string]: unknown;
+    };
+    readonly finish_reason: string;
+    readonly [name: string]: unknown;
+  })[];
+  readonly usage: {
+    readonly total_tokens: number;
+    readonly [name: string]: unknown;
+  };
+  /** Why the run ended. */
+  readonly stop: {
+    readonly reason: string;
+    readonly [name: string]: unknown;
+  };
+  readonly run_id: string;
+  readonly context_id: string;
+  readonly [name: string]: unknown;
+};
+
+/** OpenAI's, with an agent as its model. */
+export type ChatCompletionRequest = {
+  /** An agent's name or id. */
+  readonly model: string;
+  readonly stream?: boolean | null | undefined;
+  readonly temperature?: number | null | undefined;
+  readonly top_p?: number | null | undefined;
+  /** False: the messages are removed when the run ends. */
+  readonly store?: boolean | null | undefined;
+  readonly user?: string | null | undefined;
+  readonly safety_identifier?: string | null | undefined;
+  readonly parallel_tool_calls?: boolean | null | undefined;
+  readonly tool_choice?: string | {
+    readonly type: string;
+    readonly [name: string]: unknown;
+  } | null | undefined;
+  readonly messages: readonly ({
+    readonly role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
+    readonly content?: string | readonly ({
+      readonly type: string;
+      readonly text?: string | undefined;
+      readonly refusal?: string | undefined;
+      readonly image_url?: string | {
+        readonly url: string;
+        readonly [name: string]: unknown;
+      } | null | undefined;
+      readonly [name: string]: unknown;
+    })[] | null | undefined;
+    readonly tool_calls?: readonly ({
+      readonly id: string;
+      readonly [name: string]: unknown;
+    })[] | null | undefined;
+    readonly tool_call_id?: string | null | undefined;
+    readonly [name: string]: unknown;
+  })[];
+  readonly tools?: readonly ({
+    readonly type: string;
+    readonly function?: {
+      readonly name: string;
+      readonly description?: string | null | undefined;
+      readonly parameters?: {
+        readonly [name: string]: unknown;
+      } | null | undefined;
+      readonly [name: string]: unknown;
+    } | undefined;
+    readonly [name: string]: unknown;
+  })[] | null | undefined;
+  readonly stream_options?: {
+    readonly include_usage?: boolean | null | undefined;
+    readonly [name: string]: unknown;
+  } | null | undefined;
+  readonly max_tokens?: number | null | undefined;
+  readonly max_completion_tokens?: number | null | undefined;
+  readonly stop?: string | readonly (string)[] | null | undefined;
+  readonly seed?: number | null | undefined;
+  readonly presence_penalty?: number | null | undefined;
+  readonly frequency_penalty?: number | null | undefined;
+  readonly response_format?: {
+    readonly type: string;
+    readonly [name: string]: unknown;
+  } | null | undefined;
+  readonly [name: string]: unknown;
+};
+
+export type ChatMessage = {
+  readonly sender: "human" | "ai";
+  readonly message: string;
+} | {
+  readonly type: "tool_call";
+  readonly tool_call_id: string;
+  readonly tool_name: string;
+  readonly tool_input: unknown;
+} | {
+  readonly type: "tool_response";
+  readonly tool_call_id: string;
+  readonly tool_output: string;
 };
 
 export type ClaimedJob = {
@@ -267,6 +427,31 @@ export type Consciousness = {
   readonly messages: readonly (ModelMessage)[];
   readonly entries: readonly (TranscriptEntry)[];
   readonly nextSeq: number;
+};
+
+export type Context = {
+  readonly id: string;
+  readonly agent_id: string;
+  /** The entity that may use it with its token. */
+  readonly entity_id?: string | undefined;
+  readonly metadata: {
+    readonly [name: string]: unknown;
+  };
+  readonly created_at: number;
+};
+
+export type ContextWithMessages = {
+  readonly id: string;
+  readonly agent_id: string;
+  /** The entity that may use it with its token. */
+  readonly entity_id?: string | undefined;
+  readonly metadata: {
+    readonly [name: string]: unknown;
+  };
+  readonly created_at: number;
+  readonly messages: readonly (ChatMessage)[];
+  /** The cursor of the next page. Absent on the last page. */
+  readonly next?: string | undefined;
 };
 
 /** How a call wants to be shown, as its tool says. */
@@ -296,6 +481,7 @@ export type Error = {
     readonly message: string;
     readonly details?: unknown | undefined;
   };
+  readonly [name: string]: unknown;
 };
 
 export type Goal = {
@@ -348,6 +534,9 @@ export type InboxEvent = {
   } | {
     readonly status: "denied";
     readonly reason: string;
+  } | {
+    readonly status: "answered";
+    readonly round: number;
   };
   readonly resolvedBy?: {
     readonly entityId: string;
@@ -366,13 +555,24 @@ export type InboxEvent = {
   readonly source: string;
   readonly name: string;
   readonly data?: unknown | undefined;
+} | {
+  readonly type: "chat";
+  readonly runId: string;
+  readonly messages: readonly ({
+    readonly role: string;
+    readonly [name: string]: unknown;
+  })[];
+  readonly isAnswer?: true | undefined;
+  readonly settings: {
+    readonly [name: string]: unknown;
+  };
 };
 
 /** An event in an agent's inbox. */
 export type InboxItem = {
   readonly eventId: string;
   readonly agentId: string;
-  readonly type: "space_message" | "tool_result" | "plan" | "service";
+  readonly type: "space_message" | "tool_result" | "plan" | "service" | "chat";
   readonly status: "pending" | "claimed" | "done" | "dead" | "withheld";
   readonly priority: number;
   readonly attempts: number;
@@ -435,6 +635,8 @@ export type McpServer = {
   readonly transport: "http" | "stdio";
   readonly status: "connecting" | "up" | "down";
   readonly problem?: string | undefined;
+  /** Where somebody must authorise the gateway, in a browser. Shown to admin keys. */
+  readonly authorizationUrl?: string | undefined;
   readonly tools: readonly (string)[];
   /** Tools that changed and wait for approval. */
   readonly held: readonly (string)[];
@@ -501,11 +703,30 @@ export type MessagePart = {
   readonly [name: string]: unknown;
 };
 
+export type Model = {
+  /** The agent's name, or its id where several have the name. */
+  readonly id: string;
+  readonly object: "model";
+  readonly created: number;
+  readonly owned_by: string;
+};
+
 /** A message as the model gets it. */
 export type ModelMessage = {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content: string | readonly (MessagePart)[];
   readonly [name: string]: unknown;
+};
+
+export type OpenAiError = {
+  readonly error: {
+    /** What was expected, what was sent, and what to do. */
+    readonly message: string;
+    readonly type: string;
+    readonly param: string | null;
+    /** Stable, for programs to test. docs/errors.md lists all codes. */
+    readonly code: string;
+  };
 };
 
 /** How a call ended, or that it waits. */
@@ -618,7 +839,7 @@ export type PendingCall = {
   readonly agentId: string;
   readonly spaceId?: string | undefined;
   readonly toolName: string;
-  readonly kind: "result" | "approval";
+  readonly kind: "result" | "approval" | "input";
   readonly input?: unknown | undefined;
   readonly display?: Display | undefined;
   readonly answeredBy?: Answerers | undefined;
@@ -635,6 +856,10 @@ export type PendingCall = {
     readonly at: number;
   })[] | undefined;
   readonly expiresAt?: number | undefined;
+  /** Which question of the call it is, if it waits for input. */
+  readonly round?: number | undefined;
+  /** The open call that asks. */
+  readonly duringCall?: string | undefined;
   readonly createdAt: number;
   readonly resolvedAt?: number | undefined;
   /** Present if workers may claim the call. */
@@ -669,17 +894,105 @@ export type ResetEvent = {
   readonly type: "reset";
 };
 
+export type Response = {
+  readonly id: string;
+  readonly object: "response";
+  readonly created_at: number;
+  readonly status: "completed" | "incomplete" | "in_progress" | "failed" | "cancelled";
+  readonly model: string;
+  readonly output: readonly ({
+    readonly type: string;
+    readonly id: string;
+    readonly [name: string]: unknown;
+  })[];
+  readonly conversation: {
+    readonly id: string;
+  };
+  readonly run_id: string;
+  readonly context_id: string;
+  readonly [name: string]: unknown;
+};
+
+/** OpenAI's, with an agent as its model. */
+export type ResponsesRequest = {
+  /** An agent's name or id. */
+  readonly model: string;
+  readonly stream?: boolean | null | undefined;
+  readonly temperature?: number | null | undefined;
+  readonly top_p?: number | null | undefined;
+  /** False: the messages are removed when the run ends. */
+  readonly store?: boolean | null | undefined;
+  readonly user?: string | null | undefined;
+  readonly safety_identifier?: string | null | undefined;
+  readonly parallel_tool_calls?: boolean | null | undefined;
+  readonly tool_choice?: string | {
+    readonly type: string;
+    readonly [name: string]: unknown;
+  } | null | undefined;
+  readonly input: string | readonly ({
+    readonly type?: string | undefined;
+    readonly role?: string | undefined;
+    readonly content?: string | readonly ({
+      readonly type: string;
+      readonly text?: string | undefined;
+      readonly refusal?: string | undefined;
+      readonly image_url?: string | {
+        readonly url: string;
+        readonly [name: string]: unknown;
+      } | null | undefined;
+      readonly [name: string]: unknown;
+    })[] | null | undefined;
+    readonly call_id?: string | undefined;
+    readonly output?: string | readonly ({
+      readonly type: string;
+      readonly text?: string | undefined;
+      readonly refusal?: string | undefined;
+      readonly image_url?: string | {
+        readonly url: string;
+        readonly [name: string]: unknown;
+      } | null | undefined;
+      readonly [name: string]: unknown;
+    })[] | undefined;
+    readonly [name: string]: unknown;
+  })[];
+  readonly instructions?: string | null | undefined;
+  readonly previous_response_id?: string | null | undefined;
+  readonly conversation?: string | {
+    readonly id: string;
+    readonly [name: string]: unknown;
+  } | null | undefined;
+  readonly tools?: readonly ({
+    readonly type: string;
+    readonly name?: string | undefined;
+    readonly description?: string | null | undefined;
+    readonly parameters?: {
+      readonly [name: string]: unknown;
+    } | null | undefined;
+    readonly [name: string]: unknown;
+  })[] | null | undefined;
+  readonly max_output_tokens?: number | null | undefined;
+  readonly text?: {
+    readonly format?: {
+      readonly type: string;
+      readonly [name: string]: unknown;
+    } | null | undefined;
+    readonly [name: string]: unknown;
+  } | null | undefined;
+  readonly [name: string]: unknown;
+};
+
 /** One cycle of an agent. */
 export type Run = {
   readonly id: string;
   readonly agentId: string;
   readonly threadId: string;
   readonly cycle: number;
-  readonly status: "running" | "completed" | "failed" | "cancelled";
+  /** `queued`: it waits for the request of its context before it. */
+  readonly status: "running" | "completed" | "failed" | "cancelled" | "queued";
   /** The events that woke the agent. */
   readonly trigger: readonly ({
     readonly eventId: string;
-    readonly type: "space_message" | "tool_result" | "plan" | "service";
+    readonly type: "space_message" | "tool_result" | "plan" | "service" | "chat";
   })[];
   readonly stop?: Stop | undefined;
   readonly usage?: Usage | undefined;
@@ -711,6 +1024,8 @@ export type Run = {
   readonly model?: string | undefined;
   /** What the run came to. Absent in lists. */
   readonly response?: string | undefined;
+  /** What the chat endpoints answered, or would have. */
+  readonly result?: ChatAnswer | undefined;
   readonly cancelRequestedAt?: number | undefined;
   readonly createdAt: number;
   readonly endedAt?: number | undefined;
@@ -744,14 +1059,6 @@ export type RunEvent = {
   readonly at: number;
   readonly runId: string;
   readonly agentId: string;
-} | {
-  readonly seq: number;
-  readonly type: "tool-call.complete" | "tool-call.error" | "tool-call.cancelled" | "tool-call.skipped" | "tool-call.pending";
-  readonly at: number;
-  readonly callId: string;
-  readonly toolName: string;
-  readonly input?: unknown | undefined;
-  readonly outcome: Outcome;
 } | {
   readonly seq: number;
   readonly type: "step.start";
@@ -801,6 +1108,14 @@ export type RunEvent = {
   readonly at: number;
   readonly step: number;
   readonly usage: Usage;
+} | {
+  readonly seq: number;
+  readonly type: "tool-call.complete" | "tool-call.error" | "tool-call.cancelled" | "tool-call.skipped" | "tool-call.pending";
+  readonly at: number;
+  readonly callId: string;
+  readonly toolName: string;
+  readonly input?: unknown | undefined;
+  readonly outcome: Outcome;
 } | {
   readonly seq: number;
   readonly type: "run.taken";
@@ -958,6 +1273,16 @@ export type Stop = {
 } | {
   readonly reason: "error";
   readonly error: string;
+};
+
+/** The run goes on, without anybody to talk to, until one of these tools succeeds. */
+export type TerminatingConfig = {
+  readonly tool_ids: readonly (string)[];
+  /** Default 1. */
+  readonly consecutive_nudges?: number | undefined;
+  readonly nudge_message?: string | undefined;
+  /** Default 64. */
+  readonly max_invocations?: number | undefined;
 };
 
 export type Tool = {
@@ -1147,6 +1472,22 @@ export interface Operations {
           readonly headers?: {
             readonly [name: string]: string;
           } | undefined;
+          readonly auth?: {
+            readonly type: "token";
+            readonly token: string;
+          } | {
+            readonly type: "client_credentials";
+            readonly issuer: string;
+            readonly clientId: string;
+            readonly clientSecret: string;
+            readonly scope?: string | undefined;
+          } | {
+            readonly type: "authorization_code";
+            readonly issuer?: string | undefined;
+            readonly clientId?: string | undefined;
+            readonly clientSecret?: string | undefined;
+            readonly scope?: string | undefined;
+          } | undefined;
           readonly command?: string | undefined;
           readonly args?: readonly (string)[] | undefined;
           readonly env?: {
@@ -1171,6 +1512,22 @@ export interface Operations {
         readonly url?: string | undefined;
         readonly headers?: {
           readonly [name: string]: string;
+        } | undefined;
+        readonly auth?: {
+          readonly type: "token";
+          readonly token: string;
+        } | {
+          readonly type: "client_credentials";
+          readonly issuer: string;
+          readonly clientId: string;
+          readonly clientSecret: string;
+          readonly scope?: string | undefined;
+        } | {
+          readonly type: "authorization_code";
+          readonly issuer?: string | undefined;
+          readonly clientId?: string | undefined;
+          readonly clientSecret?: string | undefined;
+          readonly scope?: string | undefined;
         } | undefined;
         readonly command?: string | undefined;
         readonly args?: readonly (string)[] | undefined;
@@ -1237,6 +1594,7 @@ export interface Operations {
         } | undefined;
       } | undefined;
       readonly machine?: unknown | undefined;
+      readonly id?: string | undefined;
       readonly spaceIds?: readonly (string)[] | undefined;
       readonly metadata?: {
         readonly [name: string]: unknown;
@@ -1322,6 +1680,22 @@ export interface Operations {
           readonly headers?: {
             readonly [name: string]: string;
           } | undefined;
+          readonly auth?: {
+            readonly type: "token";
+            readonly token: string;
+          } | {
+            readonly type: "client_credentials";
+            readonly issuer: string;
+            readonly clientId: string;
+            readonly clientSecret: string;
+            readonly scope?: string | undefined;
+          } | {
+            readonly type: "authorization_code";
+            readonly issuer?: string | undefined;
+            readonly clientId?: string | undefined;
+            readonly clientSecret?: string | undefined;
+            readonly scope?: string | undefined;
+          } | undefined;
           readonly command?: string | undefined;
           readonly args?: readonly (string)[] | undefined;
           readonly env?: {
@@ -1346,6 +1720,22 @@ export interface Operations {
         readonly url?: string | undefined;
         readonly headers?: {
           readonly [name: string]: string;
+        } | undefined;
+        readonly auth?: {
+          readonly type: "token";
+          readonly token: string;
+        } | {
+          readonly type: "client_credentials";
+          readonly issuer: string;
+          readonly clientId: string;
+          readonly clientSecret: string;
+          readonly scope?: string | undefined;
+        } | {
+          readonly type: "authorization_code";
+          readonly issuer?: string | undefined;
+          readonly clientId?: string | undefined;
+          readonly clientSecret?: string | undefined;
+          readonly scope?: string | undefined;
         } | undefined;
         readonly command?: string | undefined;
         readonly args?: readonly (string)[] | undefined;
@@ -1416,6 +1806,50 @@ export interface Operations {
       readonly [name: string]: unknown;
     };
     readonly answer: Agent;
+  };
+  'POST /api/agents/{id}/chat': {
+    readonly params: { readonly id: string };
+    readonly query: {
+      /** An entity token, for clients that cannot set headers. */
+      readonly token?: string | undefined;
+    };
+    readonly body: {
+      /** The chat. It becomes the id of a new context. */
+      readonly id: string;
+      /** Only the newest message is read, or the answers to calls that wait. The context knows the rest. */
+      readonly messages: readonly ({
+        readonly id: string;
+        readonly role: "system" | "user" | "assistant";
+        readonly parts: readonly ({
+          readonly type: string;
+          readonly [name: string]: unknown;
+        })[];
+        readonly [name: string]: unknown;
+      })[];
+      readonly trigger?: "submit-message" | "regenerate-message" | undefined;
+      readonly messageId?: string | null | undefined;
+      /** Tools that the page runs itself, by name. `inputSchema` is a JSON Schema. */
+      readonly tools?: {
+        readonly [name: string]: {
+          readonly description?: string | undefined;
+          readonly inputSchema?: {
+            readonly [name: string]: unknown;
+          } | undefined;
+          readonly [name: string]: unknown;
+        };
+      } | undefined;
+      readonly [name: string]: unknown;
+    };
+    readonly answer: string;
+  };
+  'GET /api/agents/{id}/chat/{chatId}/stream': {
+    readonly params: { readonly id: string; readonly chatId: string };
+    readonly query: {
+      /** An entity token, for clients that cannot set headers. */
+      readonly token?: string | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: string;
   };
   'GET /api/agents/{id}/consciousness': {
     readonly params: { readonly id: string };
@@ -1771,11 +2205,15 @@ export interface Operations {
       readonly result: unknown;
       /** From `POST /api/jobs/{callId}/claim`. Needed while a worker has claimed the call. */
       readonly claimToken?: string | undefined;
+      /** The question that is answered, for a call that may ask again: another one is not answered by mistake. */
+      readonly round?: number | undefined;
     } | {
       readonly callId: string;
       readonly error: string;
       /** From `POST /api/jobs/{callId}/claim`. Needed while a worker has claimed the call. */
       readonly claimToken?: string | undefined;
+      /** The question that is answered, for a call that may ask again: another one is not answered by mistake. */
+      readonly round?: number | undefined;
     } | {
       readonly callId: string;
       readonly approve: true;
@@ -1808,6 +2246,8 @@ export interface Operations {
     readonly params: {  };
     readonly query: Record<string, never>;
     readonly body: {
+      /** An id of your own. Default: a new one. */
+      readonly id?: string | undefined;
       readonly name: string;
       readonly description?: string | undefined;
       readonly metadata?: {
@@ -1986,6 +2426,7 @@ export interface Operations {
           readonly model?: true | string | undefined;
         };
       })[] | undefined;
+      readonly id?: string | undefined;
     };
     readonly answer: Tool;
   };
@@ -2068,6 +2509,91 @@ export interface Operations {
     };
     readonly answer: Settlement;
   };
+  'POST /chat': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: {
+      /** Default: a new context. */
+      readonly context_id?: string | undefined;
+      /** Of a new context: the id or name of the agent. Default: the only one. */
+      readonly agent?: string | undefined;
+      /** Of a new context. */
+      readonly metadata?: {
+        readonly [name: string]: unknown;
+      } | undefined;
+      readonly terminating_config?: TerminatingConfig | undefined;
+      /** False: the messages of this run are not stored. Default true. */
+      readonly save?: boolean | undefined;
+      readonly message: string;
+    };
+    readonly answer: ChatAnswer;
+  };
+  'POST /chat/add-ai-message': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: {
+      /** Default: a new context. */
+      readonly context_id?: string | undefined;
+      /** Of a new context: the id or name of the agent. Default: the only one. */
+      readonly agent?: string | undefined;
+      /** Of a new context. */
+      readonly metadata?: {
+        readonly [name: string]: unknown;
+      } | undefined;
+      readonly terminating_config?: TerminatingConfig | undefined;
+      /** False: the messages of this run are not stored. Default true. */
+      readonly save?: boolean | undefined;
+      readonly prompt?: string | undefined;
+      readonly message?: string | undefined;
+    };
+    readonly answer: ChatAnswer;
+  };
+  'POST /chat/invoke': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: {
+      /** Default: a new context. */
+      readonly context_id?: string | undefined;
+      /** Of a new context: the id or name of the agent. Default: the only one. */
+      readonly agent?: string | undefined;
+      /** Of a new context. */
+      readonly metadata?: {
+        readonly [name: string]: unknown;
+      } | undefined;
+      readonly terminating_config?: TerminatingConfig | undefined;
+      /** False: the messages of this run are not stored. Default true. */
+      readonly save?: boolean | undefined;
+    };
+    readonly answer: ChatAnswer;
+  };
+  'POST /contexts': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: {
+      /** An id of your own. Default: a new one. */
+      readonly id?: string | undefined;
+      /** The id or name of the agent. Default: the only one. */
+      readonly agent?: string | undefined;
+      /** The same as `agent`. */
+      readonly agent_id?: string | undefined;
+      /** Who may use it with a token. With a token: its own entity. */
+      readonly entity_id?: string | undefined;
+      readonly metadata?: {
+        readonly [name: string]: unknown;
+      } | undefined;
+    };
+    readonly answer: Context;
+  };
+  'GET /contexts/{id}': {
+    readonly params: { readonly id: string };
+    readonly query: {
+      /** The `next` of the previous page. */
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: ContextWithMessages;
+  };
   'GET /health': {
     readonly params: {  };
     readonly query: Record<string, never>;
@@ -2076,7 +2602,33 @@ export interface Operations {
       readonly status: "ok";
     };
   };
+  'DELETE /mcp': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: string;
+  };
+  'GET /mcp': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: string;
+  };
+  'POST /mcp': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly [name: string]: unknown;
+    } | readonly (unknown)[];
+    readonly answer: string;
+  };
   'GET /metrics': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: string;
+  };
+  'GET /oauth/callback': {
     readonly params: {  };
     readonly query: Record<string, never>;
     readonly body: undefined;
@@ -2097,5 +2649,38 @@ export interface Operations {
     readonly answer: {
       readonly status: "ready";
     };
+  };
+  'POST /v1/chat/completions': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: ChatCompletionRequest;
+    readonly answer: ChatCompletion;
+  };
+  'GET /v1/models': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: {
+      readonly object: "list";
+      readonly data: readonly (Model)[];
+    };
+  };
+  'GET /v1/models/{model}': {
+    readonly params: { readonly model: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: Model;
+  };
+  'POST /v1/responses': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: ResponsesRequest;
+    readonly answer: Response;
+  };
+  'GET /v1/responses/{id}': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: Response;
   };
 }
