@@ -25,8 +25,10 @@ export class StoreUnavailable extends LastcallError {
   readonly inDoubt: boolean;
 
   constructor(cause: unknown, { inDoubt = false }: { inDoubt?: boolean } = {}) {
-    const what = inDoubt ? 'It is not known whether the change was made' : 'Nothing was changed';
-    super('store_unavailable', `The database does not answer. ${what}; try again shortly.`, { cause });
+    const what = inDoubt
+      ? 'It is not known whether the change was made: look before you try again.'
+      : 'Nothing was changed; try again shortly.';
+    super('store_unavailable', `The database does not answer. ${what}`, { cause });
     this.inDoubt = inDoubt;
   }
 }

@@ -17,6 +17,7 @@ import type { Services } from '../../ports/services.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import { followTurn, type TurnState } from '../../runtime/chat/follow-turn.ts';
 import type { Registry } from '../../runtime/cycle/registry.ts';
+import { afterCommit } from '../http/error-answer.ts';
 import { beginCall, idempotencyKeyOf } from './begin-call.ts';
 import { cancelWithCall } from './call-cancellation.ts';
 import { CallProgress } from './call-progress.ts';
@@ -83,7 +84,16 @@ interface FollowedTurn {
   readonly current: string;
 }
 
+/** The turn is stored, unless the call only looks: what fails from here on is in doubt. */
 async function follow(called: Called, turn: FollowedTurn): Promise<CallAnswer> {
+  try {
+    return await toAnswer(called, turn);
+  } catch (error) {
+    throw called.offered.kind === 'run' ? error : afterCommit(error);
+  }
+}
+
+async function toAnswer(called: Called, turn: FollowedTurn): Promise<CallAnswer> {
   const { services, ctx } = called;
   const { answer, waiting } = (await untilAnswered(called, turn)) ?? { answer: undefined, waiting: [] };
   if (answer === undefined) return failed(stillRunning(await laterOf(called, turn.runId)));

@@ -14,6 +14,7 @@ import {
 import { ApiError } from '../../domain/api-error.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 import { isKeyValid } from '../caller.ts';
+import { afterCommit } from '../http/error-answer.ts';
 import { callStateCodec } from './call-state.ts';
 import { type CallingOptions, callTool } from './call-tool.ts';
 import { keyIdOf, toAuthInfo } from './mcp-caller.ts';
@@ -138,8 +139,10 @@ async function answer(
   try {
     const result = await work();
     // The call may have taken hours.
-    if (await isKeyValid(services.store.db, keyIdOf(ctx))) return result;
-    return failed('The key was revoked.');
+    const isValid = await isKeyValid(services.store.db, keyIdOf(ctx)).catch((error: unknown) => {
+      throw afterCommit(error);
+    });
+    return isValid ? result : failed('The key was revoked.');
   } catch (error) {
     if (error instanceof ApiError) return failed(error.message);
     if (error instanceof ProtocolError || signal.aborted || stopping.aborted) throw error;
