@@ -806,7 +806,7 @@ export type Outcome = {
   } | undefined;
 } | {
   readonly status: "pending";
-  readonly kind: "result" | "approval";
+  readonly kind: "result" | "approval" | "input";
   readonly expiresAt?: number | undefined;
   readonly onExpiry?: "report" | "fail" | undefined;
   /** As the tool said it. */

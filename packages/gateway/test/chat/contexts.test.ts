@@ -1,4 +1,4 @@
-import { tool } from '@lastcall/core';
+import { pending, tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -102,6 +102,24 @@ describeWorlds('contexts', (open) => {
     const repeated = await chat.start({ answers: { [callId]: { result: 'Ulm' } } });
     expect(repeated).toEqual({ runId: answer.runId, contextId: chat.contextId, isRepeat: true });
     await expect(chat.start({ answers: { [callId]: { result: 'Bonn' } } })).rejects.toThrow('different answer');
+  });
+
+  test('the answer to a question of a tool continues the turn, and the same answer again is the same run', async () => {
+    const model = scriptedModel([[call('greet', {})], 'Done.']);
+    const greet = tool({
+      description: 'Greets.',
+      inputSchema: z.object({}),
+      execute: (_, { answer }) => (answer === undefined ? pending({ asks: true }) : { answer }),
+    });
+    const world = await open({ models: { default: model }, tools: { greet } });
+    const chat = await chatWith(world, { tools: ['greet'] });
+    const asked = await chat.say('Greet me.');
+    expect(asked).toMatchObject({ stop: { reason: 'suspended' }, pending: [{ toolName: 'greet', kind: 'input' }] });
+    const input = { answers: { [asked.pending[0]?.callId ?? '']: { result: 'Ada' } } };
+    const answer = await chat.turn(input);
+    expect(answer).toMatchObject({ response: 'Done.' });
+    expect(answer.messages).toContainEqual(expect.objectContaining({ tool_output: '{"answer":{"result":"Ada"}}' }));
+    expect(await chat.start(input)).toEqual({ runId: answer.runId, contextId: chat.contextId, isRepeat: true });
   });
 
   test('[C10] the same idempotency key returns the first run and asks no model; with another body it is refused', async () => {

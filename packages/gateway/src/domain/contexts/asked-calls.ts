@@ -27,15 +27,13 @@ export async function runThatTook(
   callIds: readonly string[],
 ): Promise<string | undefined> {
   if (callIds.length === 0) return undefined;
+  const ids = callIds.map((callId) => `tool_result:${callId}`);
   const event = await db
     .selectFrom('inbox_events')
     .select('run_id')
     .where('agent_id', '=', contextId)
-    .where(
-      'event_id',
-      'in',
-      callIds.flatMap((callId) => [`tool_result:${callId}`, `tool_result:${callId}:decision`]),
-    )
+    // The result, and what came before it: a decision, or the answers to questions.
+    .where((eb) => eb.or([eb('event_id', 'in', ids), ...ids.map((id) => eb('event_id', 'like', `${id}:%`))]))
     .where('run_id', 'is not', null)
     .orderBy('id', 'desc')
     .executeTakeFirst();

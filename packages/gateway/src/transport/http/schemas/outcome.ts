@@ -23,7 +23,7 @@ const notes = {
 
 const pendingOutcome = z.strictObject({
   status: z.literal('pending'),
-  kind: z.enum(['result', 'approval']),
+  kind: z.enum(['result', 'approval', 'input']),
   expiresAt: z.number().optional(),
   onExpiry: z.enum(['report', 'fail']).optional(),
   display: z.unknown().optional().meta({ description: 'As the tool said it.' }),
