@@ -1,24 +1,10 @@
-import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
 import { systemOf, textsOf } from '../support/requests.ts';
 import { describeOpenAi } from './openai-gateway.ts';
+import { add, finishWith } from './sum-tools.ts';
 
 const call = (toolName: string, input: object) => ({ toolName, input });
-
-const add = tool({
-  description: 'Adds two numbers.',
-  inputSchema: z.object({ a: z.number(), b: z.number() }),
-  execute: ({ a, b }) => a + b,
-});
-
-const finishWith = tool({
-  description: 'Ends the task.',
-  inputSchema: z.object({ total: z.number() }),
-  terminal: true,
-  execute: ({ total }) => ({ total }),
-});
 
 describeOpenAi('chat completions', (open) => {
   test('[S11] the official client lists agents as models', async () => {

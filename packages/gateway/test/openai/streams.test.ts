@@ -1,8 +1,7 @@
-import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
 import { describeOpenAi } from './openai-gateway.ts';
+import { add, finishWith } from './sum-tools.ts';
 
 const call = (toolName: string, input: object) => ({ toolName, input });
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
@@ -12,19 +11,6 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 const user = (content: string) => ({ role: 'user' as const, content });
-
-const add = tool({
-  description: 'Adds two numbers.',
-  inputSchema: z.object({ a: z.number(), b: z.number() }),
-  execute: ({ a, b }) => a + b,
-});
-
-const finishWith = tool({
-  description: 'Ends the task.',
-  inputSchema: z.object({ total: z.number() }),
-  terminal: true,
-  execute: ({ total }) => ({ total }),
-});
 
 describeOpenAi('streamed chat completions', (open) => {
   test('[S11] a streamed answer comes in pieces that make the whole, with its usage if asked for', async () => {

@@ -1,26 +1,10 @@
-import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { isToolUIPart, lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
 import { call } from '../chat/chat-api.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { openChatWorld } from './chat-world.ts';
-
-/** A tool that asks before it pays, and what it paid. */
-function payTool() {
-  const paid: number[] = [];
-  const pay = tool({
-    description: 'Pays.',
-    inputSchema: z.object({ amount: z.number() }),
-    approval: true,
-    execute: ({ amount }) => {
-      paid.push(amount);
-      return `Paid ${amount}.`;
-    },
-  });
-  return { paid, pay };
-}
+import { payTool } from './pay-tool.ts';
 
 const onceDecided = { sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses };
 

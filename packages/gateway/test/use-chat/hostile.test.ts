@@ -1,27 +1,12 @@
-import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { isToolUIPart, type UIMessage } from 'ai';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
 import { call } from '../chat/chat-api.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { textsOf } from '../support/requests.ts';
 import { type ChatWorld, openChatWorld } from './chat-world.ts';
 import type { Page } from './page.ts';
-
-function payTool() {
-  const paid: number[] = [];
-  const pay = tool({
-    description: 'Pays.',
-    inputSchema: z.object({ amount: z.number() }),
-    approval: true,
-    execute: ({ amount }) => {
-      paid.push(amount);
-      return `Paid ${amount}.`;
-    },
-  });
-  return { paid, pay };
-}
+import { payTool } from './pay-tool.ts';
 
 const said = (id: string, text: string): UIMessage => ({ id, role: 'user', parts: [{ type: 'text', text }] });
 

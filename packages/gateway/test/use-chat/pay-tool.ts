@@ -1,0 +1,17 @@
+import { tool } from '@lastcall/core';
+import { z } from 'zod';
+
+/** A tool that asks before it pays, and what it paid. */
+export function payTool() {
+  const paid: number[] = [];
+  const pay = tool({
+    description: 'Pays.',
+    inputSchema: z.object({ amount: z.number() }),
+    approval: true,
+    execute: ({ amount }) => {
+      paid.push(amount);
+      return `Paid ${amount}.`;
+    },
+  });
+  return { paid, pay };
+}
