@@ -36,6 +36,14 @@ export default defineConfig({
       // Each test starts several processes, one after the other.
       { extends: true, test: { name: 'cli', include: ['packages/cli/test/**/*.test.ts'], testTimeout: 180_000 } },
       { extends: true, test: { name: 'client', include: ['packages/client/test/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'studio',
+          include: ['packages/studio/test/**/*.test.ts'],
+          globalSetup: ['packages/studio/test/support/global-setup.ts'],
+        },
+      },
       { extends: true, test: { name: 'examples', include: ['examples/**/*.test.ts'] } },
     ],
   },

@@ -1,0 +1,95 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, Outlet } from '@tanstack/react-router';
+import { Bot, Command, Inbox, ListTree, type LucideIcon, MessagesSquare, Settings, Wrench } from 'lucide-react';
+import type { ReactElement } from 'react';
+import { pendingCount } from '../data/pending.ts';
+import { useKeys } from '../keyboard/keys.tsx';
+import { openPalette, Palette } from '../keyboard/palette.tsx';
+import { ShortcutHelp } from '../keyboard/shortcut-help.tsx';
+import { useSession } from '../session/session.tsx';
+import { ConnectionBadge } from './connection.tsx';
+import { useGoKeys } from './go-keys.ts';
+import { ModelBadge } from './model-badge.tsx';
+
+/** Rail and header around every page. On a narrow screen the rail is a bar at the bottom. */
+export function AppFrame(): ReactElement {
+  useGoKeys();
+  useKeys({ 'mod+k': { label: 'Search pages, agents, runs and tools', run: openPalette, evenInFields: true } });
+  return (
+    <div className="flex h-full flex-col-reverse wide:flex-row">
+      <a href="#page" className="sr-only focus:not-sr-only focus:absolute focus:z-10 focus:bg-surface focus:p-2">
+        Skip to the page
+      </a>
+      <Rail />
+      <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+        <TopBar />
+        <main id="page" tabIndex={-1} className="min-h-0 flex-1 outline-none">
+          <Outlet />
+        </main>
+      </div>
+      <Palette />
+      <ShortcutHelp />
+    </div>
+  );
+}
+
+function TopBar(): ReactElement {
+  const { session } = useSession();
+  return (
+    <div className="flex min-h-10 flex-wrap items-center gap-x-4 border-b border-line bg-surface px-4 text-xs text-quiet">
+      <ModelBadge />
+      <ConnectionBadge />
+      <span className="ml-auto">
+        <bdi>{session.entity?.displayName ?? 'operator'}</bdi>
+      </span>
+      <button type="button" onClick={openPalette} className="inline-flex min-h-6 items-center gap-1 hover:text-text">
+        <Command size={16} aria-hidden /> Search <kbd className="font-sans">Ctrl K</kbd>
+      </button>
+    </div>
+  );
+}
+
+const PLACES = [
+  { to: '/inbox', word: 'Inbox', icon: Inbox },
+  { to: '/spaces', word: 'Spaces', icon: MessagesSquare },
+  { to: '/runs', word: 'Runs', icon: ListTree },
+  { to: '/agents', word: 'Agents', icon: Bot },
+  { to: '/tools', word: 'Tools', icon: Wrench },
+  { to: '/settings', word: 'Settings', icon: Settings },
+] as const;
+
+function Rail(): ReactElement {
+  const { data: waiting = 0 } = useQuery(pendingCount);
+  return (
+    <nav
+      aria-label="Pages"
+      className="flex shrink-0 justify-around border-t border-line bg-surface wide:w-44 wide:flex-col wide:justify-start wide:gap-1 wide:border-t-0 wide:border-r wide:p-2"
+    >
+      <p className="hidden px-2 py-3 text-lg font-semibold wide:block">Lastcall</p>
+      {PLACES.map(({ to, word, icon }) => (
+        <Link
+          key={to}
+          to={to}
+          className="flex min-h-11 flex-1 flex-col items-center justify-center gap-0.5 rounded px-1 text-xs text-quiet hover:bg-raised hover:text-text aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-text wide:min-h-9 wide:flex-none wide:flex-row wide:justify-start wide:gap-2 wide:px-2 wide:text-base"
+        >
+          <Place icon={icon} word={word} count={word === 'Inbox' ? waiting : 0} />
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+function Place({ icon: Icon, word, count }: { icon: LucideIcon; word: string; count: number }): ReactElement {
+  return (
+    <>
+      <Icon size={16} aria-hidden className="shrink-0" />
+      <span>{word}</span>
+      {count > 0 && (
+        <span className="rounded-full bg-wait-soft px-1.5 text-xs text-wait wide:ml-auto">
+          {count}
+          <span className="sr-only"> waiting</span>
+        </span>
+      )}
+    </>
+  );
+}

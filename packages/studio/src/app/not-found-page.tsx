@@ -1,0 +1,20 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactElement } from 'react';
+import { EmptyState } from '../ui/empty-state.tsx';
+import { Page } from '../ui/page.tsx';
+
+export function NotFoundPage(): ReactElement {
+  return (
+    <Page title="Nothing here">
+      <EmptyState title="There is no page at this address.">
+        <p>
+          The link may be old, or cut. Go to{' '}
+          <Link to="/" className="text-accent underline">
+            your spaces
+          </Link>
+          .
+        </p>
+      </EmptyState>
+    </Page>
+  );
+}

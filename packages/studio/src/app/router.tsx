@@ -1,0 +1,90 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { AppFrame } from './app-frame.tsx';
+import { lastSpace } from './last-space.ts';
+import { NotFoundPage } from './not-found-page.tsx';
+import { inboxSearch, runSearch, runsSearch, spaceSearch, tabSearch, toolSearch } from './search.ts';
+
+const root = createRootRoute({ component: AppFrame, notFoundComponent: NotFoundPage });
+const at = <P extends string>(path: P) => ({ getParentRoute: () => root, path }) as const;
+
+/** The page of a space is what most people open first. Each other page is loaded when it is opened. */
+const routes = root.addChildren([
+  createRoute({
+    ...at('/'),
+    beforeLoad: () => {
+      const id = lastSpace();
+      throw id === undefined
+        ? redirect({ to: '/spaces', replace: true })
+        : redirect({ to: '/spaces/$id', params: { id }, replace: true });
+    },
+  }),
+  createRoute({
+    ...at('/spaces'),
+    component: lazyRouteComponent(() => import('../pages/space/spaces-page.tsx'), 'SpacesPage'),
+  }),
+  createRoute({
+    ...at('/spaces/$id'),
+    validateSearch: spaceSearch,
+    component: lazyRouteComponent(() => import('../pages/space/space-page.tsx'), 'SpacePage'),
+  }),
+  createRoute({
+    ...at('/inbox'),
+    validateSearch: inboxSearch,
+    component: lazyRouteComponent(() => import('../pages/inbox/inbox-page.tsx'), 'InboxPage'),
+  }),
+  createRoute({
+    ...at('/runs'),
+    validateSearch: runsSearch,
+    component: lazyRouteComponent(() => import('../pages/runs/runs-page.tsx'), 'RunsPage'),
+  }),
+  createRoute({
+    ...at('/runs/$id'),
+    validateSearch: runSearch,
+    component: lazyRouteComponent(() => import('../pages/run/run-page.tsx'), 'RunPage'),
+  }),
+  createRoute({
+    ...at('/runs/$id/compare/$other'),
+    component: lazyRouteComponent(() => import('../pages/compare/compare-page.tsx'), 'ComparePage'),
+  }),
+  createRoute({
+    ...at('/calls/$id'),
+    component: lazyRouteComponent(() => import('../pages/run/call-page.tsx'), 'CallPage'),
+  }),
+  createRoute({
+    ...at('/agents'),
+    component: lazyRouteComponent(() => import('../pages/agents/agents-page.tsx'), 'AgentsPage'),
+  }),
+  createRoute({
+    ...at('/agents/$id'),
+    validateSearch: tabSearch,
+    component: lazyRouteComponent(() => import('../pages/agent/agent-page.tsx'), 'AgentPage'),
+  }),
+  createRoute({
+    ...at('/tools'),
+    component: lazyRouteComponent(() => import('../pages/tools/tools-page.tsx'), 'ToolsPage'),
+  }),
+  createRoute({
+    ...at('/tools/$id'),
+    validateSearch: toolSearch,
+    component: lazyRouteComponent(() => import('../pages/tools/tool-page.tsx'), 'ToolPage'),
+  }),
+  createRoute({
+    ...at('/settings'),
+    validateSearch: tabSearch,
+    component: lazyRouteComponent(() => import('../pages/settings/settings-page.tsx'), 'SettingsPage'),
+  }),
+]);
+
+export const router = createRouter({
+  routeTree: routes,
+  defaultPreload: 'intent',
+  // The old page stays until the new one is there.
+  defaultPendingMs: 5_000,
+  scrollRestoration: false,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,80 @@
+/** What addresses carry after `?`. Whatever is not understood is left out: an old link still opens. */
+type Given = Record<string, unknown>;
+
+export interface SpaceSearch {
+  /** The number of the message to show. */
+  readonly at?: number;
+}
+
+export function spaceSearch({ at }: Given): SpaceSearch {
+  return typeof at === 'number' ? { at } : {};
+}
+
+export type InboxShow = 'waiting' | 'answered' | 'expired';
+
+export interface InboxSearch {
+  readonly show?: InboxShow;
+}
+
+export function inboxSearch({ show }: Given): InboxSearch {
+  return show === 'answered' || show === 'expired' ? { show } : {};
+}
+
+export interface RunsSearch {
+  readonly agent?: string;
+  readonly status?: string;
+  readonly stop?: string;
+  readonly tool?: string;
+  readonly outcome?: string;
+  readonly since?: string;
+}
+
+export function runsSearch(given: Given): RunsSearch {
+  return texts(given, ['agent', 'status', 'stop', 'tool', 'outcome', 'since']);
+}
+
+export interface RunSearch {
+  /** The call that is open. */
+  readonly call?: string;
+  /** `seen`: as the model saw it. Default: as it happened. */
+  readonly view?: string;
+  /** Which calls are shown: `errors`, `waiting`, `changes`, `never-ran`. */
+  readonly only?: string;
+  /** What the open call shows: `input`, `output`, `changes`, `receipt`, `request`. */
+  readonly tab?: string;
+  /** What calls are searched for. */
+  readonly q?: string;
+  /** While a run is replayed: the number of the moment. */
+  readonly moment?: number;
+}
+
+export function runSearch(given: Given): RunSearch {
+  const { moment } = given;
+  return { ...texts(given, ['call', 'view', 'only', 'tab', 'q']), ...(typeof moment === 'number' ? { moment } : {}) };
+}
+
+export interface TabSearch {
+  readonly tab?: string;
+}
+
+export function tabSearch(given: Given): TabSearch {
+  return texts(given, ['tab']);
+}
+
+export interface ToolSearch {
+  /** The input to try it with, as JSON. */
+  readonly try?: string;
+}
+
+export function toolSearch(given: Given): ToolSearch {
+  return texts(given, ['try']);
+}
+
+function texts<K extends string>(given: Given, names: readonly K[]): { readonly [N in K]?: string } {
+  const known: { [N in K]?: string } = {};
+  for (const name of names) {
+    const value = given[name];
+    if (typeof value === 'string' && value !== '') known[name] = value;
+  }
+  return known;
+}

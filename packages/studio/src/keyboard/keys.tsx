@@ -1,0 +1,68 @@
+import { useEffect, useRef } from 'react';
+import { areSingleKeysOn } from './single-keys.ts';
+
+export interface KeyAction {
+  /** Shown in the list of shortcuts. */
+  readonly label: string;
+  readonly run: () => void;
+  /** Also while somebody types. Default: not, the letters are theirs. */
+  readonly evenInFields?: boolean;
+}
+
+/** `j`, `?`, `g i` (one after the other) or `mod+k` (Ctrl, on a Mac Cmd). */
+export type KeyMap = Readonly<Record<string, KeyAction>>;
+
+/** All that are in use, newest last: what is opened last hears a key first. */
+const maps: { current: KeyMap }[] = [];
+
+/** Listens to keys while the component is there. */
+export function useKeys(map: KeyMap): void {
+  const entry = useRef(map);
+  entry.current = map;
+  useEffect(() => {
+    maps.push(entry);
+    return () => {
+      maps.splice(maps.indexOf(entry), 1);
+    };
+  }, []);
+}
+
+/** What the list of shortcuts shows now. */
+export function keysInUse(): readonly (KeyAction & { readonly key: string })[] {
+  return maps.flatMap(({ current }) => Object.entries(current).map(([key, action]) => ({ key, ...action })));
+}
+
+let prefix = '';
+let prefixAt = 0;
+
+/** Once, for the whole page. */
+export function listenToKeys(): void {
+  document.addEventListener('keydown', (event) => {
+    if (event.defaultPrevented || event.altKey || event.isComposing) return;
+    const key = nameOf(event);
+    const before = event.timeStamp - prefixAt < 1_500 ? prefix : '';
+    const action = find(before === '' ? key : `${before} ${key}`) ?? (before === '' ? undefined : find(key));
+    prefix = key;
+    prefixAt = event.timeStamp;
+    if (action === undefined || !mayRun(action, event)) return;
+    prefix = '';
+    event.preventDefault();
+    action.run();
+  });
+}
+
+function nameOf({ key, ctrlKey, metaKey }: KeyboardEvent): string {
+  return ctrlKey || metaKey ? `mod+${key.toLowerCase()}` : key;
+}
+
+function find(name: string): KeyAction | undefined {
+  return maps.findLast(({ current }) => Object.hasOwn(current, name))?.current[name];
+}
+
+/** Single letters do nothing in fields, in an open dialog, or where the person has switched them off. */
+function mayRun({ evenInFields = false }: KeyAction, { target, ctrlKey, metaKey, key }: KeyboardEvent): boolean {
+  if (evenInFields) return true;
+  const element = target instanceof Element ? target : undefined;
+  if (element?.closest('input, textarea, select, [contenteditable], dialog') != null) return false;
+  return ctrlKey || metaKey || key.length > 1 || areSingleKeysOn();
+}

@@ -1,0 +1,10 @@
+const NAME = 'lastcall.single-keys';
+
+/** Speech input types letters: who uses it switches single keys off. */
+export function areSingleKeysOn(): boolean {
+  return localStorage.getItem(NAME) !== 'off';
+}
+
+export function setSingleKeys(isOn: boolean): void {
+  localStorage.setItem(NAME, isOn ? 'on' : 'off');
+}

@@ -1,0 +1,34 @@
+import { LastcallProvider } from '@lastcall/client/react';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { ConnectionProvider } from './app/connection.tsx';
+import { router } from './app/router.tsx';
+import { applyTheme } from './app/theme.ts';
+import { cards } from './cards/cards.ts';
+import { client } from './data/client.ts';
+import { listenToKeys } from './keyboard/keys.tsx';
+import { RequireSession } from './session/session.tsx';
+import './style.css';
+
+// The client repeats what is safe to repeat: a second layer would multiply its tries.
+const queries = new QueryClient({ defaultOptions: { queries: { retry: false }, mutations: { retry: false } } });
+
+applyTheme();
+listenToKeys();
+const element = document.getElementById('studio');
+if (element !== null)
+  createRoot(element).render(
+    <StrictMode>
+      <QueryClientProvider client={queries}>
+        <LastcallProvider client={client} components={cards}>
+          <RequireSession>
+            <ConnectionProvider>
+              <RouterProvider router={router} />
+            </ConnectionProvider>
+          </RequireSession>
+        </LastcallProvider>
+      </QueryClientProvider>
+    </StrictMode>,
+  );

@@ -1,0 +1,190 @@
+import { lexer, type Token, type Tokens } from 'marked';
+import { type ReactElement, type ReactNode, useMemo, useState } from 'react';
+import { Button } from '../ui/button.tsx';
+import { ScrollRegion } from '../ui/scroll-region.tsx';
+import { SHOWN_CHARACTERS, withVisibleControls } from './visible-text.ts';
+
+/**
+ * Markdown as elements: tokens in, React elements out, and no HTML anywhere in between. HTML is shown as text, images are links, links
+ * are http(s) or mailto and say where they lead.
+ */
+export function Markdown({ text }: { text: string }): ReactElement {
+  const [isWhole, setWhole] = useState(false);
+  const isCut = !isWhole && text.length > MAX_CHARACTERS;
+  const shown = isCut ? text.slice(0, MAX_CHARACTERS) : text;
+  const blocks = useMemo(() => parse(shown), [shown]);
+  return (
+    <div dir="auto" className="flex min-w-0 flex-col gap-2">
+      {blocks}
+      {isCut && (
+        <p>
+          <Button onClick={() => setWhole(true)}>Show all {text.length.toLocaleString()} characters</Button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Ten times what plain text is cut at: a report is longer than a line. */
+const MAX_CHARACTERS = 10 * SHOWN_CHARACTERS;
+/** Nested deeper than this, text is shown as it is: a thousand quote marks would be a thousand elements inside each other. */
+const MAX_DEPTH = 12;
+
+function parse(text: string): ReactNode {
+  if (isTooNested(text)) return <Plain text={text} />;
+  try {
+    return blocksOf(lexer(text, { gfm: true, breaks: true }), 0);
+  } catch {
+    return <Plain text={text} />;
+  }
+}
+
+/** Before the parser sees it: it calls itself for each level. */
+function isTooNested(text: string): boolean {
+  return /^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])){24}/m.test(text) || /[[(*_~`]{200}/.test(text);
+}
+
+function Plain({ text }: { text: string }): ReactElement {
+  return <p className="whitespace-pre-wrap">{withVisibleControls(text)}</p>;
+}
+
+function blocksOf(tokens: readonly Token[], depth: number): ReactNode {
+  return tokens.map((token, index) => <Block key={index} token={token} depth={depth} />);
+}
+
+function Block({ token, depth }: { token: Token; depth: number }): ReactNode {
+  if (depth > MAX_DEPTH) return <Plain text={token.raw} />;
+  switch (token.type) {
+    case 'space':
+    case 'def':
+      return null;
+    case 'heading':
+      // A message is no chapter of the page: its headings are bold lines.
+      return <p className="font-semibold">{inlineOf(token.tokens ?? [], depth)}</p>;
+    case 'paragraph':
+      return <p>{inlineOf(token.tokens ?? [], depth)}</p>;
+    case 'text':
+      return <p>{token.tokens === undefined ? withVisibleControls(token.text) : inlineOf(token.tokens, depth)}</p>;
+    case 'code':
+      return <CodeBlock text={token.text} />;
+    case 'blockquote':
+      return (
+        <blockquote className="flex flex-col gap-2 border-l-2 border-line pl-3 text-quiet">
+          {blocksOf(token.tokens ?? [], depth + 1)}
+        </blockquote>
+      );
+    case 'list':
+      return <List list={token as Tokens.List} depth={depth} />;
+    case 'table':
+      return <Table table={token as Tokens.Table} depth={depth} />;
+    case 'hr':
+      return <hr />;
+    default:
+      return <Plain text={token.raw} />;
+  }
+}
+
+function CodeBlock({ text }: { text: string }): ReactElement {
+  return (
+    <ScrollRegion label="Code">
+      <pre className="font-mono text-xs">{withVisibleControls(text)}</pre>
+    </ScrollRegion>
+  );
+}
+
+function List({ list, depth }: { list: Tokens.List; depth: number }): ReactElement {
+  const items = list.items.map((item, index) => (
+    <li key={index}>
+      {item.task && (item.checked === true ? '☑ ' : '☐ ')}
+      <div className="inline-flex max-w-full flex-col gap-1 align-top">{blocksOf(item.tokens, depth + 1)}</div>
+    </li>
+  ));
+  if (!list.ordered) return <ul className="list-disc pl-5">{items}</ul>;
+  return (
+    <ol start={typeof list.start === 'number' ? list.start : 1} className="list-decimal pl-5">
+      {items}
+    </ol>
+  );
+}
+
+function Table({ table, depth }: { table: Tokens.Table; depth: number }): ReactElement {
+  return (
+    <div className="overflow-x-auto">
+      <table className="border-collapse text-sm">
+        <thead>
+          <tr>
+            {table.header.map((cell, index) => (
+              <th key={index} className="border px-2 py-1 text-left font-medium">
+                {inlineOf(cell.tokens, depth)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {table.rows.map((row, index) => (
+            <tr key={index}>
+              {row.map((cell, column) => (
+                <td key={column} className="border px-2 py-1">
+                  {inlineOf(cell.tokens, depth)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function inlineOf(tokens: readonly Token[], depth: number): ReactNode {
+  return tokens.map((token, index) => <Inline key={index} token={token} depth={depth + 1} />);
+}
+
+function Inline({ token, depth }: { token: Token; depth: number }): ReactNode {
+  if (depth > MAX_DEPTH) return withVisibleControls(token.raw);
+  switch (token.type) {
+    case 'text':
+      return token.tokens === undefined ? withVisibleControls(token.text) : inlineOf(token.tokens, depth);
+    case 'escape':
+      return withVisibleControls(token.text);
+    case 'strong':
+      return <strong>{inlineOf(token.tokens ?? [], depth)}</strong>;
+    case 'em':
+      return <em>{inlineOf(token.tokens ?? [], depth)}</em>;
+    case 'del':
+      return <del>{inlineOf(token.tokens ?? [], depth)}</del>;
+    case 'codespan':
+      return <code className="rounded bg-raised px-1 font-mono text-xs">{withVisibleControls(token.text)}</code>;
+    case 'br':
+      return <br />;
+    case 'link':
+      return <SafeLink href={token.href}>{inlineOf(token.tokens ?? [], depth)}</SafeLink>;
+    case 'image':
+      return <SafeLink href={token.href}>{withVisibleControls(token.text || 'image')}</SafeLink>;
+    default:
+      return withVisibleControls(token.raw);
+  }
+}
+
+/** Where it leads is said beside it, unless its text says so already. */
+function SafeLink({ href, children }: { href: string; children: ReactNode }): ReactNode {
+  const target = toSafeUrl(href);
+  if (target === undefined) return <>{children}</>;
+  const host = target.protocol === 'mailto:' ? target.pathname : target.host;
+  return (
+    <>
+      <a href={target.href} target="_blank" rel="noopener noreferrer nofollow" className="text-accent underline">
+        {children}
+      </a>
+      {children === host ? null : <span className="text-xs text-quiet"> ({host})</span>}
+    </>
+  );
+}
+
+function toSafeUrl(href: string): URL | undefined {
+  if (!URL.canParse(href)) return undefined;
+  const url = new URL(href);
+  return SAFE.has(url.protocol) ? url : undefined;
+}
+
+const SAFE: ReadonlySet<string> = new Set(['http:', 'https:', 'mailto:']);

@@ -1,0 +1,44 @@
+import { type ReactElement, useState } from 'react';
+import { ScrollRegion } from '../ui/scroll-region.tsx';
+import { SHOWN_CHARACTERS, withVisibleControls } from './visible-text.ts';
+
+interface SafeTextProps {
+  readonly text: string;
+  readonly className?: string;
+}
+
+/** Text of anybody, as text: line ends are kept, hidden characters are shown, and what is long is cut until it is asked for. */
+export function SafeText({ text, className = '' }: SafeTextProps): ReactElement {
+  const { shown, more } = useCut(text);
+  return (
+    <span dir="auto" className={`whitespace-pre-wrap ${className}`}>
+      {withVisibleControls(shown)}
+      {more}
+    </span>
+  );
+}
+
+/** A value as JSON, or a string as it is. */
+export function JsonText({ value, label }: { value: unknown; label?: string }): ReactElement {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? 'nothing');
+  const { shown, more } = useCut(text);
+  return (
+    <ScrollRegion label={label ?? 'Content'}>
+      <pre className="font-mono text-xs whitespace-pre-wrap">
+        {withVisibleControls(shown)}
+        {more}
+      </pre>
+    </ScrollRegion>
+  );
+}
+
+function useCut(text: string): { shown: string; more: ReactElement | null } {
+  const [isWhole, setWhole] = useState(false);
+  if (isWhole || text.length <= SHOWN_CHARACTERS) return { shown: text, more: null };
+  const more = (
+    <button type="button" className="ml-1 font-sans text-accent underline" onClick={() => setWhole(true)}>
+      … show all {text.length.toLocaleString()} characters
+    </button>
+  );
+  return { shown: text.slice(0, SHOWN_CHARACTERS), more };
+}

@@ -1,0 +1,27 @@
+import type { ComponentProps, ReactElement } from 'react';
+
+export type ButtonKind = 'primary' | 'plain' | 'danger' | 'ghost';
+
+export interface ButtonProps extends ComponentProps<'button'> {
+  readonly kind?: ButtonKind;
+}
+
+/** Never submits a form unless it is told to. */
+export function Button({ kind = 'plain', className = '', type = 'button', ...rest }: ButtonProps): ReactElement {
+  return <button type={type} className={`${BASE} ${LOOK[kind]} ${className}`} {...rest} />;
+}
+
+/** For links that look like buttons. */
+export function buttonClass(kind: ButtonKind = 'plain'): string {
+  return `${BASE} ${LOOK[kind]}`;
+}
+
+const BASE =
+  'inline-flex min-h-8 items-center justify-center gap-1.5 rounded px-3 py-1 text-base font-medium whitespace-nowrap disabled:opacity-55 pointer-coarse:min-h-11';
+
+const LOOK: Readonly<Record<ButtonKind, string>> = {
+  primary: 'bg-accent text-on-accent hover:opacity-90',
+  plain: 'border border-line bg-surface text-text hover:bg-raised',
+  danger: 'border border-line bg-surface text-bad hover:bg-bad-soft',
+  ghost: 'text-quiet hover:bg-raised hover:text-text',
+};

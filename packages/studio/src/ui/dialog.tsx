@@ -1,0 +1,34 @@
+import { X } from 'lucide-react';
+import { type ReactElement, type ReactNode, useEffect, useId, useRef } from 'react';
+import { Button } from './button.tsx';
+
+interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+/** The browser's own: it keeps the focus, closes with Escape, and gives the focus back. */
+export function Dialog({ title, onClose, children }: DialogProps): ReactElement {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={heading}
+      onClose={onClose}
+      className="w-full max-w-xl rounded-card border border-line bg-surface p-4 shadow-lg"
+    >
+      <div className="mb-3 flex items-center justify-between gap-2">
+        <h2 id={heading} className="text-lg font-semibold">
+          {title}
+        </h2>
+        <Button kind="ghost" aria-label="Close" onClick={() => dialog.current?.close()}>
+          <X size={16} aria-hidden />
+        </Button>
+      </div>
+      {children}
+    </dialog>
+  );
+}

@@ -1,0 +1,39 @@
+import { ClientError } from '@lastcall/client';
+import { CircleAlert } from 'lucide-react';
+import type { ReactElement, ReactNode } from 'react';
+import { Button } from './button.tsx';
+
+interface ErrorNoteProps {
+  readonly error: unknown;
+  /** What was tried, e.g. "The message was not sent." */
+  readonly title?: string | undefined;
+  /** What to do next, e.g. a button. Default: trying again, if `retry` is given. */
+  readonly children?: ReactNode;
+  readonly retry?: (() => void) | undefined;
+}
+
+/** Says what happened, what to do, and the request's id for whoever reads the gateway's log. */
+export function ErrorNote({ error, title, retry, children }: ErrorNoteProps): ReactElement {
+  const { message, requestId } = inWords(error);
+  return (
+    <div role="alert" className="flex gap-2 rounded border border-line bg-bad-soft p-3">
+      <CircleAlert size={16} aria-hidden className="mt-0.5 shrink-0 text-bad" />
+      <div className="flex min-w-0 flex-col gap-1">
+        {title !== undefined && <p className="font-medium">{title}</p>}
+        <p>{message}</p>
+        {requestId !== undefined && <p className="text-xs text-quiet">Request {requestId}</p>}
+        {retry !== undefined && (
+          <p>
+            <Button onClick={retry}>Try again</Button>
+          </p>
+        )}
+        {children}
+      </div>
+    </div>
+  );
+}
+
+function inWords(error: unknown): { message: string; requestId: string | undefined } {
+  if (error instanceof ClientError) return { message: error.message, requestId: error.requestId };
+  return { message: error instanceof Error ? error.message : String(error), requestId: undefined };
+}

@@ -1,0 +1,95 @@
+import { type ComponentProps, type ReactElement, type ReactNode, useId } from 'react';
+
+interface Labelled {
+  readonly label: string;
+  readonly hint?: ReactNode;
+  /** What is wrong with it. It is read out, and the field is marked. */
+  readonly problem?: string | undefined;
+}
+
+export function TextField({
+  label,
+  hint,
+  problem,
+  className = '',
+  ...rest
+}: Labelled & ComponentProps<'input'>): ReactElement {
+  const id = useId();
+  return (
+    <Described id={id} label={label} hint={hint} problem={problem}>
+      <input
+        id={id}
+        aria-invalid={problem !== undefined}
+        aria-describedby={`${id}-note`}
+        className={`${fieldClass} min-h-8 ${className}`}
+        {...rest}
+      />
+    </Described>
+  );
+}
+
+export function TextArea({
+  label,
+  hint,
+  problem,
+  className = '',
+  ...rest
+}: Labelled & ComponentProps<'textarea'>): ReactElement {
+  const id = useId();
+  return (
+    <Described id={id} label={label} hint={hint} problem={problem}>
+      <textarea
+        id={id}
+        aria-invalid={problem !== undefined}
+        aria-describedby={`${id}-note`}
+        className={`${fieldClass} ${className}`}
+        {...rest}
+      />
+    </Described>
+  );
+}
+
+export function SelectField({
+  label,
+  hint,
+  problem,
+  className = '',
+  ...rest
+}: Labelled & ComponentProps<'select'>): ReactElement {
+  const id = useId();
+  return (
+    <Described id={id} label={label} hint={hint} problem={problem}>
+      <select
+        id={id}
+        aria-invalid={problem !== undefined}
+        aria-describedby={`${id}-note`}
+        className={`${fieldClass} min-h-8 ${className}`}
+        {...rest}
+      />
+    </Described>
+  );
+}
+
+/** A label above, a hint or the problem below. */
+function Described({
+  id,
+  label,
+  hint,
+  problem,
+  children,
+}: Labelled & { id: string; children: ReactNode }): ReactElement {
+  return (
+    <div className="flex flex-col gap-1">
+      <label htmlFor={id} className="text-sm font-medium">
+        {label}
+      </label>
+      {children}
+      <p id={`${id}-note`} className={`text-xs empty:hidden ${problem === undefined ? 'text-quiet' : 'text-bad'}`}>
+        {problem ?? hint}
+      </p>
+    </div>
+  );
+}
+
+export const fieldClass =
+  'w-full rounded border border-quiet bg-surface px-2 py-1 text-base text-text placeholder:text-quiet pointer-coarse:min-h-11 aria-invalid:border-bad';

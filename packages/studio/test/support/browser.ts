@@ -1,0 +1,19 @@
+import chromium from '@sparticuz/chromium';
+import { type Browser, chromium as playwright } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
+
+/** A real Chromium for the tests of a file. Web security is on: the page's policy must hold. */
+export function useBrowser(): () => Browser {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    browser = await playwright.launch({
+      executablePath: process.env.CHROME_PATH ?? (await chromium.executablePath()),
+      args: ['--no-sandbox', '--headless=shell'],
+    });
+  });
+  afterAll(async () => await browser?.close());
+  return () => {
+    if (browser === undefined) throw new Error('The browser is not there before the tests run.');
+    return browser;
+  };
+}

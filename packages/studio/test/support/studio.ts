@@ -1,0 +1,57 @@
+import { demoConfig } from '@lastcall/gateway/internal';
+import { startTestGateway, type TestGateway, type TestGatewayOptions } from '@lastcall/gateway/testing';
+import type { Browser, Page } from 'playwright-core';
+
+export interface OpenOptions {
+  /** The display name of the person who signs in. Default: Ada. */
+  readonly as?: string;
+  /** Default: all. */
+  readonly scopes?: readonly ('admin' | 'write' | 'read')[];
+  readonly width?: number;
+  readonly height?: number;
+  readonly theme?: 'light' | 'dark';
+}
+
+/** A page of the studio, and what went wrong in it. */
+export interface StudioPage {
+  readonly page: Page;
+  /** Errors of the console, broken policies, exceptions. A test ends with `expect(problems).toEqual([])`. */
+  readonly problems: string[];
+}
+
+/** A running gateway with the studio, and pages of it. */
+export interface Studio extends AsyncDisposable {
+  readonly gateway: TestGateway;
+  open(path: string, options?: OpenOptions): Promise<StudioPage>;
+  /** A link that signs in once. */
+  link(options?: Pick<OpenOptions, 'as' | 'scopes'>): Promise<string>;
+}
+
+/** Without options: the demo that `npm start` shows. */
+export async function startStudio(browser: Browser, options: TestGatewayOptions = demoConfig()): Promise<Studio> {
+  const gateway = await startTestGateway(options);
+  const link: Studio['link'] = async ({ as = 'Ada', scopes = ['admin', 'write', 'read'] } = {}) => {
+    const { items } = await gateway.api('/api/entities?limit=100');
+    const person = items.find(({ displayName }: { displayName: string }) => displayName === as);
+    const { url } = await gateway.api('/api/links', { entityId: person?.id, scopes });
+    return url;
+  };
+  return {
+    gateway,
+    link,
+    async open(path, { width = 1_200, height = 800, theme = 'light', ...who } = {}) {
+      const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
+      const page = await context.newPage();
+      const problems: string[] = [];
+      page.on('console', (message) => void (message.type() === 'error' && problems.push(message.text())));
+      page.on('pageerror', (error) => void problems.push(error.message));
+      const { hash } = new URL(await link(who));
+      await page.goto(gateway.url + path + hash);
+      return { page, problems };
+    },
+    async [Symbol.asyncDispose]() {
+      for (const context of browser.contexts()) await context.close();
+      await gateway.stop();
+    },
+  };
+}
