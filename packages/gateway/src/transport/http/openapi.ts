@@ -43,9 +43,12 @@ const TAGS: Readonly<Record<string, string>> = {
   entities: 'People, agents and services.',
   jobs: 'The work of external tools.',
   keys: 'Secret keys.',
+  links: 'Links that sign a browser in.',
   mcp: 'MCP servers and their tools.',
   pending: 'Calls that wait for somebody.',
   runs: 'Cycles of agents, and answers to their calls.',
+  session: 'The session of the browser that asks.',
+  sessions: 'Browsers that are signed in.',
   spaces: 'Where people and agents talk.',
   system: 'For those who run the gateway.',
   tools: 'Tools of every source, and the registry.',
@@ -190,8 +193,8 @@ const REASONS: Readonly<Record<number, string>> = {
 
 function securityOf(access: Access, isStream: boolean): Schema[] {
   if (access === 'anyone') return [];
-  if (access !== 'entity') return [{ secretKey: [] }];
-  return [{ secretKey: [] }, { entityToken: [] }, ...(isStream ? [{ entityTokenInQuery: [] }] : [])];
+  if (access !== 'entity') return [{ secretKey: [] }, { session: [] }];
+  return [{ secretKey: [] }, { session: [] }, { entityToken: [] }, ...(isStream ? [{ entityTokenInQuery: [] }] : [])];
 }
 
 const SECURITY_SCHEMES: Schema = {
@@ -201,6 +204,13 @@ const SECURITY_SCHEMES: Schema = {
     scheme: 'bearer',
     bearerFormat: 'JWT',
     description: 'A token with which one entity acts for itself.',
+  },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'lastcall_4100',
+    description:
+      'The session of a browser, named by the port. It counts only in requests of the page that the gateway serves itself.',
   },
   entityTokenInQuery: {
     type: 'apiKey',
