@@ -21,6 +21,8 @@ export type {
   Answerers,
   Call,
   CardCall,
+  Change,
+  Changes,
   ClaimedJob,
   Consciousness,
   Display,
