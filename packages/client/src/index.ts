@@ -23,6 +23,8 @@ export type {
   Answerers,
   Call,
   CardCall,
+  Change,
+  Changes,
   ClaimedJob,
   Consciousness,
   Display,

@@ -280,6 +280,23 @@ export type CardCall = {
   readonly at?: number | undefined;
 };
 
+/** Something that a call changed. */
+export type Change = {
+  /** `event`, `file`, `resource`, `message`, `space`, `goal`, `memory` or `plan`; more may follow. */
+  readonly kind: string;
+  /** Which: the type of the event, the path, the key, the id of the space. Empty: all that are not listed. */
+  readonly name: string;
+  readonly count: number;
+  /** One of them, or the beginning and the end of its JSON. */
+  readonly sample?: unknown | undefined;
+};
+
+/** What of a call remains, and what was rolled back: all that a failed call did, and what earlier attempts did. */
+export type Changes = {
+  readonly committed: readonly (Change)[];
+  readonly discarded: readonly (Change)[];
+};
+
 export type ChatAnswer = {
   /** The output of the tool that ended the run, or the text. */
   readonly response: string;
@@ -1050,6 +1067,8 @@ export type RunEntry = {
   readonly kind: string;
   readonly at: number;
   readonly entry: TranscriptEntry;
+  /** With the end of a call that changed something. */
+  readonly changes?: Changes | undefined;
 };
 
 /** An event of a run's stream. */
@@ -1116,6 +1135,7 @@ export type RunEvent = {
   readonly toolName: string;
   readonly input?: unknown | undefined;
   readonly outcome: Outcome;
+  readonly changes?: Changes | undefined;
 } | {
   readonly seq: number;
   readonly type: "run.taken";
