@@ -96,7 +96,9 @@ export function createApp(services: Services, options: AppOptions): App {
   const revocations = new Revocations(services);
   const lifetime = new AbortController();
   const catalog = toolCatalog(registry, services.limits, options.toolSources);
-  const own = [
+  // Made when it is first asked for: that takes longer than all else that a start does.
+  let document: Promise<unknown> | undefined;
+  const own: readonly Endpoint[] = [
     ...entityEndpoints(tokenSecret),
     ...spaceEndpoints,
     ...agentEndpoints(options.isKnownTool, options.isKnownCommand),
@@ -124,10 +126,14 @@ export function createApp(services: Services, options: AppOptions): App {
     ...chatEndpoints({ services, streams, revocations, heartbeatMs, registry }),
     ...contextEndpoints,
     ...useChatEndpoints({ services, streams, revocations, heartbeatMs, registry }),
-    ...systemEndpoints({ services, metrics, stopping: lifetime.signal, document: () => document }),
+    ...systemEndpoints({
+      services,
+      metrics,
+      stopping: lifetime.signal,
+      document: () => (document ??= openApiDocument(own)),
+    }),
     ...(options.endpoints ?? []),
   ];
-  const document = openApiDocument(own);
   const app = new Hono<AppEnv>();
   observe(app, metrics, services.logger);
   if (corsOrigins.length > 0) app.use(cors({ ...CORS, origin: [...corsOrigins] }));

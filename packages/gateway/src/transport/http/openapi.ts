@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { isOpenAiPath, openAiErrorSchema } from '../compat/openai/openai-error.ts';
 import type { Access, Endpoint } from './endpoint.ts';
@@ -6,13 +7,15 @@ import { errorBodySchema } from './error-answer.ts';
 type Schema = Readonly<Record<string, unknown>>;
 
 /** The API as an OpenAPI 3.1 document, made of the very schemas that requests are checked with. */
-export function openApiDocument(endpoints: readonly Endpoint[]): Schema {
+export async function openApiDocument(endpoints: readonly Endpoint[]): Promise<Schema> {
   const schemas: Record<string, unknown> = {};
   const toSchema = schemaCollector(schemas);
   const paths: Record<string, Record<string, unknown>> = {};
   for (const one of endpoints) {
     paths[one.path] ??= {};
     (paths[one.path] as Record<string, unknown>)[one.method] = operation(one, toSchema);
+    // All of them take a tenth of a second and more: other requests are not to wait for that.
+    await nextTurn();
   }
   return {
     openapi: '3.1.0',
