@@ -77,6 +77,8 @@ describe('the samples of the documentation', () => {
       'docs/http-api.md',
       'docs/deploying.md',
       'docs/installing.md',
+      'docs/tutorial.md',
+      'docs/comparison.md',
       'docs/command-line.md',
       'docs/guarantees.md',
       'docs/threats.md',
