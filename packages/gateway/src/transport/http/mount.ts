@@ -7,6 +7,7 @@ import type { KnownKeys } from '../../domain/keys/known-keys.ts';
 import { keepLate } from '../../domain/pending/keep-late.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Caller } from '../caller.ts';
+import type { Place } from '../sse/open-streams.ts';
 import { assertMay, authenticate, credentialsOf } from './authenticate.ts';
 import { markEventStream } from './connections.ts';
 import type { Endpoint, Exchange } from './endpoint.ts';
@@ -66,20 +67,30 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
   const identify = await authenticate(options, credentialsOf(request, one));
   const bytes = one.method === 'get' ? undefined : await readBody(request, services.limits.bodyBytes, c.env?.incoming);
   const readInput = inputReader(one, request, bytes);
-  const { value, caller } = await services.store
-    .transaction(
-      async (tx) => {
-        const caller = await identify(tx);
-        assertMay(caller, one);
-        const input = { caller, headers: request.headers, params: paramsOf(c), ...readInput() };
-        return { caller, value: await handle(input, tx, services) };
-      },
-      { isUrgent: true },
-    )
-    .catch((error: unknown) => keepLate(services, error));
+  let place: Place | undefined;
   try {
-    const answered = await one.respond?.(value, { request, caller, ...connection });
-    return answered ?? answerJson(c, value, one.status);
+    const { value, caller } = await services.store
+      .transaction(
+        async (tx) => {
+          const caller = await identify(tx);
+          assertMay(caller, one);
+          const input = { caller, headers: request.headers, params: paramsOf(c), ...readInput() };
+          // A transaction may run more than once.
+          place ??= one.reserve?.();
+          return { caller, value: await handle(input, tx, services) };
+        },
+        { isUrgent: true },
+      )
+      .catch((error: unknown) => keepLate(services, error));
+    return await answerWith(one, c, value, { request, caller, place, ...connection });
+  } finally {
+    place?.release();
+  }
+}
+
+async function answerWith(one: Endpoint, c: Context<AppEnv>, value: unknown, exchange: Exchange): Promise<Response> {
+  try {
+    return (await one.respond?.(value, exchange)) ?? answerJson(c, value, one.status);
   } catch (error) {
     throw one.method === 'get' ? error : afterCommit(error);
   }
