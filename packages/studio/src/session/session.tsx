@@ -14,7 +14,8 @@ const Context = createContext<SignedIn | undefined>(undefined);
 export function RequireSession({ children }: { children: ReactNode }): ReactElement | null {
   const [state, setState] = useState<{ session?: Session | undefined; error?: unknown } | undefined>();
   const load = useCallback(() => {
-    firstSession().then(
+    first ??= firstSession();
+    first.then(
       (session) => setState({ session }),
       (error: unknown) => setState({ error }),
     );
@@ -46,6 +47,9 @@ export function useMay(scope: 'admin' | 'write' | 'read'): boolean {
 }
 
 const RANK = ['read', 'write', 'admin'] as const;
+
+/** Asked for once: a code that is sent twice is refused. */
+let first: Promise<Session | undefined> | undefined;
 
 /** A link has its code in the fragment, which no server sees. It is wiped before anything else: a code counts once. */
 async function firstSession(): Promise<Session | undefined> {
