@@ -3,8 +3,10 @@ import { type Agents, agents } from './resources/agents.ts';
 import { type Entities, entities } from './resources/entities.ts';
 import { type Jobs, jobs } from './resources/jobs.ts';
 import { type Keys, keys } from './resources/keys.ts';
+import { type Links, links } from './resources/links.ts';
 import { type Pending, pending } from './resources/pending.ts';
 import { type Runs, runs } from './resources/runs.ts';
+import { type SessionResource, session } from './resources/session.ts';
 import { type Spaces, spaces } from './resources/spaces.ts';
 import { type Tools, tools } from './resources/tools.ts';
 
@@ -14,8 +16,10 @@ export interface Client {
   readonly entities: Entities;
   readonly jobs: Jobs;
   readonly keys: Keys;
+  readonly links: Links;
   readonly pending: Pending;
   readonly runs: Runs;
+  readonly session: SessionResource;
   readonly spaces: Spaces;
   readonly tools: Tools;
 }
@@ -31,8 +35,10 @@ export function createClient(options: ClientOptions): Client {
     entities: entities(connection),
     jobs: jobs(connection),
     keys: keys(connection),
+    links: links(connection),
     pending: pending(connection),
     runs: runs(connection),
+    session: session(connection),
     spaces: spaces(connection),
     tools: tools(connection),
   };

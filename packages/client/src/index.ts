@@ -8,8 +8,10 @@ export type { Agents } from './resources/agents.ts';
 export type { Entities } from './resources/entities.ts';
 export type { Jobs } from './resources/jobs.ts';
 export type { Keys } from './resources/keys.ts';
+export type { Links } from './resources/links.ts';
 export type { AnsweredCall, Pending } from './resources/pending.ts';
 export type { Runs } from './resources/runs.ts';
+export type { SessionResource } from './resources/session.ts';
 export type { Spaces } from './resources/spaces.ts';
 export type { Tools } from './resources/tools.ts';
 export type { Problem, Verdict } from './verdict.ts';
@@ -21,6 +23,8 @@ export type {
   Answerers,
   Call,
   CardCall,
+  Change,
+  Changes,
   ClaimedJob,
   Consciousness,
   Display,
@@ -49,6 +53,7 @@ export type {
   RunCall,
   RunEntry,
   RunEvent,
+  Session,
   Settlement,
   Space,
   SpaceEvent,

@@ -280,6 +280,23 @@ export type CardCall = {
   readonly at?: number | undefined;
 };
 
+/** Something that a call changed. */
+export type Change = {
+  /** `event`, `file`, `resource`, `message`, `space`, `goal`, `memory` or `plan`; more may follow. */
+  readonly kind: string;
+  /** Which: the type of the event, the path, the key, the id of the space. Empty: all that are not listed. */
+  readonly name: string;
+  readonly count: number;
+  /** One of them, or the beginning and the end of its JSON. */
+  readonly sample?: unknown | undefined;
+};
+
+/** What of a call remains, and what was rolled back: all that a failed call did, and what earlier attempts did. */
+export type Changes = {
+  readonly committed: readonly (Change)[];
+  readonly discarded: readonly (Change)[];
+};
+
 export type ChatAnswer = {
   /** The output of the tool that ended the run, or the text. */
   readonly response: string;
@@ -1057,6 +1074,8 @@ export type RunEntry = {
   readonly kind: string;
   readonly at: number;
   readonly entry: TranscriptEntry;
+  /** With the end of a call that changed something. */
+  readonly changes?: Changes | undefined;
 };
 
 /** An event of a run's stream. */
@@ -1123,6 +1142,7 @@ export type RunEvent = {
   readonly toolName: string;
   readonly input?: unknown | undefined;
   readonly outcome: Outcome;
+  readonly changes?: Changes | undefined;
 } | {
   readonly seq: number;
   readonly type: "run.taken";
@@ -1147,6 +1167,21 @@ export type RunEvent = {
   readonly status: "completed" | "failed" | "cancelled";
   readonly stop: Stop;
 } | ResetEvent;
+
+export type Session = {
+  readonly id: string;
+  /** What it may do beyond what its person may. */
+  readonly scopes: readonly ("admin" | "write" | "read")[];
+  /** The person that messages and answers are by. */
+  readonly entity?: {
+    readonly id: string;
+    readonly displayName: string;
+  } | undefined;
+  /** The secret key that it ends with. */
+  readonly keyId?: string | undefined;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+};
 
 /** A call with its outcome. */
 export type Settlement = {
@@ -2084,6 +2119,21 @@ export interface Operations {
     readonly body: undefined;
     readonly answer: Key;
   };
+  'POST /api/links': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: {
+      /** The person that the browser acts for. */
+      readonly entityId?: string | undefined;
+      /** At most your own. Default: none for a link with `entityId`, and your own otherwise. */
+      readonly scopes?: readonly ("admin" | "write" | "read")[] | undefined;
+      readonly expiresInSeconds?: number | undefined;
+    } | undefined;
+    readonly answer: {
+      readonly url: string;
+      readonly expiresAt: number;
+    };
+  };
   'GET /api/mcp/servers': {
     readonly params: {  };
     readonly query: Record<string, never>;
@@ -2121,6 +2171,8 @@ export interface Operations {
       /** The `next` of the previous page. */
       readonly cursor?: string | undefined;
       readonly limit?: number | undefined;
+      /** Only calls that this entity may answer. With a token: its own entity. */
+      readonly entityId?: string | undefined;
       readonly agentId?: string | undefined;
       readonly spaceId?: string | undefined;
       /** Default: `pending`. With a token: of the calls that its entity may answer, or could have answered. */
@@ -2233,6 +2285,58 @@ export interface Operations {
       readonly callId: string;
       readonly duplicate: boolean;
     };
+  };
+  'DELETE /api/session': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: Session;
+  };
+  'GET /api/session': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: Session;
+  };
+  'PATCH /api/session': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly entityId: string | null;
+    };
+    readonly answer: Session;
+  };
+  'POST /api/session': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly code: string;
+    } | {
+      readonly key: string;
+      /** The person to act for. Needs scope `write`. */
+      readonly entityId?: string | undefined;
+    };
+    readonly answer: Session;
+  };
+  'GET /api/sessions': {
+    readonly params: {  };
+    readonly query: {
+      /** The `next` of the previous page. */
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (Session)[];
+      /** The cursor of the next page. Absent on the last page. */
+      readonly next?: string | undefined;
+    };
+  };
+  'DELETE /api/sessions/{id}': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: Session;
   };
   'GET /api/spaces': {
     readonly params: {  };

@@ -76,6 +76,7 @@ export { type Secret, secret } from './results/secret.ts';
 export { jsonSchema } from './schema/json-schema.ts';
 export type { JsonSchemaObject } from './schema/json-schema-object.ts';
 export type { Problem } from './schema/schema-result.ts';
+export type { Change, Changes } from './session/changes.ts';
 export { createSession, Session, type SessionOptions } from './session/create-session.ts';
 export { type Resource, type ResourceContext, type Resources, resource } from './session/resource.ts';
 export type { SessionJson } from './session/session-json.ts';

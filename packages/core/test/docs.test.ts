@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SampleRun } from './run-samples.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
@@ -39,7 +40,8 @@ const samples: readonly Sample[] = pages.flatMap((path) =>
 // Node strips no types below node_modules, so the samples lie elsewhere; `dist` is ignored by git and by every check.
 let directory: string;
 const run = promisify(execFile);
-const MOST_MS = 60_000;
+const MOST_MS = 120_000;
+const CONDITIONS = '--conditions=@lastcall/source';
 
 beforeAll(() => {
   mkdirSync(join(root, 'dist'), { recursive: true });
@@ -61,6 +63,7 @@ const TSCONFIG = {
     types: ['node'],
   },
   include: ['*.ts'],
+  references: ['core', 'machines', 'gateway', 'client'].map((name) => ({ path: `../../packages/${name}` })),
 };
 
 describe('the samples of the documentation', () => {
@@ -74,6 +77,8 @@ describe('the samples of the documentation', () => {
       'docs/http-api.md',
       'docs/deploying.md',
       'docs/installing.md',
+      'docs/tutorial.md',
+      'docs/comparison.md',
       'docs/command-line.md',
       'docs/guarantees.md',
       'docs/threats.md',
@@ -84,7 +89,7 @@ describe('the samples of the documentation', () => {
 
   test('compile', { timeout: MOST_MS }, async () => {
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
-    const { stdout } = await run(process.execPath, [tsc, '-p', directory]).catch((error) => error);
+    const { stdout } = await run(process.execPath, [tsc, '-b', directory]).catch((error) => error);
     const errors = String(stdout)
       .split('\n')
       .filter((line) => line.includes('error TS'));
@@ -92,12 +97,19 @@ describe('the samples of the documentation', () => {
     expect(errors.filter((line) => !line.includes('packages/core/src/'))).toEqual([]);
   });
 
+  // Beside the compiler's work.
+  let running: Promise<ReadonlyMap<string, SampleRun>>;
+  beforeAll(() => {
+    running = runSamples();
+    running.catch(() => {});
+  });
+
   // A line that prints is followed by comments `// → …`, one for each line it prints.
-  test.concurrent.each(samples)('$file prints what it says it prints', { timeout: MOST_MS }, async ({ file, code }) => {
+  test.each(samples)('$file prints what it says it prints', { timeout: MOST_MS }, async ({ file, code }) => {
     const promised = Array.from(code.matchAll(/\/\/ → ?(.*)$/gm), ([, line]) => line).join('\n');
-    const { stdout, stderr } = await run(process.execPath, ['--conditions=@lastcall/source', join(directory, file)]);
-    expect(stderr).toBe('');
-    expect(stdout.replace(/ +$/gm, '').trimEnd()).toBe(promised);
+    const { out = '', err, problem } = (await running).get(file) ?? {};
+    expect({ err, problem }).toEqual({ err: '', problem: undefined });
+    expect(out.replace(/ +$/gm, '').trimEnd()).toBe(promised);
   });
 
   test.each([
@@ -164,6 +176,14 @@ describe('the documentation of errors', () => {
     expect(missingFrom('docs/errors.md', codes)).toEqual([]);
   });
 });
+
+/** All samples in one process, by their files. It ends by itself once the last one has nothing left to do. */
+async function runSamples(): Promise<ReadonlyMap<string, SampleRun>> {
+  const program = join(import.meta.dirname, 'run-samples.ts');
+  const files = samples.map(({ file }) => join(directory, file));
+  const { stdout } = await run(process.execPath, [CONDITIONS, program, ...files], { timeout: MOST_MS });
+  return new Map((JSON.parse(stdout) as SampleRun[]).map((one) => [basename(one.file), one]));
+}
 
 /** The texts in a union type of a source file. */
 function literalsOf(source: string, type: string): readonly string[] {

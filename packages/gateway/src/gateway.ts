@@ -198,6 +198,7 @@ async function start(starting: Starting): Promise<Running> {
       artifacts,
       tokenSecret: await tokenSecret(services.store),
       corsOrigins: config.corsOrigins,
+      publicUrl: settings.publicUrl,
       isKnownTool: (name) => findTool(config.tools, name) !== undefined || Object.hasOwn(TASK_TOOLS, name),
       isKnownCommand: knownCommands(config.agents),
       mcp: { status: () => servers.status(), finishLogin: (query) => login.finish(query) },

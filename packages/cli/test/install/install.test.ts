@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Program } from '../support/program.ts';
 import { type Installed, install, repository } from './installed.ts';
+import { runTutorial } from './tutorial.ts';
 
 const run = promisify(execFile);
 const PACKAGES = {
@@ -181,6 +182,17 @@ test('[S10] [S14] the client talks on Node 20 to the installed gateway, also aft
   await first.ended;
   await using second = new Program(start, { folder, env: { ...env, PORT: '0' } });
   expect(await say(await second.listens(), 'Two')).toMatch(/One.*Two|Two.*One/);
+});
+
+test('[S20] the tutorial does what it says from its first block to its last, and the order is paid back once', async () => {
+  const blocks = await runTutorial(installed);
+  expect(blocks.length).toBeGreaterThan(8);
+  for (const { commands, exitCode, printed, promised } of blocks) {
+    for (const line of promised) expect(printed).toContain(line);
+    // 11: it waits for an answer.
+    expect({ commands, exitCode, printed }).toMatchObject({ exitCode: commands.includes('lastcall run') ? 11 : 0 });
+  }
+  expect(blocks.at(-2)?.printed).toMatch(/^[\w-]+ 40 euros\n\s*1$/m);
 });
 
 test('the command and the probe of the Dockerfile run a gateway that is ready, and SIGTERM ends it with 0', async () => {

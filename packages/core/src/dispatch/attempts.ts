@@ -30,6 +30,7 @@ export class Attempts {
   #count = 0;
   #state: 'idle' | 'running' | 'over' = 'idle';
   #dropping: Promise<void> | undefined;
+  #dropped: SessionLayer[] | undefined;
   #outer: SessionLayer | undefined;
   /** A signal to the host that a run threw: no middleware may keep it. */
   #signal: Error | undefined;
@@ -43,6 +44,11 @@ export class Attempts {
   /** What holds the writes of the last run, undecided. */
   get draft(): SessionLayer | undefined {
     return this.#draft;
+  }
+
+  /** The drafts of runs that did not count. */
+  get dropped(): readonly SessionLayer[] | undefined {
+    return this.#dropped;
   }
 
   /** Returns the draft of the run, or opens an empty one if a middleware answered in the tool's place. */
@@ -98,7 +104,11 @@ export class Attempts {
     if (this.#tool.effects === 'external' && list.some(({ call }) => call !== undefined)) markActedOutside(this.#run);
     const returned = await this.#wrap(list, (last) => this.#attempt(last.input))({ callId, toolName, input });
     // A middleware that did not wait for the tool has its answer; what the tool did so far is undone.
-    if (this.#state === 'running') await (await this.giveUp())?.discard();
+    if (this.#state === 'running') {
+      const left = await this.giveUp();
+      if (left !== undefined) this.#dropped = [...(this.#dropped ?? []), left];
+      await left?.discard();
+    }
     if (this.#signal !== undefined) throw this.#signal;
     return returned;
   }
@@ -189,6 +199,8 @@ export class Attempts {
     if (this.#draft === undefined || this.#isOver) return;
     const draft = this.#draft;
     this.#draft = undefined;
+    this.#dropped ??= [];
+    this.#dropped.push(draft);
     const dropping = draft.discard();
     // If this fails, the session is poisoned and says so, after the call has been reported.
     this.#dropping = dropping?.catch(() => {});

@@ -6,10 +6,10 @@ import type { Middleware } from '../middleware/middleware.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Settlement } from '../results/outcome.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
-import type { SessionEvent } from '../session/slice.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import type { NestedTurnOptions, PromptLike, ToolContext } from '../tools/tool-context.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
+import type { Staged } from '../turn/journal.ts';
 import type { TurnResult } from '../turn/turn-result.ts';
 import type { Answer } from './answer.ts';
 import type { CallEvent } from './call-events.ts';
@@ -53,7 +53,7 @@ export interface CallRun {
   /** Records the start before the tool runs. A rejection ends the run, not the call. */
   readonly onStart: ((tool: ResolvedTool) => void | Promise<void>) | undefined;
   /** Records the end before the call is committed. A rejection ends the run, and nothing is committed. */
-  readonly onSettle: ((settlement: Settlement, events: readonly SessionEvent[]) => void | Promise<void>) | undefined;
+  readonly onSettle: ((settlement: Settlement, staged: Staged) => void | Promise<void>) | undefined;
   /** The call inside which this one was made, itself or by a turn. */
   readonly outer: CallRun | undefined;
   /** Something outside may have been changed, by its tool or by a call inside it. */

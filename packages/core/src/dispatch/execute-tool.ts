@@ -19,6 +19,8 @@ export interface Ending {
   readonly input: unknown;
   readonly terminal: boolean;
   readonly draft?: SessionLayer | undefined;
+  /** The drafts of earlier attempts, which were discarded. */
+  readonly dropped?: readonly SessionLayer[] | undefined;
   /** Leaves the loop to the host, once the call is settled. */
   readonly signal?: Error | undefined;
   /** The tool was left behind: nobody waits for it to clean up. */
@@ -46,15 +48,17 @@ export async function executeTool(
         input,
         terminal,
         draft: await attempts.giveUp(),
+        dropped: attempts.dropped,
         leftBehind: true,
       };
-    const { draft } = attempts;
+    const { draft, dropped } = attempts;
     // A policy's last word may have broken a rule of the session itself.
     if (draft?.breach !== undefined) throw draft.breach.error;
-    return { outcome, input, terminal, draft };
+    return { outcome, input, terminal, draft, dropped };
   } catch (thrown) {
     const signal = toHostSignal(thrown, limit.deadline);
-    return { outcome: failureOutcome(toolName, thrown), input, terminal, draft: attempts.draft, signal };
+    const { draft, dropped } = attempts;
+    return { outcome: failureOutcome(toolName, thrown), input, terminal, draft, dropped, signal };
   } finally {
     const releasing = attempts.release();
     if (releasing !== undefined) await releasing;

@@ -2,7 +2,8 @@ import { JournalStalled, RestoreFailed } from '../errors.ts';
 import { describeError, errorText } from '../results/describe-error.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
 import { logEnd, reduceEnd, tellSubscribers } from '../session/call-ends.ts';
-import type { SessionEvent } from '../session/slice.ts';
+import { type Change, joinChanges } from '../session/changes.ts';
+import type { Staged } from '../turn/journal.ts';
 import { endEvent } from './call-events.ts';
 import type { CallRun } from './call-run.ts';
 import { notPutBack, refusedAfterRun } from './cut-off.ts';
@@ -39,7 +40,7 @@ function commit(run: CallRun, ending: Ending): Settlement | Promise<Settlement> 
     return uncommitted(run, ending, error);
   }
   const reduced = layer.state.root;
-  const writing = write(run, settlement, ending.draft?.state.events ?? []);
+  const writing = write(run, settlement, () => committed(ending));
   if (writing === undefined) return commitDraft(run, ending, settlement);
   return writing.then(
     () => commitDraft(run, ending, settlement),
@@ -67,9 +68,9 @@ function commitDraft(run: CallRun, ending: Ending, settlement: Settlement): Sett
 }
 
 /** A journal that throws at once has refused like one that rejects. */
-function write(run: CallRun, settlement: Settlement, events: readonly SessionEvent[]): void | Promise<void> {
+function write(run: CallRun, settlement: Settlement, staged: () => Staged): void | Promise<void> {
   try {
-    return run.onSettle?.(settlement, events);
+    return run.onSettle?.(settlement, staged());
   } catch (error) {
     return Promise.reject(error);
   }
@@ -112,7 +113,7 @@ function discard(run: CallRun, ending: Ending, outcome: Outcome): Settlement | P
   const log = (told: Outcome): Settlement | Promise<Settlement> => {
     const settlement = toSettlement(run, ending, told);
     logEnd(run.session, settlement);
-    const writing = write(run, settlement, []);
+    const writing = write(run, settlement, () => discarded(ending));
     return writing === undefined ? settlement : writing.then(() => settlement);
   };
   const discarding = ending.draft?.discard({ hurry: ending.leftBehind ?? false });
@@ -125,6 +126,27 @@ function discard(run: CallRun, ending: Ending, outcome: Outcome): Settlement | P
       return log(notPutBack(outcome));
     },
   );
+}
+
+function committed({ draft, dropped }: Ending): Staged {
+  const events = draft?.state.events ?? [];
+  const lost = draft?.lost ?? nothing;
+  return staged(events, draft?.changes ?? nothing, dropped === undefined ? lost : [...takenBack(dropped), ...lost]);
+}
+
+function discarded({ draft, dropped }: Ending): Staged {
+  return staged([], nothing, takenBack(draft === undefined ? dropped : [...(dropped ?? []), draft]));
+}
+
+function staged(events: Staged['events'], committed: readonly Change[], discarded: readonly Change[]): Staged {
+  if (committed.length === 0 && discarded.length === 0) return { events };
+  return { events, changes: { committed, discarded: joinChanges(discarded) } };
+}
+
+const nothing: readonly Change[] = [];
+
+function takenBack(drafts: Ending['dropped']): readonly Change[] {
+  return drafts === undefined ? nothing : drafts.flatMap(({ changes, lost }) => [...changes, ...lost]);
 }
 
 function toSettlement(run: CallRun, { input, terminal }: Ending, outcome: Outcome): Settlement {

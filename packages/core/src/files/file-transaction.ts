@@ -1,9 +1,13 @@
 import { LastcallError, ReadOnlyError, StaleCallError } from '../errors.ts';
+import type { Change } from '../session/changes.ts';
+import { createFileCounts } from './file-counts.ts';
 import { NO_PATH_LIMITS, normalisePath } from './file-path.ts';
 import type { Filesystem } from './filesystem.ts';
 import { createOperationOrder } from './operation-order.ts';
 
 export interface FileTransaction {
+  /** What was written and deleted, by path: also what was put back by `rollback`. */
+  changes(): readonly Change[];
   /** What a call works on. Operations take effect in the order in which they were asked for, awaited or not. */
   readonly filesystem: Filesystem;
   /** Refuses further operations and waits for the writes already asked for. */
@@ -16,7 +20,7 @@ export interface FileTransaction {
 }
 
 type Undo = () => Promise<void>;
-type Change = 'Writing' | 'Deleting' | 'Restoring';
+type Operation = 'Writing' | 'Deleting' | 'Restoring';
 type Phase = { kind: 'open' } | { kind: 'committed' | 'rolled_back'; done: Promise<void> };
 
 /** Work on a file system that can be taken back. May itself be the base of another one. */
@@ -33,6 +37,7 @@ export function openFileTransaction(
   const order = createOperationOrder();
   const undos: Undo[] = [];
   const captured = new Set<string>();
+  const changed = createFileCounts();
   let phase: Phase = { kind: 'open' };
 
   function read<T>(what: string, operation: () => Promise<T>): Promise<T> {
@@ -47,13 +52,19 @@ export function openFileTransaction(
     return observed(result);
   }
 
-  function write(change: Change, path: string, operation: () => Promise<void>): Promise<void> {
+  function write(change: Operation, path: string, operation: () => Promise<void>): Promise<void> {
     const what = `${change} a file`;
     if (phase.kind !== 'open') return refused(new StaleCallError(what));
     if (options.readOnly) return refusedAsReadOnly(what);
+    const uncount = changed.count(change, path);
     const result = order.write(async () => {
-      assertNotRolledBack(what);
-      await undoably(change, normalisePath(path, NO_PATH_LIMITS), operation);
+      try {
+        assertNotRolledBack(what);
+        await undoably(change, normalisePath(path, NO_PATH_LIMITS), operation);
+      } catch (error) {
+        if (isRefusal(error)) uncount();
+        throw error;
+      }
     });
     return observed(result);
   }
@@ -64,7 +75,7 @@ export function openFileTransaction(
     return refused(error);
   }
 
-  async function undoably(change: Change, path: string, operation: () => Promise<void>): Promise<void> {
+  async function undoably(change: Operation, path: string, operation: () => Promise<void>): Promise<void> {
     const undo = captured.has(path) ? undefined : await base.capture(path);
     try {
       await operation();
@@ -76,7 +87,7 @@ export function openFileTransaction(
     remember(change, path, undo);
   }
 
-  function remember(change: Change, path: string, undo: Undo | undefined): void {
+  function remember(change: Operation, path: string, undo: Undo | undefined): void {
     if (undo) undos.push(undo);
     // One capture is enough while a file is only written. Once deleted, it may come back in a directory made anew: then
     // what was captured first would put back the file and leave that directory.
@@ -104,6 +115,7 @@ export function openFileTransaction(
   }
 
   return {
+    changes: () => changed.list(),
     filesystem: {
       readText: (path) => read('Reading a file', () => base.readText(path)),
       writeText: (path, text, how) => write('Writing', path, () => base.writeText(path, text, how)),
@@ -115,7 +127,8 @@ export function openFileTransaction(
       capture: (path) =>
         read('Remembering a file', async () => {
           const undo = await base.capture(path);
-          return () => undoThrough(path, undo);
+          const resetCount = changed.mark(path);
+          return () => observed(undoThrough(path, undo).then(resetCount));
         }),
     },
     // A tool left behind may hold on to us: what it changed need not be kept for it.

@@ -1,6 +1,7 @@
 import { RestoreFailed, StaleCallError } from '../errors.ts';
 import { type FileTransaction, openFileTransaction } from '../files/file-transaction.ts';
 import type { Filesystem } from '../files/filesystem.ts';
+import type { Change } from './changes.ts';
 import { ResourceScope } from './resource-scope.ts';
 import type { SharedState } from './shared-state.ts';
 
@@ -44,6 +45,10 @@ export class LayerEffects {
     const filesystem = (): Filesystem => this.filesystem;
     this.#scope ??= new ResourceScope({ below: below.scope, readOnly, filesystem, logger, clock });
     return this.#scope;
+  }
+
+  get changes(): readonly Change[] {
+    return [...(this.#files?.changes() ?? []), ...(this.#scope?.changes() ?? [])];
   }
 
   async commit(): Promise<void> {

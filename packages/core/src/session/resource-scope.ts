@@ -4,6 +4,7 @@ import type { Filesystem } from '../files/filesystem.ts';
 import { isPromise } from '../is-promise.ts';
 import type { Logger } from '../logger.ts';
 import { settlesWithin } from '../settles-within.ts';
+import type { Change } from './changes.ts';
 import type { AnyResource, Resource, Resources } from './resource.ts';
 
 // A disposal or a restore that hangs must not hang the call; these are far above what an honest one takes.
@@ -122,6 +123,13 @@ export class ResourceScope implements Resources {
         .map((saved) => () => this.#putBack(saved)),
       ...[...this.#singletons.values()].map((built) => async () => this.#below?.takeAway(built)),
     ];
+  }
+
+  /** The resources that this call may have changed: those that are put back if it fails. */
+  changes(): readonly Change[] {
+    return [...this.#saved]
+      .filter(([, saved]) => saved !== 'not yet')
+      .map(([name]) => ({ kind: 'resource', name, count: 1 }));
   }
 
   /** Forgets a singleton, so that whoever asks next gets a new one, and disposes of it. */

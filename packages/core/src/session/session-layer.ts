@@ -10,6 +10,7 @@ import {
 import type { Filesystem } from '../files/filesystem.ts';
 import type { Logger } from '../logger.ts';
 import { CallLock } from './call-lock.ts';
+import { type Change, countEvents, joinChanges } from './changes.ts';
 import { LayerEffects } from './layer-effects.ts';
 import { LayerState } from './layer-state.ts';
 import { LayersAbove } from './layers-above.ts';
@@ -47,6 +48,8 @@ export class SessionLayer implements Session {
   #turns: CallLock | undefined;
   #undoLog: UndoLog | undefined;
   #effects: LayerEffects | undefined;
+  /** What calls inside this one had changed and lost. */
+  #lost: readonly Change[] | undefined;
   /** The layers upon this one. Most layers never see one. */
   #above: LayersAbove | undefined;
   /** The resources of the session. Only the bottom layer has them; the others have LayerEffects. */
@@ -227,6 +230,17 @@ export class SessionLayer implements Session {
     this.#open = false;
   }
 
+  /** What the call changed. After `discard`: what was taken back. */
+  get changes(): readonly Change[] {
+    const events = countEvents(this.state.events);
+    return this.#effects === undefined ? events : [...events, ...this.#effects.changes];
+  }
+
+  /** What calls inside this one changed and took back. */
+  get lost(): readonly Change[] {
+    return this.#lost ?? nothing;
+  }
+
   /**
    * What the call did is done. Asynchronous only where files or resources were touched. Throws, with everything still
    * undecided, where a reducer refuses what was recorded.
@@ -250,6 +264,7 @@ export class SessionLayer implements Session {
     if (this.#phase !== 'undecided') return this.#deciding?.catch(() => {});
     this.#open = false;
     if (this.#effects === undefined && this.#above?.isEmpty !== false) {
+      this.#tellLost();
       this.#decided();
       return;
     }
@@ -283,14 +298,25 @@ export class SessionLayer implements Session {
       if (error instanceof RestoreFailed) this.poison(error);
       throw error;
     } finally {
+      this.#tellLost();
       this.#decided();
     }
+  }
+
+  /** The session itself keeps no count: the calls upon it do. */
+  #tellLost(): void {
+    const below = this.#below;
+    if (below === undefined || below.#below === undefined) return;
+    const lost = [...this.changes, ...this.lost];
+    if (lost.length > 0) below.#lost = joinChanges([...below.lost, ...lost]);
   }
 
   #moveDown(): void {
     const below = this.#belowOrThrow();
     below.state.root = this.#nextRoot(below);
     for (const event of this.state.events) below.#remember(event);
+    if (this.#lost !== undefined && below.#below !== undefined)
+      below.#lost = joinChanges([...below.lost, ...this.#lost]);
   }
 
   #belowOrThrow(): SessionLayer {
@@ -346,3 +372,5 @@ export class SessionLayer implements Session {
     }
   }
 }
+
+const nothing: readonly Change[] = [];

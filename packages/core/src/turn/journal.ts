@@ -1,3 +1,4 @@
+import type { Changes } from '../session/changes.ts';
 import type { SessionEvent } from '../session/slice.ts';
 import type { Entry, PendingEntry, SettledEntry } from './entry.ts';
 
@@ -15,4 +16,6 @@ export interface Journal {
 export interface Staged {
   /** The session events of the call, in order. Empty for a call that did not succeed. */
   readonly events: readonly SessionEvent[];
+  /** For whoever reads what happened: counts of what the call changed and of what was taken back. Absent if there was nothing. */
+  readonly changes?: Changes;
 }

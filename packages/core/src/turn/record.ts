@@ -3,8 +3,8 @@ import { readArguments } from '../dispatch/read-arguments.ts';
 import { isPromise } from '../is-promise.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
 import { logEnd, tellSubscribers } from '../session/call-ends.ts';
-import type { SessionEvent } from '../session/slice.ts';
 import type { Entry, PendingEntry, SettledEntry } from './entry.ts';
+import type { Staged } from './journal.ts';
 import { writtenInTime } from './journal-wait.ts';
 import type { Turn } from './turn.ts';
 
@@ -17,12 +17,8 @@ export function record(turn: Turn, ...entries: readonly Entry[]): void | Promise
 }
 
 /** Writes down the end of a call with what it changed: both or neither. */
-export function recordSettled(
-  turn: Turn,
-  entry: SettledEntry | PendingEntry,
-  events: readonly SessionEvent[],
-): void | Promise<void> {
-  const written = turn.options.journal?.settle(entry, { events });
+export function recordSettled(turn: Turn, entry: SettledEntry | PendingEntry, staged: Staged): void | Promise<void> {
+  const written = turn.options.journal?.settle(entry, staged);
   if (!isPromise(written)) return appendEntries(turn, [entry]);
   const { callId, toolName } = entry.settlement;
   return writtenInTime(turn, written, `the end of "${toolName}" (call ${callId})`).then(() =>
@@ -43,12 +39,14 @@ export async function settleUnrun(
   // Calls that ran have parsed input in their settlements, so those that did not run get it too.
   const input = 'value' in read ? read.value : call.input;
   const settlement: Settlement = { callId, toolName, input, outcome, startedAt: now, endedAt: now };
-  await recordSettled(turn, { kind: 'settled', settlement, ...how }, []);
+  await recordSettled(turn, { kind: 'settled', settlement, ...how }, NOTHING_STAGED);
   logEnd(turn.session, settlement);
   turn.emit?.(endEvent(settlement));
   tellSubscribers(turn.session, settlement);
   return settlement;
 }
+
+const NOTHING_STAGED: Staged = { events: [] };
 
 function appendEntries(turn: Turn, entries: readonly Entry[]): void {
   for (const entry of entries) turn.transcript.push(entry);

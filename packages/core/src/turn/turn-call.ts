@@ -12,12 +12,12 @@ import type { Policy } from '../policies/policy.ts';
 import type { Settlement } from '../results/outcome.ts';
 import { cloneJson } from '../schema/clone-json.ts';
 import type { SessionLayer } from '../session/session-layer.ts';
-import type { SessionEvent } from '../session/slice.ts';
 import type { ResolvedTool } from '../tools/resolved-tool.ts';
 import type { NestedTurnOptions, PromptLike, ToolContext } from '../tools/tool-context.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
 import type { CallRole } from './batch-plan.ts';
 import type { RequestedCall, SettledEntry } from './entry.ts';
+import type { Staged } from './journal.ts';
 import { toolNamed } from './offer-tools.ts';
 import { record, recordSettled } from './record.ts';
 import type { StepTools } from './step-tools.ts';
@@ -175,9 +175,9 @@ export class TurnCall implements CallRun {
     return record(turn, { kind: 'started', callId: this.callId, ...(answer === undefined ? {} : { answer }) });
   }
 
-  onSettle(settlement: Settlement, events: readonly SessionEvent[]): void | Promise<void> {
+  onSettle(settlement: Settlement, staged: Staged): void | Promise<void> {
     const isPending = settlement.outcome.status === 'pending';
-    return recordSettled(this.#turn, isPending ? { kind: 'pending', settlement } : this.#toEntry(settlement), events);
+    return recordSettled(this.#turn, isPending ? { kind: 'pending', settlement } : this.#toEntry(settlement), staged);
   }
 
   /** A turn inside the call: the model is this turn's unless another is given, and its end may be this turn's end. */

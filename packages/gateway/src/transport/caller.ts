@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Scope } from '../domain/keys/scope.ts';
+import { findSession } from '../domain/keys/session.ts';
 import { type Params, statement } from '../ports/store/statement.ts';
 import type { Tables } from '../ports/store/tables.ts';
 
@@ -12,7 +13,30 @@ export type Caller =
       readonly entityId: string;
       /** When its token expires, in milliseconds since the epoch. */
       readonly expiresAt: number;
-    };
+    }
+  | SessionCaller;
+
+/** A browser that is signed in. It may do what its scopes allow, and what its person may. */
+export interface SessionCaller {
+  readonly kind: 'session';
+  readonly sessionId: string;
+  /** Empty where they do not allow the operation: then it acts as its person alone. */
+  readonly scopes: readonly Scope[];
+  readonly entityId: string | undefined;
+  readonly keyId: string | undefined;
+  readonly expiresAt: number;
+}
+
+/** The scopes that a caller acts with. */
+export function scopesOf(caller: Caller): readonly Scope[] {
+  return caller.kind === 'key' || caller.kind === 'session' ? caller.scopes : [];
+}
+
+/** The entity whose view a caller is limited to. Undefined for operators, who see everything. */
+export function limitedTo(caller: Caller): string | undefined {
+  if (caller.kind === 'entity') return caller.entityId;
+  return caller.kind === 'session' && caller.scopes.length === 0 ? caller.entityId : undefined;
+}
 
 /** True if a caller who was authenticated earlier still would be: the key is not revoked, the token not expired. */
 export async function isStillValid(db: Kysely<Tables>, caller: Caller): Promise<boolean> {
@@ -23,6 +47,8 @@ export async function isStillValid(db: Kysely<Tables>, caller: Caller): Promise<
       return caller.expiresAt > Date.now() && (await isUndeleted(db, caller.entityId));
     case 'key':
       return await isKeyValid(db, caller.keyId);
+    case 'session':
+      return (await findSession(db, { id: caller.sessionId }, Date.now())) !== undefined;
   }
 }
 

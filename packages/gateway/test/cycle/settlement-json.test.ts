@@ -12,7 +12,7 @@ const TAG = 'b012cd34ef56ab78cd90ef12';
 
 function serialized(outcome: Outcome, { input = {} as unknown, fullOutcome = outcome } = {}) {
   const settlement: Settlement = { callId: 'c', toolName: 'give', input, outcome, startedAt: 1, endedAt: 2 };
-  return serializeEnd({ kind: 'settled', settlement }, { staged: { events: [] }, fullOutcome, tag: TAG }).json;
+  return serializeEnd({ kind: 'settled', settlement }, { events: [], fullOutcome, tag: TAG }).json;
 }
 
 /** A value that counts how often it is serialized. */

@@ -18,6 +18,7 @@ const FREE = new Set([
   'default',
   'askedInput',
   'Outcome.display',
+  'sample',
 ]);
 
 describe('/openapi.json as tools for it read it', () => {

@@ -140,7 +140,7 @@ async function resolve(
   await updateCard(services, tx, call.callId, { ...card, call: told });
   tellJobEnded(services, tx, call, 'resolved');
   const outcome = call.kind === 'input' ? { status: 'answered' as const, round: row.rounds } : toOutcome(completed);
-  const resolvedBy = 'key' in by ? undefined : { entityId: by.entityId, name };
+  const resolvedBy = by.entityId === undefined ? undefined : { entityId: by.entityId, name };
   await pushCallEnd(services, tx, row, outcome, { resolvedBy, answeringRunId });
 }
 

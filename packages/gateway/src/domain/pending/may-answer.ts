@@ -3,19 +3,22 @@ import { ApiError, notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import type { PendingCall } from './pending-call.ts';
 
-/** Who answers: an entity, or the holder of a secret key (whose id is recorded). */
-export type Answerer = { readonly entityId: string } | { readonly key: true; readonly keyId?: string };
+/** Who answers: an entity, or an operator. An operator who acts for a person answers as that person; else the key is recorded. */
+export type Answerer =
+  | { readonly entityId: string }
+  | { readonly key: true; readonly keyId?: string; readonly entityId?: string | undefined };
 
 /** The value of `resolved_by`. */
 export function answererId(by: Answerer): string {
-  if ('entityId' in by) return by.entityId;
+  if (!('key' in by)) return by.entityId;
+  if (by.entityId !== undefined) return by.entityId;
   return by.keyId === undefined ? 'key' : `key:${by.keyId}`;
 }
 
 /**
  * Checks who may answer: by default members of the card's space, or those of them whom the tool names. Somebody who is
  * not a member is not told that the call exists; a call without a card is known only to the entities that the tool
- * names, and one of a context to its owner. Secret keys may answer every call. The right holds until the commit: a removal from the space or a change of
+ * names, and one of a context to its owner. Operators may answer every call. The right holds until the commit: a removal from the space or a change of
  * the role waits for it.
  */
 export async function assertMayAnswer(tx: Tx, call: PendingCall, by: Answerer): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Changes } from '@lastcall/core';
 import type { Kysely } from 'kysely';
 import { fromJson } from '../../ports/store/json.ts';
 import type { Tables, TranscriptEntryRow } from '../../ports/store/tables.ts';
@@ -13,6 +14,8 @@ export interface RunEntry {
   readonly at: number;
   /** The entry, or the summary if it is a compaction. */
   readonly entry: unknown;
+  /** What a call changed, with its end. Missing if it changed nothing. */
+  readonly changes?: Changes;
 }
 
 export async function runTranscript(
@@ -39,6 +42,14 @@ async function tagOf(db: Kysely<Tables>, agentId: string): Promise<string> {
 }
 
 function toRunEntry({ seq, kind, created_at, payload }: TranscriptEntryRow, tag: string): RunEntry {
-  const { entry, summary } = fromJson<{ entry?: unknown; summary?: string }>(payload);
-  return { seq, kind, at: created_at, entry: toReadable(entry ?? { kind, summary }, tag) };
+  const { entry, summary, changes } = fromJson<StoredEntry>(payload);
+  const readable = { seq, kind, at: created_at, entry: toReadable(entry ?? { kind, summary }, tag) };
+  return changes === undefined ? readable : { ...readable, changes: toReadable(changes, tag) };
+}
+
+interface StoredEntry {
+  readonly entry?: unknown;
+  /** Of a compaction. */
+  readonly summary?: string;
+  readonly changes?: Changes;
 }

@@ -10,8 +10,15 @@ export function announceRevocation(services: Pick<Services, 'bus'>, tx: Tx, keyI
   emit(services, tx, { channel: REVOCATIONS, type: 'key.revoked', payload: { keyId } });
 }
 
+/** Announces the end of a session, in the same way. */
+export function announceSessionEnd(services: Pick<Services, 'bus'>, tx: Tx, sessionId: string): void {
+  emit(services, tx, { channel: REVOCATIONS, type: 'session.ended', payload: { sessionId } });
+}
+
+type Revocation = { readonly keyId: string } | { readonly sessionId: string };
+
 /**
- * What one gateway knows of revoked keys. Revocations are events of a channel of their callbacks, so they are numbered, and
+ * What one gateway knows of revoked keys and ended sessions. Revocations are events of a channel of their callbacks, so they are numbered, and
  * every event of every stream says how many there had been when it was written. An event that names more than are known
  * here waits until those are read. So nothing that was written after a revocation reaches a reader it ended, even if
  * another gateway made it and its notice is late or lost. This costs no query while no key is revoked, and one for all
@@ -29,16 +36,16 @@ export class Revocations {
   }
 
   /**
-   * Calls `onRevoked` when the key is revoked from now on. The caller must look up the key after this: an earlier
-   * revocation is not reported. Returns a function that ends the watch.
+   * Calls `onRevoked` when the key is revoked, or the session ended, from now on. The caller must look it up after this:
+   * an earlier revocation is not reported. Returns a function that ends the watch.
    */
-  async watch(keyId: string, onRevoked: () => void): Promise<() => void> {
+  async watch(id: string, onRevoked: () => void): Promise<() => void> {
     await this.#follow();
-    const callbacks = this.#watchers.get(keyId) ?? new Set();
-    this.#watchers.set(keyId, callbacks.add(onRevoked));
+    const callbacks = this.#watchers.get(id) ?? new Set();
+    this.#watchers.set(id, callbacks.add(onRevoked));
     return () => {
       callbacks.delete(onRevoked);
-      if (callbacks.size === 0 && this.#watchers.get(keyId) === callbacks) this.#watchers.delete(keyId);
+      if (callbacks.size === 0 && this.#watchers.get(id) === callbacks) this.#watchers.delete(id);
     };
   }
 
@@ -88,19 +95,23 @@ export class Revocations {
     for (let item = await reader.next(); item !== undefined; item = await reader.next()) {
       // After a reset it is unknown which keys were revoked: all streams end, and clients with a valid key open
       // another.
-      if (item.kind === 'reset') for (const keyId of [...this.#watchers.keys()]) this.#end(keyId);
-      else this.#end((item.event.payload as { readonly keyId: string }).keyId);
+      if (item.kind === 'reset') for (const id of [...this.#watchers.keys()]) this.#end(id);
+      else this.#end(revokedId(item.event.payload as Revocation));
       this.#known.raiseTo(reader.position);
       this.#progress.resolve();
       this.#progress = Promise.withResolvers();
     }
   }
 
-  #end(keyId: string): void {
-    const ended = this.#watchers.get(keyId) ?? [];
-    this.#watchers.delete(keyId);
+  #end(id: string): void {
+    const ended = this.#watchers.get(id) ?? [];
+    this.#watchers.delete(id);
     for (const onRevoked of ended) onRevoked();
   }
+}
+
+function revokedId(revocation: Revocation): string {
+  return 'keyId' in revocation ? revocation.keyId : revocation.sessionId;
 }
 
 type StreamServices = Pick<Services, 'store' | 'bus' | 'limits' | 'logger'>;

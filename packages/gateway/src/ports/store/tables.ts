@@ -32,6 +32,8 @@ export interface Tables {
   settings: SettingRow;
   mcp_tools: McpToolRow;
   mcp_credentials: McpCredentialRow;
+  sessions: SessionRow;
+  sign_in_links: SignInLinkRow;
 }
 
 /** JSON text: see json.ts. */
@@ -423,4 +425,27 @@ interface McpCredentialRow {
   /** Of an authorization that somebody is about to give: SHA-256 of its `state`. */
   state_hash: string | null;
   updated_at: number;
+}
+
+/** What somebody who signs in may do: what these scopes allow, and what this person may. */
+interface GrantColumns {
+  scopes: Json;
+  entity_id: string | null;
+  /** It ends when this key is revoked. Null: no key made it. */
+  key_id: string | null;
+  created_at: number;
+  expires_at: number;
+}
+
+/** A browser that is signed in. The row is deleted when the session ends. */
+export interface SessionRow extends GrantColumns {
+  id: string;
+  /** SHA-256 of the cookie, in hexadecimal. */
+  hash: string;
+}
+
+/** A link that signs a browser in. The row is deleted when the link is used. */
+interface SignInLinkRow extends GrantColumns {
+  /** SHA-256 of its code, in hexadecimal. */
+  hash: string;
 }

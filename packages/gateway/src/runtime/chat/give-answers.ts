@@ -24,7 +24,9 @@ export async function giveAnswers(
   { contextId, runId, caller, input }: Given,
 ): Promise<string | undefined> {
   if (!('answers' in input)) return undefined;
-  const by: Answerer = caller.kind === 'key' ? { key: true, keyId: caller.keyId } : { entityId: caller.entityId };
+  const { entityId } = caller;
+  const by: Answerer =
+    caller.kind === 'key' ? { key: true, keyId: caller.keyId, entityId } : { entityId: caller.entityId };
   const repeated: string[] = [];
   let isNew = false;
   for (const [callId, answer] of Object.entries(input.answers)) {

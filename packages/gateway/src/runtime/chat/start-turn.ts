@@ -88,7 +88,7 @@ async function openContext(tx: Tx, { context: wanted, caller, input }: TurnReque
   const agent = await findAgentNamed(tx.db, wanted.agent);
   await assertMayChat(tx.db, { agentId: agent.id, name: wanted.agent ?? agent.id }, caller);
   assertActive(agent);
-  const ownerId = caller.kind === 'entity' ? caller.entityId : undefined;
+  const { entityId: ownerId } = caller;
   const context = await createContext(tx, { id, agentId: agent.id, ownerId, metadata: wanted.metadata });
   return { context, agent };
 }

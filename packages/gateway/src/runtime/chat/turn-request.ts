@@ -3,9 +3,9 @@ import type { RequestIdentity, StartedTurn } from '../../domain/contexts/turn-re
 import type { TurnSettings, UserContent } from '../../domain/contexts/turn-settings.ts';
 import type { Metadata } from '../../domain/entities/metadata.ts';
 
-/** Who asks. An entity uses its own contexts only; a key uses all. */
+/** Who asks. An entity uses its own contexts only; a key uses all, perhaps for a person. */
 export type TurnCaller =
-  | { readonly kind: 'key'; readonly keyId: string }
+  | { readonly kind: 'key'; readonly keyId: string; readonly entityId?: string | undefined }
   | { readonly kind: 'entity'; readonly entityId: string };
 
 export interface TurnRequest {

@@ -3,10 +3,12 @@ import type { TranscriptRow } from '../../domain/consciousness/load-consciousnes
 import { toEntryPayload } from '../../domain/consciousness/transcript-row.ts';
 import { RunCancelled } from '../../domain/runs/run-cancelled.ts';
 import { retryWhileUnavailable } from '../../ports/store/retry-while-unavailable.ts';
+import type { KnownSecrets } from '../../telemetry/known-secrets.ts';
 import { fenced } from '../lease/lease.ts';
 import type { AgentPosition } from '../tools/built-in-context.ts';
 import type { ApplyContext } from './apply-context.ts';
 import { type Applied, applyWrites, toRow } from './apply-writes.ts';
+import { toCallChanges } from './call-changes.ts';
 import { isOverBudget } from './compact-consciousness.ts';
 import type { CallStarted, CallsRecovered, CycleEvent } from './cycle-event.ts';
 import type { CycleState } from './cycle-state.ts';
@@ -24,6 +26,8 @@ import { WriteQueue } from './write-queue.ts';
 export interface CycleJournalOptions extends ApplyContext {
   /** Keeps outputs within their limit, and knows what was cut off. */
   readonly outputs: OutputLimit;
+  /** They are removed from what is told of the changes of a call. */
+  readonly secrets: KnownSecrets;
   /**
    * True if somebody asked to cancel the run: then calls that the abort cut off are settled, and the run ends. Any
    * other abort is this gateway's own, and nothing is written after it: a call that was cut off may still have had its
@@ -96,13 +100,16 @@ export class CycleJournal implements Journal {
 
   async settle(entry: EndEntry, staged: Staged): Promise<void> {
     this.#assertOpen();
-    const { outputs, cycle, stagedWrites, onStaged } = this.#options;
+    const { outputs, cycle, stagedWrites, secrets, onStaged } = this.#options;
     const { callId, outcome } = entry.settlement;
     const hasStagedWrites = stagedWrites.get(callId).length > 0;
     const fullOutcome = outputs.fullOutcome(outcome);
+    const isApplied = outcome.status === 'ok' || outcome.status === 'pending';
+    const { tag } = cycle.agent;
+    const changes = toCallChanges([staged.changes, stagedWrites.changes(callId, { isApplied })], { secrets, tag });
     const writes = this.#decide({
       type: 'call-ended',
-      ...serializeEnd(entry, { staged, fullOutcome, tag: cycle.agent.tag }),
+      ...serializeEnd(entry, { events: staged.events, changes, fullOutcome, tag }),
       rawInput: outcome.status === 'pending' ? rawInput(cycle.transcript, callId) : '',
       hasStagedWrites,
     });

@@ -15,6 +15,7 @@ import { withMcpTools } from './mcp-cycle-tools.ts';
 import { createOutputLimit, type OutputLimit } from './output-limit.ts';
 import { Questions } from './questions.ts';
 import type { WorkerRegistry } from './registry.ts';
+import { secretsOf } from './remove-secrets.ts';
 import { StagedWrites } from './staged-writes.ts';
 import { storeArtifact } from './store-artifact.ts';
 
@@ -55,6 +56,7 @@ export function openCycle(given: Pick<OpenCycle, 'services' | 'registry' | 'cycl
     cycle,
     stagedWrites,
     outputs,
+    secrets: secretsOf(registry),
     toolNamed: tools.named,
     isCancelled: abort.isCancelled,
     signal: abort.signal,
@@ -70,7 +72,7 @@ export function openCycle(given: Pick<OpenCycle, 'services' | 'registry' | 'cycl
     agent,
     position: () => journal.position,
     read,
-    stage: (ctx, write) => stagedWrites.stage(ctx, write),
+    stage: (ctx, write, changes) => stagedWrites.stage(ctx, write, changes),
     people: questions,
     storeArtifact({ isVisible, ...artifact }) {
       const spaceId = isVisible ? journal.position.activeSpaceId : null;

@@ -2,7 +2,6 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Middleware, Session, TurnOptions } from '@lastcall/core';
 import { newId } from '../../domain/new-id.ts';
 import type { CycleActivity } from '../../telemetry/cycle-activity.ts';
-import { KnownSecrets } from '../../telemetry/known-secrets.ts';
 import { countEvent, traceCycle } from '../../telemetry/observe-cycle.ts';
 import { withoutTag } from '../../telemetry/without-tag.ts';
 import { CallNotes } from '../middleware/call-notes.ts';
@@ -11,7 +10,7 @@ import { toolMiddleware } from '../middleware/tool-middleware.ts';
 import { guardModel } from './guard-model.ts';
 import type { OpenCycle } from './open-cycle.ts';
 import { findApprovedCalls, findShownCalls } from './recover-calls.ts';
-import { removeSecrets, withoutSecrets } from './remove-secrets.ts';
+import { removeSecrets, secretsOf, withoutSecrets } from './remove-secrets.ts';
 import { restoreSession } from './restore-session.ts';
 import { showCards } from './show-cards.ts';
 
@@ -29,7 +28,7 @@ export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Pro
   await journal.recover(await findApprovedCalls(services, cycle));
   if (cycle.isTakenOver && kind.hasSpaces) await journal.recover(await findShownCalls(services, cycle));
   const session = restoreSession(cycle);
-  const secrets = secretsOf(open);
+  const secrets = secretsOf(open.registry);
   const options = kind.turnOptions(cycle, () => frames.situation);
   const model = await kind.modelOf(cycle, (name) => registry.model(name));
   // What was approved must still be what runs.
@@ -73,7 +72,7 @@ function middlewareOf(open: OpenCycle, { modelId }: LanguageModelV4): Middleware
     ...configuredMiddleware(config.middleware ?? [], parts),
     ...toolMiddleware(new Map(ofTools)),
     // Innermost, so that nothing else sees the result before.
-    removeSecrets(secretsOf(open)),
+    removeSecrets(secretsOf(open.registry)),
   ];
 }
 
@@ -88,15 +87,9 @@ function middlewareParts(open: OpenCycle): MiddlewareParts {
     runId: cycle.runId,
     logger: withoutTag(services.logger, tag),
     notes,
-    secrets: secretsOf(open),
+    secrets: secretsOf(open.registry),
     signal: abort.signal,
     model: (name) => registry.model(name ?? config.model),
     cache: (settings) => registry.toolCaches.middleware({ ...settings, agentId, isWithoutEffects, versionOf, onHit }),
   };
 }
-
-function secretsOf({ registry }: OpenCycle): KnownSecrets {
-  return registry.outgoing?.secrets.known ?? NO_SECRETS;
-}
-
-const NO_SECRETS = new KnownSecrets();

@@ -1,6 +1,14 @@
 import type { Middleware, Outcome, TurnEvent } from '@lastcall/core';
 import { asJson } from '../../ports/store/json.ts';
-import type { KnownSecrets } from '../../telemetry/known-secrets.ts';
+import { KnownSecrets } from '../../telemetry/known-secrets.ts';
+import type { WorkerRegistry } from './registry.ts';
+
+/** The secrets that this process knows. */
+export function secretsOf({ outgoing }: Pick<WorkerRegistry, 'outgoing'>): KnownSecrets {
+  return outgoing?.secrets.known ?? NO_SECRETS;
+}
+
+const NO_SECRETS = new KnownSecrets();
 
 /** Removes the process's secrets from how a call ended, whatever kind of tool it was, before anybody hears of it. */
 export function removeSecrets(secrets: KnownSecrets): Middleware {

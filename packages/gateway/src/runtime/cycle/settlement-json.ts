@@ -1,4 +1,4 @@
-import type { Journal, Outcome, Settlement, Staged } from '@lastcall/core';
+import type { Changes, Journal, Outcome, Settlement, Staged } from '@lastcall/core';
 import { toTranscriptJson } from '@lastcall/core/internal';
 import { toJson, withJsonField } from '../../ports/store/json.ts';
 import type { Json } from '../../ports/store/tables.ts';
@@ -25,7 +25,9 @@ export interface SerializedEnd {
 }
 
 export interface EndDetails {
-  readonly staged: Staged;
+  readonly events: Staged['events'];
+  /** What people are told that the call changed. */
+  readonly changes?: Changes | undefined;
   /** The outcome before it was cut, or the outcome itself. */
   readonly fullOutcome: Outcome;
   /** The agent's frame tag. It is hidden from the people who read the settlement. */
@@ -36,13 +38,14 @@ export interface EndDetails {
  * Serializes the end of a call, once and right away: the tool may change its result before it is written. The tool has run, whatever
  * it returned: a value that JSON cannot hold is kept as far as it can, and never undoes the call.
  */
-export function serializeEnd(given: EndEntry, { staged, fullOutcome, tag }: EndDetails): SerializedEnd {
+export function serializeEnd(given: EndEntry, { events, changes, fullOutcome, tag }: EndDetails): SerializedEnd {
   const { settlement, ...how } = toPlain(given);
   const { input, outcome, ...call } = settlement;
   const texts = outcomeJson(outcome);
   const inputJson = toJson(input);
   const { callId, toolName } = call;
-  const seen = withFields({ callId, toolName }, { input: inputJson, outcome: texts.seen });
+  const changed: { changes?: Json } = changes === undefined ? {} : { changes: toJson(changes) };
+  const seen = withFields({ callId, toolName }, { input: inputJson, outcome: texts.seen, ...changed });
   const runEvent = hideTagInJson(seen, tag);
   const hide = (text: Json): Json => (runEvent === seen ? text : hideTagInJson(text, tag));
   const isCut = fullOutcome !== given.settlement.outcome;
@@ -53,7 +56,8 @@ export function serializeEnd(given: EndEntry, { staged, fullOutcome, tag }: EndD
         {},
         {
           entry: withFields(how, { settlement: withFields(call, { input: inputJson, outcome: texts.stored }) }),
-          staged: toJson(staged),
+          staged: toJson({ events }),
+          ...changed,
         },
       ),
       outcome: isCut ? hideTagInJson(fullJson(given, fullOutcome), tag) : hide(texts.seen),

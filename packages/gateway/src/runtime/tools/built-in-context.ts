@@ -1,4 +1,4 @@
-import type { ToolContext } from '@lastcall/core';
+import type { Change, ToolContext } from '@lastcall/core';
 import type { Kysely } from 'kysely';
 import type { AgentLimits } from '../../config/agent-limits.ts';
 import type { Services } from '../../ports/services.ts';
@@ -18,8 +18,9 @@ export interface BuiltInContext {
   /**
    * Stages a write. It is applied in the transaction that settles the call, if the call succeeds: no transaction is open while a
    * tool runs, and nothing of a failed call remains. The write may run more than once, so it must do nothing but write.
+   * `changes` is what people are told that it changes.
    */
-  stage(ctx: ToolContext, write: StagedWrite): void;
+  stage(ctx: ToolContext, write: StagedWrite, changes: readonly Change[]): void;
 }
 
 /** What the space tools also know: where the agent is now. A settled `enter_space` changes it. */

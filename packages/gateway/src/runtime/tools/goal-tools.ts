@@ -4,6 +4,7 @@ import { goalInputSchema } from '../../domain/notes/goal.ts';
 import { assertGoals, prepareGoals, removeGoals, writeGoals } from '../../domain/notes/goals.ts';
 import { noteKeysSchema } from '../../domain/notes/note-key.ts';
 import type { BuiltInContext } from './built-in-context.ts';
+import { deleted, written } from './note-changes.ts';
 
 const goalsSchema = z.strictObject({ goals: z.array(goalInputSchema).min(1).max(100) });
 
@@ -21,7 +22,7 @@ export function goalTools(currentContext: () => BuiltInContext): ToolSet {
       async execute({ goals }, ctx) {
         const { agent, read, stage } = currentContext();
         const keyed = await read((db) => prepareGoals(db, agent.id, goals, agent.limits));
-        stage(ctx, (tx) => writeGoals(tx, agent.id, keyed));
+        stage(ctx, (tx) => writeGoals(tx, agent.id, keyed), written('goal', keyed));
         return { keys: keyed.map(({ key }) => key) };
       },
     }),
@@ -32,7 +33,7 @@ export function goalTools(currentContext: () => BuiltInContext): ToolSet {
       async execute({ keys }, ctx) {
         const { agent, read, stage } = currentContext();
         await read((db) => assertGoals(db, agent.id, keys));
-        stage(ctx, (tx) => removeGoals(tx, agent.id, keys));
+        stage(ctx, (tx) => removeGoals(tx, agent.id, keys), deleted('goal', keys));
         return { deleted: keys };
       },
     }),

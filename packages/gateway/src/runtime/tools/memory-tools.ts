@@ -4,6 +4,7 @@ import { assertMemories, prepareMemories, removeMemories, writeMemories } from '
 import { memoryInputSchema } from '../../domain/notes/memory.ts';
 import { noteKeysSchema } from '../../domain/notes/note-key.ts';
 import type { BuiltInContext } from './built-in-context.ts';
+import { deleted, written } from './note-changes.ts';
 
 const memoriesSchema = z.strictObject({ memories: z.array(memoryInputSchema).min(1).max(100) });
 
@@ -21,7 +22,7 @@ export function memoryTools(currentContext: () => BuiltInContext): ToolSet {
       async execute({ memories }, ctx) {
         const { agent, read, stage } = currentContext();
         const prepared = await read((db) => prepareMemories(db, agent.id, memories, agent.limits));
-        stage(ctx, (tx) => writeMemories(tx, agent.id, prepared));
+        stage(ctx, (tx) => writeMemories(tx, agent.id, prepared), written('memory', prepared));
         return { keys: prepared.map(({ key }) => key) };
       },
     }),
@@ -32,7 +33,7 @@ export function memoryTools(currentContext: () => BuiltInContext): ToolSet {
       async execute({ keys }, ctx) {
         const { agent, read, stage } = currentContext();
         await read((db) => assertMemories(db, agent.id, keys));
-        stage(ctx, (tx) => removeMemories(tx, agent.id, keys));
+        stage(ctx, (tx) => removeMemories(tx, agent.id, keys), deleted('memory', keys));
         return { deleted: keys };
       },
     }),

@@ -4,6 +4,7 @@ import { noteKeysSchema } from '../../domain/notes/note-key.ts';
 import { type Plan, planInputSchema } from '../../domain/plans/plan.ts';
 import { assertPlans, listPlans, preparePlans, removePlans, writePlans } from '../../domain/plans/plans.ts';
 import type { BuiltInContext } from './built-in-context.ts';
+import { deleted, written } from './note-changes.ts';
 
 const plansSchema = z.strictObject({ plans: z.array(planInputSchema).min(1).max(20) });
 const nothingSchema = z.strictObject({});
@@ -25,7 +26,7 @@ export function planTools(currentContext: () => BuiltInContext): ToolSet {
           const now = await services.store.transaction(async (tx) => tx.now());
           return await preparePlans(db, agent.id, plans, now, agent.limits);
         });
-        stage(ctx, (tx) => writePlans(tx, agent.id, prepared));
+        stage(ctx, (tx) => writePlans(tx, agent.id, prepared), written('plan', prepared));
         return { plans: prepared.map(({ key, schedule }) => ({ key, nextAt: toIso(schedule.nextAt) })) };
       },
     }),
@@ -36,7 +37,7 @@ export function planTools(currentContext: () => BuiltInContext): ToolSet {
       async execute({ keys }, ctx) {
         const { agent, read, stage } = currentContext();
         await read((db) => assertPlans(db, agent.id, keys));
-        stage(ctx, (tx) => removePlans(tx, agent.id, keys));
+        stage(ctx, (tx) => removePlans(tx, agent.id, keys), deleted('plan', keys));
         return { deleted: keys };
       },
     }),

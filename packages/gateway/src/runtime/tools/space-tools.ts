@@ -60,7 +60,8 @@ function enterSpace(currentContext: CurrentContext): Tool<{ spaceId: string }> {
         });
         // Read now: when the write is applied, the call is settled, and the agent counts as moved.
         const { announcedSpaceId } = context.position();
-        stage(ctx, (tx) => moveTo(context, tx, { from: announcedSpaceId, to: spaceId }));
+        const entering = { kind: 'space', name: spaceId, count: 1, sample: 'entered' };
+        stage(ctx, (tx) => moveTo(context, tx, { from: announcedSpaceId, to: spaceId }), [entering]);
         return entered;
       });
     },
@@ -106,9 +107,10 @@ function sendMessage(
           await assertPostable(services, db, { spaceId, text, replyTo });
         });
         const messageId = ctx.toolCallId;
-        stage(ctx, async (tx) => {
+        const post = async (tx: Tx): Promise<void> => {
           await postMessage(services, tx, { spaceId, entityId: agent.entityId, text, replyTo, messageId, runId });
-        });
+        };
+        stage(ctx, post, [{ kind: 'message', name: spaceId, count: 1, sample: text }]);
         return { messageId, spaceId };
       });
     },

@@ -34,12 +34,15 @@ import { mcpServerEndpoints } from './routes/mcp-server.ts';
 import { openAiEndpoints } from './routes/openai.ts';
 import { pendingEndpoints } from './routes/pending.ts';
 import { runEndpoints } from './routes/runs.ts';
+import { sessionEndpoints } from './routes/session.ts';
 import { spaceEndpoints } from './routes/spaces.ts';
 import { streamEndpoints } from './routes/streams.ts';
 import { systemEndpoints } from './routes/system.ts';
 import { toolEndpoints } from './routes/tools.ts';
 import { useChatEndpoints } from './routes/use-chat.ts';
 import { setSecurityHeaders } from './security-headers.ts';
+import { findStudio } from './studio/find-studio.ts';
+import { createStudio } from './studio/studio.ts';
 
 export interface AppOptions {
   /** What signs entity tokens: see keys/tokens.ts. */
@@ -63,6 +66,10 @@ export interface AppOptions {
   readonly heartbeatMs?: number;
   /** What the MCP server offers, and the host names that it is reached under. Default: everything, under any name. */
   readonly mcpServer?: McpExposure;
+  /** How browsers reach the gateway, if not by the address that requests name. */
+  readonly publicUrl?: string | undefined;
+  /** The built studio, or false for none. Default: that of the package `@lastcall/studio`, if it is installed. */
+  readonly studio?: { readonly directory: string } | false;
   /** Served beside the gateway's own: e.g. those of a later chapter. */
   readonly endpoints?: readonly Endpoint[];
 }
@@ -89,7 +96,9 @@ export function createApp(services: Services, options: AppOptions): App {
   const revocations = new Revocations(services);
   const lifetime = new AbortController();
   const catalog = toolCatalog(registry, services.limits, options.toolSources);
-  const own = [
+  // Made when it is first asked for: that takes longer than all else that a start does.
+  let document: Promise<unknown> | undefined;
+  const own: readonly Endpoint[] = [
     ...entityEndpoints(tokenSecret),
     ...spaceEndpoints,
     ...agentEndpoints(options.isKnownTool, options.isKnownCommand),
@@ -100,6 +109,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...pendingEndpoints,
     ...jobEndpoints,
     ...keyEndpoints,
+    ...sessionEndpoints({ publicUrl: options.publicUrl }),
     ...artifactEndpoints(options.artifacts),
     ...streamEndpoints({ services, streams, revocations, heartbeatMs }),
     ...openAiEndpoints({ services, streams, revocations, heartbeatMs, registry }),
@@ -116,19 +126,30 @@ export function createApp(services: Services, options: AppOptions): App {
     ...chatEndpoints({ services, streams, revocations, heartbeatMs, registry }),
     ...contextEndpoints,
     ...useChatEndpoints({ services, streams, revocations, heartbeatMs, registry }),
-    ...systemEndpoints({ services, metrics, stopping: lifetime.signal, document: () => document }),
+    ...systemEndpoints({
+      services,
+      metrics,
+      stopping: lifetime.signal,
+      document: () => (document ??= openApiDocument(own)),
+    }),
     ...(options.endpoints ?? []),
   ];
-  const document = openApiDocument(own);
   const app = new Hono<AppEnv>();
   observe(app, metrics, services.logger);
   if (corsOrigins.length > 0) app.use(cors({ ...CORS, origin: [...corsOrigins] }));
-  mount(app, own, { services, tokenSecret, knownKeys: new KnownKeys() });
+  mount(app, own, {
+    services,
+    tokenSecret,
+    knownKeys: new KnownKeys(),
+    revocations,
+    publicUrl: options.publicUrl,
+  });
+  const studio = options.studio === false ? undefined : createStudio(options.studio?.directory ?? findStudio());
   const refuse = (error: unknown, c: Context<AppEnv>): Response | Promise<Response> => {
     const answer = errorAnswer(error, { requestId: c.get('requestId'), logger: services.logger });
     return isOpenAiPath(c.req.path) ? inOpenAiShape(answer) : answer;
   };
-  app.notFound((c) => refuse(unknownPath(c.req.path), c));
+  app.notFound(async (c) => (await studio?.answer(c.req.raw)) ?? refuse(unknownPath(c.req.path), c));
   app.onError(refuse);
   return {
     fetch: (request, env) => app.fetch(request, (env ?? {}) as AppEnv['Bindings']),

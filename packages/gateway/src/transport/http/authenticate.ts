@@ -2,21 +2,29 @@ import type { Kysely } from 'kysely';
 import { ApiError } from '../../domain/api-error.ts';
 import type { KnownKeys } from '../../domain/keys/known-keys.ts';
 import { hasScope, type Scope } from '../../domain/keys/scope.ts';
+import { findSession } from '../../domain/keys/session.ts';
 import { verifyToken } from '../../domain/keys/tokens.ts';
 import { isRowMissing, requireRow } from '../../ports/store/require-row.ts';
 import type { Params } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Tables } from '../../ports/store/tables.ts';
-import { type Caller, isStillValid } from '../caller.ts';
+import { type Caller, isStillValid, type SessionCaller } from '../caller.ts';
 import type { Endpoint } from './endpoint.ts';
+import { assertOwnPage } from './own-page.ts';
+import { cookieSecret } from './session-cookie.ts';
 
 /** What was shown at the door, and where: a URL ends up in logs, so no secret key is taken from one. */
 export interface Credentials {
   readonly secret: string;
-  readonly from: 'header' | 'query';
+  readonly from: 'header' | 'query' | 'cookie';
 }
 
-export function credentialsOf(request: Request, { answer }: Endpoint): Credentials | undefined {
+/** A header outranks a cookie, which the browser sends whether the page wants it or not. */
+export function credentialsOf(
+  request: Request,
+  { answer, access }: Endpoint,
+  publicUrl?: string | undefined,
+): Credentials | undefined {
   const header = request.headers.get('authorization');
   if (header !== null) {
     const secret = /^bearer +([\x21-\x7e]{1,4096})$/i.exec(header.trim())?.[1];
@@ -24,7 +32,12 @@ export function credentialsOf(request: Request, { answer }: Endpoint): Credentia
     return { secret, from: 'header' };
   }
   const token = answer === 'text/event-stream' ? new URL(request.url).searchParams.get('token') : null;
-  return token === null ? undefined : { secret: token, from: 'query' };
+  if (token !== null) return { secret: token, from: 'query' };
+  // Whoever signs in again has the cookie of a session that ended.
+  const secret = access === 'anyone' ? undefined : cookieSecret(request);
+  if (secret === undefined) return undefined;
+  assertOwnPage(request, publicUrl);
+  return { secret, from: 'cookie' };
 }
 
 /** Finds out who it is: the cryptography now, the rest in the transaction of whatever they want. */
@@ -34,6 +47,7 @@ export async function authenticate(
 ): Promise<(tx: Tx) => Promise<Caller>> {
   if (credentials === undefined) return async () => ({ kind: 'nobody' });
   const { secret, from } = credentials;
+  if (from === 'cookie') return (tx) => signedIn(tx, secret);
   // Most keys can be no token: what that costs to find out is more than the rest of a request.
   const token = TOKEN.test(secret)
     ? await verifyToken(tokenSecret, secret).catch((error: unknown) => asRefusal(error))
@@ -54,8 +68,17 @@ export async function assertStillValid(db: Kysely<Tables>, caller: Caller): Prom
   if (!(await isStillValid(db, caller))) throw refused();
 }
 
-/** Whether such a caller may use the endpoint at all; what of it they may see is the endpoint's to say. */
-export function assertMay(caller: Caller, { access, method }: Pick<Endpoint, 'access' | 'method'>): void {
+/**
+ * Whether such a caller may use the endpoint at all; what of it they may see is the endpoint's to say. Returns as whom they use it:
+ * a session whose scopes do not suffice acts as its person.
+ */
+export function admit(caller: Caller, endpoint: Pick<Endpoint, 'access' | 'method'>): Caller {
+  const isPerson = caller.kind === 'session' && caller.entityId !== undefined && endpoint.access === 'entity';
+  if (!isPerson) assertMay(caller, endpoint);
+  return isPerson && !hasScope(caller.scopes, neededScope(endpoint)) ? { ...caller, scopes: [] } : caller;
+}
+
+function assertMay(caller: Caller, { access, method }: Pick<Endpoint, 'access' | 'method'>): void {
   if (access === 'anyone') return;
   if (caller.kind === 'nobody') throw unauthorized('Send "Authorization: Bearer <secret key or entity token>".');
   if (caller.kind === 'entity') {
@@ -63,8 +86,23 @@ export function assertMay(caller: Caller, { access, method }: Pick<Endpoint, 'ac
       throw forbidden('This needs a secret key. A token gives access only to what its entity takes part in.');
     return;
   }
-  const needed: Scope = access === 'admin' ? 'admin' : method === 'get' ? 'read' : 'write';
-  if (!hasScope(caller.scopes, needed)) throw forbidden(`This needs a secret key with scope "${needed}".`);
+  const needed = neededScope({ access, method });
+  if (hasScope(caller.scopes, needed)) return;
+  const what = caller.kind === 'session' ? 'a session' : 'a secret key';
+  throw forbidden(`This needs ${what} with scope "${needed}".`);
+}
+
+function neededScope({ access, method }: Pick<Endpoint, 'access' | 'method'>): Scope {
+  if (access === 'admin') return 'admin';
+  return method === 'get' ? 'read' : 'write';
+}
+
+/** Read anew with every request: it may have ended, and for whom it acts may have changed. */
+async function signedIn(tx: Tx, secret: string): Promise<SessionCaller> {
+  const session = await findSession(tx.db, { secret }, tx.now());
+  if (session === undefined) throw unauthorized('The session has ended. Sign in again.');
+  const { id: sessionId, scopes, entity, keyId, expiresAt } = session;
+  return { kind: 'session', sessionId, scopes, entityId: entity?.id, keyId, expiresAt };
 }
 
 function asRefusal(error: unknown): ApiError {

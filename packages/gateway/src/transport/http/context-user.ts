@@ -4,5 +4,10 @@ import type { Caller } from '../caller.ts';
 /** Who uses a context. Endpoints of contexts are open to nobody else. */
 export function contextUser(caller: Caller): TurnCaller {
   if (caller.kind === 'nobody') throw new Error('An endpoint of contexts let somebody in without credentials.');
-  return caller.kind === 'key' ? { kind: 'key', keyId: caller.keyId } : { kind: 'entity', entityId: caller.entityId };
+  if (caller.kind === 'key') return { kind: 'key', keyId: caller.keyId };
+  const { entityId } = caller;
+  if (caller.kind === 'session' && caller.scopes.length > 0)
+    return { kind: 'key', keyId: caller.keyId ?? caller.sessionId, entityId };
+  if (entityId === undefined) throw new Error('A session has neither scopes nor a person.');
+  return { kind: 'entity', entityId };
 }

@@ -48,6 +48,9 @@ export type Access = 'anyone' | 'entity' | 'key' | 'admin';
 
 interface Input<P, Q, B> {
   readonly caller: Caller;
+  readonly request: Request;
+  /** Where the request comes from. Empty where there is no socket. */
+  readonly address: string;
   readonly headers: Headers;
   readonly params: P;
   readonly query: Q;

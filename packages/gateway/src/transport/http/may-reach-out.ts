@@ -1,7 +1,7 @@
 import { type ReachingOut, reachingOut } from '../../domain/agents/reaching-out.ts';
 import { ApiError } from '../../domain/api-error.ts';
 import { hasScope } from '../../domain/keys/scope.ts';
-import type { Caller } from '../caller.ts';
+import { type Caller, scopesOf } from '../caller.ts';
 
 type Config = Readonly<Record<string, unknown>>;
 
@@ -14,7 +14,7 @@ export async function assertMayReachOut(
   config: Config,
   before: () => Promise<Config> = async () => ({}),
 ): Promise<void> {
-  if (caller.kind === 'key' && hasScope(caller.scopes, 'admin')) return;
+  if (hasScope(scopesOf(caller), 'admin')) return;
   const asked = reachingOut(config);
   if (asked.length === 0) return;
   const known = new Set(reachingOut(await before()).map(({ content }) => content));

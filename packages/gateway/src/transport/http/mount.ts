@@ -5,19 +5,24 @@ import { ApiError, notFound } from '../../domain/api-error.ts';
 import { isId } from '../../domain/entities/column-text.ts';
 import type { KnownKeys } from '../../domain/keys/known-keys.ts';
 import { keepLate } from '../../domain/pending/keep-late.ts';
+import type { Revocations } from '../../domain/streams/revocations.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Caller } from '../caller.ts';
-import { assertMay, authenticate, credentialsOf } from './authenticate.ts';
+import { admit, authenticate, credentialsOf } from './authenticate.ts';
 import { markEventStream } from './connections.ts';
 import type { Endpoint, Exchange } from './endpoint.ts';
 import { afterCommit, errorAnswer, toTextAnswer } from './error-answer.ts';
 import { parseBody, readBody } from './read-body.ts';
+import { whileSignedIn } from './signed-in.ts';
 import { readQuery, validate } from './validate.ts';
 
 export interface MountOptions {
   readonly services: Services;
   readonly tokenSecret: Uint8Array;
   readonly knownKeys: KnownKeys;
+  readonly revocations: Revocations;
+  /** How browsers reach the gateway, if not by the address that requests name. */
+  readonly publicUrl: string | undefined;
 }
 
 /** What the server gives beside the request; nothing where the app is called in memory. */
@@ -63,23 +68,22 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
     const answered = await one.respond?.(undefined, { request, caller: NOBODY, ...connection });
     return answered ?? Response.json(undefined, { status: one.status });
   }
-  const identify = await authenticate(options, credentialsOf(request, one));
+  const identify = await authenticate(options, credentialsOf(request, one, options.publicUrl));
   const bytes = one.method === 'get' ? undefined : await readBody(request, services.limits.bodyBytes, c.env?.incoming);
   const readInput = inputReader(one, request, bytes);
   const { value, caller } = await services.store
     .transaction(
       async (tx) => {
-        const caller = await identify(tx);
-        assertMay(caller, one);
-        const input = { caller, headers: request.headers, params: paramsOf(c), ...readInput() };
+        const caller = admit(await identify(tx), one);
+        const input = { caller, request, headers: request.headers, params: paramsOf(c), ...connection, ...readInput() };
         return { caller, value: await handle(input, tx, services) };
       },
       { isUrgent: true },
     )
     .catch((error: unknown) => keepLate(services, error));
   try {
-    const answered = await one.respond?.(value, { request, caller, ...connection });
-    return answered ?? answerJson(c, value, one.status);
+    const answered = one.respond?.(value, { request, caller, ...connection });
+    return (await whileSignedIn(caller, answered, options)) ?? answerJson(c, value, one.status);
   } catch (error) {
     throw one.method === 'get' ? error : afterCommit(error);
   }
@@ -120,10 +124,13 @@ function inputReader(
 /** Of endpoints that take none. */
 const NOTHING = z.strictObject({}).optional();
 
-function connectionOf(c: Context<AppEnv>): Pick<Exchange, 'disconnect' | 'markEventStream'> {
-  const outgoing = c.env?.outgoing;
-  if (outgoing === undefined) return { disconnect: undefined, markEventStream: undefined };
-  return { disconnect: () => void outgoing.destroy(), markEventStream: () => markEventStream(outgoing) };
+type Connection = Pick<Exchange, 'disconnect' | 'markEventStream'> & { readonly address: string };
+
+function connectionOf(c: Context<AppEnv>): Connection {
+  const { incoming, outgoing } = c.env ?? {};
+  const address = incoming?.socket.remoteAddress ?? '';
+  if (outgoing === undefined) return { address, disconnect: undefined, markEventStream: undefined };
+  return { address, disconnect: () => void outgoing.destroy(), markEventStream: () => markEventStream(outgoing) };
 }
 
 function methodNotAllowed(method: string, allow: string): ApiError {

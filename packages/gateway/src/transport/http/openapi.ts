@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { isOpenAiPath, openAiErrorSchema } from '../compat/openai/openai-error.ts';
 import type { Access, Endpoint } from './endpoint.ts';
@@ -6,13 +7,15 @@ import { errorBodySchema } from './error-answer.ts';
 type Schema = Readonly<Record<string, unknown>>;
 
 /** The API as an OpenAPI 3.1 document, made of the very schemas that requests are checked with. */
-export function openApiDocument(endpoints: readonly Endpoint[]): Schema {
+export async function openApiDocument(endpoints: readonly Endpoint[]): Promise<Schema> {
   const schemas: Record<string, unknown> = {};
   const toSchema = schemaCollector(schemas);
   const paths: Record<string, Record<string, unknown>> = {};
   for (const one of endpoints) {
     paths[one.path] ??= {};
     (paths[one.path] as Record<string, unknown>)[one.method] = operation(one, toSchema);
+    // All of them take a tenth of a second and more: other requests are not to wait for that.
+    await nextTurn();
   }
   return {
     openapi: '3.1.0',
@@ -43,9 +46,12 @@ const TAGS: Readonly<Record<string, string>> = {
   entities: 'People, agents and services.',
   jobs: 'The work of external tools.',
   keys: 'Secret keys.',
+  links: 'Links that sign a browser in.',
   mcp: 'MCP servers and their tools.',
   pending: 'Calls that wait for somebody.',
   runs: 'Cycles of agents, and answers to their calls.',
+  session: 'The session of the browser that asks.',
+  sessions: 'Browsers that are signed in.',
   spaces: 'Where people and agents talk.',
   system: 'For those who run the gateway.',
   tools: 'Tools of every source, and the registry.',
@@ -190,8 +196,8 @@ const REASONS: Readonly<Record<number, string>> = {
 
 function securityOf(access: Access, isStream: boolean): Schema[] {
   if (access === 'anyone') return [];
-  if (access !== 'entity') return [{ secretKey: [] }];
-  return [{ secretKey: [] }, { entityToken: [] }, ...(isStream ? [{ entityTokenInQuery: [] }] : [])];
+  if (access !== 'entity') return [{ secretKey: [] }, { session: [] }];
+  return [{ secretKey: [] }, { session: [] }, { entityToken: [] }, ...(isStream ? [{ entityTokenInQuery: [] }] : [])];
 }
 
 const SECURITY_SCHEMES: Schema = {
@@ -201,6 +207,13 @@ const SECURITY_SCHEMES: Schema = {
     scheme: 'bearer',
     bearerFormat: 'JWT',
     description: 'A token with which one entity acts for itself.',
+  },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'lastcall_4100',
+    description:
+      'The session of a browser, named by the port. It counts only in requests of the page that the gateway serves itself.',
   },
   entityTokenInQuery: {
     type: 'apiKey',

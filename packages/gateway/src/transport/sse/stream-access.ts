@@ -2,7 +2,7 @@ import { ApiError } from '../../domain/api-error.ts';
 import type { Revocations } from '../../domain/streams/revocations.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { Store, Tx } from '../../ports/store/store.ts';
-import { type Caller, isStillValid } from '../caller.ts';
+import { type Caller, isStillValid, limitedTo } from '../caller.ts';
 import type { StreamAccess } from './event-source.ts';
 
 export interface StreamAccessOptions {
@@ -13,20 +13,33 @@ export interface StreamAccessOptions {
   readonly assertAllowed: (tx: Pick<Tx, 'db'>) => Promise<void>;
 }
 
-/** From here on it is heard when the caller's key is revoked: who opens a stream checks the key after this. */
+/** From here on it is heard when the caller's key is revoked or the session ends: who opens a stream checks both after this. */
 export async function openStreamAccess(options: StreamAccessOptions): Promise<StreamAccess> {
   const { store, revocations, caller, assertAllowed } = options;
   const ended = new AbortController();
-  const isKey = caller.kind === 'key';
-  const unwatch = isKey ? await revocations.watch(caller.keyId, () => ended.abort()) : () => {};
+  const unwatch = await watchCaller(revocations, caller, () => ended.abort());
   return {
     ended: ended.signal,
     isAllowed: async () => (await isStillValid(store.db, caller)) && (await passes(assertAllowed(store))),
     concerns: (event) => tellsOfLeaving(event, caller),
-    catchUp: (event) => (isKey ? revocations.catchUp(event.revocations) : undefined),
+    catchUp: (event) => (caller.kind === 'entity' ? undefined : revocations.catchUp(event.revocations)),
     close: unwatch,
-    ...(caller.kind === 'entity' ? { expiresAt: caller.expiresAt } : {}),
+    ...('expiresAt' in caller ? { expiresAt: caller.expiresAt } : {}),
   };
+}
+
+/** Calls `onEnd` once what the caller came with is revoked. A token cannot be. */
+export async function watchCaller(revocations: Revocations, caller: Caller, onEnd: () => void): Promise<() => void> {
+  const watches = await Promise.all(revocable(caller).map((id) => revocations.watch(id, onEnd)));
+  return () => {
+    for (const unwatch of watches) unwatch();
+  };
+}
+
+function revocable(caller: Caller): readonly string[] {
+  if (caller.kind === 'key') return [caller.keyId];
+  if (caller.kind !== 'session') return [];
+  return caller.keyId === undefined ? [caller.sessionId] : [caller.sessionId, caller.keyId];
 }
 
 async function passes(check: Promise<void>): Promise<boolean> {
@@ -40,9 +53,8 @@ async function passes(check: Promise<void>): Promise<boolean> {
 }
 
 function tellsOfLeaving({ type, payload }: StreamEvent, caller: Caller): boolean {
+  const limit = limitedTo(caller);
   return (
-    type === 'member.left' &&
-    caller.kind === 'entity' &&
-    (payload as { readonly entityId?: unknown }).entityId === caller.entityId
+    type === 'member.left' && limit !== undefined && (payload as { readonly entityId?: unknown }).entityId === limit
   );
 }

@@ -2,6 +2,7 @@ import { notFound } from '../../../domain/api-error.ts';
 import { type Artifact, getArtifact } from '../../../domain/artifacts/artifact.ts';
 import { extensionOf } from '../../../domain/artifacts/media-type.ts';
 import type { ArtifactFiles } from '../../../ports/artifacts/artifact-files.ts';
+import { limitedTo } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 
 /** Without files, no artifact is found. */
@@ -15,7 +16,7 @@ export function artifactEndpoints(files: ArtifactFiles | undefined): readonly En
       access: 'entity',
       answer: 'application/octet-stream',
       async handle({ caller, params: { id } }, tx): Promise<Artifact> {
-        return await getArtifact(tx.db, id, { entityId: caller.kind === 'entity' ? caller.entityId : undefined });
+        return await getArtifact(tx.db, id, { entityId: limitedTo(caller) });
       },
       async respond(artifact) {
         const body = await files?.read(artifact.id);

@@ -192,7 +192,7 @@ async function respond(accepted: AcceptedTurn, exchange: Exchange, options: Chat
     if (!signal.aborted) throw error;
   });
   if (answer === undefined) return new Response(null, { status: CLIENT_CLOSED });
-  const error = errorOf(shownTo(exchange.caller, answer));
+  const error = errorOf(shownTo(contextUser(exchange.caller), answer));
   return error === undefined
     ? Response.json(toChatAnswer(answer))
     : errorResponse(error, { generated_messages: answer.messages });
@@ -209,7 +209,7 @@ async function respondWithStream(
 ): Promise<Response> {
   const { services } = options;
   const { caller } = exchange;
-  const encode = (answer: RunAnswer): Uint8Array<ArrayBuffer> => encodeAnswer(shownTo(caller, answer));
+  const encode = (answer: RunAnswer): Uint8Array<ArrayBuffer> => encodeAnswer(shownTo(contextUser(caller), answer));
   const known = await findAnswer(services.store.db, runId);
   if (known !== undefined) return new Response(encode(known), { headers: STREAM_HEADERS });
   return await openStream(
@@ -227,10 +227,11 @@ async function respondWithStream(
 }
 
 function eventShownTo(caller: Caller, event: StreamEvent): StreamEvent {
-  if (event.type !== 'run.end' || caller.kind === 'key') return event;
+  const viewer = contextUser(caller);
+  if (event.type !== 'run.end' || viewer.kind === 'key') return event;
   const { json: _, ...told } = event;
   const { stop, ...payload } = event.payload as { readonly stop: RunAnswer['stop'] };
-  return { ...told, payload: { ...payload, stop: stopShownTo(caller, stop) } };
+  return { ...told, payload: { ...payload, stop: stopShownTo(viewer, stop) } };
 }
 
 function encodeAnswer(answer: RunAnswer): Uint8Array<ArrayBuffer> {

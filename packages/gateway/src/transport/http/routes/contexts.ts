@@ -47,7 +47,7 @@ export const contextEndpoints: readonly Endpoint[] = [
       if (user.kind === 'entity' && entityId !== undefined && entityId !== user.entityId)
         throw invalid('entity_id', "must be absent or the token's own entity.");
       if (user.kind === 'key' && entityId !== undefined) await getEntity(tx.db, entityId);
-      const ownerId = user.kind === 'entity' ? user.entityId : entityId;
+      const ownerId = user.kind === 'entity' ? user.entityId : (entityId ?? user.entityId);
       return toWire(await createContext(tx, { id, agentId, ownerId, metadata }));
     },
   }),

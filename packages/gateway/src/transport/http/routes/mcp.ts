@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { approveMcpTool, listMcpTools } from '../../../domain/mcp/mcp-tool.ts';
-import type { Caller } from '../../caller.ts';
+import { type Caller, scopesOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { pageFields, pageOf } from '../fields.ts';
 
@@ -104,14 +104,19 @@ export function mcpEndpoints({ status = () => [], finishLogin }: McpEndpointOpti
         approveMcpTool(tx, {
           id: params.id,
           fingerprint,
-          by: caller.kind === 'key' ? `key:${caller.keyId}` : caller.kind,
+          by: approverOf(caller),
         }),
     }),
   ];
 }
 
+function approverOf(caller: Caller): string {
+  if (caller.kind === 'session') return caller.entityId ?? `session:${caller.sessionId}`;
+  return caller.kind === 'key' ? `key:${caller.keyId}` : caller.kind;
+}
+
 function isAdmin(caller: Caller): boolean {
-  return caller.kind === 'key' && caller.scopes.includes('admin');
+  return scopesOf(caller).includes('admin');
 }
 
 /** Whoever opens it decides whose account the agents act with. */

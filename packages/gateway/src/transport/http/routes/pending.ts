@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { type AnsweredCall, answerCall } from '../../../domain/pending/answer-call.ts';
 import { listPending } from '../../../domain/pending/list-pending.ts';
 import type { Answerer } from '../../../domain/pending/may-answer.ts';
-import type { Caller } from '../../caller.ts';
+import { type Caller, limitedTo } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, pageFields, pageOf } from '../fields.ts';
+import { onBehalf } from '../on-behalf.ts';
 import { pendingCallSchema, pendingStatusSchema } from '../schemas/pending-call.ts';
 
 const callId = idField;
@@ -38,6 +39,9 @@ export const pendingEndpoints: readonly Endpoint[] = [
     access: 'entity',
     query: z.strictObject({
       ...pageFields,
+      entityId: idField
+        .optional()
+        .meta({ description: 'Only calls that this entity may answer. With a token: its own entity.' }),
       agentId: idField.optional(),
       spaceId: idField.optional(),
       status: pendingStatusSchema.optional().meta({
@@ -47,7 +51,7 @@ export const pendingEndpoints: readonly Endpoint[] = [
     }),
     answer: pageOf(pendingCallSchema),
     async handle({ caller, query }, tx) {
-      const entityId = caller.kind === 'entity' ? caller.entityId : undefined;
+      const entityId = onBehalf(caller, query.entityId);
       return await listPending(tx.db, { ...query, entityId });
     },
   }),
@@ -75,6 +79,9 @@ export const pendingEndpoints: readonly Endpoint[] = [
 ];
 
 export function answererOf(caller: Caller): Answerer {
-  if (caller.kind === 'entity') return { entityId: caller.entityId };
+  const entityId = limitedTo(caller);
+  if (entityId !== undefined) return { entityId };
+  if (caller.kind === 'session')
+    return { key: true, keyId: caller.keyId ?? caller.sessionId, entityId: caller.entityId };
   return { key: true, ...(caller.kind === 'key' ? { keyId: caller.keyId } : {}) };
 }

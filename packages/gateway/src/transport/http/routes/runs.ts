@@ -5,6 +5,7 @@ import { requestCancel } from '../../../domain/runs/request-cancel.ts';
 import { getRunCall } from '../../../domain/runs/run-call.ts';
 import { getRunDetails, listCountedRuns } from '../../../domain/runs/run-details.ts';
 import { runTranscript } from '../../../domain/runs/run-transcript.ts';
+import { limitedTo } from '../../caller.ts';
 import { toChatAnswer } from '../chat-answer.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, numberInQuery, pageFields, pageOf } from '../fields.ts';
@@ -76,8 +77,7 @@ export const runEndpoints: readonly Endpoint[] = [
     description: 'With a token: what its card shows to the members of its space. With a secret key: everything.',
     access: 'entity',
     answer: callSchema,
-    handle: ({ caller, params }, tx) =>
-      getCall(tx.db, params.id, { entityId: caller.kind === 'entity' ? caller.entityId : undefined }),
+    handle: ({ caller, params }, tx) => getCall(tx.db, params.id, { entityId: limitedTo(caller) }),
   }),
   endpoint({
     method: 'post',

@@ -6,9 +6,10 @@ import { addMember, listMembers, removeMember, requireMember } from '../../../do
 import { postMessage } from '../../../domain/spaces/post-message.ts';
 import { createSpace, getSpace, listSpaces } from '../../../domain/spaces/space.ts';
 import type { Tx } from '../../../ports/store/store.ts';
-import type { Caller } from '../../caller.ts';
+import { type Caller, limitedTo } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, metadataField, numberInQuery, ownIdField, pageFields, pageOf } from '../fields.ts';
+import { onBehalf } from '../on-behalf.ts';
 import { messageSchema } from '../schemas/message.ts';
 
 const spaceSchema = z
@@ -44,8 +45,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
     access: 'entity',
     query: z.strictObject({ ...pageFields, entityId: idField.optional() }),
     answer: pageOf(spaceSchema),
-    handle: ({ caller, query }, tx) =>
-      listSpaces(tx.db, { ...query, entityId: onBehalf(caller, query.entityId) ?? query.entityId }),
+    handle: ({ caller, query }, tx) => listSpaces(tx.db, { ...query, entityId: onBehalf(caller, query.entityId) }),
   }),
   endpoint({
     method: 'post',
@@ -125,7 +125,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
     method: 'post',
     path: '/api/spaces/{id}/messages',
     summary: 'Post a message',
-    description: 'With a token: as its entity. With a secret key: on behalf of `entityId`.',
+    description: 'With a token or a session: as its entity. With a secret key: on behalf of `entityId`.',
     access: 'entity',
     body: z.strictObject({
       text: z.string(),
@@ -141,7 +141,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
     answer: messageSchema.extend({ duplicate: z.literal(true).optional() }),
     refusals: [429],
     async handle({ caller, params, body }, tx, services) {
-      const entityId = onBehalf(caller, body.entityId);
+      const entityId = onBehalf(caller, body.entityId) ?? (caller.kind === 'session' ? caller.entityId : undefined);
       if (entityId === undefined)
         throw invalid('entityId', 'is required with a secret key: it says who posts the message.');
       const said = { ...body, entityId, spaceId: params.id };
@@ -153,14 +153,6 @@ export const spaceEndpoints: readonly Endpoint[] = [
   }),
 ];
 
-/** A token acts for its entity alone. */
-function onBehalf(caller: Caller, entityId: string | undefined): string | undefined {
-  if (caller.kind !== 'entity') return entityId;
-  if (entityId !== undefined && entityId !== caller.entityId)
-    throw invalid('entityId', "must be absent or the token's own entity.");
-  return caller.entityId;
-}
-
 /** A key may know of the space: it is told that the one it speaks for is not in it. */
 async function explainAbsence(
   error: unknown,
@@ -168,7 +160,7 @@ async function explainAbsence(
   caller: Caller,
   { spaceId, entityId }: { readonly spaceId: string; readonly entityId: string },
 ): Promise<never> {
-  if (caller.kind !== 'key' || !(error instanceof ApiError) || error.status !== 404) throw error;
+  if (limitedTo(caller) !== undefined || !(error instanceof ApiError) || error.status !== 404) throw error;
   await getSpace(tx.db, spaceId);
   throw new ApiError(404, 'not_found', `"${entityId}" is not a member of this space.`, {
     details: { path: 'entityId' },
@@ -191,6 +183,7 @@ async function readAs<T>(
 
 /** Who is no member is not told that there is such a space. */
 export async function assertMaySee(tx: Pick<Tx, 'db'>, spaceId: string, caller: Caller): Promise<void> {
-  if (caller.kind === 'entity') await requireMember(tx.db, spaceId, caller.entityId);
+  const entityId = limitedTo(caller);
+  if (entityId !== undefined) await requireMember(tx.db, spaceId, entityId);
   else await getSpace(tx.db, spaceId);
 }

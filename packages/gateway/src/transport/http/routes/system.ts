@@ -9,7 +9,7 @@ export interface SystemOptions {
   readonly services: Services;
   readonly metrics: Metrics;
   readonly stopping: AbortSignal;
-  readonly document: () => unknown;
+  readonly document: () => Promise<unknown>;
 }
 
 /** For those who run the gateway. None of it tells anything of what is in it, so none of it asks who is there. */
@@ -53,7 +53,7 @@ export function systemEndpoints({ services, metrics, stopping, document }: Syste
       summary: 'Get this OpenAPI document',
       access: 'anyone',
       answer: z.record(z.string(), z.unknown()),
-      respond: () => Response.json(document()),
+      respond: async () => Response.json(await document()),
     }),
   ];
 }

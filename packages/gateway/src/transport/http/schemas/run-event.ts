@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { changesSchema } from './changes.ts';
 import { outcomeSchema } from './outcome.ts';
 import { stopSchema } from './stop.ts';
 import { resetEventSchema, streamEvent } from './stream-event.ts';
@@ -38,7 +39,7 @@ export const runEventSchema: z.ZodType = z
     streamEvent('step.end', { step, usage: usageSchema }),
     streamEvent(
       ['tool-call.complete', 'tool-call.error', 'tool-call.cancelled', 'tool-call.skipped', 'tool-call.pending'],
-      { callId, toolName, input, outcome: outcomeSchema },
+      { callId, toolName, input, outcome: outcomeSchema, changes: changesSchema.optional() },
     ),
     streamEvent('run.taken', { runId, ...takeoverFields }),
     streamEvent('run.cancelling', { runId }),

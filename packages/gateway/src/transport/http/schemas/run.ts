@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { chatAnswerSchema } from '../chat-answer.ts';
+import { changesSchema } from './changes.ts';
 import { messageSchema } from './message.ts';
 import { outcomeSchema } from './outcome.ts';
 import { pendingCallSchema } from './pending-call.ts';
@@ -87,6 +88,7 @@ export const runEntrySchema: z.ZodType = z
     kind: z.string(),
     at: z.int(),
     entry: transcriptEntrySchema,
+    changes: changesSchema.optional().meta({ description: 'With the end of a call that changed something.' }),
   })
   .meta({ id: 'RunEntry', description: 'An entry of the transcript of a run.' });
 

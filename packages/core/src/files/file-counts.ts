@@ -1,0 +1,51 @@
+import type { Change } from '../session/changes.ts';
+import { NO_PATH_LIMITS, normalisePath } from './file-path.ts';
+
+/** How often which files were changed. */
+export interface FileCounts {
+  /** Counts a change that was asked for. The returned function takes it back: the change was refused. */
+  count(operation: 'Writing' | 'Deleting' | 'Restoring', path: string): () => void;
+  /** Remembers the count of a file. The returned function returns to it: the file was put back. */
+  mark(path: string): () => void;
+  list(): readonly Change[];
+}
+
+export function createFileCounts(): FileCounts {
+  const counts = new Map<string, { count: number; last: 'written' | 'deleted' }>();
+
+  const set = (path: string, known: { count: number; last: 'written' | 'deleted' } | undefined): void => {
+    if (known === undefined || known.count === 0) counts.delete(path);
+    else counts.set(path, known);
+  };
+
+  return {
+    count(operation, given) {
+      const path = toPath(given);
+      // Putting a file back is told by the mark that it returns to.
+      if (path === undefined || operation === 'Restoring') return () => {};
+      const before = counts.get(path);
+      set(path, { count: (before?.count ?? 0) + 1, last: operation === 'Writing' ? 'written' : 'deleted' });
+      return () => {
+        const now = counts.get(path);
+        set(path, now && { ...(before ?? now), count: now.count - 1 });
+      };
+    },
+    mark(given) {
+      const path = toPath(given);
+      const marked = path === undefined ? undefined : counts.get(path);
+      return () => {
+        if (path !== undefined) set(path, marked);
+      };
+    },
+    list: () => [...counts].map(([name, { count, last }]) => ({ kind: 'file', name, count, sample: last })),
+  };
+}
+
+/** A path that cannot be read names no file, and whoever uses it is told so. */
+function toPath(path: string): string | undefined {
+  try {
+    return normalisePath(path, NO_PATH_LIMITS);
+  } catch {
+    return undefined;
+  }
+}

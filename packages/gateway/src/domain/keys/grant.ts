@@ -1,0 +1,55 @@
+import type { Kysely } from 'kysely';
+import { fromJson, toJson } from '../../ports/store/json.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { SessionRow, Tables } from '../../ports/store/tables.ts';
+import { isId } from '../entities/column-text.ts';
+import { invalid } from '../entities/invalid.ts';
+import type { Scope } from './scope.ts';
+
+/** What somebody who signs in may do: what the scopes allow, and what the person may. There is at least one of the two. */
+export interface Grant {
+  readonly scopes: readonly Scope[];
+  readonly entityId: string | undefined;
+  /** The key that it ends with. */
+  readonly keyId: string | undefined;
+}
+
+type GrantRow = Pick<SessionRow, 'scopes' | 'entity_id' | 'key_id'>;
+
+export function toGrantRow({ scopes, entityId, keyId }: Grant): GrantRow {
+  return { scopes: toJson(scopes), entity_id: entityId ?? null, key_id: keyId ?? null };
+}
+
+export function fromGrantRow({ scopes, entity_id, key_id }: GrantRow): Grant {
+  return { scopes: fromJson<readonly Scope[]>(scopes), entityId: entity_id ?? undefined, keyId: key_id ?? undefined };
+}
+
+/** Sessions are for people: agents act by their cycles, and services have no browser. */
+export async function assertPerson(tx: Tx, entityId: string): Promise<void> {
+  const person = isId(entityId)
+    ? await tx.db
+        .selectFrom('entities')
+        .select('id')
+        .where('id', '=', entityId)
+        .where('kind', '=', 'human')
+        .where('deleted_at', 'is', null)
+        .executeTakeFirst()
+    : undefined;
+  if (person === undefined) throw invalid('entityId', 'must be the id of a person (an entity of kind "human").');
+}
+
+/** Deletes what has expired. Done whenever a new one is made, so that neither table grows. */
+export async function deleteExpired(tx: Tx, table: 'sessions' | 'sign_in_links'): Promise<void> {
+  await tx.db.deleteFrom(table).where('expires_at', '<=', tx.now()).execute();
+}
+
+/** True unless the key that a grant ends with was revoked, or its person deleted. */
+export async function isGrantValid(db: Kysely<Tables>, { entityId, keyId }: Grant): Promise<boolean> {
+  if (keyId !== undefined) {
+    const key = db.selectFrom('api_keys').select('id').where('id', '=', keyId).where('revoked_at', 'is', null);
+    if ((await key.executeTakeFirst()) === undefined) return false;
+  }
+  if (entityId === undefined) return true;
+  const person = db.selectFrom('entities').select('id').where('id', '=', entityId).where('deleted_at', 'is', null);
+  return (await person.executeTakeFirst()) !== undefined;
+}

@@ -1,0 +1,27 @@
+import type { Kysely } from 'kysely';
+import type { Migration } from 'kysely/migration';
+
+/** Browsers that are signed in, and the links that sign one in. Of what opens them only hashes are stored. */
+export const signIn: Migration = {
+  async up(db: Kysely<unknown>) {
+    await db.schema
+      .createTable('sessions')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('hash', 'text', (column) => column.notNull().unique())
+      .addColumn('scopes', 'text', (column) => column.notNull())
+      .addColumn('entity_id', 'text')
+      .addColumn('key_id', 'text')
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('expires_at', 'bigint', (column) => column.notNull())
+      .execute();
+    await db.schema
+      .createTable('sign_in_links')
+      .addColumn('hash', 'text', (column) => column.primaryKey())
+      .addColumn('scopes', 'text', (column) => column.notNull())
+      .addColumn('entity_id', 'text')
+      .addColumn('key_id', 'text')
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('expires_at', 'bigint', (column) => column.notNull())
+      .execute();
+  },
+};

@@ -1,0 +1,49 @@
+import type { Change, Changes } from '@lastcall/core';
+import { clip } from '../../domain/consciousness/clip.ts';
+import { asJson, fromJson, toJson } from '../../ports/store/json.ts';
+import { hideTagIn } from '../../telemetry/hide-tag.ts';
+import type { KnownSecrets } from '../../telemetry/known-secrets.ts';
+
+/** Things of one kind beyond this many are told as one number. */
+const MOST_NAMES = 50;
+const SAMPLE_CHARACTERS = 500;
+const NAME_CHARACTERS = 200;
+
+/** What people must not read in a sample. */
+export interface ChangeGuard {
+  readonly secrets: KnownSecrets;
+  /** The agent's frame tag. */
+  readonly tag: string;
+}
+
+/** What people read of what a call changed. Undefined if it changed nothing. */
+export function toCallChanges(parts: readonly (Changes | undefined)[], guard: ChangeGuard): Changes | undefined {
+  const listed = (of: keyof Changes): readonly Change[] => {
+    const all = parts.flatMap((part) => part?.[of] ?? []);
+    return fold(all).map((change) => toSafe(change, guard));
+  };
+  const [committed, discarded] = [listed('committed'), listed('discarded')];
+  return committed.length === 0 && discarded.length === 0 ? undefined : { committed, discarded };
+}
+
+/** The first of many, and how many more there are of each kind. */
+function fold(changes: readonly Change[]): readonly Change[] {
+  const more = new Map<string, number>();
+  for (const { kind, count } of changes.slice(MOST_NAMES)) more.set(kind, (more.get(kind) ?? 0) + count);
+  const rest = [...more].map(([kind, count]) => ({ kind, name: '', count }));
+  return [...changes.slice(0, MOST_NAMES), ...rest];
+}
+
+function toSafe({ kind, name, count, sample }: Change, { secrets, tag }: ChangeGuard): Change {
+  // Both are removed before anything is cut: half of one would not be recognised.
+  const safe = <T>(value: T): T => hideTagIn(secrets.removeFromAll(value), tag);
+  const shown = sample === undefined ? undefined : toSample(safe(asJson(sample)));
+  return { kind, name: clip(safe(name), NAME_CHARACTERS), count, ...(shown === undefined ? {} : { sample: shown }) };
+}
+
+/** The value, or the beginning and the end of its text. */
+function toSample(value: unknown): unknown {
+  const json = toJson(value);
+  if (json.length <= SAMPLE_CHARACTERS) return fromJson(json);
+  return clip(typeof value === 'string' ? value : json, SAMPLE_CHARACTERS);
+}

@@ -1,0 +1,10 @@
+import { invalid } from '../../domain/entities/invalid.ts';
+import { type Caller, limitedTo } from '../caller.ts';
+
+/** The entity that a request is about. Whoever acts for one entity alone names no other. */
+export function onBehalf(caller: Caller, entityId: string | undefined): string | undefined {
+  const own = limitedTo(caller);
+  if (own !== undefined && entityId !== undefined && entityId !== own)
+    throw invalid('entityId', "must be absent or the token's own entity.");
+  return own ?? entityId;
+}

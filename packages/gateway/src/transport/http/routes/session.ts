@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import { ApiError } from '../../../domain/api-error.ts';
+import { findKey } from '../../../domain/keys/api-key.ts';
+import { Attempts } from '../../../domain/keys/attempts.ts';
+import { assertPerson, type Grant } from '../../../domain/keys/grant.ts';
+import { hasScope, type Scope } from '../../../domain/keys/scope.ts';
+import { changePerson, createSession, endSession, findSession, listSessions } from '../../../domain/keys/session.ts';
+import { createSignInCode, MAX_LINK_SECONDS, takeSignInCode } from '../../../domain/keys/sign-in-link.ts';
+import type { Tx } from '../../../ports/store/store.ts';
+import { type Caller, type SessionCaller, scopesOf } from '../../caller.ts';
+import { type Endpoint, endpoint } from '../endpoint.ts';
+import { idField, pageFields, pageOf } from '../fields.ts';
+import { assertOwnPage } from '../own-page.ts';
+import { scopesSchema, sessionSchema } from '../schemas/session.ts';
+import { clearedCookie, sessionCookie } from '../session-cookie.ts';
+
+export interface SessionOptions {
+  /** How browsers reach the gateway, if not by the address that requests name. */
+  readonly publicUrl: string | undefined;
+}
+
+const secretField = z.string().min(1).max(4_096);
+
+const signInSchema = z
+  .union([
+    z.strictObject({ code: secretField }),
+    z.strictObject({
+      key: secretField,
+      entityId: idField.optional().meta({ description: 'The person to act for. Needs scope `write`.' }),
+    }),
+  ])
+  .meta({ description: 'The code of a sign-in link, or a secret key.' });
+
+/** Signing in to the page that the gateway serves. */
+export function sessionEndpoints({ publicUrl }: SessionOptions): readonly Endpoint[] {
+  const attempts = new Attempts();
+  return [
+    endpoint({
+      method: 'post',
+      path: '/api/links',
+      summary: 'Create a sign-in link',
+      description:
+        'It signs one browser in, once, within 15 minutes by default. Its code is in the fragment of the URL, which reaches no server and no log.',
+      access: 'key',
+      body: z
+        .strictObject({
+          entityId: idField.optional().meta({ description: 'The person that the browser acts for.' }),
+          scopes: scopesSchema.optional().meta({
+            description: 'At most your own. Default: none for a link with `entityId`, and your own otherwise.',
+          }),
+          expiresInSeconds: z.int().min(1).max(MAX_LINK_SECONDS).optional(),
+        })
+        .optional(),
+      status: 201,
+      answer: z.strictObject({ url: z.string(), expiresAt: z.int() }),
+      handle: ({ caller, body = {} }, tx) => createSignInCode(tx, { ...body, maker: makerOf(caller) }),
+      respond: ({ code, expiresAt }, { request }) =>
+        Response.json({ url: linkUrl(publicUrl ?? request.url, code), expiresAt }, { status: 201 }),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/session',
+      summary: 'Sign in',
+      description: 'Sets a cookie that counts only in requests of the page that the gateway serves itself.',
+      access: 'anyone',
+      body: signInSchema,
+      status: 201,
+      answer: sessionSchema,
+      refusals: [401, 403, 429],
+      async handle({ body, request, address }, tx) {
+        assertOwnPage(request, publicUrl);
+        attempts.begin(address);
+        const grant = 'code' in body ? await grantOfCode(tx, body.code) : await grantOfKey(tx, body);
+        const { id, secret } = await createSession(tx, grant);
+        const session = await requireSession(tx, id);
+        attempts.succeeded(address);
+        return { session, secret };
+      },
+      respond: ({ session, secret }, { request }) =>
+        Response.json(session, {
+          status: 201,
+          headers: { 'set-cookie': sessionCookie(request, secret, session.expiresAt) },
+        }),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/session',
+      summary: 'Get your session',
+      access: 'entity',
+      answer: sessionSchema,
+      handle: ({ caller }, tx) => requireSession(tx, sessionOf(caller).sessionId),
+    }),
+    endpoint({
+      method: 'patch',
+      path: '/api/session',
+      summary: 'Change the person that you act for',
+      description: 'Needs scope `write`. `null` stands for nobody.',
+      access: 'entity',
+      body: z.strictObject({ entityId: idField.nullable() }),
+      answer: sessionSchema,
+      async handle({ caller, body }, tx) {
+        const { sessionId, scopes } = sessionOf(caller);
+        assertMayActFor(scopes);
+        await changePerson(tx, sessionId, body.entityId);
+        return await requireSession(tx, sessionId);
+      },
+    }),
+    endpoint({
+      method: 'delete',
+      path: '/api/session',
+      summary: 'Sign out',
+      description: 'Streams and waiting requests of the session end.',
+      access: 'entity',
+      answer: sessionSchema,
+      handle: ({ caller }, tx, services) => endSession(services, tx, sessionOf(caller).sessionId),
+      respond: (session, { request }) => Response.json(session, { headers: { 'set-cookie': clearedCookie(request) } }),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/sessions',
+      summary: 'List the browsers that are signed in',
+      access: 'admin',
+      query: z.strictObject({ ...pageFields }),
+      answer: pageOf(sessionSchema),
+      handle: ({ query }, tx) => listSessions(tx, query),
+    }),
+    endpoint({
+      method: 'delete',
+      path: '/api/sessions/{id}',
+      summary: 'End a session',
+      description: 'Its cookie stops working at once. Its streams and waiting requests end.',
+      access: 'admin',
+      answer: sessionSchema,
+      handle: ({ params }, tx, services) => endSession(services, tx, params.id),
+    }),
+  ];
+}
+
+/** The fragment of a URL is not sent to any server: the page reads it, and removes it. */
+export function linkUrl(base: string, code: string): string {
+  return `${new URL('/', base).href}#in=${code}`;
+}
+
+function makerOf(caller: Caller): { scopes: readonly Scope[]; keyId: string | undefined } {
+  const keyId = caller.kind === 'key' || caller.kind === 'session' ? caller.keyId : undefined;
+  return { scopes: scopesOf(caller), keyId };
+}
+
+async function grantOfCode(tx: Tx, code: string): Promise<Grant> {
+  const grant = await takeSignInCode(tx, code);
+  if (grant === undefined)
+    throw new ApiError(401, 'link_not_valid', 'The link was used before, or has expired. Ask for a new one.');
+  return grant;
+}
+
+async function grantOfKey(tx: Tx, { key, entityId }: { key: string; entityId?: string | undefined }): Promise<Grant> {
+  const found = await findKey(tx.db, key);
+  if (found === undefined) throw new ApiError(401, 'unauthorized', 'The key is not valid.');
+  if (entityId !== undefined) {
+    assertMayActFor(found.scopes);
+    await assertPerson(tx, entityId);
+  }
+  return { scopes: found.scopes, entityId, keyId: found.id };
+}
+
+/** Whoever may only read must not post in somebody's name. */
+function assertMayActFor(scopes: readonly Scope[]): void {
+  if (!hasScope(scopes, 'write')) throw new ApiError(403, 'forbidden', 'To act for somebody needs scope "write".');
+}
+
+function sessionOf(caller: Caller): SessionCaller {
+  if (caller.kind === 'session') return caller;
+  throw new ApiError(401, 'no_session', 'This request has no session: it came with a key or a token.');
+}
+
+async function requireSession(tx: Tx, id: string) {
+  const session = await findSession(tx.db, { id }, tx.now());
+  if (session === undefined) throw new ApiError(401, 'unauthorized', 'The session has ended. Sign in again.');
+  return session;
+}
