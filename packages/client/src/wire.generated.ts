@@ -1010,6 +1010,13 @@ export type Run = {
   readonly trigger: readonly ({
     readonly eventId: string;
     readonly type: "space_message" | "tool_result" | "plan" | "service" | "chat";
+    /** Who sent it, answered, or pushed it, by name. */
+    readonly by?: string | undefined;
+    /** What it says, at most 200 characters of it. */
+    readonly text?: string | undefined;
+    readonly spaceId?: string | undefined;
+    /** The call that was answered. */
+    readonly callId?: string | undefined;
   })[];
   readonly stop?: Stop | undefined;
   readonly usage?: Usage | undefined;
