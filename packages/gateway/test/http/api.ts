@@ -66,7 +66,7 @@ export async function openApi(
     store,
   };
   const secret = await tokenSecret(store);
-  const app = createApp(services, { tokenSecret: secret, ...options });
+  const app = createApp(services, { tokenSecret: secret, studio: false, ...options });
   const keyWith = async (...scopes: Scope[]): Promise<string> =>
     (await store.transaction((tx) => createKey(tx, { name: 'test', scopes }))).key;
   const key = await keyWith('admin');

@@ -77,7 +77,16 @@ describe('the files of the studio', () => {
   });
 
   test('paths of the studio are the page to a browser, and stay 404 in JSON to everybody else', async () => {
-    const paths = ['/spaces', '/spaces/s1', '/inbox', '/runs', '/runs/r1/compare/r2', '/calls/c1', '/agents/a1', '/tools'];
+    const paths = [
+      '/spaces',
+      '/spaces/s1',
+      '/inbox',
+      '/runs',
+      '/runs/r1/compare/r2',
+      '/calls/c1',
+      '/agents/a1',
+      '/tools',
+    ];
     for (const path of [...paths, '/tools/book_hotel?try', '/settings', '/signin', '/agents']) {
       const page = await get(path, html);
       expect([path, page.status, await page.text()]).toEqual([path, 200, PAGE]);
@@ -173,12 +182,16 @@ describe('the files of the studio', () => {
   test('without a build the page says how to make one, and without a studio it is a 404 like any other', async () => {
     const services = { store: api.store };
     const empty = await openApi(database, { studio: { directory: join(built.root, 'nothing') }, services });
-    const answer = await empty.call('GET', '/');
+    const answer = await empty.call('GET', '/', { headers: html });
     expect(answer.status).toBe(404);
     expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(answer.body).toContain('npm run build -w packages/studio');
+    expect(await empty.call('GET', '/')).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
     const none = await openApi(database, { studio: false, services });
-    expect(await none.call('GET', '/')).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
+    expect(await none.call('GET', '/', { headers: html })).toMatchObject({
+      status: 404,
+      body: { error: { code: 'not_found' } },
+    });
     for (const { app } of [empty, none]) app.stop();
   });
 });
