@@ -23,7 +23,8 @@ export function RequireSession({ children }: { children: ReactNode }): ReactElem
   const [state, setState] = useState<State | undefined>();
   const queries = useQueryClient();
   useEffect(() => {
-    firstSession().then(setState, (refused: unknown) => setState({ session: undefined, why: { refused } }));
+    first ??= firstSession();
+    first.then(setState, (refused: unknown) => setState({ session: undefined, why: { refused } }));
   }, []);
   const leave = useCallback(
     (why: 'ended' | 'signed out') => {
@@ -56,6 +57,9 @@ export function useMay(scope: 'admin' | 'write' | 'read'): boolean {
 }
 
 const RANK = ['read', 'write', 'admin'] as const;
+
+/** Asked for once: a code that is sent twice is refused. */
+let first: Promise<State> | undefined;
 
 /**
  * A link has its code in the fragment, which no server sees. It is wiped before anything else: a code counts once. Whoever opens
