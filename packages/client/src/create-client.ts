@@ -22,6 +22,8 @@ export interface Client {
   readonly session: SessionResource;
   readonly spaces: Spaces;
   readonly tools: Tools;
+  /** The gateway's time, in milliseconds since the epoch: what is left of a call's time is counted by it. */
+  now(): number;
 }
 
 /**
@@ -41,5 +43,6 @@ export function createClient(options: ClientOptions): Client {
     session: session(connection),
     spaces: spaces(connection),
     tools: tools(connection),
+    now: () => connection.clock.now(),
   };
 }

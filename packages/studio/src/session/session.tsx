@@ -47,8 +47,16 @@ export function useMay(scope: 'admin' | 'write' | 'read'): boolean {
 
 const RANK = ['read', 'write', 'admin'] as const;
 
-/** A link has its code in the fragment, which no server sees. It is wiped before anything else: a code counts once. */
-async function firstSession(): Promise<Session | undefined> {
+let first: Promise<Session | undefined> | undefined;
+
+/** Once, however often React asks: in development it mounts everything twice, and a code counts once. */
+function firstSession(): Promise<Session | undefined> {
+  first ??= findSession();
+  return first;
+}
+
+/** A link has its code in the fragment, which no server sees. It is wiped before anything else. */
+async function findSession(): Promise<Session | undefined> {
   const code = new URLSearchParams(location.hash.slice(1)).get('in');
   if (code === null) return await readSession();
   history.replaceState(history.state, '', location.pathname + location.search);
