@@ -21,7 +21,7 @@ export interface GatewayLimits {
   readonly keptOutputBytes: number;
   /** How large an image may be. */
   readonly artifactBytes: number;
-  /** The number of streams that are open at once. */
+  /** The number of streams that are open at once, and of requests that wait for a run. */
   readonly connections: number;
   /**
    * The number of events that wait in memory for one reader of a stream. A reader further behind reads from the

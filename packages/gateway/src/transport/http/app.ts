@@ -116,6 +116,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...mcpServerEndpoints({
       services,
       registry,
+      streams,
       offer: { catalog, fileTools: registry.tools, exposure },
       secret: tokenSecret,
       stopping: lifetime.signal,
