@@ -1,81 +1,76 @@
-import { tool } from '@lastcall/core';
-import { z } from 'zod';
 import { type ConfigInput, defineConfig } from './config/config.ts';
+import { demoTools } from './demo-tools.ts';
 
 /**
- * The configuration of a gateway without a configuration file: one agent, one person, one space, and tools of each
- * kind.
+ * The configuration of a gateway without a configuration file: three agents in three spaces, with tools of each kind. Each space
+ * offers sentences that make its agent act, also without a model.
  */
 export function demoConfig(): ConfigInput {
   return defineConfig({
-    agents: [
-      {
-        name: 'Concierge',
-        description: 'Answers questions about the weather, books hotels and files reports.',
-        instructions:
-          'You are the concierge of a small travel desk. Answer questions about the weather with fetch_weather. Before you book a hotel with book_hotel, ask for confirmation with confirm_booking and wait for the answer. When somebody asks for a report, file it with file_report.',
-        tools: ['fetch_weather', 'confirm_booking', 'book_hotel', 'file_report'],
-      },
-    ],
-    tools: {
-      fetch_weather: fetchWeather,
-      confirm_booking: {
-        description: 'Asks the people in the space to confirm a booking. The answer comes later.',
-        executionType: 'space',
-        inputSchema: {
-          type: 'object',
-          properties: { question: { type: 'string' } },
-          required: ['question'],
-          additionalProperties: false,
-        },
-        resultSchema: {
-          type: 'object',
-          properties: { confirmed: { type: 'boolean' } },
-          required: ['confirmed'],
-          additionalProperties: false,
-        },
-        display: { customUI: 'confirm' },
-        expiresInMs: 24 * 3_600_000,
-      },
-      book_hotel: bookHotel,
-      file_report: fileReport,
-    },
+    agents: [CONCIERGE, CLERK, ANALYST],
+    tools: demoTools,
     spaces: [
       {
         name: 'Travel desk',
         description: 'Where Ada and the concierge meet.',
         agents: ['Concierge'],
-        people: [{ name: 'Ada', externalId: 'demo:ada' }],
+        people: [ADA],
+        metadata: {
+          suggestions: [
+            'What is the weather in Tokyo?',
+            'Book a hotel in Tokyo for 3 nights, please.',
+            'File a report on Tokyo.',
+          ],
+        },
+      },
+      {
+        name: 'Accounts',
+        description: 'Where the clerk asks before money moves.',
+        agents: ['Clerk'],
+        people: [ADA, { name: 'Ben', externalId: 'demo:ben' }],
+        metadata: {
+          suggestions: [
+            'Pay invoice 4711, amount 120.',
+            'Import the receipts of October.',
+            'Which exchange rate do we take?',
+            'Add a supplier.',
+          ],
+        },
+      },
+      {
+        name: 'Research',
+        description: 'Where the analyst files a report on whatever is asked.',
+        agents: ['Analyst'],
+        people: [ADA],
+        metadata: { suggestions: ['Report on the weather in Tokyo.', 'Report on Oslo.', 'Report on hotel prices.'] },
       },
     ],
   });
 }
 
-const FORECASTS = ['sunny', 'cloudy', 'rainy', 'windy'] as const;
+const ADA = { name: 'Ada', externalId: 'demo:ada' };
 
-const fetchWeather = tool({
-  description: 'The weather in a city today. A demonstration: the same city always has the same weather.',
-  inputSchema: z.object({ city: z.string().min(1).max(100) }),
-  effects: 'none',
-  execute: ({ city }) => {
-    const sum = [...city.toLowerCase()].reduce((total, character) => total + (character.codePointAt(0) ?? 0), 0);
-    return { city, forecast: FORECASTS[sum % FORECASTS.length], celsius: 10 + (sum % 20) };
-  },
-});
+const CONCIERGE = {
+  name: 'Concierge',
+  description: 'Answers questions about the weather, books hotels and files reports.',
+  instructions:
+    'You are the concierge of a small travel desk. Answer questions about the weather with fetch_weather. Before you book a hotel with book_hotel, ask for confirmation with confirm_booking and wait for the answer. When somebody asks for a report, file it with file_report.',
+  tools: ['fetch_weather', 'confirm_booking', 'book_hotel', 'file_report'],
+};
 
-const bookHotel = tool({
-  description: 'Books a hotel room. A demonstration: nothing is booked anywhere.',
-  inputSchema: z.object({ city: z.string().min(1).max(100), nights: z.int().min(1).max(30) }),
-  execute: ({ city, nights }, { idempotencyKey }) => ({
-    city,
-    nights,
-    reference: idempotencyKey.slice(-8).toUpperCase(),
-  }),
-});
+const CLERK = {
+  name: 'Clerk',
+  description: 'Pays invoices once somebody approves, imports receipts, asks for exchange rates and suppliers.',
+  instructions:
+    'You are the clerk of a small company. Pay invoices with pay_invoice: somebody approves each payment. Import receipts with import_receipts, and say what went wrong if it fails. When an exchange rate is needed, ask for it with choose_rate; for a new supplier, ask with add_supplier. Wait for the answers.',
+  tools: ['pay_invoice', 'import_receipts', 'choose_rate', 'add_supplier'],
+};
 
-const fileReport = tool({
-  description: 'Files a report: its text is the last word on the matter.',
-  inputSchema: z.object({ title: z.string().min(1).max(200), body: z.string().min(1).max(10_000) }),
-  terminal: true,
-  execute: ({ title, body }) => `${title}\n\n${body}`,
-});
+const ANALYST = {
+  name: 'Analyst',
+  description: 'Finds out about whatever is asked, and ends by filing a report.',
+  instructions:
+    'You are an analyst. Find out about what is asked, with fetch_weather where it helps. End every task with file_report.',
+  tools: ['fetch_weather', 'file_report'],
+  terminating: { toolIds: ['file_report'] },
+};

@@ -27,10 +27,10 @@ interface KnownMember {
 /** Creates the space if it is missing, and adds every member that the file names. */
 export async function seedSpace(seeding: Seeding, space: SpaceSeed): Promise<void> {
   const { services, tx, seeded, log } = seeding;
-  const { name, description } = space;
+  const { name, description, metadata } = space;
   const id = seeded.spaces[name];
   const isNew = id === undefined;
-  const spaceId = id ?? (await createSpace(services, tx, { name, description })).id;
+  const spaceId = id ?? (await createSpace(services, tx, { name, description, metadata })).id;
   seeded.spaces[name] = spaceId;
   if (!isNew) {
     await lockSpace(tx, spaceId);

@@ -12,6 +12,8 @@ if (!process.argv.includes('--if-newer') || isStale()) await buildAll();
 
 async function buildAll(): Promise<void> {
   console.log('Building the studio …');
+  // Tests start this with another value, and would get the slow React that warns.
+  process.env.NODE_ENV = 'production';
   await build({ configFile: join(folder, 'vite.config.ts'), logLevel: 'error' });
   for (const file of filesIn(join(folder, 'dist'))) {
     if (!/\.(js|css|html|svg)$/.test(file)) continue;

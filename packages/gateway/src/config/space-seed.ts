@@ -8,6 +8,8 @@ export interface SpaceSeed {
   /** The names of agents of the same configuration. */
   readonly agents?: readonly string[] | undefined;
   readonly people?: readonly PersonSeed[] | undefined;
+  /** Your own data. The studio offers `suggestions`, a list of sentences, in a space where nobody has said anything yet. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface PersonSeed {
@@ -28,4 +30,5 @@ export const spaceSeedSchema: z.ZodType<SpaceSeed> = z.strictObject({
   description: z.string().max(2_000).optional(),
   agents: z.array(z.string()).optional(),
   people: z.array(personSchema).optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
 });

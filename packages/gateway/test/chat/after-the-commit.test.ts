@@ -61,11 +61,12 @@ describeWorlds('a request whose turn is stored', (open) => {
   });
 
   test.each([
-    ['the store is away', () => new StoreUnavailable(new Error('away'))],
-    ['there is no room', () => new ApiError(429, 'too_many_streams', 'There is no room.', { retryAfter: 5 })],
-    ['the token has expired', () => new ApiError(401, 'unauthorized', 'The key or token is not valid.')],
-    ['the gateway stops', () => new ApiError(503, 'stopping', 'The gateway is stopping.', { retryAfter: 1 })],
-  ])('where %s after the commit, no client is told that nothing was done', async (_why, failure) => {
+    ['the store is away', 503, () => new StoreUnavailable(new Error('away'))],
+    ['there is no room', 503, () => new ApiError(429, 'too_many_streams', 'There is no room.', { retryAfter: 5 })],
+    // Clients send a request again after a 401 or a 503, and not after a 403.
+    ['the token has expired', 403, () => new ApiError(401, 'unauthorized', 'The key or token is not valid.')],
+    ['the gateway stops', 503, () => new ApiError(503, 'stopping', 'The gateway is stopping.', { retryAfter: 1 })],
+  ])('where %s after the commit, no client is told that nothing was done', async (_why, told, failure) => {
     const world = await open({ models: { default: scriptedModel(() => 'Paid.') } });
     const failing = endpoint({
       method: 'post',
@@ -79,7 +80,7 @@ describeWorlds('a request whose turn is stored', (open) => {
     });
     const api = await openApi(undefined as never, { services: world.services, endpoints: [failing] });
     const { status, body } = await api.call('POST', '/api/failing');
-    expect([status, body.error.details]).toEqual([503, { inDoubt: true }]);
+    expect([status, body.error.details]).toEqual([told, { inDoubt: true }]);
     expect(body.error.message).not.toContain('Nothing was changed');
   });
 });

@@ -123,6 +123,27 @@ describeMcpServer('MCP clients that come back', ({ start, connect }) => {
     await waitFor(() => runs.length === 1);
     await gateway.request(`/api/keys/${id}`, undefined, { method: 'DELETE' });
     runs[0]?.finish();
-    expect(await calling).toMatchObject({ isError: true, content: [{ text: 'The key was revoked.' }] });
+    const { items } = await gateway.api('/api/runs');
+    const text = `The key was revoked. Run ${items[0].id} is stored, and goes on or has ended. Do not repeat the call.`;
+    expect(await calling).toMatchObject({ isError: true, content: [{ text }] });
+  });
+
+  test.each(ERAS)('[X19] beyond the limit, a call of %s is refused and starts nothing', async (era) => {
+    const { runs, slow } = slowTool();
+    const gateway = await start({ tools: { slow }, tuning: { sweepMs: 100, connections: 1 } });
+    const client = await connect(gateway, { era });
+    const calling = client.callTool({ name: 'slow', arguments: { n: 8 } });
+    await waitFor(() => runs.length === 1);
+    const { items: before } = await gateway.api('/api/runs');
+    const refused = await client.callTool({ name: 'slow', arguments: { n: 9 } });
+    expect(refused).toMatchObject({ isError: true });
+    expect(textOf(refused)).toContain('limit of 1 open streams and waiting requests. Nothing was started.');
+    runs[0]?.finish();
+    expect(await calling).not.toMatchObject({ isError: true });
+    expect((await gateway.api('/api/runs')).items).toHaveLength(before.length);
+    const again = client.callTool({ name: 'slow', arguments: { n: 10 } });
+    await waitFor(() => runs.length === 2);
+    runs[1]?.finish();
+    expect(await again).not.toMatchObject({ isError: true });
   });
 });

@@ -57,10 +57,12 @@ export function runSearch(given: Given): RunSearch {
 
 export interface TabSearch {
   readonly tab?: string;
+  /** What of it, e.g. `dead` events. */
+  readonly show?: string;
 }
 
 export function tabSearch(given: Given): TabSearch {
-  return texts(given, ['tab']);
+  return texts(given, ['tab', 'show']);
 }
 
 export interface ToolSearch {

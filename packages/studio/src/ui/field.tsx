@@ -3,6 +3,8 @@ import { type ComponentProps, type ReactElement, type ReactNode, useId } from 'r
 interface Labelled {
   readonly label: string;
   readonly hint?: ReactNode;
+  /** Says beside the label that it may stay empty. */
+  readonly isOptional?: boolean | undefined;
   /** What is wrong with it. It is read out, and the field is marked. */
   readonly problem?: string | undefined;
 }
@@ -10,13 +12,14 @@ interface Labelled {
 export function TextField({
   label,
   hint,
+  isOptional,
   problem,
   className = '',
   ...rest
 }: Labelled & ComponentProps<'input'>): ReactElement {
   const id = useId();
   return (
-    <Described id={id} label={label} hint={hint} problem={problem}>
+    <Described id={id} label={label} hint={hint} isOptional={isOptional} problem={problem}>
       <input
         id={id}
         aria-invalid={problem !== undefined}
@@ -31,13 +34,14 @@ export function TextField({
 export function TextArea({
   label,
   hint,
+  isOptional,
   problem,
   className = '',
   ...rest
 }: Labelled & ComponentProps<'textarea'>): ReactElement {
   const id = useId();
   return (
-    <Described id={id} label={label} hint={hint} problem={problem}>
+    <Described id={id} label={label} hint={hint} isOptional={isOptional} problem={problem}>
       <textarea
         id={id}
         aria-invalid={problem !== undefined}
@@ -52,13 +56,14 @@ export function TextArea({
 export function SelectField({
   label,
   hint,
+  isOptional,
   problem,
   className = '',
   ...rest
 }: Labelled & ComponentProps<'select'>): ReactElement {
   const id = useId();
   return (
-    <Described id={id} label={label} hint={hint} problem={problem}>
+    <Described id={id} label={label} hint={hint} isOptional={isOptional} problem={problem}>
       <select
         id={id}
         aria-invalid={problem !== undefined}
@@ -75,6 +80,7 @@ function Described({
   id,
   label,
   hint,
+  isOptional = false,
   problem,
   children,
 }: Labelled & { id: string; children: ReactNode }): ReactElement {
@@ -82,6 +88,7 @@ function Described({
     <div className="flex flex-col gap-1">
       <label htmlFor={id} className="text-sm font-medium">
         {label}
+        {isOptional && <span className="font-normal text-quiet"> (optional)</span>}
       </label>
       {children}
       <p id={`${id}-note`} className={`text-xs empty:hidden ${problem === undefined ? 'text-quiet' : 'text-bad'}`}>

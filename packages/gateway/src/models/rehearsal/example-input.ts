@@ -66,6 +66,7 @@ function namedIn(text: string, key: string, schema: unknown): readonly unknown[]
 
 /** Everything in the text that can be the value of a text field, best first. A field for prose gets the whole sentence. */
 function wordsFor(key: string, { text, toolName = '' }: Request): readonly string[] {
+  if (TITLE.test(key)) return [text.split('\n', 1)[0] ?? ''];
   if (PROSE.test(key)) return [text];
   const all = (pattern: string): string[] =>
     [...text.matchAll(new RegExp(pattern, 'gu'))].map((match) => match[1] ?? match[0]);
@@ -92,8 +93,8 @@ function wordsBeside(key: string, text: string): readonly string[] {
 }
 
 const NAME = String.raw`\p{Lu}\p{L}[\p{L}'’-]*(?: \p{Lu}\p{L}[\p{L}'’-]*)*`;
-const PROSE =
-  /message|text|question|query|prompt|body|content|note|comment|description|reason|instruction|summary|title/i;
+const TITLE = /title|subject|headline/i;
+const PROSE = /message|text|question|query|prompt|body|content|note|comment|description|reason|instruction|summary/i;
 const PLACE = /city|town|location|place|destination|where|region|country|address/i;
 
 function plainTexts(now: number): readonly string[] {

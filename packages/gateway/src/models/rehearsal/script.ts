@@ -130,7 +130,8 @@ function lastCall(scene: Scene): Call | undefined {
   // Once is enough, also for a host that demands a call again and again.
   if (tool === undefined || (!isNudged && steps.some(({ toolName }) => toolName === tool.name))) return undefined;
   const texts = typeof topic === 'string' ? [topic] : topic.flatMap((one) => textsIn('text' in one ? one.text : one));
-  return callOf(scene, tool, texts.join(' '));
+  const found = steps.filter((one) => isOwn({ name: one.toolName }) && !one.isError).map((one) => short(one.text));
+  return callOf(scene, tool, [texts.join(' '), ...found].join('\n'));
 }
 
 function callOf({ now }: Scene, { name: toolName, inputSchema }: Tool, text: string): Call {

@@ -3,6 +3,7 @@ import type { ApiStatus } from '../../domain/api-error.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Caller } from '../caller.ts';
+import type { Place } from '../sse/open-streams.ts';
 
 /** One operation of the API: who may use it, what it takes, what it answers. Routes and `/openapi.json` both come from these. */
 export interface Endpoint {
@@ -28,6 +29,8 @@ export interface Endpoint {
   readonly hasTextErrors: boolean;
   /** What it may refuse with beyond what every operation may. */
   readonly refusals: readonly ApiStatus[];
+  /** Takes the place that a late answer needs, or throws, before anything is stored. */
+  readonly reserve: (() => Place) | undefined;
   /** Without it nothing is asked of the store, and nobody has to say who they are. */
   readonly handle:
     | ((input: Input<unknown, unknown, unknown>, tx: Tx, services: Services) => Promise<unknown>)
@@ -61,6 +64,8 @@ interface Input<P, Q, B> {
 export interface Exchange {
   readonly request: Request;
   readonly caller: Caller;
+  /** The place that was reserved. It is given back when the answer begins. */
+  readonly place?: Place | undefined;
   /** Cuts the connection, where there is one. */
   readonly disconnect: (() => void) | undefined;
   /** Says that the answer is a stream, which ends when the gateway stops. */
@@ -86,6 +91,7 @@ interface Definition<Path extends string, Q, B, A> {
   readonly mayBeEmpty?: boolean;
   readonly hasTextErrors?: boolean;
   readonly refusals?: readonly ApiStatus[];
+  readonly reserve?: () => Place;
   /** Runs in one transaction, perhaps more than once: no effects but through it. */
   readonly handle?: (input: Input<PathParams<Path>, Q, B>, tx: Tx, services: Services) => Promise<A>;
   /** Makes the answer of what was handled, once that is durable. Default: JSON. */
@@ -100,8 +106,20 @@ type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${i
 export function endpoint<const Path extends string, Q = undefined, B = undefined, A = unknown>(
   definition: Definition<Path, Q, B, A>,
 ): Endpoint {
-  const { alias, query, body, status = 200, events, refusals = [], handle, respond } = definition;
+  const { alias, query, body, status = 200, events, refusals = [], reserve, handle, respond } = definition;
   const { isStreamable = false, mayBeEmpty = false, hasTextErrors = false } = definition;
   const flags = { isStreamable, mayBeEmpty, hasTextErrors };
-  return { ...definition, ...flags, alias, query, body, status, events, refusals, handle, respond } as Endpoint;
+  return {
+    ...definition,
+    ...flags,
+    alias,
+    query,
+    body,
+    status,
+    events,
+    refusals,
+    reserve,
+    handle,
+    respond,
+  } as Endpoint;
 }

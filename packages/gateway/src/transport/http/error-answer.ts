@@ -41,8 +41,9 @@ export function errorAnswer(error: unknown, { requestId, logger }: { requestId: 
 export function afterCommit(error: unknown): unknown {
   if (error instanceof StoreUnavailable) return new StoreUnavailable(error.cause, { inDoubt: true });
   if (!(error instanceof ApiError) || !REPEATED.has(error.status)) return error;
-  const { code, message, retryAfter, details } = error;
-  return new ApiError(503, code, `${message} What was asked for is stored, and goes on.`, {
+  const { code, message, retryAfter, details, status } = error;
+  const [told, toldCode] = status === 401 ? ([403, 'access_ended'] as const) : ([503, code] as const);
+  return new ApiError(told, toldCode, `${message} What was asked for is stored, and goes on.`, {
     details: { ...(details as object | undefined), inDoubt: true },
     ...(retryAfter === undefined ? {} : { retryAfter }),
     cause: error,

@@ -8,12 +8,12 @@ import { keepLate } from '../../domain/pending/keep-late.ts';
 import type { Revocations } from '../../domain/streams/revocations.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Caller } from '../caller.ts';
+import type { Place } from '../sse/open-streams.ts';
 import { admit, authenticate, credentialsOf } from './authenticate.ts';
 import { markEventStream } from './connections.ts';
 import type { Endpoint, Exchange } from './endpoint.ts';
 import { afterCommit, errorAnswer, toTextAnswer } from './error-answer.ts';
 import { parseBody, readBody } from './read-body.ts';
-import { whileSignedIn } from './signed-in.ts';
 import { readQuery, validate } from './validate.ts';
 
 export interface MountOptions {
@@ -71,19 +71,30 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
   const identify = await authenticate(options, credentialsOf(request, one, options.publicUrl));
   const bytes = one.method === 'get' ? undefined : await readBody(request, services.limits.bodyBytes, c.env?.incoming);
   const readInput = inputReader(one, request, bytes);
-  const { value, caller } = await services.store
-    .transaction(
-      async (tx) => {
-        const caller = admit(await identify(tx), one);
-        const input = { caller, request, headers: request.headers, params: paramsOf(c), ...connection, ...readInput() };
-        return { caller, value: await handle(input, tx, services) };
-      },
-      { isUrgent: true },
-    )
-    .catch((error: unknown) => keepLate(services, error));
+  let place: Place | undefined;
   try {
-    const answered = one.respond?.(value, { request, caller, ...connection });
-    return (await whileSignedIn(caller, answered, options)) ?? answerJson(c, value, one.status);
+    const { value, caller } = await services.store
+      .transaction(
+        async (tx) => {
+          const caller = admit(await identify(tx), one);
+          const params = paramsOf(c);
+          const input = { caller, request, headers: request.headers, params, ...connection, ...readInput() };
+          // A transaction may run more than once.
+          place ??= one.reserve?.();
+          return { caller, value: await handle(input, tx, services) };
+        },
+        { isUrgent: true },
+      )
+      .catch((error: unknown) => keepLate(services, error));
+    return await answerWith(one, c, value, { request, caller, place, ...connection });
+  } finally {
+    place?.release();
+  }
+}
+
+async function answerWith(one: Endpoint, c: Context<AppEnv>, value: unknown, exchange: Exchange): Promise<Response> {
+  try {
+    return (await one.respond?.(value, exchange)) ?? answerJson(c, value, one.status);
   } catch (error) {
     throw one.method === 'get' ? error : afterCommit(error);
   }

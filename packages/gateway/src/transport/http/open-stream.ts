@@ -39,7 +39,7 @@ export interface OpenedStream {
 
 export async function openStream(
   { channel, lastEventId, assertAllowed, firstEvents, finish, format, headers, reader: given }: OpenedStream,
-  { request, caller, disconnect, markEventStream }: Exchange,
+  { request, caller, place, disconnect, markEventStream }: Exchange,
   { services, streams, revocations, heartbeatMs }: StreamOptions,
 ): Promise<Response> {
   const { store } = services;
@@ -53,6 +53,8 @@ export async function openStream(
     await assertAllowed(store);
     // After the channel was opened: what is offered in between comes twice, and nothing is missed.
     const greeting = after === undefined ? await firstEvents?.() : undefined;
+    // The stream takes the place that was kept for it.
+    place?.release();
     const body = eventSource({
       reader,
       streams,

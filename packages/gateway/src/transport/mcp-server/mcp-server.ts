@@ -15,14 +15,17 @@ import { ApiError } from '../../domain/api-error.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 import { isKeyValid } from '../caller.ts';
 import { afterCommit } from '../http/error-answer.ts';
+import type { OpenStreams, Place } from '../sse/open-streams.ts';
 import { callStateCodec } from './call-state.ts';
 import { type CallingOptions, callTool } from './call-tool.ts';
 import { keyIdOf, toAuthInfo } from './mcp-caller.ts';
 import { McpSessions } from './mcp-sessions.ts';
 import { listOffered } from './offered.ts';
-import { failed } from './tool-result.ts';
+import { failed, RUN_ID } from './tool-result.ts';
 
 export interface McpServerOptions extends Omit<CallingOptions, 'codec'> {
+  /** Calls that wait are counted among them. */
+  readonly streams: OpenStreams;
   /** Shared by all gateways on the store. */
   readonly secret: Uint8Array;
   readonly heartbeatMs: number;
@@ -31,6 +34,8 @@ export interface McpServerOptions extends Omit<CallingOptions, 'codec'> {
   /** Host names of the pages that may send requests. Those of this machine may. */
   readonly originHosts: readonly string[];
 }
+
+type Serving = CallingOptions & Pick<McpServerOptions, 'streams'>;
 
 interface McpRequest {
   readonly keyId: string;
@@ -44,7 +49,7 @@ export interface GatewayMcpServer {
 }
 
 export function createMcpServer(options: McpServerOptions): GatewayMcpServer {
-  const calling: CallingOptions = { ...options, codec: callStateCodec(options.secret) };
+  const calling: Serving = { ...options, codec: callStateCodec(options.secret) };
   const { heartbeatMs: keepAliveMs, hosts, originHosts, stopping, services } = options;
   const build = (era: 'legacy' | 'modern'): Server => buildServer(calling, era);
   const onerror = (error: Error): void => services.logger.debug('The MCP server refused a message.', error);
@@ -85,7 +90,7 @@ function refuseOrigin(
   return wrongHost ?? originValidationResponse(request, [...localhostAllowedHostnames(), ...originHosts]);
 }
 
-function buildServer(calling: CallingOptions, era: 'legacy' | 'modern'): Server {
+function buildServer(calling: Serving, era: 'legacy' | 'modern'): Server {
   const { services, offer, codec } = calling;
   const server = new Server(
     { name: 'lastcall', title: 'Lastcall gateway', version: '0.1.0' },
@@ -129,25 +134,35 @@ function pageOf<T>(all: readonly T[], cursor: string | undefined): { tools: T[];
   return { tools, ...(start + PAGE < all.length ? { nextCursor: String(start + PAGE) } : {}) };
 }
 
+/** A model that reads no more than that its key was revoked would try again with another one, and have it done twice. */
+function keyRevoked(runId: unknown): string {
+  const run = typeof runId === 'string' ? `Run ${runId}` : 'Its run';
+  return `The key was revoked. ${run} is stored, and goes on or has ended. Do not repeat the call.`;
+}
+
 /** A refusal is a result, for the client's model to read. What nobody expected is logged, and not told. */
 async function answer(
-  { services, stopping }: CallingOptions,
+  { services, stopping, streams }: Serving,
   ctx: ServerContext,
   work: () => Promise<CallToolResult | InputRequiredResult>,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { signal } = ctx.mcpReq;
+  let place: Place | undefined;
   try {
+    place = streams.reserve();
     const result = await work();
     // The call may have taken hours.
     const isValid = await isKeyValid(services.store.db, keyIdOf(ctx)).catch((error: unknown) => {
       throw afterCommit(error);
     });
-    return isValid ? result : failed('The key was revoked.');
+    return isValid ? result : failed(keyRevoked(result._meta?.[RUN_ID]));
   } catch (error) {
     if (error instanceof ApiError) return failed(error.message);
     if (error instanceof ProtocolError || signal.aborted || stopping.aborted) throw error;
     if (error instanceof StoreUnavailable) throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);
     services.logger.error('A call of an MCP client failed.', error);
     throw new ProtocolError(ProtocolErrorCode.InternalError, 'Internal error.');
+  } finally {
+    place?.release();
   }
 }

@@ -5,6 +5,7 @@ import { runChannel } from '../../../domain/streams/emit.ts';
 import type { StreamEvent } from '../../../ports/bus/bus.ts';
 import { awaitRun } from '../../../runtime/chat/await-run.ts';
 import type { AcceptedTurn } from '../../../runtime/chat/turn-request.ts';
+import { awaitAnswer, clientLeft } from '../../http/await-answer.ts';
 import { errorOf } from '../../http/chat-answer.ts';
 import { contextUser } from '../../http/context-user.ts';
 import type { Exchange } from '../../http/endpoint.ts';
@@ -31,18 +32,12 @@ export async function answerRun(
 ): Promise<Response> {
   if (shape.isStream) return await streamRun(accepted, shape, { exchange, options });
   const { services } = options;
-  const { signal } = exchange.request;
-  const answer = await awaitRun(services, accepted.runId, { signal }).catch((error: unknown) => {
-    if (!signal.aborted) throw error;
-  });
-  if (answer === undefined) return new Response(null, { status: CLIENT_CLOSED });
+  const answer = await awaitAnswer(accepted.runId, exchange, options);
+  if (answer === undefined) return clientLeft();
   const error = errorOf(answer);
   if (error !== undefined) throw error;
   return Response.json(shape.whole(await outcomeOf(services.store.db, answer)));
 }
-
-/** Nobody reads it: it is for our own counts. */
-const CLIENT_CLOSED = 499;
 
 async function streamRun(
   { runId, contextId }: AcceptedTurn,

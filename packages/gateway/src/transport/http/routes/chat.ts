@@ -15,6 +15,7 @@ import type { AcceptedTurn, TurnInput } from '../../../runtime/chat/turn-request
 import type { Registry } from '../../../runtime/cycle/registry.ts';
 import type { Caller } from '../../caller.ts';
 import { plainFormat } from '../../sse/event-format.ts';
+import { awaitAnswer, clientLeft } from '../await-answer.ts';
 import { chatAnswerSchema, errorOf, shownTo, stopShownTo, toChatAnswer } from '../chat-answer.ts';
 import { contextUser } from '../context-user.ts';
 import { type Endpoint, type Exchange, endpoint } from '../endpoint.ts';
@@ -67,12 +68,12 @@ export function chatEndpoints(options: ChatEndpointOptions): readonly Endpoint[]
     answer: chatAnswerSchema,
     isStreamable: true,
     refusals: [404, 409, 429, 502],
+    reserve: () => options.streams.reserve(),
     respond: (accepted: AcceptedTurn, exchange: Exchange) => respond(accepted, exchange, options),
   } as const;
 
   async function accept(tx: Tx, sent: Sent): Promise<AcceptedTurn> {
     const { caller, headers, body, input, door } = sent;
-    if (wantsStream(headers)) options.streams.assertRoom();
     return await startTurn(services, tx, registry, {
       caller: contextUser(caller),
       context: contextOf(body),
@@ -187,19 +188,13 @@ function wantsStream(headers: Headers): boolean {
 async function respond(accepted: AcceptedTurn, exchange: Exchange, options: ChatEndpointOptions): Promise<Response> {
   const { request } = exchange;
   if (wantsStream(request.headers)) return await respondWithStream(accepted, exchange, options);
-  const { signal } = request;
-  const answer = await awaitRun(options.services, accepted.runId, { signal }).catch((error: unknown) => {
-    if (!signal.aborted) throw error;
-  });
-  if (answer === undefined) return new Response(null, { status: CLIENT_CLOSED });
+  const answer = await awaitAnswer(accepted.runId, exchange, options);
+  if (answer === undefined) return clientLeft();
   const error = errorOf(shownTo(contextUser(exchange.caller), answer));
   return error === undefined
     ? Response.json(toChatAnswer(answer))
     : errorResponse(error, { generated_messages: answer.messages });
 }
-
-/** Nobody reads it: it is for our own counts. */
-const CLIENT_CLOSED = 499;
 
 /** The events of the run, and its answer last. Of a run that is over, the answer alone. */
 async function respondWithStream(

@@ -55,9 +55,9 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
       answer: chatCompletionSchema,
       isStreamable: true,
       refusals: REFUSALS,
+      reserve: () => options.streams.reserve(),
       async handle({ caller, headers, body }, tx): Promise<Completion> {
         const asked = readChatRequest(body);
-        if (asked.isStream) options.streams.assertRoom();
         const sent = { caller: contextUser(caller), headers, path: '/v1/chat/completions', body, asked };
         const accepted = await accept(services, tx, registry, sent);
         return { accepted, asked, isUsageWanted: body.stream_options?.include_usage === true };
@@ -75,9 +75,9 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
       answer: responseSchema,
       isStreamable: true,
       refusals: REFUSALS,
+      reserve: () => options.streams.reserve(),
       async handle({ caller, headers, body }, tx): Promise<Accepted> {
         const asked = readResponsesRequest(body);
-        if (asked.isStream) options.streams.assertRoom();
         const sent = { caller: contextUser(caller), headers, path: '/v1/responses', body, asked };
         return { accepted: await accept(services, tx, registry, sent), asked };
       },

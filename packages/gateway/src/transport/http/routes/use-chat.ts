@@ -5,7 +5,6 @@ import { getContext } from '../../../domain/contexts/context.ts';
 import { assertMayChat } from '../../../domain/contexts/may-chat.ts';
 import { runsOfLatestTurn } from '../../../domain/contexts/turn-runs.ts';
 import { runChannel } from '../../../domain/streams/emit.ts';
-import { awaitRun } from '../../../runtime/chat/await-run.ts';
 import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../../runtime/cycle/registry.ts';
 import { acceptUiRequest, openChat } from '../../compat/ui-message/accept-ui-request.ts';
@@ -14,6 +13,7 @@ import { UI_STREAM_HEADERS } from '../../compat/ui-message/ui-chunk.ts';
 import { uiRequestSchema } from '../../compat/ui-message/ui-request.ts';
 import { type ShownTurn, storedTurn, UiStream } from '../../compat/ui-message/ui-stream.ts';
 import { RunsReader } from '../../sse/runs-reader.ts';
+import { awaitAnswer, clientLeft } from '../await-answer.ts';
 import { contextUser } from '../context-user.ts';
 import { type Endpoint, type Exchange, endpoint } from '../endpoint.ts';
 import { openStream, STREAM_HEADERS, type StreamOptions } from '../open-stream.ts';
@@ -40,13 +40,16 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
       answer: 'text/event-stream',
       hasTextErrors: true,
       refusals: [409, 410, 429],
+      reserve: () => options.streams.reserve(),
       async handle({ caller, params: { id: agent }, body }, tx) {
-        options.streams.assertRoom();
         return await acceptUiRequest({ services, tx, registry, caller: contextUser(caller), agent, body });
       },
       async respond(accepted, exchange) {
-        const turn = await toTurn(services, accepted, exchange.request.signal);
-        return await show(turn, exchange, options);
+        const { signal } = exchange.request;
+        const turn = await toTurn(services, accepted, signal).catch((error: unknown) => {
+          if (!signal.aborted) throw error;
+        });
+        return turn === undefined ? clientLeft() : await show(turn, exchange, options);
       },
     }),
     endpoint({
@@ -60,6 +63,7 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
       mayBeEmpty: true,
       hasTextErrors: true,
       refusals: [429],
+      reserve: () => options.streams.reserve(),
       // A page asks before it has said anything. A chat of somebody else is none of this caller's.
       async handle({ caller, params: { id: agent, chatId } }, tx) {
         const { id: agentId } = await findAgentNamed(tx.db, agent);
@@ -89,7 +93,7 @@ async function show(turn: ShownTurn, exchange: Exchange, options: UseChatOptions
   const { contextId, runIds } = turn;
   const isUnwatched = await hasUnwatched(services, runIds);
   // Its events tell of no text: it is shown when it has ended.
-  if (isUnwatched) await awaitRun(services, runIds.at(-1) ?? '', { signal: exchange.request.signal });
+  if (isUnwatched && (await awaitAnswer(runIds.at(-1) ?? '', exchange, options)) === undefined) return clientLeft();
   if (isUnwatched || (await isSwept(services, runIds)))
     return new Response(await storedTurn(services, turn), { headers: { ...STREAM_HEADERS, ...UI_STREAM_HEADERS } });
   const format = new UiStream(services, turn);

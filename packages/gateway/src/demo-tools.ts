@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { tool } from '@lastcall/core';
+import { z } from 'zod';
+import type { ToolEntries } from './config/registered-tool.ts';
+import type { ToolConfigInput } from './config/tool-config.ts';
+
+type ToolData = Omit<ToolConfigInput, 'name'>;
+
+const FORECASTS = ['sunny', 'cloudy', 'rainy', 'windy'] as const;
+
+const fetchWeather = tool({
+  description: 'The weather in a city today. A demonstration: the same city always has the same weather.',
+  inputSchema: z.object({ city: z.string().min(1).max(100) }),
+  effects: 'none',
+  execute: ({ city }) => {
+    const sum = [...city.toLowerCase()].reduce((total, character) => total + (character.codePointAt(0) ?? 0), 0);
+    return { city, forecast: FORECASTS[sum % FORECASTS.length], celsius: 10 + (sum % 20) };
+  },
+});
+
+/** A yes or no of a person, before something is booked. */
+const confirmBooking: ToolData = {
+  description: 'Asks the people in the space to confirm a booking. The answer comes later.',
+  executionType: 'space',
+  inputSchema: {
+    type: 'object',
+    properties: { question: { type: 'string' } },
+    required: ['question'],
+    additionalProperties: false,
+  },
+  resultSchema: {
+    type: 'object',
+    properties: { confirmed: { type: 'boolean' } },
+    required: ['confirmed'],
+    additionalProperties: false,
+  },
+  display: { customUI: 'confirmAction' },
+  expiresInMs: 24 * 3_600_000,
+};
+
+const bookHotel = tool({
+  description: 'Books a hotel room. A demonstration: nothing is booked anywhere.',
+  inputSchema: z.object({ city: z.string().min(1).max(100), nights: z.int().min(1).max(30) }),
+  execute: ({ city, nights }, { idempotencyKey }) => ({
+    city,
+    nights,
+    reference: idempotencyKey.slice(-8).toUpperCase(),
+  }),
+});
+
+const fileReport = tool({
+  description: 'Files a report: its text is the last word on the matter.',
+  inputSchema: z.object({ title: z.string().min(1).max(200), body: z.string().min(1).max(10_000) }),
+  terminal: true,
+  execute: ({ title, body }) => `${title}\n\n${body}`,
+});
+
+/** Waits until somebody approves it, perhaps with another amount. */
+const payInvoice = tool({
+  description: 'Pays an invoice. A demonstration: no money moves.',
+  inputSchema: z.object({
+    invoice: z.string().min(1).max(40).describe('The number on the invoice'),
+    amount: z.number().positive().max(10_000).describe('What is paid, at most 10,000'),
+    currency: z.enum(['EUR', 'USD', 'GBP']),
+  }),
+  approval: true,
+  execute: ({ invoice, amount, currency }, { idempotencyKey }) => ({
+    invoice,
+    paid: `${amount} ${currency}`,
+    reference: idempotencyKey.slice(-8).toUpperCase(),
+  }),
+});
+
+const RECEIPTS = ['Taxi 18.40', 'Lunch 23.10', 'Train (the total is missing)', 'Hotel 140.00'] as const;
+
+/** Fails half-way, each time: what it had written until then is gone with it. */
+const importReceipts = tool({
+  description: 'Imports the receipts of a month into the ledger. A demonstration: the third receipt cannot be read.',
+  inputSchema: z.object({ month: z.string().min(1).max(20) }),
+  effects: 'session',
+  async execute({ month }, { filesystem, progress, abortSignal }) {
+    for (const [index, receipt] of RECEIPTS.entries()) {
+      progress({ receipt: index + 1, of: RECEIPTS.length });
+      await sleep(600, undefined, { signal: abortSignal });
+      const [, total] = /(\d+\.\d+)$/.exec(receipt) ?? [];
+      if (total === undefined) throw new Error(`Receipt ${index + 1} of ${RECEIPTS.length} has no total: ${receipt}`);
+      await filesystem.writeText(`ledger/${month}.csv`, `${receipt}\n`, { mode: 'append' });
+    }
+    return `${RECEIPTS.length} receipts of ${month}`;
+  },
+});
+
+/** Expires while one watches. */
+const chooseRate: ToolData = {
+  description: 'Asks the people in the space which exchange rate to take. The offer stands for one minute.',
+  executionType: 'space',
+  inputSchema: {
+    type: 'object',
+    properties: { question: { type: 'string' } },
+    required: ['question'],
+    additionalProperties: false,
+  },
+  resultSchema: { type: 'string', enum: ['1.08 now', '1.09 for a week', '1.11 for a month'] },
+  display: { customUI: 'chooseOne' },
+  expiresInMs: 60_000,
+};
+
+/** A form made from its schema. */
+const addSupplier: ToolData = {
+  description: 'Asks the people in the space for the details of a new supplier.',
+  executionType: 'space',
+  inputSchema: {
+    type: 'object',
+    properties: { question: { type: 'string' } },
+    required: ['question'],
+    additionalProperties: false,
+  },
+  resultSchema: {
+    type: 'object',
+    properties: {
+      name: { type: 'string', minLength: 1, maxLength: 80, description: 'As it stands on invoices' },
+      country: { type: 'string', enum: ['Germany', 'Japan', 'Norway'] },
+      payWithinDays: { type: 'integer', minimum: 1, maximum: 90, default: 30 },
+      since: { type: 'string', format: 'date' },
+      contact: {
+        type: 'object',
+        properties: { name: { type: 'string' }, email: { type: 'string', format: 'email' } },
+        required: ['email'],
+        additionalProperties: false,
+      },
+      isTrusted: { type: 'boolean', description: 'Invoices below 100 need no approval' },
+    },
+    required: ['name', 'country', 'payWithinDays'],
+    additionalProperties: false,
+  },
+  expiresInMs: 24 * 3_600_000,
+};
+
+/** By name. */
+export const demoTools: ToolEntries = {
+  fetch_weather: fetchWeather,
+  confirm_booking: confirmBooking,
+  book_hotel: bookHotel,
+  file_report: fileReport,
+  pay_invoice: payInvoice,
+  import_receipts: importReceipts,
+  choose_rate: chooseRate,
+  add_supplier: addSupplier,
+};

@@ -1,0 +1,76 @@
+import type { InboxItem } from '@lastcall/client';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { client } from './client.ts';
+import { EVERY_MS } from './every.ts';
+
+/** All agents but deleted ones. */
+export const agentList = queryOptions({
+  queryKey: ['agents'],
+  queryFn: async ({ signal }) => (await client.agents.list({ limit: 100 }, { signal })).items,
+  refetchInterval: EVERY_MS,
+});
+
+export const agentById = (id: string) =>
+  queryOptions({
+    queryKey: ['agents', id],
+    queryFn: ({ signal }) => client.agents.get(id, { signal }),
+    refetchInterval: EVERY_MS,
+  });
+
+export const agentSpaces = (entityId: string) =>
+  queryOptions({
+    queryKey: ['agents', 'spaces', entityId],
+    queryFn: async ({ signal }) => (await client.spaces.list({ entityId, limit: 100 }, { signal })).items,
+  });
+
+export const agentVersions = (id: string) =>
+  infiniteQueryOptions({
+    queryKey: ['agents', id, 'versions'],
+    queryFn: ({ pageParam, signal }) =>
+      client.agents.versions(id, { limit: 20, ...(pageParam === '' ? {} : { cursor: pageParam }) }, { signal }),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
+  });
+
+/** Undefined: events of every status. */
+export const agentInbox = (id: string, status: InboxItem['status'] | undefined) =>
+  infiniteQueryOptions({
+    queryKey: ['agents', id, 'inbox', status ?? 'all'],
+    queryFn: ({ pageParam, signal }) =>
+      client.agents.inbox(
+        id,
+        { limit: 50, ...(status === undefined ? {} : { status }), ...(pageParam === '' ? {} : { cursor: pageParam }) },
+        { signal },
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
+    refetchInterval: EVERY_MS,
+  });
+
+export const agentMind = (id: string) =>
+  queryOptions({
+    queryKey: ['agents', id, 'mind'],
+    queryFn: async ({ signal }) => {
+      const [consciousness, goals, memories] = await Promise.all([
+        client.agents.consciousness(id, { signal }),
+        client.agents.goals(id, { signal }),
+        client.agents.memories(id, { signal }),
+      ]);
+      return { messages: consciousness.messages, goals: goals.items, memories: memories.items };
+    },
+    refetchInterval: EVERY_MS,
+  });
+
+export const agentPlans = (id: string) =>
+  queryOptions({
+    queryKey: ['agents', id, 'plans'],
+    queryFn: async ({ signal }) => (await client.agents.plans(id, { signal })).items,
+    refetchInterval: EVERY_MS,
+  });
+
+export const agentRuns = (id: string) =>
+  queryOptions({
+    queryKey: ['agents', id, 'runs'],
+    queryFn: async ({ signal }) => (await client.runs.list({ agentId: id, limit: 10 }, { signal })).items,
+    refetchInterval: EVERY_MS,
+  });

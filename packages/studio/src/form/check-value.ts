@@ -1,0 +1,36 @@
+import type { JsonSchemaObject, jsonSchema as jsonSchemaOfCore } from '@lastcall/core';
+import { isWithin, type Problem, pathTo } from './path.ts';
+
+/** Everything that is wrong with a value, as the gateway will see it: the same code checks there. It is loaded when it is needed. */
+export async function checkValue(schema: unknown, value: unknown): Promise<readonly Problem[]> {
+  const { jsonSchema } = await import('@lastcall/core');
+  const issues = await issuesOf(() => jsonSchema(schema as JsonSchemaObject)['~standard'].validate(value));
+  return issues.map(({ path = [], message }) => ({
+    path: path.reduce<string>((base, part) => {
+      const key = typeof part === 'object' ? part.key : part;
+      return pathTo(base, typeof key === 'number' ? key : String(key));
+    }, ''),
+    message: asSentence(message),
+  }));
+}
+
+type Validated = Awaited<ReturnType<ReturnType<typeof jsonSchemaOfCore>['~standard']['validate']>>;
+
+/** A schema that cannot be read says nothing here: the gateway has the last word. */
+async function issuesOf(validate: () => Validated | Promise<Validated>): Promise<NonNullable<Validated['issues']>> {
+  try {
+    return (await validate()).issues ?? [];
+  } catch {
+    return [];
+  }
+}
+
+/** Where a field is empty or cannot be read, that is said, and not also that it is missing. */
+export function mergeProblems(read: readonly Problem[], checked: readonly Problem[]): readonly Problem[] {
+  return [...read, ...checked.filter(({ path }) => !read.some((one) => one.path !== '' && isWithin(path, one.path)))];
+}
+
+function asSentence(message: string): string {
+  const text = message.charAt(0).toUpperCase() + message.slice(1);
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

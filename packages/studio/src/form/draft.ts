@@ -1,0 +1,126 @@
+import type { Field, Shape } from './field.ts';
+import { type Problem, pathTo } from './path.ts';
+
+/** What somebody typed: text, also where it stands for a number, a choice (as JSON) or a JSON value. Empty: nothing yet. */
+export type Draft = string | readonly Draft[] | { readonly [name: string]: Draft };
+
+/** The draft that shows a value. Undefined: the defaults of the schema. */
+export function toDraft({ shape, initial }: Field, value: unknown = initial): Draft {
+  switch (shape.kind) {
+    case 'text':
+      return typeof value === 'string' ? value : '';
+    case 'number':
+      return typeof value === 'number' ? String(value) : '';
+    case 'choice':
+      return value === undefined || value === null ? '' : JSON.stringify(value);
+    case 'choices':
+      return Array.isArray(value) ? value.map((one) => JSON.stringify(one)) : [];
+    case 'list':
+      return Array.isArray(value) ? value.map((one) => toDraft(shape.item, one)) : [];
+    case 'object':
+      return objectDraft(shape, value);
+    case 'fixed':
+      return '';
+    case 'json':
+      return value === undefined ? '' : JSON.stringify(value, null, 2);
+  }
+}
+
+/** Under this name an object's draft keeps what the form does not show, as JSON: it is sent back as it came. */
+const REST = ' rest';
+
+function objectDraft({ properties }: Extract<Shape, { kind: 'object' }>, value: unknown): Draft {
+  const object = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  const drafts = properties.map(({ name, field }) => [name, toDraft(field, own(object, name))] as const);
+  const rest = Object.entries(object).filter(([name]) => !properties.some((one) => one.name === name));
+  return Object.fromEntries(
+    rest.length === 0 ? drafts : [...drafts, [REST, JSON.stringify(Object.fromEntries(rest))] as const],
+  );
+}
+
+function own(object: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+export interface Read {
+  /** Undefined: it is left out. */
+  readonly value: unknown;
+  readonly problems: readonly Problem[];
+}
+
+/** The value of a draft, and what cannot be read. What the schema says beyond that is checked elsewhere. */
+export function readDraft(field: Field, draft: Draft, { path = '', isRequired = true } = {}): Read {
+  if (isEmpty(field, draft)) return readNothing(field, path, isRequired);
+  const { shape } = field;
+  switch (shape.kind) {
+    case 'text':
+      return { value: draft, problems: [] };
+    case 'number':
+      return readNumber(String(draft), shape.isInteger, path);
+    case 'choice':
+      return { value: JSON.parse(String(draft)), problems: [] };
+    case 'choices':
+      return { value: asList(draft).map((one) => JSON.parse(String(one))), problems: [] };
+    case 'list': {
+      const items = asList(draft).map((one, index) => readDraft(shape.item, one, { path: pathTo(path, index) }));
+      return { value: items.map(({ value }) => value), problems: items.flatMap(({ problems }) => problems) };
+    }
+    case 'object':
+      return readObject(shape, draft, path);
+    case 'fixed':
+      return { value: shape.value, problems: [] };
+    case 'json':
+      return readJson(String(draft), path);
+  }
+}
+
+function readObject({ properties }: Extract<Shape, { kind: 'object' }>, draft: Draft, path: string): Read {
+  const drafts = draft as Readonly<Record<string, Draft>>;
+  const parts = properties.map(({ name, field, isRequired }) => ({
+    name,
+    ...readDraft(field, drafts[name] ?? '', { path: pathTo(path, name), isRequired }),
+  }));
+  const rest = typeof drafts[REST] === 'string' ? (JSON.parse(drafts[REST]) as object) : {};
+  const known = parts.filter(({ value }) => value !== undefined).map(({ name, value }) => [name, value]);
+  return { value: { ...rest, ...Object.fromEntries(known) }, problems: parts.flatMap(({ problems }) => problems) };
+}
+
+/** A list that must be there may be empty; of an object that must be there the required parts are missing. */
+function readNothing(field: Field, path: string, isRequired: boolean): Read {
+  const { shape, isNullable } = field;
+  if (!isRequired) return { value: undefined, problems: [] };
+  if (isNullable) return { value: null, problems: [] };
+  if (shape.kind === 'fixed') return { value: shape.value, problems: [] };
+  if (shape.kind === 'list' || shape.kind === 'choices') return { value: [], problems: [] };
+  if (shape.kind === 'object') return readObject(shape, {}, path);
+  const message = shape.kind === 'choice' ? 'Choose one.' : 'Fill this in.';
+  return { value: undefined, problems: [{ path, message }] };
+}
+
+function isEmpty({ shape }: Field, draft: Draft): boolean {
+  if (shape.kind === 'fixed') return true;
+  if (typeof draft === 'string') return shape.kind === 'text' ? draft === '' : draft.trim() === '';
+  if (Array.isArray(draft)) return draft.length === 0;
+  if (shape.kind !== 'object') return false;
+  const drafts = draft as Readonly<Record<string, Draft>>;
+  return drafts[REST] === undefined && shape.properties.every(({ name, field }) => isEmpty(field, drafts[name] ?? ''));
+}
+
+function readNumber(text: string, isInteger: boolean, path: string): Read {
+  const value = Number(text.trim());
+  if (Number.isFinite(value) && (!isInteger || Number.isInteger(value))) return { value, problems: [] };
+  const message = isInteger ? 'Write a whole number, e.g. 3.' : 'Write a number, e.g. 3 or 2.5.';
+  return { value: undefined, problems: [{ path, message }] };
+}
+
+export function readJson(text: string, path = ''): Read {
+  try {
+    return { value: JSON.parse(text), problems: [] };
+  } catch (error) {
+    return { value: undefined, problems: [{ path, message: `This is not JSON: ${(error as Error).message}` }] };
+  }
+}
+
+function asList(draft: Draft): readonly Draft[] {
+  return Array.isArray(draft) ? draft : [];
+}

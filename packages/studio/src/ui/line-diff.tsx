@@ -1,0 +1,70 @@
+import { type ReactElement, useEffect, useState } from 'react';
+import { withVisibleControls } from '../text/visible-text.ts';
+import { ScrollRegion } from './scroll-region.tsx';
+
+interface LineDiffProps {
+  readonly label: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+interface Part {
+  readonly sign: '+' | '−' | ' ';
+  readonly lines: readonly string[];
+}
+
+/** Two texts, line by line. A sign says what the colour says. */
+export function LineDiff({ label, before, after }: LineDiffProps): ReactElement {
+  const parts = useParts(before, after);
+  return (
+    <ScrollRegion label={label}>
+      <div className="font-mono text-xs whitespace-pre-wrap">
+        {parts.map((part, index) => (
+          <DiffPart key={index} part={part} />
+        ))}
+      </div>
+    </ScrollRegion>
+  );
+}
+
+function DiffPart({ part: { sign, lines } }: { part: Part }): ReactElement {
+  const Element = sign === '+' ? 'ins' : sign === '−' ? 'del' : 'div';
+  const isLong = sign === ' ' && lines.length > 2 * CONTEXT + 1;
+  const shown = isLong
+    ? [...lines.slice(0, CONTEXT), `… ${lines.length - 2 * CONTEXT} lines are the same`, ...lines.slice(-CONTEXT)]
+    : lines;
+  return (
+    <Element className={`block no-underline ${LOOK[sign]}`}>
+      {shown.map((line, index) => (
+        <span key={index} className="block">
+          {sign} {withVisibleControls(line)}
+        </span>
+      ))}
+    </Element>
+  );
+}
+
+const CONTEXT = 3;
+const LOOK = { '+': 'text-ok', '−': 'text-bad', ' ': 'text-quiet' } as const;
+
+/** The library comes when there is something to compare. */
+function useParts(before: string, after: string): readonly Part[] {
+  const [parts, setParts] = useState<readonly Part[]>([]);
+  useEffect(() => {
+    let isCurrent = true;
+    void import('diff').then(({ diffLines }) => {
+      if (!isCurrent) return;
+      const found = diffLines(`${before}\n`, `${after}\n`);
+      setParts(
+        found.map(({ value, added, removed }) => ({
+          sign: added ? '+' : removed ? '−' : ' ',
+          lines: value.replace(/\n$/, '').split('\n'),
+        })),
+      );
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, [before, after]);
+  return parts;
+}
