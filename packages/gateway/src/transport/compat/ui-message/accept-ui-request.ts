@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Answer } from '@lastcall/core';
+import { sql } from 'kysely';
 import { findAgentNamed } from '../../../domain/agents/find-agent-named.ts';
 import { ApiError, notFound } from '../../../domain/api-error.ts';
 import { askedCalls } from '../../../domain/contexts/asked-calls.ts';
@@ -77,7 +78,7 @@ type Submitted = Extract<UiRequest, { kind: 'message' }>;
 async function submit(call: UiCall, { id, content, isEdit }: Submitted, isNew: boolean): Promise<AcceptedUiRequest> {
   const { services, tx, registry, caller, agent, body } = call;
   // A page also names a message that it sends again as it was.
-  const replacesOther = isEdit && !isNew && (await isKnownMessage(call, keyOf(body, id)));
+  const replacesOther = isEdit && !isNew && (await hasVersion(call, keyOf(body, id)));
   const { runId, contextId } = await startTurn(services, tx, registry, {
     caller,
     context: isNew ? { agent, newId: body.id } : { contextId: body.id },
@@ -122,16 +123,17 @@ async function regenerate(
 const AGAIN =
   'The person asks for another answer to their last message. Answer it anew. What your tools have done since then has been done: do not do it a second time.';
 
-/** Whether a message with this key came before: as it is, or in any version. */
+/** Whether this message came before, as it is. */
 async function isKnownMessage({ tx, caller }: UiCall, key: string): Promise<boolean> {
-  const known = await tx.db
-    .selectFrom('turn_requests')
-    .select('run_id')
-    .where('caller', '=', callerId(caller))
-    .where('idempotency_key', 'like', `${key}%`)
-    .limit(1)
-    .executeTakeFirst();
-  return known !== undefined;
+  const requests = tx.db.selectFrom('turn_requests').select('run_id').where('caller', '=', callerId(caller));
+  return (await requests.where('idempotency_key', '=', key).executeTakeFirst()) !== undefined;
+}
+
+/** Whether a message came before in any version: its keys begin so. Not by LIKE, to which an underscore of a chat's id is any letter. */
+async function hasVersion({ tx, caller }: UiCall, begin: string): Promise<boolean> {
+  const requests = tx.db.selectFrom('turn_requests').select('run_id').where('caller', '=', callerId(caller));
+  const known = requests.where(sql<string>`substr(idempotency_key, 1, ${sql.lit(begin.length)})`, '=', begin);
+  return (await known.limit(1).executeTakeFirst()) !== undefined;
 }
 
 /**

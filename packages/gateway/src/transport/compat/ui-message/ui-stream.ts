@@ -114,7 +114,9 @@ export async function storedTurn(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const translator = new RunChunks();
   const answers = await Promise.all(runIds.map((runId) => findAnswer(services.store.db, runId)));
-  const said = answers.flatMap((answer) => answer?.messages ?? []).flatMap((one) => storedChunks(one, translator));
+  const said = answers.flatMap((answer) =>
+    (answer?.messages ?? []).flatMap((one) => storedChunks(one, translator, answer?.failedCalls)),
+  );
   const last = answers.at(-1);
   const waiting = (last?.pending ?? []).flatMap(waitingChunks);
   const response = last?.stop.reason === 'end_turn' && last.stop.by !== 'text' ? last.response : '';
@@ -127,9 +129,15 @@ export async function storedTurn(
   return encodeEnd(chunks, last === undefined ? 'other' : finishReasonOf(last));
 }
 
-function storedChunks(message: ConversationMessage, translator: RunChunks): readonly UiChunk[] {
+function storedChunks(
+  message: ConversationMessage,
+  translator: RunChunks,
+  failed: readonly string[] = [],
+): readonly UiChunk[] {
   if ('sender' in message) return message.sender === 'ai' ? translator.textStep(message.message) : [];
   const { tool_call_id: toolCallId } = message;
+  if (message.type === 'tool_response' && failed.includes(toolCallId))
+    return [{ type: 'tool-output-error', toolCallId, errorText: message.tool_output, providerExecuted: true }];
   if (message.type === 'tool_response')
     return [{ type: 'tool-output-available', toolCallId, output: message.tool_output, providerExecuted: true }];
   const { tool_name: toolName, tool_input: input } = message;
