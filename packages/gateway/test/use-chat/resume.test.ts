@@ -183,7 +183,7 @@ describeWorlds('useChat: resume', (open) => {
     await sweepStreams(world.services, { now: Date.now() + 100_000_000 });
     const again = chats.page({ id: 'stored', generateId: () => 'the-message' });
     await again.say('Add.');
-    expect(again.shown).toEqual(['I add.', ['add', 'output-available', '3'], 'Done.']);
+    expect(again.shown).toEqual(['I add.', ['add', 'output-available', 3], 'Done.']);
     expect(model.requests).toHaveLength(2);
   });
 

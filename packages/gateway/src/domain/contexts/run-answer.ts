@@ -17,8 +17,6 @@ export interface RunAnswer {
   readonly response: string;
   /** What was said and done in this run, in order. */
   readonly messages: readonly ConversationMessage[];
-  /** Those of the calls in `messages` that failed. */
-  readonly failedCalls?: readonly string[];
   /** The calls of this run that wait for an answer. */
   readonly pending: readonly PendingCall[];
   /** False if the request said `save: false`. */
@@ -51,15 +49,8 @@ function toAnswer(run: EndedRun, entries: readonly Entry[]): Omit<RunAnswer, 'pe
     stop: run.stop === null ? { reason: 'aborted' } : fromJson<RunAnswer['stop']>(run.stop),
     response: responseOf(entries),
     messages: toConversation(entries),
-    failedCalls: failedCalls(entries),
     ...(usage === null ? {} : { usage }),
   };
-}
-
-function failedCalls(entries: readonly Entry[]): readonly string[] {
-  return entries.flatMap((entry) =>
-    entry.kind === 'settled' && entry.settlement.outcome.status === 'error' ? [entry.settlement.callId] : [],
-  );
 }
 
 async function entriesOf(db: Kysely<Tables>, runId: string): Promise<readonly Entry[]> {
