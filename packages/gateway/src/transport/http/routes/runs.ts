@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { assertMayCancel } from '../../../domain/contexts/may-cancel.ts';
 import { findAnswer } from '../../../domain/contexts/run-answer.ts';
 import { getCall } from '../../../domain/runs/call-details.ts';
 import { requestCancel } from '../../../domain/runs/request-cancel.ts';
@@ -6,7 +7,8 @@ import { getRunCall } from '../../../domain/runs/run-call.ts';
 import { getRunDetails, listCountedRuns } from '../../../domain/runs/run-details.ts';
 import { runTranscript } from '../../../domain/runs/run-transcript.ts';
 import { limitedTo } from '../../caller.ts';
-import { toChatAnswer } from '../chat-answer.ts';
+import { stopShownTo, toChatAnswer } from '../chat-answer.ts';
+import { contextUser } from '../context-user.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, numberInQuery, pageFields, pageOf } from '../fields.ts';
 import { callSchema, runCallSchema, runEntrySchema, runSchema, runStatusSchema } from '../schemas/run.ts';
@@ -83,13 +85,17 @@ export const runEndpoints: readonly Endpoint[] = [
     method: 'post',
     path: '/api/runs/{id}/cancel',
     summary: 'Cancel a run',
-    description: 'Aborts its model request and its tools, and settles its open calls.',
-    access: 'key',
+    description:
+      'Aborts its model request and its tools, and settles its open calls. With a token: a run in a context of its entity.',
+    access: 'entity',
     answer: runSchema,
     refusals: [409],
-    async handle({ params }, tx, services) {
+    async handle({ caller, params }, tx, services) {
+      const user = contextUser(caller);
+      await assertMayCancel(tx.db, params.id, user);
       await requestCancel(services, tx, params.id);
-      return await getRunDetails(tx.db, params.id);
+      const { stop, ...run } = await getRunDetails(tx.db, params.id);
+      return { ...run, ...(stop === undefined ? {} : { stop: stopShownTo(user, stop) }) };
     },
   }),
 ];
