@@ -77,6 +77,18 @@ describe('/openapi.json', () => {
       for (const method of methods?.split(' ') ?? []) expect(known).toContain(`${method} ${path}`);
   });
 
+  test('a request that comes while /openapi.json is first made is answered before it', async () => {
+    const fresh = await openApi(database, { services: api.services });
+    const answered: string[] = [];
+    const ask = async (path: string): Promise<void> => {
+      await (await fresh.app.fetch(new Request(`http://gateway${path}`))).text();
+      answered.push(path);
+    };
+    await Promise.all([ask('/openapi.json'), ask('/health')]);
+    expect(answered).toEqual(['/health', '/openapi.json']);
+    fresh.app.stop();
+  });
+
   test('/openapi.json names every operation once, and refers to nothing that is not there', () => {
     const ids = operations.map(([, { operationId }]) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
