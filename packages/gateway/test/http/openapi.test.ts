@@ -77,15 +77,17 @@ describe('/openapi.json', () => {
       for (const method of methods?.split(' ') ?? []) expect(known).toContain(`${method} ${path}`);
   });
 
-  test('a request that comes while /openapi.json is first made is answered before it', async () => {
+  test('/openapi.json is made in as many turns as it has operations, so that other requests do not wait for all of them', async () => {
     const fresh = await openApi(database, { services: api.services });
-    const answered: string[] = [];
-    const ask = async (path: string): Promise<void> => {
-      await (await fresh.app.fetch(new Request(`http://gateway${path}`))).text();
-      answered.push(path);
+    let [turns, isMade] = [0, false];
+    const count = (): void => {
+      turns++;
+      if (!isMade) setImmediate(count);
     };
-    await Promise.all([ask('/openapi.json'), ask('/health')]);
-    expect(answered).toEqual(['/health', '/openapi.json']);
+    setImmediate(count);
+    await fresh.app.fetch(new Request('http://gateway/openapi.json'));
+    isMade = true;
+    expect(turns).toBeGreaterThanOrEqual(operations.length);
     fresh.app.stop();
   });
 
