@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 
 const repository = dirname(dirname(fileURLToPath(import.meta.url)));
 // In the order of publishing: nothing is published before what it needs.
-const FOLDERS = ['core', 'machines', 'gateway', 'client', 'create', 'cli'].map((name) =>
+const FOLDERS = ['core', 'machines', 'studio', 'gateway', 'client', 'create', 'cli'].map((name) =>
   join(repository, 'packages', name),
 );
 const DEPENDENCIES = ['dependencies', 'peerDependencies'];

@@ -2,11 +2,13 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Pool } from 'undici';
 import { task } from '../overhead/contender.ts';
+import { postgresPid, processorMsOf } from '../processor-time.ts';
 import { type Report, toMarkdown } from '../report.ts';
 import { clock } from './chat-models.ts';
-import { type BenchDatabase, openDatabases } from './databases.ts';
+import { type BenchDatabases, openDatabases } from './databases.ts';
 import { heldAtLeast, heldAtMost, percentile } from './percentiles.ts';
 import { startGateway } from './start-gateway.ts';
+import { countingStatements } from './statement-times.ts';
 
 const CLIENTS = 50;
 const STEPS = 10;
@@ -14,38 +16,68 @@ const REQUESTS = Number(process.env.BENCH_REQUESTS ?? 1_000);
 const WARM_UP = 100;
 const WORDS = 100;
 
+/** For the gateways' processes, e.g. `--cpu-prof`. */
+const NODE_FLAGS = process.env.BENCH_NODE_FLAGS?.split(' ') ?? [];
+
+interface Variant {
+  readonly store: 'sqlite' | 'postgres';
+  /** Of the tool. With effects outside, each step is durable before its tool runs; without, steps that need no wait share a commit. */
+  readonly effects: 'none' | 'external';
+}
+
+const VARIANTS: readonly Variant[] = [
+  { store: 'sqlite', effects: 'none' },
+  { store: 'postgres', effects: 'none' },
+  { store: 'sqlite', effects: 'external' },
+  { store: 'postgres', effects: 'external' },
+];
+
+const STORES = { sqlite: 'SQLite, synchronous = FULL', postgres: 'PostgreSQL' };
+/** From the model's first word until the client has it, at most. */
+const FIRST_WORD_MS = { sqlite: 5, postgres: 15 };
+
 /** `POST /chat` with ten tool steps beside the same without a gateway, and how soon the first word of a stream is seen. */
 export async function benchGatewayChat(): Promise<Report> {
   const databases = openDatabases();
   try {
     const bare = await onBareRoute();
-    const sqlite = await onGateway(await databases.sqlite());
-    const postgres = await onGateway(await databases.postgres());
-    const row = (name: string, { perSecond, times, words = [] }: Measured): (string | number)[] => [
-      name,
-      perSecond,
-      percentile(times, 0.5),
-      percentile(times, 0.95),
-      words.length === 0 ? '' : percentile(words, 0.5),
-      words.length === 0 ? '' : percentile(words, 0.95),
-    ];
+    const measured: (Variant & Measured)[] = [];
+    for (const variant of chosen()) measured.push({ ...variant, ...(await onGateway(variant, databases)) });
     return {
       title: 'Chat requests',
       claim:
         `\`POST /chat\` of ${CLIENTS} clients, each a new conversation with ${STEPS} tool steps and a model that answers at once; ` +
-        'real HTTP, the server in a process of its own. The bare route runs `generateText` with the same tools in memory, and ' +
-        'keeps nothing. First word: from the model saying it until a client of a stream has it, one at a time.',
-      columns: ['', 'requests/s', 'p50, ms', 'p95, ms', 'first word p50, ms', 'p95, ms'],
+        'real HTTP, the server in a process of its own. The bare route runs `generateText` with the same tool in memory, and keeps ' +
+        'nothing. The tool adds two numbers. Once it says so (`effects: none`), and once it is taken for one with effects outside: ' +
+        'then each of its calls is durable before it runs. Processor time per request. First word: from the model saying it until ' +
+        'a client of a stream has it, one at a time.',
+      columns: [
+        '',
+        'effects',
+        'requests/s',
+        'p50, ms',
+        'p95, ms',
+        'CPU, ms',
+        'database CPU, ms',
+        'first word p50, ms',
+        'p95, ms',
+      ],
       rows: [
-        row('bare Hono route with `generateText`', bare),
-        row('SQLite, synchronous = FULL', sqlite),
-        row('PostgreSQL', postgres),
+        ['bare Hono route with `generateText`', '', ...figuresOf(bare)],
+        ...measured.map((one) => [STORES[one.store], one.effects, ...figuresOf(one)]),
       ],
       findings: [
-        heldAtLeast('SQLite beside the bare route', sqlite.perSecond / bare.perSecond, 1, ' ×'),
-        heldAtLeast('PostgreSQL beside the bare route', postgres.perSecond / bare.perSecond, 1, ' ×'),
-        heldAtMost('First word on SQLite, p50', percentile(sqlite.words ?? [], 0.5), 5, ' ms'),
-        heldAtMost('First word on PostgreSQL, p50', percentile(postgres.words ?? [], 0.5), 15, ' ms'),
+        ...measured.map(({ store, effects, perSecond }) =>
+          heldAtLeast(
+            `${STORES[store]}, effects ${effects}, beside the bare route`,
+            perSecond / bare.perSecond,
+            1,
+            ' ×',
+          ),
+        ),
+        ...measured.map(({ store, words = [] }) =>
+          heldAtMost(`First word on ${STORES[store]}, p50`, percentile(words, 0.5), FIRST_WORD_MS[store], ' ms'),
+        ),
       ],
     };
   } finally {
@@ -53,9 +85,31 @@ export async function benchGatewayChat(): Promise<Report> {
   }
 }
 
+function chosen(): readonly Variant[] {
+  const { BENCH_STORE, BENCH_EFFECTS } = process.env;
+  return VARIANTS.filter(
+    ({ store, effects }) => (BENCH_STORE ?? store) === store && (BENCH_EFFECTS ?? effects) === effects,
+  );
+}
+
+function figuresOf({ perSecond, times, cpuMs, databaseMs, words }: Measured): readonly (string | number)[] {
+  return [
+    perSecond,
+    percentile(times, 0.5),
+    percentile(times, 0.95),
+    cpuMs,
+    databaseMs ?? '–',
+    words === undefined ? '' : percentile(words, 0.5),
+    words === undefined ? '' : percentile(words, 0.95),
+  ];
+}
+
 interface Measured {
   readonly perSecond: number;
   readonly times: readonly number[];
+  /** Of the server's process, per request. */
+  readonly cpuMs: number;
+  readonly databaseMs?: number | undefined;
   readonly words?: readonly number[];
 }
 
@@ -65,35 +119,46 @@ async function onBareRoute(): Promise<Measured> {
   });
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
   try {
-    return await load(url, {});
+    return await measure({ url, processorMs: async () => processorMsOf(child.pid ?? 0) });
   } finally {
     child.disconnect();
   }
 }
 
-async function onGateway(database: BenchDatabase): Promise<Measured> {
+async function onGateway({ store, effects }: Variant, databases: BenchDatabases): Promise<Measured> {
+  const database = await databases[store]();
   const filling = await database.open();
-  const [steps = ''] = await filling.agents(1, { model: 'chat-steps', tools: [task.toolName] });
+  const [agent = ''] = await filling.agents(1, { model: 'chat-steps', tools: [task.toolName] });
   const [timed = ''] = await filling.agents(1, { model: 'timed-words' });
   await filling.close();
-  const gateway = await startGateway({
-    settings: database.settings,
-    tool: { terminal: false, visible: false },
-    steps: STEPS,
-  });
+  const spec = { settings: database.settings, tool: { terminal: false, visible: false, effects }, steps: STEPS };
+  const gateway = await startGateway(spec, { nodeFlags: NODE_FLAGS });
+  const { url, processorMs } = gateway;
   const headers = { authorization: `Bearer ${gateway.secretKey}` };
+  const databaseMs = store === 'postgres' ? () => processorMsOf(postgresPid()) : undefined;
   try {
-    const loaded = await load(gateway.url, { agent: steps }, headers);
+    const measured = await countingStatements(database, WARM_UP + REQUESTS, () =>
+      measure({ url, fields: { agent }, headers, processorMs, databaseMs }),
+    );
     const words: number[] = [];
-    for (let count = 0; count < WORDS; count++) words.push(await firstWord(gateway.url, timed, headers));
-    return { ...loaded, words };
+    for (let count = 0; count < WORDS; count++) words.push(await firstWord(url, timed, headers));
+    return { ...measured, words };
   } finally {
     await gateway.stop();
   }
 }
 
+/** A server, and what it costs. */
+interface Server {
+  readonly url: string;
+  readonly fields?: object;
+  readonly headers?: object;
+  readonly processorMs: () => Promise<number>;
+  readonly databaseMs?: (() => number) | undefined;
+}
+
 /** Requests from as many clients at once, each sending its next one when it has its answer. */
-async function load(url: string, fields: object, headers: object = {}): Promise<Measured> {
+async function measure({ url, fields, headers, processorMs, databaseMs }: Server): Promise<Measured> {
   const pool = new Pool(url, { connections: CLIENTS });
   const body = JSON.stringify({ ...fields, message: task.prompt });
   const times: number[] = [];
@@ -120,9 +185,12 @@ async function load(url: string, fields: object, headers: object = {}): Promise<
   };
   await sendAll(WARM_UP);
   times.length = 0;
+  const before = { cpuMs: await processorMs(), databaseMs: databaseMs?.() ?? 0 };
   const tookMs = await sendAll(REQUESTS);
+  const cpuMs = ((await processorMs()) - before.cpuMs) / REQUESTS;
+  const storeMs = databaseMs === undefined ? undefined : (databaseMs() - before.databaseMs) / REQUESTS;
   await pool.close();
-  return { perSecond: (REQUESTS / tookMs) * 1_000, times };
+  return { perSecond: (REQUESTS / tookMs) * 1_000, times, cpuMs, databaseMs: storeMs };
 }
 
 async function firstWord(url: string, agent: string, headers: object): Promise<number> {

@@ -15,7 +15,7 @@ export interface GatewaySpec {
   readonly synchronous?: 'FULL' | 'NORMAL';
   readonly tuning?: Partial<GatewayLimits>;
   /** Of its one tool. A terminal one ends a cycle with its first call. */
-  readonly tool: { readonly terminal: boolean; readonly visible: boolean };
+  readonly tool: { readonly terminal: boolean; readonly visible: boolean; readonly effects?: 'none' | 'external' };
   /** Tool steps in a cycle, where the tool is not terminal. */
   readonly steps?: number;
 }
@@ -44,6 +44,7 @@ const add = tool({
   description: task.description,
   inputSchema: z.object({ a: z.number(), b: z.number() }),
   terminal: spec.tool.terminal,
+  effects: spec.tool.effects ?? 'external',
   execute: ({ a, b }) => (ranAt.push(performance.now()), a + b),
 });
 

@@ -11,7 +11,7 @@ import { postFromOutside } from './post-from-outside.ts';
 import type { Post, Posted } from './poster-child.ts';
 import { ranOn } from './ran-on.ts';
 import { type BenchGateway, startGateway } from './start-gateway.ts';
-import { COUNTS_STATEMENTS, resetStatements, statementTable } from './statement-times.ts';
+import { countingStatements } from './statement-times.ts';
 import { wakeTime } from './wake-time.ts';
 
 // By environment, for profiles and other sizes; `docs/benchmarks.md` has the commands.
@@ -81,19 +81,13 @@ async function handle(variant: Variant, databases: BenchDatabases): Promise<Hand
     Array.from({ length: variant.gateways }, () => startGateway(spec, { nodeFlags: NODE_FLAGS })),
   );
   try {
-    return await countingStatements(database, () => measure(variant, { database, furnished, gateways }));
+    return await countingStatements(database, AGENTS * MESSAGES_EACH, () =>
+      measure(variant, { database, furnished, gateways }),
+    );
   } catch (error) {
     await Promise.all(gateways.map((gateway) => gateway.stop()));
     throw error;
   }
-}
-
-async function countingStatements<T>({ settings }: BenchDatabase, work: () => Promise<T>): Promise<T> {
-  if (!COUNTS_STATEMENTS || !('databaseUrl' in settings)) return await work();
-  await resetStatements(settings.databaseUrl);
-  const done = await work();
-  console.log(await statementTable(settings.databaseUrl, AGENTS * MESSAGES_EACH));
-  return done;
 }
 
 interface Setting {

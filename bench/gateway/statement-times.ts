@@ -7,14 +7,26 @@ export const STATEMENT_SETTINGS: Readonly<Record<string, string>> = COUNTS_STATE
   ? { shared_preload_libraries: 'pg_stat_statements', 'pg_stat_statements.track_planning': 'on' }
   : {};
 
-/** Counts from here on. */
-export async function resetStatements(url: string): Promise<void> {
+/** Runs the work and, where statements are counted, prints what each cost for one of so many messages. */
+export async function countingStatements<T>(
+  { settings }: { readonly settings: { readonly home: string } | { readonly databaseUrl: string } },
+  messages: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (!COUNTS_STATEMENTS || !('databaseUrl' in settings)) return await work();
+  await resetStatements(settings.databaseUrl);
+  const done = await work();
+  console.log(await statementTable(settings.databaseUrl, messages));
+  return done;
+}
+
+async function resetStatements(url: string): Promise<void> {
   await query(url, 'create extension if not exists pg_stat_statements');
   await query(url, 'select pg_stat_statements_reset()');
 }
 
 /** What each statement cost per message, in microseconds, the most expensive first. */
-export async function statementTable(url: string, messages: number): Promise<string> {
+async function statementTable(url: string, messages: number): Promise<string> {
   const rows = await query(
     url,
     `select calls, total_exec_time, total_plan_time, query from pg_stat_statements

@@ -33,6 +33,8 @@ interface Sent<O extends OperationName> extends RequestOptions {
   readonly body?: Operations[O]['body'];
   /** True if sending it again does nothing twice. Default: of GET. */
   readonly isRepeatable?: boolean;
+  /** True if it is not even repeated when the gateway asks to come back: somebody waits for the answer. */
+  readonly isSentOnce?: boolean;
 }
 
 /** Sends requests to one gateway. */
@@ -70,9 +72,10 @@ interface Access {
 async function call<O extends OperationName>(
   access: Access,
   operation: O,
-  { params, query, body, signal, isRepeatable = operation.startsWith('GET ') }: Sent<O>,
+  { params, query, body, signal, isRepeatable = operation.startsWith('GET '), isSentOnce = false }: Sent<O>,
 ): Promise<Operations[O]['answer']> {
-  const { attempts = 5, backoff, timeoutMs = 30_000 } = access.options;
+  const { backoff, timeoutMs = 30_000 } = access.options;
+  const attempts = isSentOnce ? 1 : (access.options.attempts ?? 5);
   const [method = '', template = ''] = operation.split(' ');
   const url = urlOf(access.options, fill(template, params ?? {}), query);
   const init = {

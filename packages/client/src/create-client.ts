@@ -4,10 +4,12 @@ import { type Entities, entities } from './resources/entities.ts';
 import { type Jobs, jobs } from './resources/jobs.ts';
 import { type Keys, keys } from './resources/keys.ts';
 import { type Links, links } from './resources/links.ts';
+import { type Models, models } from './resources/models.ts';
 import { type Pending, pending } from './resources/pending.ts';
 import { type Runs, runs } from './resources/runs.ts';
 import { type SessionResource, session } from './resources/session.ts';
 import { type Spaces, spaces } from './resources/spaces.ts';
+import { type StatusResource, status } from './resources/status.ts';
 import { type Tools, tools } from './resources/tools.ts';
 
 /** A gateway, as a program uses it: one group for each resource. */
@@ -17,10 +19,12 @@ export interface Client {
   readonly jobs: Jobs;
   readonly keys: Keys;
   readonly links: Links;
+  readonly models: Models;
   readonly pending: Pending;
   readonly runs: Runs;
   readonly session: SessionResource;
   readonly spaces: Spaces;
+  readonly status: StatusResource;
   readonly tools: Tools;
   /** The gateway's time, in milliseconds since the epoch: what is left of a call's time is counted by it. */
   now(): number;
@@ -38,10 +42,12 @@ export function createClient(options: ClientOptions): Client {
     jobs: jobs(connection),
     keys: keys(connection),
     links: links(connection),
+    models: models(connection),
     pending: pending(connection),
     runs: runs(connection),
     session: session(connection),
     spaces: spaces(connection),
+    status: status(connection),
     tools: tools(connection),
     now: () => connection.clock.now(),
   };

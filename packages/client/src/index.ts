@@ -9,10 +9,12 @@ export type { Entities } from './resources/entities.ts';
 export type { Jobs } from './resources/jobs.ts';
 export type { Keys } from './resources/keys.ts';
 export type { Links } from './resources/links.ts';
+export type { Models } from './resources/models.ts';
 export type { AnsweredCall, Pending } from './resources/pending.ts';
 export type { Runs } from './resources/runs.ts';
 export type { SessionResource } from './resources/session.ts';
 export type { Spaces } from './resources/spaces.ts';
+export type { StatusResource } from './resources/status.ts';
 export type { Tools } from './resources/tools.ts';
 export type { Problem, Verdict } from './verdict.ts';
 export type {
@@ -43,6 +45,7 @@ export type {
   Memory,
   Message,
   MessagePart,
+  Model,
   ModelMessage,
   Operations,
   Outcome,
@@ -57,6 +60,7 @@ export type {
   Settlement,
   Space,
   SpaceEvent,
+  Status,
   Stop,
   Tool,
   TranscriptEntry,

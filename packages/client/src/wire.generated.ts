@@ -721,11 +721,10 @@ export type MessagePart = {
 };
 
 export type Model = {
-  /** The agent's name, or its id where several have the name. */
-  readonly id: string;
-  readonly object: "model";
-  readonly created: number;
-  readonly owned_by: string;
+  readonly name: string;
+  readonly usable: boolean;
+  /** What is missing, with the command that mends it. */
+  readonly why?: string | undefined;
 };
 
 /** A message as the model gets it. */
@@ -1010,6 +1009,13 @@ export type Run = {
   readonly trigger: readonly ({
     readonly eventId: string;
     readonly type: "space_message" | "tool_result" | "plan" | "service" | "chat";
+    /** Who sent it, answered, or pushed it, by name. */
+    readonly by?: string | undefined;
+    /** What it says, at most 200 characters of it. */
+    readonly text?: string | undefined;
+    readonly spaceId?: string | undefined;
+    /** The call that was answered. */
+    readonly callId?: string | undefined;
   })[];
   readonly stop?: Stop | undefined;
   readonly usage?: Usage | undefined;
@@ -1286,6 +1292,30 @@ export type SpaceEvent = {
   readonly entityId: string;
   readonly role: string;
 } | ResetEvent;
+
+/** `store`, `problems` and `counts` are for keys and sessions that may read. */
+export type Status = {
+  readonly version: string;
+  /** The name that takeovers of runs have for it. */
+  readonly gatewayId: string;
+  /** The model of agents that name none. */
+  readonly model: {
+    readonly name: string;
+    /** Why it is that one: half a sentence. */
+    readonly why: string;
+    readonly isRehearsal: boolean;
+    /** How to set a real one, if it is the rehearsal. */
+    readonly howToSet?: string | undefined;
+  };
+  readonly store?: string | undefined;
+  /** What is set up wrong, and what mends it. */
+  readonly problems?: readonly (string)[] | undefined;
+  readonly counts?: {
+    readonly agents: number;
+    readonly deadEvents: number;
+    readonly pendingCalls: number;
+  } | undefined;
+};
 
 /** Why a run ended. */
 export type Stop = {
@@ -2120,8 +2150,9 @@ export interface Operations {
       readonly entityId?: string | undefined;
       /** At most your own. Default: none for a link with `entityId`, and your own otherwise. */
       readonly scopes?: readonly ("admin" | "write" | "read")[] | undefined;
+      /** Default 900. */
       readonly expiresInSeconds?: number | undefined;
-    } | undefined;
+    };
     readonly answer: {
       readonly url: string;
       readonly expiresAt: number;
@@ -2157,6 +2188,14 @@ export interface Operations {
       readonly fingerprint: string;
     };
     readonly answer: McpTool;
+  };
+  'GET /api/models': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (Model)[];
+    };
   };
   'GET /api/pending': {
     readonly params: {  };
@@ -2465,6 +2504,12 @@ export interface Operations {
     };
     readonly body: undefined;
     readonly answer: SpaceEvent;
+  };
+  'GET /api/status': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: Status;
   };
   'GET /api/tools': {
     readonly params: {  };

@@ -10,14 +10,17 @@ import { findTool } from './config/registered-tool.ts';
 import { resolveSettings, type Settings } from './config/settings.ts';
 import { ensureFirstKey } from './domain/keys/first-key.ts';
 import { createSeal } from './domain/keys/seal.ts';
+import { createSignInCode } from './domain/keys/sign-in-link.ts';
 import { tokenSecret } from './domain/keys/tokens.ts';
 import { knownCommands } from './domain/mcp/assert-known-commands.ts';
 import { McpCredentials } from './domain/mcp/mcp-credentials.ts';
 import { sweepsOf } from './domain/sweep.ts';
 import { logHiddenTools } from './domain/tools/hidden-tools.ts';
+import { findFirstPerson } from './first-person.ts';
 import { type Found, lookAround } from './found.ts';
 import { type FindImageModel, imageModelFinder } from './models/find-image-model.ts';
 import { type ModelFinder, modelFinder } from './models/find-model.ts';
+import { listModels } from './models/list-models.ts';
 import { openServices } from './open-services.ts';
 import { type ArtifactFiles, createArtifactFiles } from './ports/artifacts/artifact-files.ts';
 import { createS3ArtifactFiles } from './ports/artifacts/s3-artifact-files.ts';
@@ -39,6 +42,7 @@ import { createRedact, type Redact, secretValues } from './telemetry/redact.ts';
 import { createSecrets, type Secrets } from './telemetry/secrets.ts';
 import { type App, createApp } from './transport/http/app.ts';
 import { MCP_CALLBACK } from './transport/http/routes/mcp.ts';
+import { linkUrl } from './transport/http/routes/session.ts';
 import { type HttpServer, listen } from './transport/http/server.ts';
 
 export interface GatewayOptions extends ConfigInput, RunOptions {}
@@ -72,6 +76,11 @@ export interface Gateway {
   readonly firstKey: string | undefined;
   /** What it found when it started. */
   readonly found: Found;
+  /**
+   * Makes a link that signs one browser in to the studio, once, within 15 minutes: with all rights, for the first person of the
+   * configuration. Undefined unless the gateway listens on a loopback address: elsewhere ask for one with a key.
+   */
+  signInLink(): Promise<string | undefined>;
 }
 
 /** Creates a gateway. The configuration is checked at once: one that cannot work is refused here, with its path. */
@@ -127,6 +136,9 @@ export function createCheckedGateway(config: Config, options: RunOptions = {}): 
     get found() {
       return requireRunning().found;
     },
+    async signInLink() {
+      return await requireRunning().signInLink();
+    },
   };
 }
 
@@ -135,6 +147,7 @@ interface Running {
   readonly server: HttpServer;
   readonly firstKey: string | undefined;
   readonly found: Found;
+  signInLink(): Promise<string | undefined>;
   stop(): Promise<void>;
 }
 
@@ -193,6 +206,7 @@ async function start(starting: Starting): Promise<Running> {
       mcp: servers,
       images: { model: imageModels(starting, egress), files: artifacts },
     };
+    const worker = new Worker(services, registry);
     const app = createApp(services, {
       metrics,
       artifacts,
@@ -205,13 +219,23 @@ async function start(starting: Starting): Promise<Running> {
       registry,
       mcpServer: { ...config.mcpServer, hosts: mcpHosts(config.mcpServer, settings) },
       toolSources: [mcpToolSource(servers)],
+      setup: {
+        gatewayId: worker.id,
+        store: found.store,
+        model: () => models.default,
+        problems: () => models.problems(config.agents.map(({ model }) => model)),
+        models: () => listModels(models, Object.keys(config.models)),
+      },
     });
-    const worker = new Worker(services, registry);
     metrics.gauge('lastcall_cycles_running', 'Cycles under way now.', () => worker.busy);
     const server = await listen(app, { port: settings.port, host: settings.host, logger });
     address.url = server.url;
     await worker.start({ sweeps: [...sweepsOf(services), () => announceJobs(services, outgoing)] });
-    return { app, server, firstKey, found, stop: () => stop({ app, server, worker, close }, services) };
+    return {
+      ...{ app, server, firstKey, found },
+      signInLink: () => signInLink(services, starting, server.url),
+      stop: () => stop({ app, server, worker, close }, services),
+    };
   } catch (error) {
     await close();
     throw error;
@@ -221,6 +245,21 @@ async function start(starting: Starting): Promise<Running> {
 /** A gateway on a loopback address is reached under the names of its machine, and under those that a proxy in front of it has. */
 function mcpHosts({ hosts }: McpExposure, { host }: Settings): readonly string[] | undefined {
   return LOOPBACK.includes(host) ? [...LOOPBACK, '[::1]', ...(hosts ?? [])] : hosts;
+}
+
+/** Whoever reads what a gateway prints on its own machine may do everything there. Elsewhere that is not so. */
+async function signInLink(
+  { store }: Services,
+  { config, settings }: Starting,
+  url: string,
+): Promise<string | undefined> {
+  if (!LOOPBACK.includes(settings.host)) return undefined;
+  const maker = { scopes: ['admin'] as const, keyId: undefined };
+  const { code } = await store.transaction(async (tx) => {
+    const entityId = await findFirstPerson(tx, config);
+    return await createSignInCode(tx, { entityId, scopes: maker.scopes, maker });
+  });
+  return linkUrl(url, code);
 }
 
 const LOOPBACK = ['localhost', '127.0.0.1', '::1'];

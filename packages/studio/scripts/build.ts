@@ -14,6 +14,8 @@ async function buildAll(): Promise<void> {
   // Tests start this with their own: what they see must be what users get.
   process.env.NODE_ENV = 'production';
   console.log('Building the studio …');
+  // Tests start this with another value, and would get the slow React that warns.
+  process.env.NODE_ENV = 'production';
   await build({ configFile: join(folder, 'vite.config.ts'), logLevel: 'error' });
   for (const file of filesIn(join(folder, 'dist'))) {
     if (!/\.(js|css|html|svg)$/.test(file)) continue;

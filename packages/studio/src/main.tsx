@@ -1,5 +1,5 @@
 import { LastcallProvider } from '@lastcall/client/react';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -11,10 +11,15 @@ import { cards } from './cards/cards.ts';
 import { client } from './data/client.ts';
 import { listenToKeys } from './keyboard/keys.tsx';
 import { RequireSession } from './session/session.tsx';
+import { noticeSessionEnd } from './session/session-end.ts';
 import './style.css';
 
 // The client repeats what is safe to repeat: a second layer would multiply its tries.
-const queries = new QueryClient({ defaultOptions: { queries: { retry: false }, mutations: { retry: false } } });
+const queries = new QueryClient({
+  defaultOptions: { queries: { retry: false }, mutations: { retry: false } },
+  queryCache: new QueryCache({ onError: noticeSessionEnd }),
+  mutationCache: new MutationCache({ onError: noticeSessionEnd }),
+});
 
 applyTheme();
 listenToKeys();

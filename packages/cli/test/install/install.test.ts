@@ -15,6 +15,16 @@ const PACKAGES = {
   client: '@lastcall/client',
 } as const;
 type Name = keyof typeof PACKAGES;
+/** In the order of publishing: nothing is published before what it needs. */
+const RELEASED = [
+  '@lastcall/core',
+  '@lastcall/machines',
+  '@lastcall/studio',
+  '@lastcall/gateway',
+  '@lastcall/client',
+  'create-lastcall',
+  'lastcall',
+];
 
 let installed: Installed;
 
@@ -42,8 +52,8 @@ async function promised(name: Name): Promise<string> {
 describe('what a release publishes', () => {
   test('[S14] every package is packed with compiled code, types, README, licence and metadata, and nothing else', async () => {
     const licence = await readFile(join(repository, 'LICENSE'), 'utf8');
-    expect(installed.tarballs).toHaveLength(6);
-    for (const name of [...Object.values(PACKAGES), 'lastcall', 'create-lastcall']) {
+    expect(installed.tarballs).toHaveLength(RELEASED.length);
+    for (const name of RELEASED) {
       const folder = join(installed.folder, 'node_modules', name);
       // Beside what npm put below it.
       const files = (await readdir(folder, { recursive: true })).filter((file) => !file.startsWith('node_modules'));
@@ -60,7 +70,7 @@ describe('what a release publishes', () => {
 
   test('[S14] a dry run of the release names every package in the order in which it would be published', () => {
     const names = Array.from(installed.released.matchAll(/^Would publish (\S+) \d/gm), ([, name]) => name);
-    expect(names).toEqual([...Object.values(PACKAGES), 'create-lastcall', 'lastcall']);
+    expect(names).toEqual(RELEASED);
   });
 
   test('[S14] a production install of everything is 60 MB at most', async () => {
@@ -182,6 +192,17 @@ test('[S10] [S14] the client talks on Node 20 to the installed gateway, also aft
   await first.ended;
   await using second = new Program(start, { folder, env: { ...env, PORT: '0' } });
   expect(await say(await second.listens(), 'Two')).toMatch(/One.*Two|Two.*One/);
+});
+
+test('the installed gateway serves its studio', async () => {
+  const start = [installed.nodes[24], join(installed.folder, 'node_modules/lastcall/dist/bin.js'), 'start'];
+  const env = { PORT: '0', LASTCALL_HOME: 'studio-home' };
+  await using gateway = new Program(start, { folder: installed.folder, env });
+  const url = await gateway.listens();
+  const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
+  const [, script = ''] = /src="(\/assets\/[^"]+\.js)"/.exec(page) ?? [];
+  const answer = await fetch(url + script);
+  expect([answer.status, answer.headers.get('content-encoding')]).toEqual([200, expect.stringMatching(/br|gzip/)]);
 });
 
 test('[S20] the tutorial does what it says from its first block to its last, and the order is paid back once', async () => {

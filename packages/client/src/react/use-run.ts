@@ -10,6 +10,8 @@ export interface UsedRun {
   /** Undefined until it is loaded. */
   readonly run: Run | undefined;
   readonly steps: readonly RunStep[];
+  /** All that happened, in order: `steps` are made of it. */
+  readonly entries: readonly RunEntry[];
   readonly connection: ConnectionState;
   readonly error: Error | undefined;
   cancel(): Promise<void>;
@@ -62,7 +64,7 @@ export function useRun(id: string): UsedRun {
   );
   const cancel = useCallback(async () => setRun(await client.runs.cancel(id)), [client, id]);
   const steps = useMemo(() => toSteps(entries), [entries]);
-  return { run, steps, connection, error, cancel };
+  return { run, steps, entries, connection, error, cancel };
 }
 
 /** Runs it again once it is done, however often it was asked for meanwhile: of a burst of events only the last state counts. */

@@ -6,7 +6,7 @@ type Ops = Operations;
 /** Links that sign a browser in. */
 export interface Links {
   /** The link is in this answer only. */
-  create(link?: Ops['POST /api/links']['body'], options?: RequestOptions): Promise<Ops['POST /api/links']['answer']>;
+  create(link: Ops['POST /api/links']['body'], options?: RequestOptions): Promise<Ops['POST /api/links']['answer']>;
 }
 
 export function links({ call }: Connection): Links {

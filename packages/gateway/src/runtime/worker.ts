@@ -64,6 +64,11 @@ export class Worker {
     this.#admission = new AdmissionQueue({ slots: limits.cycles, isBusy: () => store.isBusy });
   }
 
+  /** The name under which it holds threads. */
+  get id(): string {
+    return this.#owner;
+  }
+
   /**
    * Every sweep runs on its own timer, so that none waits for another one that is slow or fails. Above all the one that
    * wakes lost threads.

@@ -2,6 +2,8 @@ import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
+import { answerCall } from '../../src/domain/pending/answer-call.ts';
 import { getCall } from '../../src/domain/runs/call-details.ts';
 import { listRuns } from '../../src/domain/runs/run.ts';
 import { getRunDetails, listCountedRuns } from '../../src/domain/runs/run-details.ts';
@@ -45,6 +47,40 @@ describeWorlds('the details of runs', (open) => {
       model: modelId,
     });
     expect(await getRunDetails(world.store.db, second?.id ?? '')).toMatchObject({ response: 'Done.', model: modelId });
+  });
+
+  test('a run says who woke it and with what words, cut to a line', async () => {
+    const confirm = { executionType: 'space', resultSchema: { type: 'boolean' } } as const;
+    const model = scriptedModel([calls('confirm'), 'Asked.', 'Thanks.', 'Paid.']);
+    const world = await open({ models: { default: model }, tools: { confirm } });
+    const { ada, bot, space } = await lobby(world, { tools: ['confirm'] }, { isIn: true });
+    await world.say(space, ada, 'Book it. '.repeat(50));
+    await world.idle();
+    const { call_id: callId, run_id: runId } = await world.store.db
+      .selectFrom('pending_calls')
+      .select(['call_id', 'run_id'])
+      .where('agent_id', '=', bot)
+      .executeTakeFirstOrThrow();
+    const answer = { callId, runId, answer: { result: true }, by: { entityId: ada } };
+    await world.in((tx) => answerCall(world.services, tx, answer));
+    await world.idle();
+    await world.in((tx) =>
+      pushServiceEvent(world.services, tx, { agentId: bot, eventId: 'o1', source: 'shop', name: 'order.paid' }),
+    );
+    await world.idle();
+    expect((await runsOf(world, bot)).map(({ trigger }) => trigger)).toEqual([
+      [{ eventId: 'o1', type: 'service', by: 'shop', text: 'order.paid' }],
+      [{ eventId: `tool_result:${callId}`, type: 'tool_result', by: 'Ada', text: 'confirm: ok', callId }],
+      [
+        {
+          eventId: expect.any(String),
+          type: 'space_message',
+          by: 'Ada',
+          text: `${'Book it. '.repeat(50).slice(0, 200)}…`,
+          spaceId: space,
+        },
+      ],
+    ]);
   });
 
   test('[G63] the response of a run does not repeat the frame that delimits events', async () => {

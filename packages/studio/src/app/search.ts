@@ -44,21 +44,25 @@ export interface RunSearch {
   readonly tab?: string;
   /** What calls are searched for. */
   readonly q?: string;
+  /** `no`: idle stretches are drawn as long as they were. */
+  readonly fold?: string;
   /** While a run is replayed: the number of the moment. */
   readonly moment?: number;
 }
 
 export function runSearch(given: Given): RunSearch {
   const { moment } = given;
-  return { ...texts(given, ['call', 'view', 'only', 'tab', 'q']), ...(typeof moment === 'number' ? { moment } : {}) };
+  return { ...texts(given, ['call', 'view', 'only', 'tab', 'q', 'fold']), ...(typeof moment === 'number' ? { moment } : {}) };
 }
 
 export interface TabSearch {
   readonly tab?: string;
+  /** What of it, e.g. `dead` events. */
+  readonly show?: string;
 }
 
 export function tabSearch(given: Given): TabSearch {
-  return texts(given, ['tab']);
+  return texts(given, ['tab', 'show']);
 }
 
 export interface ToolSearch {

@@ -1,7 +1,10 @@
+import { ClientError, type Session } from '@lastcall/client';
+import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactElement, type ReactNode, useCallback, useContext, useEffect, useState } from 'react';
+import { client } from '../data/client.ts';
 import { SignInPage } from '../pages/sign-in/sign-in-page.tsx';
-import { ErrorNote } from '../ui/error-note.tsx';
-import { readSession, type Session, signIn } from './session-api.ts';
+import { onSessionEnd } from './session-end.ts';
+import { signIn } from './sign-in.ts';
 
 interface SignedIn {
   readonly session: Session;
@@ -10,26 +13,34 @@ interface SignedIn {
 
 const Context = createContext<SignedIn | undefined>(undefined);
 
+/** Nobody is signed in. `why`: what refused them, if it was not only that they had not signed in yet. */
+type State =
+  | { readonly session: Session }
+  | { readonly session: undefined; readonly why?: 'ended' | 'signed out' | { readonly refused: unknown } };
+
 /** Shows its children to who is signed in, and the sign-in page to everybody else: at the address that they wanted. */
 export function RequireSession({ children }: { children: ReactNode }): ReactElement | null {
-  const [state, setState] = useState<{ session?: Session | undefined; error?: unknown } | undefined>();
-  const load = useCallback(() => {
-    firstSession().then(
-      (session) => setState({ session }),
-      (error: unknown) => setState({ error }),
-    );
+  const [state, setState] = useState<State | undefined>();
+  const queries = useQueryClient();
+  useEffect(() => {
+    first ??= firstSession();
+    first.then(setState, (refused: unknown) => setState({ session: undefined, why: { refused } }));
   }, []);
-  useEffect(load, [load]);
-  const setSession = useCallback((session: Session | undefined) => setState({ session }), []);
+  const leave = useCallback(
+    (why: 'ended' | 'signed out') => {
+      // What one person saw is not for the next.
+      queries.clear();
+      setState({ session: undefined, why });
+    },
+    [queries],
+  );
+  useEffect(() => onSessionEnd(() => leave('ended')), [leave]);
+  const setSession = useCallback(
+    (session: Session | undefined) => (session === undefined ? leave('signed out') : setState({ session })),
+    [leave],
+  );
   if (state === undefined) return null;
-  if (state.session === undefined) {
-    const isRefused = state.error !== undefined;
-    return (
-      <SignInPage onSignedIn={setSession}>
-        {isRefused && <ErrorNote error={state.error} title="The link did not sign you in." />}
-      </SignInPage>
-    );
-  }
+  if (state.session === undefined) return <SignInPage onSignedIn={setSession} why={state.why} />;
   return <Context value={{ session: state.session, setSession }}>{children}</Context>;
 }
 
@@ -47,18 +58,31 @@ export function useMay(scope: 'admin' | 'write' | 'read'): boolean {
 
 const RANK = ['read', 'write', 'admin'] as const;
 
-let first: Promise<Session | undefined> | undefined;
+/** Asked for once: a code that is sent twice is refused. */
+let first: Promise<State> | undefined;
 
-/** Once, however often React asks: in development it mounts everything twice, and a code counts once. */
-function firstSession(): Promise<Session | undefined> {
-  first ??= findSession();
-  return first;
+/**
+ * A link has its code in the fragment, which no server sees. It is wiped before anything else: a code counts once. Whoever opens
+ * it again in the same browser is still signed in.
+ */
+async function firstSession(): Promise<State> {
+  const code = new URLSearchParams(location.hash.slice(1)).get('in');
+  if (code === null) return stateOf(await readSession());
+  history.replaceState(history.state, '', location.pathname + location.search);
+  try {
+    return { session: await signIn({ code }) };
+  } catch (refused) {
+    return stateOf(await readSession(), { refused });
+  }
 }
 
-/** A link has its code in the fragment, which no server sees. It is wiped before anything else. */
-async function findSession(): Promise<Session | undefined> {
-  const code = new URLSearchParams(location.hash.slice(1)).get('in');
-  if (code === null) return await readSession();
-  history.replaceState(history.state, '', location.pathname + location.search);
-  return await signIn({ code });
+function stateOf(session: Session | undefined, why?: { readonly refused: unknown }): State {
+  return session === undefined ? { session, ...(why === undefined ? {} : { why }) } : { session };
+}
+
+async function readSession(): Promise<Session | undefined> {
+  return await client.session.get().catch((error: unknown) => {
+    if (error instanceof ClientError && error.status === 401) return undefined;
+    throw error;
+  });
 }

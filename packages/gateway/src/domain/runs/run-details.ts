@@ -4,6 +4,7 @@ import type { Tables } from '../../ports/store/tables.ts';
 import { hideTag } from '../../telemetry/hide-tag.ts';
 import type { Page } from '../entities/page.ts';
 import { getRun, listRuns, type Run, type RunFilter } from './run.ts';
+import { describeTriggers, type TriggerDetails } from './trigger-details.ts';
 
 /** How many calls of a run ended how. `running` ones have not ended. */
 type CallCounts = Readonly<Record<CallState, number>>;
@@ -12,6 +13,7 @@ const STATES = ['ok', 'error', 'cancelled', 'skipped', 'pending', 'running'] as 
 type CallState = (typeof STATES)[number];
 
 export interface CountedRun extends Run {
+  readonly trigger: readonly TriggerDetails[];
   readonly counts: CallCounts;
 }
 
@@ -24,24 +26,32 @@ export interface RunDetails extends CountedRun {
 
 export async function listCountedRuns(db: Kysely<Tables>, filter: RunFilter): Promise<Page<CountedRun>> {
   const page = await listRuns(db, filter);
-  const counts = await countCalls(
-    db,
-    page.items.map(({ id }) => id),
-  );
-  return { ...page, items: page.items.map((run) => ({ ...run, counts: counts.get(run.id) ?? NO_CALLS })) };
+  return { ...page, items: await withCounts(db, page.items) };
 }
 
 export async function getRunDetails(db: Kysely<Tables>, runId: string): Promise<RunDetails> {
   const run = await getRun(db, runId);
-  const counts = await countCalls(db, [runId]);
+  const [counted] = await withCounts(db, [run]);
   const reply = await lastReply(db, run);
   const response = await responseOf(db, run, reply?.text);
   return {
-    ...run,
-    counts: counts.get(runId) ?? NO_CALLS,
+    ...(counted as CountedRun),
     ...(reply?.model === undefined ? {} : { model: reply.model }),
     ...(response === undefined ? {} : { response }),
   };
+}
+
+async function withCounts(db: Kysely<Tables>, runs: readonly Run[]): Promise<readonly CountedRun[]> {
+  const counts = await countCalls(
+    db,
+    runs.map(({ id }) => id),
+  );
+  const triggers = await describeTriggers(db, runs);
+  return runs.map((run) => ({
+    ...run,
+    trigger: triggers.get(run.id) ?? run.trigger,
+    counts: counts.get(run.id) ?? NO_CALLS,
+  }));
 }
 
 const NO_CALLS = Object.fromEntries(STATES.map((state) => [state, 0])) as CallCounts;

@@ -35,7 +35,7 @@ export interface Run {
 }
 
 /** An event that woke the agent. */
-interface RunTrigger {
+export interface RunTrigger {
   readonly eventId: string;
   readonly type: InboxEventType;
 }

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { type Migration, Migrator } from 'kysely/migration';
+import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration';
 import type { Dialect } from './dialect.ts';
 import { initial } from './migrations/0001-initial.ts';
 import { waitingIndexes } from './migrations/0002-waiting-indexes.ts';
@@ -16,6 +16,7 @@ import { mcpCredentials } from './migrations/0012-mcp-credentials.ts';
 import { factsForPeople } from './migrations/0014-facts-for-people.ts';
 import { toldConversations } from './migrations/0015-told-conversations.ts';
 import { signIn } from './migrations/0016-sign-in.ts';
+import { contextRetention } from './migrations/0021-context-retention.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
@@ -37,15 +38,15 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0014-facts-for-people': factsForPeople,
     '0015-told-conversations': toldConversations,
     '0016-sign-in': signIn,
+    '0021-context-retention': contextRetention,
   };
 }
 
-/** Brings the tables up to date. Kysely holds a lock meanwhile: of two gateways that start at once, one migrates and one waits. */
+/** Brings the tables up to date, where they are not: that takes a lock and looks at all tables, and most starts find nothing to do. Kysely holds a lock meanwhile: of two gateways that start at once, one migrates and one waits. */
 export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
-  const migrator = new Migrator({
-    db,
-    provider: { getMigrations: async () => migrations(dialect) },
-  });
+  const known = migrations(dialect);
+  if (await isUpToDate(db, Object.keys(known))) return;
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => known } });
   const { error, results = [] } = await migrator.migrateToLatest();
   if (error === undefined) return;
   const failed = results.find(({ status }) => status === 'Error')?.migrationName;
@@ -59,4 +60,15 @@ export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<voi
   throw new StoreRefused(`The database could not be brought up to date: migration ${failed} failed, and was undone.`, {
     cause: error,
   });
+}
+
+/** Whether exactly these migrations have been executed. What else is wrong, a missing table or no connection, the migrator finds. */
+async function isUpToDate(db: Kysely<Tables>, names: readonly string[]): Promise<boolean> {
+  const executed = db.withTables<{ [DEFAULT_MIGRATION_TABLE]: { name: string } }>().selectFrom(DEFAULT_MIGRATION_TABLE);
+  const rows = await executed
+    .select('name')
+    .orderBy('name')
+    .execute()
+    .catch(() => []);
+  return rows.length === names.length && rows.every(({ name }, index) => name === names[index]);
 }

@@ -36,6 +36,7 @@ import { pendingEndpoints } from './routes/pending.ts';
 import { runEndpoints } from './routes/runs.ts';
 import { sessionEndpoints } from './routes/session.ts';
 import { spaceEndpoints } from './routes/spaces.ts';
+import { type Setup, statusEndpoints } from './routes/status.ts';
 import { streamEndpoints } from './routes/streams.ts';
 import { systemEndpoints } from './routes/system.ts';
 import { toolEndpoints } from './routes/tools.ts';
@@ -66,6 +67,8 @@ export interface AppOptions {
   readonly heartbeatMs?: number;
   /** What the MCP server offers, and the host names that it is reached under. Default: everything, under any name. */
   readonly mcpServer?: McpExposure;
+  /** What `GET /api/status` and `GET /api/models` tell. Default: of a gateway with the rehearsal alone. */
+  readonly setup?: Setup;
   /** How browsers reach the gateway, if not by the address that requests name. */
   readonly publicUrl?: string | undefined;
   /** The built studio, or false for none. Default: that of the package `@lastcall/studio`, if it is installed. */
@@ -127,6 +130,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...chatEndpoints({ services, streams, revocations, heartbeatMs, registry }),
     ...contextEndpoints,
     ...useChatEndpoints({ services, streams, revocations, heartbeatMs, registry }),
+    ...statusEndpoints(options.setup ?? NO_SETUP),
     ...systemEndpoints({
       services,
       metrics,
@@ -169,6 +173,14 @@ const NO_TOOLS: Registry = {
   model: () => {
     throw new Error('There is no model.');
   },
+};
+
+const NO_SETUP: Setup = {
+  gatewayId: 'gateway',
+  store: 'unknown',
+  model: async () => ({ name: 'rehearsal', why: 'no key found' }),
+  problems: async () => [],
+  models: async () => [{ name: 'rehearsal', usable: true }],
 };
 
 /** Outermost: whatever is answered, it is counted and has the headers. */

@@ -48,11 +48,13 @@ const TAGS: Readonly<Record<string, string>> = {
   keys: 'Secret keys.',
   links: 'Links that sign a browser in.',
   mcp: 'MCP servers and their tools.',
+  models: 'Models that agents may name.',
   pending: 'Calls that wait for somebody.',
   runs: 'Cycles of agents, and answers to their calls.',
   session: 'The session of the browser that asks.',
   sessions: 'Browsers that are signed in.',
   spaces: 'Where people and agents talk.',
+  status: 'How the gateway is set up, and what waits for somebody.',
   system: 'For those who run the gateway.',
   tools: 'Tools of every source, and the registry.',
 };

@@ -1,6 +1,83 @@
+import type { Agent } from '@lastcall/client';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
+import { agentById } from '../../data/agents.ts';
+import { Requires } from '../../session/requires.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Tabs, tabClass } from '../../ui/tabs.tsx';
+import { StatusMark } from '../agents/status-mark.tsx';
+import { AgentActions } from './agent-actions.tsx';
+import { ConfigTab } from './config/config-tab.tsx';
+import { InboxTab } from './inbox-tab.tsx';
+import { MindTab } from './mind-tab.tsx';
+import { OverviewTab } from './overview-tab.tsx';
+import { PlansTab } from './plans-tab.tsx';
+import { RunsTab } from './runs-tab.tsx';
+
+const route = getRouteApi('/agents/$id');
 
 export function AgentPage(): ReactElement {
-  return <Page title="Agent">{null}</Page>;
+  const { id } = route.useParams();
+  return (
+    <Requires scope="read" to="see the agents">
+      <LoadedAgent key={id} id={id} />
+    </Requires>
+  );
+}
+
+function LoadedAgent({ id }: { id: string }): ReactElement {
+  const { data: agent, error, refetch } = useQuery(agentById(id));
+  if (agent !== undefined) return <AgentTabs agent={agent} />;
+  return (
+    <Page title="Agent">
+      {error !== null && <ErrorNote error={error} title="The agent could not be read." retry={() => void refetch()} />}
+    </Page>
+  );
+}
+
+const TABS = [
+  { tab: 'overview', word: 'Overview', show: OverviewTab },
+  { tab: 'config', word: 'Configuration', show: ConfigTab },
+  { tab: 'inbox', word: 'Inbox', show: InboxTab },
+  { tab: 'mind', word: 'Mind', show: MindTab },
+  { tab: 'plans', word: 'Plans', show: PlansTab },
+  { tab: 'runs', word: 'Runs', show: RunsTab },
+] as const;
+
+function AgentTabs({ agent }: { agent: Agent }): ReactElement {
+  const { tab: wanted } = route.useSearch();
+  const { tab: current, show: Shown } = TABS.find(({ tab }) => tab === wanted) ?? TABS[0];
+  const attention = agent.inbox.dead + agent.inbox.withheld;
+  return (
+    <Page
+      title={agent.name}
+      aside={
+        <>
+          <StatusMark status={agent.status} />
+          <AgentActions agent={agent} />
+        </>
+      }
+      below={
+        <Tabs label="Parts of the agent">
+          {TABS.map(({ tab, word }) => (
+            <Link
+              key={tab}
+              to="/agents/$id"
+              params={{ id: agent.id }}
+              search={tab === 'overview' ? {} : { tab }}
+              className={tabClass}
+              aria-current={tab === current ? 'page' : undefined}
+            >
+              {word}
+              {tab === 'inbox' && attention > 0 && <span className="ml-1 text-bad">{attention}</span>}
+            </Link>
+          ))}
+        </Tabs>
+      }
+    >
+      <Shown agent={agent} />
+    </Page>
+  );
 }

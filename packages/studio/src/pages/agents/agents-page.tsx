@@ -1,6 +1,136 @@
-import type { ReactElement } from 'react';
+import type { Agent } from '@lastcall/client';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import { type ReactElement, useState } from 'react';
+import { agentList } from '../../data/agents.ts';
+import { Requires } from '../../session/requires.tsx';
+import { useMay } from '../../session/session.tsx';
+import { withVisibleControls } from '../../text/visible-text.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page } from '../../ui/page.tsx';
+import { duration, Time, useNow } from '../../ui/time.tsx';
+import { NewAgentForm } from './new-agent-form.tsx';
+import { StatusMark } from './status-mark.tsx';
 
 export function AgentsPage(): ReactElement {
-  return <Page title="Agents">{null}</Page>;
+  const mayCreate = useMay('write');
+  const [isCreating, setCreating] = useState(false);
+  return (
+    <Page
+      title="Agents"
+      aside={
+        mayCreate && (
+          <Button kind="primary" onClick={() => setCreating(true)}>
+            <Plus size={16} aria-hidden /> New agent
+          </Button>
+        )
+      }
+    >
+      <Requires scope="read" to="see the agents">
+        <AgentList />
+      </Requires>
+      {isCreating && (
+        <Dialog title="New agent" onClose={() => setCreating(false)}>
+          <NewAgentForm />
+        </Dialog>
+      )}
+    </Page>
+  );
+}
+
+function AgentList(): ReactElement | null {
+  const { data: agents, error, refetch } = useQuery(agentList);
+  const mayCreate = useMay('write');
+  if (agents === undefined)
+    return error === null ? null : (
+      <ErrorNote error={error} title="The agents could not be read." retry={() => void refetch()} />
+    );
+  if (agents.length > 0)
+    return (
+      <ul aria-label="Agents" className="overflow-hidden rounded-card border border-line bg-surface">
+        {agents.map((agent) => (
+          <AgentRow key={agent.id} agent={agent} />
+        ))}
+      </ul>
+    );
+  return (
+    <EmptyState title="No agent yet.">
+      <p>An agent reads what arrives in its inbox, calls its tools and answers in its spaces. This one is an example:</p>
+      {mayCreate ? (
+        <div className="w-full rounded-card border border-line bg-surface p-4 text-text">
+          <NewAgentForm example={EXAMPLE} />
+        </div>
+      ) : (
+        <p>To make one needs the scope “write”.</p>
+      )}
+    </EmptyState>
+  );
+}
+
+const EXAMPLE = {
+  name: 'Concierge',
+  instructions:
+    'You are the concierge of a small travel desk. Answer in one or two sentences. If you do not know something, say so.',
+};
+
+function AgentRow({ agent }: { agent: Agent }): ReactElement {
+  return (
+    <li className="grid grid-cols-[1fr_auto] items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2 last:border-b-0 wide:min-h-9 wide:grid-cols-[minmax(0,2fr)_6rem_minmax(0,1.4fr)_minmax(0,1.6fr)_minmax(0,1.2fr)]">
+      <Link
+        to="/agents/$id"
+        params={{ id: agent.id }}
+        className="min-w-0 truncate font-medium hover:text-accent hover:underline"
+      >
+        <bdi>{withVisibleControls(agent.name)}</bdi>
+      </Link>
+      <StatusMark status={agent.status} />
+      <Running agent={agent} />
+      <InboxCounts agent={agent} />
+      <NextPlan agent={agent} />
+    </li>
+  );
+}
+
+function Running({ agent: { running } }: { agent: Agent }): ReactElement {
+  const now = useNow();
+  if (running === undefined) return <span className="text-sm text-quiet">idle</span>;
+  return (
+    <Link to="/runs/$id" params={{ id: running.runId }} className="text-sm text-accent underline">
+      running for {duration(Math.max(0, now - running.since))}
+    </Link>
+  );
+}
+
+export function InboxCounts({ agent: { id, inbox } }: { agent: Agent }): ReactElement {
+  const { pending, dead, withheld } = inbox;
+  return (
+    <Link
+      to="/agents/$id"
+      params={{ id }}
+      search={{ tab: 'inbox' }}
+      className="text-sm text-quiet hover:text-text hover:underline"
+    >
+      inbox {pending.toLocaleString()}
+      {dead > 0 && <span className="text-bad">, dead {dead.toLocaleString()}</span>}
+      {withheld > 0 && <span className="text-wait">, withheld {withheld.toLocaleString()}</span>}
+    </Link>
+  );
+}
+
+function NextPlan({ agent: { id, nextPlanAt } }: { agent: Agent }): ReactElement {
+  if (nextPlanAt === undefined) return <span className="text-sm text-quiet">no plan</span>;
+  return (
+    <Link
+      to="/agents/$id"
+      params={{ id }}
+      search={{ tab: 'plans' }}
+      className="text-sm text-quiet hover:text-text hover:underline"
+    >
+      next <Time at={nextPlanAt} />
+    </Link>
+  );
 }

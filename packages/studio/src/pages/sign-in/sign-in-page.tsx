@@ -1,51 +1,110 @@
+import type { Session } from '@lastcall/client';
+import { Info } from 'lucide-react';
 import { type FormEvent, type ReactElement, type ReactNode, useState } from 'react';
-import { type Session, signIn } from '../../session/session-api.ts';
+import { signIn } from '../../session/sign-in.ts';
+import { retryAt, signInWords } from '../../session/sign-in-words.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useTitle } from '../../ui/page.tsx';
+import { useNow } from '../../ui/time.tsx';
 
 interface SignInPageProps {
   readonly onSignedIn: (session: Session) => void;
-  readonly children?: ReactNode;
+  /** Why somebody sees this page who did not expect it. */
+  readonly why?: 'ended' | 'signed out' | { readonly refused: unknown } | undefined;
 }
 
 /** For whom no link signed in: a key, typed. */
-export function SignInPage({ onSignedIn, children }: SignInPageProps): ReactElement {
+export function SignInPage({ onSignedIn, why }: SignInPageProps): ReactElement {
   useTitle('Sign in');
-  const [key, setKey] = useState('');
-  const [error, setError] = useState<unknown>();
-  const [isSending, setSending] = useState(false);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    setSending(true);
-    setError(undefined);
-    signIn({ key: key.trim() })
-      .then(onSignedIn, setError)
-      .finally(() => setSending(false));
-  };
+  const [failed, setFailed] = useState<{ error: unknown; retryAt: number | undefined } | undefined>();
   return (
     <main className="mx-auto flex min-h-full max-w-md flex-col justify-center gap-4 p-4">
       <h1 className="text-2xl font-semibold">Sign in to Lastcall</h1>
-      {children}
+      {failed === undefined && <Why why={why} />}
+      {failed !== undefined && <Refused error={failed.error} />}
+      <KeyForm
+        onSignedIn={onSignedIn}
+        retryAt={failed?.retryAt}
+        onFailed={(error) => setFailed({ error, retryAt: retryAt(error, Date.now()) })}
+      />
       <p className="text-quiet">
-        The terminal in which the gateway was started shows a link that signs you in once. <code>lastcall open</code>{' '}
-        makes another one.
+        Or open the link that the terminal shows in which the gateway was started: it signs you in once.{' '}
+        <Code>lastcall open</Code> makes another one.
       </p>
-      <form onSubmit={submit} className="flex flex-col gap-3 rounded-card border border-line bg-surface p-4">
-        <TextField
-          label="Secret key"
-          type="password"
-          autoComplete="current-password"
-          placeholder="lc_sk_…"
-          value={key}
-          onChange={({ target }) => setKey(target.value)}
-        />
-        {error !== undefined && <ErrorNote error={error} title="You are not signed in." />}
-        <Button kind="primary" type="submit" disabled={isSending || key.trim() === ''}>
-          {isSending ? 'Signing in …' : 'Sign in'}
-        </Button>
-      </form>
     </main>
   );
+}
+
+interface KeyFormProps {
+  readonly onSignedIn: (session: Session) => void;
+  readonly onFailed: (error: unknown) => void;
+  readonly retryAt: number | undefined;
+}
+
+function KeyForm({ onSignedIn, onFailed, retryAt = 0 }: KeyFormProps): ReactElement {
+  const [key, setKey] = useState('');
+  const [isSending, setSending] = useState(false);
+  const seconds = Math.ceil((retryAt - useNow()) / 1_000);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setSending(true);
+    signIn({ key: key.trim() })
+      .then(onSignedIn, onFailed)
+      .finally(() => setSending(false));
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-3 rounded-card border border-line bg-surface p-4">
+      <TextField
+        label="Secret key"
+        type="password"
+        autoComplete="current-password"
+        placeholder="lc_sk_…"
+        value={key}
+        onChange={({ target }) => setKey(target.value)}
+      />
+      <Button kind="primary" type="submit" disabled={isSending || key.trim() === '' || seconds > 0}>
+        {seconds > 0 ? `Try again in ${seconds} s` : isSending ? 'Signing in …' : 'Sign in'}
+      </Button>
+    </form>
+  );
+}
+
+function Why({ why }: Pick<SignInPageProps, 'why'>): ReactElement | null {
+  if (why === undefined) return null;
+  if (why === 'ended')
+    return (
+      <Note title="Your session has ended.">
+        Somebody revoked it, its key was revoked, or it was a week old. What you had sent is safe; sign in to go on where
+        you were.
+      </Note>
+    );
+  if (why === 'signed out') return <Note title="You are signed out.">This browser sees nothing of the gateway until somebody signs in again.</Note>;
+  return <Refused error={why.refused} />;
+}
+
+function Refused({ error }: { error: unknown }): ReactElement {
+  const { title, advice } = signInWords(error);
+  return (
+    <ErrorNote error={error} title={title}>
+      <p className="text-quiet">{advice.split('`').map((text, index) => (index % 2 === 1 ? <Code key={index}>{text}</Code> : text))}</p>
+    </ErrorNote>
+  );
+}
+
+function Note({ title, children }: { title: string; children: ReactNode }): ReactElement {
+  return (
+    <div role="status" className="flex gap-2 rounded border border-line bg-raised p-3">
+      <Info size={16} aria-hidden className="mt-0.5 shrink-0 text-accent" />
+      <div className="flex flex-col gap-1">
+        <p className="font-medium">{title}</p>
+        <p className="text-quiet">{children}</p>
+      </div>
+    </div>
+  );
+}
+
+function Code({ children }: { children: ReactNode }): ReactElement {
+  return <code className="rounded bg-raised px-1 font-mono text-xs">{children}</code>;
 }

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /** Browsers that are signed in, and the links that sign one in. Of what opens them only hashes are stored. */
@@ -23,5 +23,7 @@ export const signIn: Migration = {
       .addColumn('created_at', 'bigint', (column) => column.notNull())
       .addColumn('expires_at', 'bigint', (column) => column.notNull())
       .execute();
+    // The studio asks every few seconds how many there are.
+    await sql`create index inbox_dead on inbox_events (agent_id) where status = 'dead'`.execute(db);
   },
 };

@@ -42,26 +42,25 @@ export function sessionEndpoints({ publicUrl }: SessionOptions): readonly Endpoi
       description:
         'It signs one browser in, once, within 15 minutes by default. Its code is in the fragment of the URL, which reaches no server and no log.',
       access: 'key',
-      body: z
-        .strictObject({
-          entityId: idField.optional().meta({ description: 'The person that the browser acts for.' }),
-          scopes: scopesSchema.optional().meta({
-            description: 'At most your own. Default: none for a link with `entityId`, and your own otherwise.',
-          }),
-          expiresInSeconds: z.int().min(1).max(MAX_LINK_SECONDS).optional(),
-        })
-        .optional(),
+      body: z.strictObject({
+        entityId: idField.optional().meta({ description: 'The person that the browser acts for.' }),
+        scopes: scopesSchema.optional().meta({
+          description: 'At most your own. Default: none for a link with `entityId`, and your own otherwise.',
+        }),
+        expiresInSeconds: z.int().min(1).max(MAX_LINK_SECONDS).optional().meta({ description: 'Default 900.' }),
+      }),
       status: 201,
       answer: z.strictObject({ url: z.string(), expiresAt: z.int() }),
-      handle: ({ caller, body = {} }, tx) => createSignInCode(tx, { ...body, maker: makerOf(caller) }),
+      handle: ({ caller, body }, tx) => createSignInCode(tx, { ...body, maker: makerOf(caller) }),
       respond: ({ code, expiresAt }, { request }) =>
         Response.json({ url: linkUrl(publicUrl ?? request.url, code), expiresAt }, { status: 201 }),
     }),
     endpoint({
       method: 'post',
       path: '/api/session',
-      summary: 'Sign in',
-      description: 'Sets a cookie that counts only in requests of the page that the gateway serves itself.',
+      summary: 'Create a session',
+      description:
+        'Signs the browser in: sets a cookie that counts only in requests of the page that the gateway serves itself.',
       access: 'anyone',
       body: signInSchema,
       status: 201,
@@ -93,8 +92,8 @@ export function sessionEndpoints({ publicUrl }: SessionOptions): readonly Endpoi
     endpoint({
       method: 'patch',
       path: '/api/session',
-      summary: 'Change the person that you act for',
-      description: 'Needs scope `write`. `null` stands for nobody.',
+      summary: 'Update your session',
+      description: 'Changes the person that you act for. Needs scope `write`. `null` stands for nobody.',
       access: 'entity',
       body: z.strictObject({ entityId: idField.nullable() }),
       answer: sessionSchema,
@@ -108,8 +107,8 @@ export function sessionEndpoints({ publicUrl }: SessionOptions): readonly Endpoi
     endpoint({
       method: 'delete',
       path: '/api/session',
-      summary: 'Sign out',
-      description: 'Streams and waiting requests of the session end.',
+      summary: 'Delete your session',
+      description: 'Signs the browser out. Streams and waiting requests of the session end.',
       access: 'entity',
       answer: sessionSchema,
       handle: ({ caller }, tx, services) => endSession(services, tx, sessionOf(caller).sessionId),
@@ -118,7 +117,8 @@ export function sessionEndpoints({ publicUrl }: SessionOptions): readonly Endpoi
     endpoint({
       method: 'get',
       path: '/api/sessions',
-      summary: 'List the browsers that are signed in',
+      summary: 'List sessions',
+      description: 'The browsers that are signed in, of everybody.',
       access: 'admin',
       query: z.strictObject({ ...pageFields }),
       answer: pageOf(sessionSchema),
@@ -127,7 +127,7 @@ export function sessionEndpoints({ publicUrl }: SessionOptions): readonly Endpoi
     endpoint({
       method: 'delete',
       path: '/api/sessions/{id}',
-      summary: 'End a session',
+      summary: 'Revoke a session',
       description: 'Its cookie stops working at once. Its streams and waiting requests end.',
       access: 'admin',
       answer: sessionSchema,

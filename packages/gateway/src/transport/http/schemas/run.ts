@@ -30,6 +30,10 @@ export const runSchema: z.ZodObject = z
         z.strictObject({
           eventId: z.string(),
           type: z.enum(['space_message', 'tool_result', 'plan', 'service', 'chat']),
+          by: z.string().optional().meta({ description: 'Who sent it, answered, or pushed it, by name.' }),
+          text: z.string().optional().meta({ description: 'What it says, at most 200 characters of it.' }),
+          spaceId: z.string().optional(),
+          callId: z.string().optional().meta({ description: 'The call that was answered.' }),
         }),
       )
       .meta({ description: 'The events that woke the agent.' }),

@@ -6,7 +6,7 @@ export interface Studio {
   answer(request: Request): Promise<Response | undefined>;
 }
 
-/** Without a folder there is nothing to serve, and `/` says how to get it. */
+/** Without a build there is nothing to serve, and `/` tells browsers how to get it. */
 export function createStudio(directory: string | undefined): Studio {
   const files = directory === undefined ? undefined : new StudioFiles(directory);
   return {
@@ -15,7 +15,8 @@ export function createStudio(directory: string | undefined): Studio {
       const { pathname } = new URL(request.url);
       if (pathname === '/' || (isPage(pathname) && wantsHtml(request))) {
         const page = await files?.page();
-        return page === undefined ? notBuilt() : fileAnswer(request, page, PAGE_HEADERS);
+        if (page !== undefined) return fileAnswer(request, page, PAGE_HEADERS);
+        return wantsHtml(request) ? notBuilt() : undefined;
       }
       const file = await files?.file(pathname);
       return file && fileAnswer(request, file, pathname.startsWith('/assets/') ? FOR_EVER : CHECKED);

@@ -1,0 +1,98 @@
+import type { Agent } from '@lastcall/client';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { Pause, Play, Trash2 } from 'lucide-react';
+import { type ReactElement, useState } from 'react';
+import { agentById } from '../../data/agents.ts';
+import { client } from '../../data/client.ts';
+import { useMay } from '../../session/session.tsx';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+
+/** Pause, resume, delete. */
+export function AgentActions({ agent }: { agent: Agent }): ReactElement | null {
+  const [asked, setAsked] = useState<'pause' | 'resume' | 'delete' | undefined>();
+  if (!useMay('write')) return null;
+  const close = (): void => setAsked(undefined);
+  return (
+    <>
+      {agent.status === 'paused' ? (
+        <Button onClick={() => setAsked('resume')}>
+          <Play size={16} aria-hidden /> Resume
+        </Button>
+      ) : (
+        <Button onClick={() => setAsked('pause')}>
+          <Pause size={16} aria-hidden /> Pause
+        </Button>
+      )}
+      <Button kind="ghost" aria-label="Delete the agent" onClick={() => setAsked('delete')}>
+        <Trash2 size={16} aria-hidden />
+      </Button>
+      {asked === 'pause' && <PauseDialog agent={agent} onClose={close} />}
+      {asked === 'resume' && <ResumeDialog agent={agent} onClose={close} />}
+      {asked === 'delete' && <DeleteDialog agent={agent} onClose={close} />}
+    </>
+  );
+}
+
+interface AskedProps {
+  readonly agent: Agent;
+  readonly onClose: () => void;
+}
+
+export function PauseDialog({ agent, onClose }: AskedProps): ReactElement {
+  const queries = useQueryClient();
+  return (
+    <ConfirmDialog
+      title={`Pause ${agent.name}?`}
+      action="Pause"
+      onClose={onClose}
+      onConfirm={async () => queries.setQueryData(agentById(agent.id).queryKey, await client.agents.pause(agent.id))}
+    >
+      <p>
+        {agent.running === undefined ? 'It begins nothing new.' : 'The run that is going on finishes; no other begins.'}{' '}
+        What arrives waits in its inbox until it is resumed.
+      </p>
+    </ConfirmDialog>
+  );
+}
+
+function ResumeDialog({ agent, onClose }: AskedProps): ReactElement {
+  const queries = useQueryClient();
+  const { pending } = agent.inbox;
+  return (
+    <ConfirmDialog
+      title={`Resume ${agent.name}?`}
+      action="Resume"
+      onClose={onClose}
+      onConfirm={async () => queries.setQueryData(agentById(agent.id).queryKey, await client.agents.resume(agent.id))}
+    >
+      <p>{pending === 0 ? 'Nothing waits for it.' : `It takes up what waits for it at once: ${pending} events.`}</p>
+    </ConfirmDialog>
+  );
+}
+
+function DeleteDialog({ agent, onClose }: AskedProps): ReactElement {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  return (
+    <ConfirmDialog
+      title={`Delete ${agent.name}?`}
+      action="Delete for good"
+      isDanger
+      typed={agent.name}
+      onClose={onClose}
+      onConfirm={async () => {
+        await client.agents.delete(agent.id);
+        await navigate({ to: '/agents' });
+        queries.removeQueries({ queryKey: ['agents', agent.id] });
+        await queries.invalidateQueries({ queryKey: ['agents'], exact: true });
+      }}
+    >
+      <p>
+        Its running work and the calls that wait for somebody are cancelled. Its messages, runs and transcripts are kept.
+        {agent.source === 'file' && ' It comes from the configuration file: remove it there too, or the next start makes it again.'}
+      </p>
+    </ConfirmDialog>
+  );
+}

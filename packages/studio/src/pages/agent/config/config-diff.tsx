@@ -1,0 +1,26 @@
+import type { ReactElement } from 'react';
+import { readable } from '../../../form/field.ts';
+import { withVisibleControls } from '../../../text/visible-text.ts';
+import { LineDiff } from '../../../ui/line-diff.tsx';
+import { asText, fieldsThatDiffer } from './config-draft.ts';
+
+interface ConfigDiffProps {
+  readonly before: Readonly<Record<string, unknown>>;
+  readonly after: Readonly<Record<string, unknown>>;
+}
+
+/** What differs between two configurations, field by field. */
+export function ConfigDiff({ before, after }: ConfigDiffProps): ReactElement {
+  const names = fieldsThatDiffer(before, after);
+  if (names.length === 0) return <p className="text-quiet">They are the same.</p>;
+  return (
+    <div className="flex flex-col gap-3">
+      {names.map((name) => (
+        <div key={name} className="flex flex-col gap-1">
+          <h3 className="text-sm font-medium">{withVisibleControls(readable(name))}</h3>
+          <LineDiff label={`Changes of ${name}`} before={asText(before[name])} after={asText(after[name])} />
+        </div>
+      ))}
+    </div>
+  );
+}

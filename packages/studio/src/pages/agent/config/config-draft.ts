@@ -1,0 +1,78 @@
+import type { AgentConfig } from '@lastcall/client';
+import type { Problem } from '../../../form/path.ts';
+
+/** A configuration as the form has it: limits as they were typed, and whatever the form does not draw as it came. */
+export interface ConfigDraft {
+  readonly name: string;
+  readonly description: string;
+  readonly instructions: string;
+  readonly model: string | undefined;
+  readonly tools: readonly unknown[];
+  readonly limits: Readonly<Record<string, string>>;
+  readonly rest: Readonly<Record<string, unknown>>;
+}
+
+type Config = Readonly<Record<string, unknown>>;
+
+export function toConfigDraft(config: AgentConfig): ConfigDraft {
+  const { name, description = '', instructions, model, tools = [], limits = {}, ...rest } = config;
+  const typed = Object.entries(limits).filter(([, value]) => value !== undefined);
+  return {
+    name,
+    description,
+    instructions,
+    model,
+    tools,
+    limits: Object.fromEntries(typed.map(([key, value]) => [key, String(value)])),
+    rest,
+  };
+}
+
+/** The configuration of a draft, and the limits that are no numbers. */
+export function readConfigDraft(draft: ConfigDraft): { config: Config; problems: readonly Problem[] } {
+  const typed = Object.entries(draft.limits).filter(([, text]) => text.trim() !== '');
+  const limits = typed.map(([key, text]) => [key, Number(text.trim())] as const);
+  const wrong = limits.filter(([, value]) => !Number.isInteger(value));
+  const optional = {
+    description: draft.description.trim() === '' ? undefined : draft.description,
+    model: draft.model === undefined || draft.model.trim() === '' ? undefined : draft.model.trim(),
+    tools: draft.tools.length === 0 ? undefined : draft.tools,
+    limits: limits.length === 0 ? undefined : Object.fromEntries(limits),
+    ...draft.rest,
+  };
+  const set = Object.entries(optional).filter(([, value]) => value !== undefined);
+  return {
+    config: { name: draft.name.trim(), instructions: draft.instructions, ...Object.fromEntries(set) },
+    problems: wrong.map(([key]) => ({ path: `limits.${key}`, message: 'Write a whole number.' })),
+  };
+}
+
+/** The fields that differ, as `PATCH` takes them: null removes one. */
+export function changesBetween(before: Config, after: Config): Config {
+  const names = fieldsThatDiffer(before, after);
+  return Object.fromEntries(names.map((name) => [name, after[name] ?? null]));
+}
+
+export function applyChanges(config: Config, changes: Config): Config {
+  const merged = Object.entries({ ...config, ...changes });
+  return Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined));
+}
+
+/** The order of the form, then whatever else there is. */
+export function fieldsThatDiffer(before: Config, after: Config): readonly string[] {
+  const names = [...new Set([...ORDER, ...Object.keys(before), ...Object.keys(after)])];
+  return names.filter((name) => asText(before[name]) !== asText(after[name]));
+}
+
+const ORDER = ['name', 'description', 'instructions', 'model', 'tools', 'limits'] as const;
+
+/** A field as people compare it: a text as it is, all else as JSON with sorted keys. */
+export function asText(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value, sortKeys, 2);
+}
+
+function sortKeys(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

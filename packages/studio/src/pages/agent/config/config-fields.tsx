@@ -1,0 +1,96 @@
+import type { ReactElement } from 'react';
+import type { Problem } from '../../../form/path.ts';
+import { withVisibleControls } from '../../../text/visible-text.ts';
+import { TextArea, TextField } from '../../../ui/field.tsx';
+import type { ConfigDraft } from './config-draft.ts';
+import { LIMITS } from './limits.ts';
+import { ModelField } from './model-field.tsx';
+import { ToolsField } from './tools-field.tsx';
+
+interface ConfigFieldsProps {
+  readonly draft: ConfigDraft;
+  readonly onChange: (draft: ConfigDraft) => void;
+  readonly problems: readonly Problem[];
+}
+
+/** What most people change. The rest is in the JSON. */
+export function ConfigFields({ draft, onChange, problems }: ConfigFieldsProps): ReactElement {
+  const set = (change: Partial<ConfigDraft>): void => onChange({ ...draft, ...change });
+  const at = (path: string): string | undefined => {
+    const found = problems.find((one) => one.path === path)?.message;
+    return found === undefined ? undefined : withVisibleControls(found);
+  };
+  return (
+    <div className="flex flex-col gap-4">
+      <TextField
+        label="Name"
+        value={draft.name}
+        problem={at('name')}
+        onChange={({ target }) => set({ name: target.value })}
+      />
+      <TextField
+        label="Description"
+        isOptional
+        hint="For people and for other agents."
+        value={draft.description}
+        problem={at('description')}
+        onChange={({ target }) => set({ description: target.value })}
+      />
+      <TextArea
+        label="Instructions"
+        rows={8}
+        className="field-sizing-content max-h-[60vh] min-h-40"
+        value={draft.instructions}
+        problem={at('instructions')}
+        onChange={({ target }) => set({ instructions: target.value })}
+      />
+      <ModelField model={draft.model} onChange={(model) => set({ model })} problem={at('model')} />
+      <ToolsField
+        tools={draft.tools}
+        onChange={(tools) => set({ tools })}
+        problem={problems.find(({ path }) => path.startsWith('tools'))?.message}
+      />
+      <LimitFields limits={draft.limits} onChange={(limits) => set({ limits })} at={at} />
+      <Rest rest={draft.rest} />
+    </div>
+  );
+}
+
+interface LimitFieldsProps {
+  readonly limits: ConfigDraft['limits'];
+  readonly onChange: (limits: ConfigDraft['limits']) => void;
+  readonly at: (path: string) => string | undefined;
+}
+
+function LimitFields({ limits, onChange, at }: LimitFieldsProps): ReactElement {
+  return (
+    <fieldset className="flex flex-col gap-2">
+      <legend className="mb-1 text-sm font-medium">Limits</legend>
+      <p className="text-xs text-quiet">Empty: what stands in the field, or what the gateway sets for all agents.</p>
+      <div className="grid grid-cols-1 gap-3 min-[480px]:grid-cols-2 wide:grid-cols-3">
+        {LIMITS.map(({ key, label, unit, standard }) => (
+          <TextField
+            key={key}
+            label={label}
+            hint={unit}
+            inputMode="numeric"
+            placeholder={standard.toLocaleString('en')}
+            value={limits[key] ?? ''}
+            problem={at(`limits.${key}`)}
+            onChange={({ target }) => onChange({ ...limits, [key]: target.value })}
+          />
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+function Rest({ rest }: Pick<ConfigDraft, 'rest'>): ReactElement | null {
+  const names = Object.keys(rest);
+  if (names.length === 0) return null;
+  return (
+    <p className="text-xs text-quiet">
+      Also set, and kept as it is: {names.map(withVisibleControls).join(', ')}. Change it as JSON.
+    </p>
+  );
+}

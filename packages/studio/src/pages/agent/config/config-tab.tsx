@@ -1,0 +1,148 @@
+import type { Agent } from '@lastcall/client';
+import { Braces, FileCog, ListTree } from 'lucide-react';
+import { type ReactElement, useState } from 'react';
+import { NeedsScope } from '../../../session/requires.tsx';
+import { useMay } from '../../../session/session.tsx';
+import { withVisibleControls } from '../../../text/visible-text.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { ErrorNote } from '../../../ui/error-note.tsx';
+import { TextArea } from '../../../ui/field.tsx';
+import { Section } from '../../../ui/page.tsx';
+import { ConfigDiff } from './config-diff.tsx';
+import { ConfigFields } from './config-fields.tsx';
+import { ConflictNote } from './conflict-note.tsx';
+import { type ConfigEditor, useConfigEditor } from './use-config-editor.ts';
+import { VersionList } from './version-list.tsx';
+
+export function ConfigTab({ agent }: { agent: Agent }): ReactElement {
+  const editor = useConfigEditor(agent);
+  const [isReviewing, setReviewing] = useState(false);
+  return (
+    <>
+      {agent.source === 'file' && <FromFile />}
+      <ConflictNote editor={editor} />
+      <Section title={`Configuration, version ${editor.base.version}`} aside={<ModeSwitch editor={editor} />}>
+        <Editor editor={editor} onReview={() => editor.check() && setReviewing(true)} />
+      </Section>
+      <VersionList
+        agent={agent}
+        onRestore={(config) => {
+          editor.load(config);
+          setReviewing(true);
+        }}
+      />
+      {isReviewing && <Review editor={editor} onClose={() => setReviewing(false)} />}
+    </>
+  );
+}
+
+function FromFile(): ReactElement {
+  return (
+    <div className="flex gap-2 rounded border border-line bg-wait-soft p-3">
+      <FileCog size={16} aria-hidden className="mt-0.5 shrink-0 text-wait" />
+      <p>
+        This agent comes from the configuration file. At its next start the gateway sets it back to what the file says:
+        change it there too.
+      </p>
+    </div>
+  );
+}
+
+function Editor({ editor, onReview }: { editor: ConfigEditor; onReview: () => void }): ReactElement {
+  const mayWrite = useMay('write');
+  const unplaced = editor.problems.filter(({ path }) => editor.json !== undefined || !isPlaced(path));
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        onReview();
+      }}
+      className="flex flex-col gap-4"
+    >
+      {unplaced.length > 0 && (
+        <ul role="alert" className="flex flex-col gap-1 text-sm text-bad">
+          {unplaced.map(({ path, message }) => (
+            <li key={`${path}${message}`}>
+              <code className="font-mono text-xs">{withVisibleControls(path)}</code> {withVisibleControls(message)}
+            </li>
+          ))}
+        </ul>
+      )}
+      <fieldset disabled={!mayWrite} className="min-w-0">
+        {editor.json === undefined ? (
+          <ConfigFields draft={editor.draft} onChange={editor.setDraft} problems={editor.problems} />
+        ) : (
+          <TextArea
+            label="Configuration as JSON"
+            rows={20}
+            spellCheck={false}
+            className="font-mono text-xs"
+            value={editor.json}
+            onChange={({ target }) => editor.setJson(target.value)}
+          />
+        )}
+      </fieldset>
+      {editor.error !== undefined && editor.problems.length === 0 && (
+        <ErrorNote error={editor.error} title="The change was not saved." />
+      )}
+      {mayWrite ? <SaveBar editor={editor} /> : <NeedsScope scope="write" to="change it" />}
+    </form>
+  );
+}
+
+function SaveBar({ editor }: { editor: ConfigEditor }): ReactElement {
+  return (
+    <div className="sticky bottom-0 -mx-4 -mb-4 flex flex-wrap items-center gap-2 rounded-b-card border-t border-line bg-surface px-4 py-3">
+      <Button kind="primary" type="submit" disabled={!editor.isChanged || editor.conflict !== undefined}>
+        Review and save v{editor.base.version + 1}
+      </Button>
+      {editor.isChanged && (
+        <Button kind="ghost" onClick={editor.discard}>
+          Discard changes
+        </Button>
+      )}
+      <span role="status" className="text-xs text-quiet">
+        {editor.isChanged ? 'Not saved yet. A change applies from the next run on.' : 'Nothing changed.'}
+      </span>
+    </div>
+  );
+}
+
+function Review({ editor, onClose }: { editor: ConfigEditor; onClose: () => void }): ReactElement {
+  const [isSaving, setSaving] = useState(false);
+  const { version, config } = editor.base;
+  const save = (): void => {
+    setSaving(true);
+    // Saved or not: what was refused stands at its field.
+    editor.save().then(onClose, onClose);
+  };
+  return (
+    <Dialog title={`Version ${version} → ${version + 1}`} onClose={onClose}>
+      <div className="flex flex-col gap-3">
+        <ConfigDiff before={config} after={editor.after ?? {}} />
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={onClose}>Keep editing</Button>
+          <Button kind="primary" disabled={isSaving || !editor.isChanged} onClick={save}>
+            {isSaving ? 'Saving …' : `Save v${version + 1}`}
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+function ModeSwitch({ editor }: { editor: ConfigEditor }): ReactElement {
+  const Icon = editor.json === undefined ? Braces : ListTree;
+  return (
+    <Button kind="ghost" onClick={editor.switchMode}>
+      <Icon size={16} aria-hidden /> {editor.json === undefined ? 'Edit as JSON' : 'Back to the fields'}
+    </Button>
+  );
+}
+
+/** Problems that stand at a field need no list. */
+function isPlaced(path: string): boolean {
+  return /^(name|description|instructions|model|limits\.\w+)$/.test(path) || path.startsWith('tools');
+}

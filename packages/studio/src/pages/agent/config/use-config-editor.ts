@@ -1,0 +1,135 @@
+import { type Agent, type AgentConfig, ClientError } from '@lastcall/client';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { agentById } from '../../../data/agents.ts';
+import { client } from '../../../data/client.ts';
+import type { Problem } from '../../../form/path.ts';
+import { readJson } from '../../../form/draft.ts';
+import { problemsOf } from '../../agents/config-problems.ts';
+import { applyChanges, type ConfigDraft, changesBetween, readConfigDraft, toConfigDraft } from './config-draft.ts';
+
+type Config = Readonly<Record<string, unknown>>;
+
+/** What was saved last as far as this editor knows: what is typed is compared with it. */
+interface Base {
+  readonly version: number;
+  readonly config: Config;
+}
+
+export interface ConfigEditor {
+  readonly base: Base;
+  readonly draft: ConfigDraft;
+  setDraft(draft: ConfigDraft): void;
+  /** The whole as JSON, while somebody edits it so. */
+  readonly json: string | undefined;
+  setJson(json: string): void;
+  switchMode(): void;
+  /** What would be saved. Undefined: it cannot be read. */
+  readonly after: Config | undefined;
+  readonly isChanged: boolean;
+  readonly problems: readonly Problem[];
+  /** Set if somebody else saved meanwhile: what they changed, and which fields both changed. */
+  readonly conflict: { readonly theirs: Base; readonly both: readonly string[] } | undefined;
+  /** Goes on from theirs, with what was typed here on top. */
+  rebase(): void;
+  /** Goes on from what is saved: what was typed is gone. */
+  discard(): void;
+  /** Puts an earlier configuration into the form. */
+  load(config: AgentConfig): void;
+  /** True once what is typed can be saved; otherwise what is wrong stands at its field. */
+  check(): boolean;
+  save(): Promise<void>;
+  readonly error: unknown;
+}
+
+export function useConfigEditor(agent: Agent): ConfigEditor {
+  const [base, setBase] = useState<Base>(() => baseOf(agent));
+  const [draft, setDraft] = useState(() => toConfigDraft(agent.config));
+  const [json, setJson] = useState<string | undefined>();
+  const [problems, setProblems] = useState<readonly Problem[]>([]);
+  const [error, setError] = useState<unknown>();
+  const queries = useQueryClient();
+
+  const { value: after, problems: unread } = read(draft, json);
+  const changes = after === undefined ? {} : changesBetween(base.config, after);
+  const isChanged = after === undefined || Object.keys(changes).length > 0;
+  const start = (from: Base, config: Config): void => {
+    setBase(from);
+    setDraft(toConfigDraft(config as AgentConfig));
+    setJson((before) => (before === undefined ? undefined : pretty(config)));
+    setProblems([]);
+    setError(undefined);
+  };
+  const theirs = baseOf(agent);
+  const isBehind = theirs.version > base.version;
+  // Nothing was typed: there is nothing to lose.
+  if (isBehind && !isChanged) start(theirs, theirs.config);
+  return {
+    base,
+    draft,
+    setDraft,
+    json,
+    setJson,
+    switchMode() {
+      if (json === undefined) return setJson(pretty(readConfigDraft(draft).config));
+      if (after === undefined) return setProblems(unread);
+      setDraft(toConfigDraft(after as AgentConfig));
+      setJson(undefined);
+      setProblems([]);
+    },
+    after,
+    isChanged,
+    problems,
+    conflict:
+      isBehind && isChanged
+        ? { theirs, both: Object.keys(changesBetween(base.config, theirs.config)).filter((name) => name in changes) }
+        : undefined,
+    rebase: () => start(theirs, applyChanges(theirs.config, changes)),
+    discard: () => start(theirs, theirs.config),
+    load: (config) => start(base, config),
+    check() {
+      setProblems(unread);
+      return unread.length === 0;
+    },
+    async save() {
+      setError(undefined);
+      setProblems([]);
+      try {
+        const saved = await client.agents.update(agent.id, { ...changes, ifVersion: base.version });
+        start(baseOf(saved), saved.config);
+        queries.setQueryData(agentById(agent.id).queryKey, saved);
+      } catch (refused) {
+        setProblems(problemsOf(refused));
+        // What they saved is read, and shown beside what was typed here.
+        if (refused instanceof ClientError && refused.code === 'version_conflict')
+          await queries.refetchQueries(agentById(agent.id));
+        else setError(refused);
+        throw refused;
+      } finally {
+        await queries.invalidateQueries({ queryKey: ['agents', agent.id, 'versions'] });
+      }
+    },
+    error,
+  };
+}
+
+function baseOf({ configVersion, config }: Agent): Base {
+  return { version: configVersion, config };
+}
+
+function read(draft: ConfigDraft, json: string | undefined): { value: Config | undefined; problems: readonly Problem[] } {
+  if (json === undefined) {
+    const { config, problems } = readConfigDraft(draft);
+    return { value: config, problems };
+  }
+  const { value, problems } = readJson(json);
+  if (problems.length > 0) return { value: undefined, problems };
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject
+    ? { value: value as Config, problems: [] }
+    : { value: undefined, problems: [{ path: '', message: 'A configuration is an object: { … }.' }] };
+}
+
+function pretty(config: Config): string {
+  return JSON.stringify(config, null, 2);
+}

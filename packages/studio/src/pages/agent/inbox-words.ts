@@ -1,0 +1,46 @@
+import type { InboxError, InboxEvent, InboxItem } from '@lastcall/client';
+
+/** What arrived, in words. */
+export function eventInWords(event: InboxEvent): string {
+  switch (event.type) {
+    case 'space_message':
+      return `${event.from.name} in ${event.spaceName}: “${event.text}”`;
+    case 'tool_result':
+      return `${event.toolName} ${RESULTS[event.outcome.status]}${event.resolvedBy === undefined ? '' : ` by ${event.resolvedBy.name}`}`;
+    case 'plan':
+      return `Plan “${event.name}”${event.late === true ? ', late' : ''}: ${event.instruction}`;
+    case 'service':
+      return `${event.name} from ${event.source}`;
+    case 'chat':
+      return event.isAnswer === true ? 'An answer in a chat' : 'A chat request';
+  }
+}
+
+const RESULTS = {
+  ok: 'was answered',
+  error: 'failed',
+  expired: 'was answered by nobody in time',
+  approved: 'was approved',
+  denied: 'was denied',
+  answered: 'was given what it asked for',
+} as const;
+
+/** Why an event failed or is held back, and what redriving it will do. */
+export function errorInWords(error: InboxError): string {
+  return 'reason' in error ? error.error : error.message;
+}
+
+/** What to do about an event that is not worked on. */
+export function adviceFor({ status, error }: Pick<InboxItem, 'status' | 'error'>): string | undefined {
+  if (status === 'dead') return 'Mend the cause, then redrive it: it is tried again from its first attempt.';
+  if (status !== 'withheld') return undefined;
+  const code = error !== undefined && 'code' in error ? error.code : undefined;
+  return code === 'hop_limit'
+    ? 'Agents had answered each other too often in a row. Redriving it lets it through.'
+    : 'It was held back. Redriving it lets it through.';
+}
+
+/** Only these can be put back. */
+export function canRedrive({ status }: Pick<InboxItem, 'status'>): boolean {
+  return status === 'dead' || status === 'withheld';
+}

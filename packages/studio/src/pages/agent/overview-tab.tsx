@@ -1,0 +1,129 @@
+import type { Agent } from '@lastcall/client';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactElement } from 'react';
+import { agentSpaces } from '../../data/agents.ts';
+import { SafeText } from '../../text/safe-text.tsx';
+import { withVisibleControls } from '../../text/visible-text.ts';
+import { Fact, Facts } from '../../ui/facts.tsx';
+import { Section } from '../../ui/page.tsx';
+import { duration, Time, useNow } from '../../ui/time.tsx';
+import { InboxCounts } from '../agents/agents-page.tsx';
+
+export function OverviewTab({ agent }: { agent: Agent }): ReactElement {
+  const { config } = agent;
+  return (
+    <>
+      {agent.lastError !== undefined && <LastError agent={agent} />}
+      <Section title="Now">
+        <Facts>
+          <Fact name="State">{STATES[agent.status]}</Fact>
+          <Fact name="Running">
+            <Running agent={agent} />
+          </Fact>
+          <Fact name="Inbox">
+            <InboxCounts agent={agent} />
+          </Fact>
+          <Fact name="Next plan">{agent.nextPlanAt === undefined ? 'none' : <Time at={agent.nextPlanAt} />}</Fact>
+          <Fact name="Spaces">
+            <Spaces agent={agent} />
+          </Fact>
+        </Facts>
+      </Section>
+      <Section title="What it is">
+        <Facts>
+          {config.description !== undefined && (
+            <Fact name="Description">
+              <SafeText text={config.description} />
+            </Fact>
+          )}
+          <Fact name="Model">{withVisibleControls(config.model ?? 'the gateway’s model')}</Fact>
+          <Fact name="Tools">
+            {(config.tools ?? []).length === 0 ? 'none of its own' : <ToolNames tools={config.tools ?? []} />}
+          </Fact>
+          <Fact name="Configuration">
+            <Link to="/agents/$id" params={{ id: agent.id }} search={{ tab: 'config' }} className="text-accent underline">
+              version {agent.configVersion}
+            </Link>
+            , {agent.source === 'file' ? 'of the configuration file' : 'made over the API'}, changed{' '}
+            <Time at={agent.updatedAt} />
+          </Fact>
+          <Fact name="Id">
+            <code className="font-mono text-xs">{agent.id}</code>
+          </Fact>
+        </Facts>
+      </Section>
+    </>
+  );
+}
+
+const STATES: Readonly<Record<Agent['status'], string>> = {
+  active: 'Active: it takes up what arrives.',
+  paused: 'Paused: what arrives waits until it is resumed.',
+  invalid: 'Its configuration cannot work: what arrives waits until it is mended.',
+  deleted: 'Deleted.',
+};
+
+function LastError({ agent }: { agent: Agent }): ReactElement {
+  return (
+    <section
+      aria-label="Why its last run failed"
+      className="flex flex-col gap-1 rounded-card border border-line bg-bad-soft p-4"
+    >
+      <p className="font-medium">Its last failed run stopped with an error.</p>
+      <SafeText text={agent.lastError?.error ?? ''} />
+      <p className="text-sm text-quiet">
+        Events that failed too often are dead: mend what is wrong, then{' '}
+        <Link to="/agents/$id" params={{ id: agent.id }} search={{ tab: 'inbox' }} className="text-accent underline">
+          redrive them
+        </Link>
+        .
+      </p>
+    </section>
+  );
+}
+
+function Running({ agent: { running } }: { agent: Agent }): ReactElement {
+  const now = useNow();
+  if (running === undefined) return <>nothing</>;
+  return (
+    <Link to="/runs/$id" params={{ id: running.runId }} className="text-accent underline">
+      a run, for {duration(Math.max(0, now - running.since))}
+    </Link>
+  );
+}
+
+function Spaces({ agent }: { agent: Agent }): ReactElement | null {
+  const { data: spaces } = useQuery(agentSpaces(agent.entityId));
+  if (spaces === undefined) return null;
+  if (spaces.length === 0) return <>none: nobody can talk to it yet. Add it as a member of a space.</>;
+  return (
+    <ul className="flex flex-wrap gap-x-3">
+      {spaces.map(({ id, name }) => (
+        <li key={id}>
+          <Link to="/spaces/$id" params={{ id }} className="text-accent underline">
+            <bdi>{withVisibleControls(name)}</bdi>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function ToolNames({ tools }: { tools: readonly (string | { readonly name: string })[] }): ReactElement {
+  return (
+    <ul className="flex flex-wrap gap-x-3">
+      {tools.map((one) => (
+        <li key={typeof one === 'string' ? one : one.name} className="font-mono text-xs">
+          {typeof one === 'string' ? (
+            <Link to="/tools/$id" params={{ id: one }} className="text-accent underline">
+              {withVisibleControls(one)}
+            </Link>
+          ) : (
+            withVisibleControls(one.name)
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}

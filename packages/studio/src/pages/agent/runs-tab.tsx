@@ -1,0 +1,41 @@
+import type { Agent } from '@lastcall/client';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactElement } from 'react';
+import { agentRuns } from '../../data/agents.ts';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Time } from '../../ui/time.tsx';
+
+/** The last few runs. The page of runs has them all, with filters. */
+export function RunsTab({ agent }: { agent: Agent }): ReactElement {
+  const { data: runs, error, refetch } = useQuery(agentRuns(agent.id));
+  if (runs === undefined)
+    return error === null ? <></> : <ErrorNote error={error} retry={() => void refetch()} />;
+  if (runs.length === 0)
+    return (
+      <EmptyState title="It has not run yet.">
+        <p>A run begins when something arrives: write to it in one of its spaces.</p>
+      </EmptyState>
+    );
+  return (
+    <>
+      <ul aria-label="Runs" className="rounded-card border border-line bg-surface">
+        {runs.map(({ id, status, createdAt }) => (
+          <li key={id} className="flex min-h-9 items-center gap-4 border-b border-line px-4 last:border-b-0">
+            <Link to="/runs/$id" params={{ id }} className="min-w-0 flex-1 truncate font-mono text-xs text-accent underline">
+              {id}
+            </Link>
+            <span className="text-sm">{status}</span>
+            <Time at={createdAt} />
+          </li>
+        ))}
+      </ul>
+      <p>
+        <Link to="/runs" search={{ agent: agent.id }} className="text-accent underline">
+          All its runs, with filters
+        </Link>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,97 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, type ReactElement, useState } from 'react';
+import { client } from '../../data/client.ts';
+import { spaceNames } from '../../data/space-names.ts';
+import { withVisibleControls } from '../../text/visible-text.ts';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { TextArea, TextField } from '../../ui/field.tsx';
+import { ModelField } from '../agent/config/model-field.tsx';
+import { ToolsField } from '../agent/config/tools-field.tsx';
+import { problemsOf } from './config-problems.ts';
+
+interface NewAgentFormProps {
+  readonly example?: { readonly name: string; readonly instructions: string };
+}
+
+/** The least that makes an agent. Everything else has a default, and can be changed on its page. */
+export function NewAgentForm({ example }: NewAgentFormProps): ReactElement {
+  const [name, setName] = useState(example?.name ?? '');
+  const [instructions, setInstructions] = useState(example?.instructions ?? '');
+  const [model, setModel] = useState<string | undefined>();
+  const [tools, setTools] = useState<readonly unknown[]>([]);
+  const [spaceIds, setSpaceIds] = useState<readonly string[]>([]);
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const create = useMutation({
+    mutationFn: () =>
+      client.agents.create({
+        name: name.trim(),
+        instructions,
+        ...(model === undefined ? {} : { model }),
+        tools: tools as readonly string[],
+        spaceIds: [...spaceIds],
+      }),
+    async onSuccess({ id }) {
+      await queries.invalidateQueries({ queryKey: ['agents'], exact: true });
+      await navigate({ to: '/agents/$id', params: { id } });
+    },
+  });
+  const problems = problemsOf(create.error);
+  const at = (path: string): string | undefined => problems.find((one) => one.path.startsWith(path))?.message;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    create.mutate();
+  };
+  return (
+    <form noValidate onSubmit={submit} className="flex flex-col gap-3">
+      <TextField label="Name" value={name} problem={at('name')} onChange={({ target }) => setName(target.value)} />
+      <TextArea
+        label="Instructions"
+        hint="What it is for, and how it behaves."
+        rows={5}
+        value={instructions}
+        problem={at('instructions')}
+        onChange={({ target }) => setInstructions(target.value)}
+      />
+      <ModelField model={model} onChange={setModel} problem={at('model')} />
+      <ToolsField tools={tools} onChange={setTools} problem={at('tools')} />
+      <SpacesField chosen={spaceIds} onChange={setSpaceIds} />
+      {create.error !== null && <ErrorNote error={create.error} title="The agent was not made." />}
+      <div>
+        <Button kind="primary" type="submit" disabled={create.isPending || name.trim() === ''}>
+          Create agent
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface SpacesFieldProps {
+  readonly chosen: readonly string[];
+  readonly onChange: (chosen: readonly string[]) => void;
+}
+
+function SpacesField({ chosen, onChange }: SpacesFieldProps): ReactElement | null {
+  const { data: spaces = [] } = useQuery(spaceNames);
+  if (spaces.length === 0) return null;
+  return (
+    <fieldset>
+      <legend className="text-sm font-medium">Spaces</legend>
+      <p className="text-xs text-quiet">Where it hears what is said, and answers.</p>
+      <div className="flex flex-wrap gap-x-4">
+        {spaces.map(({ id, name }) => (
+          <label key={id} className="flex min-h-8 items-center gap-2">
+            <input
+              type="checkbox"
+              checked={chosen.includes(id)}
+              onChange={({ target }) => onChange(target.checked ? [...chosen, id] : chosen.filter((one) => one !== id))}
+            />
+            <bdi>{withVisibleControls(name)}</bdi>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}

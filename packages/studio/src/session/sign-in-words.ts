@@ -1,0 +1,42 @@
+import { ClientError } from '@lastcall/client';
+
+export interface SignInWords {
+  readonly title: string;
+  /** What to do next. */
+  readonly advice: string;
+}
+
+/** What a refused sign-in means, and what to do about it. */
+export function signInWords(error: unknown): SignInWords {
+  if (!(error instanceof ClientError)) return { title: 'You are not signed in.', advice: 'Try again.' };
+  switch (error.code) {
+    case 'link_not_valid':
+      return {
+        title: 'This link does not sign in any more.',
+        advice:
+          'A link signs in once, and for 15 minutes. Make another one with `lastcall open`, ask whoever sent it to you, or sign in with a key.',
+      };
+    case 'too_many_attempts':
+      return { title: 'Too many tries.', advice: 'Nothing is locked: wait until the time is over, then try again.' };
+    case 'unauthorized':
+      return {
+        title: 'You are not signed in.',
+        advice: 'Was all of the key copied? It begins with lc_sk_. It may also have been revoked: ask for a new one.',
+      };
+    case 'cross_origin':
+      return {
+        title: 'This page is not the gateway’s own.',
+        advice: 'Open the studio at the address that the gateway prints, on https or on this computer.',
+      };
+    case 'unreachable':
+      return { title: 'The gateway does not answer.', advice: 'Is it running? Nothing was changed: try again.' };
+    default:
+      return { title: 'You are not signed in.', advice: 'Nothing was changed.' };
+  }
+}
+
+/** When another try may count, in milliseconds since 1970. */
+export function retryAt(error: unknown, now: number): number | undefined {
+  const wait = error instanceof ClientError ? error.retryAfterMs : undefined;
+  return wait === undefined ? undefined : now + wait;
+}
