@@ -12,7 +12,6 @@ export function DenyForm({ card, onBack }: { card: UsedCard; onBack: () => void 
       <TextArea
         label="Why not?"
         hint="The agent reads it. Without a reason it would only ask again."
-        // biome-ignore lint/a11y/noAutofocus: whoever chose to deny goes on here.
         autoFocus
         rows={2}
         value={reason}
