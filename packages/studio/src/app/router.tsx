@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { client } from '../data/client.ts';
 import { AppFrame } from './app-frame.tsx';
 import { lastSpace } from './last-space.ts';
 import { NotFoundPage } from './not-found-page.tsx';
@@ -11,8 +12,8 @@ const at = <P extends string>(path: P) => ({ getParentRoute: () => root, path })
 const routes = root.addChildren([
   createRoute({
     ...at('/'),
-    beforeLoad: () => {
-      const id = lastSpace();
+    beforeLoad: async () => {
+      const id = lastSpace() ?? (await client.spaces.list({ limit: 1 })).items[0]?.id;
       throw id === undefined
         ? redirect({ to: '/spaces', replace: true })
         : redirect({ to: '/spaces/$id', params: { id }, replace: true });

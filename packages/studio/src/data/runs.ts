@@ -90,7 +90,11 @@ export function endedRun(id: string) {
     queryFn: async ({ signal }): Promise<{ run: Run; entries: readonly RunEntry[] }> => {
       const entries: RunEntry[] = [];
       for (let cursor: string | undefined; ; ) {
-        const page = await client.runs.transcript(id, { limit: 200, ...(cursor === undefined ? {} : { cursor }) }, { signal });
+        const page = await client.runs.transcript(
+          id,
+          { limit: 200, ...(cursor === undefined ? {} : { cursor }) },
+          { signal },
+        );
         entries.push(...page.items);
         if (page.next === undefined) break;
         cursor = page.next;
@@ -101,11 +105,19 @@ export function endedRun(id: string) {
 }
 
 /** The run of the same agent before or after this one. */
-export async function neighbourOf({ id, agentId, createdAt }: Run, side: 'before' | 'after'): Promise<string | undefined> {
+export async function neighbourOf(
+  { id, agentId, createdAt }: Run,
+  side: 'before' | 'after',
+): Promise<string | undefined> {
   if (side === 'before') return (await client.runs.list({ agentId, cursor: id, limit: 1 })).items[0]?.id;
   let nearest: string | undefined;
   for (let cursor: string | undefined; ; ) {
-    const page = await client.runs.list({ agentId, since: createdAt, limit: 200, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await client.runs.list({
+      agentId,
+      since: createdAt,
+      limit: 200,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
     nearest = page.items.findLast((run) => run.id > id)?.id ?? nearest;
     if (page.next === undefined) return nearest;
     cursor = page.next;

@@ -1,0 +1,11 @@
+import type { PendingCall } from '@lastcall/client';
+
+/** The list with those that are open and no longer in it, each where it was: before the first that came after it. */
+export function withOpened(calls: readonly PendingCall[], opened: readonly PendingCall[]): readonly PendingCall[] {
+  return opened
+    .filter(({ callId }) => !calls.some((call) => call.callId === callId))
+    .reduce<readonly PendingCall[]>((list, call) => {
+      const at = list.findIndex(({ expiresAt = Number.MAX_SAFE_INTEGER }) => expiresAt > (call.expiresAt ?? 0));
+      return list.toSpliced(at === -1 ? list.length : at, 0, call);
+    }, calls);
+}
