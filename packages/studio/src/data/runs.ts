@@ -1,4 +1,4 @@
-import type { Agent, AgentConfig, Call, Run, RunEntry, StepRequest } from '@lastcall/client';
+import type { Agent, AgentConfig, Call, PendingCall, Run, RunEntry, StepRequest } from '@lastcall/client';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { EVERY_MS } from './every.ts';
@@ -72,11 +72,12 @@ export function callDetails(callId: string) {
 }
 
 /** The run that the answer to a call woke. */
-export function runOfAnswer({ agentId, callId }: { agentId: string; callId: string }) {
+export function runOfAnswer({ agentId, callId, kind }: Pick<PendingCall, 'agentId' | 'callId' | 'kind'>) {
   return queryOptions({
     queryKey: ['runs', 'of-answer', callId],
     queryFn: async ({ signal }): Promise<Run | null> => {
-      const { items } = await client.runs.list({ agentId, eventId: `tool_result:${callId}`, limit: 1 }, { signal });
+      const eventId = `tool_result:${callId}${kind === 'approval' ? ':decision' : ''}`;
+      const { items } = await client.runs.list({ agentId, eventId, limit: 1 }, { signal });
       return items[0] ?? null;
     },
     refetchInterval: ({ state }) => (state.data == null ? EVERY_MS : false),

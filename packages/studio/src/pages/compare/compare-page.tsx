@@ -1,6 +1,196 @@
-import type { ReactElement } from 'react';
+import type { Run } from '@lastcall/client';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { ArrowLeft, ArrowRight, Equal, type LucideIcon, EqualNot } from 'lucide-react';
+import { type ReactElement, useMemo, useState } from 'react';
+import { agentNames, endedRun } from '../../data/runs.ts';
+import { withVisibleControls } from '../../text/visible-text.ts';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { LineDiff } from '../../ui/line-diff.tsx';
+import { OutcomeMark } from '../../ui/outcome.tsx';
 import { Page } from '../../ui/page.tsx';
+import { duration, Time } from '../../ui/time.tsx';
+import { codeOf, inputInWords } from '../run/call-words.ts';
+import { StatusMark } from '../run/status-mark.tsx';
+import { statusInWords } from '../run/stop-sentence.ts';
+import { type CallRow, toTimeline } from '../run/timeline.ts';
+import { triggerInWords } from '../run/trigger-words.ts';
+import { type Aligned, alignCalls, inputOf } from './align-calls.ts';
 
+/** Two runs beside each other: which calls are the same, which differ, which only one of them made. */
 export function ComparePage(): ReactElement {
-  return <Page title="Compare">{null}</Page>;
+  const { id, other } = useParams({ from: '/runs/$id/compare/$other' });
+  const left = useQuery(endedRun(id));
+  const right = useQuery(endedRun(other));
+  const error = left.error ?? right.error;
+  const aligned = useMemo(
+    () => (left.data === undefined || right.data === undefined ? [] : alignCalls(callsOf(left.data), callsOf(right.data))),
+    [left.data, right.data],
+  );
+  const runs = left.data && right.data && ([left.data.run, right.data.run] as const);
+  return (
+    <Page title={runs === undefined ? 'Compare' : `Run ${runs[0].cycle} and run ${runs[1].cycle}`}>
+      {error !== null && <ErrorNote error={error} title="These runs cannot be compared." />}
+      {runs !== undefined && <Comparison runs={runs} aligned={aligned} />}
+    </Page>
+  );
+}
+
+function callsOf({ run, entries }: { run: Run; entries: Parameters<typeof toTimeline>[1] }): readonly CallRow[] {
+  return toTimeline(run, entries).rows.filter((row) => row.kind === 'call');
+}
+
+function Comparison({ runs, aligned }: { runs: readonly [Run, Run]; aligned: readonly Aligned[] }): ReactElement {
+  const [onlyDifferent, setOnlyDifferent] = useState(false);
+  const different = aligned.filter(({ kind }) => kind !== 'same');
+  const shown = onlyDifferent ? different : aligned;
+  return (
+    <>
+      <div className="grid gap-3 wide:grid-cols-2">
+        {runs.map((run) => (
+          <RunSummary key={run.id} run={run} />
+        ))}
+      </div>
+      <p className="flex flex-wrap items-center justify-between gap-2 text-sm">
+        <span>{inSentence(aligned)}</span>
+        <label className="inline-flex items-center gap-1.5 text-quiet">
+          <input type="checkbox" className="accent-accent" checked={onlyDifferent} onChange={({ target }) => setOnlyDifferent(target.checked)} />
+          only what differs
+        </label>
+      </p>
+      <ol aria-label="Calls of both runs" className="flex flex-col rounded-card border border-line bg-surface">
+        {shown.map((one) => (
+          <AlignedRow key={keyOf(one)} aligned={one} />
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function inSentence(aligned: readonly Aligned[]): string {
+  const count = (kind: Aligned['kind']): number => aligned.filter((one) => one.kind === kind).length;
+  const same = count('same');
+  const parts = [`${same} ${same === 1 ? 'call is' : 'calls are'} the same`, `${count('changed')} changed`, `${count('left')} only left`, `${count('right')} only right`];
+  return parts.join(', ');
+}
+
+function keyOf(aligned: Aligned): string {
+  return aligned.kind === 'right' ? aligned.right.callId : aligned.left.callId;
+}
+
+function RunSummary({ run }: { run: Run }): ReactElement {
+  const { data: names } = useQuery(agentNames);
+  return (
+    <section aria-label={`Run ${run.cycle}`} className="flex min-w-0 flex-col gap-1 rounded-card border border-line bg-surface p-3">
+      <h2 className="flex flex-wrap items-center gap-x-2 font-semibold">
+        <Link to="/runs/$id" params={{ id: run.id }} search={{}} className="text-accent hover:underline">
+          Run {run.cycle}
+        </Link>
+        <bdi className="font-normal">{names?.get(run.agentId) ?? 'a deleted agent'}</bdi>
+        <span className="text-xs font-normal text-quiet">attempt {run.attempt}</span>
+      </h2>
+      <p className="flex items-center gap-1.5 text-sm">
+        <StatusMark run={run} /> <span dir="auto">{withVisibleControls(statusInWords(run).text)}</span>
+      </p>
+      <p dir="auto" className="truncate text-sm">
+        {withVisibleControls(triggerInWords(run.trigger))}
+      </p>
+      <p className="flex gap-3 text-xs text-quiet tabular-nums">
+        <Time at={run.createdAt} />
+        {run.endedAt !== undefined && <span>{duration(run.endedAt - run.createdAt)}</span>}
+        {run.usage !== undefined && <span>{run.usage.totalTokens.toLocaleString()} tokens</span>}
+        <span>configuration v{run.configVersion}</span>
+      </p>
+    </section>
+  );
+}
+
+const KINDS: Readonly<Record<Aligned['kind'], { readonly word: string; readonly icon: LucideIcon; readonly colour: string }>> = {
+  same: { word: 'same', icon: Equal, colour: 'text-quiet' },
+  changed: { word: 'changed', icon: EqualNot, colour: 'text-wait' },
+  left: { word: 'only left', icon: ArrowLeft, colour: 'text-accent' },
+  right: { word: 'only right', icon: ArrowRight, colour: 'text-accent' },
+};
+
+function AlignedRow({ aligned }: { aligned: Aligned }): ReactElement {
+  const [isOpen, setOpen] = useState(false);
+  const { word, icon: Icon, colour } = KINDS[aligned.kind];
+  const call = aligned.kind === 'right' ? aligned.right : aligned.left;
+  const what = aligned.kind === 'changed' ? `: ${aligned.what.join(', ')}` : '';
+  return (
+    <li className="border-b border-line last:border-b-0">
+      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary className="grid min-h-9 grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 px-3 py-1 text-sm hover:bg-raised wide:grid-cols-[11rem_minmax(0,1fr)_10rem_10rem]">
+          <span className={`inline-flex items-center gap-1 ${colour}`}>
+            <Icon size={16} aria-hidden className="shrink-0" /> {word}
+            {what}
+          </span>
+          <span className="col-span-full row-start-2 flex min-w-0 gap-2 wide:col-span-1 wide:row-start-auto">
+            <bdi className="shrink-0 font-medium">{withVisibleControls(call.toolName)}</bdi>
+            <span dir="auto" className="truncate text-quiet">
+              {withVisibleControls(inputInWords(call.asked))}
+            </span>
+          </span>
+          <Side call={aligned.kind === 'right' ? undefined : aligned.left} side="left" />
+          <Side call={aligned.kind === 'left' ? undefined : aligned.right} side="right" />
+        </summary>
+        {isOpen && <Difference aligned={aligned} />}
+      </details>
+    </li>
+  );
+}
+
+function Side({ call, side }: { call: CallRow | undefined; side: 'left' | 'right' }): ReactElement {
+  return (
+    <span className="truncate max-wide:row-start-1 max-wide:[&+&]:hidden">
+      <span className="sr-only">{side}: </span>
+      {call === undefined ? <span className="text-quiet">no such call</span> : <OutcomeMark name={call.outcome} detail={codeOf(call)} />}
+    </span>
+  );
+}
+
+/** Both inputs and both outputs, line by line. */
+function Difference({ aligned }: { aligned: Aligned }): ReactElement {
+  const left = aligned.kind === 'right' ? undefined : aligned.left;
+  const right = aligned.kind === 'left' ? undefined : aligned.right;
+  return (
+    <div className="grid gap-3 p-3 pt-1 wide:grid-cols-2">
+      <Titled title="Input">
+        <LineDiff label="Input, left and right" before={inputText(left)} after={inputText(right)} />
+      </Titled>
+      <Titled title="Output">
+        <LineDiff label="Output, left and right" before={outputText(left)} after={outputText(right)} />
+      </Titled>
+      <p className="flex gap-3 text-sm">
+        {[left, right].map(
+          (call, index) =>
+            call !== undefined && (
+              <Link key={call.callId} to="/calls/$id" params={{ id: call.callId }} className="text-accent underline">
+                {index === 0 ? 'Open the left call' : 'Open the right call'}
+              </Link>
+            ),
+        )}
+      </p>
+    </div>
+  );
+}
+
+function Titled({ title, children }: { title: string; children: React.ReactNode }): ReactElement {
+  return (
+    <section aria-label={title} className="flex min-w-0 flex-col gap-1">
+      <h3 className="text-xs font-medium text-quiet">{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+function inputText(call: CallRow | undefined): string {
+  return call === undefined ? '' : inputOf(call);
+}
+
+function outputText(call: CallRow | undefined): string {
+  const outcome = call?.settlement?.outcome;
+  if (outcome === undefined) return '';
+  if (outcome.status === 'ok' && typeof outcome.value === 'object') return JSON.stringify(outcome.value, null, 2);
+  return outcome.text;
 }

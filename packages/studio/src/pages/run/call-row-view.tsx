@@ -1,3 +1,4 @@
+import type { PendingCall } from '@lastcall/client';
 import { useQuery } from '@tanstack/react-query';
 import { memo, type ReactElement, useEffect, useRef } from 'react';
 import { callDetails, runOfAnswer } from '../../data/runs.ts';
@@ -15,7 +16,6 @@ import { waitInWords } from './wait-words.ts';
 interface CallRowProps {
   readonly call: CallRow;
   readonly runId: string;
-  readonly agentId: string;
   readonly scale: TimeScale;
   readonly numbers: ReadonlyMap<string, string>;
   readonly isOpen: boolean;
@@ -26,7 +26,7 @@ interface CallRowProps {
 
 /** One call: how it stands, its tool, why, how long, and when. */
 export const CallRowView = memo(function CallRowView(props: CallRowProps): ReactElement {
-  const { call, runId, agentId, scale, numbers, isOpen, hasCursor, onOpen } = props;
+  const { call, runId, scale, numbers, isOpen, hasCursor, onOpen } = props;
   const link = useRef<HTMLAnchorElement>(null);
   useEffect(() => {
     if (hasCursor) link.current?.focus({ preventScroll: true });
@@ -50,7 +50,7 @@ export const CallRowView = memo(function CallRowView(props: CallRowProps): React
         </bdi>
         <Marks call={call} />
         <span dir="auto" className="min-w-0 truncate text-quiet">
-          {isWaiting ? <WaitNote callId={call.callId} agentId={agentId} /> : withVisibleControls(noteOf(call, numbers))}
+          {isWaiting ? <WaitNote callId={call.callId} /> : withVisibleControls(noteOf(call, numbers))}
         </span>
       </span>
       <span className="text-right text-xs text-quiet tabular-nums">{durationOf(call)}</span>
@@ -102,9 +102,13 @@ function Mark({ children }: { children: React.ReactNode }): ReactElement {
 }
 
 /** Who is waited for, or who answered. */
-function WaitNote({ callId, agentId }: { callId: string; agentId: string }): ReactElement {
+function WaitNote({ callId }: { callId: string }): ReactElement {
   const { data: call } = useQuery(callDetails(callId));
-  const { data: next } = useQuery({ ...runOfAnswer({ agentId, callId }), enabled: call?.pending?.status === 'resolved' });
-  const words = waitInWords(call?.pending);
-  return <>{withVisibleControls(next == null ? words : `${words}, in run ${next.cycle}`)}</>;
+  return call?.pending?.status === 'resolved' ? <AnsweredNote pending={call.pending} /> : <>{waitInWords(call?.pending)}</>;
+}
+
+function AnsweredNote({ pending }: { pending: PendingCall }): ReactElement {
+  const { data: next } = useQuery(runOfAnswer(pending));
+  const words = waitInWords(pending);
+  return <>{withVisibleControls(next == null ? words : `${words}: run ${next.cycle}`)}</>;
 }

@@ -6,11 +6,11 @@ import { callDetails, runOfAnswer } from '../../data/runs.ts';
 import { JsonText } from '../../text/safe-text.tsx';
 import { withVisibleControls } from '../../text/visible-text.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { Fact, Facts } from '../../ui/facts.tsx';
 import { duration, Time } from '../../ui/time.tsx';
 import { workerName } from './call-words.ts';
 import { CopyButton } from './copy-button.tsx';
-import { type Fact, Facts } from './facts.tsx';
-import type { CallRow } from './timeline.ts';
+import { type CallRow, NEVER_RAN } from './timeline.ts';
 import { answerInWords, waitInWords, whoAnswered } from './wait-words.ts';
 
 /** What proves that the call was settled once: its ids, its attempts, who ran it, and who answered it. */
@@ -19,28 +19,40 @@ export function ReceiptTab({ call, run }: { call: CallRow; run: Run }): ReactEle
   return (
     <div className="flex flex-col gap-4">
       {error !== null && <ErrorNote error={error} title="The receipt could not be read." retry={() => void refetch()} />}
-      <Facts facts={factsOf(call, run, data)} />
-      {data?.pending !== undefined && <Race pending={data.pending} run={run} />}
+      <Receipt call={call} run={run} details={data} />
+      {data?.pending !== undefined && <Race pending={data.pending} />}
     </div>
   );
 }
 
-function factsOf(call: CallRow, run: Run, details: Call | undefined): readonly Fact[] {
-  const { callId, settlement, starts } = call;
-  const key = details?.idempotencyKey ?? callId;
-  const middleware = settlement?.outcome.middleware;
+function Receipt({ call, run, details }: { call: CallRow; run: Run; details: Call | undefined }): ReactElement {
+  const { callId, settlement, starts, startedAt } = call;
+  const { retry, cache, repair } = settlement?.outcome.middleware ?? {};
   const worker = workerOf(call, run) ?? details?.pending?.job?.worker;
   const settledAt = details?.settledAt ?? (call.outcome === 'waiting' ? undefined : call.endedAt);
-  return [
-    ['Call', <Id key="call" text={callId} label="Copy the call's id" />],
-    ['Idempotency key', <Id key="key" text={key} label="Copy the key" />],
-    ['Settled', settledInWords(call, settledAt)],
-    ['Started', starts > 1 ? `${starts} times: a worker was lost while it ran` : call.startedAt === undefined ? 'never' : <Moment at={call.startedAt} />],
-    middleware?.retry !== undefined && ['Attempts', `${middleware.retry.attempts}, repeated by its tool's middleware`],
-    middleware?.cache !== undefined && ['From the cache', <Moment key="cache" at={middleware.cache.storedAt} />],
-    middleware?.repair !== undefined && ['Input repaired', `by ${middleware.repair.by}`],
-    worker !== undefined && ['Worker', workerName(worker)],
-  ];
+  return (
+    <Facts>
+      <Fact name="Call">
+        <Id text={callId} label="Copy the call’s id" />
+      </Fact>
+      <Fact name="Idempotency key">
+        <Id text={details?.idempotencyKey ?? callId} label="Copy the key" />
+      </Fact>
+      <Fact name="Settled">{settledInWords(call, settledAt)}</Fact>
+      <Fact name="Started">
+        {NEVER_RAN.has(call.outcome) || startedAt === undefined ? 'never' : <Moment at={startedAt} />}
+        {starts > 1 && `, and ${starts - 1} more: a worker was lost while it ran`}
+      </Fact>
+      {retry !== undefined && <Fact name="Attempts">{retry.attempts}, repeated by the middleware of its tool</Fact>}
+      {cache !== undefined && (
+        <Fact name="From the cache">
+          <Moment at={cache.storedAt} />
+        </Fact>
+      )}
+      {repair !== undefined && <Fact name="Input repaired">by {repair.by}</Fact>}
+      {worker !== undefined && <Fact name="Worker">{workerName(worker)}</Fact>}
+    </Facts>
+  );
 }
 
 function settledInWords({ outcome }: CallRow, settledAt: number | undefined): React.ReactNode {
@@ -87,9 +99,9 @@ function workerOf({ endSeq }: CallRow, { takeovers = [] }: Run): string | undefi
 }
 
 /** Who was asked, whose answer counted, and what came too late. */
-function Race({ pending, run }: { pending: PendingCall; run: Run }): ReactElement {
-  const { callId, status, answer, resolvedAt, lateAnswers = [] } = pending;
-  const { data: next } = useQuery({ ...runOfAnswer({ agentId: run.agentId, callId }), enabled: status === 'resolved' });
+function Race({ pending }: { pending: PendingCall }): ReactElement {
+  const { status, answer, resolvedAt, lateAnswers = [] } = pending;
+  const { data: next } = useQuery({ ...runOfAnswer(pending), enabled: status === 'resolved' });
   return (
     <section aria-label="Who answered" className="flex flex-col gap-2">
       <h3 className="text-xs font-medium text-quiet">Who answered</h3>

@@ -129,7 +129,9 @@ function openRow(rows: readonly TimelineRow[], open: string | undefined): Timeli
 function useNeighbourKeys(run: Run): void {
   const navigate = useNavigate();
   const go = (side: 'before' | 'after'): void => {
-    void neighbourOf(run, side).then((id) => id !== undefined && navigate({ to: '/runs/$id', params: { id }, search: {} }));
+    void neighbourOf(run, side).then(async (id) => {
+      if (id !== undefined) await navigate({ to: '/runs/$id', params: { id }, search: {} });
+    });
   };
   useKeys({
     '[': { label: 'The run before', run: () => go('before') },

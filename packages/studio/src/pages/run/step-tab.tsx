@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { Markdown } from '../../text/markdown.tsx';
-import { Facts } from './facts.tsx';
+import { Fact, Facts } from '../../ui/facts.tsx';
 import type { StepRow } from './timeline.ts';
 
 /** What the model said in a step, and what that took. */
@@ -9,15 +9,21 @@ export function StepTab({ row }: { row: StepRow }): ReactElement {
   return (
     <div className="flex flex-col gap-3">
       {text === '' ? <p className="text-quiet">It said nothing beside its calls.</p> : <Markdown text={text} />}
-      <Facts
-        facts={[
-          model !== undefined && ['Model', <bdi key="model">{model}</bdi>],
-          ['Tokens', `${usage.inputTokens.toLocaleString()} in, ${usage.outputTokens.toLocaleString()} out`],
-          ['Asked for', `${calls} ${calls === 1 ? 'call' : 'calls'}`],
-          attempts > 1 && ['Asked', `${attempts} times`],
-          ['Finished', FINISHED[finishReason]],
-        ]}
-      />
+      <Facts>
+        {model !== undefined && (
+          <Fact name="Model">
+            <bdi>{model}</bdi>
+          </Fact>
+        )}
+        <Fact name="Tokens">
+          {usage.inputTokens.toLocaleString()} in, {usage.outputTokens.toLocaleString()} out
+        </Fact>
+        <Fact name="Asked for">
+          {calls} {calls === 1 ? 'call' : 'calls'}
+        </Fact>
+        {attempts > 1 && <Fact name="Asked">{attempts} times</Fact>}
+        <Fact name="Finished">{FINISHED[finishReason]}</Fact>
+      </Facts>
     </div>
   );
 }

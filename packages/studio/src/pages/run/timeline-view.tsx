@@ -41,7 +41,6 @@ export function TimelineView({ state, run, all, rows, stopped, now }: TimelineVi
                 key={row.key}
                 call={row}
                 runId={run.id}
-                agentId={run.agentId}
                 scale={scale}
                 numbers={numbers}
                 isOpen={open === row.callId}

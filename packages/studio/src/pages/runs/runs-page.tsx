@@ -1,6 +1,187 @@
-import type { ReactElement } from 'react';
-import { Page } from '../../ui/page.tsx';
+import type { Run } from '@lastcall/client';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link, useSearch } from '@tanstack/react-router';
+import { type ReactElement, useEffect, useMemo, useRef, useState } from 'react';
+import { agentNames, allRuns, newestRuns } from '../../data/runs.ts';
+import { useKeys } from '../../keyboard/keys.tsx';
+import { withVisibleControls } from '../../text/visible-text.ts';
+import { Button } from '../../ui/button.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { useTitle } from '../../ui/page.tsx';
+import { duration, Time, useNow } from '../../ui/time.tsx';
+import { StatusMark } from '../run/status-mark.tsx';
+import { statusInWords } from '../run/stop-sentence.ts';
+import { triggerInWords } from '../run/trigger-words.ts';
+import { mergeRuns } from './merge-runs.ts';
+import { OutcomeStrip } from './outcome-strip.tsx';
+import { toRunsFilter } from './runs-filter.ts';
+import { RunsFilters } from './runs-filters.tsx';
 
+/** What the agents did, newest first: why each run began, how its calls ended, why it stopped. */
 export function RunsPage(): ReactElement {
-  return <Page title="Runs">{null}</Page>;
+  useTitle('Runs');
+  const scroller = useRef<HTMLDivElement>(null);
+  const search = useSearch({ from: '/runs' });
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <header className="flex flex-col gap-2 border-b border-line bg-surface px-4 py-3">
+        <h1 className="text-xl font-semibold">Runs</h1>
+        <RunsFilters />
+      </header>
+      <div ref={scroller} className="min-h-0 flex-1 overflow-y-auto">
+        <RunList key={JSON.stringify(search)} scroller={scroller} />
+      </div>
+    </div>
+  );
+}
+
+function RunList({ scroller }: { scroller: React.RefObject<HTMLDivElement | null> }): ReactElement {
+  const search = useSearch({ from: '/runs' });
+  const [filter] = useState(() => toRunsFilter(search, Date.now()));
+  const all = useInfiniteQuery(allRuns(filter));
+  const newest = useQuery(newestRuns(filter));
+  const isScrolled = useIsScrolled(scroller);
+  const shownUntil = useRef<string>(undefined);
+  const loaded = useMemo(() => all.data?.pages.flatMap(({ items }) => items) ?? [], [all.data]);
+  const { runs, held } = mergeRuns(loaded, newest.data?.items ?? [], { isHeld: isScrolled, shownUntil: shownUntil.current });
+  if (!isScrolled) shownUntil.current = runs[0]?.id;
+  const cursor = useRunCursor(runs);
+  if (all.error !== null)
+    return (
+      <div className="p-4">
+        <ErrorNote error={all.error} title="The runs could not be read." retry={() => void all.refetch()} />
+      </div>
+    );
+  if (all.data !== undefined && runs.length === 0) return <NoRuns isFiltered={Object.keys(search).length > 0} />;
+  return (
+    <>
+      {held > 0 && (
+        <p className="sticky top-2 z-10 flex justify-center">
+          <Button kind="primary" onClick={() => scroller.current?.scrollTo({ top: 0 })}>
+            {held} new
+          </Button>
+        </p>
+      )}
+      <ol aria-label="Runs" className="flex flex-col">
+        {runs.map((run) => (
+          <RunRow key={run.id} run={run} hasCursor={cursor === run.id} />
+        ))}
+      </ol>
+      {all.hasNextPage && (
+        <p className="flex justify-center p-4">
+          <Button disabled={all.isFetchingNextPage} onClick={() => void all.fetchNextPage()}>
+            {all.isFetchingNextPage ? 'Loading older runs' : 'Show older runs'}
+          </Button>
+        </p>
+      )}
+    </>
+  );
+}
+
+function RunRow({ run, hasCursor }: { run: Run; hasCursor: boolean }): ReactElement {
+  const { data: names } = useQuery(agentNames);
+  const link = useRef<HTMLAnchorElement>(null);
+  useEffect(() => {
+    if (hasCursor) link.current?.focus();
+  }, [hasCursor]);
+  const { text } = statusInWords(run);
+  return (
+    <li className="appear border-b border-line bg-surface">
+      <Link
+        ref={link}
+        to="/runs/$id"
+        params={{ id: run.id }}
+        search={{}}
+        className="grid min-h-9 grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-0.5 px-4 py-1.5 -outline-offset-2 hover:bg-raised wide:grid-cols-[minmax(0,5fr)_minmax(0,4fr)_minmax(0,4fr)_9.5rem]"
+      >
+        <span className="flex min-w-0 flex-col">
+          <span dir="auto" className="truncate font-medium">
+            {withVisibleControls(triggerInWords(run.trigger))}
+          </span>
+          <span className="truncate text-xs text-quiet">
+            <bdi>{names?.get(run.agentId) ?? 'a deleted agent'}</bdi>, run {run.cycle}
+            {run.attempt > 1 && `, attempt ${run.attempt}`}
+          </span>
+        </span>
+        <span className="col-span-full row-start-2 text-sm wide:col-span-1 wide:row-start-auto">
+          <OutcomeStrip counts={run.counts} />
+        </span>
+        <span className="col-span-full row-start-3 flex min-w-0 items-center gap-1.5 text-sm wide:col-span-1 wide:row-start-auto">
+          <StatusMark run={run} />
+          <span dir="auto" className="truncate" title={text}>
+            {withVisibleControls(text)}
+          </span>
+        </span>
+        <span className="row-start-1 flex flex-col text-right text-xs text-quiet tabular-nums wide:row-start-auto">
+          <Time at={run.createdAt} />
+          <span>
+            {run.endedAt === undefined ? <Lasting since={run.createdAt} /> : duration(run.endedAt - run.createdAt)}
+            {run.usage !== undefined && `, ${run.usage.totalTokens.toLocaleString()} tok`}
+          </span>
+        </span>
+      </Link>
+    </li>
+  );
+}
+
+function Lasting({ since }: { since: number }): ReactElement {
+  return <>{duration(Math.max(0, useNow() - since))} so far</>;
+}
+
+function NoRuns({ isFiltered }: { isFiltered: boolean }): ReactElement {
+  if (isFiltered)
+    return (
+      <div className="p-4">
+        <EmptyState title="No run matches.">
+          <p>
+            Choose less, or{' '}
+            <Link to="/runs" search={{}} className="text-accent underline">
+              show all runs
+            </Link>
+            .
+          </p>
+        </EmptyState>
+      </div>
+    );
+  return (
+    <div className="p-4">
+      <EmptyState title="A run begins when something arrives.">
+        <p>A message in a space, an answer to a call, a plan that is due, an event of a service: each wakes an agent, and what it does then is one run.</p>
+        <p>
+          <Link to="/spaces" className="text-accent underline">
+            Send a message in a space
+          </Link>
+          , and its run appears here.
+        </p>
+      </EmptyState>
+    </div>
+  );
+}
+
+/** True while the list is not at its top. */
+function useIsScrolled(scroller: React.RefObject<HTMLDivElement | null>): boolean {
+  const [isScrolled, setScrolled] = useState(false);
+  useEffect(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    const look = (): void => setScrolled(element.scrollTop > 4);
+    element.addEventListener('scroll', look, { passive: true });
+    return () => element.removeEventListener('scroll', look);
+  }, [scroller]);
+  return isScrolled;
+}
+
+/** `j` and `k` go from run to run. Enter opens it, as any link. */
+function useRunCursor(runs: readonly Run[]): string | undefined {
+  const [id, setId] = useState<string>();
+  const move = (by: 1 | -1): void => {
+    const at = runs.findIndex((run) => run.id === id);
+    setId(runs[at === -1 ? 0 : Math.min(runs.length - 1, Math.max(0, at + by))]?.id);
+  };
+  useKeys({
+    j: { label: 'The next run', run: () => move(1) },
+    k: { label: 'The run before', run: () => move(-1) },
+  });
+  return id;
 }

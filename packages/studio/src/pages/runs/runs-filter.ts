@@ -1,0 +1,24 @@
+import type { RunsSearch } from '../../app/search.ts';
+import type { RunsFilter } from '../../data/runs.ts';
+
+const STATUSES = ['running', 'completed', 'failed', 'cancelled'] as const;
+const OUTCOMES = ['ok', 'error', 'pending', 'cancelled', 'skipped'] as const;
+
+/** How far back a list goes, in milliseconds, by the word in its address. */
+export const SINCE = { hour: 3_600_000, day: 86_400_000, week: 7 * 86_400_000, month: 30 * 86_400_000 } as const;
+
+/** What the address asks for, as the gateway is asked. What it does not know is left out: an old link still opens. */
+export function toRunsFilter({ agent, status, stop, tool, outcome, since }: RunsSearch, now: number): RunsFilter {
+  const sinceMs = since !== undefined && Object.hasOwn(SINCE, since) ? SINCE[since as keyof typeof SINCE] : undefined;
+  const knownStatus = STATUSES.find((one) => one === status);
+  const knownOutcome = OUTCOMES.find((one) => one === outcome);
+  return {
+    ...(agent === undefined ? {} : { agentId: agent }),
+    ...(knownStatus === undefined ? {} : { status: knownStatus }),
+    ...(stop === undefined ? {} : { stop }),
+    ...(tool === undefined ? {} : { toolName: tool }),
+    ...(knownOutcome === undefined ? {} : { outcome: knownOutcome }),
+    // The same minute gives the same question: its answer is kept.
+    ...(sinceMs === undefined ? {} : { since: Math.floor((now - sinceMs) / 60_000) * 60_000 }),
+  };
+}
