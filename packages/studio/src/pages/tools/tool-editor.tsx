@@ -31,7 +31,7 @@ export function ToolEditor({ tool, onSaved }: { tool?: Tool; onSaved?: () => voi
     <form noValidate onSubmit={submit} className="flex flex-col gap-3">
       <TextArea
         label="Configuration"
-        hint="JSON. The url is called with the input; ${env.NAME} is a secret of the gateway's environment, ${input.name} a part of the input."
+        hint="JSON. The url is called with the input; {{input.name}} is a part of the input, ${env.NAME} a secret of the gateway's environment."
         rows={18}
         spellCheck={false}
         className="font-mono text-xs"
@@ -89,8 +89,7 @@ const EXAMPLE: ToolConfig = {
     additionalProperties: false,
   },
   execution: {
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the gateway fills it in.
-    url: 'https://api.example.com/rates?from=${input.from}&to=${input.to}',
+    url: 'https://api.example.com/rates?from={{input.from}}&to={{input.to}}',
     method: 'GET',
   },
 };
