@@ -57,7 +57,7 @@ export function PauseDialog({ agent, onClose }: AskedProps): ReactElement {
   );
 }
 
-function ResumeDialog({ agent, onClose }: AskedProps): ReactElement {
+export function ResumeDialog({ agent, onClose }: AskedProps): ReactElement {
   const queries = useQueryClient();
   const { pending } = agent.inbox;
   return (
