@@ -12,8 +12,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },
-    // Many tests wait for other processes: on two cores one worker would leave both idle.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Many tests wait, for other processes or for time to pass: on two cores two workers would leave them idle for a fifth of the time.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     // No module of ours keeps state that a test could leave behind, so a worker loads them once (decision 0130).
     isolate: false,
     // Programs that tests start load what others have compiled before them.

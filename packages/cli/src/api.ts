@@ -69,7 +69,8 @@ export class Api {
   async #refusal(response: Response): Promise<CommandFailed> {
     if (response.status === 401 || response.status === 403) return this.#notAllowed(response.status);
     const body = await response.text();
-    return new CommandFailed(messageIn(body) ?? `${this.url} answered ${response.status}.`);
+    const message = messageIn(body) ?? `${this.url} answered ${response.status}.`;
+    return new CommandFailed(message, { status: response.status });
   }
 
   #notAllowed(status: number): CommandFailed {
@@ -79,7 +80,7 @@ export class Api {
         : status === 401
           ? `${this.url} does not know the key in LASTCALL_SECRET_KEY.`
           : 'The key in LASTCALL_SECRET_KEY does not allow this: it takes one with the scope admin.';
-    return new CommandFailed(message, { exitCode: EXIT.notReached });
+    return new CommandFailed(message, { exitCode: EXIT.notReached, status });
   }
 }
 

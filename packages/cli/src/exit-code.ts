@@ -21,9 +21,15 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 export class CommandFailed extends Error {
   override readonly name: string = 'CommandFailed';
   readonly exitCode: ExitCode;
+  /** The HTTP status that a gateway refused with. */
+  readonly status: number | undefined;
 
-  constructor(message: string, { exitCode = EXIT.failed, cause }: { exitCode?: ExitCode; cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    { exitCode = EXIT.failed, status, cause }: { exitCode?: ExitCode; status?: number; cause?: unknown } = {},
+  ) {
     super(message, { cause });
     this.exitCode = exitCode;
+    this.status = status;
   }
 }

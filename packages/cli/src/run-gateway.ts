@@ -32,18 +32,34 @@ export async function runGateway({ json }: RunGatewayOptions): Promise<Gateway> 
   await gateway.start();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(gateway));
   const configuration = file === undefined ? undefined : basename(file);
+  const link = mayShowLink({ json, isDemo: file === undefined }) ? await gateway.signInLink() : undefined;
   if (json === false) print(foundInWords(gateway.found, configuration));
   else
     logger.info('Found', { event: 'found', configuration: configuration ?? 'none: the demo runs', ...gateway.found });
-  sayWhere(gateway, { isJson: json === true, logger });
+  sayWhere(gateway, { isJson: json === true, logger, link });
   return gateway;
 }
 
+/**
+ * What goes into a pipe is kept, and others read it: a link is for terminals. The demo has nothing to protect, and whoever starts it
+ * is to see it at once.
+ */
+function mayShowLink({ json, isDemo }: { json: boolean | undefined; isDemo: boolean }): boolean {
+  return json !== true && (process.stdout.isTTY || isDemo);
+}
+
+interface Saying {
+  readonly isJson: boolean;
+  readonly logger: Logger;
+  readonly link: string | undefined;
+}
+
 /** Its last line is the address: whoever starts it looks there. */
-function sayWhere({ url, firstKey }: Gateway, { isJson, logger }: { isJson: boolean; logger: Logger }): void {
+function sayWhere({ url, firstKey }: Gateway, { isJson, logger, link }: Saying): void {
   if (firstKey !== undefined) print(isJson ? keyAsJson(firstKey) : keyInWords(firstKey));
   if (isJson) logger.info(`Lastcall listens on ${url}`, { event: 'listening', url });
   else print(`Lastcall listens on ${url}`);
+  if (link !== undefined) print(`Open ${link} (signs in once, 15 minutes)`);
 }
 
 function keyInWords(key: string): string {

@@ -92,10 +92,39 @@ test('[S12] replay prints what came, the steps with their calls and outcomes, an
   expect(await ask(['replay', 'no-such-run'])).toMatchObject({ code: 1, err: expect.stringContaining('no-such-run') });
 });
 
-test('[S12] open prints the address of a gateway that answers', async () => {
+test('[S12] open prints an address that signs in with what the key may do, for a person', async () => {
   expect(await ask(['open', 'openapi.json'])).toMatchObject({ code: 0, out: `${url}/openapi.json\n` });
-  expect(await ask(['open', '--json'])).toMatchObject({ out: `${JSON.stringify({ url: `${url}/` })}\n` });
+  expect(await ask(['open'], { LASTCALL_SECRET_KEY: '' })).toMatchObject({ code: 0, out: `${url}/\n` });
+  expect((await ask(['open', '/runs?status=failed'])).out).toMatch(
+    /^http:\/\/\S+\/runs\?status=failed#in=[\w-]{43}\n$/,
+  );
+  const { url: link } = JSON.parse((await ask(['open', '--json'])).out);
+  expect(await signIn(link)).toMatchObject({ scopes: ['admin'], entity: { displayName: 'Ada' } });
+  const key = (await ask(['keys', 'create', 'writer', '--scope', 'write'])).out.trim();
+  const written = await ask(['open'], { LASTCALL_SECRET_KEY: key });
+  expect(await signIn(written.out.trim())).toMatchObject({ scopes: ['write'], entity: { displayName: 'Ada' } });
+  expect(await ask(['open', '--as', 'nobody'])).toMatchObject({ code: 1, err: expect.stringContaining('entityId') });
+  const weak = (await ask(['keys', 'create', 'reader', '--scope', 'read'])).out.trim();
+  expect(await ask(['open'], { LASTCALL_SECRET_KEY: weak })).toMatchObject({ code: 3 });
 });
+
+test('in a pipe the demo ends its start with the address that signs in, and it does so once', async () => {
+  const [, link = ''] = await gateway.prints(/^Open (\S+) \(signs in once, 15 minutes\)$/m);
+  expect(link.startsWith(`${url}/#in=`)).toBe(true);
+  expect(gateway.out.indexOf('Open ')).toBeGreaterThan(gateway.out.indexOf('Lastcall listens on'));
+  expect(await signIn(link)).toMatchObject({ scopes: ['admin'], entity: { displayName: 'Ada' } });
+  expect(await signIn(link)).toMatchObject({ error: { code: 'link_not_valid' } });
+});
+
+/** As the page does that a link leads to. */
+async function signIn(link: string): Promise<unknown> {
+  const response = await fetch(`${url}/api/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: url, 'sec-fetch-site': 'same-origin' },
+    body: JSON.stringify({ code: new URL(link).hash.slice('#in='.length) }),
+  });
+  return await response.json();
+}
 
 test('[S12] doctor says that all is well with a folder and its gateway', async () => {
   const { code, out } = await ask(['doctor']);

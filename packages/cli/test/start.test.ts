@@ -92,6 +92,7 @@ describe('what a start says', { concurrent: true }, () => {
     // A real terminal: it is asked for nothing, and finds out.
     await using gateway = new Program(['script', '-qefc', start, '/dev/null'], { folder: folder.path, env });
     const url = (await gateway.prints(/Lastcall listens on (http\S+)/))[1] ?? '';
+    await gateway.prints(new RegExp(`Open ${url}/#in=[\\w-]{43} \\(signs in once, 15 minutes\\)`));
     const space = new DemoSpace(url);
     await space.say('Open the till\u001b[2J, please.');
     await space.ended(1);
@@ -132,5 +133,7 @@ describe('what a start says', { concurrent: true }, () => {
       { event: 'cycle', agent: 'Clerk', cycle: 1, outcome: 'completed', calls: { ok: 2, error: 1 } },
     ]);
     expect(gateway.out).not.toContain('Open the till, please');
+    // What is printed into a pipe is kept, and read by others.
+    expect(gateway.out).not.toContain('#in=');
   });
 });

@@ -1,6 +1,7 @@
 import { type Auth, type Credentials, toCredentials } from './auth.ts';
 import { type Backoff, backoffMs, pause } from './backoff.ts';
 import { ClientError, toClientError } from './client-error.ts';
+import { createGatewayClock, type GatewayClock } from './gateway-clock.ts';
 import type { Operations } from './wire.generated.ts';
 
 export interface ClientOptions {
@@ -32,23 +33,27 @@ interface Sent<O extends OperationName> extends RequestOptions {
   readonly body?: Operations[O]['body'];
   /** True if sending it again does nothing twice. Default: of GET. */
   readonly isRepeatable?: boolean;
+  /** True if it is not even repeated when the gateway asks to come back: somebody waits for the answer. */
+  readonly isSentOnce?: boolean;
 }
 
 /** Sends requests to one gateway. */
 export interface Connection {
   readonly options: ClientOptions;
+  readonly clock: GatewayClock;
   call<O extends OperationName>(operation: O, sent?: Sent<O>): Promise<Operations[O]['answer']>;
   /** Opens a stream. It is not repeated here: whoever reads it knows where to go on. */
   open(path: string, options: { lastEventId: string | undefined; signal: AbortSignal }): Promise<Response>;
 }
 
 export function connect(options: ClientOptions): Connection {
-  const credentials = toCredentials(options.auth);
+  const access: Access = { options, credentials: toCredentials(options.auth), clock: createGatewayClock() };
   return {
     options,
-    call: (operation, sent = {}) => call({ options, credentials }, operation, sent),
+    clock: access.clock,
+    call: (operation, sent = {}) => call(access, operation, sent),
     open: (path, { lastEventId, signal }) =>
-      fetchOnce({ options, credentials }, urlOf(options, path), {
+      fetchOnce(access, urlOf(options, path), {
         signal,
         headers: {
           accept: 'text/event-stream',
@@ -61,14 +66,16 @@ export function connect(options: ClientOptions): Connection {
 interface Access {
   readonly options: ClientOptions;
   readonly credentials: Credentials;
+  readonly clock: GatewayClock;
 }
 
 async function call<O extends OperationName>(
   access: Access,
   operation: O,
-  { params, query, body, signal, isRepeatable = operation.startsWith('GET ') }: Sent<O>,
+  { params, query, body, signal, isRepeatable = operation.startsWith('GET '), isSentOnce = false }: Sent<O>,
 ): Promise<Operations[O]['answer']> {
-  const { attempts = 5, backoff, timeoutMs = 30_000 } = access.options;
+  const { backoff, timeoutMs = 30_000 } = access.options;
+  const attempts = isSentOnce ? 1 : (access.options.attempts ?? 5);
   const [method = '', template = ''] = operation.split(' ');
   const url = urlOf(access.options, fill(template, params ?? {}), query);
   const init = {
@@ -91,9 +98,10 @@ async function call<O extends OperationName>(
 }
 
 /** One try. A refused token is renewed first: a request that was refused for it did nothing. */
-async function fetchOnce({ options, credentials }: Access, url: string, init: RequestInit): Promise<Response> {
+async function fetchOnce({ options, credentials, clock }: Access, url: string, init: RequestInit): Promise<Response> {
   for (let isRenewed = false; ; isRenewed = true) {
     const headers = { ...init.headers, ...(await credentials.headers()) };
+    const sentAt = Date.now();
     const response = await (options.fetch ?? fetch)(url, {
       ...init,
       headers,
@@ -101,6 +109,7 @@ async function fetchOnce({ options, credentials }: Access, url: string, init: Re
     }).catch((cause: unknown) => {
       throw init.signal?.aborted === true ? cause : unreachable(url, cause);
     });
+    clock.learn(response.headers, sentAt);
     if (response.ok) return response;
     if (response.status !== 401 || isRenewed || !credentials.renew()) throw await toClientError(response);
     await response.body?.cancel();

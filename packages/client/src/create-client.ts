@@ -28,6 +28,8 @@ export interface Client {
   readonly spaces: Spaces;
   readonly status: StatusResource;
   readonly tools: Tools;
+  /** The gateway's time, in milliseconds since the epoch: what is left of a call's time is counted by it. */
+  now(): number;
 }
 
 /**
@@ -50,5 +52,6 @@ export function createClient(options: ClientOptions): Client {
     spaces: spaces(connection),
     status: status(connection),
     tools: tools(connection),
+    now: () => connection.clock.now(),
   };
 }

@@ -1,12 +1,18 @@
 import { createParser } from 'eventsource-parser';
 import { backoffMs, pause } from './backoff.ts';
 import { asClientError, type Connection, mayPass } from './connection.ts';
+import { onceHidden, onceShown } from './page-visibility.ts';
 
 export interface StreamOptions {
   /** The `seq` of the last event that is known. Default: events from now on; 0: from the oldest that is stored. */
   readonly after?: number | undefined;
   /** Ends the stream. */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * After how long in the background a page gives its connection up, in milliseconds; it goes on where it was once the page is shown.
+   * A browser has six connections to a host for all its tabs. Default: never.
+   */
+  readonly hiddenMs?: number | undefined;
   /** Told of every change. */
   readonly onConnection?: ((state: ConnectionState) => void) | undefined;
 }
@@ -27,7 +33,7 @@ interface Numbered {
 export async function* followStream<E extends Numbered>(
   connection: Connection,
   path: string,
-  { after, signal, onConnection }: StreamOptions = {},
+  { after, signal, hiddenMs, onConnection }: StreamOptions = {},
 ): AsyncGenerator<E, void, undefined> {
   let last = after;
   onConnection?.('connecting');
@@ -36,6 +42,11 @@ export async function* followStream<E extends Numbered>(
     const end = (): void => cut.abort();
     signal?.addEventListener('abort', end);
     let waitMs: number | undefined;
+    let isHidden = false;
+    const unwatch = onceHidden(hiddenMs, () => {
+      isHidden = true;
+      cut.abort();
+    });
     try {
       signal?.throwIfAborted();
       const response = await connection.open(path, { lastEventId: last?.toString(), signal: cut.signal });
@@ -52,12 +63,20 @@ export async function* followStream<E extends Numbered>(
     } catch (error) {
       if (signal?.aborted === true) return;
       const failure = asClientError(error);
-      if (!mayPass(failure)) throw failure;
+      if (!isHidden && !mayPass(failure)) throw failure;
       waitMs = failure.retryAfterMs;
     } finally {
+      unwatch();
       signal?.removeEventListener('abort', end);
       // Also where the reader of the events left.
       cut.abort();
+    }
+    if (isHidden) {
+      await onceShown(signal);
+      failures = 0;
+      if (signal?.aborted === true) return;
+      onConnection?.('connecting');
+      continue;
     }
     onConnection?.('waiting');
     await pause(waitMs ?? backoffMs(failures, connection.options.backoff), signal);

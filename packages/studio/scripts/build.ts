@@ -11,6 +11,8 @@ const client: string = join(folder, '..', 'client', 'src');
 if (!process.argv.includes('--if-newer') || isStale()) await buildAll();
 
 async function buildAll(): Promise<void> {
+  // Tests start this with their own: what they see must be what users get.
+  process.env.NODE_ENV = 'production';
   console.log('Building the studio …');
   // Tests start this with another value, and would get the slow React that warns.
   process.env.NODE_ENV = 'production';

@@ -1,25 +1,55 @@
 import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
 import { Api } from '../api.ts';
+import { CommandFailed } from '../exit-code.ts';
 import { loadEnv } from '../load-env.ts';
 import { createOutput } from '../terminal/output.ts';
 import { type ApiCommandOptions, apiOptions } from './api-options.ts';
 
 export function addOpen(program: Command): void {
-  apiOptions(program.command('open').argument('[path]', 'a page of it, e.g. /openapi.json', '/'))
-    .description('Open the gateway in the browser, and print its address.')
+  apiOptions(program.command('open').argument('[path]', 'a page of it, e.g. /inbox or /runs', '/'))
+    .description('Open the studio of the gateway in the browser, signed in, and print its address.')
+    .option('--as <person>', 'act for this person, by id (default: the first one)')
     .option('--no-browser', 'only print the address')
+    .addHelpText('after', HELP)
     .action(open);
 }
 
-async function open(path: string, { url, json, browser }: ApiCommandOptions & { browser: boolean }): Promise<void> {
+const HELP = `
+With LASTCALL_SECRET_KEY the address has a code that signs one browser in, once, within 15 minutes: do not pass it on.
+Without a key, and for pages that are not the studio's, it is the address alone.`;
+
+interface OpenOptions extends ApiCommandOptions {
+  readonly browser: boolean;
+  readonly as?: string;
+}
+
+async function open(given: string, { url, json, browser, as }: OpenOptions): Promise<void> {
   loadEnv(process.cwd());
   const api = new Api({ url });
   // Says so where nothing answers: a browser would show an error page of its own.
   await api.request('GET', '/health');
-  const address = `${api.url}${path.startsWith('/') ? path : `/${path}`}`;
+  const path = given.startsWith('/') ? given : `/${given}`;
+  const fragment = api.hasKey && isPage(path) ? new URL(await signInLink(api, as)).hash : '';
+  const address = `${api.url}${path}${fragment}`;
   createOutput({ json }).result({ url: address }, address);
   if (browser && process.stdout.isTTY) openBrowser(address);
+}
+
+/** Files and the API are no pages: what they get is not removed from the address bar. */
+function isPage(path: string): boolean {
+  return !/^\/(api|v1|mcp|assets|health|ready|metrics)\b|\.\w+$/.test(path);
+}
+
+/** With all that the key may do: whoever has it could do so anyway. What it may do it does not say, so that is tried. */
+async function signInLink(api: Api, as: string | undefined): Promise<string> {
+  const entityId = as ?? (await api.get('/api/entities?kind=human&limit=1')).items[0]?.id;
+  const link = async (scope: string): Promise<string> =>
+    (await api.post('/api/links', { scopes: [scope], ...(entityId === undefined ? {} : { entityId }) })).url;
+  return await link('admin').catch((error: unknown) => {
+    if (error instanceof CommandFailed && error.status === 403) return link('write');
+    throw error;
+  });
 }
 
 const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {

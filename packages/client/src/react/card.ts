@@ -21,16 +21,18 @@ export type CardState =
   | { readonly status: 'running' }
   | { readonly status: 'waiting' }
   /** The answer is on its way. It is repeated until it is known to have arrived. */
-  | { readonly status: 'sending' }
+  | { readonly status: 'sending'; readonly given: Answer }
   /** It was not accepted: what was wrong, and where. It may be answered again. */
   | { readonly status: 'refused'; readonly problems: readonly Problem[] }
   /** The answer did not arrive, and is not known to have counted. It may be sent again. */
   | { readonly status: 'unsent'; readonly error: Error }
-  /** Somebody else was faster. */
-  | Extract<Verdict, { status: 'lost' }>
-  | { readonly status: 'answered' }
-  | { readonly status: 'complete' | 'error' | 'expired' }
-  | { readonly status: 'cancelled'; readonly reason: string };
+  /** Somebody else was faster, by `byMs` of the gateway's time. `given` is the answer that did not count. */
+  | (Extract<Verdict, { status: 'lost' }> & { readonly given: Answer; readonly byMs: number })
+  | { readonly status: 'answered'; readonly given: Answer }
+  | { readonly status: 'complete' | 'error' }
+  /** `given`: an answer that came too late, and was kept for operators. */
+  | { readonly status: 'expired'; readonly given?: Answer }
+  | { readonly status: 'cancelled'; readonly reason: string; readonly given?: Answer };
 
 /** What components that show calls are given. `I` is the input of the tool, `R` its result. */
 export interface CardProps<I = unknown, R = unknown> {
@@ -61,7 +63,9 @@ export function toCardState({ message, cancelled }: CardItem, sent: CardState | 
   if (cancelled !== undefined) return { status: 'cancelled', reason: cancelled };
   if (message === undefined) return { status: 'writing' };
   if (sent?.status === 'lost') return sent;
-  return message.status === 'requires_action' ? (sent ?? { status: 'waiting' }) : ended(message);
+  if (message.status === 'requires_action') return sent ?? { status: 'waiting' };
+  const late = sent?.status === 'expired' || sent?.status === 'cancelled' ? { given: sent.given } : {};
+  return { ...ended(message), ...late } as CardState;
 }
 
 function ended({ status, metadata }: Message): CardState {

@@ -1,6 +1,15 @@
-import { type ComponentType, createContext, createElement, type ReactElement, type ReactNode, useContext } from 'react';
+import {
+  type ComponentType,
+  createContext,
+  createElement,
+  type ReactElement,
+  type ReactNode,
+  useContext,
+  useMemo,
+} from 'react';
 import type { Client } from '../create-client.ts';
-import type { CardProps } from './card.ts';
+import type { CardProps, CardState } from './card.ts';
+import { FallbackCard } from './fallback-card.ts';
 
 /** Components that show calls: by the name that a tool gives as `display.customUI`, or by the tool's own name. */
 // biome-ignore lint/suspicious/noExplicitAny: each component knows the input and the result of its own tool.
@@ -9,6 +18,9 @@ export type CardComponents = Readonly<Record<string, ComponentType<CardProps<any
 export interface LastcallContext {
   readonly client: Client;
   readonly components: CardComponents;
+  readonly fallback: ComponentType<CardProps>;
+  /** What came of answers, by the calls' ids: a card that is scrolled out of sight must know it when it comes back. */
+  readonly sent: Map<string, CardState>;
 }
 
 const Context = createContext<LastcallContext | undefined>(undefined);
@@ -16,12 +28,21 @@ const Context = createContext<LastcallContext | undefined>(undefined);
 export interface LastcallProviderProps {
   readonly client: Client;
   readonly components?: CardComponents;
+  /** Shows the calls that have no component of their own. Default: `FallbackCard`. */
+  readonly fallback?: ComponentType<CardProps>;
   readonly children?: ReactNode;
 }
 
 /** Gives the hooks and cards below it a client, and the components that show calls. */
-export function LastcallProvider({ client, components = NONE, children }: LastcallProviderProps): ReactElement {
-  return createElement(Context.Provider, { value: { client, components } }, children);
+export function LastcallProvider({
+  client,
+  components = NONE,
+  fallback = FallbackCard,
+  children,
+}: LastcallProviderProps): ReactElement {
+  const sent = useMemo(() => new Map<string, CardState>(), [client]);
+  const value = useMemo(() => ({ client, components, fallback, sent }), [client, components, fallback, sent]);
+  return createElement(Context.Provider, { value }, children);
 }
 
 const NONE: CardComponents = {};

@@ -9,6 +9,8 @@ export interface TextItem {
   readonly id: string;
   readonly entityId: string;
   readonly text: string;
+  /** While it is written. */
+  readonly streamId?: string;
   readonly message?: Message;
 }
 
@@ -33,7 +35,20 @@ export interface SpaceView {
   readonly items: readonly SpaceItem[];
   /** The agents that are working in the space: by their entities' ids. Known from the moment the view was opened. */
   readonly active: readonly string[];
+  /** The runs of those that are active, by the same ids. */
+  readonly activeRuns: Readonly<Record<string, string>>;
+  /** What went wrong last, of those that have done nothing since. */
+  readonly failures: readonly AgentFailure[];
   readonly hasEarlier: boolean;
+}
+
+export interface AgentFailure {
+  readonly entityId: string;
+  readonly runId: string;
+  readonly text: string;
+  readonly at: number;
+  /** When it tries again. Undefined if it does not. */
+  readonly retryAt?: number | undefined;
 }
 
 /** Messages that were loaded, before or in place of those that are known. */
@@ -45,8 +60,9 @@ export function withMessages(items: readonly SpaceItem[], messages: readonly Mes
 export function afterEvent(view: SpaceView, event: SpaceEvent): SpaceView {
   switch (event.type) {
     case 'message.start': {
-      const { streamId: id, entityId } = event;
-      return withItem(view, { kind: 'text', id, entityId, text: '' });
+      // It has the id of the message that it will be, so that a page need not replace what it shows.
+      const { messageId: id, streamId, entityId } = event;
+      return withItem(view, { kind: 'text', id, streamId, entityId, text: '' });
     }
     case 'message.delta':
       return change(view, event.streamId, (item) =>
@@ -68,7 +84,11 @@ export function afterEvent(view: SpaceView, event: SpaceEvent): SpaceView {
         item.kind === 'card' ? { ...item, inputText: item.inputText + event.delta } : item,
       );
     case 'tool-call.progress':
-      return change(view, event.callId, (item) => (item.kind === 'card' ? { ...item, progress: event.value } : item));
+      return changeAny(view, event.callId, (item) =>
+        item.kind === 'card' && (item.message?.status ?? 'running') === 'running'
+          ? { ...item, progress: event.value }
+          : item,
+      );
     case 'tool-call.complete':
     case 'tool-call.error':
     case 'tool-call.requires-action':
@@ -80,39 +100,71 @@ export function afterEvent(view: SpaceView, event: SpaceEvent): SpaceView {
       return change(view, callId, (item) => ({ ...item, cancelled: reason }));
     }
     case 'agent.active':
-    case 'agent.inactive': {
-      const others = view.active.filter((id) => id !== event.entityId);
-      return { ...view, active: event.type === 'agent.active' ? [...others, event.entityId] : others };
+    case 'agent.inactive':
+      return withActivity(view, event);
+    case 'agent.failed': {
+      const { entityId, runId, text, at, retryAt } = event;
+      const others = view.failures.filter((one) => one.entityId !== entityId);
+      return { ...view, failures: [...others, { entityId, runId, text, at, retryAt }] };
     }
     default:
       return view;
   }
 }
 
-function withItem(view: SpaceView, item: SpaceItem): SpaceView {
-  return view.items.some(({ id }) => id === item.id) ? view : { ...view, items: [...view.items, item] };
+function withActivity(
+  view: SpaceView,
+  { type, entityId, runId }: Extract<SpaceEvent, { type: 'agent.active' | 'agent.inactive' }>,
+): SpaceView {
+  const others = view.active.filter((id) => id !== entityId);
+  const { [entityId]: _ended, ...otherRuns } = view.activeRuns;
+  if (type === 'agent.inactive') return { ...view, active: others, activeRuns: otherRuns };
+  const failures = view.failures.filter((one) => one.entityId !== entityId);
+  return { ...view, failures, active: [...others, entityId], activeRuns: { ...otherRuns, [entityId]: runId } };
 }
 
+function withItem(view: SpaceView, item: SpaceItem): SpaceView {
+  return lastIndexOf(view.items, item.id) === -1 ? { ...view, items: [...view.items, item] } : view;
+}
+
+/** What is being written is at the end: thousands of older messages cost a letter nothing but a copy of their list. */
 function change(view: SpaceView, id: string, to: (item: SpaceItem) => SpaceItem): SpaceView {
-  return { ...view, items: view.items.map((item) => (item.id === id && item.message === undefined ? to(item) : item)) };
+  return changeAny(view, id, (item) => (item.message === undefined ? to(item) : item));
+}
+
+function changeAny(view: SpaceView, id: string, to: (item: SpaceItem) => SpaceItem): SpaceView {
+  const at = lastIndexOf(view.items, id);
+  const item = view.items[at];
+  return item === undefined ? view : { ...view, items: view.items.with(at, to(item)) };
 }
 
 function without(items: readonly SpaceItem[], id: string): readonly SpaceItem[] {
-  return items.filter((item) => item.id !== id || item.message !== undefined);
+  const at = lastIndexOf(items, id);
+  return items[at] === undefined || items[at].message !== undefined ? items : items.toSpliced(at, 1);
 }
 
 /** Where its number says. What has no number yet comes last. */
 function putMessage(items: readonly SpaceItem[], message: Message): readonly SpaceItem[] {
-  const item = toItem(message, items);
-  const others = items.filter(({ id }) => id !== item.id);
-  const at = others.findIndex((other) => (other.message?.seq ?? Number.POSITIVE_INFINITY) > message.seq);
-  return at === -1 ? [...others, item] : [...others.slice(0, at), item, ...others.slice(at)];
+  const known = lastIndexOf(items, idOf(message));
+  const item = toItem(message, items[known]);
+  if (items[known]?.message?.seq === message.seq) return items.with(known, item);
+  const others = known === -1 ? items : items.toSpliced(known, 1);
+  const before = others.findLastIndex((other) => (other.message?.seq ?? Number.POSITIVE_INFINITY) < message.seq);
+  return others.toSpliced(before + 1, 0, item);
 }
 
-function toItem(message: Message, items: readonly SpaceItem[]): SpaceItem {
+function lastIndexOf(items: readonly SpaceItem[], id: string): number {
+  return items.findLastIndex((item) => item.id === id || (item.kind === 'text' && item.streamId === id));
+}
+
+/** A card is known by its call, from before it is a message. */
+function idOf({ kind, id, callId }: Message): string {
+  return kind === 'tool' && callId !== undefined ? callId : id;
+}
+
+function toItem(message: Message, known: SpaceItem | undefined): SpaceItem {
   const { id, entityId, text, callId } = message;
   if (message.kind === 'text' || callId === undefined) return { kind: 'text', id, entityId, text, message };
-  const known = items.find((item) => item.id === callId);
   const live = known?.kind === 'card' ? known : { inputText: '' };
   return { ...live, kind: 'card', id: callId, entityId, toolName: String(message.metadata.toolName), message };
 }

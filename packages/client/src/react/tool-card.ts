@@ -1,34 +1,39 @@
 import { createElement, type ReactElement, useCallback, useState } from 'react';
 import type { Verdict } from '../verdict.ts';
+import type { Answer } from '../wire.generated.ts';
 import { type CardProps, type CardState, toCard, toCardState } from './card.ts';
-import { FallbackCard } from './fallback-card.ts';
 import { useLastcall } from './provider.ts';
 import type { CardItem } from './space-view.ts';
 
 /**
  * Shows a call with the component that the registry has for it: by `display.customUI`, else by the tool's name, else the fallback. No
- * card is a dead end.
+ * card is a dead end. Give it the call's id as its key.
  */
 export function ToolCard({ item }: { readonly item: CardItem }): ReactElement {
-  const { client, components } = useLastcall();
-  const [sent, setSent] = useState<CardState>();
+  const { client, components, fallback, sent: known } = useLastcall();
+  const [sent, setSent] = useState(known.get(item.id));
   const call = toCard(item);
   const { callId, runId = '' } = call;
   const answer = useCallback<CardProps['answer']>(
     async (given) => {
-      setSent({ status: 'sending' });
+      const show = (state: CardState): void => {
+        known.set(callId, state);
+        setSent(state);
+      };
+      const at = client.now();
+      show({ status: 'sending', given });
       try {
         const verdict = await client.pending.answer({ runId, callId }, given);
-        setSent(afterVerdict(verdict));
+        show(afterVerdict(verdict, given, at));
         return verdict;
       } catch (error) {
-        setSent({ status: 'unsent', error: error as Error });
+        show({ status: 'unsent', error: error as Error });
         throw error;
       }
     },
-    [client, runId, callId],
+    [client, known, runId, callId],
   );
-  const component = own(components, call.display?.customUI) ?? own(components, call.toolName) ?? FallbackCard;
+  const component = own(components, call.display?.customUI) ?? own(components, call.toolName) ?? fallback;
   return createElement(component, { call, state: toCardState(item, sent), answer });
 }
 
@@ -37,18 +42,18 @@ function own<T>(components: Readonly<Record<string, T>>, name: string | undefine
   return name !== undefined && Object.hasOwn(components, name) ? components[name] : undefined;
 }
 
-function afterVerdict(verdict: Verdict): CardState {
+function afterVerdict(verdict: Verdict, given: Answer, at: number): CardState {
   switch (verdict.status) {
     case 'won':
     case 'same':
-      return { status: 'answered' };
+      return { status: 'answered', given };
     case 'invalid':
       return { status: 'refused', problems: verdict.problems };
     case 'cancelled':
-      return { status: 'cancelled', reason: '' };
+      return { status: 'cancelled', reason: '', given };
     case 'lost':
-      return verdict;
+      return { ...verdict, given, byMs: Math.max(0, at - verdict.at) };
     case 'expired':
-      return { status: 'expired' };
+      return { status: 'expired', given };
   }
 }

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from 'react';
+import { isPageHidden } from '../page-visibility.ts';
 import type { Verdict } from '../verdict.ts';
 import type { Answer, PendingCall } from '../wire.generated.ts';
 import { useLastcall } from './provider.ts';
@@ -37,7 +38,7 @@ export function usePending({ show = 'waiting', everyMs = 5_000 }: PendingOptions
     };
     void load();
     const timer = setInterval(() => {
-      if (page.document?.hidden !== true) void load();
+      if (!isPageHidden()) void load();
     }, everyMs);
     return () => {
       abort.abort();
@@ -54,9 +55,6 @@ export function usePending({ show = 'waiting', everyMs = 5_000 }: PendingOptions
   );
   return { calls, error, answer };
 }
-
-/** What there is of a page, where there is one. */
-const page = globalThis as { readonly document?: { readonly hidden: boolean } };
 
 const STATUS = { waiting: 'pending', answered: 'resolved', expired: 'expired' } as const;
 

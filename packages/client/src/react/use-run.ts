@@ -4,6 +4,7 @@ import type { Run, RunEntry } from '../wire.generated.ts';
 import { useLastcall } from './provider.ts';
 import { type RunStep, toSteps } from './run-steps.ts';
 import { useFollow } from './use-follow.ts';
+import { HIDDEN_MS } from './use-space.ts';
 
 export interface UsedRun {
   /** Undefined until it is loaded. */
@@ -49,6 +50,7 @@ export function useRun(id: string): UsedRun {
       const following = AbortSignal.any([signal, ended.signal]);
       const events = client.runs.stream(id, {
         signal: following,
+        hiddenMs: HIDDEN_MS,
         onConnection(state) {
           // From here on every change is heard of.
           if (state === 'live') refresh();

@@ -3,7 +3,7 @@ import type { Client } from '../create-client.ts';
 import type { ConnectionState } from '../event-stream.ts';
 import type { Member, Message, Space, SpaceEvent } from '../wire.generated.ts';
 import { useLastcall } from './provider.ts';
-import { afterEvent, type SpaceItem, type SpaceView, withMessages } from './space-view.ts';
+import { type AgentFailure, afterEvent, type SpaceItem, type SpaceView, withMessages } from './space-view.ts';
 import { useFollow } from './use-follow.ts';
 
 export interface UsedSpace {
@@ -13,6 +13,10 @@ export interface UsedSpace {
   readonly items: readonly SpaceItem[];
   /** Entities of agents that are working here. */
   readonly active: readonly string[];
+  /** The runs of those that are active, by the same ids. */
+  readonly activeRuns: Readonly<Record<string, string>>;
+  /** What went wrong last, of agents that have done nothing since. */
+  readonly failures: readonly AgentFailure[];
   readonly connection: ConnectionState;
   readonly hasEarlier: boolean;
   /** Why there is nothing more: no access, no such space. */
@@ -42,13 +46,21 @@ export function useSpace(id: string): UsedSpace {
           const events = early ?? [];
           early = undefined;
           setError(undefined);
-          show((before) => events.reduce(afterEvent, { ...loaded, active: before?.active ?? [] }));
+          show((before) => {
+            const { active = [], activeRuns = {}, failures = [] } = before ?? {};
+            return events.reduce(afterEvent, { ...loaded, active, activeRuns, failures });
+          });
         } catch (error) {
           setError(error);
         }
       };
+      const loadMembers = async (): Promise<void> => {
+        const { items: members } = await client.spaces.members(id, { limit: 200 }, { signal });
+        show((before) => before && { ...before, members });
+      };
       const events = client.spaces.stream(id, {
         signal,
+        hiddenMs: HIDDEN_MS,
         onConnection(state) {
           // Only now is it known where the stream begins. What could not be loaded is loaded over the next connection.
           if (state === 'live' && early !== undefined) void load();
@@ -59,6 +71,8 @@ export function useSpace(id: string): UsedSpace {
         if (event.type === 'reset') await load();
         else if (early !== undefined) early.push(event);
         else show((before) => before && afterEvent(before, event));
+        // The event has no name: whoever came is asked for.
+        if (event.type === 'member.joined' || event.type === 'member.left') void loadMembers().catch(setError);
       }
     },
     [client, id],
@@ -67,12 +81,23 @@ export function useSpace(id: string): UsedSpace {
   const loadEarlier = useCallback(async () => {
     const first = known.current?.items.find(({ message }) => message !== undefined)?.message;
     if (first === undefined) return;
-    const { items, hasMore } = await client.spaces.messages(id, { before: first.seq });
+    const { items, hasMore } = await client.spaces.messages(id, { before: first.seq, limit: 200 });
     setView((before) => before && { ...before, items: withMessages(before.items, items), hasEarlier: hasMore });
   }, [client, id]);
-  const { space, members = [], items = [], active = [], hasEarlier = false } = view ?? {};
-  return { space, members, items, active, hasEarlier, connection, error, say, loadEarlier };
+  return { ...(view ?? EMPTY), space: view?.space, connection, error, say, loadEarlier };
 }
+
+/** A page in the background gives its connection up after this long: a browser has six for all its tabs. */
+export const HIDDEN_MS = 30_000;
+
+const EMPTY: Omit<SpaceView, 'space'> = {
+  members: [],
+  items: [],
+  active: [],
+  activeRuns: {},
+  failures: [],
+  hasEarlier: false,
+};
 
 async function loadSpace(client: Client, id: string, signal: AbortSignal): Promise<SpaceView> {
   const [space, members, messages] = await Promise.all([
@@ -85,6 +110,8 @@ async function loadSpace(client: Client, id: string, signal: AbortSignal): Promi
     members: members.items,
     items: withMessages([], messages.items),
     active: [],
+    activeRuns: {},
+    failures: [],
     hasEarlier: messages.hasMore,
   };
 }

@@ -7,7 +7,7 @@ type Ops = Operations;
 export interface SessionResource {
   /** Rejects with status 401 if the browser is not signed in. */
   get(options?: RequestOptions): Promise<Ops['GET /api/session']['answer']>;
-  /** Signs in, with the code of a link or with a secret key. A code counts once, so this is not repeated. */
+  /** Signs in, with the code of a link or with a secret key. It is never repeated: a code counts once, and attempts are limited. */
   signIn(
     credentials: Ops['POST /api/session']['body'],
     options?: RequestOptions,
@@ -26,7 +26,7 @@ export interface SessionResource {
 export function session({ call }: Connection): SessionResource {
   return {
     get: (options) => call('GET /api/session', options),
-    signIn: (body, options) => call('POST /api/session', { body, ...options }),
+    signIn: (body, options) => call('POST /api/session', { body, isSentOnce: true, ...options }),
     actFor: (entityId, options) => call('PATCH /api/session', { body: { entityId }, isRepeatable: true, ...options }),
     signOut: (options) => call('DELETE /api/session', options),
     list: (query, options) => call('GET /api/sessions', { query, ...options }),

@@ -32,6 +32,10 @@ export interface GatewayLimits {
   readonly streamStallMs: number;
   /** How long the events of a stream are kept for readers that reconnect. */
   readonly streamWindowMs: number;
+  /** How many days a context is kept after its last use. */
+  readonly contextDays: number;
+  /** The same for contexts of MCP calls, and for those that a request with `save: false` made. */
+  readonly briefContextDays: number;
   /** How long cycles may continue after a stop was requested. */
   readonly graceMs: number;
 }
@@ -53,5 +57,7 @@ export const DEFAULT_GATEWAY_LIMITS: GatewayLimits = {
   streamBacklog: 1_000,
   streamStallMs: 15_000,
   streamWindowMs: 3_600_000,
+  contextDays: 365,
+  briefContextDays: 7,
   graceMs: 10_000,
 };

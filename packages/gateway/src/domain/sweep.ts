@@ -1,15 +1,17 @@
 import type { Services } from '../ports/services.ts';
+import { sweepContexts } from './contexts/sweep-contexts.ts';
 import { offerLapsed } from './jobs/offer-lapsed.ts';
 import { expireDue } from './pending/expire-due.ts';
 import { fireDuePlans } from './plans/fire-due-plans.ts';
 import { sweepStreams } from './streams/sweep-streams.ts';
 
-/** The periodic tasks: fire due plans, expire calls, offer lapsed jobs again, and delete old stream events. */
+/** The periodic tasks: fire due plans, expire calls, offer lapsed jobs again, and delete old stream events and contexts. */
 export function sweepsOf(services: Services): readonly (() => Promise<unknown>)[] {
   return [
     () => fireDuePlans(services),
     () => expireDue(services),
     () => offerLapsed(services),
     () => sweepStreams(services),
+    () => sweepContexts(services),
   ];
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { fromJson } from '../../src/ports/store/json.ts';
 import { startWebSite } from '../support/web-site.ts';
 import { doDuties } from './answering.ts';
@@ -10,7 +10,7 @@ import { orderResult } from './order-server.ts';
 import { say } from './site.ts';
 import { until } from './until.ts';
 
-/** An MCP server whose first call is never answered. */
+/** An MCP server that never answers the first call of a tool. */
 interface Orders extends AsyncDisposable {
   /** The server in the text of a configuration. */
   readonly server: string;
@@ -38,8 +38,11 @@ async function overHttp(): Promise<Orders> {
     if (method !== 'POST') return response.writeHead(405).end();
     const message = JSON.parse(body);
     if (message.id === undefined) return response.writeHead(202).end();
-    if (message.method === 'tools/call') calls.push(message.params.name);
-    if (message.method === 'tools/call' && calls.length === 1) return;
+    if (message.method === 'tools/call') {
+      const { name } = message.params;
+      calls.push(name);
+      if (calls.indexOf(name) === calls.length - 1) return;
+    }
     const result = orderResult(message.method);
     const answer = result === undefined ? { error: { code: -32_601, message: 'unknown method' } } : { result };
     return response
@@ -63,43 +66,61 @@ export default {
 };
 `;
 
-/** Kills the gateway that makes the first call. The configuration is the same for all, so the lease says which it is. */
-async function crashCaller(crew: Crew, orders: Orders): Promise<void> {
-  await until('the first call', async () => (await orders.calls()).length > 0);
+/** Kills every gateway that has work in hand, once so many calls are made. The configuration is the same for all, so leases say which. */
+async function crashCallers(crew: Crew, orders: Orders, calls: number): Promise<void> {
+  await until('the first calls', async () => (await orders.calls()).length >= calls);
   const threads = crew.site.db.selectFrom('threads').select('lease_owner').where('lease_owner', 'is not', null);
-  const [, pid] = (await threads.executeTakeFirstOrThrow()).lease_owner?.split(':') ?? [];
-  const caller = crew.site.gateways.find((one) => one.pid === Number(pid));
-  await crew.crash(caller?.name ?? 'nobody');
+  const pids = (await threads.execute()).map(({ lease_owner }) => Number(lease_owner?.split(':')[1]));
+  const callers = crew.site.gateways.filter(({ pid, isRunning }) => isRunning && pids.includes(pid));
+  expect(callers).not.toEqual([]);
+  for (const { name } of callers) await crew.crash(name);
 }
 
 const TRANSPORTS = { stdio: overStdio, http: overHttp } as const;
 const cases = kinds.flatMap(({ kind }) => (['stdio', 'http'] as const).map((transport) => ({ kind, transport })));
 
+/** One agent is inside each of these calls when their gateway dies. */
+const CALLS = [
+  { agent: 'Anna', space: 'North', name: 'order', ref: 'm1' },
+  { agent: 'Bert', space: 'North', name: 'order_once', ref: 'm2' },
+  { agent: 'Cleo', space: 'South', name: 'look', ref: 'm3' },
+] as const;
+
+interface Played {
+  readonly calls: readonly string[];
+  readonly outcomes: unknown[];
+}
+
 // Most of their time they wait for a lease to run out.
 describe.each(cases)(
-  'a gateway on $kind is killed inside an MCP call over $transport',
+  'a gateway on $kind is killed inside MCP calls over $transport',
   { concurrent: true },
   ({ kind, transport }) => {
-    const play = async (toolName: string): Promise<{ calls: readonly string[]; outcomes: unknown[] }> => {
+    const played = new Map<string, Played>();
+    beforeAll(async () => {
       await using orders = await TRANSPORTS[transport]();
       await using crew = await openCrew({ kind, decide: doDuties, config: configFor(orders) });
-      await say(crew.first.url, 'North', `Anna: shop__${toolName} m1`);
-      await crashCaller(crew, orders);
-      await crew.answered('m1');
+      for (const { agent, space, name, ref } of CALLS)
+        await say(crew.first.url, space, `${agent}: shop__${name} ${ref}`);
+      await crashCallers(crew, orders, CALLS.length);
+      await crew.answered(...CALLS.map(({ ref }) => ref));
       expect(await crew.problems()).toEqual([]);
-      return { calls: await orders.calls(), outcomes: await outcomesOf(crew, `shop__${toolName}`) };
-    };
+      for (const { name } of CALLS) {
+        const calls = (await orders.calls()).filter((called) => called === name);
+        played.set(name, { calls, outcomes: await outcomesOf(crew, `shop__${name}`) });
+      }
+    }, 120_000);
 
-    test('[R48] [X15] what may have acted is an unknown outcome, and the server was called once', async () => {
-      const { calls, outcomes } = await play('order');
+    test('[R48] [X15] what may have acted is an unknown outcome, and the server was called once', () => {
+      const { calls, outcomes } = played.get('order') ?? {};
       expect(calls).toHaveLength(1);
       expect(outcomes).toEqual([expect.objectContaining({ status: 'error', code: 'unknown_outcome' })]);
     });
 
     test.each(['order_once', 'look'])(
       '[R48] [X16] %s may run twice, and is called again by whoever takes over',
-      async (name) => {
-        const { calls, outcomes } = await play(name);
+      (name) => {
+        const { calls, outcomes } = played.get(name) ?? {};
         expect(calls).toHaveLength(2);
         expect(outcomes).toEqual([expect.objectContaining({ status: 'ok', value: 'done' })]);
       },
@@ -116,7 +137,7 @@ test.each(kinds)(
     const questions = () => crew.site.db.selectFrom('pending_calls').select(['call_id', 'status']).execute();
     const asked = await until('the question', async () => (await questions())[0]);
     expect(asked.status).toBe('pending');
-    await crashCaller(crew, orders);
+    await crashCallers(crew, orders, 1);
     await crew.answered('m1');
     expect(await outcomesOf(crew, 'shop__ask')).toEqual([
       expect.objectContaining({ status: 'error', code: 'unknown_outcome' }),

@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /**
- * An MCP server over stdio, of the 2025 handshake. Its argument is the file in which it notes each call. The first call of all is never answered: whoever made it is to die of it.
+ * An MCP server over stdio, of the 2025 handshake. Its argument is the file in which it notes each call. The first call of each tool is never answered: whoever made it is to die of it.
  */
 const [log = ''] = process.argv.slice(2);
 
@@ -33,7 +33,10 @@ function handle({ id, method, params }: Message): void {
     process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   if (method === 'tools/call') {
     appendFileSync(log, `${params?.name}\n`);
-    const isFirst = readFileSync(log, 'utf8').trim().split('\n').length === 1;
+    const isFirst =
+      readFileSync(log, 'utf8')
+        .split('\n')
+        .filter((name) => name === params?.name).length === 1;
     const requestedSchema = { type: 'object', properties: { size: { type: 'integer' } } };
     if (params?.name === 'ask')
       return void send({

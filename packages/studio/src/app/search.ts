@@ -44,13 +44,15 @@ export interface RunSearch {
   readonly tab?: string;
   /** What calls are searched for. */
   readonly q?: string;
+  /** `no`: idle stretches are drawn as long as they were. */
+  readonly fold?: string;
   /** While a run is replayed: the number of the moment. */
   readonly moment?: number;
 }
 
 export function runSearch(given: Given): RunSearch {
   const { moment } = given;
-  return { ...texts(given, ['call', 'view', 'only', 'tab', 'q']), ...(typeof moment === 'number' ? { moment } : {}) };
+  return { ...texts(given, ['call', 'view', 'only', 'tab', 'q', 'fold']), ...(typeof moment === 'number' ? { moment } : {}) };
 }
 
 export interface TabSearch {

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Selectable, SelectQueryBuilder } from 'kysely';
 import { fromJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { ContextRow, Tables } from '../../ports/store/tables.ts';
@@ -17,6 +17,8 @@ export interface Context {
   readonly ownerId?: string;
   readonly metadata: Metadata;
   readonly createdAt: number;
+  /** It is deleted sooner than others: see sweep-contexts.ts. */
+  readonly isBrief: boolean;
 }
 
 export interface NewContext {
@@ -25,49 +27,91 @@ export interface NewContext {
   readonly agentId: string;
   readonly ownerId?: string | undefined;
   readonly metadata?: Metadata | undefined;
+  /** Made for one call, or for an answer that is not saved. */
+  readonly isBrief?: boolean;
 }
 
 /** Who uses a context: the holder of a key may use all of them, an entity only its own. */
 export type ContextUser = { readonly kind: 'key' } | { readonly kind: 'entity'; readonly entityId: string };
 
 /** Creates a context and its thread. Throws 404 without the agent, and 409 if the id is taken. */
-export async function createContext(tx: Tx, { id: given, agentId, ownerId, metadata }: NewContext): Promise<Context> {
+export async function createContext(tx: Tx, wanted: NewContext): Promise<Context> {
+  const { id: given, agentId, ownerId, metadata, isBrief = false } = wanted;
   const id = given === undefined ? newId(tx.now()) : ownId(given);
   await getAgent(tx.db, agentId);
   const thread = await tx.db
     .insertInto('threads')
-    .values({ id, kind: 'context', agent_id: agentId, lease_owner: null, lease_until: 0, epoch: 0, state: null })
+    .values({
+      id,
+      kind: 'context',
+      agent_id: agentId,
+      lease_owner: null,
+      lease_until: 0,
+      epoch: firstEpoch(tx),
+      state: null,
+    })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .returning('id')
     .executeTakeFirst();
   if (thread === undefined) throw idTaken(id);
-  const row: ContextRow = {
+  const row = {
     id,
     agent_id: agentId,
     owner_id: ownerId ?? null,
     metadata: toMetadata(metadata),
     created_at: tx.now(),
+    is_brief: isBrief ? (1 as const) : (0 as const),
+    used_at: tx.now(),
   };
   await tx.db.insertInto('contexts').values(row).execute();
   return toContext(row);
 }
 
+/** An id may come back after its context was deleted. A gateway that remembers the old thread must not take it for this one. */
+function firstEpoch(tx: Tx): number {
+  return tx.now();
+}
+
 /** Throws 404 for a context that does not exist, and for one that the user must not know of. */
 export async function getContext(db: Kysely<Tables>, contextId: string, user: ContextUser): Promise<Context> {
-  const row = isId(contextId)
-    ? await db.selectFrom('contexts').selectAll().where('id', '=', contextId).executeTakeFirst()
-    : undefined;
+  return await readContext(selectContext(db, contextId), contextId, user);
+}
+
+/** The same for whoever is about to say something in it: it is not deleted before the commit. */
+export async function getContextForUse(tx: Tx, contextId: string, user: ContextUser): Promise<Context> {
+  const row = selectContext(tx.db, contextId);
+  return await readContext(tx.dialect === 'sqlite' ? row : row.forKeyShare('threads'), contextId, user);
+}
+
+type SelectedContext = SelectQueryBuilder<Tables, 'contexts' | 'threads', Selectable<ContextRow>>;
+
+function selectContext(db: Kysely<Tables>, contextId: string): SelectedContext {
+  return db
+    .selectFrom('contexts')
+    .innerJoin('threads', 'threads.id', 'contexts.id')
+    .selectAll('contexts')
+    .where('contexts.id', '=', contextId);
+}
+
+async function readContext(query: SelectedContext, contextId: string, user: ContextUser): Promise<Context> {
+  const row = isId(contextId) ? await query.executeTakeFirst() : undefined;
   const isTheirs = user.kind === 'key' || row?.owner_id === user.entityId;
   if (row === undefined || !isTheirs) throw notFound('context', contextId);
   return toContext(row);
 }
 
-function toContext(row: ContextRow): Context {
+/** Something is said in it that is to stay. */
+export async function keepLonger(tx: Tx, { id, isBrief }: Context): Promise<void> {
+  if (isBrief) await tx.db.updateTable('contexts').set({ is_brief: 0 }).where('id', '=', id).execute();
+}
+
+function toContext(row: Selectable<ContextRow>): Context {
   return {
     id: row.id,
     agentId: row.agent_id,
     ...(row.owner_id === null ? {} : { ownerId: row.owner_id }),
     metadata: fromJson<Metadata>(row.metadata),
     createdAt: row.created_at,
+    isBrief: row.is_brief === 1,
   };
 }

@@ -4,7 +4,7 @@ import { findAgent } from '../../domain/agents/agent.ts';
 import { findAgentNamed } from '../../domain/agents/find-agent-named.ts';
 import { ensureToolCaller } from '../../domain/agents/tool-caller.ts';
 import { ApiError } from '../../domain/api-error.ts';
-import { type Context, createContext, getContext } from '../../domain/contexts/context.ts';
+import { type Context, createContext, getContextForUse, keepLonger } from '../../domain/contexts/context.ts';
 import { assertMayChat } from '../../domain/contexts/may-chat.ts';
 import { forgetRequest, noteRequest } from '../../domain/contexts/turn-requests.ts';
 import type { TurnSettings } from '../../domain/contexts/turn-settings.ts';
@@ -74,13 +74,16 @@ interface Opened {
   readonly agent: AgentRow;
 }
 
-async function openContext(tx: Tx, { context: wanted, caller, input }: TurnRequest, id: string): Promise<Opened> {
+async function openContext(tx: Tx, request: TurnRequest, id: string): Promise<Opened> {
+  const { context: wanted, caller, input, settings } = request;
+  const isBrief = request.isBrief === true || settings?.save === false;
   if ('call' in input) {
     const agent = await ensureToolCaller(tx);
-    return { agent, context: await createContext(tx, { id, agentId: agent.id }) };
+    return { agent, context: await createContext(tx, { id, agentId: agent.id, isBrief: true }) };
   }
   if ('contextId' in wanted) {
-    const context = await getContext(tx.db, wanted.contextId, caller);
+    const context = await getContextForUse(tx, wanted.contextId, caller);
+    if (!isBrief && !('answers' in input)) await keepLonger(tx, context);
     const agent = await findAgent(tx.db, context.agentId);
     assertActive(agent);
     return { context, agent };
@@ -89,7 +92,7 @@ async function openContext(tx: Tx, { context: wanted, caller, input }: TurnReque
   await assertMayChat(tx.db, { agentId: agent.id, name: wanted.agent ?? agent.id }, caller);
   assertActive(agent);
   const { entityId: ownerId } = caller;
-  const context = await createContext(tx, { id, agentId: agent.id, ownerId, metadata: wanted.metadata });
+  const context = await createContext(tx, { id, agentId: agent.id, ownerId, metadata: wanted.metadata, isBrief });
   return { context, agent };
 }
 

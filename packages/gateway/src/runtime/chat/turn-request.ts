@@ -15,6 +15,8 @@ export interface TurnRequest {
   /** What the run does beyond the agent's configuration. `terminating.toolIds` and `tools` are checked, and added to the run. */
   readonly settings?: Omit<TurnSettings, 'prompt' | 'aiMessage' | 'call'>;
   readonly identity?: RequestIdentity | undefined;
+  /** A new context is kept for this turn and its answers, and deleted sooner than others. So are those of turns that are not saved. */
+  readonly isBrief?: true;
 }
 
 interface ExistingContext {

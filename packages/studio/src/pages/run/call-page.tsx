@@ -1,6 +1,18 @@
+import { useQuery } from '@tanstack/react-query';
+import { Navigate, useParams } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
+import { callDetails } from '../../data/runs.ts';
+import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page } from '../../ui/page.tsx';
 
+/** The link to share: it leads to the call in its run. */
 export function CallPage(): ReactElement {
-  return <Page title="Call">{null}</Page>;
+  const { id } = useParams({ from: '/calls/$id' });
+  const { data, error, refetch } = useQuery(callDetails(id));
+  if (data !== undefined) return <Navigate to="/runs/$id" params={{ id: data.runId }} search={{ call: id }} replace />;
+  return (
+    <Page title="Call">
+      {error !== null && <ErrorNote error={error} title="This call cannot be shown." retry={() => void refetch()} />}
+    </Page>
+  );
 }

@@ -1,6 +1,138 @@
-import type { ReactElement } from 'react';
-import { Page } from '../../ui/page.tsx';
+import type { ConnectionState, Run, RunEntry } from '@lastcall/client';
+import { useRun } from '@lastcall/client/react';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { History } from 'lucide-react';
+import { type ReactElement, useMemo } from 'react';
+import { useReportConnection } from '../../app/connection.tsx';
+import { agentOfRun, neighbourOf } from '../../data/runs.ts';
+import { useKeys } from '../../keyboard/keys.tsx';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Page, useTitle } from '../../ui/page.tsx';
+import { useNow } from '../../ui/time.tsx';
+import { CallPanel, StepPanel } from './call-panel.tsx';
+import { callNumbers } from './call-words.ts';
+import { momentsOf, timelineAt } from './moments.ts';
+import { ReplayBar } from './replay-bar.tsx';
+import { filterRows, toOnly } from './row-filter.ts';
+import { RunHeader } from './run-header.tsx';
+import { SeenView } from './seen-view.tsx';
+import { statusInWords } from './stop-sentence.ts';
+import { type Timeline, type TimelineRow, toTimeline } from './timeline.ts';
+import { TimelineControls } from './timeline-controls.tsx';
+import { TimelineView } from './timeline-view.tsx';
+import { type RunState, useRunState } from './use-run-state.ts';
 
+/** A run, call by call: what happened, in which order, what came of it, and why it ended. */
 export function RunPage(): ReactElement {
-  return <Page title="Run">{null}</Page>;
+  const state = useRunState();
+  const { run, entries, connection, error, cancel } = useRun(state.id);
+  if (run === undefined)
+    return <Page title="Run">{error !== undefined && <ErrorNote error={error} title="This run cannot be shown." />}</Page>;
+  return (
+    <>
+      {run.status === 'running' && <ReportConnection state={connection} />}
+      <LoadedRun key={run.id} state={state} run={run} entries={entries} cancel={cancel} />
+    </>
+  );
+}
+
+function ReportConnection({ state }: { state: ConnectionState }): null {
+  useReportConnection(state);
+  return null;
+}
+
+interface LoadedRunProps {
+  readonly state: RunState;
+  readonly run: Run;
+  readonly entries: readonly RunEntry[];
+  readonly cancel: () => Promise<void>;
+}
+
+function LoadedRun({ state, run, entries, cancel }: LoadedRunProps): ReactElement {
+  const { data } = useQuery(agentOfRun(run.agentId, run.configVersion));
+  const whole = useMemo(() => toTimeline(run, entries), [run, entries]);
+  const { timeline, moments, number } = useReplay(state, whole);
+  const isReplay = number !== undefined;
+  const only = toOnly(state.search.only);
+  const { q } = state.search;
+  const rows = useMemo(() => filterRows(timeline.rows, { only, search: q }), [timeline, only, q]);
+  const isSeen = state.search.view === 'seen';
+  useTitle(`Run ${run.cycle}${data == null ? '' : `, ${data.agent.name}`}`);
+  useNeighbourKeys(run);
+  const open = isSeen ? undefined : openRow(timeline.rows, state.search.call);
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <div className={`flex min-h-0 flex-1 flex-col ${open === undefined ? '' : 'max-wide:hidden'}`}>
+        <RunHeader run={run} agent={data?.agent} config={data?.config} steps={whole.steps} cancel={cancel}>
+          {run.status !== 'running' && !isReplay && moments.length > 0 && (
+            <Button onClick={() => state.set({ moment: 1 })}>
+              <History size={16} aria-hidden /> Replay
+            </Button>
+          )}
+        </RunHeader>
+        <TimelineControls state={state} rows={timeline.rows} only={only} isSeen={isSeen} />
+        {isReplay && <ReplayBar state={state} moments={moments} number={number} startedAt={run.createdAt} />}
+        {isSeen ? (
+          <SeenView state={state} run={run} rows={timeline.rows} />
+        ) : (
+          <Shown state={state} run={run} whole={whole} rows={rows} isFiltered={only !== undefined || q !== undefined} />
+        )}
+      </div>
+      {open?.kind === 'call' && <CallPanel state={state} run={run} call={open} numbers={callNumbers(timeline.rows)} />}
+      {open?.kind === 'step' && <StepPanel state={state} run={run} row={open} />}
+    </div>
+  );
+}
+
+interface ShownProps {
+  readonly state: RunState;
+  readonly run: Run;
+  readonly whole: Timeline;
+  readonly rows: readonly TimelineRow[];
+  readonly isFiltered: boolean;
+}
+
+function Shown({ isFiltered, rows, ...rest }: ShownProps): ReactElement {
+  if (isFiltered && rows.length === 0)
+    return <p className="flex-1 p-4 text-quiet">No call of this run matches. Choose All, or search for something else.</p>;
+  return rest.run.status === 'running' ? <LiveTimeline {...rest} rows={rows} /> : <EndedTimeline {...rest} rows={rows} />;
+}
+
+function LiveTimeline(props: Omit<ShownProps, 'isFiltered'>): ReactElement {
+  return <Drawn {...props} now={useNow()} />;
+}
+
+function EndedTimeline(props: Omit<ShownProps, 'isFiltered'>): ReactElement {
+  return <Drawn {...props} now={props.run.endedAt ?? props.run.createdAt} />;
+}
+
+function Drawn({ state, run, whole, rows, now }: Omit<ShownProps, 'isFiltered'> & { now: number }): ReactElement {
+  return <TimelineView state={state} run={run} all={whole.rows} rows={rows} stopped={statusInWords(run).text} now={now} />;
+}
+
+function useReplay(state: RunState, whole: Timeline) {
+  const { moment } = state.search;
+  const moments = useMemo(() => momentsOf(whole), [whole]);
+  const number = moment === undefined ? undefined : Math.min(Math.max(1, Math.round(moment)), Math.max(1, moments.length));
+  const timeline = useMemo(() => (number === undefined ? whole : timelineAt(whole, moments, number)), [whole, moments, number]);
+  return { timeline, moments, number };
+}
+
+function openRow(rows: readonly TimelineRow[], open: string | undefined): TimelineRow | undefined {
+  if (open === undefined) return undefined;
+  return rows.find((row) => (row.kind === 'call' ? row.callId : row.kind === 'step' ? `step-${row.step}` : undefined) === open);
+}
+
+/** `[` and `]` lead to the agent's runs before and after. */
+function useNeighbourKeys(run: Run): void {
+  const navigate = useNavigate();
+  const go = (side: 'before' | 'after'): void => {
+    void neighbourOf(run, side).then((id) => id !== undefined && navigate({ to: '/runs/$id', params: { id }, search: {} }));
+  };
+  useKeys({
+    '[': { label: 'The run before', run: () => go('before') },
+    ']': { label: 'The run after', run: () => go('after') },
+  });
 }

@@ -7,10 +7,10 @@ import { until } from '../processes/until.ts';
 import { Shell } from './shell.ts';
 
 const root = join(import.meta.dirname, '../../../..');
-const readme = await readFile(join(root, 'README.md'), 'utf8');
+const page = await readFile(join(root, 'docs/by-curl.md'), 'utf8');
 
 function blocksOf(language: string): readonly string[] {
-  return Array.from(readme.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms')), ([, body]) => body ?? '');
+  return Array.from(page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms')), ([, body]) => body ?? '');
 }
 
 /** What the demonstration draws anew each time. */
@@ -25,7 +25,7 @@ test('npm start is what the tests start', async () => {
   expect(scripts.start).toBe('node --conditions=@lastcall/source packages/cli/src/bin.ts start');
 });
 
-test('the commands of README.md do what it says, in its order', { timeout: 120_000 }, async () => {
+test('the commands of by-curl.md do what it says, in its order', { timeout: 120_000 }, async () => {
   const blocks = blocksOf('sh');
   expect(blocks).toHaveLength(6);
   const [start = '', hello = '', watch = '', book = '', answer = '', read = ''] = blocks;

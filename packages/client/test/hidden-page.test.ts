@@ -1,0 +1,41 @@
+import { startTestGateway } from '@lastcall/gateway/testing';
+import { expect, test } from 'vitest';
+import { type ConnectionState, createClient } from '../src/index.ts';
+import { window } from './support/page.ts';
+
+/** As a browser says it: the flag, then the event. */
+function hide(isHidden: boolean): void {
+  Object.defineProperty(window.document, 'hidden', { value: isHidden, configurable: true });
+  window.document.dispatchEvent(new window.Event('visibilitychange'));
+}
+
+test('[S9] a page in the background gives its connection up, and goes on where it was: what was said meanwhile comes once', async () => {
+  await using gateway = await startTestGateway({
+    spaces: [{ name: 'Desk', people: [{ name: 'Ada', externalId: 'ada' }] }],
+  });
+  const client = createClient({ url: gateway.url, auth: { key: gateway.secretKey } });
+  const spaceId = (await client.spaces.list()).items[0]?.id ?? '';
+  const entityId = (await client.entities.list({ externalId: 'ada' })).items[0]?.id ?? '';
+  const say = (text: string) => client.spaces.say(spaceId, { text, entityId });
+  const states: ConnectionState[] = [];
+  const texts: string[] = [];
+  const end = new AbortController();
+  const reading = (async () => {
+    const options = { signal: end.signal, hiddenMs: 20, onConnection: (state: ConnectionState) => states.push(state) };
+    for await (const event of client.spaces.stream(spaceId, options))
+      if (event.type === 'message.complete') texts.push(event.message.text);
+  })();
+  const metrics = async (): Promise<string> => (await gateway.request('/metrics')).text();
+  await expect.poll(() => states).toEqual(['connecting', 'live']);
+  hide(true);
+  await expect.poll(metrics).toMatch(/^lastcall_streams(?:_open)?(?:\{.*\})? 0$/m);
+  // Nothing had come before, so only the start of the stream says where to go on.
+  await say('While it is hidden.');
+  hide(false);
+  await expect.poll(() => texts).toEqual(['While it is hidden.']);
+  await say('Once it is back.');
+  await expect.poll(() => texts).toEqual(['While it is hidden.', 'Once it is back.']);
+  expect(states).toEqual(['connecting', 'live', 'connecting', 'live']);
+  end.abort();
+  await reading;
+});

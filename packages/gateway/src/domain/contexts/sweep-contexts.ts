@@ -1,0 +1,124 @@
+import type { Kysely } from 'kysely';
+import type { Services } from '../../ports/services.ts';
+import type { Tx } from '../../ports/store/store.ts';
+import type { Tables } from '../../ports/store/tables.ts';
+import { deleteContext } from './delete-context.ts';
+
+type SweepServices = Pick<Services, 'store' | 'limits'>;
+
+/**
+ * Deletes contexts that nobody has used for a while, each in a transaction of its own. Returns how many. A use writes nothing to the
+ * context's row: a context that seems to be due is looked at, and if it was used meanwhile, that is noted for the next time.
+ */
+export async function sweepContexts(services: SweepServices, { now }: { now?: number } = {}): Promise<number> {
+  const at = now ?? (await services.store.transaction(async (tx) => tx.now()));
+  const { contextDays, briefContextDays } = services.limits;
+  const brief = await sweepUnused(services, { isBrief: 1, before: at - briefContextDays * DAY_MS, at });
+  return brief + (await sweepUnused(services, { isBrief: 0, before: at - contextDays * DAY_MS, at }));
+}
+
+const DAY_MS = 86_400_000;
+const PAGE_SIZE = 200;
+
+interface Unused {
+  readonly isBrief: 0 | 1;
+  readonly before: number;
+  readonly at: number;
+}
+
+async function sweepUnused({ store }: SweepServices, unused: Unused): Promise<number> {
+  let swept = 0;
+  // Behind the last page: one that is skipped, because somebody is just using it, is not read again.
+  for (let after: DueContext = START; ; ) {
+    const due = await dueContexts(store.db, unused, after);
+    for (const { id } of due) if (await store.transaction((tx) => sweepOne(tx, id, unused))) swept += 1;
+    const last = due.at(-1);
+    if (last === undefined || due.length < PAGE_SIZE) return swept;
+    after = last;
+  }
+}
+
+interface DueContext {
+  readonly id: string;
+  readonly used_at: number;
+}
+
+const START: DueContext = { id: '', used_at: -1 };
+
+async function dueContexts(
+  db: Kysely<Tables>,
+  { isBrief, before }: Unused,
+  after: DueContext,
+): Promise<readonly DueContext[]> {
+  return await db
+    .selectFrom('contexts')
+    .select(['id', 'used_at'])
+    .where('is_brief', '=', isBrief)
+    .where('used_at', '<', before)
+    .where(({ eb, refTuple, tuple }) => eb(refTuple('used_at', 'id'), '>', tuple(after.used_at, after.id)))
+    .orderBy('used_at')
+    .orderBy('id')
+    .limit(PAGE_SIZE)
+    .execute();
+}
+
+async function sweepOne(tx: Tx, contextId: string, { before, at }: Unused): Promise<boolean> {
+  if (!(await lockThread(tx, contextId))) return false;
+  const use = await lastUse(tx.db, contextId);
+  if (use === undefined) return false;
+  const usedAt = use.isBusy ? at : use.usedAt;
+  if (usedAt < before) await deleteContext(tx, contextId);
+  else await tx.db.updateTable('contexts').set({ used_at: usedAt }).where('id', '=', contextId).execute();
+  return usedAt < before;
+}
+
+/** False: somebody is using it. Whoever wants to say something in it waits here, and then finds that it is gone. */
+async function lockThread({ db, dialect }: Tx, contextId: string): Promise<boolean> {
+  if (dialect === 'sqlite') return true;
+  const row = db.selectFrom('threads').select('id').where('id', '=', contextId);
+  return (await row.forUpdate().skipLocked().executeTakeFirst()) !== undefined;
+}
+
+interface Use {
+  /** A run goes on, a call waits, or an answer or a message was not read yet. */
+  readonly isBusy: boolean;
+  readonly usedAt: number;
+}
+
+/** In one statement: an answer turns from a call that waits into an event that waits, and must not be missed in between. */
+async function lastUse(db: Kysely<Tables>, contextId: string): Promise<Use | undefined> {
+  const row = await db
+    .selectFrom('contexts')
+    .select(['contexts.created_at'])
+    .select(({ selectFrom, exists, or }) => [
+      or([
+        exists(selectFrom('runs').select('id').where('thread_id', '=', contextId).where('status', '=', 'running')),
+        exists(
+          selectFrom('inbox_events')
+            .select('id')
+            .where('agent_id', '=', contextId)
+            .where('status', 'in', ['pending', 'claimed']),
+        ),
+        exists(
+          selectFrom('pending_calls')
+            .innerJoin('runs', 'runs.id', 'pending_calls.run_id')
+            .select('call_id')
+            .where('runs.thread_id', '=', contextId)
+            .where('pending_calls.status', '=', 'pending'),
+        ),
+      ]).as('is_busy'),
+      selectFrom('runs')
+        .select(({ fn }) => fn.max('ended_at').as('at'))
+        .where('thread_id', '=', contextId)
+        .as('run_at'),
+      selectFrom('inbox_events')
+        .select(({ fn }) => fn.max('created_at').as('at'))
+        .where('agent_id', '=', contextId)
+        .as('event_at'),
+    ])
+    .where('contexts.id', '=', contextId)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const usedAt = Math.max(row.created_at, Number(row.run_at ?? 0), Number(row.event_at ?? 0));
+  return { isBusy: Boolean(row.is_busy), usedAt };
+}

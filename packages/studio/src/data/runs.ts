@@ -1,0 +1,135 @@
+import type { Agent, AgentConfig, Call, Run, RunEntry, StepRequest } from '@lastcall/client';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { client } from './client.ts';
+import { EVERY_MS } from './every.ts';
+
+export type RunsFilter = NonNullable<Parameters<typeof client.runs.list>[0]>;
+
+const PAGE_SIZE = 50;
+
+/** Runs, newest first, page by page. What is new comes from `newestRuns`. */
+export function allRuns(filter: RunsFilter) {
+  return infiniteQueryOptions({
+    queryKey: ['runs', 'all', filter],
+    queryFn: ({ pageParam, signal }) =>
+      client.runs.list({ ...filter, limit: PAGE_SIZE, ...(pageParam === '' ? {} : { cursor: pageParam }) }, { signal }),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+}
+
+export function newestRuns(filter: RunsFilter) {
+  return queryOptions({
+    queryKey: ['runs', 'newest', filter],
+    queryFn: ({ signal }) => client.runs.list({ ...filter, limit: PAGE_SIZE }, { signal }),
+    refetchInterval: EVERY_MS,
+    gcTime: 0,
+  });
+}
+
+/** The names of all agents, by id. */
+export const agentNames = queryOptions({
+  queryKey: ['agents', 'names'],
+  queryFn: async ({ signal }): Promise<ReadonlyMap<string, string>> => {
+    const names = new Map<string, string>();
+    for (let cursor: string | undefined; ; ) {
+      const page = await client.agents.list({ limit: 200, ...(cursor === undefined ? {} : { cursor }) }, { signal });
+      for (const { id, name } of page.items) names.set(id, name);
+      if (page.next === undefined) return names;
+      cursor = page.next;
+    }
+  },
+  staleTime: 30_000,
+});
+
+/** The agent of a run, and its configuration as it was then. A deleted agent has none. */
+export function agentOfRun(agentId: string, version: number) {
+  return queryOptions({
+    queryKey: ['agents', agentId, 'version', version],
+    queryFn: async ({ signal }): Promise<{ agent: Agent; config: AgentConfig } | null> => {
+      try {
+        const agent = await client.agents.get(agentId, { signal });
+        if (agent.configVersion === version) return { agent, config: agent.config };
+        const { items } = await client.agents.versions(agentId, { limit: 200 }, { signal });
+        return { agent, config: items.find((one) => one.version === version)?.config ?? agent.config };
+      } catch {
+        return null;
+      }
+    },
+    staleTime: 60_000,
+  });
+}
+
+/** All that the gateway keeps of a call. While it waits, it is asked for again. */
+export function callDetails(callId: string) {
+  return queryOptions({
+    queryKey: ['calls', callId],
+    queryFn: ({ signal }): Promise<Call> => client.runs.call(callId, { signal }),
+    refetchInterval: ({ state }) => (state.data?.pending?.status === 'pending' ? EVERY_MS : false),
+  });
+}
+
+/** The run that the answer to a call woke. */
+export function runOfAnswer({ agentId, callId }: { agentId: string; callId: string }) {
+  return queryOptions({
+    queryKey: ['runs', 'of-answer', callId],
+    queryFn: async ({ signal }): Promise<Run | null> => {
+      const { items } = await client.runs.list({ agentId, eventId: `tool_result:${callId}`, limit: 1 }, { signal });
+      return items[0] ?? null;
+    },
+    refetchInterval: ({ state }) => (state.data == null ? EVERY_MS : false),
+  });
+}
+
+/** A run that has ended, whole. */
+export function endedRun(id: string) {
+  return queryOptions({
+    queryKey: ['runs', id, 'whole'],
+    queryFn: async ({ signal }): Promise<{ run: Run; entries: readonly RunEntry[] }> => {
+      const entries: RunEntry[] = [];
+      for (let cursor: string | undefined; ; ) {
+        const page = await client.runs.transcript(id, { limit: 200, ...(cursor === undefined ? {} : { cursor }) }, { signal });
+        entries.push(...page.items);
+        if (page.next === undefined) break;
+        cursor = page.next;
+      }
+      return { run: await client.runs.get(id, { signal }), entries };
+    },
+  });
+}
+
+/** The run of the same agent before or after this one. */
+export async function neighbourOf({ id, agentId, createdAt }: Run, side: 'before' | 'after'): Promise<string | undefined> {
+  if (side === 'before') return (await client.runs.list({ agentId, cursor: id, limit: 1 })).items[0]?.id;
+  let nearest: string | undefined;
+  for (let cursor: string | undefined; ; ) {
+    const page = await client.runs.list({ agentId, since: createdAt, limit: 200, ...(cursor === undefined ? {} : { cursor }) });
+    nearest = page.items.findLast((run) => run.id > id)?.id ?? nearest;
+    if (page.next === undefined) return nearest;
+    cursor = page.next;
+  }
+}
+
+/** What the model was sent in a step. It never changes. */
+export function stepRequest(runId: string, step: number) {
+  return queryOptions({
+    queryKey: ['runs', runId, 'request', step],
+    queryFn: ({ signal }): Promise<StepRequest> => client.runs.request(runId, step, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** All runs that tried the same event, the first first. */
+export function attemptsOf({ agentId, id, trigger }: Run) {
+  return queryOptions({
+    queryKey: ['runs', id, 'attempts'],
+    queryFn: async ({ signal }): Promise<readonly Run[]> => {
+      const eventId = trigger[0]?.eventId;
+      if (eventId === undefined) return [];
+      return (await client.runs.list({ agentId, eventId, limit: 200 }, { signal })).items.toReversed();
+    },
+    refetchInterval: EVERY_MS,
+  });
+}

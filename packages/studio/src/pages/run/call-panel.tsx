@@ -1,0 +1,116 @@
+import type { Run } from '@lastcall/client';
+import { ArrowLeft, X } from 'lucide-react';
+import type { ReactElement, ReactNode } from 'react';
+import { withVisibleControls } from '../../text/visible-text.ts';
+import { OutcomeMark } from '../../ui/outcome.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { duration } from '../../ui/time.tsx';
+import { changesInWords, codeOf } from './call-words.ts';
+import { ChangesTab } from './changes-tab.tsx';
+import { CopyButton } from './copy-button.tsx';
+import { InputTab } from './input-tab.tsx';
+import { OutputTab } from './output-tab.tsx';
+import { ReceiptTab } from './receipt-tab.tsx';
+import { RequestTab } from './request-tab.tsx';
+import { StateLink } from './state-link.tsx';
+import { StepTab } from './step-tab.tsx';
+import type { CallRow, StepRow } from './timeline.ts';
+import type { RunState } from './use-run-state.ts';
+
+interface PanelProps {
+  readonly state: RunState;
+  readonly run: Run;
+}
+
+const CALL_TABS = ['input', 'output', 'changes', 'receipt', 'request'] as const;
+const STEP_TABS = ['reply', 'request'] as const;
+
+interface CallPanelProps extends PanelProps {
+  readonly call: CallRow;
+  readonly numbers: ReadonlyMap<string, string>;
+}
+
+/** All about one call. */
+export function CallPanel({ state, run, call, numbers }: CallPanelProps): ReactElement {
+  const tab = CALL_TABS.find((one) => one === state.search.tab) ?? 'output';
+  const changes = changesInWords(call);
+  const words = { input: 'Input', output: 'Output', changes: changes === undefined ? 'Changes' : `Changes: ${changes}`, receipt: 'Receipt', request: 'Request' };
+  const heading = (
+    <>
+      <OutcomeMark name={call.outcome} detail={codeOf(call)} />
+      <bdi className="truncate font-semibold">{withVisibleControls(call.toolName)}</bdi>
+      <span className="text-xs text-quiet">
+        {call.step !== undefined && `step ${call.step}, call ${call.number}`}
+        {call.startedAt !== undefined && call.endedAt !== undefined && call.endedAt > call.startedAt && `, ${duration(call.endedAt - call.startedAt)}`}
+      </span>
+      <span className="ml-auto">
+        <CopyButton text={`${location.origin}/calls/${call.callId}`} label="Copy link" />
+      </span>
+    </>
+  );
+  return (
+    <Panel state={state} label={`Call ${call.toolName}`} heading={heading} tabs={CALL_TABS} words={words} tab={tab}>
+      {tab === 'input' && <InputTab call={call} />}
+      {tab === 'output' && <OutputTab call={call} numbers={numbers} />}
+      {tab === 'changes' && <ChangesTab call={call} />}
+      {tab === 'receipt' && <ReceiptTab call={call} run={run} />}
+      {tab === 'request' && <RequestTab run={run} step={call.step} />}
+    </Panel>
+  );
+}
+
+/** All about one reply of the model. */
+export function StepPanel({ state, run, row }: PanelProps & { row: StepRow }): ReactElement {
+  const tab = STEP_TABS.find((one) => one === state.search.tab) ?? 'reply';
+  const heading = (
+    <>
+      <span className="font-semibold">Step {row.step}</span>
+      <span className="text-xs text-quiet">{row.startedAt !== undefined && duration(row.endedAt - row.startedAt)}</span>
+    </>
+  );
+  return (
+    <Panel state={state} label={`Step ${row.step}`} heading={heading} tabs={STEP_TABS} words={{ reply: 'Reply', request: 'Request' }} tab={tab}>
+      {tab === 'reply' ? <StepTab row={row} /> : <RequestTab run={run} step={row.step} />}
+    </Panel>
+  );
+}
+
+interface FrameProps<T extends string> {
+  readonly state: RunState;
+  readonly label: string;
+  readonly heading: ReactNode;
+  readonly tabs: readonly T[];
+  readonly words: Readonly<Record<T, string>>;
+  readonly tab: T;
+  readonly children: ReactNode;
+}
+
+/** Under the timeline. On a narrow screen it is the whole page, with a way back. */
+function Panel<T extends string>({ state, label, heading, tabs, words, tab, children }: FrameProps<T>): ReactElement {
+  return (
+    <section aria-label={label} className="flex min-h-0 flex-1 flex-col border-t border-line bg-surface wide:flex-none wide:basis-[45%]">
+      <header className="flex flex-col gap-1 border-b border-line px-3 pt-2 pb-3">
+        <div className="flex min-w-0 items-center gap-2">
+          <StateLink state={state} change={{ call: undefined, tab: undefined }} label="Back to the timeline" className="-ml-1 inline-flex size-7 items-center justify-center rounded hover:bg-raised wide:hidden pointer-coarse:size-11">
+            <ArrowLeft size={16} aria-hidden />
+          </StateLink>
+          <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-2">{heading}</div>
+          <StateLink state={state} change={{ call: undefined, tab: undefined }} label="Close" className="hidden size-7 items-center justify-center rounded text-quiet hover:bg-raised wide:inline-flex">
+            <X size={16} aria-hidden />
+          </StateLink>
+        </div>
+        <Tabs label="What of it">
+          {tabs.map((one) => (
+            <StateLink key={one} state={state} change={{ tab: one }} isCurrent={one === tab} className={panelTabClass}>
+              {words[one]}
+            </StateLink>
+          ))}
+        </Tabs>
+      </header>
+      <div className="min-h-0 flex-1 overflow-y-auto p-3">{children}</div>
+    </section>
+  );
+}
+
+const panelTabClass =
+  'border-b-2 border-transparent px-2 py-1.5 text-sm whitespace-nowrap text-quiet hover:text-text aria-[current=true]:border-accent aria-[current=true]:font-medium aria-[current=true]:text-text';

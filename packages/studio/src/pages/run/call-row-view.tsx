@@ -1,0 +1,110 @@
+import { useQuery } from '@tanstack/react-query';
+import { memo, type ReactElement, useEffect, useRef } from 'react';
+import { callDetails, runOfAnswer } from '../../data/runs.ts';
+import { withVisibleControls } from '../../text/visible-text.ts';
+import { OutcomeMark } from '../../ui/outcome.tsx';
+import { duration } from '../../ui/time.tsx';
+import { changesInWords, codeOf, noteOf } from './call-words.ts';
+import { rowClass } from './row-class.ts';
+import { followInPage } from './state-link.tsx';
+import { TimeBar } from './time-bar.tsx';
+import type { TimeScale } from './time-scale.ts';
+import { type CallRow, NEVER_RAN } from './timeline.ts';
+import { waitInWords } from './wait-words.ts';
+
+interface CallRowProps {
+  readonly call: CallRow;
+  readonly runId: string;
+  readonly agentId: string;
+  readonly scale: TimeScale;
+  readonly numbers: ReadonlyMap<string, string>;
+  readonly isOpen: boolean;
+  /** The keys `j` and `k` have led here. */
+  readonly hasCursor: boolean;
+  readonly onOpen: (key: string) => void;
+}
+
+/** One call: how it stands, its tool, why, how long, and when. */
+export const CallRowView = memo(function CallRowView(props: CallRowProps): ReactElement {
+  const { call, runId, agentId, scale, numbers, isOpen, hasCursor, onOpen } = props;
+  const link = useRef<HTMLAnchorElement>(null);
+  useEffect(() => {
+    if (hasCursor) link.current?.focus({ preventScroll: true });
+  }, [hasCursor]);
+  const isWaiting = call.outcome === 'waiting';
+  return (
+    <a
+      ref={link}
+      href={`/runs/${runId}?call=${call.callId}`}
+      aria-current={isOpen ? 'true' : undefined}
+      onClick={(event) => followInPage(event, () => onOpen(call.callId))}
+      className={`${rowClass} hover:bg-raised aria-[current=true]:bg-accent-soft`}
+    >
+      <Number call={call} />
+      <span className="truncate">
+        <OutcomeMark name={call.outcome} detail={codeOf(call)} />
+      </span>
+      <span className="flex min-w-0 items-center gap-2">
+        <bdi className={`shrink-0 font-medium ${NEVER_RAN.has(call.outcome) ? 'text-quiet' : ''}`}>
+          {withVisibleControls(call.toolName)}
+        </bdi>
+        <Marks call={call} />
+        <span dir="auto" className="min-w-0 truncate text-quiet">
+          {isWaiting ? <WaitNote callId={call.callId} agentId={agentId} /> : withVisibleControls(noteOf(call, numbers))}
+        </span>
+      </span>
+      <span className="text-right text-xs text-quiet tabular-nums">{durationOf(call)}</span>
+      <span className="col-span-full h-2 self-stretch wide:col-span-1 wide:h-auto">
+        <TimeBar scale={scale} from={call.startedAt} to={isWaiting ? undefined : call.endedAt} look={call.outcome} />
+      </span>
+    </a>
+  );
+});
+
+function durationOf({ startedAt, endedAt, outcome }: CallRow): string {
+  if (NEVER_RAN.has(outcome)) return 'never ran';
+  if (startedAt === undefined || endedAt === undefined || outcome === 'waiting') return '';
+  return duration(endedAt - startedAt);
+}
+
+/** Its place in the step. Calls that ran side by side share a bracket. */
+function Number({ call: { number, bracket } }: { call: CallRow }): ReactElement {
+  return (
+    <span className="relative hidden self-stretch text-right text-xs leading-7 text-quiet tabular-nums wide:block">
+      {bracket !== undefined && (
+        <>
+          <span aria-hidden className={`absolute inset-y-0 left-3 w-1.5 border-l-2 border-quiet ${CAPS[bracket]}`} />
+          <span className="sr-only">side by side </span>
+        </>
+      )}
+      {number}
+    </span>
+  );
+}
+
+const CAPS = { first: 'mt-1 rounded-tl border-t-2', middle: '', last: 'mb-1 rounded-bl border-b-2' } as const;
+
+function Marks({ call }: { call: CallRow }): ReactElement {
+  const changes = changesInWords(call);
+  return (
+    <>
+      {call.isResponse && <Mark>RESPONSE</Mark>}
+      {changes !== undefined && changes !== '' && <Mark>{changes}</Mark>}
+      {call.starts > 1 && <Mark>ran {call.starts} times</Mark>}
+      {call.isTrimmed && <Mark>not seen again</Mark>}
+      {call.step === undefined && <Mark>answer to an earlier run</Mark>}
+    </>
+  );
+}
+
+function Mark({ children }: { children: React.ReactNode }): ReactElement {
+  return <span className="shrink-0 rounded border border-line px-1 text-xs text-quiet">{children}</span>;
+}
+
+/** Who is waited for, or who answered. */
+function WaitNote({ callId, agentId }: { callId: string; agentId: string }): ReactElement {
+  const { data: call } = useQuery(callDetails(callId));
+  const { data: next } = useQuery({ ...runOfAnswer({ agentId, callId }), enabled: call?.pending?.status === 'resolved' });
+  const words = waitInWords(call?.pending);
+  return <>{withVisibleControls(next == null ? words : `${words}, in run ${next.cycle}`)}</>;
+}

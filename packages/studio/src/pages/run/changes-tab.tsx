@@ -1,0 +1,60 @@
+import type { Change } from '@lastcall/client';
+import type { ReactElement } from 'react';
+import { withVisibleControls } from '../../text/visible-text.ts';
+import type { CallRow } from './timeline.ts';
+
+/** What of the call remains, and what was taken back. */
+export function ChangesTab({ call: { changes, outcome } }: { call: CallRow }): ReactElement {
+  if (changes === undefined)
+    return (
+      <p className="text-quiet">
+        It changed nothing that is kept with the run. What a tool does outside is not listed here
+        {outcome === 'ok' ? ': its output tells of it.' : '.'}
+      </p>
+    );
+  return (
+    <div className="grid gap-4 wide:grid-cols-2">
+      <List title="Committed" empty="Nothing of it remains." changes={changes.committed} />
+      <List title="Discarded" empty="Nothing was taken back." changes={changes.discarded} isDiscarded />
+    </div>
+  );
+}
+
+interface ListProps {
+  readonly title: string;
+  readonly empty: string;
+  readonly changes: readonly Change[];
+  readonly isDiscarded?: boolean;
+}
+
+function List({ title, empty, changes, isDiscarded = false }: ListProps): ReactElement {
+  const Text = isDiscarded ? 'del' : 'span';
+  return (
+    <section aria-label={title} className="flex min-w-0 flex-col gap-1">
+      <h3 className="text-xs font-medium text-quiet">{title}</h3>
+      {changes.length === 0 ? (
+        <p className="text-quiet">{empty}</p>
+      ) : (
+        <ul className="flex flex-col divide-y divide-line rounded border border-line">
+          {changes.map((change) => (
+            <li key={`${change.kind} ${change.name}`} className="flex flex-col px-2 py-1">
+              <Text className={isDiscarded ? 'text-quiet' : ''}>
+                {change.kind} <bdi className="font-medium">{withVisibleControls(change.name)}</bdi>
+                {change.count > 1 && ` × ${change.count}`}
+              </Text>
+              {change.sample !== undefined && (
+                <Text dir="auto" className="truncate font-mono text-xs text-quiet">
+                  {withVisibleControls(sampleOf(change.sample))}
+                </Text>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function sampleOf(sample: unknown): string {
+  return (typeof sample === 'string' ? sample : (JSON.stringify(sample) ?? '')).slice(0, 300);
+}

@@ -1,0 +1,20 @@
+import { Check, Copy } from 'lucide-react';
+import { type ReactElement, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+
+/** Copies a text. Where the browser does not allow that (no https), it is not there: the text is beside it. */
+export function CopyButton({ text, label }: { text: string; label: string }): ReactElement | null {
+  const [isDone, setDone] = useState(false);
+  if (!('clipboard' in navigator)) return null;
+  const Icon = isDone ? Check : Copy;
+  return (
+    <Button
+      kind="ghost"
+      className="min-h-7 px-2 text-xs"
+      onClick={() => void navigator.clipboard.writeText(text).then(() => setDone(true))}
+      onBlur={() => setDone(false)}
+    >
+      <Icon size={16} aria-hidden /> <span role="status">{isDone ? 'Copied' : label}</span>
+    </Button>
+  );
+}

@@ -1,0 +1,88 @@
+import type { Outcome } from '@lastcall/client';
+import { useQuery } from '@tanstack/react-query';
+import { type ReactElement, useState } from 'react';
+import { callDetails } from '../../data/runs.ts';
+import { JsonText, SafeText } from '../../text/safe-text.tsx';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { withNumbers } from './call-words.ts';
+import { CopyButton } from './copy-button.tsx';
+import type { CallRow } from './timeline.ts';
+
+/** What came of the call, and what of it the model read. */
+export function OutputTab({ call, numbers }: { call: CallRow; numbers: ReadonlyMap<string, string> }): ReactElement {
+  const outcome = call.settlement?.outcome;
+  if (outcome === undefined)
+    return <p className="text-quiet">{call.outcome === 'running' ? 'It is running.' : 'It never started: the run ended before.'}</p>;
+  switch (outcome.status) {
+    case 'ok':
+      return <OkOutput call={call} outcome={outcome} />;
+    case 'error':
+      return (
+        <div className="flex flex-col gap-3">
+          {outcome.effect === 'possible' && <Doubt call={call} />}
+          <p>
+            <span className="font-medium text-bad">{outcome.code}</span> <SafeText text={outcome.message} />
+          </p>
+          <ModelRead outcome={outcome} />
+        </div>
+      );
+    case 'pending':
+      return <p className="text-quiet">It waits. Who is asked is on the receipt.</p>;
+    default:
+      return (
+        <p>
+          It never ran: <SafeText text={withNumbers(outcome.reason, numbers)} />
+        </p>
+      );
+  }
+}
+
+function OkOutput({ call, outcome }: { call: CallRow; outcome: Extract<Outcome, { status: 'ok' }> }): ReactElement {
+  const { value, text, cut } = outcome;
+  const isSameText = value === undefined || value === text || JSON.stringify(value) === text;
+  return (
+    <div className="flex flex-col gap-3">
+      <JsonText value={value ?? text} label="Output" />
+      {cut !== undefined && <WholeOutput call={call} characters={cut.characters} isKept={cut.kept} />}
+      {!isSameText && <ModelRead outcome={outcome} />}
+    </div>
+  );
+}
+
+function ModelRead({ outcome }: { outcome: Outcome }): ReactElement {
+  return (
+    <section aria-label="What the model read" className="flex flex-col gap-1">
+      <h3 className="text-xs font-medium text-quiet">What the model read</h3>
+      <JsonText value={outcome.text} label="What the model read" />
+    </section>
+  );
+}
+
+/** Nobody knows whether it had its effect. The other side does: this is the key to ask it by. */
+function Doubt({ call: { callId } }: { call: CallRow }): ReactElement {
+  return (
+    <div className="flex flex-col gap-1 rounded border border-dashed border-doubt p-3">
+      <p className="font-medium text-doubt">Unknown outcome</p>
+      <p>It was started, and its end is not known: its effect may have happened. Look it up where it acts, by its idempotency key:</p>
+      <p className="flex flex-wrap items-center gap-2">
+        <code className="font-mono text-xs">{callId}</code> <CopyButton text={callId} label="Copy the key" />
+      </p>
+    </div>
+  );
+}
+
+function WholeOutput({ call, characters, isKept }: { call: CallRow; characters: number; isKept: boolean }): ReactElement {
+  const [isWanted, setWanted] = useState(false);
+  const { data, error } = useQuery({ ...callDetails(call.callId), enabled: isWanted });
+  const length = characters.toLocaleString();
+  if (!isKept) return <p className="text-quiet">It had {length} characters, too many to keep.</p>;
+  if (error !== null) return <ErrorNote error={error} title="The whole output could not be read." />;
+  const whole = data?.outcome?.status === 'ok' ? (data.outcome.value ?? data.outcome.text) : undefined;
+  if (whole !== undefined) return <JsonText value={whole} label="The whole output" />;
+  return (
+    <p className="flex flex-wrap items-center gap-2 text-quiet">
+      The model read a part of it. <Button onClick={() => setWanted(true)}>Show all {length} characters</Button>
+    </p>
+  );
+}

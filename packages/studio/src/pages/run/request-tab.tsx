@@ -1,0 +1,84 @@
+import type { ModelMessage, Run, StepRequest } from '@lastcall/client';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactElement, ReactNode } from 'react';
+import { stepRequest } from '../../data/runs.ts';
+import { JsonText } from '../../text/safe-text.tsx';
+import { withVisibleControls } from '../../text/visible-text.ts';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { commonMessages, partInWords } from './request-diff.ts';
+
+/** What the model was sent in a step, exactly; what it had not been sent in the step before is marked. */
+export function RequestTab({ run, step }: { run: Run; step: number | undefined }): ReactElement {
+  const known = step ?? 1;
+  const { data, error, refetch } = useQuery({ ...stepRequest(run.id, known), enabled: step !== undefined });
+  const { data: before } = useQuery({ ...stepRequest(run.id, known - 1), enabled: known > 1 });
+  if (step === undefined) return <p className="text-quiet">An earlier run asked for this call. Its request is there.</p>;
+  if (error !== null)
+    return <ErrorNote error={error} title="The request of this step cannot be shown." retry={() => void refetch()} />;
+  if (data === undefined) return <p className="text-quiet">Reading the request …</p>;
+  return <Request request={data} before={before} step={step} />;
+}
+
+function Request({ request, before, step }: { request: StepRequest; before: StepRequest | undefined; step: number }): ReactElement {
+  const { instructions, messages, tools, settings, model } = request;
+  const known = before === undefined ? messages.length : commonMessages(before.messages, messages);
+  const isNewText = before !== undefined && before.instructions !== instructions;
+  const hasNewTools = before !== undefined && JSON.stringify(before.tools) !== JSON.stringify(tools);
+  return (
+    <div className="flex flex-col gap-3 text-sm">
+      <p className="text-quiet">
+        {model !== undefined && <bdi>{model}</bdi>} {messages.length} messages, {tools.length} tools
+        {before !== undefined && `, ${messages.length - known} new since step ${step - 1}`}
+      </p>
+      <Fold title="Instructions" isNew={isNewText}>
+        <JsonText value={instructions} label="Instructions" />
+      </Fold>
+      <Fold title={`Tools: ${tools.map(({ name }) => name).join(', ')}`} isNew={hasNewTools}>
+        <JsonText value={tools} label="Tools" />
+      </Fold>
+      {Object.keys(settings).length > 0 && (
+        <Fold title="Settings">
+          <JsonText value={settings} label="Settings" />
+        </Fold>
+      )}
+      <ol aria-label="Messages" className="flex flex-col gap-2">
+        {messages.map((message, index) => (
+          <MessageView key={index} message={message} isNew={before !== undefined && index >= known} />
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+function Fold({ title, isNew = false, children }: { title: string; isNew?: boolean; children: ReactNode }): ReactElement {
+  return (
+    <details className="rounded border border-line">
+      <summary className="min-h-7 truncate px-2 py-1 font-medium">
+        {withVisibleControls(title)} {isNew && <New />}
+      </summary>
+      <div className="p-2 pt-0">{children}</div>
+    </details>
+  );
+}
+
+function New(): ReactElement {
+  return <span className="rounded bg-accent-soft px-1 text-xs font-medium text-accent">new</span>;
+}
+
+function MessageView({ message, isNew }: { message: ModelMessage; isNew: boolean }): ReactElement {
+  const { role, content } = message;
+  const parts = typeof content === 'string' ? [{ label: 'text', body: content as unknown }] : content.map(partInWords);
+  return (
+    <li className={`flex flex-col gap-1 border-l-2 pl-2 ${isNew ? 'border-accent' : 'border-line'}`}>
+      <p className="text-xs font-medium text-quiet">
+        {role} {isNew && <New />}
+      </p>
+      {parts.map(({ label, body }, index) => (
+        <div key={index} className="flex flex-col gap-0.5">
+          {label !== 'text' && <p className="text-xs text-quiet">{withVisibleControls(label)}</p>}
+          <JsonText value={body} label={`${role}: ${label}`} />
+        </div>
+      ))}
+    </li>
+  );
+}

@@ -1,0 +1,41 @@
+import type { Run } from '@lastcall/client';
+import type { ReactElement } from 'react';
+import { RequestTab } from './request-tab.tsx';
+import { choiceClass, StateLink } from './state-link.tsx';
+import type { TimelineRow } from './timeline.ts';
+import type { RunState } from './use-run-state.ts';
+
+interface SeenViewProps {
+  readonly state: RunState;
+  readonly run: Run;
+  readonly rows: readonly TimelineRow[];
+}
+
+/** The run through the eyes of the model: what it was sent at a step, with nudges, without what was trimmed or rewound. */
+export function SeenView({ state, run, rows }: SeenViewProps): ReactElement {
+  const steps = rows.flatMap((row) => (row.kind === 'step' ? [row.step] : []));
+  const step = stepOf(state.search.call, rows) ?? steps.at(-1);
+  if (step === undefined) return <p className="p-4 text-quiet">The model has not been asked yet.</p>;
+  return (
+    <section aria-label="As the model saw it" className="flex min-h-0 flex-1 flex-col">
+      <nav aria-label="Step" className="flex gap-1 overflow-x-auto border-b border-line bg-surface px-3 py-1">
+        {steps.map((one) => (
+          <StateLink key={one} state={state} change={{ call: `step-${one}` }} isCurrent={one === step} className={choiceClass}>
+            Step {one}
+          </StateLink>
+        ))}
+      </nav>
+      <div className="min-h-0 flex-1 overflow-y-auto p-4">
+        <div className="mx-auto max-w-4xl">
+          <RequestTab key={step} run={run} step={step} />
+        </div>
+      </div>
+    </section>
+  );
+}
+
+/** The step that is open, or the one of the call that is. */
+function stepOf(open: string | undefined, rows: readonly TimelineRow[]): number | undefined {
+  const row = rows.find((one) => (one.kind === 'call' && one.callId === open) || (one.kind === 'step' && `step-${one.step}` === open));
+  return row?.kind === 'call' || row?.kind === 'step' ? row.step : undefined;
+}

@@ -1,0 +1,100 @@
+import type { AgentConfig, Run, Stop } from '@lastcall/client';
+
+/** Why a run ended, as a sentence, and the setting that decided it, if one did. */
+export interface StopSentence {
+  readonly text: string;
+  /** The name of the setting in the agent's configuration, e.g. `limits.maxSteps`. */
+  readonly setting?: string;
+  /** Its value there. Undefined if the agent sets none: the gateway's default counts. */
+  readonly value?: number | undefined;
+}
+
+interface Known {
+  readonly config?: AgentConfig | undefined;
+  readonly steps?: number | undefined;
+}
+
+export function statusInWords(
+  run: Pick<Run, 'status' | 'stop' | 'cancelRequestedAt' | 'usage'>,
+  known: Known = {},
+): StopSentence {
+  const { status, stop, cancelRequestedAt } = run;
+  if (status === 'queued') return { text: 'waits for the request before it' };
+  if (status === 'running') return { text: cancelRequestedAt === undefined ? 'is running' : 'is being cancelled' };
+  if (stop === undefined) return { text: status };
+  return stopInWords(stop, { ...known, tokens: run.usage?.totalTokens });
+}
+
+export function stopInWords(
+  stop: Stop,
+  { config, steps, tokens }: Known & { tokens?: number | undefined } = {},
+): StopSentence {
+  const { limits = {}, terminating } = config ?? {};
+  switch (stop.reason) {
+    case 'end_turn':
+      return {
+        text:
+          stop.by === 'text' ? 'completed: the agent had no more to do' : `completed: ${stop.tool} gave the response`,
+      };
+    case 'transition':
+      return { text: `completed: ${stop.tool} handed over` };
+    case 'suspended':
+      return { text: 'waits for an answer' };
+    case 'max_steps':
+      return {
+        text: `stopped: it used all its ${counted(limits.maxSteps ?? steps, 'step')}`,
+        setting: 'limits.maxSteps',
+        value: limits.maxSteps,
+      };
+    case 'budget':
+      return stop.dimension === 'tokens'
+        ? {
+            text: `stopped: it used ${counted(tokens, 'token')}, all that a run may`,
+            setting: 'limits.tokensPerCycle',
+            value: limits.tokensPerCycle,
+          }
+        : { text: 'stopped: it called as many tools as a run may' };
+    case 'deadline':
+      return { text: 'stopped: its time was over', setting: 'limits.cycleTimeoutMs', value: limits.cycleTimeoutMs };
+    case 'max_invocations':
+      return {
+        text: 'stopped: it asked the model as often as it may without the tool that must end it',
+        setting: 'terminating.maxInvocations',
+        value: terminating?.maxInvocations,
+      };
+    case 'max_nudges':
+      return {
+        text: 'stopped: it did not end with the tool that must end it, though it was told to',
+        setting: 'terminating.consecutiveNudges',
+        value: terminating?.consecutiveNudges,
+      };
+    case 'aborted':
+      return { text: 'cancelled' };
+    case 'length':
+      return { text: 'stopped: the reply of the model was cut off' };
+    case 'content_filter':
+      return { text: 'stopped: the reply of the model was filtered' };
+    case 'error':
+      return { text: `failed: ${stop.error}` };
+  }
+}
+
+function counted(count: number | undefined, what: string): string {
+  if (count === undefined) return `${what}s`;
+  return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
+}
+
+/** The reasons of stops that a list can be filtered by. */
+export const STOP_REASONS = {
+  end_turn: 'completed',
+  suspended: 'waits for an answer',
+  max_steps: 'used all its steps',
+  budget: 'used up its budget',
+  deadline: 'ran out of time',
+  max_invocations: 'asked the model too often',
+  max_nudges: 'did not end as told',
+  aborted: 'was cancelled',
+  length: 'reply cut off',
+  content_filter: 'reply filtered',
+  error: 'failed',
+} as const satisfies Partial<Record<Stop['reason'], string>>;

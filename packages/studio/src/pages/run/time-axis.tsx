@@ -1,0 +1,26 @@
+import type { ReactElement } from 'react';
+import { duration } from '../../ui/time.tsx';
+import { share } from './time-bar.tsx';
+import type { TimeScale } from './time-scale.ts';
+
+/** Above the bars: when it began, which idle stretches are folded, and how long it took. */
+export function TimeAxis({ scale }: { scale: TimeScale }): ReactElement {
+  return (
+    <div className="hidden border-b border-line bg-surface px-3 text-xs text-quiet tabular-nums overflow-hidden [scrollbar-gutter:stable] wide:grid wide:grid-cols-[minmax(0,1fr)_minmax(0,36%)] wide:gap-x-2">
+      <span />
+      <span className="relative block h-6 leading-6">
+        <span className="absolute left-0">0</span>
+        {scale.breaks.map((one) => (
+          <span
+            key={one.from}
+            className="absolute -translate-x-1/2 rounded bg-raised px-1 whitespace-nowrap"
+            style={{ left: share((one.from + one.to) / 2) }}
+          >
+            {duration(one.lengthMs)} idle
+          </span>
+        ))}
+        <span className="absolute right-0 bg-surface pl-1">{duration(scale.span.to - scale.span.from)}</span>
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+import type { CSSProperties, ReactElement } from 'react';
+import type { OutcomeName } from '../../ui/outcome.tsx';
+import type { TimeScale } from './time-scale.ts';
+
+interface TimeBarProps {
+  readonly scale: TimeScale;
+  readonly from: number | undefined;
+  /** Undefined: it goes on. */
+  readonly to: number | undefined;
+  readonly look: 'model' | OutcomeName;
+}
+
+/** When something went on, drawn. The row says the same in words, so readers of the screen are spared it. */
+export function TimeBar({ scale, from, to, look }: TimeBarProps): ReactElement {
+  const form = from === undefined ? undefined : FORMS[look];
+  return (
+    <span aria-hidden className="relative block h-full min-h-2 w-full">
+      {scale.breaks.map((one) => (
+        <span
+          key={one.from}
+          className="absolute inset-y-0 border-x border-dashed border-line bg-raised"
+          style={{ left: share(one.from), width: share(one.to - one.from) }}
+        />
+      ))}
+      {form !== undefined && from !== undefined && (
+        <span className={`absolute top-1/2 min-w-[3px] -translate-y-1/2 ${form}`} style={placeOf(scale, from, to)} />
+      )}
+    </span>
+  );
+}
+
+/** Model time is thin, tool time thick. What never ran has no bar. */
+const FORMS: Readonly<Record<TimeBarProps['look'], string | undefined>> = {
+  model: 'h-[3px] rounded-full bg-quiet',
+  ok: 'h-3 rounded-[2px] bg-ok',
+  error: 'notched h-3 rounded-[2px] bg-bad',
+  unknown: 'h-3 rounded-[2px] border border-dashed border-doubt',
+  waiting: 'hatched h-3 rounded-l-[2px]',
+  cancelled: undefined,
+  skipped: undefined,
+  running: 'h-3 rounded-l-[2px] bg-accent opacity-70',
+};
+
+function placeOf(scale: TimeScale, from: number, to: number | undefined): CSSProperties {
+  const start = scale.position(from);
+  const end = to === undefined ? 1 : scale.position(to);
+  return { left: `min(${share(start)}, 100% - 3px)`, width: share(Math.max(0, end - start)) };
+}
+
+export function share(part: number): string {
+  return `${(part * 100).toFixed(3)}%`;
+}

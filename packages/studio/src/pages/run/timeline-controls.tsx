@@ -1,0 +1,91 @@
+import { Search } from 'lucide-react';
+import { type ReactElement, useEffect, useRef } from 'react';
+import { useKeys } from '../../keyboard/keys.tsx';
+import { countsOf, ONLY, type Only } from './row-filter.ts';
+import { choiceClass, StateLink } from './state-link.tsx';
+import type { TimelineRow } from './timeline.ts';
+import type { RunState } from './use-run-state.ts';
+
+interface ControlsProps {
+  readonly state: RunState;
+  readonly rows: readonly TimelineRow[];
+  readonly only: Only | undefined;
+  readonly isSeen: boolean;
+}
+
+/** What of the run is shown. */
+export function TimelineControls({ state, rows, only, isSeen }: ControlsProps): ReactElement {
+  return (
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line bg-surface px-3 py-1.5">
+      <nav aria-label="View" className="flex gap-1">
+        <StateLink state={state} change={{ view: undefined }} isCurrent={!isSeen} className={choiceClass}>
+          As it happened
+        </StateLink>
+        <StateLink state={state} change={{ view: 'seen' }} isCurrent={isSeen} className={choiceClass}>
+          As the model saw it
+        </StateLink>
+      </nav>
+      {!isSeen && <Filters state={state} rows={rows} only={only} />}
+    </div>
+  );
+}
+
+function Filters({ state, rows, only }: Omit<ControlsProps, 'isSeen'>): ReactElement {
+  const counts = countsOf(rows);
+  return (
+    <>
+      <nav aria-label="Calls shown" className="flex flex-wrap gap-1">
+        <StateLink state={state} change={{ only: undefined }} isCurrent={only === undefined} className={choiceClass}>
+          All
+        </StateLink>
+        {ONLY.map((one) => (
+          <StateLink key={one} state={state} change={{ only: one }} isCurrent={only === one} className={choiceClass}>
+            {WORDS[one]} {counts[one] > 0 && <span className="text-xs tabular-nums">{counts[one].toLocaleString()}</span>}
+          </StateLink>
+        ))}
+      </nav>
+      <SearchBox state={state} />
+      <label className="ml-auto inline-flex min-h-7 items-center gap-1.5 text-sm text-quiet">
+        <input
+          type="checkbox"
+          className="accent-accent"
+          checked={state.search.fold !== 'no'}
+          onChange={({ target }) => state.set({ fold: target.checked ? undefined : 'no' }, { replace: true })}
+        />
+        fold idle
+      </label>
+    </>
+  );
+}
+
+const WORDS: Readonly<Record<Only, string>> = {
+  errors: 'Errors',
+  waiting: 'Waiting',
+  changes: 'Changes',
+  'never-ran': 'Never ran',
+};
+
+function SearchBox({ state }: { state: RunState }): ReactElement {
+  const field = useRef<HTMLInputElement>(null);
+  const { q = '' } = state.search;
+  // The field is the typist's. The address sets it only while nobody types: it comes later, and would take letters back.
+  useEffect(() => {
+    if (field.current !== null && field.current !== document.activeElement) field.current.value = q;
+  }, [q]);
+  useKeys({ '/': { label: 'Search the calls', run: () => field.current?.focus() } });
+  return (
+    <span className="relative min-w-40 flex-1 wide:max-w-64">
+      <Search size={16} aria-hidden className="absolute top-1/2 left-2 -translate-y-1/2 text-quiet" />
+      <input
+        ref={field}
+        type="search"
+        aria-label="Search the calls"
+        placeholder="Search  /"
+        defaultValue={q}
+        onChange={({ target }) => state.set({ q: target.value === '' ? undefined : target.value }, { replace: true })}
+        onKeyDown={({ key }) => key === 'Escape' && field.current?.blur()}
+        className="min-h-7 w-full rounded border border-quiet bg-surface pr-2 pl-8 text-sm placeholder:text-quiet pointer-coarse:min-h-11"
+      />
+    </span>
+  );
+}

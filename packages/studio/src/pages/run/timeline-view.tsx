@@ -1,0 +1,111 @@
+import type { Run } from '@lastcall/client';
+import { type ReactElement, useEffect, useMemo, useRef, useState } from 'react';
+import { VList, type VListHandle } from 'virtua';
+import { useKeys } from '../../keyboard/keys.tsx';
+import { CallRowView } from './call-row-view.tsx';
+import { callNumbers } from './call-words.ts';
+import { LineRowView, StepRowView } from './line-row-view.tsx';
+import { TimeAxis } from './time-axis.tsx';
+import { type Span, timeScale } from './time-scale.ts';
+import { NEVER_RAN, type TimelineRow } from './timeline.ts';
+import type { RunState } from './use-run-state.ts';
+
+interface TimelineViewProps {
+  readonly state: RunState;
+  readonly run: Run;
+  /** All that there is: the scale does not change with the filter. */
+  readonly all: readonly TimelineRow[];
+  readonly rows: readonly TimelineRow[];
+  readonly stopped: string;
+  /** How late it is, for what goes on. */
+  readonly now: number;
+}
+
+/** Steps and calls as rows. Only those in view exist: a run of thousands is as quick as one of ten. */
+export function TimelineView({ state, run, all, rows, stopped, now }: TimelineViewProps): ReactElement {
+  const list = useRef<VListHandle>(null);
+  const { call: open, fold } = state.search;
+  const scale = useMemo(() => timeScale(spansOf(run, all, now), { isFolded: fold !== 'no' }), [run, all, now, fold]);
+  const numbers = useMemo(() => callNumbers(all), [all]);
+  const cursor = useCursor(rows, state, (index) => list.current?.scrollToIndex(index, { align: 'nearest' }));
+  useOpenInView(rows, open, (index) => list.current?.scrollToIndex(index, { align: 'center' }));
+  const { onOpen } = cursor;
+  return (
+    <section aria-label="Timeline" className="flex min-h-24 flex-1 flex-col">
+      <TimeAxis scale={scale} />
+      <VList ref={list} data={rows} itemSize={28} className="min-h-0 flex-1 bg-surface [scrollbar-gutter:stable]">
+        {(row) => {
+          if (row.kind === 'call')
+            return (
+              <CallRowView
+                key={row.key}
+                call={row}
+                runId={run.id}
+                agentId={run.agentId}
+                scale={scale}
+                numbers={numbers}
+                isOpen={open === row.callId}
+                hasCursor={cursor.key === row.key}
+                onOpen={onOpen}
+              />
+            );
+          if (row.kind === 'step')
+            return <StepRowView key={row.key} row={row} runId={run.id} scale={scale} isOpen={open === `step-${row.step}`} onOpen={onOpen} />;
+          return <LineRowView key={row.key} row={row} stopped={stopped} />;
+        }}
+      </VList>
+    </section>
+  );
+}
+
+/** `j` and `k` go from call to call and give it the focus; Enter opens it, as any link. */
+function useCursor(rows: readonly TimelineRow[], state: RunState, reveal: (index: number) => void): { key: string | undefined; onOpen: (key: string) => void } {
+  const [key, setKey] = useState<string>();
+  const { set, search } = state;
+  const move = (by: 1 | -1): void => {
+    const calls = rows.flatMap((row, index) => (row.kind === 'call' ? [{ key: row.key, index }] : []));
+    const at = calls.findIndex((call) => call.key === (key ?? search.call));
+    const next = calls[at === -1 ? (by === 1 ? 0 : calls.length - 1) : Math.min(calls.length - 1, Math.max(0, at + by))];
+    if (next === undefined) return;
+    reveal(next.index);
+    setKey(next.key);
+    // An open panel follows.
+    if (search.call !== undefined) set({ call: next.key }, { replace: true });
+  };
+  useKeys({
+    j: { label: 'The next call', run: () => move(1) },
+    k: { label: 'The call before', run: () => move(-1) },
+    Escape: { label: 'Close the call', run: () => set({ call: undefined, tab: undefined }) },
+  });
+  const onOpen = useMemo(
+    () => (opened: string) => {
+      setKey(opened);
+      set({ call: opened });
+    },
+    [set],
+  );
+  return { key, onOpen };
+}
+
+/** A link to a call shows the call, once its row is there. */
+function useOpenInView(rows: readonly TimelineRow[], open: string | undefined, reveal: (index: number) => void): void {
+  const index = rows.findIndex((row) => (row.kind === 'call' ? row.callId : row.key) === open);
+  const isThere = index !== -1;
+  useEffect(() => {
+    if (isThere) reveal(index);
+    // Only where the page opens with it: later the person scrolls.
+  }, [isThere]);
+}
+
+/** When something went on. */
+export function spansOf(run: Run, rows: readonly TimelineRow[], now: number): readonly Span[] {
+  const spans = rows.flatMap((row): readonly Span[] => {
+    if (row.kind === 'step') return [{ from: row.startedAt ?? row.endedAt, to: row.endedAt }];
+    if (row.kind === 'asking') return [{ from: row.at, to: now }];
+    if (row.kind !== 'call' || row.startedAt === undefined || NEVER_RAN.has(row.outcome)) return [];
+    const end = row.outcome === 'running' ? now : row.endedAt;
+    return [{ from: row.startedAt, to: Math.max(row.startedAt, end ?? row.startedAt) }];
+  });
+  const begun = { from: run.createdAt, to: run.createdAt };
+  return [begun, ...spans, ...(run.endedAt === undefined ? [] : [{ from: run.endedAt, to: run.endedAt }])];
+}

@@ -1,0 +1,33 @@
+import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router';
+import { useCallback } from 'react';
+import type { RunSearch } from '../../app/search.ts';
+
+/** A change of the address. `undefined` takes a part out of it. */
+export type RunChange = { readonly [N in keyof RunSearch]?: RunSearch[N] | undefined };
+
+export interface RunState {
+  readonly id: string;
+  readonly search: RunSearch;
+  /** `replace`: without a step of its own in the history. */
+  set(change: RunChange, options?: { replace?: boolean }): void;
+  hrefOf(change: RunChange): string;
+}
+
+/** What the page of a run shows is in its address: a link shows the same to somebody else. */
+export function useRunState(): RunState {
+  const { id } = useParams({ from: '/runs/$id' });
+  const search = useSearch({ from: '/runs/$id' });
+  const navigate = useNavigate({ from: '/runs/$id' });
+  const router = useRouter();
+  const set = useCallback<RunState['set']>(
+    (change, { replace = false } = {}) => void navigate({ to: '.', search: (before) => without({ ...before, ...change }), replace }),
+    [navigate],
+  );
+  const hrefOf = (change: RunChange): string =>
+    router.buildLocation({ to: '/runs/$id', params: { id }, search: without({ ...search, ...change }) }).href;
+  return { id, search, set, hrefOf };
+}
+
+function without(search: RunChange): RunSearch {
+  return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined));
+}

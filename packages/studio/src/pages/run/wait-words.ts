@@ -1,0 +1,33 @@
+import type { Answer, PendingCall } from '@lastcall/client';
+import { duration } from '../../ui/time.tsx';
+
+/** `Ada answered after 2 h`, or whom the call waits for. */
+export function waitInWords(pending: PendingCall | undefined): string {
+  if (pending === undefined) return '';
+  const { status, kind, answer, resolvedAt, createdAt, expiresAt } = pending;
+  switch (status) {
+    case 'pending':
+      return `for ${WAITED[kind]}${expiresAt === undefined ? '' : `, until ${clock.format(expiresAt)}`}`;
+    case 'expired':
+      return expiresAt === undefined ? 'nobody answered in time' : `nobody answered within ${duration(expiresAt - createdAt)}`;
+    case 'cancelled':
+      return 'nobody is asked any more';
+    case 'resolved':
+      return `${whoAnswered(pending)} ${answerInWords(answer)}${resolvedAt === undefined ? '' : ` after ${duration(resolvedAt - createdAt)}`}`;
+  }
+}
+
+export function whoAnswered({ resolvedBy, resolvedByName }: Pick<PendingCall, 'resolvedBy' | 'resolvedByName'>): string {
+  if (resolvedByName !== undefined) return resolvedByName;
+  return resolvedBy === undefined || resolvedBy.startsWith('key:') ? 'an operator' : resolvedBy;
+}
+
+/** What somebody did, without its content. */
+export function answerInWords(answer: Answer | undefined): string {
+  if (answer === undefined || 'result' in answer) return 'answered';
+  if ('approve' in answer) return answer.input === undefined ? 'approved' : 'approved with changes';
+  return 'deny' in answer ? 'denied' : 'answered with an error';
+}
+
+const WAITED = { result: 'an answer', approval: 'approval', input: 'an answer to its question' } as const;
+const clock = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' });
