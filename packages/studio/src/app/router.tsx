@@ -3,7 +3,7 @@ import { client } from '../data/client.ts';
 import { AppFrame } from './app-frame.tsx';
 import { lastSpace } from './last-space.ts';
 import { NotFoundPage } from './not-found-page.tsx';
-import { inboxSearch, runSearch, runsSearch, spaceSearch, tabSearch, toolSearch } from './search.ts';
+import { inboxSearch, runSearch, runsSearch, spaceSearch, tabSearch, toolSearch, toolsSearch } from './search.ts';
 
 const root = createRootRoute({ component: AppFrame, notFoundComponent: NotFoundPage });
 const at = <P extends string>(path: P) => ({ getParentRoute: () => root, path }) as const;
@@ -62,6 +62,7 @@ const routes = root.addChildren([
   }),
   createRoute({
     ...at('/tools'),
+    validateSearch: toolsSearch,
     component: lazyRouteComponent(() => import('../pages/tools/tools-page.tsx'), 'ToolsPage'),
   }),
   createRoute({
