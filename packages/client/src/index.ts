@@ -54,6 +54,7 @@ export type {
   Settlement,
   Space,
   SpaceEvent,
+  StepRequest,
   Stop,
   Tool,
   TranscriptEntry,

@@ -1272,6 +1272,29 @@ export type SpaceEvent = {
   readonly role: string;
 } | ResetEvent;
 
+/** What the model was sent in a step. Only the frame tag is hidden. */
+export type StepRequest = {
+  readonly model?: string | undefined;
+  /** The system text. */
+  readonly instructions: string;
+  readonly messages: readonly (ModelMessage)[];
+  readonly tools: readonly ({
+    readonly type: string;
+    readonly name?: string | undefined;
+    readonly [name: string]: unknown;
+  })[];
+  /** All else that was asked for. */
+  readonly settings: {
+    readonly maxOutputTokens?: number | undefined;
+    readonly temperature?: number | undefined;
+    readonly toolChoice?: {
+      readonly type: string;
+      readonly [name: string]: unknown;
+    } | undefined;
+    readonly [name: string]: unknown;
+  };
+};
+
 /** Why a run ended. */
 export type Stop = {
   readonly reason: "end_turn";
@@ -1361,6 +1384,8 @@ export type TranscriptEntry = {
   readonly endedAt?: number | undefined;
   /** How often the model was asked for this reply. */
   readonly attempts?: number | undefined;
+  /** System messages after the first were sent as user messages. */
+  readonly systemAsUser?: true | undefined;
 } | {
   readonly kind: "started";
   readonly callId: string;
@@ -2193,6 +2218,12 @@ export interface Operations {
     readonly query: Record<string, never>;
     readonly body: undefined;
     readonly answer: Run;
+  };
+  'GET /api/runs/{id}/steps/{step}/request': {
+    readonly params: { readonly id: string; readonly step: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: StepRequest;
   };
   'GET /api/runs/{id}/stream': {
     readonly params: { readonly id: string };

@@ -15,6 +15,7 @@ import { questions } from './migrations/0011-questions.ts';
 import { mcpCredentials } from './migrations/0012-mcp-credentials.ts';
 import { factsForPeople } from './migrations/0014-facts-for-people.ts';
 import { toldConversations } from './migrations/0015-told-conversations.ts';
+import { requestTexts } from './migrations/0018-request-texts.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
@@ -35,6 +36,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0012-mcp-credentials': mcpCredentials,
     '0014-facts-for-people': factsForPeople,
     '0015-told-conversations': toldConversations,
+    '0018-request-texts': requestTexts,
   };
 }
 

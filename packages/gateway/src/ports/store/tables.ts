@@ -32,6 +32,7 @@ export interface Tables {
   settings: SettingRow;
   mcp_tools: McpToolRow;
   mcp_credentials: McpCredentialRow;
+  request_texts: RequestTextRow;
 }
 
 /** JSON text: see json.ts. */
@@ -423,4 +424,12 @@ interface McpCredentialRow {
   /** Of an authorization that somebody is about to give: SHA-256 of its `state`. */
   state_hash: string | null;
   updated_at: number;
+}
+
+/** A text that models were given in requests. */
+interface RequestTextRow {
+  /** SHA-256 of the text. */
+  hash: string;
+  text: Json;
+  created_at: number;
 }
