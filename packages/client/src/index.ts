@@ -61,7 +61,11 @@ export type {
   Settlement,
   Space,
   SpaceEvent,
+<<<<<<< HEAD
   Status,
+=======
+  StepRequest,
+>>>>>>> rundata
   Stop,
   Tool,
   TranscriptEntry,

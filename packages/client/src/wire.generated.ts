@@ -721,10 +721,11 @@ export type MessagePart = {
 };
 
 export type Model = {
-  readonly name: string;
-  readonly usable: boolean;
-  /** What is missing, with the command that mends it. */
-  readonly why?: string | undefined;
+  /** The agent's name, or its id where several have the name. */
+  readonly id: string;
+  readonly object: "model";
+  readonly created: number;
+  readonly owned_by: string;
 };
 
 /** A message as the model gets it. */
@@ -1009,13 +1010,6 @@ export type Run = {
   readonly trigger: readonly ({
     readonly eventId: string;
     readonly type: "space_message" | "tool_result" | "plan" | "service" | "chat";
-    /** Who sent it, answered, or pushed it, by name. */
-    readonly by?: string | undefined;
-    /** What it says, at most 200 characters of it. */
-    readonly text?: string | undefined;
-    readonly spaceId?: string | undefined;
-    /** The call that was answered. */
-    readonly callId?: string | undefined;
   })[];
   readonly stop?: Stop | undefined;
   readonly usage?: Usage | undefined;
@@ -1167,21 +1161,6 @@ export type RunEvent = {
   readonly stop: Stop;
 } | ResetEvent;
 
-export type Session = {
-  readonly id: string;
-  /** What it may do beyond what its person may. */
-  readonly scopes: readonly ("admin" | "write" | "read")[];
-  /** The person that messages and answers are by. */
-  readonly entity?: {
-    readonly id: string;
-    readonly displayName: string;
-  } | undefined;
-  /** The secret key that it ends with. */
-  readonly keyId?: string | undefined;
-  readonly createdAt: number;
-  readonly expiresAt: number;
-};
-
 /** A call with its outcome. */
 export type Settlement = {
   readonly callId: string;
@@ -1293,28 +1272,27 @@ export type SpaceEvent = {
   readonly role: string;
 } | ResetEvent;
 
-/** `store`, `problems` and `counts` are for keys and sessions that may read. */
-export type Status = {
-  readonly version: string;
-  /** The name that takeovers of runs have for it. */
-  readonly gatewayId: string;
-  /** The model of agents that name none. */
-  readonly model: {
-    readonly name: string;
-    /** Why it is that one: half a sentence. */
-    readonly why: string;
-    readonly isRehearsal: boolean;
-    /** How to set a real one, if it is the rehearsal. */
-    readonly howToSet?: string | undefined;
+/** What the model was sent in a step. Only the frame tag is hidden. */
+export type StepRequest = {
+  readonly model?: string | undefined;
+  /** The system text. */
+  readonly instructions: string;
+  readonly messages: readonly (ModelMessage)[];
+  readonly tools: readonly ({
+    readonly type: string;
+    readonly name?: string | undefined;
+    readonly [name: string]: unknown;
+  })[];
+  /** All else that was asked for. */
+  readonly settings: {
+    readonly maxOutputTokens?: number | undefined;
+    readonly temperature?: number | undefined;
+    readonly toolChoice?: {
+      readonly type: string;
+      readonly [name: string]: unknown;
+    } | undefined;
+    readonly [name: string]: unknown;
   };
-  readonly store?: string | undefined;
-  /** What is set up wrong, and what mends it. */
-  readonly problems?: readonly (string)[] | undefined;
-  readonly counts?: {
-    readonly agents: number;
-    readonly deadEvents: number;
-    readonly pendingCalls: number;
-  } | undefined;
 };
 
 /** Why a run ended. */
@@ -1406,6 +1384,8 @@ export type TranscriptEntry = {
   readonly endedAt?: number | undefined;
   /** How often the model was asked for this reply. */
   readonly attempts?: number | undefined;
+  /** System messages after the first were sent as user messages. */
+  readonly systemAsUser?: true | undefined;
 } | {
   readonly kind: "started";
   readonly callId: string;
@@ -2142,22 +2122,6 @@ export interface Operations {
     readonly body: undefined;
     readonly answer: Key;
   };
-  'POST /api/links': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: {
-      /** The person that the browser acts for. */
-      readonly entityId?: string | undefined;
-      /** At most your own. Default: none for a link with `entityId`, and your own otherwise. */
-      readonly scopes?: readonly ("admin" | "write" | "read")[] | undefined;
-      /** Default 900. */
-      readonly expiresInSeconds?: number | undefined;
-    };
-    readonly answer: {
-      readonly url: string;
-      readonly expiresAt: number;
-    };
-  };
   'GET /api/mcp/servers': {
     readonly params: {  };
     readonly query: Record<string, never>;
@@ -2189,22 +2153,12 @@ export interface Operations {
     };
     readonly answer: McpTool;
   };
-  'GET /api/models': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: {
-      readonly items: readonly (Model)[];
-    };
-  };
   'GET /api/pending': {
     readonly params: {  };
     readonly query: {
       /** The `next` of the previous page. */
       readonly cursor?: string | undefined;
       readonly limit?: number | undefined;
-      /** Only calls that this entity may answer. With a token: its own entity. */
-      readonly entityId?: string | undefined;
       readonly agentId?: string | undefined;
       readonly spaceId?: string | undefined;
       /** Default: `pending`. With a token: of the calls that its entity may answer, or could have answered. */
@@ -2265,6 +2219,12 @@ export interface Operations {
     readonly body: undefined;
     readonly answer: Run;
   };
+  'GET /api/runs/{id}/steps/{step}/request': {
+    readonly params: { readonly id: string; readonly step: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: StepRequest;
+  };
   'GET /api/runs/{id}/stream': {
     readonly params: { readonly id: string };
     readonly query: {
@@ -2317,58 +2277,6 @@ export interface Operations {
       readonly callId: string;
       readonly duplicate: boolean;
     };
-  };
-  'DELETE /api/session': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: Session;
-  };
-  'GET /api/session': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: Session;
-  };
-  'PATCH /api/session': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: {
-      readonly entityId: string | null;
-    };
-    readonly answer: Session;
-  };
-  'POST /api/session': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: {
-      readonly code: string;
-    } | {
-      readonly key: string;
-      /** The person to act for. Needs scope `write`. */
-      readonly entityId?: string | undefined;
-    };
-    readonly answer: Session;
-  };
-  'GET /api/sessions': {
-    readonly params: {  };
-    readonly query: {
-      /** The `next` of the previous page. */
-      readonly cursor?: string | undefined;
-      readonly limit?: number | undefined;
-    };
-    readonly body: undefined;
-    readonly answer: {
-      readonly items: readonly (Session)[];
-      /** The cursor of the next page. Absent on the last page. */
-      readonly next?: string | undefined;
-    };
-  };
-  'DELETE /api/sessions/{id}': {
-    readonly params: { readonly id: string };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: Session;
   };
   'GET /api/spaces': {
     readonly params: {  };
@@ -2504,12 +2412,6 @@ export interface Operations {
     };
     readonly body: undefined;
     readonly answer: SpaceEvent;
-  };
-  'GET /api/status': {
-    readonly params: {  };
-    readonly query: Record<string, never>;
-    readonly body: undefined;
-    readonly answer: Status;
   };
   'GET /api/tools': {
     readonly params: {  };

@@ -6,12 +6,18 @@ import { requestCancel } from '../../../domain/runs/request-cancel.ts';
 import { getRunCall } from '../../../domain/runs/run-call.ts';
 import { getRunDetails, listCountedRuns } from '../../../domain/runs/run-details.ts';
 import { runTranscript } from '../../../domain/runs/run-transcript.ts';
+<<<<<<< HEAD
 import { limitedTo } from '../../caller.ts';
 import { stopShownTo, toChatAnswer } from '../chat-answer.ts';
 import { contextUser } from '../context-user.ts';
+=======
+import { getStepRequest } from '../../../domain/runs/step-request.ts';
+import { toChatAnswer } from '../chat-answer.ts';
+>>>>>>> rundata
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, numberInQuery, pageFields, pageOf } from '../fields.ts';
 import { callSchema, runCallSchema, runEntrySchema, runSchema, runStatusSchema } from '../schemas/run.ts';
+import { stepRequestSchema } from '../schemas/step-request.ts';
 
 const timeInQuery = numberInQuery({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional();
 
@@ -62,6 +68,15 @@ export const runEndpoints: readonly Endpoint[] = [
     query: z.strictObject({ ...pageFields }),
     answer: pageOf(runEntrySchema),
     handle: ({ params, query }, tx) => runTranscript(tx.db, params.id, query),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/api/runs/{id}/steps/{step}/request',
+    summary: 'Get the request of a step',
+    description: 'What the model was sent, as it was sent. There is none before the step has a reply.',
+    access: 'key',
+    answer: stepRequestSchema,
+    handle: ({ params }, tx) => getStepRequest(tx.db, params.id, Number(params.step)),
   }),
   endpoint({
     method: 'get',
