@@ -6,11 +6,11 @@ import { watchCaller } from '../sse/stream-access.ts';
 import { assertStillValid } from './authenticate.ts';
 
 /** Waits for an answer no longer than the session of the caller lasts. Whatever the request began goes on. */
-export async function whileSignedIn<T>(
+export async function whileSignedIn(
   caller: Caller,
-  answer: Promise<T> | T,
+  answer: Promise<Response> | Response | undefined,
   { services, revocations }: { readonly services: Services; readonly revocations: Revocations },
-): Promise<T> {
+): Promise<Response | undefined> {
   if (caller.kind !== 'session' || !(answer instanceof Promise)) return await answer;
   const { promise: ended, reject } = Promise.withResolvers<never>();
   // Whichever of them is not waited for any more.
@@ -19,6 +19,10 @@ export async function whileSignedIn<T>(
   try {
     await assertStillValid(services.store.db, caller);
     return await Promise.race([answer, ended]);
+  } catch (error) {
+    // A stream that nobody reads would keep its place.
+    void answer.then(({ body }) => body?.cancel()).catch(() => {});
+    throw error;
   } finally {
     unwatch();
   }
