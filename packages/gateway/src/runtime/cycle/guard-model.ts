@@ -1,4 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Message } from '@ai-sdk/provider';
+import type { History } from '../../domain/consciousness/history.ts';
 import { hideTag, hideTagIn, tagPattern } from '../../telemetry/hide-tag.ts';
 
 type Part = Exclude<LanguageModelV4Message['content'], string>[number];
@@ -10,6 +11,8 @@ export interface FrameGuard {
   readonly instructions: string;
   /** True if a user's text is a complete frame that the gateway itself wrote. */
   readonly isFrame: (text: string) => boolean;
+  /** What the thread remembers. Its messages are guarded once, and not in each cycle. */
+  readonly history: Pick<History, 'sent' | 'hasFrame'>;
 }
 
 /**
@@ -19,17 +22,17 @@ export interface FrameGuard {
  */
 export function guardModel(model: LanguageModelV4, guard: FrameGuard): LanguageModelV4 {
   // A request repeats all messages of the one before. Each is guarded once, so a step does not cost more after many steps.
+  const { history } = guard;
   const known = new WeakMap<LanguageModelV4Message, LanguageModelV4Message>();
-  const guardOnce = (message: LanguageModelV4Message): LanguageModelV4Message => {
-    const before = known.get(message);
-    if (before !== undefined) return before;
-    const guarded = guardMessage(message, guard);
+  const guardOnce = (message: LanguageModelV4Message): { message: LanguageModelV4Message; isKept: boolean } => {
+    const isKept = isRemembered(message, history);
+    const guarded = known.get(message) ?? guardMessage(message, guard);
     known.set(message, guarded);
-    return guarded;
+    return { message: isKept ? freezeGuarded(guarded) : guarded, isKept };
   };
   const guarded = (options: LanguageModelV4CallOptions): LanguageModelV4CallOptions => ({
     ...options,
-    prompt: options.prompt.map(guardOnce),
+    prompt: history.sent.next(options.prompt, guardOnce),
   });
   return {
     // Core checks the version to know how to call the model, so an older model must keep its version.
@@ -40,6 +43,24 @@ export function guardModel(model: LanguageModelV4, guard: FrameGuard): LanguageM
     doGenerate: (options) => model.doGenerate(guarded(options)),
     doStream: (options) => model.doStream(guarded(options)),
   };
+}
+
+/**
+ * True for a message that the next cycle is shown too, and that would be guarded in the same way: the history's messages are frozen.
+ * System messages are compared with the instructions, and a user's text with frames, of which the situation is another one each time.
+ */
+function isRemembered(message: LanguageModelV4Message, history: FrameGuard['history']): boolean {
+  if (message.role === 'system' || !Object.isFrozen(message)) return false;
+  return (
+    message.role !== 'user' || message.content.every((part) => part.type !== 'text' || history.hasFrame(part.text))
+  );
+}
+
+/** All later cycles send it: a model that changes what it was sent must not change it for them. */
+function freezeGuarded(message: LanguageModelV4Message): LanguageModelV4Message {
+  for (const part of message.content as Part[]) Object.freeze(part);
+  Object.freeze(message.content);
+  return Object.freeze(message);
 }
 
 function guardMessage(message: LanguageModelV4Message, guard: FrameGuard): LanguageModelV4Message {
