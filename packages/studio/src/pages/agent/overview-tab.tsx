@@ -8,7 +8,7 @@ import { withVisibleControls } from '../../text/visible-text.ts';
 import { Fact, Facts } from '../../ui/facts.tsx';
 import { Section } from '../../ui/page.tsx';
 import { duration, Time, useNow } from '../../ui/time.tsx';
-import { InboxCounts } from '../agents/agents-page.tsx';
+import { inboxInWords } from './inbox-words.ts';
 
 export function OverviewTab({ agent }: { agent: Agent }): ReactElement {
   const { config } = agent;
@@ -22,7 +22,14 @@ export function OverviewTab({ agent }: { agent: Agent }): ReactElement {
             <Running agent={agent} />
           </Fact>
           <Fact name="Inbox">
-            <InboxCounts agent={agent} />
+            <Link
+              to="/agents/$id"
+              params={{ id: agent.id }}
+              search={{ tab: 'inbox' }}
+              className="text-accent underline"
+            >
+              {inboxInWords(agent.inbox)}
+            </Link>
           </Fact>
           <Fact name="Next plan">{agent.nextPlanAt === undefined ? 'none' : <Time at={agent.nextPlanAt} />}</Fact>
           <Fact name="Spaces">
