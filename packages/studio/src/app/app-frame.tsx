@@ -71,7 +71,7 @@ function Rail(): ReactElement {
         <Link
           key={to}
           to={to}
-          className="flex min-h-11 flex-1 flex-col items-center justify-center gap-0.5 rounded px-1 text-xs text-quiet hover:bg-raised hover:text-text aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-text wide:min-h-9 wide:flex-none wide:flex-row wide:justify-start wide:gap-2 wide:px-2 wide:text-base"
+          className="relative flex min-h-11 flex-1 flex-col items-center justify-center gap-0.5 rounded px-1 text-xs text-quiet hover:bg-raised hover:text-text aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-text wide:min-h-9 wide:flex-none wide:flex-row wide:justify-start wide:gap-2 wide:px-2 wide:text-base"
         >
           <Place icon={icon} word={word} count={word === 'Inbox' ? waiting.length : 0} />
         </Link>
@@ -86,7 +86,7 @@ function Place({ icon: Icon, word, count }: { icon: LucideIcon; word: string; co
       <Icon size={16} aria-hidden className="shrink-0" />
       <span>{word}</span>
       {count > 0 && (
-        <span className="rounded-full bg-wait-soft px-1.5 text-xs text-wait wide:ml-auto">
+        <span className="absolute top-0.5 left-1/2 ml-1.5 rounded-full bg-wait-soft px-1.5 text-xs text-wait wide:static wide:ml-auto">
           {count}
           <span className="sr-only"> waiting</span>
         </span>

@@ -83,12 +83,20 @@ export function resultInWords(result: unknown): string {
 /** A value in one line. */
 export function inWords(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
+  const text = typeof value === 'string' ? value : (fieldsInWords(value) ?? JSON.stringify(value) ?? 'nothing');
   const line = text.slice(0, LINE + 1).replace(/\s+/g, ' ');
   return line.length > LINE ? `${line.slice(0, LINE)} …` : line;
 }
 
 const LINE = 160;
+
+/** `city: Tokyo, nights: 3`, of an object whose fields are plain. */
+function fieldsInWords(value: unknown): string | undefined {
+  if (!isSchema(value)) return undefined;
+  const fields = Object.entries(value);
+  if (fields.length === 0 || fields.some(([, one]) => typeof one === 'object' && one !== null)) return undefined;
+  return fields.map(([name, one]) => `${name}: ${String(one)}`).join(', ');
+}
 
 /** `{ receipt: 2, of: 4 }`, `{ percent: 40 }` or 0.4, as a part of the whole and in words. */
 export function progressOf(value: unknown): { readonly part?: number; readonly words: string } {

@@ -1,5 +1,6 @@
 import type { CardProps } from '@lastcall/client/react';
 import { Link } from '@tanstack/react-router';
+import { Ban, Check, type LucideIcon, TimerOff } from 'lucide-react';
 import type { KeyboardEvent, ReactElement, ReactNode } from 'react';
 import { withVisibleControls } from '../text/visible-text.ts';
 import { OutcomeMark, type OutcomeName } from '../ui/outcome.tsx';
@@ -54,10 +55,27 @@ function CardHead({
         <bdi>{name}</bdi>
       </span>
       <span className="ml-auto flex flex-wrap items-center gap-x-3">
-        {card.isOpen ? <TimeLeft expiresAt={call.expiresAt} /> : <OutcomeMark name={OUTCOME[state.status]} />}
+        {card.isOpen ? <TimeLeft expiresAt={call.expiresAt} /> : <EndMark call={call} state={state} />}
         <RunLink runId={call.runId} callId={call.callId} />
       </span>
     </header>
+  );
+}
+
+/** How it ended: a question is answered, a call of a tool is ok. */
+function EndMark({ call, state }: Pick<CardProps, 'call' | 'state'>): ReactElement {
+  if (state.status === 'cancelled' && call.decision === 'deny') return <Mark icon={Ban} word="denied" />;
+  if (state.status === 'expired') return <Mark icon={TimerOff} word="expired" />;
+  const isQuestion = call.kind === 'result' || call.kind === 'input';
+  if (isQuestion && OUTCOME[state.status] === 'ok') return <Mark icon={Check} word="answered" look="text-ok" />;
+  return <OutcomeMark name={OUTCOME[state.status]} />;
+}
+
+function Mark({ icon: Icon, word, look = 'text-quiet' }: { icon: LucideIcon; word: string; look?: string }): ReactElement {
+  return (
+    <span className={`inline-flex items-center gap-1 ${look}`}>
+      <Icon size={16} aria-hidden className="shrink-0" /> {word}
+    </span>
   );
 }
 

@@ -17,7 +17,7 @@ export function TimeLeft({ expiresAt }: { expiresAt: number | undefined }): Reac
 }
 
 function leftInWords(left: number | undefined): string {
-  if (left === undefined) return 'waits until it is answered';
+  if (left === undefined) return 'no time limit';
   if (left <= 0) return 'time is up';
   return left < 60_000 ? `${Math.ceil(left / 1_000)} s left` : `${duration(left)} left`;
 }

@@ -67,6 +67,7 @@ function InboxList({ show }: { show: InboxShow }): ReactElement {
           key={call.callId}
           call={call}
           show={show}
+          isOver={data?.some(({ callId }) => callId === call.callId) === false}
           isOpen={opened.some(({ callId }) => callId === call.callId)}
           onToggle={() => toggle(call)}
         />

@@ -16,12 +16,14 @@ import { toCardItem, wantedInWords } from './card-of-call.ts';
 interface InboxRowProps {
   readonly call: PendingCall;
   readonly show: InboxShow;
+  /** It was answered, or its time is up, since it was opened here. */
+  readonly isOver: boolean;
   readonly isOpen: boolean;
   readonly onToggle: () => void;
 }
 
 /** One line; opened, the card itself. */
-export function InboxRow({ call, show, isOpen, onToggle }: InboxRowProps): ReactElement {
+export function InboxRow({ call, show, isOver, isOpen, onToggle }: InboxRowProps): ReactElement {
   const panel = useId();
   const { question } = questionOf(call.input);
   return (
@@ -35,7 +37,7 @@ export function InboxRow({ call, show, isOpen, onToggle }: InboxRowProps): React
         className="grid min-h-11 w-full grid-cols-[auto_1fr] items-center gap-x-3 gap-y-0.5 px-3 py-2 text-left hover:bg-raised wide:grid-cols-[8.5rem_minmax(0,11rem)_1fr_auto]"
       >
         <span className="order-1 text-sm">
-          <When call={call} show={show} />
+          {isOver ? <span className="text-quiet">no longer waits</span> : <When call={call} show={show} />}
         </span>
         <span className="order-2 min-w-0 truncate text-right font-mono text-xs font-medium wide:text-left">
           <bdi>{withVisibleControls(call.toolName)}</bdi>
@@ -64,7 +66,7 @@ export function InboxRow({ call, show, isOpen, onToggle }: InboxRowProps): React
 }
 
 function When({ call, show }: Pick<InboxRowProps, 'call' | 'show'>): ReactElement {
-  if (show === 'waiting' && call.status === 'pending') return <TimeLeft expiresAt={call.expiresAt} />;
+  if (show === 'waiting') return <TimeLeft expiresAt={call.expiresAt} />;
   return <Time at={call.resolvedAt ?? call.expiresAt ?? call.createdAt} />;
 }
 

@@ -5,7 +5,11 @@ export function withOpened(calls: readonly PendingCall[], opened: readonly Pendi
   return opened
     .filter(({ callId }) => !calls.some((call) => call.callId === callId))
     .reduce<readonly PendingCall[]>((list, call) => {
-      const at = list.findIndex(({ expiresAt = Number.MAX_SAFE_INTEGER }) => expiresAt > (call.expiresAt ?? 0));
+      const at = list.findIndex((other) => endOf(other) > endOf(call));
       return list.toSpliced(at === -1 ? list.length : at, 0, call);
     }, calls);
+}
+
+function endOf({ expiresAt = Number.MAX_SAFE_INTEGER }: PendingCall): number {
+  return expiresAt;
 }

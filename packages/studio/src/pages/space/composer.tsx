@@ -23,9 +23,11 @@ export function Composer({ used, onSay }: ComposerProps): ReactElement {
   const { entity } = useSession().session;
   const isMember = used.members.some(({ entityId }) => entityId === entity?.id);
   return (
-    <div className="flex flex-col gap-2 border-t border-line bg-surface p-3">
+    <div className="border-t border-line bg-surface px-4 py-3">
+      <div className="mx-auto flex max-w-4xl flex-col gap-2">
       <Failures used={used} />
       {isMember ? <WriteTo used={used} onSay={onSay} /> : <MayNotWrite isPerson={entity !== undefined} />}
+      </div>
     </div>
   );
 }

@@ -58,6 +58,7 @@ export function MessageList({ used, at, heardBy }: MessageListProps): ReactEleme
               item={item}
               members={members}
               isFirst={startsGroup(item, items[index - 1])}
+              isLast={index === items.length - 1}
               day={dayOf(item, items[index - 1])}
               isMarked={at !== undefined && item.message?.seq === at}
               heard={heardInWords(item, heardBy, members)}

@@ -11,6 +11,7 @@ interface MessageRowProps {
   readonly members: readonly Member[];
   /** The first of several by the same sender shows the name. */
   readonly isFirst: boolean;
+  readonly isLast: boolean;
   /** Of the first of a day. */
   readonly day: string | undefined;
   readonly isMarked: boolean;
@@ -20,17 +21,17 @@ interface MessageRowProps {
 
 /** One message or card. Nothing of it changes while others are written. */
 export const MessageRow = memo(function MessageRow(props: MessageRowProps): ReactElement {
-  const { item, members, isFirst, day, isMarked, heard } = props;
+  const { item, members, isFirst, isLast, day, isMarked, heard } = props;
   const name = withVisibleControls(nameOf(members, item.entityId));
   return (
-    <div className={`px-4 pb-1 ${isFirst ? 'pt-3' : 'pt-0.5'}`}>
+    <div className={`px-4 ${isFirst ? 'pt-3' : 'pt-0.5'} ${isLast ? 'pb-5' : 'pb-1'}`}>
       {day !== undefined && <Day day={day} />}
       <article
         aria-label={name}
         data-seq={item.message?.seq}
         className={`mx-auto flex max-w-4xl flex-col gap-x-4 rounded wide:flex-row ${isMarked ? 'bg-accent-soft outline-4 outline-accent-soft' : ''}`}
       >
-        <div className="flex shrink-0 items-baseline justify-between gap-2 wide:w-32 wide:flex-col wide:justify-start wide:gap-0 wide:text-right">
+        <div className="flex shrink-0 items-baseline justify-between gap-2 wide:w-32 wide:flex-col wide:items-end wide:justify-start wide:gap-0">
           {isFirst && <Sender name={name} kind={members.find(({ entityId }) => entityId === item.entityId)?.kind} />}
           {isFirst && item.message !== undefined && <Time at={item.message.createdAt} />}
         </div>
@@ -45,7 +46,7 @@ export const MessageRow = memo(function MessageRow(props: MessageRowProps): Reac
 
 function Sender({ name, kind }: { name: string; kind: Member['kind'] | undefined }): ReactElement {
   return (
-    <p className={`truncate wide:w-full ${kind === 'human' ? 'font-medium' : 'font-medium text-accent'}`}>
+    <p className={`max-w-full truncate font-medium ${kind === 'human' ? '' : 'text-accent'}`}>
       <bdi>{name}</bdi>
     </p>
   );
