@@ -74,7 +74,7 @@ test('[S7] a changed configuration is checked at its fields, shown as a differen
   expect(await page.getByLabel('Steps').getAttribute('aria-invalid')).toBe('true');
 
   await page.getByLabel('Steps').fill('7');
-  await page.getByLabel('Instructions').fill('Be kind.\nBe very brief.');
+  await page.getByRole('textbox', { name: 'Instructions' }).fill('Be kind.\nBe very brief.');
   await page.getByRole('checkbox', { name: /^pay/ }).check();
   await save.click();
   const review = page.getByRole('dialog', { name: 'Version 1 → 2' });
@@ -117,8 +117,8 @@ test('[S7] two who edit the same agent do not overwrite each other: what was typ
   const ben = await studio.open(`/agents/${id}?tab=config`, { as: 'Ben' });
   const { configVersion } = await agentNamed('Concierge');
   const next = configVersion + 1;
-  await ada.page.getByLabel('Instructions').fill('Typed by Ada.');
-  await ben.page.getByLabel('Instructions').fill('Saved by Ben.');
+  await ada.page.getByRole('textbox', { name: 'Instructions' }).fill('Typed by Ada.');
+  await ben.page.getByRole('textbox', { name: 'Instructions' }).fill('Saved by Ben.');
   await ben.page.getByLabel('Description').fill('Ben was here.');
   await ben.page.getByRole('button', { name: /^Review and save/ }).click();
   await ben.page
@@ -129,7 +129,7 @@ test('[S7] two who edit the same agent do not overwrite each other: what was typ
 
   const note = ada.page.getByRole('alert', { name: 'Somebody else saved' });
   await note.getByText('You both changed: Instructions').waitFor();
-  expect(await ada.page.getByLabel('Instructions').inputValue()).toBe('Typed by Ada.');
+  expect(await ada.page.getByRole('textbox', { name: 'Instructions' }).inputValue()).toBe('Typed by Ada.');
   await note.getByText('What they changed').click();
   await note.getByText('+ Saved by Ben.').waitFor();
   await note.getByRole('button', { name: 'Keep mine, on top of theirs' }).click();
@@ -146,7 +146,7 @@ test('[S7] two who edit the same agent do not overwrite each other: what was typ
   });
   // Nothing was typed at Ben's: his form follows.
   await ben.page.getByRole('heading', { name: `Configuration, version ${next + 1}` }).waitFor();
-  expect(await ben.page.getByLabel('Instructions').inputValue()).toBe('Typed by Ada.');
+  expect(await ben.page.getByRole('textbox', { name: 'Instructions' }).inputValue()).toBe('Typed by Ada.');
   expect([...ada.problems, ...ben.problems]).toEqual([]);
 });
 
@@ -154,7 +154,7 @@ test('[S7] a save that comes too late is refused by the gateway and loses nothin
   const { id } = await agentNamed('Concierge');
   const { page, problems } = await studio.open(`/agents/${id}?tab=config`);
   const { configVersion: at } = await agentNamed('Concierge');
-  await page.getByLabel('Instructions').fill('Typed here.');
+  await page.getByRole('textbox', { name: 'Instructions' }).fill('Typed here.');
   await page.getByRole('button', { name: /^Review and save/ }).click();
   const review = page.getByRole('dialog');
   await review.getByText('+ Typed here.').waitFor();
@@ -162,7 +162,7 @@ test('[S7] a save that comes too late is refused by the gateway and loses nothin
   await studio.gateway.api(`/api/agents/${id}`, { description: 'In between.' }, { method: 'PATCH' });
   await review.getByRole('button', { name: /^Save v/ }).click();
   await page.getByRole('alert', { name: 'Somebody else saved' }).getByText('both changes can stand').waitFor();
-  expect(await page.getByLabel('Instructions').inputValue()).toBe('Typed here.');
+  expect(await page.getByRole('textbox', { name: 'Instructions' }).inputValue()).toBe('Typed here.');
   const { config, configVersion } = await studio.gateway.api(`/api/agents/${id}`);
   expect({ configVersion, description: config.description }).toEqual({
     configVersion: at + 1,
