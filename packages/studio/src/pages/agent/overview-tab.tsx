@@ -8,6 +8,7 @@ import { withVisibleControls } from '../../text/visible-text.ts';
 import { Fact, Facts } from '../../ui/facts.tsx';
 import { Section } from '../../ui/page.tsx';
 import { duration, Time, useNow } from '../../ui/time.tsx';
+import { DeleteAgent } from './agent-actions.tsx';
 import { inboxInWords } from './inbox-words.ts';
 
 export function OverviewTab({ agent }: { agent: Agent }): ReactElement {
@@ -65,6 +66,7 @@ export function OverviewTab({ agent }: { agent: Agent }): ReactElement {
           </Fact>
         </Facts>
       </Section>
+      <DeleteAgent agent={agent} />
     </>
   );
 }

@@ -104,7 +104,7 @@ function AgentRow({ agent }: { agent: Agent }): ReactElement {
 
 function Running({ agent: { running } }: { agent: Agent }): ReactElement {
   const now = useNow();
-  if (running === undefined) return <span className="text-sm text-quiet">idle</span>;
+  if (running === undefined) return <span className="hidden text-sm text-quiet wide:inline">idle</span>;
   return (
     <Link to="/runs/$id" params={{ id: running.runId }} className="text-sm text-accent underline">
       running for {duration(Math.max(0, now - running.since))}
@@ -129,7 +129,7 @@ function InboxCounts({ agent: { id, inbox } }: { agent: Agent }): ReactElement {
 }
 
 function NextPlan({ agent: { id, nextPlanAt } }: { agent: Agent }): ReactElement {
-  if (nextPlanAt === undefined) return <span className="text-sm text-quiet">no plan</span>;
+  if (nextPlanAt === undefined) return <span className="hidden text-sm text-quiet wide:inline">no plan</span>;
   return (
     <Link
       to="/agents/$id"

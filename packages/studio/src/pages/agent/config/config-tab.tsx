@@ -136,7 +136,7 @@ function Review({ editor, onClose }: { editor: ConfigEditor; onClose: () => void
 function ModeSwitch({ editor }: { editor: ConfigEditor }): ReactElement {
   const Icon = editor.json === undefined ? Braces : ListTree;
   return (
-    <Button kind="ghost" onClick={editor.switchMode}>
+    <Button kind="ghost" className="-mx-3" onClick={editor.switchMode}>
       <Icon size={16} aria-hidden /> {editor.json === undefined ? 'Edit as JSON' : 'Back to the fields'}
     </Button>
   );
