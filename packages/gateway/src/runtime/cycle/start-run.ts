@@ -35,7 +35,7 @@ export async function startRun(
   tx.afterCommit(() => {
     for (const { at } of waiting) metrics?.inboxLag((run.created_at - at) / 1_000);
   });
-  const settled = await settleFromEvents(tx, waiting);
+  const settled = await settleFromEvents(services, tx, waiting, agent);
   const entries = kind.entriesOf(waiting, { run, tag: agent.tag, transcript: past.transcript, settled });
   const place = { runId: run.id, seq: nextSeq };
   tx.send(insertRun, run);
