@@ -15,7 +15,7 @@ export function CardButton({
     <Button
       {...rest}
       aria-disabled={isDead}
-      className={`flex-1 transition-opacity aria-disabled:opacity-55 wide:flex-none ${className}`}
+      className={`flex-1 aria-disabled:opacity-55 wide:flex-none ${className}`}
       onClick={(event) => {
         if (!isDead) onClick?.(event);
       }}

@@ -102,6 +102,9 @@ test('[S3] a form made from a schema is checked before it is sent; an analyst en
   // Nothing is wider than the screen.
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(380);
   await form.getByRole('button', { name: 'Send' }).click();
+  await card(page, /^add_supplier, done/).getByText('Ada,').waitFor();
+  // Whoever scrolled up to fill the form in stays there, and is told what came meanwhile.
+  await page.getByRole('button', { name: /^\d+ new$/ }).click();
   await logOf(page).getByText('Ada answered add_supplier').waitFor();
   await goTo(page, 'Research');
   await page.getByRole('button', { name: 'Report on the weather in Tokyo.' }).click();
