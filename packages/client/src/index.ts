@@ -61,11 +61,8 @@ export type {
   Settlement,
   Space,
   SpaceEvent,
-<<<<<<< HEAD
   Status,
-=======
   StepRequest,
->>>>>>> rundata
   Stop,
   Tool,
   TranscriptEntry,

@@ -721,11 +721,10 @@ export type MessagePart = {
 };
 
 export type Model = {
-  /** The agent's name, or its id where several have the name. */
-  readonly id: string;
-  readonly object: "model";
-  readonly created: number;
-  readonly owned_by: string;
+  readonly name: string;
+  readonly usable: boolean;
+  /** What is missing, with the command that mends it. */
+  readonly why?: string | undefined;
 };
 
 /** A message as the model gets it. */
@@ -1010,6 +1009,13 @@ export type Run = {
   readonly trigger: readonly ({
     readonly eventId: string;
     readonly type: "space_message" | "tool_result" | "plan" | "service" | "chat";
+    /** Who sent it, answered, or pushed it, by name. */
+    readonly by?: string | undefined;
+    /** What it says, at most 200 characters of it. */
+    readonly text?: string | undefined;
+    readonly spaceId?: string | undefined;
+    /** The call that was answered. */
+    readonly callId?: string | undefined;
   })[];
   readonly stop?: Stop | undefined;
   readonly usage?: Usage | undefined;
@@ -1161,6 +1167,21 @@ export type RunEvent = {
   readonly stop: Stop;
 } | ResetEvent;
 
+export type Session = {
+  readonly id: string;
+  /** What it may do beyond what its person may. */
+  readonly scopes: readonly ("admin" | "write" | "read")[];
+  /** The person that messages and answers are by. */
+  readonly entity?: {
+    readonly id: string;
+    readonly displayName: string;
+  } | undefined;
+  /** The secret key that it ends with. */
+  readonly keyId?: string | undefined;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+};
+
 /** A call with its outcome. */
 export type Settlement = {
   readonly callId: string;
@@ -1271,6 +1292,30 @@ export type SpaceEvent = {
   readonly entityId: string;
   readonly role: string;
 } | ResetEvent;
+
+/** `store`, `problems` and `counts` are for keys and sessions that may read. */
+export type Status = {
+  readonly version: string;
+  /** The name that takeovers of runs have for it. */
+  readonly gatewayId: string;
+  /** The model of agents that name none. */
+  readonly model: {
+    readonly name: string;
+    /** Why it is that one: half a sentence. */
+    readonly why: string;
+    readonly isRehearsal: boolean;
+    /** How to set a real one, if it is the rehearsal. */
+    readonly howToSet?: string | undefined;
+  };
+  readonly store?: string | undefined;
+  /** What is set up wrong, and what mends it. */
+  readonly problems?: readonly (string)[] | undefined;
+  readonly counts?: {
+    readonly agents: number;
+    readonly deadEvents: number;
+    readonly pendingCalls: number;
+  } | undefined;
+};
 
 /** What the model was sent in a step. Only the frame tag is hidden. */
 export type StepRequest = {
@@ -1428,6 +1473,16 @@ export type TranscriptEntry = {
 } | {
   readonly kind: "compaction";
   readonly summary: string;
+};
+
+/** A message as the AI SDK has it. */
+export type UIMessage = {
+  readonly id: string;
+  readonly role: "user" | "assistant";
+  readonly parts: readonly ({
+    readonly type: string;
+    readonly [name: string]: unknown;
+  })[];
 };
 
 /** Tokens. */
@@ -1887,6 +1942,17 @@ export interface Operations {
     };
     readonly answer: string;
   };
+  'GET /api/agents/{id}/chat/{chatId}/messages': {
+    readonly params: { readonly id: string; readonly chatId: string };
+    readonly query: {
+      /** How many turns. Default 50. */
+      readonly limit?: number | undefined;
+      /** The id of a message: only turns before its own. */
+      readonly before?: string | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: readonly (UIMessage)[];
+  };
   'GET /api/agents/{id}/chat/{chatId}/stream': {
     readonly params: { readonly id: string; readonly chatId: string };
     readonly query: {
@@ -2122,6 +2188,22 @@ export interface Operations {
     readonly body: undefined;
     readonly answer: Key;
   };
+  'POST /api/links': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: {
+      /** The person that the browser acts for. */
+      readonly entityId?: string | undefined;
+      /** At most your own. Default: none for a link with `entityId`, and your own otherwise. */
+      readonly scopes?: readonly ("admin" | "write" | "read")[] | undefined;
+      /** Default 900. */
+      readonly expiresInSeconds?: number | undefined;
+    };
+    readonly answer: {
+      readonly url: string;
+      readonly expiresAt: number;
+    };
+  };
   'GET /api/mcp/servers': {
     readonly params: {  };
     readonly query: Record<string, never>;
@@ -2153,12 +2235,22 @@ export interface Operations {
     };
     readonly answer: McpTool;
   };
+  'GET /api/models': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (Model)[];
+    };
+  };
   'GET /api/pending': {
     readonly params: {  };
     readonly query: {
       /** The `next` of the previous page. */
       readonly cursor?: string | undefined;
       readonly limit?: number | undefined;
+      /** Only calls that this entity may answer. With a token: its own entity. */
+      readonly entityId?: string | undefined;
       readonly agentId?: string | undefined;
       readonly spaceId?: string | undefined;
       /** Default: `pending`. With a token: of the calls that its entity may answer, or could have answered. */
@@ -2277,6 +2369,58 @@ export interface Operations {
       readonly callId: string;
       readonly duplicate: boolean;
     };
+  };
+  'DELETE /api/session': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: Session;
+  };
+  'GET /api/session': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: Session;
+  };
+  'PATCH /api/session': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly entityId: string | null;
+    };
+    readonly answer: Session;
+  };
+  'POST /api/session': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly code: string;
+    } | {
+      readonly key: string;
+      /** The person to act for. Needs scope `write`. */
+      readonly entityId?: string | undefined;
+    };
+    readonly answer: Session;
+  };
+  'GET /api/sessions': {
+    readonly params: {  };
+    readonly query: {
+      /** The `next` of the previous page. */
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (Session)[];
+      /** The cursor of the next page. Absent on the last page. */
+      readonly next?: string | undefined;
+    };
+  };
+  'DELETE /api/sessions/{id}': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: Session;
   };
   'GET /api/spaces': {
     readonly params: {  };
@@ -2412,6 +2556,12 @@ export interface Operations {
     };
     readonly body: undefined;
     readonly answer: SpaceEvent;
+  };
+  'GET /api/status': {
+    readonly params: {  };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: Status;
   };
   'GET /api/tools': {
     readonly params: {  };

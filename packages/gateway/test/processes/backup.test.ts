@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, inject, test } from 'vitest';
-import { Shell } from '../readme/shell.ts';
+import { Shell } from '../by-curl/shell.ts';
 import { ask, SECRET_KEY } from './api.ts';
 import { GatewayProcess } from './gateway-process.ts';
 import { until } from './until.ts';

@@ -15,7 +15,11 @@ export interface PendingFilter extends PageOptions {
   readonly status?: PendingStatus | undefined;
 }
 
-type Listed = Selectable<PendingCallRow> & { readonly role: string | null; readonly owned_context: string | null; readonly resolved_by_name: string | null };
+type Listed = Selectable<PendingCallRow> & {
+  readonly role: string | null;
+  readonly owned_context: string | null;
+  readonly resolved_by_name: string | null;
+};
 
 /** Lists pending calls in the order of their ids, which is the order of creation. */
 export async function listPending(db: Kysely<Tables>, filter: PendingFilter = {}): Promise<Page<PendingCall>> {
@@ -37,13 +41,19 @@ export async function listPending(db: Kysely<Tables>, filter: PendingFilter = {}
 }
 
 /** The answerers are JSON, so they are checked for each row, after the database has filtered by space. */
-function concerns({ role, owned_context: owned, resolved_by_name: _name, ...row }: Listed, entityId: string | undefined): boolean {
+function concerns(
+  { role, owned_context: owned, resolved_by_name: _name, ...row }: Listed,
+  entityId: string | undefined,
+): boolean {
   if (entityId === undefined) return true;
   return answerRight(toPendingCall(row), { entityId, role: role ?? undefined, isOwner: owned !== null }) === 'yes';
 }
 
 /** Answers that came too late are for operators. */
-function shownTo({ role: _role, owned_context: _owned, resolved_by_name: name, ...row }: Listed, entityId: string | undefined): PendingCall {
+function shownTo(
+  { role: _role, owned_context: _owned, resolved_by_name: name, ...row }: Listed,
+  entityId: string | undefined,
+): PendingCall {
   const { lateAnswers, ...call } = toPendingCall(row);
   return {
     ...call,

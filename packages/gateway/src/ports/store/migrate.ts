@@ -16,8 +16,8 @@ import { mcpCredentials } from './migrations/0012-mcp-credentials.ts';
 import { factsForPeople } from './migrations/0014-facts-for-people.ts';
 import { toldConversations } from './migrations/0015-told-conversations.ts';
 import { signIn } from './migrations/0016-sign-in.ts';
-import { contextRetention } from './migrations/0021-context-retention.ts';
 import { requestTexts } from './migrations/0018-request-texts.ts';
+import { contextRetention } from './migrations/0021-context-retention.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 

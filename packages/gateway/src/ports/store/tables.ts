@@ -32,12 +32,9 @@ export interface Tables {
   settings: SettingRow;
   mcp_tools: McpToolRow;
   mcp_credentials: McpCredentialRow;
-<<<<<<< HEAD
   sessions: SessionRow;
   sign_in_links: SignInLinkRow;
-=======
   request_texts: RequestTextRow;
->>>>>>> rundata
 }
 
 /** JSON text: see json.ts. */
@@ -435,7 +432,6 @@ interface McpCredentialRow {
   updated_at: number;
 }
 
-<<<<<<< HEAD
 /** What somebody who signs in may do: what these scopes allow, and what this person may. */
 interface GrantColumns {
   scopes: Json;
@@ -457,12 +453,12 @@ export interface SessionRow extends GrantColumns {
 interface SignInLinkRow extends GrantColumns {
   /** SHA-256 of its code, in hexadecimal. */
   hash: string;
-=======
+}
+
 /** A text that models were given in requests. */
 interface RequestTextRow {
   /** SHA-256 of the text. */
   hash: string;
   text: Json;
   created_at: number;
->>>>>>> rundata
 }

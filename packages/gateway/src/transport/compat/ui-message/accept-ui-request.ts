@@ -80,7 +80,8 @@ type Submitted = Extract<UiRequest, { kind: 'message' }>;
 async function submit(call: UiCall, { id, content, isEdit }: Submitted, isNew: boolean): Promise<AcceptedUiRequest> {
   const { services, tx, registry, caller, agent, body } = call;
   // A page also names a message that it sends again as it was.
-  const replacesOther = isEdit && !isNew && ((await hasVersion(call, keyOf(body, id))) || (await isOfHistory(call, id)));
+  const replacesOther =
+    isEdit && !isNew && ((await hasVersion(call, keyOf(body, id))) || (await isOfHistory(call, id)));
   const { runId, contextId } = await startTurn(services, tx, registry, {
     caller,
     context: isNew ? { agent, newId: body.id } : { contextId: body.id },
@@ -106,8 +107,7 @@ async function regenerate(
   const { services, tx, registry, caller, body } = call;
   // The message never arrived, or its context is gone.
   const isKnown = !isNew && ((await isKnownMessage(call, keyOf(body, id, content))) || (await isOfHistory(call, id)));
-  if (!isKnown)
-    return await submit(call, { kind: 'message', id, content, isEdit: false }, isNew);
+  if (!isKnown) return await submit(call, { kind: 'message', id, content, isEdit: false }, isNew);
   const latest = await runsOfLatestTurn(tx.db, body.id);
   const [first = '', last = first] = [latest[0], latest.at(-1)];
   // It is being answered.

@@ -60,7 +60,8 @@ async function messagesOf(db: Kysely<Tables>, chatId: string, turn: StoredTurn):
 function toMessage(message: LanguageModelV4Message): readonly Omit<UiHistoryMessage, 'id'>[] {
   if (message.role !== 'user' && message.role !== 'assistant') return [];
   const parts = message.content.flatMap((part): readonly UiMessagePart[] => {
-    if (part.type === 'text') return [{ type: 'text', text: part.text, ...(message.role === 'user' ? {} : { state: 'done' }) }];
+    if (part.type === 'text')
+      return [{ type: 'text', text: part.text, ...(message.role === 'user' ? {} : { state: 'done' }) }];
     return part.type === 'file' ? fileParts(part) : [];
   });
   return parts.length === 0 ? [] : [{ role: message.role, parts }];
@@ -68,7 +69,11 @@ function toMessage(message: LanguageModelV4Message): readonly Omit<UiHistoryMess
 
 type FilePart = Extract<Extract<LanguageModelV4Message, { role: 'user' }>['content'][number], { type: 'file' }>;
 
-function fileParts({ mediaType, filename, data }: Pick<FilePart, 'mediaType' | 'filename' | 'data'>): readonly UiMessagePart[] {
+function fileParts({
+  mediaType,
+  filename,
+  data,
+}: Pick<FilePart, 'mediaType' | 'filename' | 'data'>): readonly UiMessagePart[] {
   const name = filename === undefined ? {} : { filename };
   if (data.type === 'url') return [{ type: 'file', mediaType, url: data.url.toString(), ...name }];
   if (data.type !== 'data') return [];

@@ -8,10 +8,7 @@ type ReplyEntry = Extract<Entry, { kind: 'reply' }>;
 type Settlement = Extract<Entry, { kind: 'settled' }>['settlement'];
 
 /** The chunks of a turn from what is stored of it: the same parts that its events would have made. `asked`: its calls that wait or waited. */
-export function storedChunks(
-  entries: readonly Entry[],
-  asked: ReadonlyMap<string, PendingCall>,
-): readonly UiChunk[] {
+export function storedChunks(entries: readonly Entry[], asked: ReadonlyMap<string, PendingCall>): readonly UiChunk[] {
   const ends = new Map(
     entries.flatMap((one) => (one.kind === 'settled' ? [[one.settlement.callId, one.settlement] as const] : [])),
   );

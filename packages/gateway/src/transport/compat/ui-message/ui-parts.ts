@@ -21,7 +21,11 @@ export function toParts(chunks: readonly UiChunk[]): readonly UiMessagePart[] {
         break;
       case 'text-start':
       case 'reasoning-start':
-        set(chunk.id, {}, { type: chunk.type === 'text-start' ? 'text' : 'reasoning', text: '', state: 'done' } as UiMessagePart);
+        set(chunk.id, {}, {
+          type: chunk.type === 'text-start' ? 'text' : 'reasoning',
+          text: '',
+          state: 'done',
+        } as UiMessagePart);
         break;
       case 'text-delta':
       case 'reasoning-delta':
@@ -38,7 +42,10 @@ export function toParts(chunks: readonly UiChunk[]): readonly UiMessagePart[] {
         break;
       case 'tool-approval-response': {
         const { approvalId: id, approved, reason } = chunk;
-        end(id, { state: 'approval-responded', approval: { id, approved, ...(reason === undefined ? {} : { reason }) } });
+        end(id, {
+          state: 'approval-responded',
+          approval: { id, approved, ...(reason === undefined ? {} : { reason }) },
+        });
         break;
       }
       case 'tool-output-available':

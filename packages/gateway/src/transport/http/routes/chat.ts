@@ -222,12 +222,8 @@ async function respondWithStream(
 }
 
 function eventShownTo(caller: Caller, event: StreamEvent): StreamEvent {
-<<<<<<< HEAD
   const viewer = contextUser(caller);
-  if (event.type !== 'run.end' || viewer.kind === 'key') return event;
-=======
-  if (caller.kind === 'key') return event;
->>>>>>> rundata
+  if (viewer.kind === 'key') return event;
   const { json: _, ...told } = event;
   // What a tool keeps for itself is for operators.
   if (event.type.startsWith('tool-call.')) {

@@ -6,14 +6,10 @@ import { requestCancel } from '../../../domain/runs/request-cancel.ts';
 import { getRunCall } from '../../../domain/runs/run-call.ts';
 import { getRunDetails, listCountedRuns } from '../../../domain/runs/run-details.ts';
 import { runTranscript } from '../../../domain/runs/run-transcript.ts';
-<<<<<<< HEAD
+import { getStepRequest } from '../../../domain/runs/step-request.ts';
 import { limitedTo } from '../../caller.ts';
 import { stopShownTo, toChatAnswer } from '../chat-answer.ts';
 import { contextUser } from '../context-user.ts';
-=======
-import { getStepRequest } from '../../../domain/runs/step-request.ts';
-import { toChatAnswer } from '../chat-answer.ts';
->>>>>>> rundata
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, numberInQuery, pageFields, pageOf } from '../fields.ts';
 import { callSchema, runCallSchema, runEntrySchema, runSchema, runStatusSchema } from '../schemas/run.ts';
