@@ -57,7 +57,11 @@ test('[S9] a gateway that is killed while an agent works, and started again: the
     gateway = await start();
     await page.getByText('back, nothing was missed').waitFor();
     // Another worker takes the run over once the dead one's lease has ended, and the call ends once.
-    await log.getByText('import_receipts, and it').or(log.getByText('import_receipts failed')).first().waitFor({ timeout: 60_000 });
+    await log
+      .getByText('import_receipts, and it')
+      .or(log.getByText('import_receipts failed'))
+      .first()
+      .waitFor({ timeout: 60_000 });
     await expect.poll(() => page.getByText('is at work').count(), { timeout: 30_000 }).toBe(0);
     await field.press('Enter');
     await log.getByText('What I typed meanwhile.', { exact: true }).waitFor();
