@@ -52,7 +52,10 @@ export interface RunSearch {
 
 export function runSearch(given: Given): RunSearch {
   const { moment } = given;
-  return { ...texts(given, ['call', 'view', 'only', 'tab', 'q', 'fold']), ...(typeof moment === 'number' ? { moment } : {}) };
+  return {
+    ...texts(given, ['call', 'view', 'only', 'tab', 'q', 'fold']),
+    ...(typeof moment === 'number' ? { moment } : {}),
+  };
 }
 
 export interface TabSearch {

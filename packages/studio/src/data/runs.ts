@@ -1,4 +1,4 @@
-import type { Agent, AgentConfig, Call, PendingCall, Run, RunEntry, StepRequest } from '@lastcall/client';
+import type { Agent, AgentConfig, Call, ModelMessage, PendingCall, Run, RunEntry } from '@lastcall/client';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { EVERY_MS } from './every.ts';
@@ -91,7 +91,11 @@ export function endedRun(id: string) {
     queryFn: async ({ signal }): Promise<{ run: Run; entries: readonly RunEntry[] }> => {
       const entries: RunEntry[] = [];
       for (let cursor: string | undefined; ; ) {
-        const page = await client.runs.transcript(id, { limit: 200, ...(cursor === undefined ? {} : { cursor }) }, { signal });
+        const page = await client.runs.transcript(
+          id,
+          { limit: 200, ...(cursor === undefined ? {} : { cursor }) },
+          { signal },
+        );
         entries.push(...page.items);
         if (page.next === undefined) break;
         cursor = page.next;
@@ -102,22 +106,43 @@ export function endedRun(id: string) {
 }
 
 /** The run of the same agent before or after this one. */
-export async function neighbourOf({ id, agentId, createdAt }: Run, side: 'before' | 'after'): Promise<string | undefined> {
+export async function neighbourOf(
+  { id, agentId, createdAt }: Run,
+  side: 'before' | 'after',
+): Promise<string | undefined> {
   if (side === 'before') return (await client.runs.list({ agentId, cursor: id, limit: 1 })).items[0]?.id;
   let nearest: string | undefined;
   for (let cursor: string | undefined; ; ) {
-    const page = await client.runs.list({ agentId, since: createdAt, limit: 200, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await client.runs.list({
+      agentId,
+      since: createdAt,
+      limit: 200,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
     nearest = page.items.findLast((run) => run.id > id)?.id ?? nearest;
     if (page.next === undefined) return nearest;
     cursor = page.next;
   }
 }
 
+/** What a model was sent in a step. */
+export interface StepRequest {
+  readonly model?: string;
+  readonly instructions: string;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly { readonly type: string; readonly name?: string }[];
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
 /** What the model was sent in a step. It never changes. */
 export function stepRequest(runId: string, step: number) {
   return queryOptions({
     queryKey: ['runs', runId, 'request', step],
-    queryFn: ({ signal }): Promise<StepRequest> => client.runs.request(runId, step, { signal }),
+    queryFn: async ({ signal }): Promise<StepRequest> => {
+      const response = await fetch(`/api/runs/${runId}/steps/${step}/request`, { signal, credentials: 'same-origin' });
+      if (!response.ok) throw new Error('The gateway has not kept what the model was sent in this step.');
+      return (await response.json()) as StepRequest;
+    },
     staleTime: Number.POSITIVE_INFINITY,
   });
 }

@@ -44,7 +44,10 @@ function RunList({ scroller }: { scroller: React.RefObject<HTMLDivElement | null
   const isScrolled = useIsScrolled(scroller);
   const shownUntil = useRef<string>(undefined);
   const loaded = useMemo(() => all.data?.pages.flatMap(({ items }) => items) ?? [], [all.data]);
-  const { runs, held } = mergeRuns(loaded, newest.data?.items ?? [], { isHeld: isScrolled, shownUntil: shownUntil.current });
+  const { runs, held } = mergeRuns(loaded, newest.data?.items ?? [], {
+    isHeld: isScrolled,
+    shownUntil: shownUntil.current,
+  });
   if (!isScrolled) shownUntil.current = runs[0]?.id;
   const cursor = useRunCursor(runs);
   if (all.error !== null)
@@ -147,7 +150,10 @@ function NoRuns({ isFiltered }: { isFiltered: boolean }): ReactElement {
   return (
     <div className="p-4">
       <EmptyState title="A run begins when something arrives.">
-        <p>A message in a space, an answer to a call, a plan that is due, an event of a service: each wakes an agent, and what it does then is one run.</p>
+        <p>
+          A message in a space, an answer to a call, a plan that is due, an event of a service: each wakes an agent, and
+          what it does then is one run.
+        </p>
         <p>
           <Link to="/spaces" className="text-accent underline">
             Send a message in a space
