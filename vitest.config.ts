@@ -14,6 +14,8 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     // Many tests wait, for other processes or for time to pass: on two cores two workers would leave them idle for a fifth of the time.
     maxWorkers: Math.max(3, availableParallelism() - 1),
+    // Tests that run side by side in one file start two or three processes each.
+    maxConcurrency: 3,
     // No module of ours keeps state that a test could leave behind, so a worker loads them once (decision 0130).
     isolate: false,
     // Programs that tests start load what others have compiled before them.
@@ -29,6 +31,8 @@ export default defineConfig({
           include: ['packages/gateway/test/**/*.test.ts'],
           exclude: ['packages/gateway/test/hostile/**'],
           globalSetup: ['packages/gateway/test/support/global-setup.ts'],
+          // Many start processes, which takes seconds on a machine that runs other tests too.
+          testTimeout: 120_000,
         },
       },
       // It measures its own process, so it has one to itself.

@@ -4,6 +4,7 @@ import { type Entities, entities } from './resources/entities.ts';
 import { type Jobs, jobs } from './resources/jobs.ts';
 import { type Keys, keys } from './resources/keys.ts';
 import { type Links, links } from './resources/links.ts';
+import { type Mcp, mcp } from './resources/mcp.ts';
 import { type Models, models } from './resources/models.ts';
 import { type Pending, pending } from './resources/pending.ts';
 import { type Runs, runs } from './resources/runs.ts';
@@ -19,6 +20,7 @@ export interface Client {
   readonly jobs: Jobs;
   readonly keys: Keys;
   readonly links: Links;
+  readonly mcp: Mcp;
   readonly models: Models;
   readonly pending: Pending;
   readonly runs: Runs;
@@ -42,6 +44,7 @@ export function createClient(options: ClientOptions): Client {
     jobs: jobs(connection),
     keys: keys(connection),
     links: links(connection),
+    mcp: mcp(connection),
     models: models(connection),
     pending: pending(connection),
     runs: runs(connection),

@@ -9,6 +9,7 @@ export type { Entities } from './resources/entities.ts';
 export type { Jobs } from './resources/jobs.ts';
 export type { Keys } from './resources/keys.ts';
 export type { Links } from './resources/links.ts';
+export type { Mcp } from './resources/mcp.ts';
 export type { Models } from './resources/models.ts';
 export type { AnsweredCall, Pending } from './resources/pending.ts';
 export type { Runs } from './resources/runs.ts';
@@ -61,6 +62,7 @@ export type {
   Space,
   SpaceEvent,
   Status,
+  StepRequest,
   Stop,
   Tool,
   TranscriptEntry,

@@ -1317,6 +1317,29 @@ export type Status = {
   } | undefined;
 };
 
+/** What the model was sent in a step. Only the frame tag is hidden. */
+export type StepRequest = {
+  readonly model?: string | undefined;
+  /** The system text. */
+  readonly instructions: string;
+  readonly messages: readonly (ModelMessage)[];
+  readonly tools: readonly ({
+    readonly type: string;
+    readonly name?: string | undefined;
+    readonly [name: string]: unknown;
+  })[];
+  /** All else that was asked for. */
+  readonly settings: {
+    readonly maxOutputTokens?: number | undefined;
+    readonly temperature?: number | undefined;
+    readonly toolChoice?: {
+      readonly type: string;
+      readonly [name: string]: unknown;
+    } | undefined;
+    readonly [name: string]: unknown;
+  };
+};
+
 /** Why a run ended. */
 export type Stop = {
   readonly reason: "end_turn";
@@ -1406,6 +1429,8 @@ export type TranscriptEntry = {
   readonly endedAt?: number | undefined;
   /** How often the model was asked for this reply. */
   readonly attempts?: number | undefined;
+  /** System messages after the first were sent as user messages. */
+  readonly systemAsUser?: true | undefined;
 } | {
   readonly kind: "started";
   readonly callId: string;
@@ -1448,6 +1473,16 @@ export type TranscriptEntry = {
 } | {
   readonly kind: "compaction";
   readonly summary: string;
+};
+
+/** A message as the AI SDK has it. */
+export type UIMessage = {
+  readonly id: string;
+  readonly role: "user" | "assistant";
+  readonly parts: readonly ({
+    readonly type: string;
+    readonly [name: string]: unknown;
+  })[];
 };
 
 /** Tokens. */
@@ -1907,6 +1942,17 @@ export interface Operations {
     };
     readonly answer: string;
   };
+  'GET /api/agents/{id}/chat/{chatId}/messages': {
+    readonly params: { readonly id: string; readonly chatId: string };
+    readonly query: {
+      /** How many turns. Default 50. */
+      readonly limit?: number | undefined;
+      /** The id of a message: only turns before its own. */
+      readonly before?: string | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: readonly (UIMessage)[];
+  };
   'GET /api/agents/{id}/chat/{chatId}/stream': {
     readonly params: { readonly id: string; readonly chatId: string };
     readonly query: {
@@ -2264,6 +2310,12 @@ export interface Operations {
     readonly query: Record<string, never>;
     readonly body: undefined;
     readonly answer: Run;
+  };
+  'GET /api/runs/{id}/steps/{step}/request': {
+    readonly params: { readonly id: string; readonly step: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: StepRequest;
   };
   'GET /api/runs/{id}/stream': {
     readonly params: { readonly id: string };

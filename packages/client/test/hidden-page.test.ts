@@ -28,7 +28,7 @@ test('[S9] a page in the background gives its connection up, and goes on where i
   const metrics = async (): Promise<string> => (await gateway.request('/metrics')).text();
   await expect.poll(() => states).toEqual(['connecting', 'live']);
   hide(true);
-  await expect.poll(metrics).toMatch(/^lastcall_streams(?:_open)?(?:\{.*\})? 0$/m);
+  await expect.poll(metrics).toMatch(/^lastcall_open_streams(?:\{.*\})? 0$/m);
   // Nothing had come before, so only the start of the stream says where to go on.
   await say('While it is hidden.');
   hide(false);

@@ -6,6 +6,7 @@ import { createRoot } from 'react-dom/client';
 import { ConnectionProvider } from './app/connection.tsx';
 import { router } from './app/router.tsx';
 import { applyTheme } from './app/theme.ts';
+import { AnyCard } from './cards/any-card.tsx';
 import { cards } from './cards/cards.ts';
 import { client } from './data/client.ts';
 import { listenToKeys } from './keyboard/keys.tsx';
@@ -27,7 +28,7 @@ if (element !== null)
   createRoot(element).render(
     <StrictMode>
       <QueryClientProvider client={queries}>
-        <LastcallProvider client={client} components={cards}>
+        <LastcallProvider client={client} components={cards} fallback={AnyCard}>
           <RequireSession>
             <ConnectionProvider>
               <RouterProvider router={router} />

@@ -13,6 +13,12 @@ export interface Runs {
     query?: Ops['GET /api/runs/{id}/transcript']['query'],
     options?: RequestOptions,
   ): Promise<Ops['GET /api/runs/{id}/transcript']['answer']>;
+  /** What the model was sent in a step, as it was sent. */
+  request(
+    id: string,
+    step: number,
+    options?: RequestOptions,
+  ): Promise<Ops['GET /api/runs/{id}/steps/{step}/request']['answer']>;
   /** A call by its id, whichever run it belongs to. */
   call(callId: string, options?: RequestOptions): Promise<Ops['GET /api/calls/{id}']['answer']>;
   cancel(id: string, options?: RequestOptions): Promise<Ops['POST /api/runs/{id}/cancel']['answer']>;
@@ -26,6 +32,8 @@ export function runs(connection: Connection): Runs {
     list: (query, options) => call('GET /api/runs', { query, ...options }),
     get: (id, options) => call('GET /api/runs/{id}', { params: { id }, ...options }),
     transcript: (id, query, options) => call('GET /api/runs/{id}/transcript', { params: { id }, query, ...options }),
+    request: (id, step, options) =>
+      call('GET /api/runs/{id}/steps/{step}/request', { params: { id, step: String(step) }, ...options }),
     call: (id, options) => call('GET /api/calls/{id}', { params: { id }, ...options }),
     cancel: (id, options) => call('POST /api/runs/{id}/cancel', { params: { id }, ...options }),
     stream: (id, options) => followStream(connection, `/api/runs/${encodeURIComponent(id)}/stream`, options),

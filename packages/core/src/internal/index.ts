@@ -6,4 +6,5 @@ export { type Deferred, deferred } from '../deferred.ts';
 export { advertise } from '../tools/advertise.ts';
 export { closestNames } from '../tools/closest-names.ts';
 export { streamResult } from '../turn/stream-result.ts';
+export { toPrompt } from '../turn/to-prompt.ts';
 export { toTranscriptJson } from '../turn/transcript-json.ts';

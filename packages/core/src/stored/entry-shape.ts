@@ -74,7 +74,7 @@ const reply: Shape = object(
     finishReason: oneOf('stop', 'length', 'content-filter', 'tool-calls', 'error', 'other'),
     usage,
   },
-  { provider: text, model: text, startedAt: number, endedAt: number, attempts: count },
+  { provider: text, model: text, startedAt: number, endedAt: number, attempts: count, systemAsUser: oneOf(true) },
 );
 
 /** One entry, by itself. Entries of a kind that a later version adds are passed over. */

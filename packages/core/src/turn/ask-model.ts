@@ -1,16 +1,12 @@
-import type {
-  LanguageModelV4CallOptions,
-  LanguageModelV4GenerateResult,
-  LanguageModelV4Message,
-} from '@ai-sdk/provider';
+import type { LanguageModelV4CallOptions, LanguageModelV4GenerateResult } from '@ai-sdk/provider';
 import type { CallLimit } from '../dispatch/call-limit.ts';
 import type { ModelRequest } from '../middleware/middleware-for.ts';
-import { userMessage } from './message.ts';
 import { StreamReader } from './read-stream.ts';
 import { record } from './record.ts';
 import { type ModelReply, type ReadReply, readReply } from './reply.ts';
 import { DEFAULT_RETRIES, isRetryable, waitMs } from './retry-policy.ts';
 import type { StepTools } from './step-tools.ts';
+import { laterAsUser, startOf, toPrompt } from './to-prompt.ts';
 import type { Turn } from './turn.ts';
 import { readUsage } from './usage.ts';
 
@@ -35,7 +31,13 @@ function writeReply(
 ): ReadReply | Promise<ReadReply> {
   const { provider, modelId: model } = turn.model;
   const { step, startedAt } = asked;
-  const asking = { model, startedAt, endedAt: turn.clock.now(), attempts: reply.attempts ?? 1 };
+  const asking = {
+    model,
+    startedAt,
+    endedAt: turn.clock.now(),
+    attempts: reply.attempts ?? 1,
+    ...(turn.systemAsUser ? { systemAsUser: true as const } : {}),
+  };
   const read = readReply(reply, { step, newId: turn.newId, provider, ...asking });
   turn.budget?.add('tokens', read.entry.usage.totalTokens);
   const writing = record(turn, read.entry);
@@ -57,12 +59,10 @@ function askWithMiddleware(turn: Turn, request: ModelRequest, step: number, limi
 
 function toRequest(turn: Turn, step: Offered, limit: CallLimit): ModelRequest {
   const view = turn.transcript.viewFor(turn.model.provider);
-  const observed = observe(turn);
-  if (observed !== '') view.push(userMessage(observed));
-  if (step.system !== '') view.unshift({ role: 'system', content: step.system });
+  const { systemAsUser } = turn;
   const request: ModelRequest = {
     ...turn.options.modelSettings,
-    prompt: turn.systemAsUser ? laterAsUser(view) : view,
+    prompt: toPrompt(view, { system: step.system, observed: observe(turn), systemAsUser }),
     abortSignal: limit.signal,
   };
   if (step.advertised.length > 0) {
@@ -70,18 +70,6 @@ function toRequest(turn: Turn, step: Offered, limit: CallLimit): ModelRequest {
     if (step.mayCall === false) request.toolChoice = { type: 'none' };
   }
   return request;
-}
-
-/** Some providers take system messages only at the start. */
-function laterAsUser(prompt: readonly LanguageModelV4Message[]): LanguageModelV4Message[] {
-  const begun = startOf(prompt);
-  return [...prompt.slice(0, begun), ...prompt.slice(begun).map(asUser)];
-}
-
-/** Where the conversation begins: after the leading system messages. */
-function startOf(prompt: readonly LanguageModelV4Message[]): number {
-  const begun = prompt.findIndex(({ role }) => role !== 'system');
-  return begun === -1 ? prompt.length : begun;
 }
 
 /** An observation that cannot be made is none: the turn does not end for it. */
@@ -92,10 +80,6 @@ function observe({ options, logger }: Turn): string {
     logger.error('observe threw. The model is asked without it.', error);
     return '';
   }
-}
-
-function asUser(message: LanguageModelV4Message): LanguageModelV4Message {
-  return message.role === 'system' ? userMessage(message.content) : message;
 }
 
 async function askWithRetries(turn: Turn, request: ModelRequest, step: number, limit: CallLimit): Promise<ModelReply> {

@@ -47,6 +47,8 @@ export interface ReplyEntry {
   readonly startedAt?: number;
   readonly endedAt?: number;
   readonly attempts?: number;
+  /** Set if system messages after the first were sent as user messages: the provider refuses them. */
+  readonly systemAsUser?: true;
 }
 
 export type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];

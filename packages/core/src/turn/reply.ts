@@ -24,7 +24,7 @@ export interface ReadReply {
 
 /** Who was asked for a reply, and when. */
 type Asked = Required<Pick<ReplyEntry, 'step' | 'provider'>> &
-  Pick<ReplyEntry, 'model' | 'startedAt' | 'endedAt' | 'attempts'>;
+  Pick<ReplyEntry, 'model' | 'startedAt' | 'endedAt' | 'attempts' | 'systemAsUser'>;
 
 /** A reply as an entry: its calls under our own ids, its parts as the provider will get them back, metadata untouched. */
 export function readReply(

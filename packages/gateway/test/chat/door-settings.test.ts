@@ -4,6 +4,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { findByBody } from '../../src/domain/contexts/turn-requests.ts';
 import type { ModelSettings } from '../../src/domain/contexts/turn-settings.ts';
+import { answer } from '../../src/domain/pending/answer-call.ts';
+import { fromJson } from '../../src/ports/store/json.ts';
 import { awaitRun } from '../../src/runtime/chat/await-run.ts';
 import { callerId } from '../../src/runtime/chat/start-turn.ts';
 import type { SaidMessage, TurnCaller } from '../../src/runtime/chat/turn-request.ts';
@@ -66,6 +68,24 @@ describeWorlds('what doors may ask of a turn', (open) => {
     expect(await find('k2')).toBeUndefined();
     expect(await find('k1', Number.MAX_SAFE_INTEGER)).toBeUndefined();
     await world.idle();
+  });
+
+  test.each([
+    ['another turn', {}],
+    ['a turn that is not saved', { save: false as const }],
+  ])('an answer continues under the settings of the turn that asked, also after %s', async (_what, more) => {
+    const model = scriptedModel([call('ask'), 'Other.', 'Thanks.', 'Unused.']);
+    const world = await open({ models: { default: model } });
+    const chat = await chatWith(world);
+    const { runId, pending } = await chat.say('Ask', { clientTools: [{ name: 'ask' }], instructions: 'First.' });
+    await chat.say('Something else', { instructions: 'Second.', ...more });
+    const callId = pending[0]?.callId ?? '';
+    await answer(world.services, { runId, callId, answer: { result: 1 }, by: { key: true } });
+    await world.idle();
+    expect(model.requests.map(systemOf)).toEqual(['First.', 'Second.', 'First.']);
+    const runs = world.store.db.selectFrom('runs').select('settings').where('thread_id', '=', chat.contextId);
+    const [last] = await runs.orderBy('cycle_no', 'desc').limit(1).execute();
+    expect(fromJson(last?.settings ?? '')).toEqual({ clientTools: [{ name: 'ask' }], instructions: 'First.' });
   });
 
   test('calls of two client tools continue the turn when both are answered, in one request or in two', async () => {

@@ -77,6 +77,20 @@ describe('/openapi.json', () => {
       for (const method of methods?.split(' ') ?? []) expect(known).toContain(`${method} ${path}`);
   });
 
+  test('/openapi.json is made in as many turns as it has operations, so that other requests do not wait for all of them', async () => {
+    const fresh = await openApi(database, { services: api.services });
+    let [turns, isMade] = [0, false];
+    const count = (): void => {
+      turns++;
+      if (!isMade) setImmediate(count);
+    };
+    setImmediate(count);
+    await fresh.app.fetch(new Request('http://gateway/openapi.json'));
+    isMade = true;
+    expect(turns).toBeGreaterThanOrEqual(operations.length);
+    fresh.app.stop();
+  });
+
   test('/openapi.json names every operation once, and refers to nothing that is not there', () => {
     const ids = operations.map(([, { operationId }]) => operationId);
     expect(new Set(ids).size).toBe(ids.length);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { startTestGateway, waitFor } from '../../src/testing/index.ts';
-import { Shell } from '../readme/shell.ts';
+import { Shell } from '../by-curl/shell.ts';
 
 const page = join(import.meta.dirname, '../../../../docs/tools/external.md');
 

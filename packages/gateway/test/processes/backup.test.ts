@@ -2,13 +2,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { expect, inject, test, vi } from 'vitest';
-import { Shell } from '../readme/shell.ts';
+import { expect, inject, test } from 'vitest';
+import { Shell } from '../by-curl/shell.ts';
 import { ask, SECRET_KEY } from './api.ts';
 import { GatewayProcess } from './gateway-process.ts';
 import { until } from './until.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const page = await readFile(join(import.meta.dirname, '../../../../docs/deploying.md'), 'utf8');
 

@@ -1,14 +1,10 @@
 import { Client } from 'pg';
-import { vi } from 'vitest';
 import { databases } from '../support/stores.ts';
 import { answerText } from './answering.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 import { openSite, type Site, type SiteOptions } from './site.ts';
 import { isIdle, problemsOf } from './soundness.ts';
 import { until } from './until.ts';
-
-/** Starting processes takes seconds on a machine that runs other tests too. */
-vi.setConfig({ testTimeout: 120_000 });
 
 export const kinds = [{ kind: 'sqlite' }, { kind: 'postgres' }] as const;
 

@@ -1,10 +1,8 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { doDuties } from './answering.ts';
 import { ask } from './api.ts';
 import { findPlace, openSite, say } from './site.ts';
 import { until } from './until.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 describe('an agent whose model can never answer', { concurrent: true }, () => {
   test.each([

@@ -1,12 +1,10 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { doDuties } from './answering.ts';
 import { request } from './api.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 import { openWay } from './severable-database.ts';
 import { openSite, relay } from './site.ts';
 import { until } from './until.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 /** Says things in every way that code of others may: while it is loaded, and from a tool. */
 const TALKATIVE = `import { processConfig } from '${new URL('./tools-config.ts', import.meta.url).href}';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
 import { Random } from '../chaos/random.ts';
 import { doDuties, toText } from './answering.ts';
@@ -8,8 +8,6 @@ import { openWay } from './severable-database.ts';
 import { findPlace, openSite, say } from './site.ts';
 import { isIdle, problemsOf } from './soundness.ts';
 import { until } from './until.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 test('[G43] a connection that breaks in the middle of a transaction, between two statements, ends the transaction alone', async () => {
   await using way = await openWay();

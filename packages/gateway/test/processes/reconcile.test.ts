@@ -1,11 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { doDuties } from './answering.ts';
 import { ask } from './api.ts';
 import { findPlace, openSite } from './site.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 test('[G62] a gateway that starts with a longer file has all that it names, and says what it has more', async () => {
   const config = (agents: readonly string[], people: readonly string[]): string =>

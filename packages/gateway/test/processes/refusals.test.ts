@@ -3,11 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, inject, test, vi } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { doDuties } from './answering.ts';
 import { openSite } from './site.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 test('[S18] a second gateway on one SQLite file is refused, with the ways out, and the first one goes on', async () => {
   await using site = await openSite({ decide: doDuties });

@@ -3,6 +3,7 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { call } from '../chat/chat-api.ts';
+import { toRequest } from '../http/api.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { systemOf, textsOf } from '../support/requests.ts';
 import { openChatWorld } from './chat-world.ts';
@@ -82,6 +83,23 @@ describeWorlds('useChat: errors, edits and other answers', (open) => {
     expect(textsOf(second?.prompt ?? [])).toEqual(['Book Ulm.', 'Book Bonn.']);
     expect(JSON.stringify(second?.prompt)).toContain('Booked Ulm.');
     expect(second === undefined ? '' : systemOf(second)).toContain('replaces an earlier message');
+  });
+
+  test('[S11] a message of one chat is not taken for a version of a message of another whose id looks like it', async () => {
+    const model = scriptedModel(() => 'Hello.');
+    const chats = await openChatWorld(await open({ models: { default: model } }));
+    const say = async (id: string, messageId: string, text: string): Promise<void> => {
+      const message = { id: messageId, role: 'user', parts: [{ type: 'text', text }] };
+      const body = { id, messages: [message], trigger: 'submit-message', messageId };
+      const sent = toRequest('POST', `/api/agents/${chats.agentId}/chat`, { secret: chats.api.key, body });
+      expect(await (await chats.api.app.fetch(sent)).text()).toContain('Hello.');
+    };
+    await say('chatxone', 'm1', 'Hi');
+    await say('chat_one', 'm0', 'Hi');
+    await say('chat_one', 'm1', 'A new one');
+    expect(model.requests.map(systemOf).join()).not.toContain('replaces an earlier message');
+    await say('chat_one', 'm1', 'An edit');
+    expect(systemOf(model.requests.at(-1) ?? { prompt: [] })).toContain('replaces an earlier message');
   });
 
   test('[S11] another answer to the last message knows what the first has done, and replaces it in the page', async () => {

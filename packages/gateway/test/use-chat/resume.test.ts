@@ -37,6 +37,23 @@ describeWorlds('useChat: resume', (open) => {
     expect(second.shown).toEqual(['A moment.', ['slow', 'output-available', 'ok'], 'Done.']);
   });
 
+  test('[S11] a page that shows a turn of another door shows its failed calls as errors', async () => {
+    const fail = tool({
+      description: 'Fails.',
+      inputSchema: z.object({}),
+      execute: () => {
+        throw new Error('No money.');
+      },
+    });
+    const model = scriptedModel(({ prompt }) => (prompt.at(-1)?.role === 'tool' ? 'It failed.' : call('fail')));
+    const chats = await openChatWorld(await open({ models: { default: model }, tools: { fail } }), { tools: ['fail'] });
+    const body = { agent: chats.agentId, message: 'Pay' };
+    const { context_id: id } = await chats.api.done<{ context_id: string }>('POST', '/chat', body);
+    const page = chats.page({ id });
+    await page.chat.resumeStream();
+    expect(page.shown).toEqual([['fail', 'output-error', expect.stringContaining('No money.')], 'It failed.']);
+  });
+
   test('[S11] a page whose connection broke resumes, also after the end, and has each part once', async () => {
     const held = Promise.withResolvers<void>();
     const slow = tool({
@@ -166,7 +183,7 @@ describeWorlds('useChat: resume', (open) => {
     await sweepStreams(world.services, { now: Date.now() + 100_000_000 });
     const again = chats.page({ id: 'stored', generateId: () => 'the-message' });
     await again.say('Add.');
-    expect(again.shown).toEqual(['I add.', ['add', 'output-available', '3'], 'Done.']);
+    expect(again.shown).toEqual(['I add.', ['add', 'output-available', 3], 'Done.']);
     expect(model.requests).toHaveLength(2);
   });
 

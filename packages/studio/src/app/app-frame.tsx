@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet } from '@tanstack/react-router';
 import { Bot, Command, Inbox, ListTree, type LucideIcon, MessagesSquare, Settings, Wrench } from 'lucide-react';
 import type { ReactElement } from 'react';
-import { pendingCount } from '../data/pending.ts';
+import { pendingCalls } from '../data/pending.ts';
 import { useKeys } from '../keyboard/keys.tsx';
 import { openPalette, Palette } from '../keyboard/palette.tsx';
 import { ShortcutHelp } from '../keyboard/shortcut-help.tsx';
@@ -59,7 +59,8 @@ const PLACES = [
 ] as const;
 
 function Rail(): ReactElement {
-  const { data: waiting = 0 } = useQuery(pendingCount);
+  const { entity } = useSession().session;
+  const { data: waiting = [] } = useQuery(pendingCalls('waiting', entity?.id));
   return (
     <nav
       aria-label="Pages"
@@ -70,9 +71,9 @@ function Rail(): ReactElement {
         <Link
           key={to}
           to={to}
-          className="flex min-h-11 flex-1 flex-col items-center justify-center gap-0.5 rounded px-1 text-xs text-quiet hover:bg-raised hover:text-text aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-text wide:min-h-9 wide:flex-none wide:flex-row wide:justify-start wide:gap-2 wide:px-2 wide:text-base"
+          className="relative flex min-h-11 flex-1 flex-col items-center justify-center gap-0.5 rounded px-1 text-xs text-quiet hover:bg-raised hover:text-text aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-text wide:min-h-9 wide:flex-none wide:flex-row wide:justify-start wide:gap-2 wide:px-2 wide:text-base"
         >
-          <Place icon={icon} word={word} count={word === 'Inbox' ? waiting : 0} />
+          <Place icon={icon} word={word} count={word === 'Inbox' ? waiting.length : 0} />
         </Link>
       ))}
     </nav>
@@ -85,7 +86,7 @@ function Place({ icon: Icon, word, count }: { icon: LucideIcon; word: string; co
       <Icon size={16} aria-hidden className="shrink-0" />
       <span>{word}</span>
       {count > 0 && (
-        <span className="rounded-full bg-wait-soft px-1.5 text-xs text-wait wide:ml-auto">
+        <span className="absolute top-0.5 left-1/2 ml-1.5 rounded-full bg-wait-soft px-1.5 text-xs text-wait wide:static wide:ml-auto">
           {count}
           <span className="sr-only"> waiting</span>
         </span>

@@ -1,8 +1,9 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { client } from '../data/client.ts';
 import { AppFrame } from './app-frame.tsx';
 import { lastSpace } from './last-space.ts';
 import { NotFoundPage } from './not-found-page.tsx';
-import { inboxSearch, runSearch, runsSearch, spaceSearch, tabSearch, toolSearch } from './search.ts';
+import { inboxSearch, runSearch, runsSearch, spaceSearch, tabSearch, toolSearch, toolsSearch } from './search.ts';
 
 const root = createRootRoute({ component: AppFrame, notFoundComponent: NotFoundPage });
 const at = <P extends string>(path: P) => ({ getParentRoute: () => root, path }) as const;
@@ -11,8 +12,8 @@ const at = <P extends string>(path: P) => ({ getParentRoute: () => root, path })
 const routes = root.addChildren([
   createRoute({
     ...at('/'),
-    beforeLoad: () => {
-      const id = lastSpace();
+    beforeLoad: async () => {
+      const id = lastSpace() ?? (await client.spaces.list({ limit: 1 })).items[0]?.id;
       throw id === undefined
         ? redirect({ to: '/spaces', replace: true })
         : redirect({ to: '/spaces/$id', params: { id }, replace: true });
@@ -61,6 +62,7 @@ const routes = root.addChildren([
   }),
   createRoute({
     ...at('/tools'),
+    validateSearch: toolsSearch,
     component: lazyRouteComponent(() => import('../pages/tools/tools-page.tsx'), 'ToolsPage'),
   }),
   createRoute({

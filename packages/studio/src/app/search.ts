@@ -68,6 +68,16 @@ export function tabSearch(given: Given): TabSearch {
   return texts(given, ['tab', 'show']);
 }
 
+export interface ToolsSearch {
+  /** What names and descriptions contain. */
+  readonly q?: string;
+  readonly source?: string;
+}
+
+export function toolsSearch(given: Given): ToolsSearch {
+  return texts(given, ['q', 'source']);
+}
+
 export interface ToolSearch {
   /** The input to try it with, as JSON. */
   readonly try?: string;

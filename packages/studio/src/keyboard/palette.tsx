@@ -1,4 +1,4 @@
-import type { ReactElement } from 'react';
+import { lazy, type ReactElement, Suspense, useEffect, useState } from 'react';
 
 const OPEN = 'lastcall:open-palette';
 
@@ -6,7 +6,21 @@ export function openPalette(): void {
   document.dispatchEvent(new Event(OPEN));
 }
 
-/** Searches pages, spaces, agents, runs and tools. */
+/** What it shows is loaded when somebody opens it for the first time. */
+const PaletteDialog = lazy(async () => ({ default: (await import('./palette-dialog.tsx')).PaletteDialog }));
+
+/** Searches pages, spaces, agents, runs and tools, and does what they can be told to do. */
 export function Palette(): ReactElement | null {
-  return null;
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const open = (): void => setOpen(true);
+    document.addEventListener(OPEN, open);
+    return () => document.removeEventListener(OPEN, open);
+  }, []);
+  if (!isOpen) return null;
+  return (
+    <Suspense>
+      <PaletteDialog onClose={() => setOpen(false)} />
+    </Suspense>
+  );
 }

@@ -18,8 +18,8 @@ function NotAllowed({ scope, to }: Pick<RequiresProps, 'scope' | 'to'>): ReactEl
   return (
     <EmptyState title={`You may not ${to} here.`}>
       <p>
-        It needs the scope <code>{scope}</code>, which this session does not have. Sign in with a key that has it, or ask
-        whoever runs the gateway for a link.
+        It needs the scope <code>{scope}</code>, which this session does not have. Sign in with a key that has it, or
+        ask whoever runs the gateway for a link.
       </p>
     </EmptyState>
   );

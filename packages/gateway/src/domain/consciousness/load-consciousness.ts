@@ -34,6 +34,25 @@ export async function loadTranscriptRows(db: Kysely<Tables>, threadId: string): 
   return await fromLastCompaction(db, { threadId });
 }
 
+/** Reads the rows that the consciousness was made of before the row `seq` was written. */
+export async function loadRowsBefore(
+  db: Kysely<Tables>,
+  { threadId, seq }: { readonly threadId: string; readonly seq: number },
+): Promise<readonly TranscriptRow[]> {
+  const before = db.selectFrom('transcript_entries').where('thread_id', '=', threadId).where('seq', '<', seq);
+  const compacted = await before
+    .select('seq')
+    .where('kind', '=', COMPACTION)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return await before
+    .select(['seq', 'kind', 'payload'])
+    .where('seq', '>=', compacted?.seq ?? 0)
+    .orderBy('seq')
+    .execute();
+}
+
 export function toConsciousness(rows: readonly TranscriptRow[]): Consciousness {
   const [first] = rows;
   const compaction = first?.kind === COMPACTION ? fromCompactionPayload(first.payload) : undefined;

@@ -2,6 +2,7 @@ import { type Entry, type JournalRecord, Transcript } from '@lastcall/core';
 import { toTranscriptJson } from '@lastcall/core/internal';
 import { fromJson, toJson } from '../../ports/store/json.ts';
 import type { Json } from '../../ports/store/tables.ts';
+import type { StoredRequest } from '../runs/stored-request.ts';
 
 /** The `kind` of the row that replaces all rows before it. Every other row has the kind of its entry. */
 export const COMPACTION = 'compaction';
@@ -13,10 +14,19 @@ export interface Compaction {
   readonly carried: readonly Entry[];
 }
 
+interface EntryRecord extends JournalRecord {
+  /** Of a reply: what the model was asked. */
+  readonly request?: StoredRequest | undefined;
+}
+
 /** Serializes an entry and, for the end of a call, what the call changed. */
-export function toEntryPayload({ entry, staged }: JournalRecord): Json {
+export function toEntryPayload({ entry, staged, request }: EntryRecord): Json {
   const [plain] = toTranscriptJson([entry]).entries;
-  return toJson({ entry: plain, ...(staged === undefined ? {} : { staged }) });
+  return toJson({
+    entry: plain,
+    ...(staged === undefined ? {} : { staged }),
+    ...(request === undefined ? {} : { request }),
+  });
 }
 
 export function fromEntryPayload(payload: Json): JournalRecord {

@@ -42,13 +42,21 @@ export async function noteRequest(
     .onConflict((conflict) => conflict.doNothing())
     .returning('run_id')
     .executeTakeFirst();
-  if (noted !== undefined || key === undefined) return undefined;
-  const before = await tx.db
+  return noted === undefined && key !== undefined ? await findByKey(tx.db, { caller, key, bodyHash }) : undefined;
+}
+
+/** The turn that a request with this key started. Throws 422 if it had another body. */
+export async function findByKey(
+  db: Kysely<Tables>,
+  { caller, key, bodyHash }: { caller: string; key: string; bodyHash: string },
+): Promise<StartedTurn | undefined> {
+  const before = await db
     .selectFrom('turn_requests')
     .selectAll()
     .where('caller', '=', caller)
     .where('idempotency_key', '=', key)
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
+  if (before === undefined) return undefined;
   if (before.body_hash !== bodyHash)
     throw new ApiError(422, 'idempotency_key_reused', 'This Idempotency-Key was used for another request.');
   return { runId: before.run_id, contextId: before.context_id };

@@ -15,7 +15,11 @@ export interface PendingFilter extends PageOptions {
   readonly status?: PendingStatus | undefined;
 }
 
-type Listed = Selectable<PendingCallRow> & { readonly role: string | null; readonly resolved_by_name: string | null };
+type Listed = Selectable<PendingCallRow> & {
+  readonly role: string | null;
+  readonly owned_context: string | null;
+  readonly resolved_by_name: string | null;
+};
 
 /** Lists pending calls in the order of their ids, which is the order of creation. */
 export async function listPending(db: Kysely<Tables>, filter: PendingFilter = {}): Promise<Page<PendingCall>> {
@@ -37,13 +41,19 @@ export async function listPending(db: Kysely<Tables>, filter: PendingFilter = {}
 }
 
 /** The answerers are JSON, so they are checked for each row, after the database has filtered by space. */
-function concerns({ role, resolved_by_name: _name, ...row }: Listed, entityId: string | undefined): boolean {
+function concerns(
+  { role, owned_context: owned, resolved_by_name: _name, ...row }: Listed,
+  entityId: string | undefined,
+): boolean {
   if (entityId === undefined) return true;
-  return answerRight(toPendingCall(row), { entityId, role: role ?? undefined }) === 'yes';
+  return answerRight(toPendingCall(row), { entityId, role: role ?? undefined, isOwner: owned !== null }) === 'yes';
 }
 
 /** Answers that came too late are for operators. */
-function shownTo({ role: _role, resolved_by_name: name, ...row }: Listed, entityId: string | undefined): PendingCall {
+function shownTo(
+  { role: _role, owned_context: _owned, resolved_by_name: name, ...row }: Listed,
+  entityId: string | undefined,
+): PendingCall {
   const { lateAnswers, ...call } = toPendingCall(row);
   return {
     ...call,
@@ -65,9 +75,13 @@ async function readPage(
         .on('memberships.entity_id', '=', entityId ?? '')
         .on('memberships.left_at', 'is', null),
     )
+    .leftJoin('runs', 'runs.id', 'pending_calls.run_id')
+    .leftJoin('contexts', (join) =>
+      join.onRef('contexts.id', '=', 'runs.thread_id').on('contexts.owner_id', '=', entityId ?? ''),
+    )
     .selectAll('pending_calls')
     .leftJoin('entities', 'entities.id', 'pending_calls.resolved_by')
-    .select(['memberships.role', 'entities.display_name as resolved_by_name'])
+    .select(['memberships.role', 'contexts.id as owned_context', 'entities.display_name as resolved_by_name'])
     .where('pending_calls.status', '=', status)
     .where('pending_calls.call_id', '>', after)
     .orderBy('pending_calls.call_id')
@@ -78,6 +92,7 @@ async function readPage(
     page = page.where((eb) =>
       eb.or([
         eb('memberships.role', 'is not', null),
+        eb('contexts.id', 'is not', null),
         eb.and([eb('pending_calls.space_id', 'is', null), eb('pending_calls.answered_by', 'is not', null)]),
       ]),
     );

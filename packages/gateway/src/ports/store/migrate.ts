@@ -16,6 +16,7 @@ import { mcpCredentials } from './migrations/0012-mcp-credentials.ts';
 import { factsForPeople } from './migrations/0014-facts-for-people.ts';
 import { toldConversations } from './migrations/0015-told-conversations.ts';
 import { signIn } from './migrations/0016-sign-in.ts';
+import { requestTexts } from './migrations/0018-request-texts.ts';
 import { contextRetention } from './migrations/0021-context-retention.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
@@ -39,6 +40,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0015-told-conversations': toldConversations,
     '0016-sign-in': signIn,
     '0021-context-retention': contextRetention,
+    '0018-request-texts': requestTexts,
   };
 }
 

@@ -34,6 +34,7 @@ export interface Tables {
   mcp_credentials: McpCredentialRow;
   sessions: SessionRow;
   sign_in_links: SignInLinkRow;
+  request_texts: RequestTextRow;
 }
 
 /** JSON text: see json.ts. */
@@ -452,4 +453,12 @@ export interface SessionRow extends GrantColumns {
 interface SignInLinkRow extends GrantColumns {
   /** SHA-256 of its code, in hexadecimal. */
   hash: string;
+}
+
+/** A text that models were given in requests. */
+interface RequestTextRow {
+  /** SHA-256 of the text. */
+  hash: string;
+  text: Json;
+  created_at: number;
 }

@@ -1,4 +1,4 @@
-import { findByBody, type RequestIdentity } from '../../domain/contexts/turn-requests.ts';
+import { findByBody, findByKey, type RequestIdentity } from '../../domain/contexts/turn-requests.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Registry } from '../cycle/registry.ts';
@@ -33,6 +33,24 @@ export async function startOnce(
     const accepted = await startTurn(services, tx, registry, { ...request, identity: numbered });
     if (!accepted.isRepeat || isRetry || 'answers' in input) return accepted;
   }
+}
+
+/**
+ * The turn that this request started when it came before, as `startOnce` would find it, for doors that have to look up what the request
+ * names: that may have another name by now.
+ */
+export async function findStarted(
+  tx: Tx,
+  { identity, caller, isRetry }: Pick<OnceRequest, 'identity' | 'caller' | 'isRetry'>,
+): Promise<AcceptedTurn | undefined> {
+  const { key, bodyHash } = identity;
+  const by = { caller: callerId(caller), bodyHash };
+  if (key === undefined && !isRetry) return undefined;
+  const turn =
+    key === undefined
+      ? await findByBody(tx.db, { ...by, since: tx.now() - RETRIED_WITHIN_MS })
+      : await findByKey(tx.db, { ...by, key });
+  return turn && { runId: turn.runId, contextId: turn.contextId, isRepeat: true };
 }
 
 /** The `openai` package tries three times, each for ten minutes. */

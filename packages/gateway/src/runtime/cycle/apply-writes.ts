@@ -12,6 +12,7 @@ import { endCall, writeCalls } from './call-rows.ts';
 import { closeRun } from './close-run.ts';
 import type { EntryWrite, OpenCard, Write } from './cycle-write.ts';
 import { mergeDeltas } from './merge-deltas.ts';
+import { writeTexts } from './request-texts.ts';
 import { StagedWriteRefused } from './staged-write-refused.ts';
 import { endUnendedCall } from './unended-calls.ts';
 import { writePendingCall } from './write-pending-call.ts';
@@ -34,6 +35,8 @@ export async function applyWrites(
   writes: readonly Write[],
 ): Promise<() => Applied> {
   const { tx } = held;
+  const texts = writes.filter((write) => write.kind === 'request-text');
+  if (texts.length > 0) writeTexts(tx, texts);
   appendEntries(context, held, writes);
   writeCalls(tx, context.cycle.runId, writes);
   const refusedCards: OpenCard['card'][] = [];
@@ -88,6 +91,7 @@ async function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): Pro
     }
     // These were applied before all others.
     case 'entry':
+    case 'request-text':
     case 'call-planned':
     case 'call-started':
       return;

@@ -1,6 +1,7 @@
 import type { Entry } from '@lastcall/core';
 import { LRUCache } from 'lru-cache';
 import type { AgentConfig } from '../../config/agent-config.ts';
+import { settingsOfAsker } from '../../domain/contexts/settings-of-asker.ts';
 import type { TurnSettings } from '../../domain/contexts/turn-settings.ts';
 import type { ChatEvent, InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { fixedCall } from '../../models/fixed-call.ts';
@@ -26,13 +27,14 @@ export const contextThread: ThreadKind = {
     const request = all.find(({ type }) => type === 'chat');
     return [...(request === undefined ? [] : [request]), ...all.filter(({ type }) => type !== 'chat')];
   },
-  requestOf(events, last) {
+  async requestOf({ tx, threadId }, events) {
     const request = chatOf(events);
-    const { isUnwatched: _, ...before } = last?.settings == null ? {} : fromJson<TurnSettings>(last.settings);
+    if (request !== undefined && request.isAnswer !== true) return { runId: request.runId, settings: request.settings };
     // An answer continues the turn that asked, under what that turn was asked for. Somebody else may follow it.
-    if (request === undefined) return { settings: before };
-    const { runId, settings, isAnswer } = request;
-    return { runId, settings: isAnswer === true ? { ...before, ...settings } : settings };
+    const { isUnwatched: _, ...before } = await settingsOfAsker(tx.db, threadId, events.flatMap(answeredCall));
+    return request === undefined
+      ? { settings: before }
+      : { runId: request.runId, settings: { ...before, ...request.settings } };
   },
   configOf: (config, settings = {}) => configs.of(config, settings),
   entriesOf(events, { tag, transcript, settled }) {
@@ -71,6 +73,11 @@ function chatOf(events: readonly EventRow[]): ChatEvent | undefined {
   const row = events.find(({ type }) => type === 'chat');
   const event = row === undefined ? undefined : fromJson<InboxEvent>(row.payload);
   return event?.type === 'chat' ? event : undefined;
+}
+
+function answeredCall({ type, payload }: EventRow): readonly string[] {
+  const event = type === 'tool_result' ? fromJson<InboxEvent>(payload) : undefined;
+  return event?.type === 'tool_result' ? [event.callId] : [];
 }
 
 /** Configurations of runs. The same one gives the same object, because tools and schemas are compiled once per object. */

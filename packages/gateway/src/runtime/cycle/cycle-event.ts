@@ -1,5 +1,6 @@
 import type { Entry, Settlement, Stop, Usage } from '@lastcall/core';
 import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
+import type { RequestText } from '../../domain/runs/stored-request.ts';
 import type { Json } from '../../ports/store/tables.ts';
 import type { Waiting } from '../lease/release-thread.ts';
 import type { ShownCall } from './cycle-state.ts';
@@ -20,7 +21,13 @@ export type CycleEvent =
   /** The model was reminded to call a tool. */
   | { readonly type: 'nudged'; readonly step: number; readonly text: string }
   | { readonly type: 'step-ended'; readonly step: number; readonly usage: Usage }
-  | { readonly type: 'entry-appended'; readonly entry: Exclude<Entry, { kind: 'stop' }>; readonly payload: Json }
+  | {
+      readonly type: 'entry-appended';
+      readonly entry: Exclude<Entry, { kind: 'stop' }>;
+      readonly payload: Json;
+      /** Texts that the entry refers to and that are not stored yet. */
+      readonly texts?: readonly RequestText[] | undefined;
+    }
   | CallStarted
   | { readonly type: 'card-refused'; readonly callId: string; readonly spaceId: string }
   | CallEnded

@@ -19,6 +19,8 @@ import type { DecisionContext } from './decision.ts';
 import { DelayedFlush } from './delayed-flush.ts';
 import type { OutputLimit } from './output-limit.ts';
 import { rawInput } from './raw-input.ts';
+import type { RequestNotes } from './request-notes.ts';
+import { isStored, markStored } from './request-texts.ts';
 import { type EndEntry, serializeEnd } from './settlement-json.ts';
 import { TurnEventReader } from './turn-event-reader.ts';
 import { WriteQueue } from './write-queue.ts';
@@ -26,6 +28,8 @@ import { WriteQueue } from './write-queue.ts';
 export interface CycleJournalOptions extends ApplyContext {
   /** Keeps outputs within their limit, and knows what was cut off. */
   readonly outputs: OutputLimit;
+  /** Knows what the model was asked. */
+  readonly requests: RequestNotes;
   /** They are removed from what is told of the changes of a call. */
   readonly secrets: KnownSecrets;
   /**
@@ -158,11 +162,20 @@ export class CycleJournal implements Journal {
   }
 
   #toEvent(entry: Entry): CycleEvent {
+    if (entry.kind === 'reply') return this.#toReply(entry);
     const payload = toEntryPayload({ entry });
     if (entry.kind !== 'stop') return { type: 'entry-appended', entry, payload };
     const { cycle } = this.#options;
     const usage = usageOf(cycle.transcript.entries);
     return { type: 'turn-stopped', stop: entry.stop, payload, usage, isOverBudget: isOverBudget(cycle) };
+  }
+
+  /** A reply refers to what the model was asked. Nothing is to remain of a run whose messages are not saved. */
+  #toReply(entry: Extract<Entry, { kind: 'reply' }>): CycleEvent {
+    const { cycle, requests, services } = this.#options;
+    const noted = cycle.settings?.save === false ? undefined : requests.of(entry.step);
+    const texts = noted?.texts.filter((text) => !isStored(services.store, text));
+    return { type: 'entry-appended', entry, payload: toEntryPayload({ entry, request: noted?.request }), texts };
   }
 
   #decide(event: CycleEvent): readonly Write[] {
@@ -231,6 +244,7 @@ export class CycleJournal implements Journal {
     // a call in doubt.
     const applied = (await retryWhileUnavailable(write, { forMs: services.limits.leaseMs, signal }))();
     this.#rows.push(...writes.flatMap((one) => (one.kind === 'entry' ? [toRow(one)] : [])));
+    for (const one of writes) if (one.kind === 'request-text') markStored(services.store, one);
     for (const { callId, spaceId } of applied.refusedCards) this.#decide({ type: 'card-refused', callId, spaceId });
     const end = writes.find(isEnd);
     const { thread, waiting } = applied;

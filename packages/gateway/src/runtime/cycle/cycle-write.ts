@@ -1,10 +1,13 @@
 import type { Entry, Stop, Usage } from '@lastcall/core';
 import type { OpenedPending } from '../../domain/pending/open-pending.ts';
+import type { RequestText } from '../../domain/runs/stored-request.ts';
 import type { Json, MessageStatus } from '../../ports/store/tables.ts';
 
 /** One thing that a transaction of the cycle writes. Plain data: it is applied again if the store was away. */
 export type Write =
   | EntryWrite
+  /** A text that a reply refers to. */
+  | ({ readonly kind: 'request-text' } & RequestText)
   | CallWrite
   /** Applies what the call's tool staged. Refused once a cancel was accepted. */
   | { readonly kind: 'staged-writes'; readonly callId: string }

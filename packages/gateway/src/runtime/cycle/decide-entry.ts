@@ -1,19 +1,19 @@
 import type { Entry } from '@lastcall/core';
 import type { CycleEvent } from './cycle-event.ts';
 import type { RunningCycle } from './cycle-state.ts';
-import type { CallWrite } from './cycle-write.ts';
+import type { CallWrite, Write } from './cycle-write.ts';
 import { showRequested } from './decide-shown-call.ts';
 import { appendEntry, type Decision, inTurn } from './decision.ts';
 
 type Appended = Extract<CycleEvent, { type: 'entry-appended' }>;
 
 /** An entry that core appends to the transcript. */
-export function decideEntry(state: RunningCycle, { entry, payload }: Appended): Decision {
+export function decideEntry(state: RunningCycle, { entry, payload, texts = [] }: Appended): Decision {
   return inTurn(
     state,
     (current) => (entry.kind === 'reply' ? showRequested(current, entry.calls) : [current, []]),
     (current) => appendEntry(current, entry.kind, payload),
-    (current) => [current, callWrites(entry)],
+    (current) => [current, [...texts.map((text): Write => ({ kind: 'request-text', ...text })), ...callWrites(entry)]],
   );
 }
 

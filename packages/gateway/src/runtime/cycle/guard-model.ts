@@ -1,16 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Message } from '@ai-sdk/provider';
-import { hideTag, hideTagIn, tagPattern } from '../../telemetry/hide-tag.ts';
-
-type Part = Exclude<LanguageModelV4Message['content'], string>[number];
-
-export interface FrameGuard {
-  /** The agent's unguessable frame tag. */
-  readonly tag: string;
-  /** The system text that explains the frames to the model. */
-  readonly instructions: string;
-  /** True if a user's text is a complete frame that the gateway itself wrote. */
-  readonly isFrame: (text: string) => boolean;
-}
+import { type FrameGuard, guardMessage } from '../../telemetry/guard-message.ts';
 
 /**
  * Wraps the model so that only our own frames carry the frame tag. All requests of a cycle pass through here, so no
@@ -40,68 +29,4 @@ export function guardModel(model: LanguageModelV4, guard: FrameGuard): LanguageM
     doGenerate: (options) => model.doGenerate(guarded(options)),
     doStream: (options) => model.doStream(guarded(options)),
   };
-}
-
-function guardMessage(message: LanguageModelV4Message, guard: FrameGuard): LanguageModelV4Message {
-  const { tag, instructions, isFrame } = guard;
-  if (message.role === 'system')
-    return message.content.startsWith(instructions) ? message : { ...message, content: hideTag(message.content, tag) };
-  const content = (message.content as Part[]).map((part) =>
-    // A copy: a tool that changes the messages it is shown cannot change what was guarded.
-    message.role === 'user' && part.type === 'text' && isFrame(part.text) ? { ...part } : { ...guardPart(part, tag) },
-  );
-  return { ...message, content } as LanguageModelV4Message;
-}
-
-/**
- * Reasoning is left as it is: providers sign it and refuse changed reasoning, and nobody but the model writes it. Every cycle guards
- * the whole history, so what most parts are, plain texts and results, takes a short way.
- */
-function guardPart(part: Part, tag: string): Part {
-  if (part.type === 'reasoning' || part.type === 'reasoning-file') return part;
-  if (isPlain(part) && !hasTag(part, tag)) return part;
-  if (part.type !== 'tool-result' || part.output.type !== 'content') return hideTagIn(part, tag);
-  const value = part.output.value.map((one) => hideInFile(hideTagIn(one, tag), tag));
-  return { ...hideTagIn(part, tag), output: { ...part.output, value } };
-}
-
-type PlainPart = Extract<Part, { type: 'text' | 'tool-result' }>;
-
-/** A text, or a result that is one, with no other field where a tag could be. */
-function isPlain(part: Part): part is PlainPart {
-  if (part.type === 'text') return fieldsOf(part) === 2;
-  if (part.type !== 'tool-result' || fieldsOf(part) !== 4) return false;
-  const { output } = part;
-  return (output.type === 'text' || output.type === 'error-text') && fieldsOf(output) === 2;
-}
-
-function fieldsOf(value: object): number {
-  return Object.keys(value).length;
-}
-
-function hasTag(part: PlainPart, tag: string): boolean {
-  const pattern = tagPattern(tag);
-  if (part.type === 'text') return part.text.search(pattern) !== -1;
-  const { toolCallId, toolName, output } = part;
-  const value = 'value' in output && typeof output.value === 'string' ? output.value : '';
-  return [toolCallId, toolName, value].some((text) => text.search(pattern) !== -1);
-}
-
-/** A model reads a text file as text, so the tag is hidden in the decoded bytes too. */
-function hideInFile<P extends { readonly type: string }>(part: P, tag: string): P {
-  const { mediaType, data } = part as { mediaType?: unknown; data?: unknown };
-  if (typeof mediaType !== 'string' || !TEXTUAL.test(mediaType)) return part;
-  const { data: bytes } = (typeof data === 'object' && data !== null ? data : { data }) as { data?: unknown };
-  const text = toText(bytes);
-  const hidden = text === undefined ? undefined : hideTag(text, tag);
-  if (hidden === undefined || hidden === text) return part;
-  const base64 = Buffer.from(hidden, 'utf8').toString('base64');
-  return { ...part, data: typeof data === 'object' && !ArrayBuffer.isView(data) ? { ...data, data: base64 } : base64 };
-}
-
-const TEXTUAL = /^(text\/|application\/(json|xml|[\w.-]+\+(json|xml))$)/i;
-
-function toText(bytes: unknown): string | undefined {
-  if (typeof bytes === 'string') return Buffer.from(bytes, 'base64').toString('utf8');
-  return bytes instanceof Uint8Array ? Buffer.from(bytes).toString('utf8') : undefined;
 }

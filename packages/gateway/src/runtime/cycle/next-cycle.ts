@@ -126,7 +126,7 @@ async function findCycle(
   const kind = THREAD_KINDS[row.kind];
   const configured = readAgent(row, registry.agentLimits);
   const taken = open === undefined ? await kind.takeEvents(held, events, configured.limits) : [];
-  const request = open === undefined ? kind.requestOf(taken, last) : { settings: settingsOf(open) };
+  const request = open === undefined ? await kind.requestOf(held, taken) : { settings: settingsOf(open) };
   const config = kind.configOf(configured.config, request.settings);
   const registryTools = await readRegistryTools(held.tx.db, registry, config, row.tools_version);
   const agent = { ...configured, config, registryTools };

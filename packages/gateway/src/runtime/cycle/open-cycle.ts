@@ -16,6 +16,7 @@ import { createOutputLimit, type OutputLimit } from './output-limit.ts';
 import { Questions } from './questions.ts';
 import type { WorkerRegistry } from './registry.ts';
 import { secretsOf } from './remove-secrets.ts';
+import { RequestNotes } from './request-notes.ts';
 import { StagedWrites } from './staged-writes.ts';
 import { storeArtifact } from './store-artifact.ts';
 
@@ -28,6 +29,7 @@ export interface OpenCycle {
   readonly tools: CycleTools;
   readonly outputs: OutputLimit;
   readonly frames: Frames;
+  readonly requests: RequestNotes;
   readonly journal: CycleJournal;
   readonly context: CycleContext;
 }
@@ -41,6 +43,7 @@ export function openCycle(given: Pick<OpenCycle, 'services' | 'registry' | 'cycl
   const tools = forSettings(withMcpTools(withClientTools(own, settings), agent.config, registry), settings);
   const outputs = createOutputLimit(services.limits);
   const frames = new Frames(cycle);
+  const requests = new RequestNotes();
   const read = storeReader(services, abort);
   const questions: Questions = new Questions({
     services,
@@ -56,6 +59,7 @@ export function openCycle(given: Pick<OpenCycle, 'services' | 'registry' | 'cycl
     cycle,
     stagedWrites,
     outputs,
+    requests,
     secrets: secretsOf(registry),
     toolNamed: tools.named,
     isCancelled: abort.isCancelled,
@@ -84,7 +88,7 @@ export function openCycle(given: Pick<OpenCycle, 'services' | 'registry' | 'cycl
       addUsage: (usage) => addNestedUsage(services, cycle, usage),
     },
   };
-  return { ...given, tools, outputs, frames, journal, context };
+  return { ...given, tools, outputs, frames, requests, journal, context };
 }
 
 /** Implements `BuiltInContext.read`. */

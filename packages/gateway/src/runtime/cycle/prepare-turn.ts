@@ -22,7 +22,7 @@ export interface PreparedTurn {
 }
 
 export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Promise<PreparedTurn> {
-  const { services, registry, cycle, abort, tools, frames, journal } = open;
+  const { services, registry, cycle, abort, tools, frames, requests, journal } = open;
   const { kind } = cycle;
   const { tag, limits } = cycle.agent;
   await journal.recover(await findApprovedCalls(services, cycle));
@@ -35,6 +35,7 @@ export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Pro
   await tools.ready?.({ isFresh: Object.keys(cycle.answers).length > 0 });
   const turn: TurnOptions = {
     ...options,
+    ...(options.observe === undefined ? {} : { observe: requests.observing(options.observe) }),
     model: guardModel(model, { tag, instructions: options.instructions, isFrame: (text) => frames.has(text) }),
     transcript: cycle.transcript,
     answers: cycle.answers,
@@ -58,7 +59,7 @@ export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Pro
 }
 
 function middlewareOf(open: OpenCycle, { modelId }: LanguageModelV4): Middleware[] {
-  const { services, cycle, tools, outputs, journal } = open;
+  const { services, cycle, tools, outputs, requests, journal } = open;
   const { config } = cycle.agent;
   const parts = middlewareParts(open);
   const ofTools = [...tools.middleware].map(([name, own]) => [name, configuredMiddleware(own, parts)] as const);
@@ -71,6 +72,7 @@ function middlewareOf(open: OpenCycle, { modelId }: LanguageModelV4): Middleware
     parts.notes.middleware,
     ...configuredMiddleware(config.middleware ?? [], parts),
     ...toolMiddleware(new Map(ofTools)),
+    requests.middleware,
     // Innermost, so that nothing else sees the result before.
     removeSecrets(secretsOf(open.registry)),
   ];

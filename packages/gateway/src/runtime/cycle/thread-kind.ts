@@ -7,7 +7,7 @@ import type { TurnSettings } from '../../domain/contexts/turn-settings.ts';
 import type { WaitingEvent } from '../../domain/inbox/render-inbox.ts';
 import type { RunRow, ThreadRow } from '../../ports/store/tables.ts';
 import type { LockedThread } from '../lease/lease.ts';
-import type { EventRow, ThreadRows } from './read-thread.ts';
+import type { EventRow } from './read-thread.ts';
 
 /**
  * All that differs between the thread of an agent and that of a context: agent-thread.ts and context-thread.ts. Everything else about
@@ -26,7 +26,7 @@ export interface ThreadKind {
   /** Which of the waiting events one run takes. */
   takeEvents(held: LockedThread, events: readonly EventRow[], limits: AgentLimits): Promise<readonly EventRow[]>;
   /** What a new run for these events is asked for. */
-  requestOf(events: readonly EventRow[], last: ThreadRows['last']): RunRequest;
+  requestOf(held: LockedThread, events: readonly EventRow[]): RunRequest | Promise<RunRequest>;
   /** The agent's configuration for a run. The same in gives the same object: tools are made once for each. */
   configOf(config: AgentConfig, settings: TurnSettings | undefined): AgentConfig;
   /** What the model reads of the events. `settled`: the calls whose answers are among them. */

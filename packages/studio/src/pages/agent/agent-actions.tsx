@@ -57,7 +57,7 @@ export function PauseDialog({ agent, onClose }: AskedProps): ReactElement {
   );
 }
 
-function ResumeDialog({ agent, onClose }: AskedProps): ReactElement {
+export function ResumeDialog({ agent, onClose }: AskedProps): ReactElement {
   const queries = useQueryClient();
   const { pending } = agent.inbox;
   return (
@@ -90,8 +90,10 @@ function DeleteDialog({ agent, onClose }: AskedProps): ReactElement {
       }}
     >
       <p>
-        Its running work and the calls that wait for somebody are cancelled. Its messages, runs and transcripts are kept.
-        {agent.source === 'file' && ' It comes from the configuration file: remove it there too, or the next start makes it again.'}
+        Its running work and the calls that wait for somebody are cancelled. Its messages, runs and transcripts are
+        kept.
+        {agent.source === 'file' &&
+          ' It comes from the configuration file: remove it there too, or the next start makes it again.'}
       </p>
     </ConfirmDialog>
   );

@@ -9,10 +9,9 @@ import { Section } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 
 /** What the agent begins its next run with. */
-export function MindTab({ agent }: { agent: Agent }): ReactElement {
+export function MindTab({ agent }: { agent: Agent }): ReactElement | null {
   const { data, error, refetch } = useQuery(agentMind(agent.id));
-  if (data === undefined)
-    return error === null ? <></> : <ErrorNote error={error} retry={() => void refetch()} />;
+  if (data === undefined) return error === null ? null : <ErrorNote error={error} retry={() => void refetch()} />;
   return (
     <>
       <Section title="Goals">

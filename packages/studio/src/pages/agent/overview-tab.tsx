@@ -42,7 +42,12 @@ export function OverviewTab({ agent }: { agent: Agent }): ReactElement {
             {(config.tools ?? []).length === 0 ? 'none of its own' : <ToolNames tools={config.tools ?? []} />}
           </Fact>
           <Fact name="Configuration">
-            <Link to="/agents/$id" params={{ id: agent.id }} search={{ tab: 'config' }} className="text-accent underline">
+            <Link
+              to="/agents/$id"
+              params={{ id: agent.id }}
+              search={{ tab: 'config' }}
+              className="text-accent underline"
+            >
               version {agent.configVersion}
             </Link>
             , {agent.source === 'file' ? 'of the configuration file' : 'made over the API'}, changed{' '}

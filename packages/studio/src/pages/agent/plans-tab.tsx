@@ -10,10 +10,9 @@ import { useNow } from '../../ui/time.tsx';
 import { cronInWords, dueInWords } from './plan-words.ts';
 
 /** When the agent wakes by itself. */
-export function PlansTab({ agent }: { agent: Agent }): ReactElement {
+export function PlansTab({ agent }: { agent: Agent }): ReactElement | null {
   const { data: plans, error, refetch } = useQuery(agentPlans(agent.id));
-  if (plans === undefined)
-    return error === null ? <></> : <ErrorNote error={error} retry={() => void refetch()} />;
+  if (plans === undefined) return error === null ? null : <ErrorNote error={error} retry={() => void refetch()} />;
   if (plans.length === 0)
     return (
       <EmptyState title="No plans.">
@@ -42,7 +41,9 @@ function PlanRow({ plan }: { plan: Plan }): ReactElement {
       <p className="flex flex-wrap gap-x-3 text-xs text-quiet">
         <span>{cron === undefined ? 'once' : cronInWords(cron)}</span>
         {lastAt !== undefined && <span>last: {dueInWords(lastAt, now, timeZone)}</span>}
-        <span>{misfire === 'once' ? 'If it is missed, it is made up for once.' : 'If it is missed, it is skipped.'}</span>
+        <span>
+          {misfire === 'once' ? 'If it is missed, it is made up for once.' : 'If it is missed, it is skipped.'}
+        </span>
       </p>
     </li>
   );

@@ -8,10 +8,9 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { Time } from '../../ui/time.tsx';
 
 /** The last few runs. The page of runs has them all, with filters. */
-export function RunsTab({ agent }: { agent: Agent }): ReactElement {
+export function RunsTab({ agent }: { agent: Agent }): ReactElement | null {
   const { data: runs, error, refetch } = useQuery(agentRuns(agent.id));
-  if (runs === undefined)
-    return error === null ? <></> : <ErrorNote error={error} retry={() => void refetch()} />;
+  if (runs === undefined) return error === null ? null : <ErrorNote error={error} retry={() => void refetch()} />;
   if (runs.length === 0)
     return (
       <EmptyState title="It has not run yet.">
@@ -23,7 +22,11 @@ export function RunsTab({ agent }: { agent: Agent }): ReactElement {
       <ul aria-label="Runs" className="rounded-card border border-line bg-surface">
         {runs.map(({ id, status, createdAt }) => (
           <li key={id} className="flex min-h-9 items-center gap-4 border-b border-line px-4 last:border-b-0">
-            <Link to="/runs/$id" params={{ id }} className="min-w-0 flex-1 truncate font-mono text-xs text-accent underline">
+            <Link
+              to="/runs/$id"
+              params={{ id }}
+              className="min-w-0 flex-1 truncate font-mono text-xs text-accent underline"
+            >
               {id}
             </Link>
             <span className="text-sm">{status}</span>

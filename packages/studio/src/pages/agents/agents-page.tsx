@@ -59,7 +59,9 @@ function AgentList(): ReactElement | null {
     );
   return (
     <EmptyState title="No agent yet.">
-      <p>An agent reads what arrives in its inbox, calls its tools and answers in its spaces. This one is an example:</p>
+      <p>
+        An agent reads what arrives in its inbox, calls its tools and answers in its spaces. This one is an example:
+      </p>
       {mayCreate ? (
         <div className="w-full rounded-card border border-line bg-surface p-4 text-text">
           <NewAgentForm example={EXAMPLE} />

@@ -76,11 +76,14 @@ function Why({ why }: Pick<SignInPageProps, 'why'>): ReactElement | null {
   if (why === 'ended')
     return (
       <Note title="Your session has ended.">
-        Somebody revoked it, its key was revoked, or it was a week old. What you had sent is safe; sign in to go on where
-        you were.
+        Somebody revoked it, its key was revoked, or it was a week old. What you had sent is safe; sign in to go on
+        where you were.
       </Note>
     );
-  if (why === 'signed out') return <Note title="You are signed out.">This browser sees nothing of the gateway until somebody signs in again.</Note>;
+  if (why === 'signed out')
+    return (
+      <Note title="You are signed out.">This browser sees nothing of the gateway until somebody signs in again.</Note>
+    );
   return <Refused error={why.refused} />;
 }
 
@@ -88,7 +91,9 @@ function Refused({ error }: { error: unknown }): ReactElement {
   const { title, advice } = signInWords(error);
   return (
     <ErrorNote error={error} title={title}>
-      <p className="text-quiet">{advice.split('`').map((text, index) => (index % 2 === 1 ? <Code key={index}>{text}</Code> : text))}</p>
+      <p className="text-quiet">
+        {advice.split('`').map((text, index) => (index % 2 === 1 ? <Code key={index}>{text}</Code> : text))}
+      </p>
     </ErrorNote>
   );
 }

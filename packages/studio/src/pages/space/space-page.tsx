@@ -1,6 +1,77 @@
-import type { ReactElement } from 'react';
-import { Page } from '../../ui/page.tsx';
+import { useSpace } from '@lastcall/client/react';
+import { useParams, useSearch } from '@tanstack/react-router';
+import { type ReactElement, useEffect, useState } from 'react';
+import { useReportConnection } from '../../app/connection.tsx';
+import { rememberSpace } from '../../app/last-space.ts';
+import { CardPlaceProvider } from '../../cards/card-place.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Page, useTitle } from '../../ui/page.tsx';
+import { Activity } from './activity.tsx';
+import { Announcer } from './announcer.tsx';
+import { Composer } from './composer.tsx';
+import { EmptySpace } from './empty-space.tsx';
+import { MembersPanel } from './members-panel.tsx';
+import { MessageList } from './message-list.tsx';
+import { SpaceHeader } from './space-header.tsx';
+import { useHeard } from './use-heard.ts';
+import { useNewsOfCards } from './use-news-of-cards.ts';
 
 export function SpacePage(): ReactElement {
-  return <Page title="Space">{null}</Page>;
+  const { id } = useParams({ from: '/spaces/$id' });
+  // Another space is another page: no draft, scroll place or card of one must be seen in another.
+  return <OpenSpace key={id} id={id} />;
+}
+
+function OpenSpace({ id }: { id: string }): ReactElement {
+  const { at } = useSearch({ from: '/spaces/$id' });
+  const used = useSpace(id);
+  const { space, members, items, error } = used;
+  const [hasMembers, showMembers] = useState(false);
+  const heard = useHeard(used);
+  useReportConnection(used.connection);
+  useTitle(space?.name ?? 'Space');
+  useNewsOfCards(items);
+  useEffect(() => rememberSpace(error === undefined ? id : undefined), [id, error]);
+  if (space === undefined) return error === undefined ? <Loading /> : <NotOpened error={error} />;
+  return (
+    <CardPlaceProvider value={{ members }}>
+      <div className="flex h-full min-h-0 flex-col">
+        <SpaceHeader
+          space={space}
+          activity={<Activity used={used} />}
+          memberCount={members.length}
+          hasMembers={hasMembers}
+          onMembers={() => showMembers(!hasMembers)}
+        />
+        <div className="relative flex min-h-0 flex-1">
+          <div className="flex min-w-0 flex-1 flex-col">
+            {items.length === 0 ? (
+              <EmptySpace space={space} members={members} onSay={heard.say} />
+            ) : (
+              <MessageList used={used} at={at} heardBy={heard.heardBy} />
+            )}
+            <Announcer items={items} members={members} />
+            <Composer used={used} onSay={heard.say} />
+          </div>
+          {hasMembers && <MembersPanel used={used} onClose={() => showMembers(false)} />}
+        </div>
+      </div>
+    </CardPlaceProvider>
+  );
+}
+
+function Loading(): ReactElement {
+  return (
+    <p role="status" className="p-4 text-quiet">
+      Opening the space …
+    </p>
+  );
+}
+
+function NotOpened({ error }: { error: Error }): ReactElement {
+  return (
+    <Page title="Space">
+      <ErrorNote error={error} title="The space cannot be opened." retry={() => location.reload()} />
+    </Page>
+  );
 }

@@ -1,6 +1,59 @@
+import type { Space } from '@lastcall/client';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { MessagesSquare } from 'lucide-react';
 import type { ReactElement } from 'react';
+import { spaceList } from '../../data/spaces.ts';
+import { useSession } from '../../session/session.tsx';
+import { withVisibleControls } from '../../text/visible-text.ts';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page } from '../../ui/page.tsx';
 
 export function SpacesPage(): ReactElement {
-  return <Page title="Spaces">{null}</Page>;
+  const { entity, scopes } = useSession().session;
+  // An operator sees all of them; a person their own.
+  const { data, error, refetch } = useQuery(spaceList(scopes.length > 0 ? undefined : entity?.id));
+  return (
+    <Page title="Spaces">
+      {error !== null && <ErrorNote error={error} title="The spaces were not loaded." retry={() => void refetch()} />}
+      {data?.length === 0 && <NoSpaces />}
+      {data !== undefined && data.length > 0 && (
+        <ul className="flex flex-col overflow-hidden rounded-card border border-line bg-surface">
+          {data.map((space) => (
+            <SpaceRow key={space.id} space={space} />
+          ))}
+        </ul>
+      )}
+    </Page>
+  );
+}
+
+function SpaceRow({ space }: { space: Space }): ReactElement {
+  return (
+    <li className="border-b border-line last:border-b-0">
+      <Link
+        to="/spaces/$id"
+        params={{ id: space.id }}
+        className="flex min-h-12 items-center gap-3 px-4 py-2 hover:bg-raised"
+      >
+        <MessagesSquare size={16} aria-hidden className="shrink-0 text-quiet" />
+        <span className="flex min-w-0 flex-col">
+          <bdi className="truncate font-medium">{withVisibleControls(space.name)}</bdi>
+          <bdi className="truncate text-sm text-quiet">{withVisibleControls(space.description)}</bdi>
+        </span>
+      </Link>
+    </li>
+  );
+}
+
+function NoSpaces(): ReactElement {
+  return (
+    <EmptyState title="You are in no space yet.">
+      <p>
+        In a space people and agents talk, and calls that need somebody appear as cards. Name spaces in{' '}
+        <code>lastcall.config.ts</code>, or make one with <code>POST /api/spaces</code>.
+      </p>
+    </EmptyState>
+  );
 }

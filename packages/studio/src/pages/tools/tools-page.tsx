@@ -1,6 +1,173 @@
-import type { ReactElement } from 'react';
+import type { Tool } from '@lastcall/client';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import { type ReactElement, useRef, useState } from 'react';
+import { toolList } from '../../data/tools.ts';
+import { useKeys } from '../../keyboard/keys.tsx';
+import { NeedsScope, Requires } from '../../session/requires.tsx';
+import { useMay } from '../../session/session.tsx';
+import { withVisibleControls } from '../../text/visible-text.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { fieldClass } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
+import { ToolEditor } from './tool-editor.tsx';
+import { SOURCES, ToolMarks } from './tool-marks.tsx';
+
+const route = getRouteApi('/tools');
 
 export function ToolsPage(): ReactElement {
-  return <Page title="Tools">{null}</Page>;
+  const mayCreate = useMay('admin');
+  const [isCreating, setCreating] = useState(false);
+  return (
+    <Page
+      title="Tools"
+      aside={
+        mayCreate && (
+          <Button kind="primary" onClick={() => setCreating(true)}>
+            <Plus size={16} aria-hidden /> New tool
+          </Button>
+        )
+      }
+      below={<Filter />}
+    >
+      <Requires scope="read" to="see the tools">
+        <ToolList />
+      </Requires>
+      {isCreating && (
+        <Dialog title="New tool" onClose={() => setCreating(false)}>
+          <ToolEditor />
+        </Dialog>
+      )}
+    </Page>
+  );
+}
+
+/** The filter is in the address: it can be shared, and is there after a step back. */
+function Filter(): ReactElement {
+  const { q = '', source = '' } = route.useSearch();
+  const navigate = useNavigate({ from: '/tools' });
+  const field = useRef<HTMLInputElement>(null);
+  useKeys({ '/': { label: 'Filter the tools', run: () => field.current?.focus() } });
+  const set = (change: { q?: string; source?: string }): void => {
+    const next = { q, source, ...change };
+    void navigate({
+      search: { ...(next.q === '' ? {} : { q: next.q }), ...(next.source === '' ? {} : { source: next.source }) },
+      replace: true,
+    });
+  };
+  return (
+    <div className="flex flex-wrap gap-2">
+      <input
+        ref={field}
+        type="search"
+        aria-label="Filter the tools"
+        placeholder="Name or description"
+        value={q}
+        onChange={({ target }) => set({ q: target.value })}
+        className={`${fieldClass} min-h-8 max-w-64 flex-1`}
+      />
+      <select
+        aria-label="Source"
+        value={source}
+        onChange={({ target }) => set({ source: target.value })}
+        className={`${fieldClass} min-h-8 w-auto`}
+      >
+        <option value="">Every source</option>
+        {Object.entries(SOURCES).map(([name, word]) => (
+          <option key={name} value={name}>
+            {word}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+function ToolList(): ReactElement | null {
+  const { q = '', source } = route.useSearch();
+  const { data: tools, error, refetch } = useQuery(toolList);
+  if (tools === undefined)
+    return error === null ? null : (
+      <ErrorNote error={error} title="The tools could not be read." retry={() => void refetch()} />
+    );
+  const shown = tools.filter(
+    (tool) =>
+      (source === undefined || tool.source === source) &&
+      `${tool.name} ${tool.description}`.toLowerCase().includes(q.toLowerCase()),
+  );
+  const hasOwn = tools.some((tool) => tool.source !== 'built-in');
+  return (
+    <>
+      {!hasOwn && <NoToolsYet />}
+      {shown.length === 0 ? (
+        <EmptyState title="No tool fits.">
+          <p>Change the filter, or choose every source.</p>
+        </EmptyState>
+      ) : (
+        <ul aria-label="Tools" className="rounded-card border border-line bg-surface">
+          {shown.map((tool) => (
+            <ToolRow key={tool.id} tool={tool} />
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function NoToolsYet(): ReactElement {
+  const mayCreate = useMay('admin');
+  return (
+    <EmptyState title="Only the built-in tools so far.">
+      <p>A tool is a name, a schema and an address that is called. Paste this one and change it:</p>
+      {mayCreate ? (
+        <div className="w-full rounded-card border border-line bg-surface p-4 text-text">
+          <ToolEditor />
+        </div>
+      ) : (
+        <NeedsScope scope="admin" to="make a tool" />
+      )}
+    </EmptyState>
+  );
+}
+
+function ToolRow({ tool }: { tool: Tool }): ReactElement {
+  return (
+    <li className="grid gap-x-4 gap-y-1 border-b border-line px-4 py-2 last:border-b-0 wide:grid-cols-[minmax(0,1.2fr)_minmax(0,2fr)_minmax(0,1fr)]">
+      <div className="min-w-0">
+        <Link
+          to="/tools/$id"
+          params={{ id: tool.id }}
+          className="font-mono text-sm font-medium hover:text-accent hover:underline"
+        >
+          {withVisibleControls(tool.name)}
+        </Link>
+        <p className="text-xs text-quiet">{SOURCES[tool.source]}</p>
+      </div>
+      <div className="flex min-w-0 flex-col gap-1">
+        <p className="line-clamp-2 text-sm">{withVisibleControls(tool.description)}</p>
+        <ToolMarks tool={tool} />
+      </div>
+      <UsedBy tool={tool} />
+    </li>
+  );
+}
+
+export function UsedBy({ tool: { usedBy, source } }: { tool: Tool }): ReactElement {
+  if (source === 'built-in') return <span className="text-sm text-quiet">every agent may have it</span>;
+  if (usedBy.length === 0) return <span className="text-sm text-quiet">used by nobody</span>;
+  return (
+    <ul className="flex flex-wrap content-start gap-x-2 text-sm">
+      {usedBy.map(({ id, name }) => (
+        <li key={id}>
+          <Link to="/agents/$id" params={{ id }} className="text-accent underline">
+            <bdi>{withVisibleControls(name)}</bdi>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
 }

@@ -3,7 +3,7 @@ import { invalid } from '../../../domain/entities/invalid.ts';
 import type { Services } from '../../../ports/services.ts';
 import { canonicalJson } from '../../../ports/store/json.ts';
 import type { Tx } from '../../../ports/store/store.ts';
-import { startOnce } from '../../../runtime/chat/start-once.ts';
+import { findStarted, startOnce } from '../../../runtime/chat/start-once.ts';
 import { startTurn } from '../../../runtime/chat/start-turn.ts';
 import type { AcceptedTurn, TurnCaller, TurnInput, TurnRequest } from '../../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../../runtime/cycle/registry.ts';
@@ -25,6 +25,10 @@ export interface Sent {
 
 export async function accept(services: Services, tx: Tx, registry: Registry, sent: Sent): Promise<AcceptedTurn> {
   const { caller, headers, asked } = sent;
+  const identity = identityOf(sent);
+  const isRetry = Number(headers.get('x-stainless-retry-count') ?? 0) > 0;
+  const started = await findStarted(tx, { caller, identity, isRetry });
+  if (started !== undefined) return started;
   const told = takeApart(asked.items);
   const agent = await findModel(tx.db, asked.model, caller);
   const scope = scopeOf(agent.id, sent);
@@ -38,10 +42,10 @@ export async function accept(services: Services, tx: Tx, registry: Registry, sen
   return await startOnce(services, tx, registry, {
     ...request,
     identity: {
-      ...identityOf(sent),
+      ...identity,
       conversationHash: isWhole(asked) ? conversationHash(told.items, scope) : undefined,
     },
-    isRetry: Number(headers.get('x-stainless-retry-count') ?? 0) > 0,
+    isRetry,
   });
 }
 

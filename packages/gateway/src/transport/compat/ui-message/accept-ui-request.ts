@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Answer } from '@lastcall/core';
+import { sql } from 'kysely';
 import { findAgentNamed } from '../../../domain/agents/find-agent-named.ts';
 import { ApiError, notFound } from '../../../domain/api-error.ts';
 import { askedCalls } from '../../../domain/contexts/asked-calls.ts';
@@ -7,6 +8,7 @@ import { getContext } from '../../../domain/contexts/context.ts';
 import { findAnswer } from '../../../domain/contexts/run-answer.ts';
 import { runsOfLatestTurn } from '../../../domain/contexts/turn-runs.ts';
 import type { TurnSettings } from '../../../domain/contexts/turn-settings.ts';
+import { isId } from '../../../domain/entities/column-text.ts';
 import { isOver } from '../../../domain/pending/expire-due.ts';
 import type { PendingCall } from '../../../domain/pending/pending-call.ts';
 import { lockPending } from '../../../domain/pending/settle-pending.ts';
@@ -16,6 +18,7 @@ import type { Tx } from '../../../ports/store/store.ts';
 import { callerId, startTurn } from '../../../runtime/chat/start-turn.ts';
 import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../../runtime/cycle/registry.ts';
+import { runOfMessage } from './chat-history.ts';
 import { clientToolsOf, readUiRequest, type UiClaim, type UiRequest, type UiRequestBody } from './ui-request.ts';
 
 export interface UiCall {
@@ -77,7 +80,8 @@ type Submitted = Extract<UiRequest, { kind: 'message' }>;
 async function submit(call: UiCall, { id, content, isEdit }: Submitted, isNew: boolean): Promise<AcceptedUiRequest> {
   const { services, tx, registry, caller, agent, body } = call;
   // A page also names a message that it sends again as it was.
-  const replacesOther = isEdit && !isNew && (await isKnownMessage(call, keyOf(body, id)));
+  const replacesOther =
+    isEdit && !isNew && ((await hasVersion(call, keyOf(body, id))) || (await isOfHistory(call, id)));
   const { runId, contextId } = await startTurn(services, tx, registry, {
     caller,
     context: isNew ? { agent, newId: body.id } : { contextId: body.id },
@@ -102,8 +106,8 @@ async function regenerate(
 ): Promise<AcceptedUiRequest> {
   const { services, tx, registry, caller, body } = call;
   // The message never arrived, or its context is gone.
-  if (isNew || !(await isKnownMessage(call, keyOf(body, id, content))))
-    return await submit(call, { kind: 'message', id, content, isEdit: false }, isNew);
+  const isKnown = !isNew && ((await isKnownMessage(call, keyOf(body, id, content))) || (await isOfHistory(call, id)));
+  if (!isKnown) return await submit(call, { kind: 'message', id, content, isEdit: false }, isNew);
   const latest = await runsOfLatestTurn(tx.db, body.id);
   const [first = '', last = first] = [latest[0], latest.at(-1)];
   // It is being answered.
@@ -122,16 +126,25 @@ async function regenerate(
 const AGAIN =
   'The person asks for another answer to their last message. Answer it anew. What your tools have done since then has been done: do not do it a second time.';
 
-/** Whether a message with this key came before: as it is, or in any version. */
+/** Whether this message came before, as it is. */
 async function isKnownMessage({ tx, caller }: UiCall, key: string): Promise<boolean> {
-  const known = await tx.db
-    .selectFrom('turn_requests')
-    .select('run_id')
-    .where('caller', '=', callerId(caller))
-    .where('idempotency_key', 'like', `${key}%`)
-    .limit(1)
-    .executeTakeFirst();
-  return known !== undefined;
+  const requests = tx.db.selectFrom('turn_requests').select('run_id').where('caller', '=', callerId(caller));
+  return (await requests.where('idempotency_key', '=', key).executeTakeFirst()) !== undefined;
+}
+
+/** Whether the page has the message from `chatHistory`. */
+async function isOfHistory({ tx, body }: UiCall, messageId: string): Promise<boolean> {
+  const runId = runOfMessage(messageId);
+  if (runId === messageId || !isId(runId)) return false;
+  const run = tx.db.selectFrom('runs').select('id').where('id', '=', runId).where('thread_id', '=', body.id);
+  return (await run.executeTakeFirst()) !== undefined;
+}
+
+/** Whether a message came before in any version: its keys begin so. Not by LIKE, to which an underscore of a chat's id is any letter. */
+async function hasVersion({ tx, caller }: UiCall, begin: string): Promise<boolean> {
+  const requests = tx.db.selectFrom('turn_requests').select('run_id').where('caller', '=', callerId(caller));
+  const known = requests.where(sql<string>`substr(idempotency_key, 1, ${sql.lit(begin.length)})`, '=', begin);
+  return (await known.limit(1).executeTakeFirst()) !== undefined;
 }
 
 /**

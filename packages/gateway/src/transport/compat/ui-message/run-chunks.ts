@@ -55,7 +55,7 @@ export class RunChunks {
   }
 
   /** `call` is that of an event `tool-call.pending`. */
-  of({ type, payload }: StreamEvent, call?: PendingCall): readonly UiChunk[] {
+  of({ type, payload }: Pick<StreamEvent, 'type' | 'payload'>, call?: PendingCall): readonly UiChunk[] {
     const told = payload as Payload;
     switch (type) {
       case 'step.start':

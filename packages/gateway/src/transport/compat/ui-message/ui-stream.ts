@@ -1,6 +1,6 @@
 import type { Outcome } from '@lastcall/core';
 import { askedCalls } from '../../../domain/contexts/asked-calls.ts';
-import type { ConversationMessage } from '../../../domain/contexts/conversation.ts';
+import { entriesOfRuns } from '../../../domain/contexts/list-turns.ts';
 import { findAnswer, type RunAnswer } from '../../../domain/contexts/run-answer.ts';
 import type { PendingCall } from '../../../domain/pending/pending-call.ts';
 import type { StreamEvent } from '../../../ports/bus/bus.ts';
@@ -9,6 +9,7 @@ import { fromJson } from '../../../ports/store/json.ts';
 import { awaitRun } from '../../../runtime/chat/await-run.ts';
 import type { EventFormat } from '../../sse/event-format.ts';
 import { RunChunks } from './run-chunks.ts';
+import { callIdsOf, storedChunks } from './stored-chunks.ts';
 import { DONE, encodeChunks, type UiChunk, type UiFinishReason } from './ui-chunk.ts';
 
 /** What one stream shows: a message of the assistant, or how it goes on. */
@@ -109,39 +110,13 @@ export class UiStream implements EventFormat {
 
 /** A turn without events to follow, from what is stored of it. It has ended, or waits for answers. */
 export async function storedTurn(
-  services: Services,
-  { runIds, messageId }: ShownTurn,
+  { store: { db } }: Services,
+  { contextId, runIds, messageId }: ShownTurn,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const translator = new RunChunks();
-  const answers = await Promise.all(runIds.map((runId) => findAnswer(services.store.db, runId)));
-  const said = answers.flatMap((answer) => answer?.messages ?? []).flatMap((one) => storedChunks(one, translator));
-  const last = answers.at(-1);
-  const waiting = (last?.pending ?? []).flatMap(waitingChunks);
-  const response = last?.stop.reason === 'end_turn' && last.stop.by !== 'text' ? last.response : '';
-  const chunks: readonly UiChunk[] = [
-    { type: 'start', messageId },
-    ...said,
-    ...waiting,
-    ...translator.textStep(response),
-  ];
-  return encodeEnd(chunks, last === undefined ? 'other' : finishReasonOf(last));
-}
-
-function storedChunks(message: ConversationMessage, translator: RunChunks): readonly UiChunk[] {
-  if ('sender' in message) return message.sender === 'ai' ? translator.textStep(message.message) : [];
-  const { tool_call_id: toolCallId } = message;
-  if (message.type === 'tool_response')
-    return [{ type: 'tool-output-available', toolCallId, output: message.tool_output, providerExecuted: true }];
-  const { tool_name: toolName, tool_input: input } = message;
-  return [{ type: 'tool-input-available', toolCallId, toolName, input, providerExecuted: true }];
-}
-
-function waitingChunks({ callId, toolName, input, kind, job }: PendingCall): readonly UiChunk[] {
-  const providerExecuted = kind === 'approval' || job !== undefined;
-  const shown: UiChunk = { type: 'tool-input-available', toolCallId: callId, toolName, input, providerExecuted };
-  return kind === 'approval'
-    ? [shown, { type: 'tool-approval-request', approvalId: callId, toolCallId: callId }]
-    : [shown];
+  const entries = await entriesOfRuns(db, runIds);
+  const said = storedChunks(entries, await askedCalls(db, contextId, callIdsOf(entries)));
+  const last = await findAnswer(db, runIds.at(-1) ?? '');
+  return encodeEnd([{ type: 'start', messageId }, ...said], last === undefined ? 'other' : finishReasonOf(last));
 }
 
 const SWEPT = 'The events of this answer are no longer kept. Load the conversation again.';

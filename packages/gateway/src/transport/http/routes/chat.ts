@@ -223,8 +223,14 @@ async function respondWithStream(
 
 function eventShownTo(caller: Caller, event: StreamEvent): StreamEvent {
   const viewer = contextUser(caller);
-  if (event.type !== 'run.end' || viewer.kind === 'key') return event;
+  if (viewer.kind === 'key') return event;
   const { json: _, ...told } = event;
+  // What a tool keeps for itself is for operators.
+  if (event.type.startsWith('tool-call.')) {
+    const { changes: _changes, ...payload } = event.payload as { readonly changes?: unknown };
+    return { ...told, payload };
+  }
+  if (event.type !== 'run.end') return event;
   const { stop, ...payload } = event.payload as { readonly stop: RunAnswer['stop'] };
   return { ...told, payload: { ...payload, stop: stopShownTo(viewer, stop) } };
 }

@@ -1,15 +1,19 @@
 import { z } from 'zod';
+import { assertMayCancel } from '../../../domain/contexts/may-cancel.ts';
 import { findAnswer } from '../../../domain/contexts/run-answer.ts';
 import { getCall } from '../../../domain/runs/call-details.ts';
 import { requestCancel } from '../../../domain/runs/request-cancel.ts';
 import { getRunCall } from '../../../domain/runs/run-call.ts';
 import { getRunDetails, listCountedRuns } from '../../../domain/runs/run-details.ts';
 import { runTranscript } from '../../../domain/runs/run-transcript.ts';
+import { getStepRequest } from '../../../domain/runs/step-request.ts';
 import { limitedTo } from '../../caller.ts';
-import { toChatAnswer } from '../chat-answer.ts';
+import { stopShownTo, toChatAnswer } from '../chat-answer.ts';
+import { contextUser } from '../context-user.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, numberInQuery, pageFields, pageOf } from '../fields.ts';
 import { callSchema, runCallSchema, runEntrySchema, runSchema, runStatusSchema } from '../schemas/run.ts';
+import { stepRequestSchema } from '../schemas/step-request.ts';
 
 const timeInQuery = numberInQuery({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional();
 
@@ -63,6 +67,15 @@ export const runEndpoints: readonly Endpoint[] = [
   }),
   endpoint({
     method: 'get',
+    path: '/api/runs/{id}/steps/{step}/request',
+    summary: 'Get the request of a step',
+    description: 'What the model was sent, as it was sent. There is none before the step has a reply.',
+    access: 'key',
+    answer: stepRequestSchema,
+    handle: ({ params }, tx) => getStepRequest(tx.db, params.id, Number(params.step)),
+  }),
+  endpoint({
+    method: 'get',
     path: '/api/runs/{id}/calls/{callId}',
     summary: 'Get a call of a run',
     description: 'With its whole output, even if that was cut for the model.',
@@ -83,13 +96,17 @@ export const runEndpoints: readonly Endpoint[] = [
     method: 'post',
     path: '/api/runs/{id}/cancel',
     summary: 'Cancel a run',
-    description: 'Aborts its model request and its tools, and settles its open calls.',
-    access: 'key',
+    description:
+      'Aborts its model request and its tools, and settles its open calls. With a token: a run in a context of its entity.',
+    access: 'entity',
     answer: runSchema,
     refusals: [409],
-    async handle({ params }, tx, services) {
+    async handle({ caller, params }, tx, services) {
+      const user = contextUser(caller);
+      await assertMayCancel(tx.db, params.id, user);
       await requestCancel(services, tx, params.id);
-      return await getRunDetails(tx.db, params.id);
+      const { stop, ...run } = await getRunDetails(tx.db, params.id);
+      return { ...run, ...(stop === undefined ? {} : { stop: stopShownTo(user, stop) }) };
     },
   }),
 ];

@@ -5,9 +5,11 @@ import { getContext } from '../../../domain/contexts/context.ts';
 import { assertMayChat } from '../../../domain/contexts/may-chat.ts';
 import { runsOfLatestTurn } from '../../../domain/contexts/turn-runs.ts';
 import { runChannel } from '../../../domain/streams/emit.ts';
+import type { Tx } from '../../../ports/store/store.ts';
 import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../../runtime/cycle/registry.ts';
 import { acceptUiRequest, openChat } from '../../compat/ui-message/accept-ui-request.ts';
+import { chatHistory, historySchema } from '../../compat/ui-message/chat-history.ts';
 import { hasUnwatched, isForgotten, isSwept, toTurn } from '../../compat/ui-message/find-turn.ts';
 import { UI_STREAM_HEADERS } from '../../compat/ui-message/ui-chunk.ts';
 import { uiRequestSchema } from '../../compat/ui-message/ui-request.ts';
@@ -16,6 +18,7 @@ import { RunsReader } from '../../sse/runs-reader.ts';
 import { awaitAnswer, clientLeft } from '../await-answer.ts';
 import { contextUser } from '../context-user.ts';
 import { type Endpoint, type Exchange, endpoint } from '../endpoint.ts';
+import { idField, numberInQuery } from '../fields.ts';
 import { openStream, STREAM_HEADERS, type StreamOptions } from '../open-stream.ts';
 
 export interface UseChatOptions extends StreamOptions {
@@ -65,14 +68,8 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
       refusals: [429],
       reserve: () => options.streams.reserve(),
       // A page asks before it has said anything. A chat of somebody else is none of this caller's.
-      async handle({ caller, params: { id: agent, chatId } }, tx) {
-        const { id: agentId } = await findAgentNamed(tx.db, agent);
-        await assertMayChat(tx.db, { agentId, name: agent }, contextUser(caller));
-        return await openChat(tx, { caller: contextUser(caller), agent, chatId }).then(
-          () => chatId,
-          (error: unknown) => ifNotFound(error),
-        );
-      },
+      handle: ({ caller, params: { id: agent, chatId } }, tx) =>
+        findChat(tx, { caller: contextUser(caller), agent, chatId }),
       async respond(contextId, exchange) {
         const runIds = contextId === undefined ? [] : await runsOfLatestTurn(services.store.db, contextId);
         const [messageId] = runIds;
@@ -81,7 +78,35 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
         return await show({ contextId, runIds, messageId }, exchange, options);
       },
     }),
+    endpoint({
+      method: 'get',
+      path: '/api/agents/{id}/chat/{chatId}/messages',
+      summary: 'Get the messages of a chat for `useChat`',
+      description:
+        'An array of `UIMessage` of the AI SDK, oldest first: the newest turns. Empty for a chat in which nothing was said.',
+      access: 'entity',
+      query: z.strictObject({
+        limit: numberInQuery({ min: 1, max: 200 }).optional().meta({ description: 'How many turns. Default 50.' }),
+        before: idField.optional().meta({ description: 'The id of a message: only turns before its own.' }),
+      }),
+      answer: historySchema,
+      async handle({ caller, params: { id: agent, chatId }, query: { limit = 50, before } }, tx) {
+        const contextId = await findChat(tx, { caller: contextUser(caller), agent, chatId });
+        return contextId === undefined ? [] : await chatHistory(tx.db, contextId, { limit, before });
+      },
+    }),
   ];
+}
+
+/** Undefined for a chat that does not exist, or is somebody else's. Throws 404 for an agent that is none of the caller's. */
+async function findChat(tx: Tx, chat: Parameters<typeof openChat>[1]): Promise<string | undefined> {
+  const { caller, agent, chatId } = chat;
+  const { id: agentId } = await findAgentNamed(tx.db, agent);
+  await assertMayChat(tx.db, { agentId, name: agent }, caller);
+  return await openChat(tx, chat).then(
+    () => chatId,
+    (error: unknown) => ifNotFound(error),
+  );
 }
 
 function ifNotFound(error: unknown): undefined {

@@ -45,6 +45,10 @@ export const transcriptEntrySchema: z.ZodType = z
       startedAt: z.number().optional(),
       endedAt: z.number().optional(),
       attempts: z.int().optional().meta({ description: 'How often the model was asked for this reply.' }),
+      systemAsUser: z
+        .literal(true)
+        .optional()
+        .meta({ description: 'System messages after the first were sent as user messages.' }),
     }),
     z.strictObject({ kind: z.literal('started'), callId, answer: answerSchema.optional() }),
     z.strictObject({ kind: z.literal('pending'), settlement: settlementSchema }),

@@ -27,7 +27,9 @@ export function ConflictNote({ editor }: { editor: ConfigEditor }): ReactElement
           : `You both changed: ${both.map(readable).join(', ')}. If you keep yours, theirs is replaced there.`}
       </p>
       <details>
-        <summary className="text-sm">What they changed, version {base.version} → {theirs.version}</summary>
+        <summary className="text-sm">
+          What they changed, version {base.version} → {theirs.version}
+        </summary>
         <div className="pt-2">
           <ConfigDiff before={base.config} after={theirs.config} />
         </div>

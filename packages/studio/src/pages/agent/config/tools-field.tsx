@@ -51,13 +51,7 @@ export function ToolsField({ tools, onChange, problem }: ToolsFieldProps): React
           />
         ))}
         {unknown.map((name) => (
-          <ToolChoice
-            key={name}
-            name={name}
-            note="Not in the registry."
-            isOn
-            onToggle={() => toggle([name], false)}
-          />
+          <ToolChoice key={name} name={name} note="Not in the registry." isOn onToggle={() => toggle([name], false)} />
         ))}
       </div>
       {choices.length === 0 && (

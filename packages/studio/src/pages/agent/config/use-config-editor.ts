@@ -3,8 +3,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { agentById } from '../../../data/agents.ts';
 import { client } from '../../../data/client.ts';
-import type { Problem } from '../../../form/path.ts';
 import { readJson } from '../../../form/draft.ts';
+import type { Problem } from '../../../form/path.ts';
 import { problemsOf } from '../../agents/config-problems.ts';
 import { applyChanges, type ConfigDraft, changesBetween, readConfigDraft, toConfigDraft } from './config-draft.ts';
 
@@ -117,7 +117,10 @@ function baseOf({ configVersion, config }: Agent): Base {
   return { version: configVersion, config };
 }
 
-function read(draft: ConfigDraft, json: string | undefined): { value: Config | undefined; problems: readonly Problem[] } {
+function read(
+  draft: ConfigDraft,
+  json: string | undefined,
+): { value: Config | undefined; problems: readonly Problem[] } {
   if (json === undefined) {
     const { config, problems } = readConfigDraft(draft);
     return { value: config, problems };

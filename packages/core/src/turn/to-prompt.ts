@@ -1,0 +1,38 @@
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import { userMessage } from './message.ts';
+
+/** What a request shows the model beside the conversation. */
+export interface AroundView {
+  /** The system text. Empty: none. */
+  readonly system: string;
+  /** What `observe` gave. Empty: nothing. */
+  readonly observed: string;
+  /** System messages after the first are sent as user messages, for a provider that refuses them. */
+  readonly systemAsUser: boolean;
+}
+
+/** The messages of one request. `view` is the conversation; it is changed. */
+export function toPrompt(
+  view: LanguageModelV4Message[],
+  { system, observed, systemAsUser }: AroundView,
+): LanguageModelV4Message[] {
+  if (observed !== '') view.push(userMessage(observed));
+  if (system !== '') view.unshift({ role: 'system', content: system });
+  return systemAsUser ? laterAsUser(view) : view;
+}
+
+/** Some providers take system messages only at the start. */
+export function laterAsUser(prompt: readonly LanguageModelV4Message[]): LanguageModelV4Message[] {
+  const begun = startOf(prompt);
+  return [...prompt.slice(0, begun), ...prompt.slice(begun).map(asUser)];
+}
+
+/** Where the conversation begins: after the leading system messages. */
+export function startOf(prompt: readonly LanguageModelV4Message[]): number {
+  const begun = prompt.findIndex(({ role }) => role !== 'system');
+  return begun === -1 ? prompt.length : begun;
+}
+
+function asUser(message: LanguageModelV4Message): LanguageModelV4Message {
+  return message.role === 'system' ? userMessage(message.content) : message;
+}

@@ -1,0 +1,104 @@
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import { type Entry, Transcript } from '@lastcall/core';
+import { toPrompt } from '@lastcall/core/internal';
+import type { Kysely } from 'kysely';
+import { fromJson } from '../../ports/store/json.ts';
+import type { Tables } from '../../ports/store/tables.ts';
+import { guardMessage } from '../../telemetry/guard-message.ts';
+import { hideTagIn } from '../../telemetry/hide-tag.ts';
+import { notFound } from '../api-error.ts';
+import { loadRowsBefore, toConsciousness } from '../consciousness/load-consciousness.ts';
+import { getRun, type Run } from './run.ts';
+import type { RequestSettings, StoredRequest } from './stored-request.ts';
+
+/** What the model was sent in one step, as it was sent. Only the agent's frame tag is hidden. */
+export interface StepRequest {
+  readonly model?: string;
+  readonly instructions: string;
+  readonly messages: readonly LanguageModelV4Message[];
+  readonly tools: readonly unknown[];
+  readonly settings: RequestSettings;
+}
+
+/** Rebuilds the request that led to the reply of a step: the conversation from the transcript, the rest from stored texts. */
+export async function getStepRequest(db: Kysely<Tables>, runId: string, step: number): Promise<StepRequest> {
+  const run = await getRun(db, runId);
+  const reply = await findReply(db, run, step);
+  const texts = reply && (await readTexts(db, reply.request));
+  if (reply === undefined || texts === undefined) throw notFound('request of step', String(step));
+  const { tag } = await db.selectFrom('agents').select('tag').where('id', '=', run.agentId).executeTakeFirstOrThrow();
+  const { entries } = toConsciousness(await loadRowsBefore(db, { threadId: run.threadId, seq: reply.seq }));
+  const prompt = promptOf(new Transcript(entries), reply, texts);
+  if (prompt === undefined) throw notFound('request of step', String(step));
+  const guard = { tag, instructions: '', isFrame: () => false };
+  const { instructions = '', tools = [], settings = {} } = texts;
+  const { model } = reply.entry;
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...hideTagIn(
+      { instructions, messages: prompt.map((message) => guardMessage(message, guard)), tools, settings },
+      tag,
+    ),
+  };
+}
+
+interface AskedReply {
+  readonly seq: number;
+  readonly entry: Extract<Entry, { kind: 'reply' }>;
+  readonly request: StoredRequest;
+}
+
+/** Undefined for a step that has no reply yet, and for replies of earlier versions. */
+async function findReply(db: Kysely<Tables>, { id }: Run, step: number): Promise<AskedReply | undefined> {
+  const rows = await db
+    .selectFrom('transcript_entries')
+    .select(['seq', 'payload'])
+    .where('run_id', '=', id)
+    .where('kind', '=', 'reply')
+    .orderBy('seq', 'desc')
+    .execute();
+  for (const { seq, payload } of rows) {
+    const { entry, request } = fromJson<Partial<AskedReply>>(payload);
+    if (entry?.step === step) return request === undefined ? undefined : { seq, entry, request };
+  }
+  return undefined;
+}
+
+interface RequestTexts {
+  readonly instructions?: string;
+  readonly observed?: string;
+  readonly tools?: readonly unknown[];
+  readonly settings?: RequestSettings;
+}
+
+async function readTexts(
+  db: Kysely<Tables>,
+  { messages: _, ...hashes }: StoredRequest,
+): Promise<RequestTexts | undefined> {
+  const wanted = Object.values(hashes);
+  if (wanted.length === 0) return {};
+  const rows = await db.selectFrom('request_texts').select(['hash', 'text']).where('hash', 'in', wanted).execute();
+  const texts = new Map(rows.map(({ hash, text }) => [hash, text]));
+  const named = Object.entries(hashes).map(([name, hash]) => [name, texts.get(hash)] as const);
+  if (named.some(([, text]) => text === undefined)) return undefined;
+  return Object.fromEntries(named.map(([name, text]) => [name, fromJson(text ?? '')]));
+}
+
+/** The messages without the instructions. Undefined if they are not those that were sent: some were removed since. */
+function promptOf(
+  transcript: Transcript,
+  { entry: { provider = '', systemAsUser }, request }: AskedReply,
+  { instructions = '', observed = '' }: RequestTexts,
+): readonly LanguageModelV4Message[] | undefined {
+  const view = transcript.viewFor(provider);
+  const around = request.messages - view.length - (observed === '' ? 0 : 1);
+  // A system message of the conversation is no instruction of ours.
+  const hasInstructions = around === 1 && instructions !== '';
+  if (around !== 0 && !hasInstructions) return undefined;
+  const prompt = toPrompt(view, {
+    system: hasInstructions ? instructions : '',
+    observed,
+    systemAsUser: systemAsUser === true,
+  });
+  return hasInstructions ? prompt.slice(1) : prompt;
+}

@@ -1,0 +1,14 @@
+import type { Kysely } from 'kysely';
+import type { Migration } from 'kysely/migration';
+
+/** What models were asked beside the conversation: instructions, tools, situations. Each text once. */
+export const requestTexts: Migration = {
+  async up(db: Kysely<unknown>) {
+    await db.schema
+      .createTable('request_texts')
+      .addColumn('hash', 'text', (column) => column.primaryKey())
+      .addColumn('text', 'text', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .execute();
+  },
+};

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { Middleware } from '@lastcall/core';
+import type { RequestSettings, RequestText, StoredRequest } from '../../domain/runs/stored-request.ts';
+import { toJson } from '../../ports/store/json.ts';
+
+/** A request, and the texts that it refers to. */
+export interface NotedRequest {
+  readonly request: StoredRequest;
+  readonly texts: readonly RequestText[];
+}
+
+/**
+ * Notes what a cycle's model is asked in each step, beside the conversation. The innermost middleware sees the request as it is sent;
+ * turns inside a call have middleware of their own, so this one sees none of theirs.
+ */
+export class RequestNotes {
+  readonly middleware: Middleware = {
+    name: 'request-notes',
+    model: (next, request, { step }) => {
+      this.#last = { step, asked: request };
+      return next(request);
+    },
+  };
+  #last: { readonly step: number; readonly asked: LanguageModelV4CallOptions } | undefined;
+  #observed = '';
+  #before: AskedBeside | undefined;
+
+  /** The same function, whose last text is noted. */
+  observing(observe: () => string): () => string {
+    return () => {
+      this.#observed = observe();
+      return this.#observed;
+    };
+  }
+
+  /** The request that led to the reply of this step. */
+  of(step: number): NotedRequest | undefined {
+    if (this.#last?.step !== step) return undefined;
+    const { prompt, tools, abortSignal: _s, headers: _h, includeRawChunks: _r, ...settings } = this.#last.asked;
+    const [first] = prompt;
+    const system = first?.role === 'system' ? first.content : '';
+    const { hashes, texts } = this.#beside({ system, observed: this.#observed, tools, settings });
+    return { request: { messages: prompt.length, ...hashes }, texts };
+  }
+
+  /** Nearly always the same as in the step before. */
+  #beside(given: Beside): AskedBeside {
+    const before = this.#before;
+    const isSame =
+      before?.given.system === given.system &&
+      before.given.observed === given.observed &&
+      before.given.tools === given.tools &&
+      isEmpty(before.given.settings) &&
+      isEmpty(given.settings);
+    if (isSame) return before;
+    this.#before = { given, ...toTexts(given) };
+    return this.#before;
+  }
+}
+
+/** What a request has beside the conversation. */
+interface Beside {
+  readonly system: string;
+  readonly observed: string;
+  readonly tools: Tools | undefined;
+  readonly settings: RequestSettings;
+}
+
+interface AskedBeside {
+  readonly given: Beside;
+  readonly hashes: Omit<StoredRequest, 'messages'>;
+  readonly texts: readonly RequestText[];
+}
+
+function toTexts({ system, observed, tools, settings }: Beside): Omit<AskedBeside, 'given'> {
+  const named = Object.entries({
+    instructions: system === '' ? undefined : toText(system),
+    observed: observed === '' ? undefined : toText(observed),
+    tools: tools === undefined ? undefined : toolsText(tools),
+    settings: isEmpty(settings) ? undefined : toText(settings),
+  }).flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const]));
+  return {
+    hashes: Object.fromEntries(named.map(([name, { hash }]) => [name, hash])),
+    texts: named.map(([, text]) => text),
+  };
+}
+
+type Tools = NonNullable<LanguageModelV4CallOptions['tools']>;
+
+/** Tools that do not change are described once, in one list. */
+const knownTools = new WeakMap<Tools, RequestText>();
+
+function toolsText(tools: Tools): RequestText {
+  const known = knownTools.get(tools) ?? toText(tools);
+  knownTools.set(tools, known);
+  return known;
+}
+
+function toText(value: unknown): RequestText {
+  const text = toJson(value);
+  return { hash: createHash('sha256').update(text).digest('base64url'), text };
+}
+
+function isEmpty(settings: RequestSettings): boolean {
+  return Object.values(settings).every((value) => value === undefined);
+}

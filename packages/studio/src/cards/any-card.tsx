@@ -1,0 +1,23 @@
+import type { CardProps } from '@lastcall/client/react';
+import type { ReactElement } from 'react';
+import { ApproveCard } from './approve-card.tsx';
+import { CallLine } from './call-line.tsx';
+import { type CardKind, cardKind } from './call-shape.ts';
+import { ChooseCard } from './choose-card.tsx';
+import { ConfirmCard } from './confirm-card.tsx';
+import { FormCard } from './form-card.tsx';
+
+/** Shows a call whose tool names no component that is known here: by what it waits for. */
+export function AnyCard(props: CardProps): ReactElement {
+  // A call that waits for nobody has nothing to ask.
+  if (props.call.kind === undefined) return <CallLine {...props} />;
+  const Component = BY_KIND[cardKind(props.call)];
+  return <Component {...props} />;
+}
+
+const BY_KIND: Readonly<Record<CardKind, (props: CardProps) => ReactElement>> = {
+  approve: ApproveCard,
+  confirm: ConfirmCard,
+  choose: ChooseCard,
+  form: FormCard,
+};

@@ -1,0 +1,94 @@
+import type { CardProps } from '@lastcall/client/react';
+import { useQuery } from '@tanstack/react-query';
+import { type ReactElement, useState } from 'react';
+import { callById } from '../data/calls.ts';
+import { JsonText } from '../text/safe-text.tsx';
+import { withVisibleControls } from '../text/visible-text.ts';
+import { OutcomeMark, type OutcomeName } from '../ui/outcome.tsx';
+import { inWords } from './call-shape.ts';
+import { RunLink } from './card-frame.tsx';
+import { Progress } from './progress.tsx';
+
+/** A call that asks nobody: one line, and all of it when it is opened. */
+export function CallLine({ call, state }: CardProps): ReactElement {
+  const [isOpen, setOpen] = useState(false);
+  const name = withVisibleControls(call.toolName);
+  const isWriting = state.status === 'writing';
+  return (
+    <details
+      open={isOpen}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+      data-card={call.callId}
+      data-status={state.status}
+      className="w-full max-w-xl rounded-card border border-line bg-surface"
+    >
+      <summary className="flex min-h-9 flex-wrap items-center gap-x-2 px-3 py-1 pointer-coarse:min-h-11">
+        <OutcomeMark name={outcomeOf(state)} />
+        <span className="font-mono text-xs font-medium">
+          <bdi>{name}</bdi>
+        </span>
+        <span className="min-w-0 flex-1 basis-40 truncate text-sm text-quiet">
+          {withVisibleControls(inWords(isWriting ? call.inputText : call.input))}
+        </span>
+        <RunLink runId={call.runId} callId={call.callId} />
+        <Gist call={call} state={state} />
+      </summary>
+      {isOpen && (
+        <div className="flex flex-col gap-2 border-t border-line p-3 text-sm">
+          <p className="text-quiet">Input</p>
+          <JsonText value={call.input ?? call.inputText} label="Input" />
+          {call.output !== undefined && (
+            <>
+              <p className="text-quiet">{state.status === 'error' ? 'What the model reads' : 'Output'}</p>
+              <JsonText value={call.output} label="Output" />
+            </>
+          )}
+        </div>
+      )}
+    </details>
+  );
+}
+
+/** The second line: how far it is, what came of it, or why not. It is there from the start, so that nothing jumps. */
+function Gist({ call, state }: Pick<CardProps, 'call' | 'state'>): ReactElement | null {
+  if (state.status === 'writing' || state.status === 'running')
+    return (
+      <span className="basis-full">
+        <Progress value={call.progress ?? (state.status === 'writing' ? 'being written' : undefined)} />
+      </span>
+    );
+  if (state.status === 'error') return <Failure callId={call.callId} output={call.output} />;
+  const words = state.status === 'cancelled' ? state.reason || 'it never ran' : inWords(call.output);
+  return <span className="min-w-0 basis-full truncate text-sm">{withVisibleControls(words)}</span>;
+}
+
+/** What remains of a call that failed is said where it is known. */
+function Failure({ callId, output }: { callId: string; output: unknown }): ReactElement {
+  const { data } = useQuery(callById(callId));
+  const outcome = data?.outcome?.status === 'error' ? data.outcome : undefined;
+  const remains =
+    outcome === undefined
+      ? undefined
+      : outcome.effect === 'possible'
+        ? 'it is not known what it did'
+        : 'nothing of it remains';
+  return (
+    <span className="min-w-0 basis-full text-sm">
+      <span className="text-bad">{withVisibleControls(inWords(outcome?.message ?? output))}</span>
+      {remains !== undefined && <span className="text-quiet"> · {remains}</span>}
+    </span>
+  );
+}
+
+function outcomeOf(state: CardProps['state']): OutcomeName {
+  switch (state.status) {
+    case 'complete':
+    case 'error':
+    case 'cancelled':
+      return state.status === 'complete' ? 'ok' : state.status;
+    case 'expired':
+      return 'cancelled';
+    default:
+      return 'running';
+  }
+}

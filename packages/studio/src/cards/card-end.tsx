@@ -1,0 +1,124 @@
+import type { CardProps } from '@lastcall/client/react';
+import { LoaderCircle } from 'lucide-react';
+import type { ReactElement } from 'react';
+import { JsonText, SafeText } from '../text/safe-text.tsx';
+import { withVisibleControls } from '../text/visible-text.ts';
+import { duration, Time } from '../ui/time.tsx';
+import { answerInWords, resultInWords } from './call-shape.ts';
+import { Progress } from './progress.tsx';
+
+/** What became of a call: who said what, what came of it, and what did not count. */
+export function CardEnd(props: CardProps): ReactElement {
+  return (
+    <div className="flex flex-col gap-2">
+      <Said {...props} />
+      <Outcome {...props} />
+    </div>
+  );
+}
+
+function Said({ call, state }: CardProps): ReactElement | null {
+  if (state.status === 'lost') return <Lost state={state} />;
+  const isDenied = call.decision === 'deny';
+  const words =
+    isDenied && state.status === 'cancelled'
+      ? `Denied: ${state.reason}`
+      : call.decision === 'approve'
+        ? call.askedInput === undefined
+          ? 'Approved'
+          : 'Approved with changes'
+        : call.decision === undefined
+          ? state.status === 'answered'
+            ? answerInWords(state.given)
+            : undefined
+          : resultInWords(call.output);
+  if (words === undefined) return null;
+  return (
+    <p className="flex flex-wrap items-baseline gap-x-2">
+      <span className="font-medium">{withVisibleControls(words)}</span>
+      <SaidBy call={call} />
+    </p>
+  );
+}
+
+function SaidBy({ call: { by, at } }: Pick<CardProps, 'call'>): ReactElement | null {
+  if (by === undefined) return null;
+  return (
+    <span className="text-sm text-quiet">
+      <bdi>{withVisibleControls(by.name)}</bdi>
+      {at !== undefined && (
+        <>
+          , <Time at={at} />
+        </>
+      )}
+    </span>
+  );
+}
+
+function Lost({ state }: { state: Extract<CardProps['state'], { status: 'lost' }> }): ReactElement {
+  const earlier = state.byMs < 100 ? 'just before you' : `${duration(state.byMs)} before you`;
+  return (
+    <div role="status" className="flex flex-col gap-1">
+      <p>
+        <bdi className="font-medium">{withVisibleControls(state.by.name)}</bdi> answered{' '}
+        <span className="font-medium">{withVisibleControls(answerInWords(state.answer))}</span> {earlier}.
+      </p>
+      <p className="text-sm text-quiet">
+        <del>{withVisibleControls(answerInWords(state.given))}</del> did not count.
+      </p>
+    </div>
+  );
+}
+
+/** What the tool did, or why it did nothing. */
+function Outcome({ call, state }: CardProps): ReactElement | null {
+  switch (state.status) {
+    case 'running':
+      return <Progress value={call.progress} />;
+    case 'answered':
+      return <Working words="The gateway has it." />;
+    case 'error':
+      return <p className="text-bad">{withVisibleControls(resultInWords(call.output))}</p>;
+    case 'expired':
+      return <Ended words="Expired: nobody answered in time." at={call.expiresAt} isKept={state.given !== undefined} />;
+    case 'cancelled':
+      return call.decision === 'deny' ? null : (
+        <Ended
+          words={state.reason === '' ? 'Cancelled: it does not wait any more.' : `Cancelled: ${state.reason}`}
+          isKept={state.given !== undefined}
+        />
+      );
+    case 'complete':
+      return call.kind === 'approval' ? <Result output={call.output} /> : null;
+    default:
+      return null;
+  }
+}
+
+function Result({ output }: { output: unknown }): ReactElement | null {
+  if (output === undefined) return null;
+  return typeof output === 'string' ? (
+    <SafeText text={output} className="text-sm" />
+  ) : (
+    <JsonText value={output} label="Result" />
+  );
+}
+
+function Working({ words }: { words: string }): ReactElement {
+  return (
+    <p role="status" className="flex items-center gap-1 text-sm text-quiet">
+      <LoaderCircle size={16} aria-hidden className="motion-safe:animate-spin" /> {words}
+    </p>
+  );
+}
+
+function Ended({ words, at, isKept }: { words: string; at?: number | undefined; isKept: boolean }): ReactElement {
+  return (
+    <p className="text-quiet">
+      {withVisibleControls(words)} {at !== undefined && <Time at={at} />}
+      {isKept && (
+        <span role="status"> Your answer came too late. It was kept for operators; the agent does not see it.</span>
+      )}
+    </p>
+  );
+}

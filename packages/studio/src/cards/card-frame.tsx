@@ -1,0 +1,142 @@
+import type { CardProps } from '@lastcall/client/react';
+import { Link } from '@tanstack/react-router';
+import { Ban, Check, type LucideIcon, TimerOff } from 'lucide-react';
+import type { KeyboardEvent, ReactElement, ReactNode } from 'react';
+import { withVisibleControls } from '../text/visible-text.ts';
+import { OutcomeMark, type OutcomeName } from '../ui/outcome.tsx';
+import { CardEnd } from './card-end.tsx';
+import { TimeLeft } from './time-left.tsx';
+import type { UsedCard } from './use-card.ts';
+
+interface CardFrameProps {
+  readonly props: CardProps;
+  readonly card: UsedCard;
+  readonly onKeyDown?: (event: KeyboardEvent<HTMLElement>) => void;
+  /** Which keys do what, for who reads the card by ear. */
+  readonly keys?: string;
+  readonly children: ReactNode;
+}
+
+/** Only cards look like this: what an agent writes cannot. */
+export function CardFrame({ props, card, onKeyDown, keys, children }: CardFrameProps): ReactElement {
+  const { call, state } = props;
+  const name = withVisibleControls(call.toolName);
+  return (
+    <section
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a card that has the focus hears keys.
+      tabIndex={0}
+      aria-label={`${name}, ${STATUS_WORDS[state.status]}`}
+      aria-keyshortcuts={card.isOpen && card.isMine ? keys : undefined}
+      data-card={call.callId}
+      data-status={state.status}
+      onKeyDown={onKeyDown}
+      className={`flex w-full max-w-xl flex-col overflow-hidden rounded-card border bg-surface ${card.isOpen ? 'border-wait/60 shadow-sm' : 'border-line'}`}
+    >
+      <CardHead props={props} card={card} name={name} />
+      <div className="flex flex-col gap-3 p-3">
+        {children}
+        {!card.isOpen && <CardEnd {...props} />}
+      </div>
+      {card.isOpen && <CardFoot card={card} />}
+    </section>
+  );
+}
+
+function CardHead({
+  props: { call, state },
+  card,
+  name,
+}: Pick<CardFrameProps, 'props' | 'card'> & { name: string }): ReactElement {
+  return (
+    <header
+      className={`flex flex-wrap items-center gap-x-3 gap-y-1 border-b px-3 py-1.5 text-sm ${card.isOpen ? 'border-wait/30 bg-wait-soft' : 'border-line bg-raised'}`}
+    >
+      <span className="font-mono text-xs font-medium">
+        <bdi>{name}</bdi>
+      </span>
+      <span className="ml-auto flex flex-wrap items-center gap-x-3">
+        {card.isOpen ? <TimeLeft expiresAt={call.expiresAt} /> : <EndMark call={call} state={state} />}
+        <RunLink runId={call.runId} callId={call.callId} />
+      </span>
+    </header>
+  );
+}
+
+/** How it ended: a question is answered, a call of a tool is ok. */
+function EndMark({ call, state }: Pick<CardProps, 'call' | 'state'>): ReactElement {
+  if (state.status === 'cancelled' && call.decision === 'deny') return <Mark icon={Ban} word="denied" />;
+  if (state.status === 'expired') return <Mark icon={TimerOff} word="expired" />;
+  const isQuestion = call.kind === 'result' || call.kind === 'input';
+  if (isQuestion && OUTCOME[state.status] === 'ok') return <Mark icon={Check} word="answered" look="text-ok" />;
+  return <OutcomeMark name={OUTCOME[state.status]} />;
+}
+
+function Mark({ icon: Icon, word, look = 'text-quiet' }: { icon: LucideIcon; word: string; look?: string }): ReactElement {
+  return (
+    <span className={`inline-flex items-center gap-1 ${look}`}>
+      <Icon size={16} aria-hidden className="shrink-0" /> {word}
+    </span>
+  );
+}
+
+/** To the run, with the call open. */
+export function RunLink({ runId, callId }: { runId: string | undefined; callId: string }): ReactElement | null {
+  if (runId === undefined) return null;
+  return (
+    <Link
+      to="/runs/$id"
+      params={{ id: runId }}
+      search={{ call: callId }}
+      className="inline-flex min-h-6 items-center text-xs text-quiet underline decoration-line underline-offset-2 hover:text-text"
+    >
+      run
+    </Link>
+  );
+}
+
+/** Who may answer, and why one cannot at this moment. */
+function CardFoot({ card }: { card: UsedCard }): ReactElement {
+  return (
+    <footer className="flex flex-wrap gap-x-2 border-t border-line px-3 py-1.5 text-xs text-quiet">
+      <span>{card.right.words}</span>
+      {!card.isMine && <span>· you may not</span>}
+      {card.isOffline && (
+        <span role="status" className="text-wait">
+          · You are offline: nothing is sent or queued. What you typed stays.
+        </span>
+      )}
+    </footer>
+  );
+}
+
+type Status = CardProps['state']['status'];
+
+const OUTCOME: Readonly<Record<Status, OutcomeName>> = {
+  writing: 'running',
+  running: 'running',
+  waiting: 'waiting',
+  sending: 'waiting',
+  refused: 'waiting',
+  unsent: 'waiting',
+  answered: 'ok',
+  complete: 'ok',
+  lost: 'ok',
+  error: 'error',
+  expired: 'cancelled',
+  cancelled: 'cancelled',
+};
+
+const STATUS_WORDS: Readonly<Record<Status, string>> = {
+  writing: 'being written',
+  running: 'running',
+  waiting: 'waits for an answer',
+  sending: 'the answer is being sent',
+  refused: 'the answer was not accepted',
+  unsent: 'the answer did not arrive',
+  answered: 'answered',
+  complete: 'done',
+  lost: 'answered by somebody else',
+  error: 'failed',
+  expired: 'expired',
+  cancelled: 'cancelled',
+};

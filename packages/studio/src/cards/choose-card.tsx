@@ -1,0 +1,80 @@
+import type { CardProps } from '@lastcall/client/react';
+import { type ReactElement, useState } from 'react';
+import { withVisibleControls } from '../text/visible-text.ts';
+import { SelectField } from '../ui/field.tsx';
+import { Asked } from './asked.tsx';
+import { choicesOf } from './call-shape.ts';
+import { CardButton } from './card-button.tsx';
+import { CardFrame } from './card-frame.tsx';
+import { FormCard } from './form-card.tsx';
+import { Refusal } from './refusal.tsx';
+import { type UsedCard, useCard } from './use-card.ts';
+
+type Choices = NonNullable<ReturnType<typeof choicesOf>>;
+
+/** One of several. Each is a button, and with many of them a list. */
+export function ChooseCard(props: CardProps): ReactElement {
+  const choices = choicesOf(props.call.resultSchema);
+  if (choices === undefined || props.call.kind === 'approval') return <FormCard {...props} />;
+  return <Choose props={props} choices={choices} />;
+}
+
+function Choose({ props, choices }: { props: CardProps; choices: Choices }): ReactElement {
+  const card = useCard(props);
+  const Options = choices.length <= MOST_BUTTONS ? Buttons : LongList;
+  return (
+    <CardFrame props={props} card={card}>
+      <Asked call={props.call} />
+      {card.isOpen && card.isMine && (
+        <>
+          <Refusal state={props.state} />
+          <Options card={card} choices={choices} />
+        </>
+      )}
+    </CardFrame>
+  );
+}
+
+const MOST_BUTTONS = 6;
+
+function Buttons({ card, choices }: { card: UsedCard; choices: Choices }): ReactElement {
+  return (
+    <div ref={card.buttons} className="flex flex-col gap-2">
+      {choices.map(({ text, value }, index) => (
+        <CardButton
+          key={index}
+          isDead={card.isDead}
+          className="w-full justify-start wide:w-full"
+          onClick={() => card.send({ result: value })}
+        >
+          <bdi className="truncate">{withVisibleControls(text)}</bdi>
+        </CardButton>
+      ))}
+    </div>
+  );
+}
+
+function LongList({ card, choices }: { card: UsedCard; choices: Choices }): ReactElement {
+  const [chosen, setChosen] = useState('');
+  return (
+    <div ref={card.buttons} className="flex flex-wrap items-end gap-2">
+      <div className="min-w-40 flex-1">
+        <SelectField label="Choose one" value={chosen} onChange={({ target }) => setChosen(target.value)}>
+          <option value="">—</option>
+          {choices.map(({ text }, index) => (
+            <option key={index} value={index}>
+              {withVisibleControls(text)}
+            </option>
+          ))}
+        </SelectField>
+      </div>
+      <CardButton
+        kind="primary"
+        isDead={card.isDead || chosen === ''}
+        onClick={() => card.send({ result: choices[Number(chosen)]?.value })}
+      >
+        Send
+      </CardButton>
+    </div>
+  );
+}

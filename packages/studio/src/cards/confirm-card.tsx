@@ -1,0 +1,42 @@
+import type { CardProps } from '@lastcall/client/react';
+import type { ReactElement } from 'react';
+import { ApproveCard } from './approve-card.tsx';
+import { Asked } from './asked.tsx';
+import { yesAndNo } from './call-shape.ts';
+import { buttonsClass, CardButton } from './card-button.tsx';
+import { CardFrame } from './card-frame.tsx';
+import { FormCard } from './form-card.tsx';
+import { Refusal } from './refusal.tsx';
+import { cardKeys, useCard } from './use-card.ts';
+
+/** Yes or no. A tool that asks for something else by this name gets the card that can be answered. */
+export function ConfirmCard(props: CardProps): ReactElement {
+  const { kind, resultSchema } = props.call;
+  const results = resultSchema === undefined ? { yes: true, no: false } : yesAndNo(resultSchema);
+  if (kind === 'approval') return <ApproveCard {...props} />;
+  return results === undefined ? <FormCard {...props} /> : <YesNo props={props} {...results} />;
+}
+
+function YesNo({ props, yes, no }: { props: CardProps; yes: unknown; no: unknown }): ReactElement {
+  const card = useCard(props);
+  const accept = (): void => card.send({ result: yes });
+  const refuse = (): void => card.send({ result: no });
+  return (
+    <CardFrame props={props} card={card} keys="a d" onKeyDown={cardKeys(card.isOpen ? { a: accept, d: refuse } : {})}>
+      <Asked call={props.call} />
+      {card.isOpen && card.isMine && (
+        <>
+          <Refusal state={props.state} />
+          <div ref={card.buttons} className={buttonsClass}>
+            <CardButton isDead={card.isDead} onClick={refuse}>
+              No
+            </CardButton>
+            <CardButton kind="primary" isDead={card.isDead} onClick={accept}>
+              {card.isSending ? 'Sending …' : 'Yes'}
+            </CardButton>
+          </div>
+        </>
+      )}
+    </CardFrame>
+  );
+}

@@ -1,0 +1,30 @@
+import { type ReactElement, useState } from 'react';
+import { TextArea } from '../ui/field.tsx';
+import { buttonsClass, CardButton } from './card-button.tsx';
+import type { UsedCard } from './use-card.ts';
+
+/** A denial wants a reason: without one, models ask again. */
+export function DenyForm({ card, onBack }: { card: UsedCard; onBack: () => void }): ReactElement {
+  const [reason, setReason] = useState('');
+  const isEmpty = reason.trim() === '';
+  return (
+    <div className="flex flex-col gap-3">
+      <TextArea
+        label="Why not?"
+        hint="The agent reads it. Without a reason it would only ask again."
+        autoFocus
+        rows={2}
+        value={reason}
+        onChange={({ target }) => setReason(target.value)}
+      />
+      <div ref={card.buttons} className={buttonsClass}>
+        <CardButton isDead={card.isSending} onClick={onBack}>
+          Back
+        </CardButton>
+        <CardButton kind="danger" isDead={card.isDead || isEmpty} onClick={() => card.send({ deny: reason.trim() })}>
+          {card.isSending ? 'Sending …' : 'Deny'}
+        </CardButton>
+      </div>
+    </div>
+  );
+}

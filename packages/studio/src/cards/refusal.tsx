@@ -1,0 +1,23 @@
+import type { CardProps } from '@lastcall/client/react';
+import type { ReactElement } from 'react';
+import { withVisibleControls } from '../text/visible-text.ts';
+import { ErrorNote } from '../ui/error-note.tsx';
+
+/** Why an answer did not count. Cards with fields show what is wrong at the field instead. */
+export function Refusal({ state }: Pick<CardProps, 'state'>): ReactElement | null {
+  if (state.status === 'unsent')
+    return (
+      <ErrorNote
+        error={state.error}
+        title="Your answer did not arrive. Nothing was changed that we know of: send it again."
+      />
+    );
+  if (state.status !== 'refused') return null;
+  return (
+    <ul role="alert" className="text-sm text-bad">
+      {state.problems.map(({ path, message }) => (
+        <li key={path + message}>{withVisibleControls(`${path} ${message}`.trim())}</li>
+      ))}
+    </ul>
+  );
+}

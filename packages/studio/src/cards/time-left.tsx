@@ -1,0 +1,23 @@
+import { Hourglass } from 'lucide-react';
+import type { ReactElement } from 'react';
+import { client } from '../data/client.ts';
+import { duration, useNow } from '../ui/time.tsx';
+
+/** How long somebody may still answer, by the gateway's clock. It is not read out each second. */
+export function TimeLeft({ expiresAt }: { expiresAt: number | undefined }): ReactElement {
+  useNow(1_000);
+  const left = expiresAt === undefined ? undefined : expiresAt - client.now();
+  const isShort = left !== undefined && left < 60_000;
+  return (
+    <span className={`inline-flex items-center gap-1 tabular-nums ${isShort ? 'font-medium text-wait' : 'text-quiet'}`}>
+      <Hourglass size={16} aria-hidden className="shrink-0" />
+      {leftInWords(left)}
+    </span>
+  );
+}
+
+function leftInWords(left: number | undefined): string {
+  if (left === undefined) return 'no time limit';
+  if (left <= 0) return 'time is up';
+  return left < 60_000 ? `${Math.ceil(left / 1_000)} s left` : `${duration(left)} left`;
+}

@@ -1,0 +1,67 @@
+import type { Answer } from '@lastcall/client';
+import type { CardProps } from '@lastcall/client/react';
+import { useQueryClient } from '@tanstack/react-query';
+import { type KeyboardEvent, type RefObject, useRef } from 'react';
+import { useIsOffline } from '../app/connection.tsx';
+import { areSingleKeysOn } from '../keyboard/single-keys.ts';
+import { useMay, useSession } from '../session/session.tsx';
+import { useCardPlace } from './card-place.tsx';
+import { useSteady } from './use-steady.ts';
+import { type Right, whoMayAnswer } from './who-may-answer.ts';
+
+/** What every card that waits for an answer needs to know. */
+export interface UsedCard {
+  /** It waits, or what was answered did not count and may be answered again. */
+  readonly isOpen: boolean;
+  readonly isSending: boolean;
+  /** Whether whoever looks may answer it. */
+  readonly isMine: boolean;
+  readonly right: Right;
+  readonly isOffline: boolean;
+  /** Why the buttons do nothing at this moment. */
+  readonly isDead: boolean;
+  /** Of what holds the buttons. */
+  readonly buttons: RefObject<HTMLDivElement | null>;
+  send(answer: Answer): void;
+}
+
+export function useCard({ call, state, answer }: CardProps): UsedCard {
+  const { members } = useCardPlace();
+  const { entity } = useSession().session;
+  const isOperator = useMay('write');
+  const isOffline = useIsOffline();
+  const queries = useQueryClient();
+  const right = whoMayAnswer(call.answerers, members, { entityId: entity?.id, isOperator });
+  const isSending = state.status === 'sending';
+  const isOpen = isSending || state.status === 'waiting' || state.status === 'refused' || state.status === 'unsent';
+  const buttons = useRef<HTMLDivElement>(null);
+  const isSteady = useSteady(buttons, isOpen && right.isMine);
+  const isDead = !isSteady || isSending || isOffline;
+  return {
+    isOpen,
+    isSending,
+    isMine: right.isMine,
+    right,
+    isOffline,
+    isDead,
+    buttons,
+    send(given) {
+      if (isDead) return;
+      // What came of it is in the state of the card; the lists of what waits are asked for again either way.
+      answer(given)
+        .catch(() => {})
+        .finally(() => void queries.invalidateQueries({ queryKey: ['pending'] }));
+    },
+  };
+}
+
+/** Keys in a card that has the focus itself: not in its fields, where letters are text. */
+export function cardKeys(keys: Readonly<Record<string, () => void>>): (event: KeyboardEvent<HTMLElement>) => void {
+  return (event) => {
+    if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
+    const run = areSingleKeysOn() && Object.hasOwn(keys, event.key) ? keys[event.key] : undefined;
+    if (run === undefined) return;
+    event.preventDefault();
+    run();
+  };
+}

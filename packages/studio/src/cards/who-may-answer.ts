@@ -1,0 +1,38 @@
+import type { Answerers, Member } from '@lastcall/client';
+
+export interface Asker {
+  readonly entityId: string | undefined;
+  /** Whoever may act for the gateway may answer every call. */
+  readonly isOperator: boolean;
+}
+
+export interface Right {
+  readonly isMine: boolean;
+  /** For whoever looks: who may answer. */
+  readonly words: string;
+}
+
+/** Who may answer a card, as the gateway will decide. `members`: undefined where the card is not shown in a space. */
+export function whoMayAnswer(
+  answerers: Answerers | undefined,
+  members: readonly Member[] | undefined,
+  me: Asker,
+): Right {
+  const own = members?.find(({ entityId }) => entityId === me.entityId);
+  const isNamed = (member: Pick<Member, 'entityId' | 'role'>): boolean =>
+    answerers?.entities?.includes(member.entityId) === true || answerers?.roles?.includes(member.role) === true;
+  const isOpen = answerers === undefined;
+  const isMine = me.isOperator || members === undefined || (own !== undefined && (isOpen || isNamed(own)));
+  return { isMine, words: isOpen ? 'anyone here may answer' : named(answerers, (members ?? []).filter(isNamed)) };
+}
+
+function named({ roles = [] }: Answerers, members: readonly Member[]): string {
+  if (members.length > 0 && members.length <= 3)
+    return `${list(members.map(({ displayName }) => displayName))} may answer`;
+  if (roles.length > 0) return `${list(roles.map((role) => `every ${role}`))} may answer`;
+  return members.length > 3 ? `${members.length} people may answer` : 'somebody else may answer';
+}
+
+function list(names: readonly string[]): string {
+  return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+}

@@ -1,0 +1,25 @@
+import { queryOptions } from '@tanstack/react-query';
+import { client } from './client.ts';
+import { EVERY_MS } from './every.ts';
+
+/** The spaces of whoever is signed in. */
+export const spaceList = (entityId: string | undefined) =>
+  queryOptions({
+    queryKey: ['spaces', entityId],
+    queryFn: async ({ signal }) => (await client.spaces.list({ entityId, limit: 100 }, { signal })).items,
+    refetchInterval: EVERY_MS,
+  });
+
+export const spaceMembers = (spaceId: string) =>
+  queryOptions({
+    queryKey: ['spaces', 'members', spaceId],
+    queryFn: async ({ signal }) => (await client.spaces.members(spaceId, { limit: 200 }, { signal })).items,
+    staleTime: 60_000,
+  });
+
+export const spaceById = (id: string) =>
+  queryOptions({
+    queryKey: ['spaces', 'one', id],
+    queryFn: ({ signal }) => client.spaces.get(id, { signal }),
+    staleTime: 60_000,
+  });

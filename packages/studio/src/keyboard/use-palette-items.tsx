@@ -1,0 +1,118 @@
+import type { Agent } from '@lastcall/client';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { setTheme } from '../app/theme.ts';
+import { agentList } from '../data/agents.ts';
+import { client } from '../data/client.ts';
+import { spaceNames } from '../data/space-names.ts';
+import { toolList } from '../data/tools.ts';
+import { useMay, useSession } from '../session/session.tsx';
+import { looksLikeId, type PaletteItem } from './find-items.ts';
+
+/** Everything that the palette knows. `onPause` asks before an agent is paused or resumed. */
+export function usePaletteItems(query: string, onPause: (agent: Agent) => void): readonly PaletteItem[] {
+  const mayRead = useMay('read');
+  const mayWrite = useMay('write');
+  const pages = usePageItems();
+  const commands = useCommandItems();
+  const navigate = useNavigate();
+  const { data: spaces = [] } = useQuery({ ...spaceNames, refetchInterval: false });
+  const { data: agents = [] } = useQuery({ ...agentList, enabled: mayRead });
+  const { data: tools = [] } = useQuery({ ...toolList, enabled: mayRead });
+  return useMemo(
+    () => [
+      ...pages,
+      ...spaces.map(
+        ({ id, name, description }): PaletteItem => ({
+          id: `space-${id}`,
+          kind: 'Space',
+          text: name,
+          detail: description,
+          run: () => void navigate({ to: '/spaces/$id', params: { id } }),
+        }),
+      ),
+      ...agents.map(
+        ({ id, name, status }): PaletteItem => ({
+          id: `agent-${id}`,
+          kind: 'Agent',
+          text: name,
+          detail: status === 'active' ? undefined : status,
+          run: () => void navigate({ to: '/agents/$id', params: { id } }),
+        }),
+      ),
+      ...tools.map(
+        ({ id, name, description }): PaletteItem => ({
+          id: `tool-${id}`,
+          kind: 'Tool',
+          text: name,
+          detail: description,
+          run: () => void navigate({ to: '/tools/$id', params: { id } }),
+        }),
+      ),
+      ...(mayWrite ? agents.map((agent) => pauseItem(agent, onPause)) : []),
+      ...commands,
+      ...idItems(query, navigate),
+    ],
+    [pages, spaces, agents, tools, commands, mayWrite, onPause, query, navigate],
+  );
+}
+
+function pauseItem(agent: Agent, onPause: (agent: Agent) => void): PaletteItem {
+  const verb = agent.status === 'paused' ? 'Resume' : 'Pause';
+  return { id: `pause-${agent.id}`, kind: 'Command', text: `${verb} ${agent.name}`, run: () => onPause(agent) };
+}
+
+function idItems(query: string, navigate: ReturnType<typeof useNavigate>): readonly PaletteItem[] {
+  const id = query.trim();
+  if (!looksLikeId(id)) return [];
+  return [
+    { id: 'run', kind: 'Run', text: id, run: () => void navigate({ to: '/runs/$id', params: { id } }) },
+    { id: 'call', kind: 'Call', text: id, run: () => void navigate({ to: '/calls/$id', params: { id } }) },
+  ];
+}
+
+function usePageItems(): readonly PaletteItem[] {
+  const navigate = useNavigate();
+  return useMemo(() => {
+    const places = [
+      ['Inbox', '/inbox'],
+      ['Spaces', '/spaces'],
+      ['Runs', '/runs'],
+      ['Agents', '/agents'],
+      ['Tools', '/tools'],
+      ['Settings', '/settings'],
+    ] as const;
+    const parts = ['gateway', 'keys', 'people', 'sessions', 'mcp'] as const;
+    return [
+      ...places.map(([text, to]): PaletteItem => ({ id: to, kind: 'Page', text, run: () => void navigate({ to }) })),
+      ...parts.map(
+        (tab): PaletteItem => ({
+          id: `settings-${tab}`,
+          kind: 'Page',
+          text: `Settings: ${tab === 'mcp' ? 'MCP servers' : tab}`,
+          run: () => void navigate({ to: '/settings', search: { tab } }),
+        }),
+      ),
+    ];
+  }, [navigate]);
+}
+
+function useCommandItems(): readonly PaletteItem[] {
+  const { setSession } = useSession();
+  return useMemo(() => {
+    const themes = (['light', 'dark', 'system'] as const).map(
+      (theme): PaletteItem => ({
+        id: `theme-${theme}`,
+        kind: 'Command',
+        text: theme === 'system' ? 'Theme as the system' : `Theme ${theme}`,
+        run: () => setTheme(theme),
+      }),
+    );
+    const signOut = async (): Promise<void> => {
+      await client.session.signOut();
+      setSession(undefined);
+    };
+    return [...themes, { id: 'sign-out', kind: 'Command', text: 'Sign out', run: () => void signOut() }];
+  }, [setSession]);
+}

@@ -1,0 +1,15 @@
+import type { PendingCall } from '@lastcall/client';
+
+/** The list with those that are open and no longer in it, each where it was: before the first that came after it. */
+export function withOpened(calls: readonly PendingCall[], opened: readonly PendingCall[]): readonly PendingCall[] {
+  return opened
+    .filter(({ callId }) => !calls.some((call) => call.callId === callId))
+    .reduce<readonly PendingCall[]>((list, call) => {
+      const at = list.findIndex((other) => endOf(other) > endOf(call));
+      return list.toSpliced(at === -1 ? list.length : at, 0, call);
+    }, calls);
+}
+
+function endOf({ expiresAt = Number.MAX_SAFE_INTEGER }: PendingCall): number {
+  return expiresAt;
+}

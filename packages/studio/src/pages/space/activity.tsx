@@ -1,0 +1,35 @@
+import type { UsedSpace } from '@lastcall/client/react';
+import { Link } from '@tanstack/react-router';
+import type { ReactElement } from 'react';
+import { useMay } from '../../session/session.tsx';
+import { withVisibleControls } from '../../text/visible-text.ts';
+import { nameOf } from './name-of.ts';
+
+/** Who is at work, with a link to what they do. Its place is kept, so that nothing jumps. */
+export function Activity({ used }: { used: Pick<UsedSpace, 'active' | 'activeRuns' | 'members'> }): ReactElement {
+  const { active, activeRuns, members } = used;
+  return (
+    <p role="status" className="flex min-h-6 min-w-0 flex-wrap items-center gap-x-3 text-sm text-quiet">
+      {active.map((entityId) => (
+        <span key={entityId} className="appear inline-flex min-w-0 items-center gap-1.5">
+          <span aria-hidden className="size-2 shrink-0 rounded-full bg-accent motion-safe:animate-pulse" />
+          <span className="truncate">
+            <bdi>{withVisibleControls(nameOf(members, entityId))}</bdi> is at work
+          </span>
+          <RunOf runId={activeRuns[entityId]} />
+        </span>
+      ))}
+    </p>
+  );
+}
+
+/** Runs are for those who may read them. */
+export function RunOf({ runId }: { runId: string | undefined }): ReactElement | null {
+  const mayRead = useMay('read');
+  if (runId === undefined || !mayRead) return null;
+  return (
+    <Link to="/runs/$id" params={{ id: runId }} className="inline-flex min-h-6 items-center text-accent underline">
+      run
+    </Link>
+  );
+}

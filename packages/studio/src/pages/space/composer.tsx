@@ -1,0 +1,134 @@
+import type { UsedSpace } from '@lastcall/client/react';
+import { SendHorizontal } from 'lucide-react';
+import { type KeyboardEvent, type ReactElement, type ReactNode, useId, useRef, useState } from 'react';
+import { useIsOffline } from '../../app/connection.tsx';
+import { useSession } from '../../session/session.tsx';
+import { withVisibleControls } from '../../text/visible-text.ts';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { fieldClass } from '../../ui/field.tsx';
+import { Time } from '../../ui/time.tsx';
+import { RunOf } from './activity.tsx';
+import { keepDraft, newMessageId, readDraft } from './draft.ts';
+import { nameOf } from './name-of.ts';
+import type { UsedHeard } from './use-heard.ts';
+
+interface ComposerProps {
+  readonly used: UsedSpace;
+  readonly onSay: UsedHeard['say'];
+}
+
+/** Enter sends, Shift and Enter begin a line. What was typed stays until the gateway has it. */
+export function Composer({ used, onSay }: ComposerProps): ReactElement {
+  const { entity } = useSession().session;
+  const isMember = used.members.some(({ entityId }) => entityId === entity?.id);
+  return (
+    <div className="border-t border-line bg-surface px-4 py-3">
+      <div className="mx-auto flex max-w-4xl flex-col gap-2">
+      <Failures used={used} />
+      {isMember ? <WriteTo used={used} onSay={onSay} /> : <MayNotWrite isPerson={entity !== undefined} />}
+      </div>
+    </div>
+  );
+}
+
+function WriteTo({ used: { space }, onSay }: ComposerProps): ReactElement {
+  const spaceId = space?.id ?? '';
+  const [text, setText] = useState(() => readDraft(spaceId));
+  const [isSending, setSending] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const messageId = useRef(newMessageId());
+  const field = useRef<HTMLTextAreaElement>(null);
+  const isOffline = useIsOffline();
+  const hint = useId();
+  const write = (next: string): void => {
+    setText(next);
+    keepDraft(spaceId, next);
+  };
+  const send = async (): Promise<void> => {
+    if (text.trim() === '' || isSending || isOffline) return;
+    setSending(true);
+    setError(undefined);
+    try {
+      await onSay(text.trim(), messageId.current);
+      messageId.current = newMessageId();
+      write('');
+    } catch (failure) {
+      setError(failure);
+    } finally {
+      setSending(false);
+      field.current?.focus();
+    }
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    void send();
+  };
+  return (
+    <>
+      {error !== undefined && (
+        <ErrorNote error={error} title="The message was not sent. It is still here." retry={() => void send()} />
+      )}
+      <div className="flex items-end gap-2">
+        <textarea
+          ref={field}
+          rows={1}
+          aria-label={`Write to ${space?.name ?? 'the space'}`}
+          aria-describedby={hint}
+          placeholder={`Write to ${withVisibleControls(space?.name ?? '')} …`}
+          readOnly={isSending}
+          value={text}
+          onChange={({ target }) => write(target.value)}
+          onKeyDown={onKeyDown}
+          className={`${fieldClass} field-sizing-content max-h-48 min-h-9 resize-none py-2`}
+        />
+        <Button
+          kind="primary"
+          className="min-h-9"
+          disabled={isSending || isOffline || text.trim() === ''}
+          onClick={() => void send()}
+        >
+          <SendHorizontal size={16} aria-hidden /> {isSending ? 'Sending …' : 'Send'}
+        </Button>
+      </div>
+      <p id={hint} className={`text-xs ${isOffline ? 'text-wait' : 'sr-only'}`}>
+        {isOffline
+          ? 'You are offline: nothing is sent or queued. What you typed stays here.'
+          : 'Enter sends, Shift and Enter begin a line.'}
+      </p>
+    </>
+  );
+}
+
+function MayNotWrite({ isPerson }: { isPerson: boolean }): ReactNode {
+  return (
+    <p className="text-sm text-quiet">
+      {isPerson
+        ? 'You are not a member of this space: you see it as an operator, and cannot write here.'
+        : 'You are signed in without a person, so nobody could see whose message it is. Choose for whom you act in the settings.'}
+    </p>
+  );
+}
+
+/** What went wrong with an agent since it last did something. */
+function Failures({ used: { failures, members } }: { used: UsedSpace }): ReactNode {
+  return failures.map(({ entityId, runId, text, retryAt }) => (
+    <div key={entityId} role="alert" className="flex flex-wrap gap-x-2 rounded bg-bad-soft px-3 py-2 text-sm">
+      <span className="font-medium text-bad">
+        <bdi>{withVisibleControls(nameOf(members, entityId))}</bdi> failed.
+      </span>
+      <span className="min-w-0">{withVisibleControls(text.slice(0, 500))}</span>
+      <span className="text-quiet">
+        {retryAt === undefined ? (
+          'It does not try again by itself.'
+        ) : (
+          <>
+            It tries again at <Time at={retryAt} />.
+          </>
+        )}
+      </span>
+      <RunOf runId={runId} />
+    </div>
+  ));
+}

@@ -1,0 +1,56 @@
+import type { Member, Space } from '@lastcall/client';
+import { type ReactElement, useState } from 'react';
+import { withVisibleControls } from '../../text/visible-text.ts';
+import { Button } from '../../ui/button.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { newMessageId } from './draft.ts';
+import type { UsedHeard } from './use-heard.ts';
+
+interface EmptySpaceProps {
+  readonly space: Space;
+  readonly members: readonly Member[];
+  readonly onSay: UsedHeard['say'];
+}
+
+/** Nobody has said anything: what happens when somebody does, and sentences to begin with. */
+export function EmptySpace({ space, members, onSay }: EmptySpaceProps): ReactElement {
+  const [error, setError] = useState<unknown>();
+  const agents = members.filter(({ kind }) => kind === 'agent').map(({ displayName }) => displayName);
+  const sentences = suggestionsOf(space);
+  return (
+    <div className="min-h-0 flex-1 overflow-y-auto p-4">
+      <div className="mx-auto max-w-2xl">
+        <EmptyState title="Nothing was said here yet.">
+          <p>{whatHappens(agents.map(withVisibleControls))}</p>
+          {sentences.length > 0 && (
+            <ul className="flex flex-col items-start gap-2">
+              {sentences.map((sentence) => (
+                <li key={sentence}>
+                  <Button
+                    className="whitespace-normal text-left"
+                    onClick={() => onSay(sentence, newMessageId()).catch(setError)}
+                  >
+                    {withVisibleControls(sentence)}
+                  </Button>
+                </li>
+              ))}
+            </ul>
+          )}
+        </EmptyState>
+        {error !== undefined && <ErrorNote error={error} title="The message was not sent." />}
+      </div>
+    </div>
+  );
+}
+
+function whatHappens(agents: readonly string[]): string {
+  if (agents.length === 0) return 'No agent is in this space: whatever is written here only people read.';
+  return `What you write here wakes ${agents.join(' and ')}. Calls that need somebody appear here as cards.`;
+}
+
+/** The space's own, as its configuration says. */
+export function suggestionsOf({ metadata }: Pick<Space, 'metadata'>): readonly string[] {
+  const { suggestions } = metadata;
+  return Array.isArray(suggestions) ? suggestions.filter((one) => typeof one === 'string').slice(0, 5) : [];
+}

@@ -1,0 +1,49 @@
+import type { Member } from '@lastcall/client';
+import type { UsedSpace } from '@lastcall/client/react';
+import { Bot, Plug, User, X } from 'lucide-react';
+import type { ReactElement } from 'react';
+import { withVisibleControls } from '../../text/visible-text.ts';
+import { Button } from '../../ui/button.tsx';
+import { RunOf } from './activity.tsx';
+
+const ICONS = { human: User, agent: Bot, service: Plug } as const;
+
+/** Beside the messages; on a narrow screen in their place. */
+export function MembersPanel({ used, onClose }: { used: UsedSpace; onClose: () => void }): ReactElement {
+  return (
+    <aside
+      aria-label="Members"
+      className="absolute inset-0 z-10 flex flex-col gap-1 overflow-y-auto bg-surface p-3 wide:static wide:w-60 wide:shrink-0 wide:border-l wide:border-line"
+    >
+      <div className="flex items-center justify-between">
+        <h2 className="text-sm font-medium text-quiet">Members</h2>
+        <Button kind="ghost" aria-label="Close the members" onClick={onClose} className="px-2">
+          <X size={16} aria-hidden />
+        </Button>
+      </div>
+      <ul className="flex flex-col">
+        {used.members.map((member) => (
+          <MemberRow key={member.entityId} member={member} used={used} />
+        ))}
+      </ul>
+    </aside>
+  );
+}
+
+function MemberRow({ member, used }: { member: Member; used: UsedSpace }): ReactElement {
+  const Icon = ICONS[member.kind];
+  const isActive = used.active.includes(member.entityId);
+  return (
+    <li className="flex min-h-9 items-center gap-2">
+      <Icon size={16} aria-hidden className="shrink-0 text-quiet" />
+      <span className="min-w-0 flex-1 truncate">
+        <bdi>{withVisibleControls(member.displayName)}</bdi>
+        <span className="sr-only">, {member.kind === 'human' ? 'a person' : `an ${member.kind}`}</span>
+      </span>
+      <span className="truncate text-xs text-quiet">
+        {isActive ? 'at work' : withVisibleControls(member.role === 'member' ? '' : member.role)}
+      </span>
+      {isActive && <RunOf runId={used.activeRuns[member.entityId]} />}
+    </li>
+  );
+}

@@ -1,0 +1,98 @@
+import type { UsedSpace } from '@lastcall/client/react';
+import { ArrowDown } from 'lucide-react';
+import { type ReactElement, useMemo, useRef } from 'react';
+import { Virtualizer, type VirtualizerHandle } from 'virtua';
+import { Button } from '../../ui/button.tsx';
+import { MessageRow } from './message-row.tsx';
+import { dayOf, heardInWords, newSince, startsGroup } from './rows.ts';
+import { useEarlier } from './use-earlier.ts';
+import type { UsedHeard } from './use-heard.ts';
+import { isWaiting } from './use-news-of-cards.ts';
+import { useShowAt } from './use-show-at.ts';
+import { useStickToEnd } from './use-stick-to-end.ts';
+
+interface MessageListProps {
+  readonly used: UsedSpace;
+  /** The number of the message to show. */
+  readonly at: number | undefined;
+  readonly heardBy: UsedHeard['heardBy'];
+}
+
+/** Only what can be seen is drawn, however long the space is; cards that wait stay, with what was typed into them. */
+export function MessageList({ used, at, heardBy }: MessageListProps): ReactElement {
+  const { items, members } = used;
+  const list = useRef<VirtualizerHandle>(null);
+  const stick = useStickToEnd({ list, items, isElsewhere: at !== undefined });
+  const earlier = useEarlier(used, list);
+  useShowAt({ used, at, list });
+  const kept = useMemo(() => items.flatMap((item, index) => (isWaiting(item) ? [index] : [])), [items]);
+  const unseen = newSince(items, stick.lastSeenId);
+  return (
+    <div className="relative min-h-0 flex-1">
+      <div
+        role="log"
+        // What is scrolled into sight is not new: `Announcer` reads out what is.
+        aria-live="off"
+        aria-label="Messages"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+        tabIndex={0}
+        className="h-full overflow-y-auto overscroll-contain [overflow-anchor:none]"
+        {...stick.inputs}
+      >
+        <Beginning used={used} earlier={earlier} />
+        <Virtualizer
+          ref={list}
+          data={items}
+          startMargin={BEGINNING_PX}
+          shift={earlier.isShifted}
+          keepMounted={kept}
+          onScroll={(offset) => {
+            stick.onScroll(offset);
+            earlier.onScroll(offset);
+          }}
+          onResize={stick.onResize}
+        >
+          {(item, index) => (
+            <MessageRow
+              key={item.id}
+              item={item}
+              members={members}
+              isFirst={startsGroup(item, items[index - 1])}
+              isLast={index === items.length - 1}
+              day={dayOf(item, items[index - 1])}
+              isMarked={at !== undefined && item.message?.seq === at}
+              heard={heardInWords(item, heardBy, members)}
+            />
+          )}
+        </Virtualizer>
+      </div>
+      {!stick.isStuck && (
+        <Button onClick={stick.goToEnd} className="appear absolute right-4 bottom-3 rounded-full shadow">
+          <ArrowDown size={16} aria-hidden />
+          {unseen > 0 ? `${unseen} new` : 'To the end'}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+const BEGINNING_PX = 48;
+
+/** Above the first message. Its height never changes: the list counts on it. */
+function Beginning({ used, earlier }: { used: UsedSpace; earlier: ReturnType<typeof useEarlier> }): ReactElement {
+  return (
+    <div className="flex h-12 items-center justify-center text-xs text-quiet">
+      {used.hasEarlier ? (
+        <Button kind="ghost" className="text-xs" onClick={earlier.load}>
+          {earlier.problem === undefined
+            ? earlier.isLoading
+              ? 'Loading …'
+              : 'Earlier messages'
+            : `Not loaded: ${earlier.problem} Try again`}
+        </Button>
+      ) : (
+        'The beginning of this space'
+      )}
+    </div>
+  );
+}

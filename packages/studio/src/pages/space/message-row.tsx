@@ -1,0 +1,72 @@
+import type { Member } from '@lastcall/client';
+import { type SpaceItem, type TextItem, ToolCard } from '@lastcall/client/react';
+import { memo, type ReactElement } from 'react';
+import { Markdown } from '../../text/markdown.tsx';
+import { withVisibleControls } from '../../text/visible-text.ts';
+import { Time } from '../../ui/time.tsx';
+import { nameOf } from './name-of.ts';
+
+interface MessageRowProps {
+  readonly item: SpaceItem;
+  readonly members: readonly Member[];
+  /** The first of several by the same sender shows the name. */
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+  /** Of the first of a day. */
+  readonly day: string | undefined;
+  readonly isMarked: boolean;
+  /** Who got it, in words. */
+  readonly heard: string | undefined;
+}
+
+/** One message or card. Nothing of it changes while others are written. */
+export const MessageRow = memo(function MessageRow(props: MessageRowProps): ReactElement {
+  const { item, members, isFirst, isLast, day, isMarked, heard } = props;
+  const name = withVisibleControls(nameOf(members, item.entityId));
+  return (
+    <div className={`px-4 ${isFirst ? 'pt-3' : 'pt-0.5'} ${isLast ? 'pb-5' : 'pb-1'}`}>
+      {day !== undefined && <Day day={day} />}
+      <article
+        aria-label={name}
+        data-seq={item.message?.seq}
+        className={`mx-auto flex max-w-4xl flex-col gap-x-4 rounded wide:flex-row ${isMarked ? 'bg-accent-soft outline-4 outline-accent-soft' : ''}`}
+      >
+        <div className="flex shrink-0 items-baseline justify-between gap-2 wide:w-32 wide:flex-col wide:items-end wide:justify-start wide:gap-0">
+          {isFirst && <Sender name={name} kind={members.find(({ entityId }) => entityId === item.entityId)?.kind} />}
+          {isFirst && item.message !== undefined && <Time at={item.message.createdAt} />}
+        </div>
+        <div className="min-w-0 flex-1">
+          {item.kind === 'text' ? <Text item={item} /> : <ToolCard item={item} />}
+          {heard !== undefined && <p className="appear pt-0.5 text-xs text-quiet">{heard}</p>}
+        </div>
+      </article>
+    </div>
+  );
+});
+
+function Sender({ name, kind }: { name: string; kind: Member['kind'] | undefined }): ReactElement {
+  return (
+    <p className={`max-w-full truncate font-medium ${kind === 'human' ? '' : 'text-accent'}`}>
+      <bdi>{name}</bdi>
+    </p>
+  );
+}
+
+function Text({ item }: { item: TextItem }): ReactElement {
+  const isWriting = item.message === undefined;
+  return (
+    <div aria-busy={isWriting} className="max-w-prose">
+      {item.text === '' ? <p className="text-quiet">…</p> : <Markdown text={item.text} />}
+    </div>
+  );
+}
+
+function Day({ day }: { day: string }): ReactElement {
+  return (
+    <p className="mx-auto flex max-w-4xl items-center gap-3 pt-2 pb-3 text-xs text-quiet">
+      <span aria-hidden className="h-px flex-1 bg-line" />
+      {day}
+      <span aria-hidden className="h-px flex-1 bg-line" />
+    </p>
+  );
+}

@@ -1,0 +1,23 @@
+import type { SpaceItem } from '@lastcall/client/react';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useMemo } from 'react';
+
+/** What waits here is news for the lists of what waits: they are asked for again at once, and not only when their time has come. */
+export function useNewsOfCards(items: readonly SpaceItem[]): void {
+  const queries = useQueryClient();
+  const waiting = useMemo(
+    () =>
+      items
+        .filter(isWaiting)
+        .map(({ id }) => id)
+        .join(' '),
+    [items],
+  );
+  useEffect(() => {
+    void queries.invalidateQueries({ queryKey: ['pending'] });
+  }, [queries, waiting]);
+}
+
+export function isWaiting(item: SpaceItem): boolean {
+  return item.kind === 'card' && item.message?.status === 'requires_action';
+}

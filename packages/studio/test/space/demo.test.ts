@@ -1,0 +1,112 @@
+import { beforeAll, afterAll, expect, test } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { accessibilityProblems } from '../support/accessibility.ts';
+import { useBrowser } from '../support/browser.ts';
+import { type Studio, startStudio } from '../support/studio.ts';
+
+const browser = useBrowser();
+let studio: Studio;
+beforeAll(async () => {
+  studio = await startStudio(browser());
+});
+afterAll(async () => await studio[Symbol.asyncDispose]());
+
+const logOf = (page: Page): Locator => page.getByRole('log', { name: 'Messages' });
+const card = (page: Page, name: string | RegExp): Locator => page.getByRole('region', { name });
+const say = async (page: Page, text: string): Promise<void> => {
+  const field = page.getByRole('textbox', { name: /^Write to/ });
+  await field.fill(text);
+  await field.press('Enter');
+  await expect.poll(() => field.inputValue()).toBe('');
+};
+const goTo = async (page: Page, space: string): Promise<void> => {
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Spaces' }).click();
+  await page.getByRole('main').getByRole('link', { name: space }).click();
+  await page.getByRole('heading', { name: space }).waitFor();
+};
+
+test('[S1] [S2] [S3] the demo opens with a space: sentences to click, a call with its result, a booking that is confirmed first', async () => {
+  const { page, problems } = await studio.open('/');
+  await page.getByRole('heading', { name: 'Travel desk' }).waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await page.getByRole('button', { name: 'What is the weather in Tokyo?' }).click();
+  await logOf(page).getByText('I called fetch_weather').waitFor();
+  await logOf(page).getByText('ok', { exact: true }).waitFor();
+  await logOf(page).getByText('city: Tokyo, forecast: rainy, celsius: 16').waitFor();
+
+  await say(page, 'Book a hotel in Tokyo for 3 nights, please.');
+  const question = card(page, /^confirm_booking, waits/);
+  await question.getByText(/h left$/).waitFor();
+  await question.getByText('anyone here may answer').waitFor();
+  // The count beside the inbox changes at once, and not when its time has come.
+  await page.getByRole('link', { name: 'Inbox 1 waiting' }).waitFor();
+  await question.getByRole('button', { name: 'Yes' }).click();
+  await card(page, /^confirm_booking, done/).getByText('Ada,').waitFor();
+  await logOf(page).getByText('Ada said yes. I called book_hotel').waitFor();
+  await expect.poll(() => page.getByRole('link', { name: /^Inbox/ }).innerText()).toBe('Inbox');
+  // Whoever is at work is shown, with their run; now nobody is.
+  await expect.poll(() => page.getByText('is at work').count()).toBe(0);
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await page.context().close();
+  expect(problems).toEqual([]);
+});
+
+test('[S2] [S3] a payment is approved with another amount, denied with a reason; a call that fails half-way leaves nothing', async () => {
+  const { page, problems } = await studio.open('/', { theme: 'dark' });
+  await goTo(page, 'Accounts');
+  await page.getByRole('button', { name: 'Pay invoice 4711, amount 120.' }).click();
+  const payment = card(page, /^pay_invoice, waits/);
+  await payment.getByRole('button', { name: 'Edit …' }).click();
+  await payment.getByRole('textbox', { name: 'Amount' }).fill('20000');
+  await payment.getByRole('button', { name: 'Compare …' }).click();
+  // What does not fit is said at its field, and nothing was sent.
+  await expect.poll(() => payment.getByRole('textbox', { name: 'Amount' }).getAttribute('aria-invalid')).toBe('true');
+  await payment.getByRole('textbox', { name: 'Amount' }).fill('90');
+  await payment.getByRole('button', { name: 'Compare …' }).click();
+  await payment.getByRole('row', { name: 'amount 120 90 changed' }).waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await payment.getByRole('button', { name: 'Approve this' }).click();
+  const paid = card(page, /^pay_invoice, done/);
+  await paid.getByText('Approved with changes').waitFor();
+  await paid.getByText('"paid": "90 EUR"').waitFor();
+
+  await say(page, 'Pay invoice 12, amount 5.');
+  const other = card(page, /^pay_invoice, waits/);
+  await other.getByRole('button', { name: 'Deny …' }).click();
+  expect(await other.getByRole('button', { name: 'Deny', exact: true }).getAttribute('aria-disabled')).toBe('true');
+  await other.getByRole('textbox', { name: 'Why not?' }).fill('It was paid in May.');
+  await other.getByRole('button', { name: 'Deny', exact: true }).click();
+  await card(page, /^pay_invoice, cancelled/).getByText('Denied: It was paid in May.').waitFor();
+  await logOf(page).getByText('Ada denied pay_invoice: It was paid in May.').waitFor();
+
+  await say(page, 'Import the receipts of October.');
+  await page.getByText('Clerk is at work').waitFor();
+  await logOf(page).getByText('receipt 2 of 4').waitFor();
+  await logOf(page).getByText('nothing of it remains').waitFor();
+  await logOf(page).getByText('I called import_receipts, and it failed').waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await page.context().close();
+  expect(problems).toEqual([]);
+});
+
+test('[S3] a form made from a schema is checked before it is sent; an analyst ends with the tool that files its report', async () => {
+  const { page, problems } = await studio.open('/', { width: 380, height: 760 });
+  await goTo(page, 'Accounts');
+  await say(page, 'Add a supplier.');
+  const form = card(page, /^add_supplier, waits/);
+  await form.getByRole('button', { name: 'Send' }).click();
+  await expect.poll(() => form.getByRole('textbox', { name: 'Name', exact: true }).getAttribute('aria-invalid')).toBe('true');
+  await form.getByRole('textbox', { name: 'Name', exact: true }).fill('Oslo Paper');
+  await form.getByRole('combobox', { name: 'Country' }).selectOption({ label: 'Norway' });
+  expect(await accessibilityProblems(page)).toEqual([]);
+  // Nothing is wider than the screen.
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(380);
+  await form.getByRole('button', { name: 'Send' }).click();
+  await logOf(page).getByText('Ada answered add_supplier').waitFor();
+  await goTo(page, 'Research');
+  await page.getByRole('button', { name: 'Report on the weather in Tokyo.' }).click();
+  await logOf(page).getByText('file_report').waitFor();
+  await expect.poll(() => logOf(page).getByText('ok', { exact: true }).count()).toBe(2);
+  await page.context().close();
+  expect(problems).toEqual([]);
+});

@@ -1,0 +1,75 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@lastcall/client';
+import { expect, test } from 'vitest';
+import { GatewayProcess } from '../../../gateway/test/processes/gateway-process.ts';
+import { useBrowser } from '../support/browser.ts';
+
+const browser = useBrowser();
+const KEY = 'a-key-for-the-tests-of-the-studio';
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+test('[S9] a gateway that is killed while an agent works, and started again: the page says so meanwhile, nothing is lost or repeated', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'lastcall-studio-'));
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const env = { PORT: String(port), LASTCALL_HOME: join(home, 'home'), LASTCALL_SECRET_KEY: KEY };
+  const start = (): Promise<GatewayProcess> => GatewayProcess.start({ name: 'studio', folder: home, env });
+  let gateway = await start();
+  const context = await browser().newContext();
+  try {
+    const admin = createClient({ url, auth: { key: KEY } });
+    const [ada] = (await admin.entities.list({ externalId: 'demo:ada' })).items;
+    const accounts = (await admin.spaces.list()).items.find(({ name }) => name === 'Accounts');
+    const made = await fetch(`${url}/api/links`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ entityId: ada?.id }),
+    });
+    const { hash } = new URL(((await made.json()) as { url: string }).url);
+    const page = await context.newPage();
+    await page.goto(`${url}/spaces/${accounts?.id}${hash}`);
+    const log = page.getByRole('log', { name: 'Messages' });
+    await page.getByRole('button', { name: 'Pay invoice 4711, amount 120.' }).click();
+    const approve = page.getByRole('button', { name: 'Approve' });
+    await approve.waitFor();
+    const field = page.getByRole('textbox', { name: /^Write to/ });
+    await field.fill('Import the receipts of October.');
+    await field.press('Enter');
+    await log.getByText('receipt 1 of 4').waitFor();
+    await gateway.kill();
+
+    await page.getByText(/^offline since .*, coming back$/).waitFor();
+    await field.fill('What I typed meanwhile.');
+    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+    expect(await approve.getAttribute('aria-disabled')).toBe('true');
+    await page.getByText('You are offline: nothing is sent or queued. What you typed stays here.').waitFor();
+
+    gateway = await start();
+    await page.getByText('back, nothing was missed').waitFor();
+    // Another worker takes the run over once the dead one's lease has ended, and the call ends once.
+    await log.getByText('import_receipts, and it').or(log.getByText('import_receipts failed')).first().waitFor({ timeout: 60_000 });
+    await expect.poll(() => page.getByText('is at work').count(), { timeout: 30_000 }).toBe(0);
+    await field.press('Enter');
+    await log.getByText('What I typed meanwhile.', { exact: true }).waitFor();
+    await log.getByText('I have read: "What I typed meanwhile."').waitFor();
+    const { items } = await admin.spaces.messages(accounts?.id ?? '', { limit: 200 });
+    const texts = items.filter(({ kind }) => kind === 'text').map(({ text }) => text.replace(/\s+/g, ' '));
+    const shown = await log.getByRole('article').evaluateAll((all) => all.map((one) => (one as HTMLElement).innerText.replace(/\s+/g, ' ')));
+    for (const text of texts) expect(shown.filter((one) => one.includes(text))).toHaveLength(texts.filter((one) => one === text).length);
+    expect(shown).toHaveLength(items.length);
+  } finally {
+    await context.close();
+    await gateway.kill();
+    await rm(home, { recursive: true, force: true });
+  }
+});
