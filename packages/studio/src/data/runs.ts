@@ -1,4 +1,4 @@
-import type { Agent, AgentConfig, Call, ModelMessage, PendingCall, Run, RunEntry } from '@lastcall/client';
+import type { Agent, AgentConfig, Call, PendingCall, Run, RunEntry, StepRequest } from '@lastcall/client';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { EVERY_MS } from './every.ts';
@@ -125,24 +125,11 @@ export async function neighbourOf(
   }
 }
 
-/** What a model was sent in a step. */
-export interface StepRequest {
-  readonly model?: string;
-  readonly instructions: string;
-  readonly messages: readonly ModelMessage[];
-  readonly tools: readonly { readonly type: string; readonly name?: string }[];
-  readonly settings: Readonly<Record<string, unknown>>;
-}
-
 /** What the model was sent in a step. It never changes. */
 export function stepRequest(runId: string, step: number) {
   return queryOptions({
     queryKey: ['runs', runId, 'request', step],
-    queryFn: async ({ signal }): Promise<StepRequest> => {
-      const response = await fetch(`/api/runs/${runId}/steps/${step}/request`, { signal, credentials: 'same-origin' });
-      if (!response.ok) throw new Error('The gateway has not kept what the model was sent in this step.');
-      return (await response.json()) as StepRequest;
-    },
+    queryFn: ({ signal }): Promise<StepRequest> => client.runs.request(runId, step, { signal }),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }

@@ -138,7 +138,7 @@ function AlignedRow({ aligned }: { aligned: Aligned }): ReactElement {
     <li className="border-b border-line last:border-b-0">
       <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary className="grid min-h-9 grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 px-3 py-1 text-sm hover:bg-raised wide:grid-cols-[11rem_minmax(0,1fr)_10rem_10rem]">
-          <span className={`inline-flex items-center gap-1 ${colour}`}>
+          <span className={`inline-flex items-center gap-1 max-wide:col-start-1 max-wide:row-start-1 ${colour}`}>
             <Icon size={16} aria-hidden className="shrink-0" /> {word}
             {what}
           </span>
@@ -148,8 +148,16 @@ function AlignedRow({ aligned }: { aligned: Aligned }): ReactElement {
               {withVisibleControls(inputInWords(call.asked))}
             </span>
           </span>
-          <Side call={aligned.kind === 'right' ? undefined : aligned.left} side="left" />
-          <Side call={aligned.kind === 'left' ? undefined : aligned.right} side="right" />
+          <Side
+            call={aligned.kind === 'right' ? undefined : aligned.left}
+            side="left"
+            isMain={aligned.kind !== 'right'}
+          />
+          <Side
+            call={aligned.kind === 'left' ? undefined : aligned.right}
+            side="right"
+            isMain={aligned.kind === 'right'}
+          />
         </summary>
         {isOpen && <Difference aligned={aligned} />}
       </details>
@@ -157,9 +165,16 @@ function AlignedRow({ aligned }: { aligned: Aligned }): ReactElement {
   );
 }
 
-function Side({ call, side }: { call: CallRow | undefined; side: 'left' | 'right' }): ReactElement {
+interface SideProps {
+  readonly call: CallRow | undefined;
+  readonly side: 'left' | 'right';
+  /** A narrow screen has room for one of them. */
+  readonly isMain: boolean;
+}
+
+function Side({ call, side, isMain }: SideProps): ReactElement {
   return (
-    <span className="flex items-center max-wide:row-start-1 max-wide:[&+&]:hidden">
+    <span className={`flex items-center ${isMain ? 'max-wide:col-start-2 max-wide:row-start-1' : 'max-wide:hidden'}`}>
       <span className="sr-only">{side}: </span>
       {call === undefined ? (
         <span className="text-quiet">no such call</span>

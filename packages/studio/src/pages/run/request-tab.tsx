@@ -1,7 +1,7 @@
-import type { ModelMessage, Run } from '@lastcall/client';
+import type { ModelMessage, Run, StepRequest } from '@lastcall/client';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
-import { type StepRequest, stepRequest } from '../../data/runs.ts';
+import { stepRequest } from '../../data/runs.ts';
 import { JsonText } from '../../text/safe-text.tsx';
 import { withVisibleControls } from '../../text/visible-text.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
