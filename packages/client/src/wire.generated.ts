@@ -1075,6 +1075,11 @@ export type RunEntry = {
   readonly entry: TranscriptEntry;
   /** With the end of a call that changed something. */
   readonly changes?: Changes | undefined;
+  /** Who answered a call that waited, with its end. */
+  readonly by?: {
+    readonly id: string;
+    readonly name: string;
+  } | undefined;
 };
 
 /** An event of a run's stream. */
@@ -1129,6 +1134,13 @@ export type RunEvent = {
   readonly text: string;
 } | {
   readonly seq: number;
+  readonly type: "rewind";
+  readonly at: number;
+  readonly step: number;
+  readonly reason: string;
+  readonly guidance: string;
+} | {
+  readonly seq: number;
   readonly type: "step.end";
   readonly at: number;
   readonly step: number;
@@ -1142,6 +1154,17 @@ export type RunEvent = {
   readonly input?: unknown | undefined;
   readonly outcome: Outcome;
   readonly changes?: Changes | undefined;
+} | {
+  readonly seq: number;
+  readonly type: "tool-call.answered";
+  readonly at: number;
+  readonly callId: string;
+  readonly toolName: string;
+  readonly decision: "result" | "error" | "approve" | "deny";
+  readonly by: {
+    readonly id: string;
+    readonly name: string;
+  };
 } | {
   readonly seq: number;
   readonly type: "run.taken";

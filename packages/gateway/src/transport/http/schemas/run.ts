@@ -89,6 +89,10 @@ export const runEntrySchema: z.ZodType = z
     at: z.int(),
     entry: transcriptEntrySchema,
     changes: changesSchema.optional().meta({ description: 'With the end of a call that changed something.' }),
+    by: z
+      .strictObject({ id: z.string(), name: z.string() })
+      .optional()
+      .meta({ description: 'Who answered a call that waited, with its end.' }),
   })
   .meta({ id: 'RunEntry', description: 'An entry of the transcript of a run.' });
 

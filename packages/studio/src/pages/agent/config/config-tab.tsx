@@ -94,7 +94,7 @@ function Editor({ editor, onReview }: { editor: ConfigEditor; onReview: () => vo
 
 function SaveBar({ editor }: { editor: ConfigEditor }): ReactElement {
   return (
-    <div className="sticky bottom-0 -mx-4 -mb-4 flex flex-wrap items-center gap-2 rounded-b-card border-t border-line bg-surface px-4 py-3">
+    <div className="sticky -bottom-4 -mx-4 -mb-4 flex flex-wrap items-center gap-2 rounded-b-card border-t border-line bg-surface px-4 py-3">
       <Button kind="primary" type="submit" disabled={!editor.isChanged || editor.conflict !== undefined}>
         Review and save v{editor.base.version + 1}
       </Button>
@@ -136,7 +136,7 @@ function Review({ editor, onClose }: { editor: ConfigEditor; onClose: () => void
 function ModeSwitch({ editor }: { editor: ConfigEditor }): ReactElement {
   const Icon = editor.json === undefined ? Braces : ListTree;
   return (
-    <Button kind="ghost" onClick={editor.switchMode}>
+    <Button kind="ghost" className="-mx-3" onClick={editor.switchMode}>
       <Icon size={16} aria-hidden /> {editor.json === undefined ? 'Edit as JSON' : 'Back to the fields'}
     </Button>
   );
