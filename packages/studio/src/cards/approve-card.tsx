@@ -24,7 +24,7 @@ export function ApproveCard(props: CardProps): ReactElement {
   return (
     <CardFrame props={props} card={card} keys="a d e" onKeyDown={cardKeys(isDeciding && step === 'decide' ? keys : {})}>
       {(!isDeciding || step !== 'edit') && <WhatIsAsked {...props} />}
-      {isDeciding && <Refusal state={props.state} />}
+      {isDeciding && (step !== 'edit' || props.state.status === 'unsent') && <Refusal state={props.state} />}
       {isDeciding && step === 'decide' && <Decide card={card} onStep={setStep} />}
       {isDeciding && step === 'edit' && <ApproveEdited call={call} state={props.state} card={card} onBack={back} />}
       {isDeciding && step === 'deny' && <DenyForm card={card} onBack={back} />}
@@ -48,13 +48,13 @@ function WhatIsAsked({ call }: CardProps): ReactElement {
 function Decide({ card, onStep }: { card: UsedCard; onStep: (step: Step) => void }): ReactElement {
   return (
     <div ref={card.buttons} className={buttonsClass}>
-      <CardButton kind="danger" isDead={card.isDead} onClick={() => onStep('deny')}>
+      <CardButton kind="danger" card={card} onClick={() => onStep('deny')}>
         Deny …
       </CardButton>
-      <CardButton isDead={card.isDead} onClick={() => onStep('edit')}>
+      <CardButton card={card} onClick={() => onStep('edit')}>
         <Pencil size={16} aria-hidden /> Edit …
       </CardButton>
-      <CardButton kind="primary" isDead={card.isDead} onClick={() => card.send({ approve: true })}>
+      <CardButton kind="primary" card={card} onClick={() => card.send({ approve: true })}>
         {card.isSending ? 'Sending …' : 'Approve'}
       </CardButton>
     </div>

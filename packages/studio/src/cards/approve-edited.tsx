@@ -2,6 +2,7 @@ import type { Card, CardState } from '@lastcall/client/react';
 import { type FormEvent, type ReactElement, useEffect, useState } from 'react';
 import { SchemaForm } from '../form/schema-form.tsx';
 import { useSchemaForm } from '../form/use-schema-form.ts';
+import { Button } from '../ui/button.tsx';
 import { buttonsClass, CardButton } from './card-button.tsx';
 import { SideBySide } from './side-by-side.tsx';
 import type { UsedCard } from './use-card.ts';
@@ -31,14 +32,10 @@ export function ApproveEdited({ call, state, card, onBack }: ApproveEditedProps)
       <div className="flex flex-col gap-3">
         <SideBySide asked={call.input} changed={changed.value} words={['Asked', 'Yours']} />
         <div ref={card.buttons} className={buttonsClass}>
-          <CardButton isDead={card.isSending} onClick={() => setChanged(undefined)}>
+          <Button onClick={() => setChanged(undefined)} disabled={card.isSending}>
             Back
-          </CardButton>
-          <CardButton
-            kind="primary"
-            isDead={card.isDead}
-            onClick={() => card.send({ approve: true, input: changed.value })}
-          >
+          </Button>
+          <CardButton kind="primary" card={card} onClick={() => card.send({ approve: true, input: changed.value })}>
             {card.isSending ? 'Sending …' : 'Approve this'}
           </CardButton>
         </div>
@@ -48,10 +45,10 @@ export function ApproveEdited({ call, state, card, onBack }: ApproveEditedProps)
     <form noValidate onSubmit={review} className="flex flex-col gap-3">
       <SchemaForm form={form} isDisabled={card.isSending} />
       <div ref={card.buttons} className={buttonsClass}>
-        <CardButton isDead={false} onClick={onBack}>
+        <Button onClick={onBack} disabled={card.isSending}>
           Back
-        </CardButton>
-        <CardButton kind="primary" type="submit" isDead={card.isOffline}>
+        </Button>
+        <CardButton kind="primary" type="submit" card={card}>
           Compare …
         </CardButton>
       </div>

@@ -1,10 +1,10 @@
 import type { CardProps } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactElement, useState } from 'react';
+import { type ReactElement, useId, useState } from 'react';
 import { callById } from '../data/calls.ts';
 import { JsonText } from '../text/safe-text.tsx';
 import { withVisibleControls } from '../text/visible-text.ts';
-import { OutcomeMark, type OutcomeName } from '../ui/outcome.tsx';
+import { OUTCOMES, OutcomeMark, type OutcomeName } from '../ui/outcome.tsx';
 import { inWords } from './call-shape.ts';
 import { RunLink } from './card-frame.tsx';
 import { Progress } from './progress.tsx';
@@ -14,15 +14,22 @@ export function CallLine({ call, state }: CardProps): ReactElement {
   const [isOpen, setOpen] = useState(false);
   const name = withVisibleControls(call.toolName);
   const isWriting = state.status === 'writing';
+  const outcome = OUTCOMES[outcomeOf(state)];
+  const panel = useId();
   return (
-    <details
-      open={isOpen}
-      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    <section
+      aria-label={`${name}, ${outcome.word}`}
       data-card={call.callId}
       data-status={state.status}
-      className="w-full max-w-xl rounded-card border border-line bg-surface"
+      className="relative w-full max-w-xl rounded-card border border-line bg-surface"
     >
-      <summary className="flex min-h-9 flex-wrap items-center gap-x-2 px-3 py-1 pointer-coarse:min-h-11">
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        aria-controls={panel}
+        onClick={() => setOpen(!isOpen)}
+        className="flex min-h-9 w-full flex-wrap items-center gap-x-2 rounded-card px-3 py-1.5 pr-14 text-left pointer-coarse:min-h-11"
+      >
         <OutcomeMark name={outcomeOf(state)} />
         <span className="font-mono text-xs font-medium">
           <bdi>{name}</bdi>
@@ -30,22 +37,30 @@ export function CallLine({ call, state }: CardProps): ReactElement {
         <span className="min-w-0 flex-1 basis-40 truncate text-sm text-quiet">
           {withVisibleControls(inWords(isWriting ? call.inputText : call.input))}
         </span>
-        <RunLink runId={call.runId} callId={call.callId} />
         <Gist call={call} state={state} />
-      </summary>
-      {isOpen && (
-        <div className="flex flex-col gap-2 border-t border-line p-3 text-sm">
-          <p className="text-quiet">Input</p>
-          <JsonText value={call.input ?? call.inputText} label="Input" />
-          {call.output !== undefined && (
-            <>
-              <p className="text-quiet">{state.status === 'error' ? 'What the model reads' : 'Output'}</p>
-              <JsonText value={call.output} label="Output" />
-            </>
-          )}
-        </div>
+      </button>
+      <span className="absolute top-1.5 right-3">
+        <RunLink runId={call.runId} callId={call.callId} />
+      </span>
+      <div id={panel} hidden={!isOpen} className="flex flex-col gap-2 border-t border-line p-3 text-sm">
+        {isOpen && <WholeCall call={call} isError={state.status === 'error'} />}
+      </div>
+    </section>
+  );
+}
+
+function WholeCall({ call, isError }: { call: CardProps['call']; isError: boolean }): ReactElement {
+  return (
+    <>
+      <p className="text-quiet">Input</p>
+      <JsonText value={call.input ?? call.inputText} label="Input" />
+      {call.output !== undefined && (
+        <>
+          <p className="text-quiet">{isError ? 'What the model reads' : 'Output'}</p>
+          <JsonText value={call.output} label="Output" />
+        </>
       )}
-    </details>
+    </>
   );
 }
 

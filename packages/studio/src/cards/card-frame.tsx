@@ -71,7 +71,15 @@ function EndMark({ call, state }: Pick<CardProps, 'call' | 'state'>): ReactEleme
   return <OutcomeMark name={OUTCOME[state.status]} />;
 }
 
-function Mark({ icon: Icon, word, look = 'text-quiet' }: { icon: LucideIcon; word: string; look?: string }): ReactElement {
+function Mark({
+  icon: Icon,
+  word,
+  look = 'text-quiet',
+}: {
+  icon: LucideIcon;
+  word: string;
+  look?: string;
+}): ReactElement {
   return (
     <span className={`inline-flex items-center gap-1 ${look}`}>
       <Icon size={16} aria-hidden className="shrink-0" /> {word}

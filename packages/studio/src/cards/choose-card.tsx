@@ -43,7 +43,7 @@ function Buttons({ card, choices }: { card: UsedCard; choices: Choices }): React
       {choices.map(({ text, value }, index) => (
         <CardButton
           key={index}
-          isDead={card.isDead}
+          card={card}
           className="w-full justify-start wide:w-full"
           onClick={() => card.send({ result: value })}
         >
@@ -70,7 +70,8 @@ function LongList({ card, choices }: { card: UsedCard; choices: Choices }): Reac
       </div>
       <CardButton
         kind="primary"
-        isDead={card.isDead || chosen === ''}
+        card={card}
+        isOff={chosen === ''}
         onClick={() => card.send({ result: choices[Number(chosen)]?.value })}
       >
         Send

@@ -28,10 +28,10 @@ function YesNo({ props, yes, no }: { props: CardProps; yes: unknown; no: unknown
         <>
           <Refusal state={props.state} />
           <div ref={card.buttons} className={buttonsClass}>
-            <CardButton isDead={card.isDead} onClick={refuse}>
+            <CardButton card={card} onClick={refuse}>
               No
             </CardButton>
-            <CardButton kind="primary" isDead={card.isDead} onClick={accept}>
+            <CardButton kind="primary" card={card} onClick={accept}>
               {card.isSending ? 'Sending …' : 'Yes'}
             </CardButton>
           </div>

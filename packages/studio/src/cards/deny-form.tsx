@@ -1,4 +1,5 @@
 import { type ReactElement, useState } from 'react';
+import { Button } from '../ui/button.tsx';
 import { TextArea } from '../ui/field.tsx';
 import { buttonsClass, CardButton } from './card-button.tsx';
 import type { UsedCard } from './use-card.ts';
@@ -18,10 +19,10 @@ export function DenyForm({ card, onBack }: { card: UsedCard; onBack: () => void 
         onChange={({ target }) => setReason(target.value)}
       />
       <div ref={card.buttons} className={buttonsClass}>
-        <CardButton isDead={card.isSending} onClick={onBack}>
+        <Button onClick={onBack} disabled={card.isSending}>
           Back
-        </CardButton>
-        <CardButton kind="danger" isDead={card.isDead || isEmpty} onClick={() => card.send({ deny: reason.trim() })}>
+        </Button>
+        <CardButton kind="danger" card={card} isOff={isEmpty} onClick={() => card.send({ deny: reason.trim() })}>
           {card.isSending ? 'Sending …' : 'Deny'}
         </CardButton>
       </div>

@@ -23,7 +23,7 @@ function Fill(props: CardProps): ReactElement {
   }, [state]);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (card.isDead) return;
+    if (card.isBlocked) return;
     void form.read().then((read) => read !== undefined && card.send({ result: read.value }));
   };
   return (
@@ -34,7 +34,7 @@ function Fill(props: CardProps): ReactElement {
           <SchemaForm form={form} isDisabled={card.isSending} />
           {state.status === 'unsent' && <Refusal state={state} />}
           <div ref={card.buttons} className={buttonsClass}>
-            <CardButton kind="primary" type="submit" isDead={card.isDead}>
+            <CardButton kind="primary" type="submit" card={card}>
               {card.isSending ? 'Sending …' : 'Send'}
             </CardButton>
           </div>

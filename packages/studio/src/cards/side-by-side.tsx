@@ -55,8 +55,7 @@ function Row({ row: { path, before, after, isSame } }: { row: ComparedRow }): Re
           <Value text={after} />
         ) : (
           <ins className="font-medium text-ok no-underline">
-            <Value text={after} />
-            <span className="ml-1 text-xs font-normal">changed</span>
+            <Value text={after} /> <span className="text-xs font-normal">changed</span>
           </ins>
         )}
       </td>

@@ -6,7 +6,7 @@ import { useIsOffline } from '../app/connection.tsx';
 import { areSingleKeysOn } from '../keyboard/single-keys.ts';
 import { useMay, useSession } from '../session/session.tsx';
 import { useCardPlace } from './card-place.tsx';
-import { useSteady } from './use-steady.ts';
+import { useSteadiness } from './use-steady.ts';
 import { type Right, whoMayAnswer } from './who-may-answer.ts';
 
 /** What every card that waits for an answer needs to know. */
@@ -18,7 +18,9 @@ export interface UsedCard {
   readonly isMine: boolean;
   readonly right: Right;
   readonly isOffline: boolean;
-  /** Why the buttons do nothing at this moment. */
+  /** Nothing can be answered at this moment: it has just appeared, is being sent, or there is no connection. */
+  readonly isBlocked: boolean;
+  /** Nor can it be clicked: it has just moved, and the click may be meant for something else. */
   readonly isDead: boolean;
   /** Of what holds the buttons. */
   readonly buttons: RefObject<HTMLDivElement | null>;
@@ -35,18 +37,19 @@ export function useCard({ call, state, answer }: CardProps): UsedCard {
   const isSending = state.status === 'sending';
   const isOpen = isSending || state.status === 'waiting' || state.status === 'refused' || state.status === 'unsent';
   const buttons = useRef<HTMLDivElement>(null);
-  const isSteady = useSteady(buttons, isOpen && right.isMine);
-  const isDead = !isSteady || isSending || isOffline;
+  const steadiness = useSteadiness(buttons, isOpen && right.isMine);
+  const isBlocked = steadiness === 'new' || isSending || isOffline;
   return {
     isOpen,
     isSending,
     isMine: right.isMine,
     right,
     isOffline,
-    isDead,
+    isBlocked,
+    isDead: isBlocked || steadiness === 'moving',
     buttons,
     send(given) {
-      if (isDead) return;
+      if (isBlocked) return;
       // What came of it is in the state of the card; the lists of what waits are asked for again either way.
       answer(given)
         .catch(() => {})

@@ -4,26 +4,30 @@ import { type RefObject, useEffect, useState } from 'react';
 const DEAD_MS = 500;
 const LOOK_MS = 100;
 
-/** False for half a second after the element has appeared or moved. */
-export function useSteady(element: RefObject<HTMLElement | null>, isWatched: boolean): boolean {
-  const [isSteady, setSteady] = useState(false);
+/** `new`: it has just appeared. `moving`: it has just moved. */
+export type Steadiness = 'new' | 'moving' | 'steady';
+
+/** Whether the element has been where it is for half a second. */
+export function useSteadiness(element: RefObject<HTMLElement | null>, isWatched: boolean): Steadiness {
+  const [steadiness, setSteadiness] = useState<Steadiness>('new');
   useEffect(() => {
     if (!isWatched) return;
-    let [top, left, since] = [Number.NaN, Number.NaN, performance.now()];
+    const start = performance.now();
+    let [top, left, movedAt] = [0, 0, start];
     const look = (): void => {
       const place = element.current?.getBoundingClientRect();
       if (place === undefined) return;
-      if (Math.abs(place.top - top) > 1 || Math.abs(place.left - left) > 1 || Number.isNaN(top))
-        since = performance.now();
+      const now = performance.now();
+      if (Math.abs(place.top - top) > 1 || Math.abs(place.left - left) > 1) movedAt = now;
       [top, left] = [place.top, place.left];
-      setSteady(performance.now() - since >= DEAD_MS);
+      setSteadiness(now - start < DEAD_MS ? 'new' : now - movedAt < DEAD_MS ? 'moving' : 'steady');
     };
     look();
     const timer = setInterval(look, LOOK_MS);
     return () => {
       clearInterval(timer);
-      setSteady(false);
+      setSteadiness('new');
     };
   }, [element, isWatched]);
-  return isSteady;
+  return steadiness;
 }

@@ -90,7 +90,11 @@ export async function placeOf({ gateway }: Studio): Promise<{ spaceId: string; a
 }
 
 /** Says something as Ada, and gives the run that it woke once that has ended. */
-export async function runOf({ gateway }: Studio, { spaceId, ada }: { spaceId: string; ada: string }, text: string): Promise<string> {
+export async function runOf(
+  { gateway }: Studio,
+  { spaceId, ada }: { spaceId: string; ada: string },
+  text: string,
+): Promise<string> {
   const { id } = await gateway.api(`/api/spaces/${spaceId}/messages`, { text, entityId: ada });
   return await endedRunOf({ gateway } as Studio, `message:${id}`);
 }

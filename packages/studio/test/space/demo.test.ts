@@ -1,5 +1,5 @@
-import { beforeAll, afterAll, expect, test } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accessibilityProblems } from '../support/accessibility.ts';
 import { useBrowser } from '../support/browser.ts';
 import { type Studio, startStudio } from '../support/studio.ts';
@@ -41,7 +41,9 @@ test('[S1] [S2] [S3] the demo opens with a space: sentences to click, a call wit
   // The count beside the inbox changes at once, and not when its time has come.
   await page.getByRole('link', { name: 'Inbox 1 waiting' }).waitFor();
   await question.getByRole('button', { name: 'Yes' }).click();
-  await card(page, /^confirm_booking, done/).getByText('Ada,').waitFor();
+  await card(page, /^confirm_booking, done/)
+    .getByText('Ada,')
+    .waitFor();
   await logOf(page).getByText('Ada said yes. I called book_hotel').waitFor();
   await expect.poll(() => page.getByRole('link', { name: /^Inbox/ }).innerText()).toBe('Inbox');
   // Whoever is at work is shown, with their run; now nobody is.
@@ -76,7 +78,9 @@ test('[S2] [S3] a payment is approved with another amount, denied with a reason;
   expect(await other.getByRole('button', { name: 'Deny', exact: true }).getAttribute('aria-disabled')).toBe('true');
   await other.getByRole('textbox', { name: 'Why not?' }).fill('It was paid in May.');
   await other.getByRole('button', { name: 'Deny', exact: true }).click();
-  await card(page, /^pay_invoice, cancelled/).getByText('Denied: It was paid in May.').waitFor();
+  await card(page, /^pay_invoice, cancelled/)
+    .getByText('Denied: It was paid in May.')
+    .waitFor();
   await logOf(page).getByText('Ada denied pay_invoice: It was paid in May.').waitFor();
 
   await say(page, 'Import the receipts of October.');
@@ -95,13 +99,20 @@ test('[S3] a form made from a schema is checked before it is sent; an analyst en
   await say(page, 'Add a supplier.');
   const form = card(page, /^add_supplier, waits/);
   await form.getByRole('button', { name: 'Send' }).click();
-  await expect.poll(() => form.getByRole('textbox', { name: 'Name', exact: true }).getAttribute('aria-invalid')).toBe('true');
+  await expect
+    .poll(() => form.getByRole('textbox', { name: 'Name', exact: true }).getAttribute('aria-invalid'))
+    .toBe('true');
   await form.getByRole('textbox', { name: 'Name', exact: true }).fill('Oslo Paper');
   await form.getByRole('combobox', { name: 'Country' }).selectOption({ label: 'Norway' });
   expect(await accessibilityProblems(page)).toEqual([]);
   // Nothing is wider than the screen.
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(380);
   await form.getByRole('button', { name: 'Send' }).click();
+  await card(page, /^add_supplier, done/)
+    .getByText('Ada,')
+    .waitFor();
+  // Whoever fills a form in stays there while others write.
+  await logOf(page).press('End');
   await logOf(page).getByText('Ada answered add_supplier').waitFor();
   await goTo(page, 'Research');
   await page.getByRole('button', { name: 'Report on the weather in Tokyo.' }).click();

@@ -28,8 +28,7 @@ export async function startRun(
 ): Promise<Cycle> {
   const { held, agent, row, past, kind, request } = inputs;
   const { tx, lease } = held;
-  const { consciousness } = past;
-  const { nextSeq } = consciousness;
+  const { nextSeq } = past;
   const run = toRun({ lease, row, events, nextSeq, number: lastCycle + 1, now: tx.now(), kind, request });
   const waiting = events.map(toWaitingEvent);
   tx.afterCommit(() => {

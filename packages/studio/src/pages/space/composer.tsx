@@ -25,8 +25,8 @@ export function Composer({ used, onSay }: ComposerProps): ReactElement {
   return (
     <div className="border-t border-line bg-surface px-4 py-3">
       <div className="mx-auto flex max-w-4xl flex-col gap-2">
-      <Failures used={used} />
-      {isMember ? <WriteTo used={used} onSay={onSay} /> : <MayNotWrite isPerson={entity !== undefined} />}
+        <Failures used={used} />
+        {isMember ? <WriteTo used={used} onSay={onSay} /> : <MayNotWrite isPerson={entity !== undefined} />}
       </div>
     </div>
   );

@@ -1,5 +1,5 @@
 import type { SpaceItem } from '@lastcall/client/react';
-import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from 'react';
+import { type FocusEvent, type RefObject, useCallback, useLayoutEffect, useRef, useState } from 'react';
 import type { VirtualizerHandle } from 'virtua';
 
 interface Sticking {
@@ -17,7 +17,13 @@ interface UsedStick {
   onResize(): void;
   goToEnd(): void;
   /** To be put on what scrolls: only what a person does lets the end go. */
-  readonly inputs: { onWheel(): void; onTouchMove(): void; onKeyDown(): void; onPointerDown(): void };
+  readonly inputs: {
+    onWheel(): void;
+    onTouchMove(): void;
+    onKeyDown(): void;
+    onPointerDown(): void;
+    onFocus(event: FocusEvent<HTMLElement>): void;
+  };
 }
 
 const NEAR_PX = 48;
@@ -53,6 +59,13 @@ export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick
   const onInput = useCallback(() => {
     now.current.inputAt = performance.now();
   }, []);
+  const onFocus = useCallback(
+    ({ target }: FocusEvent<HTMLElement>) => {
+      // Whoever fills in a form must not lose sight of it because somebody writes.
+      if (target.matches('input, textarea, select')) set(false);
+    },
+    [set],
+  );
   return {
     isStuck,
     lastSeenId,
@@ -72,6 +85,6 @@ export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick
       },
       [list, set],
     ),
-    inputs: { onWheel: onInput, onTouchMove: onInput, onKeyDown: onInput, onPointerDown: onInput },
+    inputs: { onWheel: onInput, onTouchMove: onInput, onKeyDown: onInput, onPointerDown: onInput, onFocus },
   };
 }

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { accessibilityProblems } from '../support/accessibility.ts';
+import { useBrowser } from '../support/browser.ts';
+import { type Studio, startStudio } from '../support/studio.ts';
+import { askingDesk, cardOf, holdAnswers, say } from './desk.ts';
+
+const browser = useBrowser();
+let studio: Studio;
+beforeAll(async () => {
+  studio = await startStudio(browser(), askingDesk());
+});
+afterAll(async () => await studio[Symbol.asyncDispose]());
+
+test('[S3] two people and two tabs answer one card: one wins, the other is told who, and a tab that did nothing agrees', async () => {
+  const { page: ada, problems } = await studio.open('/');
+  const { page: ben, problems: bensProblems } = await studio.open('/', { as: 'Ben', scopes: [] });
+  const second = await ada.context().newPage();
+  await second.goto(studio.gateway.url);
+  await say(ada, 'May I lend the key?');
+  for (const page of [ada, ben, second]) await cardOf(page, /^lend_key, waits/).waitFor();
+  // Ben clicks first, and his answer is slow: the gateway's word counts.
+  const release = await holdAnswers(ben);
+  await cardOf(ben, /^lend_key/)
+    .getByRole('button', { name: 'Yes' })
+    .click();
+  await cardOf(ben, /^lend_key, the answer is being sent/).waitFor();
+  await cardOf(ada, /^lend_key/)
+    .getByRole('button', { name: 'No' })
+    .click();
+  await cardOf(ada, /^lend_key, done/)
+    .getByText('No', { exact: true })
+    .waitFor();
+  release();
+  const lost = cardOf(ben, /^lend_key, answered by somebody else/);
+  await lost.getByText(/^Ada answered No .*before you\.$/).waitFor();
+  expect(await lost.getByText('Yes', { exact: true }).evaluate((one) => one.tagName)).toBe('DEL');
+  await cardOf(second, /^lend_key, done/)
+    .getByText('Ada,')
+    .waitFor();
+
+  // Whoever may not answer sees who may, and no buttons.
+  await say(ada, 'Open the vault?');
+  const closed = cardOf(ben, /^open_vault, waits/);
+  await closed.getByText('Ada may answer').waitFor();
+  await closed.getByText('you may not').waitFor();
+  expect(await closed.getByRole('button').count()).toBe(0);
+  await ada.context().close();
+  await ben.context().close();
+  // The browser itself notes the 409 of the answer that lost.
+  expect([...problems, ...bensProblems].filter((one) => !one.includes('409'))).toEqual([]);
+});
+
+test('[S3] an expired card says so, and an answer that came too late was kept for operators', async () => {
+  const { page, problems } = await studio.open('/');
+  await say(page, 'Which colour do you pick?');
+  const card = cardOf(page, /^pick_colour/);
+  await card.getByText(/^\d s left$/).waitFor();
+  const release = await holdAnswers(page);
+  await card.getByRole('button', { name: 'green' }).click();
+  await expect
+    .poll(async () => (await studio.gateway.api('/api/pending?status=expired')).items.length, { timeout: 30_000 })
+    .toBe(1);
+  release();
+  await cardOf(page, /^pick_colour, expired/)
+    .getByText('It was kept for operators')
+    .waitFor();
+  await page.getByRole('log').getByText('Nobody answered pick_colour in time').waitFor();
+  const [call] = (await studio.gateway.api('/api/pending?status=expired')).items;
+  expect(call.lateAnswers).toMatchObject([{ answer: { result: { colour: 'green' } } }]);
+  expect(problems.filter((one) => !one.includes('410'))).toEqual([]);
+});
+
+test('[S3] buttons are dead when they appear, Enter approves nothing, and what the gateway refuses can be answered again', async () => {
+  const { page, problems } = await studio.open('/');
+  const sent: string[] = [];
+  page.on(
+    'request',
+    (request) => void (request.url().endsWith('/tool-results') && sent.push(request.postData() ?? '')),
+  );
+  // Somebody who was about to click at that very place.
+  await page.evaluate(() => {
+    new MutationObserver((_, observer) => {
+      const button = [...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Approve');
+      if (button === undefined) return;
+      observer.disconnect();
+      button.click();
+    }).observe(document.body, { childList: true, subtree: true });
+  });
+  await say(page, 'Wire money, amount 50, to Oslo.');
+  const card = cardOf(page, /^wire_money, waits/);
+  await card.waitFor();
+  await card.focus();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => card.getByRole('button', { name: 'Approve' }).getAttribute('aria-disabled')).toBe('false');
+  expect(sent).toEqual([]);
+  await page.keyboard.press('Enter');
+  expect(sent).toEqual([]);
+
+  await page.keyboard.press('a');
+  await cardOf(page, /^wire_money, done/)
+    .getByText('50 to Oslo')
+    .waitFor();
+
+  await say(page, 'Sign the pledge?');
+  await cardOf(page, /^sign_pledge, waits/)
+    .getByRole('button', { name: 'No' })
+    .click();
+  const refused = cardOf(page, /^sign_pledge, the answer was not accepted/);
+  await refused.getByRole('alert').waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await refused.getByRole('button', { name: 'Yes' }).click();
+  await cardOf(page, /^sign_pledge, done/)
+    .getByText('Ada,')
+    .waitFor();
+  expect(problems.filter((one) => !one.includes('422'))).toEqual([]);
+});
+
+test('[S3] [S4] the inbox has what waits in all spaces, least time left first; with the keyboard alone it is opened and answered', async () => {
+  const { page, problems } = await studio.open('/', { theme: 'dark' });
+  await say(page, 'Pick a room.');
+  await cardOf(page, /^pick_room, waits/).waitFor();
+  await page.getByRole('textbox', { name: /^Write to/ }).evaluate((field) => field.blur());
+  await page.keyboard.press('g');
+  await page.keyboard.press('i');
+  const rows = page.getByRole('list', { name: 'waiting calls' }).getByRole('listitem');
+  await expect.poll(() => rows.count()).toBe(2);
+  await page.getByRole('link', { name: 'Inbox 2 waiting' }).waitFor();
+  expect((await rows.allInnerTexts()).map((text) => /pick_room|open_vault/.exec(text)?.[0])).toEqual([
+    'pick_room',
+    'open_vault',
+  ]);
+  await rows.first().getByText('Clerk, Desk').waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  const card = cardOf(page, /^pick_room/);
+  const field = card.getByRole('textbox');
+  await field.focus();
+  await page.keyboard.type('{"blue": "two"}');
+  await expect.poll(() => card.getByRole('button', { name: 'Send' }).getAttribute('aria-disabled')).toBe('false');
+  await card.getByRole('button', { name: 'Send' }).focus();
+  await page.keyboard.press('Enter');
+  // It does not fit, and is not sent; what was typed stays.
+  await expect.poll(() => field.inputValue()).toContain('two');
+  await card
+    .getByText(/integer/)
+    .first()
+    .waitFor();
+  await field.fill('{"blue": 2}');
+  await card.getByRole('button', { name: 'Send' }).focus();
+  await page.keyboard.press('Enter');
+  await card.getByText('Ada,').waitFor();
+  await page.getByRole('link', { name: 'Inbox 1 waiting' }).waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
+
+  await page.getByRole('link', { name: 'Answered' }).click();
+  await page.getByRole('list', { name: 'answered calls' }).getByText('No: Ada').waitFor();
+  await page.getByRole('link', { name: 'Expired' }).click();
+  await page.getByRole('list', { name: 'expired calls' }).getByText('pick_colour').waitFor();
+  const { page: ben } = await studio.open('/inbox', { as: 'Ben', scopes: [], width: 380, height: 760 });
+  await ben.getByText('Nothing waits for you.').waitFor();
+  expect(await accessibilityProblems(ben)).toEqual([]);
+  expect(problems).toEqual([]);
+});

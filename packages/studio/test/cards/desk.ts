@@ -1,0 +1,94 @@
+import { tool } from '@lastcall/core';
+import type { TestGatewayOptions } from '@lastcall/gateway/testing';
+import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { z } from 'zod';
+
+const inputSchema = { type: 'object', properties: { question: { type: 'string' } }, required: ['question'] } as const;
+
+/** A desk where an agent that follows rules asks for everything that cards can answer. */
+export function askingDesk(): TestGatewayOptions {
+  return {
+    agents: [
+      {
+        name: 'Clerk',
+        instructions: 'Ask.',
+        tools: ['lend_key', 'pick_colour', 'pick_room', 'wire_money', 'open_vault', 'sign_pledge'],
+      },
+    ],
+    tools: {
+      lend_key: {
+        executionType: 'space',
+        description: 'Lend the key?',
+        inputSchema,
+        resultSchema: { type: 'boolean' },
+      },
+      pick_colour: {
+        executionType: 'space',
+        description: 'Which colour?',
+        inputSchema,
+        resultSchema: { type: 'object', properties: { colour: { enum: ['red', 'green'] } }, required: ['colour'] },
+        expiresInMs: 4_000,
+      },
+      // A component that nobody has, and a schema that no form can draw.
+      pick_room: {
+        executionType: 'space',
+        description: 'Which room?',
+        inputSchema,
+        resultSchema: { type: 'object', additionalProperties: { type: 'integer' }, minProperties: 1 },
+        display: { customUI: 'floorPlan' },
+        expiresInMs: 3_600_000,
+      },
+      open_vault: {
+        executionType: 'space',
+        description: 'Open the vault?',
+        inputSchema,
+        resultSchema: { type: 'boolean' },
+        answerers: { roles: ['boss'] },
+        expiresInMs: 7_200_000,
+      },
+      // No form can tell before: it may only be answered with a yes.
+      sign_pledge: {
+        executionType: 'space',
+        description: 'Sign the pledge?',
+        inputSchema,
+        resultSchema: { type: 'boolean', const: true },
+      },
+      wire_money: tool({
+        description: 'Wire money.',
+        inputSchema: z.object({ amount: z.number().positive(), to: z.string().min(1).max(40) }),
+        approval: true,
+        execute: ({ amount, to }) => `${amount} to ${to}`,
+      }),
+    },
+    spaces: [
+      {
+        name: 'Desk',
+        agents: ['Clerk'],
+        people: [
+          { name: 'Ada', externalId: 'ada', role: 'boss' },
+          { name: 'Ben', externalId: 'ben' },
+        ],
+      },
+    ],
+  };
+}
+
+export const cardOf = (page: Page, name: RegExp): Locator => page.getByRole('region', { name });
+
+export async function say(page: Page, text: string): Promise<void> {
+  const field = page.getByRole('textbox', { name: /^Write to/ });
+  await field.fill(text);
+  await field.press('Enter');
+  await expect.poll(() => field.inputValue()).toBe('');
+}
+
+/** Holds what the page answers on its way to the gateway, until the function that it returns is called. */
+export async function holdAnswers(page: Page): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route('**/tool-results', async (route) => {
+    await promise;
+    await route.continue();
+  });
+  return resolve;
+}
