@@ -18,8 +18,10 @@ let pages: readonly Shown[];
 interface Shown {
   readonly name: string;
   readonly path: string;
-  /** What is there once the page has loaded. */
+  /** What is there once the page is opened. */
   readonly heading: string | RegExp;
+  /** What is there once it shows its content. */
+  readonly text: string | RegExp;
 }
 
 beforeAll(async () => {
@@ -48,15 +50,25 @@ async function pagesWithContent({ gateway: { api } }: Studio): Promise<readonly 
   const failed = runs.find(({ counts }) => counts.error > 0) ?? runs[0];
   const other = runs.find(({ id, agentId }) => id !== failed?.id && agentId === failed?.agentId);
   return [
-    { name: 'space', path: `/spaces/${idOf('Travel desk')}`, heading: 'Travel desk' },
-    { name: 'inbox', path: '/inbox', heading: 'Inbox' },
-    { name: 'runs', path: '/runs', heading: 'Runs' },
-    { name: 'run', path: `/runs/${failed?.id}`, heading: /Clerk/ },
-    { name: 'compare', path: `/runs/${failed?.id}/compare/${other?.id}`, heading: /Compare|Clerk/ },
-    { name: 'agents', path: '/agents', heading: 'Agents' },
-    { name: 'agent', path: `/agents/${failed?.agentId}?tab=configuration`, heading: 'Clerk' },
-    { name: 'tools', path: '/tools', heading: 'Tools' },
-    { name: 'settings', path: '/settings', heading: 'Settings' },
+    {
+      name: 'space',
+      path: `/spaces/${idOf('Travel desk')}`,
+      heading: 'Travel desk',
+      text: 'I asked for a confirmation',
+    },
+    { name: 'inbox', path: '/inbox', heading: 'Inbox', text: 'pay_invoice' },
+    { name: 'runs', path: '/runs', heading: 'Runs', text: 'Clerk, run 1' },
+    { name: 'run', path: `/runs/${failed?.id}`, heading: /^Run \d/, text: 'import_receipts' },
+    {
+      name: 'compare',
+      path: `/runs/${failed?.id}/compare/${other?.id}`,
+      heading: /^Run \d+ and run \d+/,
+      text: 'import_receipts',
+    },
+    { name: 'agents', path: '/agents', heading: 'Agents', text: 'Concierge' },
+    { name: 'agent', path: `/agents/${failed?.agentId}?tab=config`, heading: 'Clerk', text: 'Instructions' },
+    { name: 'tools', path: '/tools', heading: 'Tools', text: 'book_hotel' },
+    { name: 'settings', path: '/settings?tab=keys', heading: 'Settings', text: 'admin' },
   ];
 }
 
@@ -64,6 +76,8 @@ test.each(['light', 'dark'] as const)(
   '[S8] [S13] every page is drawn in %s, wide and at 380 px, reachable for all',
   async (theme) => {
     const { page, problems } = await studio.open('/inbox', { theme });
+    // Signed in: a page that is left before that is not.
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
     for (const shown of pages) {
       await show(page, shown);
       await take(page, `${shown.name}-${theme}`);
@@ -84,10 +98,10 @@ test('[S20] the documentation has a picture of every page, light and dark', () =
   expect(wanted.filter((name) => !there.includes(name))).toEqual([]);
 });
 
-async function show(page: Page, { path, heading }: Shown): Promise<void> {
+async function show(page: Page, { path, heading, text }: Shown): Promise<void> {
   await page.goto(studio.gateway.url + path);
   await page.getByRole('heading', { name: heading }).first().waitFor();
-  await page.waitForLoadState('networkidle').catch(() => {});
+  await page.getByText(text).first().waitFor();
 }
 
 /** How far the page can be scrolled to the side: nothing may be cut off on a telephone. */
