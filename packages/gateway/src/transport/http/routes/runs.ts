@@ -45,8 +45,8 @@ export const runEndpoints: readonly Endpoint[] = [
     summary: 'Get a run',
     access: 'key',
     answer: runSchema,
-    async handle({ params }, tx) {
-      const run = await getRunDetails(tx.db, params.id);
+    async handle({ params }, tx, { prices }) {
+      const run = await getRunDetails(tx.db, params.id, prices);
       // Runs of agents' own threads answer nobody.
       const answer = run.threadId === run.agentId ? undefined : await findAnswer(tx.db, run.id);
       return answer === undefined ? run : { ...run, result: toChatAnswer(answer) };
@@ -60,7 +60,7 @@ export const runEndpoints: readonly Endpoint[] = [
     access: 'key',
     query: z.strictObject({ ...pageFields }),
     answer: pageOf(runEntrySchema),
-    handle: ({ params, query }, tx) => runTranscript(tx.db, params.id, query),
+    handle: ({ params, query }, tx, { prices }) => runTranscript(tx.db, params.id, { ...query, prices }),
   }),
   endpoint({
     method: 'get',
@@ -100,7 +100,7 @@ export const runEndpoints: readonly Endpoint[] = [
     refusals: [409],
     async handle({ params }, tx, services) {
       await requestCancel(services, tx, params.id);
-      return await getRunDetails(tx.db, params.id);
+      return await getRunDetails(tx.db, params.id, services.prices);
     },
   }),
 ];
