@@ -1,5 +1,7 @@
 import type { Kysely } from 'kysely';
+import { insertRow } from '../../ports/store/insert-row.ts';
 import { fromJson } from '../../ports/store/json.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { ContextRow, Tables } from '../../ports/store/tables.ts';
 import { getAgent } from '../agents/agent.ts';
@@ -32,14 +34,14 @@ export type ContextUser = { readonly kind: 'key' } | { readonly kind: 'entity'; 
 
 /** Creates a context and its thread. Throws 404 without the agent, and 409 if the id is taken. */
 export async function createContext(tx: Tx, { id: given, agentId, ownerId, metadata }: NewContext): Promise<Context> {
-  const id = given === undefined ? newId(tx.now()) : ownId(given);
   await getAgent(tx.db, agentId);
-  const thread = await tx.db
-    .insertInto('threads')
-    .values({ id, kind: 'context', agent_id: agentId, lease_owner: null, lease_until: 0, epoch: 0, state: null })
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .returning('id')
-    .executeTakeFirst();
+  return await insertContext(tx, { id: given, agentId, ownerId, metadata });
+}
+
+/** The same for an agent that was just found. */
+export async function insertContext(tx: Tx, { id: given, agentId, ownerId, metadata }: NewContext): Promise<Context> {
+  const id = given === undefined ? newId(tx.now()) : ownId(given);
+  const [thread] = await insertThread(tx.db, { id, agentId });
   if (thread === undefined) throw idTaken(id);
   const row: ContextRow = {
     id,
@@ -48,9 +50,19 @@ export async function createContext(tx: Tx, { id: given, agentId, ownerId, metad
     metadata: toMetadata(metadata),
     created_at: tx.now(),
   };
-  await tx.db.insertInto('contexts').values(row).execute();
+  tx.send(insertContextRow, row);
   return toContext(row);
 }
+
+const insertContextRow = insertRow('contexts');
+
+const insertThread = statement((db, { id, agentId }: Params<{ id: string; agentId: string }>) =>
+  db
+    .insertInto('threads')
+    .values({ id, kind: 'context', agent_id: agentId, lease_owner: null, lease_until: 0, epoch: 0, state: null })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .returning('id'),
+);
 
 /** Throws 404 for a context that does not exist, and for one that the user must not know of. */
 export async function getContext(db: Kysely<Tables>, contextId: string, user: ContextUser): Promise<Context> {
