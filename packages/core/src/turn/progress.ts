@@ -57,6 +57,20 @@ export function readProgress(entries: readonly Entry[]): TurnProgress {
   return progress;
 }
 
+/** A progress that goes on by itself. */
+export function copyProgress(progress: TurnProgress): TurnProgress {
+  return {
+    ...progress,
+    settled: progress.settled.slice(),
+    sinceCheckpoint: progress.sinceCheckpoint.slice(),
+    compensated: new Set(progress.compensated),
+    started: new Set(progress.started),
+    ending: new Map(progress.ending),
+    waiting: new Map(progress.waiting),
+    answers: new Map(progress.answers),
+  };
+}
+
 /** Keeps the progress up with the transcript. */
 export function follow(progress: TurnProgress, entry: Entry): void {
   switch (entry.kind) {

@@ -1,4 +1,5 @@
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
+import { freezeMessages } from './freeze-messages.ts';
 
 /** A reply and its calls that are shown under ids of ours, in order. */
 export interface SourceStep {
@@ -16,7 +17,7 @@ export interface SourceCall {
   theirs: IdUse | undefined;
 }
 
-/** An id that a provider or a host gave: how many calls of the request it could stand for, and where the first stands. */
+/** An id that a provider or a host gave: how many calls of the request it could stand for (2: two or more), and where the first stands. */
 export interface IdUse {
   readonly id: string;
   count: number;
@@ -37,6 +38,13 @@ export interface MessageSource {
   mayBeOurs(id: string): boolean;
 }
 
+/** A copy of a source, whose calls and steps are copies too. */
+interface CopiedSource {
+  readonly source: MessageSource;
+  readonly calls: readonly SourceCall[];
+  copyStep(step: SourceStep): SourceStep;
+}
+
 /**
  * The messages as one provider gets them: its own calls under the ids that it gave them, wherever such an id stands for one
  * call alone in the whole request; every other call under ours. Kept from request to request: only what is new is read, and
@@ -45,12 +53,14 @@ export interface MessageSource {
 export class ProviderView {
   readonly provider: string;
   readonly #source: MessageSource;
-  readonly #shown: LanguageModelV4Message[] = [];
+  #shown: LanguageModelV4Message[] = [];
   readonly #changed = new Set<SourceStep>();
   readonly #uses = new Map<string, IdUse>();
   /** How long the ids in it are. */
-  readonly #lengths: boolean[] = [];
+  #lengths: boolean[] = [];
   #nextStep = 0;
+  /** How many messages from the start are frozen, because forks share them. */
+  #frozen = 0;
 
   constructor(provider: string, source: MessageSource) {
     this.provider = provider;
@@ -75,16 +85,35 @@ export class ProviderView {
     return this.#shown.slice();
   }
 
+  /** The same view for a copy of the messages, which goes on by itself. */
+  fork(messages: readonly LanguageModelV4Message[], { source, calls, copyStep }: CopiedSource): ProviderView {
+    this.update(messages);
+    this.#frozen = freezeMessages(this.#shown, this.#frozen);
+    const forked = new ProviderView(this.provider, source);
+    forked.#shown = this.#shown.slice();
+    forked.#frozen = this.#frozen;
+    forked.#lengths = this.#lengths.slice();
+    forked.#nextStep = this.#nextStep;
+    for (const [id, use] of this.#uses) forked.#uses.set(id, { ...use, step: use.step && copyStep(use.step) });
+    for (const call of calls) call.theirs = call.theirs && forked.#uses.get(call.theirs.id);
+    return forked;
+  }
+
   #add(message: LanguageModelV4Message, at: number): void {
-    this.#shown[at] = message;
+    this.#set(at, message);
     if (message.role === 'assistant') {
       const step = this.#stepAt(at);
       this.#count(message, step);
-      if (step !== undefined) this.#shown[at] = this.#showCalls(message, step);
+      if (step !== undefined) this.#set(at, this.#showCalls(message, step));
     } else if (message.role === 'tool') {
       const step = this.#source.steps[this.#nextStep - 1];
       if (step?.assistantAt === at - 1) this.#showResults(step);
     }
+  }
+
+  #set(at: number, message: LanguageModelV4Message): void {
+    this.#shown[at] = message;
+    this.#frozen = Math.min(this.#frozen, at);
   }
 
   #stepAt(at: number): SourceStep | undefined {
@@ -128,7 +157,9 @@ export class ProviderView {
       this.#lengths[id.length] = true;
       return use;
     }
-    if (++known.count === 2) this.#takeBack(known);
+    const wasUnique = known.count === 1;
+    known.count = 2;
+    if (wasUnique) this.#takeBack(known);
     return known;
   }
 
@@ -141,7 +172,7 @@ export class ProviderView {
     if (at + 1 >= this.#shown.length || calls?.role !== 'assistant') return;
     const content = calls.content.slice();
     content[part] = { ...(content[part] as ToolCallPart), toolCallId: callId };
-    this.#shown[at] = { role: 'assistant', content };
+    this.#set(at, { role: 'assistant', content });
     this.#renameResult(step, id, callId);
   }
 
@@ -165,7 +196,7 @@ export class ProviderView {
   #showResults({ shown: calls, assistantAt }: SourceStep): void {
     const content: ToolPart[] = [];
     for (const call of calls) content.push(this.#showResult(call, idOf(call, call.call.callId)));
-    this.#shown[assistantAt + 1] = { role: 'tool', content };
+    this.#set(assistantAt + 1, { role: 'tool', content });
   }
 
   #showResult(call: SourceCall, toolCallId: string): LanguageModelV4ToolResultPart {
@@ -183,7 +214,7 @@ export class ProviderView {
       // What is said of one call may name another.
       return call?.isToldByUs === true ? this.#showResult(call, toolCallId) : { ...part, toolCallId };
     });
-    this.#shown[assistantAt + 1] = { role: 'tool', content };
+    this.#set(assistantAt + 1, { role: 'tool', content });
   }
 
   /** A call that was cancelled or skipped says "call <id>" of one beside it: that must be found in the same request. */

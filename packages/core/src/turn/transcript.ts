@@ -1,14 +1,14 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { CallLock } from '../session/call-lock.ts';
 import type { Entry } from './entry.ts';
-import { follow, readProgress, type TurnProgress } from './progress.ts';
+import { copyProgress, follow, readProgress, type TurnProgress } from './progress.ts';
 import { fromTranscriptJson, type TranscriptJson, toTranscriptJson } from './transcript-json.ts';
 import { View } from './view.ts';
 
 /** The append-only log of what happened. To resume after a crash is to run the same loop on it. */
 export class Transcript {
-  readonly #entries: Entry[] = [];
-  readonly #view = new View();
+  #entries: Entry[] = [];
+  #view = new View();
   #turns: CallLock | undefined;
   #progress: TurnProgress | undefined;
   #callIds: Set<string> | undefined;
@@ -65,6 +65,20 @@ export class Transcript {
       if (this.#progress !== undefined) follow(this.#progress, entry);
       if (this.#callIds !== undefined) for (const callId of callIdsIn(entry)) this.#callIds.add(callId);
     }
+  }
+
+  /**
+   * A transcript that starts with the same entries and goes on by itself: what is added to one is not seen by the other. Nothing
+   * is read or derived again, so a long history costs a shallow copy. Messages that both show are frozen.
+   */
+  fork(): Transcript {
+    const forked = new Transcript();
+    forked.#entries = this.#entries.slice();
+    forked.#view = this.#view.fork();
+    forked.#progress = copyProgress(this.progress);
+    this.#callIds ??= new Set(this.#entries.flatMap(callIdsIn));
+    forked.#callIds = new Set(this.#callIds);
+    return forked;
   }
 
   /** Plain data: what a tool gave beyond JSON is kept as far as JSON can. */

@@ -1,15 +1,18 @@
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import type { Outcome } from '../results/outcome.ts';
 import type { Entry, ReplyEntry, RequestedCall } from './entry.ts';
+import { freezeMessages } from './freeze-messages.ts';
 import { lateAnswerMessage } from './late-answer.ts';
 import { userMessage } from './message.ts';
-import { type IdUse, ProviderView } from './provider-view.ts';
+import { type IdUse, type MessageSource, ProviderView } from './provider-view.ts';
 
 /** A reply and the results of its calls. */
 interface Step {
   readonly reply: ReplyEntry;
   /** The index of the reply's own message; the results follow it. */
   readonly assistantAt: number;
+  /** The index of its first call among all calls; -1 if it has none. */
+  readonly firstCall: number;
   /** The calls that need a result message. A call that the provider ran itself has its result in the reply. */
   shown: readonly ShownCall[];
   /** Its results are shown otherwise than they are: they are written anew when somebody looks. */
@@ -21,6 +24,8 @@ interface ShownCall {
   readonly step: Step;
   /** Its position among the calls of the reply. */
   readonly place: number;
+  /** Its position among all calls. */
+  readonly index: number;
   outcome: Outcome | undefined;
   isToldByUs: boolean;
   theirs: IdUse | undefined;
@@ -48,7 +53,7 @@ const UNSETTLED = 'This call has not been settled yet.';
  * one.
  */
 export class View {
-  readonly #messages: LanguageModelV4Message[] = [];
+  #messages: LanguageModelV4Message[] = [];
   /** The newest result of each slot. */
   #slots = new Map<string, ShownCall>();
   #calls: ShownCall[] = [];
@@ -59,11 +64,13 @@ export class View {
   /** Those with calls that are shown. */
   #steps: Step[] = [];
   /** How long our ids are: what is of another length is none of them. */
-  readonly #idLengths: boolean[] = [];
+  #idLengths: boolean[] = [];
   #last: Step | undefined;
   #stale: Step[] = [];
   #checkpoint: Mark | undefined;
   #forProvider: ProviderView | undefined;
+  /** How many messages from the start are frozen, because forks share them. */
+  #frozen = 0;
 
   /** Returns a copy, so that a request that was sent does not change afterwards. */
   messages(): LanguageModelV4Message[] {
@@ -73,14 +80,47 @@ export class View {
 
   /** The messages for one provider: its own calls keep the ids it gave them, wherever these are unique. */
   messagesFor(provider: string): LanguageModelV4Message[] {
-    if (this.#forProvider?.provider !== provider)
-      this.#forProvider = new ProviderView(provider, {
-        steps: this.#steps,
-        callNamed: (callId) => this.#find(callId),
-        resultOf: (call, toolCallId) => toResultPart(call as ShownCall, toolCallId),
-        mayBeOurs: ({ length }) => this.#idLengths[length] === true,
-      });
+    if (this.#forProvider?.provider !== provider) this.#forProvider = new ProviderView(provider, this.#source());
     return this.#forProvider.update(this.#messages);
+  }
+
+  #source(): MessageSource {
+    return {
+      steps: this.#steps,
+      callNamed: (callId) => this.#find(callId),
+      resultOf: (call, toolCallId) => toResultPart(call as ShownCall, toolCallId),
+      mayBeOurs: ({ length }) => this.#idLengths[length] === true,
+    };
+  }
+
+  /**
+   * A view that goes on from here by itself. The messages are shared and not derived again; they are frozen, so that neither can
+   * change what the other shows. What may change of a call is copied.
+   */
+  fork(): View {
+    this.#showResults();
+    this.#frozen = freezeMessages(this.#messages, this.#frozen);
+    const forked = new View();
+    const copies = new ViewCopies(this.#calls);
+    forked.#messages = this.#messages.slice();
+    forked.#frozen = this.#frozen;
+    forked.#calls = copies.calls;
+    forked.#next = this.#next;
+    forked.#steps = this.#steps.map((step) => copies.step(step));
+    forked.#idLengths = this.#idLengths.slice();
+    forked.#last = this.#last && copies.step(this.#last);
+    forked.#slots = copies.slots(this.#slots);
+    forked.#checkpoint = this.#checkpoint && {
+      length: this.#checkpoint.length,
+      slots: copies.slots(this.#checkpoint.slots),
+      gaveWay: this.#checkpoint.gaveWay.map((call) => copies.call(call)),
+    };
+    forked.#forProvider = this.#forProvider?.fork(this.#messages, {
+      source: forked.#source(),
+      calls: forked.#calls,
+      copyStep: (step) => copies.step(step as Step),
+    });
+    return forked;
   }
 
   /** What the model had been shown when it asked for the call. */
@@ -126,7 +166,8 @@ export class View {
   }
 
   #addReply(reply: ReplyEntry): void {
-    const step: Step = { reply, assistantAt: this.#messages.length, shown: [], isStale: false };
+    const firstCall = reply.calls.length === 0 ? -1 : this.#calls.length;
+    const step: Step = { reply, assistantAt: this.#messages.length, firstCall, shown: [], isStale: false };
     this.#next = this.#calls.length;
     const calls = reply.calls.map((call, place) => this.#addCall(call, step, place));
     step.shown = calls.filter(({ call }) => call.provided === undefined);
@@ -145,6 +186,7 @@ export class View {
       call,
       step,
       place,
+      index: this.#calls.length,
       outcome: undefined,
       isToldByUs: false,
       theirs: undefined,
@@ -201,7 +243,7 @@ export class View {
     const content = step.reply.content.filter(
       (part) => part.type !== 'tool-call' || part.providerExecuted === true || keep.includes(part.toolCallId),
     );
-    this.#messages[step.assistantAt] = { role: 'assistant', content };
+    this.#set(step.assistantAt, { role: 'assistant', content });
     this.#refresh(step);
   }
 
@@ -214,6 +256,7 @@ export class View {
   #goBack(mark: Mark): void {
     this.#forProvider = undefined;
     this.#messages.length = mark.length;
+    this.#frozen = Math.min(this.#frozen, mark.length);
     this.#stale = this.#stale.filter(({ assistantAt }) => assistantAt < mark.length);
     this.#steps = this.#steps.filter(({ assistantAt }) => assistantAt < mark.length);
     this.#calls = this.#calls.filter(({ step }) => step.assistantAt < mark.length);
@@ -237,9 +280,48 @@ export class View {
   #showResults(): void {
     for (const step of this.#stale) {
       step.isStale = false;
-      this.#messages[step.assistantAt + 1] = { role: 'tool', content: step.shown.map((shown) => toResultPart(shown)) };
+      this.#set(step.assistantAt + 1, { role: 'tool', content: step.shown.map((shown) => toResultPart(shown)) });
     }
     this.#stale.length = 0;
+  }
+
+  #set(at: number, message: LanguageModelV4Message): void {
+    this.#messages[at] = message;
+    this.#frozen = Math.min(this.#frozen, at);
+  }
+}
+
+/**
+ * Copies of the calls of a view, and of their steps. Every cycle of an agent copies its whole history, so nothing is looked up: a call
+ * knows its index, and a step its first call.
+ */
+class ViewCopies {
+  readonly calls: ShownCall[] = [];
+
+  constructor(calls: readonly ShownCall[]) {
+    let step: Step | undefined;
+    let copy: Step | undefined;
+    for (const call of calls) {
+      if (step !== call.step) {
+        step = call.step;
+        copy = { ...step };
+      }
+      this.calls.push({ ...call, step: copy as Step });
+    }
+    for (const { step: copied, index } of this.calls)
+      if (copied.firstCall === index) copied.shown = copied.shown.map((call) => this.call(call));
+  }
+
+  call({ index }: ShownCall): ShownCall {
+    return this.calls[index] as ShownCall;
+  }
+
+  step(step: Step): Step {
+    return this.calls[step.firstCall]?.step ?? { ...step };
+  }
+
+  slots(slots: ReadonlyMap<string, ShownCall>): Map<string, ShownCall> {
+    return new Map([...slots].map(([slot, call]) => [slot, this.call(call)]));
   }
 }
 

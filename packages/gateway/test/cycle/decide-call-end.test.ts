@@ -25,7 +25,7 @@ test('the end of an invisible call is a row of the transcript, the row of the ca
       outcome: '{"status":"ok","text":"1","value":1}',
       outcomeStatus: 'ok',
     },
-    { kind: 'run-event', type: 'tool-call.complete', json: event.json.runEvent },
+    { kind: 'run-event', type: 'tool-call.complete', callId: 'c', json: event.json.runEvent },
   ]);
 });
 

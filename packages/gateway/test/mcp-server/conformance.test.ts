@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, test } from 'vitest';
 import { startConformanceGateway } from './conformance-gateway.ts';
 
 const SUITE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
 
-/** The suite takes an answer that needs more than half a second for none. A busy machine says nothing about the gateway. */
+/** The suite takes an answer that needs more than half a second for none: a busy machine would fail. The test below waits for the answer. */
 const TIMED = [
   'server-stateless:sep-2575-http-server-no-independent-requests-on-stream',
   'server-stateless:sep-2575-server-no-log-without-loglevel',
@@ -25,7 +26,41 @@ describe('the official conformance suite', () => {
       expect(listed(stdout, 'Stale baseline entries')).toEqual([]);
     },
   );
+
+  test.each([
+    ['test_streaming_elicitation', 'no request of the server: a question is the result of the call'],
+    ['test_tool_with_logging', 'no log messages, which it did not ask for'],
+  ])('[X19] the stream of a call of %s has %s', async (name) => {
+    await using gateway = await startConformanceGateway();
+    const streams: Promise<string>[] = [];
+    const noting: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      if (String(init?.body).includes(`"${name}"`)) streams.push(response.clone().text());
+      return response;
+    };
+    const client = new Client(
+      { name: 'test', version: '1' },
+      { versionNegotiation: { mode: 'auto' }, capabilities: { elicitation: {} } },
+    );
+    await client.connect(new StreamableHTTPClientTransport(new URL(gateway.url), { fetch: noting }));
+    const options = { allowInputRequired: true, onprogress: () => {} } as const;
+    await client.callTool({ name, arguments: {} }, options);
+    const told = messagesOf((await Promise.all(streams)).join('\n'));
+    await client.close();
+    expect(streams).toHaveLength(1);
+    expect(told.at(-1)).toHaveProperty('result');
+    expect(new Set(told.slice(0, -1).map(({ method }) => method))).toEqual(new Set(['notifications/progress']));
+  });
 });
+
+/** The messages of an answer in server-sent events. */
+function messagesOf(stream: string): readonly { readonly method?: string }[] {
+  const data = stream.split('\n').filter((line) => line.startsWith('data: '));
+  return data
+    .map((line) => line.slice('data: '.length))
+    .filter((text) => text.trim() !== '')
+    .map((text) => JSON.parse(text));
+}
 
 /** The entries under a heading of the suite's report. */
 function listed(report: string, heading: string): string[] {

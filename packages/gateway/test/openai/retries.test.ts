@@ -136,21 +136,24 @@ describeOpenAi('retries', (open) => {
   test.each([
     ['with a key', { 'idempotency-key': 'renamed' }, { 'idempotency-key': 'renamed' }],
     ['without a key', {}, { 'x-stainless-retry-count': '1' }],
-  ])('[S11] a retry %s gets the first answer also after its agent was renamed or paused', async (_how, first, again) => {
-    const model = scriptedModel(() => 'Hello.');
-    const gateway = await open({ models: { default: model } });
-    const agent = await gateway.world.agent(`Clerk ${_how}`);
-    const key = await gateway.keyWith('write');
-    const body = { model: `Clerk ${_how}`, messages: [user('Hi')] };
-    const id = await idOf(post(gateway, key, body, first));
-    await gateway.world.in((tx) =>
-      tx.db.updateTable('agents').set({ name: 'Bookkeeper', status: 'paused' }).where('id', '=', agent).execute(),
-    );
-    expect(await idOf(post(gateway, key, body, again))).toBe(id);
-    expect(model.requests).toHaveLength(1);
-    const changed = { ...body, messages: [user('Ho')] };
-    expect((await post(gateway, key, changed, again)).status).toBe('idempotency-key' in again ? 400 : 404);
-  });
+  ])(
+    '[S11] a retry %s gets the first answer also after its agent was renamed or paused',
+    async (_how, first, again) => {
+      const model = scriptedModel(() => 'Hello.');
+      const gateway = await open({ models: { default: model } });
+      const agent = await gateway.world.agent(`Clerk ${_how}`);
+      const key = await gateway.keyWith('write');
+      const body = { model: `Clerk ${_how}`, messages: [user('Hi')] };
+      const id = await idOf(post(gateway, key, body, first));
+      await gateway.world.in((tx) =>
+        tx.db.updateTable('agents').set({ name: 'Bookkeeper', status: 'paused' }).where('id', '=', agent).execute(),
+      );
+      expect(await idOf(post(gateway, key, body, again))).toBe(id);
+      expect(model.requests).toHaveLength(1);
+      const changed = { ...body, messages: [user('Ho')] };
+      expect((await post(gateway, key, changed, again)).status).toBe('idempotency-key' in again ? 400 : 404);
+    },
+  );
 
   test('Open WebUI sends the id of the reply that it wants, and gets one run for it', async () => {
     const model = scriptedModel(() => 'Hello.');

@@ -9,7 +9,11 @@ import { systemOf, textsOf } from '../support/requests.ts';
 import { type ChatWorld, openChatWorld } from './chat-world.ts';
 
 const anything = z.looseObject({});
-const add = tool({ description: 'Adds.', inputSchema: z.object({ n: z.number() }), execute: ({ n }) => ({ sum: n + 1 }) });
+const add = tool({
+  description: 'Adds.',
+  inputSchema: z.object({ n: z.number() }),
+  execute: ({ n }) => ({ sum: n + 1 }),
+});
 const pay = tool({ description: 'Pays.', inputSchema: anything, approval: true, execute: () => 'Paid.' });
 const fail = tool({
   description: 'Fails.',
@@ -30,7 +34,11 @@ async function historyOf(chats: ChatWorld, chatId: string, query = ''): Promise<
 const partsOf = (messages: readonly UIMessage[]) =>
   messages.map(({ role, parts }) => [
     role,
-    parts.map((part) => Object.fromEntries(Object.entries(part).filter(([name]) => !['state', 'title'].includes(name) || 'toolCallId' in part))),
+    parts.map((part) =>
+      Object.fromEntries(
+        Object.entries(part).filter(([name]) => !['state', 'title'].includes(name) || 'toolCallId' in part),
+      ),
+    ),
   ]);
 
 describeWorlds('useChat: the messages of a chat', (open) => {
@@ -53,7 +61,8 @@ describeWorlds('useChat: the messages of a chat', (open) => {
     await page.decide(false, 'Too much.');
     const history = await historyOf(chats, page.chat.id);
     expect(partsOf(history)).toEqual(partsOf(page.chat.messages));
-    const ofAgent = (messages: readonly UIMessage[]) => messages.filter(({ role }) => role === 'assistant').map(({ id }) => id);
+    const ofAgent = (messages: readonly UIMessage[]) =>
+      messages.filter(({ role }) => role === 'assistant').map(({ id }) => id);
     expect(ofAgent(history)).toEqual(ofAgent(page.chat.messages));
   });
 
@@ -111,8 +120,14 @@ describeWorlds('useChat: the messages of a chat', (open) => {
     const page = chats.page({ body: { tools: { locate: { description: 'Where?' } } } });
     await page.say('Where am I?');
     const [, waiting] = await historyOf(chats, page.chat.id);
-    expect(waiting?.parts.at(-1)).toMatchObject({ type: 'tool-locate', state: 'input-available', providerExecuted: false });
-    const toolCallId = page.chat.lastMessage?.parts.flatMap((part) => ('toolCallId' in part ? [part.toolCallId] : []))[0];
+    expect(waiting?.parts.at(-1)).toMatchObject({
+      type: 'tool-locate',
+      state: 'input-available',
+      providerExecuted: false,
+    });
+    const toolCallId = page.chat.lastMessage?.parts.flatMap((part) =>
+      'toolCallId' in part ? [part.toolCallId] : [],
+    )[0];
     await page.chat.addToolOutput({ tool: 'locate', toolCallId: toolCallId ?? '', output: 'Ulm' });
     await page.chat.sendMessage();
     const messages = await historyOf(chats, page.chat.id);
@@ -126,17 +141,31 @@ describeWorlds('useChat: the messages of a chat', (open) => {
     const chats = await openChatWorld(await open({ models: { default: model }, tools: { done } }), { tools: ['done'] });
     const page = chats.page();
     const url = 'data:image/png;base64,aGk=';
-    await page.chat.sendMessage({ text: 'Look', files: [{ type: 'file', mediaType: 'image/png', url, filename: 'a.png' }] });
+    await page.chat.sendMessage({
+      text: 'Look',
+      files: [{ type: 'file', mediaType: 'image/png', url, filename: 'a.png' }],
+    });
     await chats.api.done('POST', '/chat', { context_id: page.chat.id, message: 'End it' });
     await chats.api.done('POST', '/chat', { context_id: page.chat.id, message: 'Not saved', save: false });
     const history = await historyOf(chats, page.chat.id);
     expect(partsOf(history)).toEqual([
-      ['user', expect.arrayContaining([{ type: 'file', mediaType: 'image/png', url, filename: 'a.png' }, { type: 'text', text: 'Look' }])],
+      [
+        'user',
+        expect.arrayContaining([
+          { type: 'file', mediaType: 'image/png', url, filename: 'a.png' },
+          { type: 'text', text: 'Look' },
+        ]),
+      ],
       ['assistant', [{ type: 'step-start' }, { type: 'text', text: 'A picture.' }]],
       ['user', [{ type: 'text', text: 'End it' }]],
       [
         'assistant',
-        [{ type: 'step-start' }, expect.objectContaining({ type: 'tool-done' }), { type: 'step-start' }, { type: 'text', text: 'All done.' }],
+        [
+          { type: 'step-start' },
+          expect.objectContaining({ type: 'tool-done' }),
+          { type: 'step-start' },
+          { type: 'text', text: 'All done.' },
+        ],
       ],
     ]);
   });
@@ -146,7 +175,9 @@ describeWorlds('useChat: the messages of a chat', (open) => {
     const page = chats.page();
     for (const text of ['One', 'Two', 'Three']) await page.say(text);
     const said = (messages: readonly UIMessage[]) =>
-      messages.flatMap(({ role, parts }) => (role === 'user' ? parts.flatMap((part) => ('text' in part ? [part.text] : [])) : []));
+      messages.flatMap(({ role, parts }) =>
+        role === 'user' ? parts.flatMap((part) => ('text' in part ? [part.text] : [])) : [],
+      );
     const newest = await historyOf(chats, page.chat.id, '?limit=2');
     expect(said(newest)).toEqual(['Two', 'Three']);
     expect(said(await historyOf(chats, page.chat.id, `?before=${newest[0]?.id}`))).toEqual(['One']);

@@ -83,8 +83,10 @@ export interface ToolSearch {
   readonly try?: string;
 }
 
-export function toolSearch(given: Given): ToolSearch {
-  return texts(given, ['try']);
+/** The router reads what looks like JSON: here it is wanted as text. */
+export function toolSearch({ try: input }: Given): ToolSearch {
+  if (input === undefined) return {};
+  return { try: typeof input === 'string' ? input : JSON.stringify(input) };
 }
 
 function texts<K extends string>(given: Given, names: readonly K[]): { readonly [N in K]?: string } {

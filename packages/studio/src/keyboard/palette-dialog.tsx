@@ -1,5 +1,14 @@
 import type { Agent } from '@lastcall/client';
-import { type KeyboardEvent, type ReactElement, useEffect, useId, useMemo, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type ReactElement,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { PauseDialog, ResumeDialog } from '../pages/agent/agent-actions.tsx';
 import { withVisibleControls } from '../text/visible-text.ts';
 import { findItems, type PaletteItem } from './find-items.ts';
@@ -23,7 +32,7 @@ function Search({ onClose, onPause }: { onClose: () => void; onPause: (agent: Ag
   const [at, setAt] = useState(0);
   const items = usePaletteItems(query, onPause);
   const found = useMemo(() => findItems(items, query), [items, query]);
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   const choose = (item: PaletteItem | undefined): void => {
     if (item === undefined) return;
     // A command may ask something in this place.

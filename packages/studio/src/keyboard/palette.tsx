@@ -1,4 +1,5 @@
 import { lazy, type ReactElement, Suspense, useEffect, useState } from 'react';
+import { flushSync } from 'react-dom';
 
 const OPEN = 'lastcall:open-palette';
 
@@ -13,7 +14,8 @@ const PaletteDialog = lazy(async () => ({ default: (await import('./palette-dial
 export function Palette(): ReactElement | null {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
-    const open = (): void => setOpen(true);
+    // At once: the letters that follow the key are already meant for its field.
+    const open = (): void => flushSync(() => setOpen(true));
     document.addEventListener(OPEN, open);
     return () => document.removeEventListener(OPEN, open);
   }, []);

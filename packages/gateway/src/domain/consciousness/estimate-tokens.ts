@@ -15,6 +15,34 @@ export function estimateTokens(messages: readonly Message[]): number {
   return toTokens(messages.reduce((sum, message) => sum + charactersOf(message), 0));
 }
 
+/** Messages whose size is known, to count others of which most are the same. */
+export class CountedMessages {
+  static readonly NONE: CountedMessages = new CountedMessages([], 0);
+  readonly #messages: readonly Message[];
+  readonly #characters: number;
+
+  private constructor(messages: readonly Message[], characters: number) {
+    this.#messages = messages;
+    this.#characters = characters;
+  }
+
+  get tokens(): number {
+    return toTokens(this.#characters);
+  }
+
+  /** Counts these messages. Those that are where they were and the same objects are not read again. */
+  next(messages: readonly Message[]): CountedMessages {
+    let characters = this.#characters;
+    for (let at = 0; at < Math.max(messages.length, this.#messages.length); at++) {
+      const [before, now] = [this.#messages[at], messages[at]];
+      if (before === now) continue;
+      if (before !== undefined) characters -= charactersOf(before);
+      if (now !== undefined) characters += charactersOf(now);
+    }
+    return new CountedMessages(messages, characters);
+  }
+}
+
 /** Estimates the tokens of entries as the model sees them. */
 export function estimateEntries(entries: readonly Entry[]): number {
   return estimateTokens(new Transcript(entries).view());

@@ -55,14 +55,18 @@ export async function loadRowsBefore(
 
 export function toConsciousness(rows: readonly TranscriptRow[]): Consciousness {
   const [first] = rows;
-  const compaction = first?.kind === COMPACTION ? fromCompactionPayload(first.payload) : undefined;
-  const own = compaction === undefined ? rows : rows.slice(1);
-  const records = own.map(toRecord);
+  const carried = first === undefined ? undefined : fromFirstRow(first);
+  const records = (carried === undefined ? rows : rows.slice(1)).map(toRecord);
   return {
-    entries: [...(compaction?.carried ?? []), ...records.map(({ entry }) => entry)],
+    entries: [...(carried ?? []), ...records.map(({ entry }) => entry)],
     records,
     nextSeq: (rows.at(-1)?.seq ?? 0) + 1,
   };
+}
+
+/** The entries that a compaction carried over. Undefined for any other row. */
+export function fromFirstRow({ kind, payload }: TranscriptRow): readonly Entry[] | undefined {
+  return kind === COMPACTION ? freeze(fromCompactionPayload(payload)).carried : undefined;
 }
 
 /**
@@ -70,9 +74,9 @@ export function toConsciousness(rows: readonly TranscriptRow[]): Consciousness {
  * them: what one could change in them, the next would take for its history. The record is a field of its row, because every cycle
  * reads those of all rows, and a look-up in a WeakMap takes ten times as long.
  */
-const RECORD = Symbol('record');
+const RECORD: unique symbol = Symbol('record');
 
-function toRecord(row: TranscriptRow & { [RECORD]?: StoredRecord }): StoredRecord {
+export function toRecord(row: TranscriptRow & { [RECORD]?: StoredRecord }): StoredRecord {
   const known = row[RECORD];
   if (known !== undefined) return known;
   const record = freeze({ seq: row.seq, ...fromEntryPayload(row.payload) });

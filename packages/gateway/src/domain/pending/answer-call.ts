@@ -1,16 +1,15 @@
 import type { Answer } from '@lastcall/core';
-import type { Kysely } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { Tables } from '../../ports/store/tables.ts';
 import { ApiError, notFound } from '../api-error.ts';
-import { isId } from '../entities/column-text.ts';
 import { assertClaim } from '../jobs/claim.ts';
 import { tellJobEnded } from '../jobs/job-events.ts';
 import type { CardCall } from '../spaces/card-call.ts';
 import { updateCard } from '../spaces/tool-card.ts';
+import { emit, runChannel } from '../streams/emit.ts';
 import { fitsKind, hashAnswer, toOutcome } from './answer.ts';
+import { nameOfAnswerer } from './answerer-name.ts';
 import { assertSize, fitAnswer } from './check-answer.ts';
 import { expire, isOver } from './expire-due.ts';
 import { storeLateAnswer } from './late-answers.ts';
@@ -71,7 +70,7 @@ export async function answerCall(
   if (call.status === 'expired' || call.status === 'cancelled') return await late(tx, call, { answer, by, now });
   if (wasAnswered(row, answer)) {
     if (row.result_hash === hashAnswer(answer)) return { status: 'duplicate' };
-    throw alreadyAnswered(call, await nameOf(tx.db, call.resolvedBy));
+    throw alreadyAnswered(call, await nameOfAnswerer(tx.db, call.resolvedBy));
   }
   if (round !== undefined && round !== row.rounds) throw alreadyAnswered(call);
   assertClaim(row, claimToken, now);
@@ -134,11 +133,14 @@ async function resolve(
     .where('call_id', '=', call.callId)
     .execute();
   const id = answererId(by);
-  const name = await nameOf(tx.db, id);
+  const name = await nameOfAnswerer(tx.db, id);
   const told = { kind: call.kind, decision: decisionOf(answer), by: { id, name }, at: now };
   const card = runsOn(call) ? ({ status: 'running' } as const) : toCard(completed);
   await updateCard(services, tx, call.callId, { ...card, call: told });
   tellJobEnded(services, tx, call, 'resolved');
+  const { kind: _kind, ...answered } = told;
+  const payload = { callId: call.duringCall ?? call.callId, toolName: call.toolName, ...answered };
+  emit(services, tx, { channel: runChannel(call.runId), type: 'tool-call.answered', payload });
   const outcome = call.kind === 'input' ? { status: 'answered' as const, round: row.rounds } : toOutcome(completed);
   const resolvedBy = by.entityId === undefined ? undefined : { entityId: by.entityId, name };
   await pushCallEnd(services, tx, row, outcome, { resolvedBy, answeringRunId });
@@ -164,12 +166,3 @@ function decisionOf(answer: Answer): NonNullable<CardCall['decision']> {
   if ('error' in answer) return 'error';
   return 'deny' in answer ? 'deny' : 'approve';
 }
-
-/** Who answered, for people to read. The names of keys are for those who run the gateway. */
-async function nameOf(db: Kysely<Tables>, id: string | undefined): Promise<string> {
-  if (id === undefined || !isId(id) || id === 'key' || id.startsWith('key:')) return OPERATOR;
-  const entity = await db.selectFrom('entities').select('display_name').where('id', '=', id).executeTakeFirst();
-  return entity?.display_name ?? id;
-}
-
-const OPERATOR = 'an operator';

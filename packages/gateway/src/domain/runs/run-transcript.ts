@@ -4,6 +4,7 @@ import { fromJson } from '../../ports/store/json.ts';
 import type { Tables, TranscriptEntryRow } from '../../ports/store/tables.ts';
 import { toReadable } from '../consciousness/readable-frames.ts';
 import { numberCursor, type Page, type PageOptions, pageLimit, toPage } from '../entities/page.ts';
+import { nameOfAnswerer } from '../pending/answerer-name.ts';
 import { getRun } from './run.ts';
 
 /** One stored entry, with its frames converted for people. */
@@ -16,6 +17,8 @@ export interface RunEntry {
   readonly entry: unknown;
   /** What a call changed, with its end. Missing if it changed nothing. */
   readonly changes?: Changes;
+  /** Who answered a call that waited, with its end. */
+  readonly by?: { readonly id: string; readonly name: string };
 }
 
 export async function runTranscript(
@@ -32,7 +35,31 @@ export async function runTranscript(
     .orderBy('seq')
     .limit(limit + 1)
     .execute();
-  return toPage(rows, { limit, cursorOf: ({ seq }) => String(seq), toItem: (row) => toRunEntry(row, tag) });
+  const found = toPage(rows, { limit, cursorOf: ({ seq }) => String(seq), toItem: (row) => toRunEntry(row, tag) });
+  return { ...found, items: await withAnswerers(db, found.items) };
+}
+
+/** Adds who answered the calls that waited. */
+async function withAnswerers(db: Kysely<Tables>, entries: readonly RunEntry[]): Promise<readonly RunEntry[]> {
+  const callIds = entries.flatMap((entry) => settledCall(entry) ?? []);
+  if (callIds.length === 0) return entries;
+  const rows = await db
+    .selectFrom('pending_calls')
+    .select(['call_id', 'resolved_by'])
+    .where('call_id', 'in', callIds)
+    .where('resolved_by', 'is not', null)
+    .execute();
+  const known = new Map<string, NonNullable<RunEntry['by']>>();
+  for (const { call_id, resolved_by: id } of rows)
+    if (id !== null) known.set(call_id, { id, name: await nameOfAnswerer(db, id) });
+  return entries.map((entry) => {
+    const by = known.get(settledCall(entry) ?? '');
+    return by === undefined ? entry : { ...entry, by };
+  });
+}
+
+function settledCall({ kind, entry }: RunEntry): string | undefined {
+  return kind === 'settled' ? (entry as { settlement: { callId: string } }).settlement.callId : undefined;
 }
 
 /** Finds deleted agents too: their rows stay. */

@@ -25,6 +25,7 @@ export interface RunEventOptions {
  * | `tool-call.complete`, `.error`, `.cancelled`, `.skipped` | `callId`, `toolName`, `input`, `outcome` |
  * | `tool-call.pending` | the same: the call waits for an answer |
  * | `nudge` | `step`, `text` |
+ * | `rewind` | `step`, `reason`, `guidance` |
  * | `step.end` | `step`, `usage` |
  * | `run.cancelling` | `runId` |
  * | `run.end` | `runId`, `status`, `stop`: `awaitRun` has the answer |

@@ -10,7 +10,7 @@ import { turnRules } from './turn-rules.ts';
 export const agentThread: ThreadKind = {
   name: 'agent',
   hasSpaces: true,
-  isRunStreamed: false,
+  runStream: 'steps',
   retriesFailedRuns: true,
   // The model may read this long after the answer came, so it says that it describes the time of writing.
   pendingNote: 'Pending when this was written. Its outcome comes later, as a tool_result event that names this call.',

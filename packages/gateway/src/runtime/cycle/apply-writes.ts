@@ -72,8 +72,12 @@ async function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): Pro
       return emit(services, tx, { channel: spaceChannel(write.spaceId), type: write.type, payload: write.payload });
     case 'live-event':
       return emit(services, tx, { channel: runChannel(cycle.runId), type: write.type, payload: write.payload });
-    case 'run-event':
-      return emit(services, tx, { channel: runChannel(cycle.runId), type: write.type, json: write.json });
+    case 'run-event': {
+      const { type, json } = write;
+      emit(services, tx, { channel: runChannel(cycle.runId), type, json });
+      if (Object.hasOwn(cycle.answers, write.callId)) await tellAskingRun(context, tx, write);
+      return;
+    }
     case 'call-ended':
       return endCall(tx, write);
     case 'staged-writes':
@@ -96,6 +100,17 @@ async function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): Pro
     case 'call-started':
       return;
   }
+}
+
+/** A call that was approved, or whose question was answered, ends in another run than the one that asked: both tell. */
+async function tellAskingRun(
+  { services, cycle }: ApplyContext,
+  tx: Tx,
+  { callId, type, json }: Extract<Write, { kind: 'run-event' }>,
+): Promise<void> {
+  const call = await tx.db.selectFrom('calls').select('run_id').where('id', '=', callId).executeTakeFirst();
+  if (call !== undefined && call.run_id !== cycle.runId)
+    emit(services, tx, { channel: runChannel(call.run_id), type, json });
 }
 
 /** Shows the input only with the card: a space that the agent was removed from must not learn what it wrote. */

@@ -1,17 +1,17 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Session, Transcript } from '@lastcall/core';
 import { compact } from '../../domain/consciousness/compact.ts';
-import { estimateTokens } from '../../domain/consciousness/estimate-tokens.ts';
+import type { SessionState } from '../../domain/consciousness/restore-session.ts';
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/json.ts';
 import { fenced } from '../lease/lease.ts';
-import type { Cycle, SessionState } from './cycle.ts';
+import type { Cycle } from './cycle.ts';
 import { writeCompaction } from './write-compaction.ts';
 
 /** True if the transcript is larger than the agent's budget. Then it is compacted before the thread is released. */
-export function isOverBudget({ agent, transcript }: Cycle): boolean {
-  // As the model was shown it, which is known: to derive it again would cost as much as the whole history.
-  return estimateTokens(transcript.view()) > agent.limits.consciousnessTokens;
+export function isOverBudget({ agent, history, transcript }: Cycle): boolean {
+  // As the model was shown it, which is known: to derive or to count it again would cost as much as the whole history.
+  return history.counted.next(transcript.view()).tokens > agent.limits.consciousnessTokens;
 }
 
 /** What is compacted, and what the compaction is written with. */

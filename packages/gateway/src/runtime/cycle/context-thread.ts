@@ -17,7 +17,7 @@ import { turnRules } from './turn-rules.ts';
 export const contextThread: ThreadKind = {
   name: 'context',
   hasSpaces: false,
-  isRunStreamed: true,
+  runStream: 'whole',
   // Whoever sent the request is told of the failure, and decides.
   retriesFailedRuns: false,
   pendingNote: 'Pending when this was written. Its outcome comes later.',

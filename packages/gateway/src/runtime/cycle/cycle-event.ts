@@ -20,6 +20,8 @@ export type CycleEvent =
   | { readonly type: 'progress-reported'; readonly callId: string; readonly value: unknown }
   /** The model was reminded to call a tool. */
   | { readonly type: 'nudged'; readonly step: number; readonly text: string }
+  /** The turn went back to its checkpoint. */
+  | { readonly type: 'rewound'; readonly step: number; readonly reason: string; readonly guidance: string }
   | { readonly type: 'step-ended'; readonly step: number; readonly usage: Usage }
   | {
       readonly type: 'entry-appended';

@@ -72,8 +72,8 @@ export class CycleJournal implements Journal {
     const { services, cycle, toolNamed } = options;
     this.#options = options;
     const isVisible = (name: string): boolean => toolNamed(name)?.isVisible === true;
-    const isRunStreamed = cycle.kind.isRunStreamed && cycle.settings?.isUnwatched !== true;
-    this.#context = { runId: cycle.runId, agent: cycle.agent, isRunStreamed, isVisible };
+    const runStream = cycle.settings?.isUnwatched === true ? 'ends' : cycle.kind.runStream;
+    this.#context = { runId: cycle.runId, agent: cycle.agent, runStream, isVisible };
     this.#reader = new TurnEventReader(services.limits);
     this.#liveFlush = new DelayedFlush(() => this.#flush());
     this.#rows = [...cycle.rows];
@@ -92,7 +92,12 @@ export class CycleJournal implements Journal {
   /** Takes what core reports while the model writes and tools run. */
   onEvent(turnEvent: TurnEvent): void {
     const event = this.#reader.read(turnEvent);
-    if (event !== undefined) this.#addLive(this.#decide(event), { isFirst: this.#isFirstOfStep(event) });
+    if (event === undefined) return;
+    const writes = this.#decide(event);
+    // Facts about steps are told with the next write. A step that is asked for again may take long, and is told of soon.
+    const waits = this.#context.runStream === 'steps' && isSettledSoon(event);
+    if (waits && writes.every(({ kind }) => kind === 'live-event')) this.#queue.add(writes);
+    else this.#addLive(writes, { isFirst: this.#isFirstOfStep(event) });
   }
 
   async append(entries: readonly Entry[]): Promise<void> {
@@ -204,7 +209,7 @@ export class CycleJournal implements Journal {
       this.#hasSpoken &&= type !== 'step-started';
       return false;
     }
-    const isFirst = !this.#hasSpoken && this.#context.isRunStreamed === true;
+    const isFirst = !this.#hasSpoken && this.#context.runStream === 'whole';
     this.#hasSpoken = true;
     return isFirst;
   }
@@ -255,6 +260,11 @@ export class CycleJournal implements Journal {
 }
 
 const FIRST_WORDS: ReadonlySet<CycleEvent['type']> = new Set(['text-written', 'reasoning-written', 'input-started']);
+
+/** True for what is followed by a write anyway: the end of the step, of the call or of the run. */
+function isSettledSoon(event: CycleEvent): boolean {
+  return event.type !== 'progress-reported' && (event.type !== 'step-started' || event.attempt === 1);
+}
 
 const NOWHERE: AgentPosition = { activeSpaceId: null, announcedSpaceId: null };
 

@@ -13,7 +13,8 @@ export type Write =
   | { readonly kind: 'staged-writes'; readonly callId: string }
   | SpaceEvent
   | LiveEvent
-  | { readonly kind: 'run-event'; readonly type: string; readonly json: Json }
+  /** The end of a call on the run's stream. */
+  | { readonly kind: 'run-event'; readonly type: string; readonly callId: string; readonly json: Json }
   | OpenCard
   | {
       readonly kind: 'update-card';

@@ -3,7 +3,9 @@ import type { AgentConfig } from '../../config/agent-config.ts';
 import type { AgentLimits } from '../../config/agent-limits.ts';
 import type { RegisteredTools } from '../../config/registered-tool.ts';
 import type { Situation } from '../../domain/agents/describe-agent.ts';
-import type { StoredRecord, TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
+import type { History } from '../../domain/consciousness/history.ts';
+import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
+import type { SessionState } from '../../domain/consciousness/restore-session.ts';
 import type { TurnSettings } from '../../domain/contexts/turn-settings.ts';
 import type { Lease } from '../lease/lease.ts';
 import type { BuiltInAgent } from '../tools/built-in-context.ts';
@@ -19,9 +21,10 @@ export interface Cycle {
   /** What the request of a context asked for. */
   readonly settings?: TurnSettings | undefined;
   readonly agent: ConfiguredAgent;
+  /** What the thread remembered when the cycle began. */
+  readonly history: History;
+  /** The same, and what happens in the cycle. */
   readonly transcript: Transcript;
-  /** What was written since the last compaction. Replaying it restores the session. */
-  readonly records: readonly StoredRecord[];
   /** The transcript rows that the cycle started with. */
   readonly rows: readonly TranscriptRow[];
   /** A snapshot of the session, taken at some row of the transcript. */
@@ -43,10 +46,4 @@ export interface ConfiguredAgent extends BuiltInAgent {
   readonly limits: AgentLimits;
   /** The tools of the registry that its configuration names, as they were when the cycle was claimed. */
   readonly registryTools: RegisteredTools;
-}
-
-/** The latest snapshot of a session, and the number of the transcript row it was taken after. */
-export interface SessionState {
-  readonly seq: number;
-  readonly session: unknown;
 }

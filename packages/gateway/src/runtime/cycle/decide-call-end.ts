@@ -27,7 +27,7 @@ export function decideCallEnd(state: RunningCycle, event: CallEnded, context: De
     (current) => appendEntry(current, status === 'pending' ? 'pending' : 'settled', json.entry),
     (current) => [moveTo(current, settlement), [end, ...stagedWrites(event)]],
     (current) => (status === 'pending' ? ask(current, event, context) : endCard(current, event)),
-    (current) => [current, [{ kind: 'run-event', type: RUN_EVENTS[status], json: json.runEvent }]],
+    (current) => [current, [{ kind: 'run-event', type: RUN_EVENTS[status], callId, json: json.runEvent }]],
   );
 }
 

@@ -7,12 +7,22 @@ import type { DecisionContext } from './decision.ts';
  * What the run's stream tells of an event while the turn is under way. The ends of calls are told with their records, and the end of the
  * run with its own. The deltas after a step's last `step.start` concatenate to what is stored: a reply that broke off is asked for again.
  */
-export function liveEvent(event: CycleEvent, { agent: { tag } }: DecisionContext): LiveEvent | undefined {
+export function liveEvent(event: CycleEvent, { agent: { tag }, runStream }: DecisionContext): LiveEvent | undefined {
+  if (runStream === undefined || runStream === 'ends' || (runStream === 'steps' && WRITTEN.has(event.type)))
+    return undefined;
   const payload = payloadOf(event);
   return payload === undefined
     ? undefined
     : { kind: 'live-event', type: TYPES[event.type] ?? event.type, payload: hideTagIn(payload, tag) };
 }
+
+/** What the model writes, while it writes it. */
+const WRITTEN: ReadonlySet<CycleEvent['type']> = new Set([
+  'text-written',
+  'reasoning-written',
+  'input-started',
+  'input-extended',
+]);
 
 const TYPES: { readonly [Type in CycleEvent['type']]?: string } = {
   'step-started': 'step.start',
@@ -24,6 +34,7 @@ const TYPES: { readonly [Type in CycleEvent['type']]?: string } = {
   'progress-reported': 'tool-call.progress',
   'step-ended': 'step.end',
   nudged: 'nudge',
+  rewound: 'rewind',
 };
 
 function payloadOf(event: CycleEvent): Readonly<Record<string, unknown>> | undefined {
@@ -45,6 +56,8 @@ function payloadOf(event: CycleEvent): Readonly<Record<string, unknown>> | undef
       return { step: event.step, usage: event.usage };
     case 'nudged':
       return { step: event.step, text: event.text };
+    case 'rewound':
+      return { step: event.step, reason: event.reason, guidance: event.guidance };
     default:
       return undefined;
   }

@@ -29,7 +29,7 @@ export function decide(
     return [{ status: 'ended', as, thread, waiting, transcript }, []];
   }
   const [next, writes] = decideRunning(state, event, context);
-  const live = context.isRunStreamed === true ? liveEvent(event, context) : undefined;
+  const live = liveEvent(event, context);
   return [next, live === undefined ? writes : [...writes, live]];
 }
 
@@ -47,6 +47,7 @@ function decideRunning(state: RunningCycle, event: RunningEvent, context: Decisi
     case 'call-began':
     case 'step-ended':
     case 'nudged':
+    case 'rewound':
       return [state, []];
     case 'input-started':
       return startInput(state, event, context);

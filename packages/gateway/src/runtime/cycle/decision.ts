@@ -1,5 +1,6 @@
 import type { RunningCycle } from './cycle-state.ts';
 import type { Write } from './cycle-write.ts';
+import type { RunStream } from './thread-kind.ts';
 
 /** The next state of a running cycle, and what has to be written. */
 export type Decision = readonly [state: RunningCycle, writes: readonly Write[]];
@@ -8,8 +9,8 @@ export type Decision = readonly [state: RunningCycle, writes: readonly Write[]];
 export interface DecisionContext {
   readonly runId: string;
   readonly agent: { readonly entityId: string; readonly tag: string };
-  /** True if the run's stream tells of what the model writes while it writes. */
-  readonly isRunStreamed?: boolean;
+  /** What the run's stream tells while the turn is under way. Default: `ends`. */
+  readonly runStream?: RunStream;
   /** True if a space sees the tool's calls as cards. */
   readonly isVisible: (toolName: string) => boolean;
 }

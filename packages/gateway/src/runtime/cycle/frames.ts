@@ -1,23 +1,21 @@
 import { renderSituation, type Situation } from '../../domain/agents/describe-agent.ts';
+import { framesIn, type History } from '../../domain/consciousness/history.ts';
 import type { Cycle } from './cycle.ts';
 
 /** The frames that the model reads in a cycle. Nobody but the gateway writes one. */
 export class Frames {
+  readonly #history: History;
   readonly #texts: Set<string>;
   readonly #tag: string;
   #situation: string;
 
   /**
-   * The frames of the transcript are inboxes and summaries, which were written outside of any turn. They are collected when the cycle
-   * starts, because a tool that changes the messages it sees must not be able to add one.
+   * The frames of the cycle's own messages are collected when it starts, because a tool that changes the messages it sees must not be
+   * able to add one. Those before them are the history's.
    */
-  constructor({ transcript, situation, agent }: Cycle) {
-    const texts = transcript.entries.flatMap((entry) =>
-      entry.kind === 'message' && entry.message.role === 'user'
-        ? entry.message.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
-        : [],
-    );
-    this.#texts = new Set(texts);
+  constructor({ history, transcript, situation, agent }: Cycle) {
+    this.#history = history;
+    this.#texts = new Set(framesIn(transcript.entries.slice(history.entries)));
     this.#tag = agent.tag;
     this.#situation = this.showSituation(situation);
   }
@@ -34,6 +32,6 @@ export class Frames {
   }
 
   has(text: string): boolean {
-    return this.#texts.has(text);
+    return this.#texts.has(text) || this.#history.hasFrame(text);
   }
 }

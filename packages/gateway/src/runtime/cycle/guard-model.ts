@@ -1,24 +1,32 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Message } from '@ai-sdk/provider';
+import type { History } from '../../domain/consciousness/history.ts';
 import { type FrameGuard, guardMessage } from '../../telemetry/guard-message.ts';
+
+type Part = Exclude<LanguageModelV4Message['content'], string>[number];
+
+export interface CycleGuard extends FrameGuard {
+  /** What the thread remembers. Its messages are guarded once, and not in each cycle. */
+  readonly history: Pick<History, 'sent' | 'hasFrame'>;
+}
 
 /**
  * Wraps the model so that only our own frames carry the frame tag. All requests of a cycle pass through here, so no
  * text (a tool's output, a late answer, a reason, something the model wrote) can forge an event, even if its author
  * knows the tag.
  */
-export function guardModel(model: LanguageModelV4, guard: FrameGuard): LanguageModelV4 {
+export function guardModel(model: LanguageModelV4, guard: CycleGuard): LanguageModelV4 {
   // A request repeats all messages of the one before. Each is guarded once, so a step does not cost more after many steps.
+  const { history } = guard;
   const known = new WeakMap<LanguageModelV4Message, LanguageModelV4Message>();
-  const guardOnce = (message: LanguageModelV4Message): LanguageModelV4Message => {
-    const before = known.get(message);
-    if (before !== undefined) return before;
-    const guarded = guardMessage(message, guard);
+  const guardOnce = (message: LanguageModelV4Message): { message: LanguageModelV4Message; isKept: boolean } => {
+    const isKept = isRemembered(message, history);
+    const guarded = known.get(message) ?? guardMessage(message, guard);
     known.set(message, guarded);
-    return guarded;
+    return { message: isKept ? freezeGuarded(guarded) : guarded, isKept };
   };
   const guarded = (options: LanguageModelV4CallOptions): LanguageModelV4CallOptions => ({
     ...options,
-    prompt: options.prompt.map(guardOnce),
+    prompt: history.sent.next(options.prompt, guardOnce),
   });
   return {
     // Core checks the version to know how to call the model, so an older model must keep its version.
@@ -29,4 +37,22 @@ export function guardModel(model: LanguageModelV4, guard: FrameGuard): LanguageM
     doGenerate: (options) => model.doGenerate(guarded(options)),
     doStream: (options) => model.doStream(guarded(options)),
   };
+}
+
+/**
+ * True for a message that the next cycle is shown too, and that would be guarded in the same way: the history's messages are frozen.
+ * System messages are compared with the instructions, and a user's text with frames, of which the situation is another one each time.
+ */
+function isRemembered(message: LanguageModelV4Message, history: CycleGuard['history']): boolean {
+  if (message.role === 'system' || !Object.isFrozen(message)) return false;
+  return (
+    message.role !== 'user' || message.content.every((part) => part.type !== 'text' || history.hasFrame(part.text))
+  );
+}
+
+/** All later cycles send it: a model that changes what it was sent must not change it for them. */
+function freezeGuarded(message: LanguageModelV4Message): LanguageModelV4Message {
+  for (const part of message.content as Part[]) Object.freeze(part);
+  Object.freeze(message.content);
+  return Object.freeze(message);
 }

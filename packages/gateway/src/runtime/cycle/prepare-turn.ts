@@ -11,7 +11,6 @@ import { guardModel } from './guard-model.ts';
 import type { OpenCycle } from './open-cycle.ts';
 import { findApprovedCalls, findShownCalls } from './recover-calls.ts';
 import { removeSecrets, secretsOf, withoutSecrets } from './remove-secrets.ts';
-import { restoreSession } from './restore-session.ts';
 import { showCards } from './show-cards.ts';
 
 /** The turn of a cycle, ready to run, and what the cycle needs after it. */
@@ -27,16 +26,19 @@ export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Pro
   const { tag, limits } = cycle.agent;
   await journal.recover(await findApprovedCalls(services, cycle));
   if (cycle.isTakenOver && kind.hasSpaces) await journal.recover(await findShownCalls(services, cycle));
-  const session = restoreSession(cycle);
+  const session = cycle.history.session(cycle.state);
   const secrets = secretsOf(open.registry);
   const options = kind.turnOptions(cycle, () => frames.situation);
   const model = await kind.modelOf(cycle, (name) => registry.model(name));
   // What was approved must still be what runs.
   await tools.ready?.({ isFresh: Object.keys(cycle.answers).length > 0 });
+  cycle.history.shownTo(model.provider);
+  const { instructions } = options;
+  const isFrame = (text: string): boolean => frames.has(text);
   const turn: TurnOptions = {
     ...options,
     ...(options.observe === undefined ? {} : { observe: requests.observing(options.observe) }),
-    model: guardModel(model, { tag, instructions: options.instructions, isFrame: (text) => frames.has(text) }),
+    model: guardModel(model, { tag, instructions, isFrame, history: cycle.history }),
     transcript: cycle.transcript,
     answers: cycle.answers,
     tools: () => tools.tools,

@@ -1,17 +1,16 @@
 import { Transcript } from '@lastcall/core';
-import {
-  type Consciousness,
-  type TranscriptRow,
-  toConsciousness,
-} from '../../domain/consciousness/load-consciousness.ts';
+import { History, historyOf } from '../../domain/consciousness/history.ts';
+import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
+import type { SessionState } from '../../domain/consciousness/restore-session.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { Json } from '../../ports/store/tables.ts';
-import type { SessionState } from './cycle.ts';
 
 /** What an agent's next cycle begins from, read from its rows. */
 export interface Past {
-  readonly consciousness: Consciousness;
+  readonly history: History;
   readonly transcript: Transcript;
+  /** The number of the next row. Rows of a thread are numbered from 1. */
+  readonly nextSeq: number;
   /** The session as it was at some row of the transcript. */
   readonly state: SessionState | undefined;
   /** Why it could not be read. Then all of the above is empty but the number of the next row. */
@@ -23,15 +22,12 @@ export interface Past {
  * for ever, and what waits for the agent would wait in silence.
  */
 export function readPast(rows: readonly TranscriptRow[], state: Json | null): Past {
+  const nextSeq = (rows.at(-1)?.seq ?? 0) + 1;
   try {
-    const consciousness = toConsciousness(rows);
-    return {
-      consciousness,
-      transcript: new Transcript(consciousness.entries),
-      state: state === null ? undefined : fromJson<SessionState>(state),
-    };
+    const history = historyOf(rows);
+    const transcript = history.fork();
+    return { history, transcript, nextSeq, state: state === null ? undefined : fromJson<SessionState>(state) };
   } catch (error) {
-    const consciousness: Consciousness = { entries: [], records: [], nextSeq: (rows.at(-1)?.seq ?? 0) + 1 };
-    return { consciousness, transcript: new Transcript(), state: undefined, flaw: { error } };
+    return { history: new History(), transcript: new Transcript(), nextSeq, state: undefined, flaw: { error } };
   }
 }

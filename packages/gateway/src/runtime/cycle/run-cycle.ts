@@ -1,5 +1,6 @@
 import { runTurn, Transcript } from '@lastcall/core';
 import { loadConsciousness } from '../../domain/consciousness/load-consciousness.ts';
+import { restoreSession } from '../../domain/consciousness/restore-session.ts';
 import type { Services } from '../../ports/services.ts';
 import { CycleActivity } from '../../telemetry/cycle-activity.ts';
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
@@ -13,7 +14,6 @@ import { leavesRunOpen } from './leaves-run-open.ts';
 import { type OpenCycle, openCycle } from './open-cycle.ts';
 import { type PreparedTurn, prepareTurn } from './prepare-turn.ts';
 import type { WorkerRegistry } from './registry.ts';
-import { restoreSession } from './restore-session.ts';
 
 /**
  * Runs one cycle: a turn of core on the agent's consciousness, with a journal on the store. If it fails, the run ends

@@ -1,38 +1,68 @@
 import type { Entry, Outcome } from '@lastcall/core';
 import type { ToolResultEvent } from '../../domain/inbox/inbox-event.ts';
 import type { WaitingEvent } from '../../domain/inbox/render-inbox.ts';
+import { emit, runChannel } from '../../domain/streams/emit.ts';
+import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
+import { hideTagIn } from '../../telemetry/hide-tag.ts';
 
 type SettledEntry = Extract<Entry, { kind: 'settled' }>;
 
 /**
  * Settles the calls whose answers came as events, in the transaction that claims the events: the model then sees the
  * answer in place of the provisional result. Approvals, denials and answers to questions settle nothing here: core still
- * has to run the tool or refuse it.
+ * has to run the tool or refuse it. The stream of the run that made the call is told of its end, long after the run's own.
  */
-export async function settleFromEvents(tx: Tx, events: readonly WaitingEvent[]): Promise<SettledEntry[]> {
+export async function settleFromEvents(
+  services: Services,
+  tx: Tx,
+  events: readonly WaitingEvent[],
+  { tag }: { readonly tag: string },
+): Promise<SettledEntry[]> {
   const entries: SettledEntry[] = [];
   for (const { event } of events) {
     if (event.type !== 'tool_result') continue;
     const outcome = outcomeOf(event);
-    if (outcome === undefined || !(await isOpen(tx, event.callId))) continue;
-    const now = tx.now();
+    const call = outcome === undefined ? undefined : await findOpen(tx, event.callId);
+    if (outcome === undefined || call === undefined) continue;
+    const { runId, startedAt, endedAt } = call;
     await tx.db
       .updateTable('calls')
-      .set({ status: 'settled', outcome: toJson(outcome), outcome_status: outcome.status, settled_at: now })
+      .set({ status: 'settled', outcome: toJson(outcome), outcome_status: outcome.status, settled_at: endedAt })
       .where('id', '=', event.callId)
       .execute();
     const { callId, toolName, input } = event;
-    entries.push({ kind: 'settled', settlement: { callId, toolName, input, outcome, startedAt: now, endedAt: now } });
+    entries.push({ kind: 'settled', settlement: { callId, toolName, input, outcome, startedAt, endedAt } });
+    const type = outcome.status === 'ok' ? 'tool-call.complete' : 'tool-call.error';
+    const payload = hideTagIn({ callId, toolName, input, outcome }, tag);
+    emit(services, tx, { channel: runChannel(runId), type, payload });
   }
   return entries;
 }
 
-/** A retried event has settled its call the first time. */
-async function isOpen(tx: Tx, callId: string): Promise<boolean> {
-  const call = await tx.db.selectFrom('calls').select('status').where('id', '=', callId).executeTakeFirst();
-  return call?.status === 'pending';
+interface OpenCall {
+  readonly runId: string;
+  /** When it began to wait, and when it was answered or expired. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+/** Undefined for a retried event: it has settled its call the first time. */
+async function findOpen(tx: Tx, callId: string): Promise<OpenCall | undefined> {
+  const call = await tx.db
+    .selectFrom('calls')
+    .leftJoin('pending_calls', 'pending_calls.call_id', 'calls.id')
+    .select(['calls.run_id', 'calls.status', 'calls.created_at as planned_at'])
+    .select(['pending_calls.created_at as asked_at', 'pending_calls.resolved_at'])
+    .where('calls.id', '=', callId)
+    .executeTakeFirst();
+  if (call?.status !== 'pending') return undefined;
+  return {
+    runId: call.run_id,
+    startedAt: call.asked_at ?? call.planned_at,
+    endedAt: call.resolved_at ?? tx.now(),
+  };
 }
 
 function outcomeOf({ outcome }: ToolResultEvent): Outcome | undefined {

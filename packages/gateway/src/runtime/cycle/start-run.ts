@@ -28,14 +28,13 @@ export async function startRun(
 ): Promise<Cycle> {
   const { held, agent, row, past, kind, request } = inputs;
   const { tx, lease } = held;
-  const { consciousness } = past;
-  const { nextSeq } = consciousness;
+  const { nextSeq } = past;
   const run = toRun({ lease, row, events, nextSeq, number: lastCycle + 1, now: tx.now(), kind, request });
   const waiting = events.map(toWaitingEvent);
   tx.afterCommit(() => {
     for (const { at } of waiting) metrics?.inboxLag((run.created_at - at) / 1_000);
   });
-  const settled = await settleFromEvents(tx, waiting);
+  const settled = await settleFromEvents(services, tx, waiting, agent);
   const entries = kind.entriesOf(waiting, { run, tag: agent.tag, transcript: past.transcript, settled });
   const place = { runId: run.id, seq: nextSeq };
   tx.send(insertRun, run);

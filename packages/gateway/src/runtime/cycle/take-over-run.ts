@@ -21,12 +21,12 @@ export async function takeOverRun(
 ): Promise<Cycle | undefined> {
   const { held, past, row } = inputs;
   const { tx, lease } = held;
-  const { consciousness } = past;
+  const { nextSeq } = past;
   const events = await eventsOfRun(tx, open.id);
-  const attempts = consciousness.nextSeq > open.taken_seq ? 1 : open.attempts + 1;
+  const attempts = nextSeq > open.taken_seq ? 1 : open.attempts + 1;
   const takeover: Takeover = {
     at: tx.now(),
-    afterSeq: consciousness.nextSeq - 1,
+    afterSeq: nextSeq - 1,
     ...(open.owner === null ? {} : { from: open.owner }),
     ...(row.lease_owner === null ? {} : { to: row.lease_owner }),
     silentMs: tx.now() - (await lastSign(tx, open)),
@@ -36,7 +36,7 @@ export async function takeOverRun(
     .set({
       epoch: lease.epoch,
       attempts,
-      taken_seq: consciousness.nextSeq,
+      taken_seq: nextSeq,
       owner: row.lease_owner,
       takeovers: toJson([...knownTakeovers(open), takeover].slice(-MAX_TAKEOVERS)),
     })

@@ -10,6 +10,12 @@ import type { LockedThread } from '../lease/lease.ts';
 import type { EventRow } from './read-thread.ts';
 
 /**
+ * `whole`: also texts and inputs while the model writes them, because somebody waits for them. `steps`: the steps and the starts and
+ * progress of calls; each is told with the next write, so they cost no writes of their own. `ends`: nothing.
+ */
+export type RunStream = 'whole' | 'steps' | 'ends';
+
+/**
  * All that differs between the thread of an agent and that of a context: agent-thread.ts and context-thread.ts. Everything else about
  * a cycle (its lease, its fence, its journal, its turn) is the same for both.
  */
@@ -17,8 +23,8 @@ export interface ThreadKind {
   readonly name: ThreadRow['kind'];
   /** The agent is in spaces, which see its messages and its visible calls. */
   readonly hasSpaces: boolean;
-  /** The run's stream tells of texts and inputs while the model writes them: somebody waits for them. */
-  readonly isRunStreamed: boolean;
+  /** What the run's stream tells while the turn is under way, besides the ends of calls. */
+  readonly runStream: RunStream;
   /** The events of a failed run are tried again, in another run. */
   readonly retriesFailedRuns: boolean;
   /** What the model reads of a call that somebody else will answer. */

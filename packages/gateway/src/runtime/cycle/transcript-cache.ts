@@ -1,11 +1,12 @@
 import { LRUCache } from 'lru-cache';
+import { charactersOf } from '../../domain/consciousness/history.ts';
 import type { TranscriptRow } from '../../domain/consciousness/load-consciousness.ts';
 import type { Lease } from '../lease/lease.ts';
 
 /** The transcript of a thread when it was last held. */
 interface CachedTranscript {
   readonly epoch: number;
-  /** The rows as they were written. Each is parsed once: see load-consciousness.ts. */
+  /** The rows as they were written. Each is parsed once: see history.ts. */
   readonly rows: readonly TranscriptRow[];
   readonly characters: number;
 }
@@ -30,7 +31,7 @@ export class TranscriptCache {
 
   /** Caches the rows of a cycle that stored its end. */
   put({ lease, rows }: { lease: Lease; rows: readonly TranscriptRow[] }): void {
-    const characters = rows.reduce((sum, { payload }) => sum + payload.length, 0);
+    const characters = charactersOf(rows);
     const cached = { epoch: lease.epoch, rows, characters };
     this.#cached.set(lease.threadId, cached, { size: Math.max(1, characters) });
   }

@@ -29,6 +29,8 @@ export class TurnEventReader {
         return { type: 'step-ended', step: event.step, usage: event.usage };
       case 'nudge':
         return { type: 'nudged', step: event.step, text: event.text };
+      case 'rewind':
+        return { type: 'rewound', step: event.step, reason: event.reason, guidance: event.guidance };
       case 'tool-input-start': {
         const { callId, toolName } = event;
         if (toolName === 'send_message') this.#texts.set(callId, createTextField('text'));

@@ -9,9 +9,9 @@ import { useMay } from '../../session/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 
-/** Pause, resume, delete. */
+/** Pause and resume. */
 export function AgentActions({ agent }: { agent: Agent }): ReactElement | null {
-  const [asked, setAsked] = useState<'pause' | 'resume' | 'delete' | undefined>();
+  const [asked, setAsked] = useState<'pause' | 'resume' | undefined>();
   if (!useMay('write')) return null;
   const close = (): void => setAsked(undefined);
   return (
@@ -25,12 +25,8 @@ export function AgentActions({ agent }: { agent: Agent }): ReactElement | null {
           <Pause size={16} aria-hidden /> Pause
         </Button>
       )}
-      <Button kind="ghost" aria-label="Delete the agent" onClick={() => setAsked('delete')}>
-        <Trash2 size={16} aria-hidden />
-      </Button>
       {asked === 'pause' && <PauseDialog agent={agent} onClose={close} />}
       {asked === 'resume' && <ResumeDialog agent={agent} onClose={close} />}
-      {asked === 'delete' && <DeleteDialog agent={agent} onClose={close} />}
     </>
   );
 }
@@ -69,6 +65,20 @@ export function ResumeDialog({ agent, onClose }: AskedProps): ReactElement {
     >
       <p>{pending === 0 ? 'Nothing waits for it.' : `It takes up what waits for it at once: ${pending} events.`}</p>
     </ConfirmDialog>
+  );
+}
+
+/** Not beside the buttons that are used every day. */
+export function DeleteAgent({ agent }: { agent: Agent }): ReactElement | null {
+  const [isAsked, setAsked] = useState(false);
+  if (!useMay('write')) return null;
+  return (
+    <div>
+      <Button kind="danger" onClick={() => setAsked(true)}>
+        <Trash2 size={16} aria-hidden /> Delete the agent
+      </Button>
+      {isAsked && <DeleteDialog agent={agent} onClose={() => setAsked(false)} />}
+    </div>
   );
 }
 

@@ -68,6 +68,7 @@ function AgentTabs({ agent }: { agent: Agent }): ReactElement {
               params={{ id: agent.id }}
               search={tab === 'overview' ? {} : { tab }}
               className={tabClass}
+              activeOptions={{ exact: true }}
               aria-current={tab === current ? 'page' : undefined}
             >
               {word}

@@ -78,6 +78,7 @@ function StatusFilter({ agent, current }: { agent: Agent; current: string | unde
           to="/agents/$id"
           params={{ id: agent.id }}
           search={{ tab: 'inbox', ...(one === undefined ? {} : { show: one }) }}
+          activeOptions={{ exact: true }}
           aria-current={one === current ? 'page' : undefined}
           className="inline-flex min-h-7 items-center rounded-full border border-line px-3 text-sm text-quiet hover:text-text aria-[current=page]:border-accent aria-[current=page]:bg-accent-soft aria-[current=page]:text-text"
         >

@@ -1,4 +1,4 @@
-import type { InboxError, InboxEvent, InboxItem } from '@lastcall/client';
+import type { Agent, InboxError, InboxEvent, InboxItem } from '@lastcall/client';
 
 /** What arrived, in words. */
 export function eventInWords(event: InboxEvent): string {
@@ -43,4 +43,13 @@ export function adviceFor({ status, error }: Pick<InboxItem, 'status' | 'error'>
 /** Only these can be put back. */
 export function canRedrive({ status }: Pick<InboxItem, 'status'>): boolean {
   return status === 'dead' || status === 'withheld';
+}
+
+export function inboxInWords({ pending, dead, withheld }: Agent['inbox']): string {
+  const parts = [
+    pending === 0 ? 'nothing waits' : `${pending.toLocaleString()} wait`,
+    ...(dead === 0 ? [] : [`${dead.toLocaleString()} dead`]),
+    ...(withheld === 0 ? [] : [`${withheld.toLocaleString()} withheld`]),
+  ];
+  return parts.join(', ');
 }

@@ -1,4 +1,4 @@
-import type { Agent, Goal, Memory, MessagePart, ModelMessage } from '@lastcall/client';
+import type { Agent, Goal, InboxEvent, Memory, MessagePart, ModelMessage } from '@lastcall/client';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { agentMind } from '../../data/agents.ts';
@@ -7,6 +7,7 @@ import { withVisibleControls } from '../../text/visible-text.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { eventInWords } from './inbox-words.ts';
 
 /** What the agent begins its next run with. */
 export function MindTab({ agent }: { agent: Agent }): ReactElement | null {
@@ -94,6 +95,9 @@ function MindMessage({ message: { role, content } }: { message: ModelMessage }):
 function Part({ part }: { part: MessagePart }): ReactElement {
   if (part.type === 'text' || part.type === 'reasoning')
     return <SafeText text={String(part.text)} className={part.type === 'reasoning' ? 'text-quiet italic' : ''} />;
+  if (part.type === 'inbox' && Array.isArray(part.events)) return <Arrived events={part.events} />;
+  if (part.type === 'summary' && Array.isArray(part.lines))
+    return <SafeText text={part.lines.map(String).join('\n')} className="text-quiet" />;
   const name = typeof part.toolName === 'string' ? part.toolName : part.type;
   const body = part.type === 'tool-call' ? part.input : part.type === 'tool-result' ? part.output : part;
   return (
@@ -104,5 +108,21 @@ function Part({ part }: { part: MessagePart }): ReactElement {
       </summary>
       <JsonText value={body} label={name} />
     </details>
+  );
+}
+
+/** Events as the model reads them, in words. */
+function Arrived({ events }: { events: readonly unknown[] }): ReactElement {
+  return (
+    <ul className="flex flex-col gap-1">
+      {events.map((line, index) => {
+        const { type, data } = line as { readonly type: string; readonly data: object };
+        return (
+          <li key={index}>
+            <SafeText text={eventInWords({ type, ...data } as InboxEvent)} />
+          </li>
+        );
+      })}
+    </ul>
   );
 }

@@ -8,7 +8,8 @@ import { withVisibleControls } from '../../text/visible-text.ts';
 import { Fact, Facts } from '../../ui/facts.tsx';
 import { Section } from '../../ui/page.tsx';
 import { duration, Time, useNow } from '../../ui/time.tsx';
-import { InboxCounts } from '../agents/agents-page.tsx';
+import { DeleteAgent } from './agent-actions.tsx';
+import { inboxInWords } from './inbox-words.ts';
 
 export function OverviewTab({ agent }: { agent: Agent }): ReactElement {
   const { config } = agent;
@@ -22,7 +23,14 @@ export function OverviewTab({ agent }: { agent: Agent }): ReactElement {
             <Running agent={agent} />
           </Fact>
           <Fact name="Inbox">
-            <InboxCounts agent={agent} />
+            <Link
+              to="/agents/$id"
+              params={{ id: agent.id }}
+              search={{ tab: 'inbox' }}
+              className="text-accent underline"
+            >
+              {inboxInWords(agent.inbox)}
+            </Link>
           </Fact>
           <Fact name="Next plan">{agent.nextPlanAt === undefined ? 'none' : <Time at={agent.nextPlanAt} />}</Fact>
           <Fact name="Spaces">
@@ -58,6 +66,7 @@ export function OverviewTab({ agent }: { agent: Agent }): ReactElement {
           </Fact>
         </Facts>
       </Section>
+      <DeleteAgent agent={agent} />
     </>
   );
 }

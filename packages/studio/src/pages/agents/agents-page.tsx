@@ -82,13 +82,18 @@ const EXAMPLE = {
 function AgentRow({ agent }: { agent: Agent }): ReactElement {
   return (
     <li className="grid grid-cols-[1fr_auto] items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2 last:border-b-0 wide:min-h-9 wide:grid-cols-[minmax(0,2fr)_6rem_minmax(0,1.4fr)_minmax(0,1.6fr)_minmax(0,1.2fr)]">
-      <Link
-        to="/agents/$id"
-        params={{ id: agent.id }}
-        className="min-w-0 truncate font-medium hover:text-accent hover:underline"
-      >
-        <bdi>{withVisibleControls(agent.name)}</bdi>
-      </Link>
+      <div className="min-w-0">
+        <Link
+          to="/agents/$id"
+          params={{ id: agent.id }}
+          className="block truncate font-medium hover:text-accent hover:underline"
+        >
+          <bdi>{withVisibleControls(agent.name)}</bdi>
+        </Link>
+        {agent.config.description !== undefined && (
+          <p className="truncate text-xs text-quiet">{withVisibleControls(agent.config.description)}</p>
+        )}
+      </div>
       <StatusMark status={agent.status} />
       <Running agent={agent} />
       <InboxCounts agent={agent} />
@@ -99,7 +104,7 @@ function AgentRow({ agent }: { agent: Agent }): ReactElement {
 
 function Running({ agent: { running } }: { agent: Agent }): ReactElement {
   const now = useNow();
-  if (running === undefined) return <span className="text-sm text-quiet">idle</span>;
+  if (running === undefined) return <span className="hidden text-sm text-quiet wide:inline">idle</span>;
   return (
     <Link to="/runs/$id" params={{ id: running.runId }} className="text-sm text-accent underline">
       running for {duration(Math.max(0, now - running.since))}
@@ -107,7 +112,7 @@ function Running({ agent: { running } }: { agent: Agent }): ReactElement {
   );
 }
 
-export function InboxCounts({ agent: { id, inbox } }: { agent: Agent }): ReactElement {
+function InboxCounts({ agent: { id, inbox } }: { agent: Agent }): ReactElement {
   const { pending, dead, withheld } = inbox;
   return (
     <Link
@@ -124,7 +129,7 @@ export function InboxCounts({ agent: { id, inbox } }: { agent: Agent }): ReactEl
 }
 
 function NextPlan({ agent: { id, nextPlanAt } }: { agent: Agent }): ReactElement {
-  if (nextPlanAt === undefined) return <span className="text-sm text-quiet">no plan</span>;
+  if (nextPlanAt === undefined) return <span className="hidden text-sm text-quiet wide:inline">no plan</span>;
   return (
     <Link
       to="/agents/$id"

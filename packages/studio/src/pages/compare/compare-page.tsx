@@ -1,9 +1,10 @@
 import type { Run } from '@lastcall/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { ArrowLeft, ArrowRight, Equal, type LucideIcon, EqualNot } from 'lucide-react';
+import { ArrowLeft, ArrowRight, Equal, EqualNot, type LucideIcon } from 'lucide-react';
 import { type ReactElement, useMemo, useState } from 'react';
 import { agentNames, endedRun } from '../../data/runs.ts';
+import { JsonText } from '../../text/safe-text.tsx';
 import { withVisibleControls } from '../../text/visible-text.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { LineDiff } from '../../ui/line-diff.tsx';
@@ -24,7 +25,8 @@ export function ComparePage(): ReactElement {
   const right = useQuery(endedRun(other));
   const error = left.error ?? right.error;
   const aligned = useMemo(
-    () => (left.data === undefined || right.data === undefined ? [] : alignCalls(callsOf(left.data), callsOf(right.data))),
+    () =>
+      left.data === undefined || right.data === undefined ? [] : alignCalls(callsOf(left.data), callsOf(right.data)),
     [left.data, right.data],
   );
   const runs = left.data && right.data && ([left.data.run, right.data.run] as const);
@@ -54,7 +56,12 @@ function Comparison({ runs, aligned }: { runs: readonly [Run, Run]; aligned: rea
       <p className="flex flex-wrap items-center justify-between gap-2 text-sm">
         <span>{inSentence(aligned)}</span>
         <label className="inline-flex items-center gap-1.5 text-quiet">
-          <input type="checkbox" className="accent-accent" checked={onlyDifferent} onChange={({ target }) => setOnlyDifferent(target.checked)} />
+          <input
+            type="checkbox"
+            className="accent-accent"
+            checked={onlyDifferent}
+            onChange={({ target }) => setOnlyDifferent(target.checked)}
+          />
           only what differs
         </label>
       </p>
@@ -70,7 +77,12 @@ function Comparison({ runs, aligned }: { runs: readonly [Run, Run]; aligned: rea
 function inSentence(aligned: readonly Aligned[]): string {
   const count = (kind: Aligned['kind']): number => aligned.filter((one) => one.kind === kind).length;
   const same = count('same');
-  const parts = [`${same} ${same === 1 ? 'call is' : 'calls are'} the same`, `${count('changed')} changed`, `${count('left')} only left`, `${count('right')} only right`];
+  const parts = [
+    `${same} ${same === 1 ? 'call is' : 'calls are'} the same`,
+    `${count('changed')} changed`,
+    `${count('left')} only left`,
+    `${count('right')} only right`,
+  ];
   return parts.join(', ');
 }
 
@@ -81,7 +93,10 @@ function keyOf(aligned: Aligned): string {
 function RunSummary({ run }: { run: Run }): ReactElement {
   const { data: names } = useQuery(agentNames);
   return (
-    <section aria-label={`Run ${run.cycle}`} className="flex min-w-0 flex-col gap-1 rounded-card border border-line bg-surface p-3">
+    <section
+      aria-label={`Run ${run.cycle}`}
+      className="flex min-w-0 flex-col gap-1 rounded-card border border-line bg-surface p-3"
+    >
       <h2 className="flex flex-wrap items-center gap-x-2 font-semibold">
         <Link to="/runs/$id" params={{ id: run.id }} search={{}} className="text-accent hover:underline">
           Run {run.cycle}
@@ -105,7 +120,9 @@ function RunSummary({ run }: { run: Run }): ReactElement {
   );
 }
 
-const KINDS: Readonly<Record<Aligned['kind'], { readonly word: string; readonly icon: LucideIcon; readonly colour: string }>> = {
+const KINDS: Readonly<
+  Record<Aligned['kind'], { readonly word: string; readonly icon: LucideIcon; readonly colour: string }>
+> = {
   same: { word: 'same', icon: Equal, colour: 'text-quiet' },
   changed: { word: 'changed', icon: EqualNot, colour: 'text-wait' },
   left: { word: 'only left', icon: ArrowLeft, colour: 'text-accent' },
@@ -121,7 +138,7 @@ function AlignedRow({ aligned }: { aligned: Aligned }): ReactElement {
     <li className="border-b border-line last:border-b-0">
       <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary className="grid min-h-9 grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 px-3 py-1 text-sm hover:bg-raised wide:grid-cols-[11rem_minmax(0,1fr)_10rem_10rem]">
-          <span className={`inline-flex items-center gap-1 ${colour}`}>
+          <span className={`inline-flex items-center gap-1 max-wide:col-start-1 max-wide:row-start-1 ${colour}`}>
             <Icon size={16} aria-hidden className="shrink-0" /> {word}
             {what}
           </span>
@@ -131,8 +148,16 @@ function AlignedRow({ aligned }: { aligned: Aligned }): ReactElement {
               {withVisibleControls(inputInWords(call.asked))}
             </span>
           </span>
-          <Side call={aligned.kind === 'right' ? undefined : aligned.left} side="left" />
-          <Side call={aligned.kind === 'left' ? undefined : aligned.right} side="right" />
+          <Side
+            call={aligned.kind === 'right' ? undefined : aligned.left}
+            side="left"
+            isMain={aligned.kind !== 'right'}
+          />
+          <Side
+            call={aligned.kind === 'left' ? undefined : aligned.right}
+            side="right"
+            isMain={aligned.kind === 'right'}
+          />
         </summary>
         {isOpen && <Difference aligned={aligned} />}
       </details>
@@ -140,11 +165,22 @@ function AlignedRow({ aligned }: { aligned: Aligned }): ReactElement {
   );
 }
 
-function Side({ call, side }: { call: CallRow | undefined; side: 'left' | 'right' }): ReactElement {
+interface SideProps {
+  readonly call: CallRow | undefined;
+  readonly side: 'left' | 'right';
+  /** A narrow screen has room for one of them. */
+  readonly isMain: boolean;
+}
+
+function Side({ call, side, isMain }: SideProps): ReactElement {
   return (
-    <span className="truncate max-wide:row-start-1 max-wide:[&+&]:hidden">
+    <span className={`flex items-center ${isMain ? 'max-wide:col-start-2 max-wide:row-start-1' : 'max-wide:hidden'}`}>
       <span className="sr-only">{side}: </span>
-      {call === undefined ? <span className="text-quiet">no such call</span> : <OutcomeMark name={call.outcome} detail={codeOf(call)} />}
+      {call === undefined ? (
+        <span className="text-quiet">no such call</span>
+      ) : (
+        <OutcomeMark name={call.outcome} detail={codeOf(call)} />
+      )}
     </span>
   );
 }
@@ -156,10 +192,10 @@ function Difference({ aligned }: { aligned: Aligned }): ReactElement {
   return (
     <div className="grid gap-3 p-3 pt-1 wide:grid-cols-2">
       <Titled title="Input">
-        <LineDiff label="Input, left and right" before={inputText(left)} after={inputText(right)} />
+        <Both what="Input" texts={[left, right].map((call) => call && inputOf(call))} />
       </Titled>
       <Titled title="Output">
-        <LineDiff label="Output, left and right" before={outputText(left)} after={outputText(right)} />
+        <Both what="Output" texts={[left, right].map((call) => call && outputText(call))} />
       </Titled>
       <p className="flex gap-3 text-sm">
         {[left, right].map(
@@ -184,12 +220,15 @@ function Titled({ title, children }: { title: string; children: React.ReactNode 
   );
 }
 
-function inputText(call: CallRow | undefined): string {
-  return call === undefined ? '' : inputOf(call);
+/** What only one of them has is shown as it is. */
+function Both({ what, texts: [left, right] }: { what: string; texts: readonly (string | undefined)[] }): ReactElement {
+  if (left === undefined || right === undefined || left === right)
+    return <JsonText value={left ?? right} label={what} />;
+  return <LineDiff label={`${what}, left and right`} before={left} after={right} />;
 }
 
-function outputText(call: CallRow | undefined): string {
-  const outcome = call?.settlement?.outcome;
+function outputText({ settlement }: CallRow): string {
+  const outcome = settlement?.outcome;
   if (outcome === undefined) return '';
   if (outcome.status === 'ok' && typeof outcome.value === 'object') return JSON.stringify(outcome.value, null, 2);
   return outcome.text;

@@ -34,15 +34,18 @@ interface CallPanelProps extends PanelProps {
 export function CallPanel({ state, run, call, numbers }: CallPanelProps): ReactElement {
   const tab = CALL_TABS.find((one) => one === state.search.tab) ?? 'output';
   const changes = changesInWords(call);
-  const words = { input: 'Input', output: 'Output', changes: changes === undefined ? 'Changes' : `Changes: ${changes}`, receipt: 'Receipt', request: 'Request' };
+  const words = {
+    input: 'Input',
+    output: 'Output',
+    changes: changes === undefined ? 'Changes' : `Changes: ${changes}`,
+    receipt: 'Receipt',
+    request: 'Request',
+  };
   const heading = (
     <>
       <OutcomeMark name={call.outcome} detail={codeOf(call)} />
       <bdi className="truncate font-semibold">{withVisibleControls(call.toolName)}</bdi>
-      <span className="text-xs text-quiet">
-        {call.step !== undefined && `step ${call.step}, call ${call.number}`}
-        {call.startedAt !== undefined && call.endedAt !== undefined && call.endedAt > call.startedAt && `, ${duration(call.endedAt - call.startedAt)}`}
-      </span>
+      <span className="text-xs text-quiet">{whereAndHowLong(call)}</span>
       <span className="ml-auto">
         <CopyButton text={`${location.origin}/calls/${call.callId}`} label="Copy link" />
       </span>
@@ -59,6 +62,12 @@ export function CallPanel({ state, run, call, numbers }: CallPanelProps): ReactE
   );
 }
 
+function whereAndHowLong({ step, number, startedAt, endedAt, outcome }: CallRow): string {
+  const place = step === undefined ? 'asked for by an earlier run' : `step ${step}, call ${number}`;
+  const isTimed = startedAt !== undefined && endedAt !== undefined && endedAt > startedAt && outcome !== 'waiting';
+  return isTimed ? `${place}, ${duration(endedAt - startedAt)}` : place;
+}
+
 /** All about one reply of the model. */
 export function StepPanel({ state, run, row }: PanelProps & { row: StepRow }): ReactElement {
   const tab = STEP_TABS.find((one) => one === state.search.tab) ?? 'reply';
@@ -69,7 +78,14 @@ export function StepPanel({ state, run, row }: PanelProps & { row: StepRow }): R
     </>
   );
   return (
-    <Panel state={state} label={`Step ${row.step}`} heading={heading} tabs={STEP_TABS} words={{ reply: 'Reply', request: 'Request' }} tab={tab}>
+    <Panel
+      state={state}
+      label={`Step ${row.step}`}
+      heading={heading}
+      tabs={STEP_TABS}
+      words={{ reply: 'Reply', request: 'Request' }}
+      tab={tab}
+    >
       {tab === 'reply' ? <StepTab row={row} /> : <RequestTab run={run} step={row.step} />}
     </Panel>
   );
@@ -88,14 +104,27 @@ interface FrameProps<T extends string> {
 /** Under the timeline. On a narrow screen it is the whole page, with a way back. */
 function Panel<T extends string>({ state, label, heading, tabs, words, tab, children }: FrameProps<T>): ReactElement {
   return (
-    <section aria-label={label} className="flex min-h-0 flex-1 flex-col border-t border-line bg-surface wide:flex-none wide:basis-[45%]">
+    <section
+      aria-label={label}
+      className="flex min-h-0 flex-1 flex-col border-t border-line bg-surface wide:flex-none wide:basis-[45%]"
+    >
       <header className="flex flex-col gap-1 border-b border-line px-3 pt-2 pb-3">
         <div className="flex min-w-0 items-center gap-2">
-          <StateLink state={state} change={{ call: undefined, tab: undefined }} label="Back to the timeline" className="-ml-1 inline-flex size-7 items-center justify-center rounded hover:bg-raised wide:hidden pointer-coarse:size-11">
+          <StateLink
+            state={state}
+            change={{ call: undefined, tab: undefined }}
+            label="Back to the timeline"
+            className="-ml-1 inline-flex size-7 items-center justify-center rounded hover:bg-raised wide:hidden pointer-coarse:size-11"
+          >
             <ArrowLeft size={16} aria-hidden />
           </StateLink>
           <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-2">{heading}</div>
-          <StateLink state={state} change={{ call: undefined, tab: undefined }} label="Close" className="hidden size-7 items-center justify-center rounded text-quiet hover:bg-raised wide:inline-flex">
+          <StateLink
+            state={state}
+            change={{ call: undefined, tab: undefined }}
+            label="Close"
+            className="hidden size-7 items-center justify-center rounded text-quiet hover:bg-raised wide:inline-flex"
+          >
             <X size={16} aria-hidden />
           </StateLink>
         </div>

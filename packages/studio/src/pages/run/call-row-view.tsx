@@ -1,4 +1,4 @@
-import type { PendingCall } from '@lastcall/client';
+import type { Call, PendingCall } from '@lastcall/client';
 import { useQuery } from '@tanstack/react-query';
 import { memo, type ReactElement, useEffect, useRef } from 'react';
 import { callDetails, runOfAnswer } from '../../data/runs.ts';
@@ -40,8 +40,8 @@ export const CallRowView = memo(function CallRowView(props: CallRowProps): React
       onClick={(event) => followInPage(event, () => onOpen(call.callId))}
       className={`${rowClass} hover:bg-raised aria-[current=true]:bg-accent-soft`}
     >
-      <Number call={call} />
-      <span className="truncate">
+      <Place call={call} />
+      <span className="flex min-w-0 items-center whitespace-nowrap">
         <OutcomeMark name={call.outcome} detail={codeOf(call)} />
       </span>
       <span className="flex min-w-0 items-center gap-2">
@@ -68,7 +68,7 @@ function durationOf({ startedAt, endedAt, outcome }: CallRow): string {
 }
 
 /** Its place in the step. Calls that ran side by side share a bracket. */
-function Number({ call: { number, bracket } }: { call: CallRow }): ReactElement {
+function Place({ call: { number, bracket } }: { call: CallRow }): ReactElement {
   return (
     <span className="relative hidden self-stretch text-right text-xs leading-7 text-quiet tabular-nums wide:block">
       {bracket !== undefined && (
@@ -104,11 +104,15 @@ function Mark({ children }: { children: React.ReactNode }): ReactElement {
 /** Who is waited for, or who answered. */
 function WaitNote({ callId }: { callId: string }): ReactElement {
   const { data: call } = useQuery(callDetails(callId));
-  return call?.pending?.status === 'resolved' ? <AnsweredNote pending={call.pending} /> : <>{waitInWords(call?.pending)}</>;
+  return call?.pending?.status === 'resolved' ? (
+    <AnsweredNote call={call} pending={call.pending} />
+  ) : (
+    <span>{withVisibleControls(waitInWords(call))}</span>
+  );
 }
 
-function AnsweredNote({ pending }: { pending: PendingCall }): ReactElement {
+function AnsweredNote({ call, pending }: { call: Call; pending: PendingCall }): ReactElement {
   const { data: next } = useQuery(runOfAnswer(pending));
-  const words = waitInWords(pending);
-  return <>{withVisibleControls(next == null ? words : `${words}: run ${next.cycle}`)}</>;
+  const words = waitInWords(call);
+  return <span>{withVisibleControls(next == null ? words : `${words}: run ${next.cycle}`)}</span>;
 }

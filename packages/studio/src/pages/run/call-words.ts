@@ -10,7 +10,8 @@ export function codeOf({ settlement }: CallRow): string | undefined {
 /** What a row says of its call: why it did not run, what it said, or what it was asked. */
 export function noteOf(call: CallRow, numbers: ReadonlyMap<string, string>): string {
   const { settlement, outcome, asked } = call;
-  if (settlement === undefined) return outcome === 'cancelled' ? 'the run ended before it started' : inputInWords(asked);
+  if (settlement === undefined)
+    return outcome === 'cancelled' ? 'the run ended before it started' : inputInWords(asked);
   const { outcome: end } = settlement;
   switch (end.status) {
     case 'cancelled':
@@ -26,7 +27,9 @@ export function noteOf(call: CallRow, numbers: ReadonlyMap<string, string>): str
 /** By the id of a call: how a person finds it in the timeline. */
 export function callNumbers(rows: readonly TimelineRow[]): ReadonlyMap<string, string> {
   return new Map(
-    rows.flatMap((row) => (row.kind === 'call' && row.number !== undefined ? [[row.callId, `${row.step}.${row.number}`]] : [])),
+    rows.flatMap((row) =>
+      row.kind === 'call' && row.number !== undefined ? [[row.callId, `${row.step}.${row.number}`]] : [],
+    ),
   );
 }
 
@@ -48,7 +51,9 @@ export function inputInWords(json: string | undefined): string {
     return firstLine(json);
   }
   if (typeof input !== 'object' || input === null) return firstLine(String(input));
-  const words = Object.entries(input).map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const words = Object.entries(input).map(
+    ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
   return firstLine(words.join(', '));
 }
 

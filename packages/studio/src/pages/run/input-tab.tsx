@@ -1,23 +1,28 @@
+import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
+import { callDetails } from '../../data/runs.ts';
 import { JsonText } from '../../text/safe-text.tsx';
 import type { CallRow } from './timeline.ts';
 
 /** What the model asked for. If somebody approved something else: asked, approved, ran, beside each other. */
 export function InputTab({ call }: { call: CallRow }): ReactElement {
-  const { asked, answer, settlement, wait } = call;
-  const askedInput = asked === undefined ? wait?.input : parsed(asked);
-  const approved = answer !== undefined && 'approve' in answer ? answer.input : undefined;
+  const { asked, answer, settlement, wait, callId, step } = call;
+  const hasWaited = wait !== undefined || answer !== undefined || step === undefined;
+  const { data: details } = useQuery({ ...callDetails(callId), enabled: hasWaited });
+  const askedInput = asked === undefined ? (details?.card?.call?.askedInput ?? details?.pending?.input) : parsed(asked);
+  const given = answer ?? details?.pending?.answer;
+  const approved = given !== undefined && 'approve' in given ? given.input : undefined;
   if (approved !== undefined)
     return (
       <div className="grid gap-3 wide:grid-cols-3">
-        <Column title="Asked" value={askedInput ?? 'by an earlier run'} />
+        <Column title="Asked" value={askedInput ?? 'The request of an earlier run is being read …'} />
         <Column title="Approved" value={approved} />
-        <Column title="Ran" value={settlement?.input ?? 'nothing yet'} />
+        <Column title="Ran" value={answer === undefined ? 'in the run that the approval woke' : settlement?.input} />
       </div>
     );
   const ran = settlement?.input;
-  const isRepaired = ran !== undefined && askedInput !== undefined && JSON.stringify(ran) !== JSON.stringify(askedInput);
-  if (isRepaired && typeof ran === 'object')
+  const isOther = ran !== undefined && askedInput !== undefined && JSON.stringify(ran) !== JSON.stringify(askedInput);
+  if (isOther && typeof ran === 'object')
     return (
       <div className="grid gap-3 wide:grid-cols-2">
         <Column title="As the model wrote it" value={askedInput} />

@@ -38,7 +38,8 @@ export function StepRowView({ row, runId, scale, isOpen, onOpen }: StepRowProps)
       className={`${rowClass} border-t border-line bg-ground hover:bg-raised aria-[current=true]:bg-accent-soft`}
     >
       <span className="font-semibold whitespace-nowrap wide:col-span-2">
-        Step {step} <span className="font-normal text-quiet">model{attempts > 1 ? `, asked ${attempts} times` : ''}</span>
+        Step {step}{' '}
+        <span className="font-normal text-quiet">model{attempts > 1 ? `, asked ${attempts} times` : ''}</span>
       </span>
       <span dir="auto" className="truncate">
         {withVisibleControls(firstLineOf(text))}
@@ -61,7 +62,11 @@ export function LineRowView({ row, stopped }: { row: LineRow; stopped: string })
   return (
     <div className={`flex min-h-7 items-center gap-2 px-3 py-1 text-sm wide:py-0 ${colour}`}>
       {isRule && <span aria-hidden className="h-px w-4 bg-current" />}
-      <Icon size={16} aria-hidden className={`shrink-0 ${row.kind === 'asking' ? 'animate-spin motion-reduce:animate-none' : ''}`} />
+      <Icon
+        size={16}
+        aria-hidden
+        className={`shrink-0 ${row.kind === 'asking' ? 'animate-spin motion-reduce:animate-none' : ''}`}
+      />
       <span dir="auto" className="min-w-0 truncate" title={typeof words === 'string' ? words : undefined}>
         {typeof words === 'string' ? withVisibleControls(words) : words}
       </span>
@@ -92,13 +97,25 @@ function lineOf(row: LineRow, stopped: string): Line {
       return { icon: ArrowLeftRight, colour: 'text-wait', words };
     }
     case 'nudge':
-      return { icon: MessageSquareWarning, colour: 'text-quiet', words: `nudge, ${WHY[row.why]}: ${firstLineOf(row.text)}` };
+      return {
+        icon: MessageSquareWarning,
+        colour: 'text-quiet',
+        words: `nudge, ${WHY[row.why]}: ${firstLineOf(row.text)}`,
+      };
     case 'rewind':
       return { icon: Undo2, colour: 'text-doubt', words: rewindInWords(row) };
     case 'trimmed':
-      return { icon: Scissors, colour: 'text-quiet', words: `the model no longer sees ${row.hidden} of the calls of step ${row.step}` };
+      return {
+        icon: Scissors,
+        colour: 'text-quiet',
+        words: `the model no longer sees ${row.hidden} of the calls of step ${row.step}`,
+      };
     case 'summary':
-      return { icon: ScrollText, colour: 'text-quiet', words: `what came before was summarised: ${firstLineOf(row.text)}` };
+      return {
+        icon: ScrollText,
+        colour: 'text-quiet',
+        words: `what came before was summarised: ${firstLineOf(row.text)}`,
+      };
     case 'asking':
       return { icon: LoaderCircle, colour: 'text-accent', words: 'the model is being asked' };
     case 'stop':
@@ -116,7 +133,11 @@ function sameHost(from: string | undefined, to: string | undefined): string {
   return workerName(from) === workerName(to) ? 'another worker there' : workerName(to);
 }
 
-const WHY = { 'no-call': 'no tool was called', length: 'the reply was cut off', 'last-word': 'no tools are left' } as const;
+const WHY = {
+  'no-call': 'no tool was called',
+  length: 'the reply was cut off',
+  'last-word': 'no tools are left',
+} as const;
 
 function firstLineOf(text: string): string {
   return (text.trimStart().split('\n', 1)[0] ?? '').slice(0, 400);

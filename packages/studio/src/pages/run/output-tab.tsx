@@ -13,7 +13,11 @@ import type { CallRow } from './timeline.ts';
 export function OutputTab({ call, numbers }: { call: CallRow; numbers: ReadonlyMap<string, string> }): ReactElement {
   const outcome = call.settlement?.outcome;
   if (outcome === undefined)
-    return <p className="text-quiet">{call.outcome === 'running' ? 'It is running.' : 'It never started: the run ended before.'}</p>;
+    return (
+      <p className="text-quiet">
+        {call.outcome === 'running' ? 'It is running.' : 'It never started: the run ended before.'}
+      </p>
+    );
   switch (outcome.status) {
     case 'ok':
       return <OkOutput call={call} outcome={outcome} />;
@@ -64,7 +68,10 @@ function Doubt({ call: { callId } }: { call: CallRow }): ReactElement {
   return (
     <div className="flex flex-col gap-1 rounded border border-dashed border-doubt p-3">
       <p className="font-medium text-doubt">Unknown outcome</p>
-      <p>It was started, and its end is not known: its effect may have happened. Look it up where it acts, by its idempotency key:</p>
+      <p>
+        It was started, and its end is not known: its effect may have happened. Look it up where it acts, by its
+        idempotency key:
+      </p>
       <p className="flex flex-wrap items-center gap-2">
         <code className="font-mono text-xs">{callId}</code> <CopyButton text={callId} label="Copy the key" />
       </p>
@@ -72,7 +79,15 @@ function Doubt({ call: { callId } }: { call: CallRow }): ReactElement {
   );
 }
 
-function WholeOutput({ call, characters, isKept }: { call: CallRow; characters: number; isKept: boolean }): ReactElement {
+function WholeOutput({
+  call,
+  characters,
+  isKept,
+}: {
+  call: CallRow;
+  characters: number;
+  isKept: boolean;
+}): ReactElement {
   const [isWanted, setWanted] = useState(false);
   const { data, error } = useQuery({ ...callDetails(call.callId), enabled: isWanted });
   const length = characters.toLocaleString();

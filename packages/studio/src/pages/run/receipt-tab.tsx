@@ -18,9 +18,11 @@ export function ReceiptTab({ call, run }: { call: CallRow; run: Run }): ReactEle
   const { data, error, refetch } = useQuery(callDetails(call.callId));
   return (
     <div className="flex flex-col gap-4">
-      {error !== null && <ErrorNote error={error} title="The receipt could not be read." retry={() => void refetch()} />}
+      {error !== null && (
+        <ErrorNote error={error} title="The receipt could not be read." retry={() => void refetch()} />
+      )}
       <Receipt call={call} run={run} details={data} />
-      {data?.pending !== undefined && <Race pending={data.pending} />}
+      {data?.pending !== undefined && <Race call={data} pending={data.pending} />}
     </div>
   );
 }
@@ -99,14 +101,14 @@ function workerOf({ endSeq }: CallRow, { takeovers = [] }: Run): string | undefi
 }
 
 /** Who was asked, whose answer counted, and what came too late. */
-function Race({ pending }: { pending: PendingCall }): ReactElement {
+function Race({ call, pending }: { call: Call; pending: PendingCall }): ReactElement {
   const { status, answer, resolvedAt, lateAnswers = [] } = pending;
   const { data: next } = useQuery({ ...runOfAnswer(pending), enabled: status === 'resolved' });
   return (
     <section aria-label="Who answered" className="flex flex-col gap-2">
       <h3 className="text-xs font-medium text-quiet">Who answered</h3>
       <p>
-        <bdi>{withVisibleControls(sentence(waitInWords(pending)))}</bdi>
+        <bdi>{withVisibleControls(sentence(waitInWords(call)))}</bdi>
         {resolvedAt !== undefined && (
           <>
             , <Time at={resolvedAt} />
@@ -125,7 +127,8 @@ function Race({ pending }: { pending: PendingCall }): ReactElement {
       {lateAnswers.map((late) => (
         <p key={`${late.by} ${late.at}`} className="text-quiet">
           <bdi>{withVisibleControls(whoAnswered({ resolvedBy: late.by }))}</bdi> {answerInWords(late.answer)}{' '}
-          {resolvedAt === undefined ? 'after its end' : `${duration(Math.max(0, late.at - resolvedAt))} later`}: kept, and it changed nothing.
+          {resolvedAt === undefined ? 'after its end' : `${duration(Math.max(0, late.at - resolvedAt))} later`}: kept,
+          and it changed nothing.
         </p>
       ))}
     </section>

@@ -25,14 +25,40 @@ export function ReplayBar({ state, moments, number, startedAt }: ReplayBarProps)
     End: { label: 'The last moment', run: () => go(last) },
   });
   const moment = moments[number - 1];
-  const words = moment === undefined ? '' : `${momentInWords(moment)}, ${duration(Math.max(0, moment.at - startedAt))} after the start`;
+  const words =
+    moment === undefined
+      ? ''
+      : `${momentInWords(moment)}, ${duration(Math.max(0, moment.at - startedAt))} after the start`;
   return (
-    <section aria-label="Replay" className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-accent-soft px-3 py-2">
+    <section
+      aria-label="Replay"
+      className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-accent-soft px-3 py-2"
+    >
       <span className="flex">
-        <Step label="First moment" isOff={number <= 1} onClick={() => go(1)} icon={<ChevronFirst size={16} aria-hidden />} />
-        <Step label="Moment before" isOff={number <= 1} onClick={() => go(number - 1)} icon={<ChevronLeft size={16} aria-hidden />} />
-        <Step label="Next moment" isOff={number >= last} onClick={() => go(number + 1)} icon={<ChevronRight size={16} aria-hidden />} />
-        <Step label="Last moment" isOff={number >= last} onClick={() => go(last)} icon={<ChevronLast size={16} aria-hidden />} />
+        <Step
+          label="First moment"
+          isOff={number <= 1}
+          onClick={() => go(1)}
+          icon={<ChevronFirst size={16} aria-hidden />}
+        />
+        <Step
+          label="Moment before"
+          isOff={number <= 1}
+          onClick={() => go(number - 1)}
+          icon={<ChevronLeft size={16} aria-hidden />}
+        />
+        <Step
+          label="Next moment"
+          isOff={number >= last}
+          onClick={() => go(number + 1)}
+          icon={<ChevronRight size={16} aria-hidden />}
+        />
+        <Step
+          label="Last moment"
+          isOff={number >= last}
+          onClick={() => go(last)}
+          icon={<ChevronLast size={16} aria-hidden />}
+        />
       </span>
       <input
         type="range"
@@ -57,7 +83,17 @@ export function ReplayBar({ state, moments, number, startedAt }: ReplayBarProps)
   );
 }
 
-function Step({ label, isOff, onClick, icon }: { label: string; isOff: boolean; onClick: () => void; icon: ReactNode }): ReactElement {
+function Step({
+  label,
+  isOff,
+  onClick,
+  icon,
+}: {
+  label: string;
+  isOff: boolean;
+  onClick: () => void;
+  icon: ReactNode;
+}): ReactElement {
   return (
     <Button kind="ghost" aria-label={label} className="px-2" disabled={isOff} onClick={onClick}>
       {icon}

@@ -12,14 +12,23 @@ export function RequestTab({ run, step }: { run: Run; step: number | undefined }
   const known = step ?? 1;
   const { data, error, refetch } = useQuery({ ...stepRequest(run.id, known), enabled: step !== undefined });
   const { data: before } = useQuery({ ...stepRequest(run.id, known - 1), enabled: known > 1 });
-  if (step === undefined) return <p className="text-quiet">An earlier run asked for this call. Its request is there.</p>;
+  if (step === undefined)
+    return <p className="text-quiet">An earlier run asked for this call. Its request is there.</p>;
   if (error !== null)
     return <ErrorNote error={error} title="The request of this step cannot be shown." retry={() => void refetch()} />;
   if (data === undefined) return <p className="text-quiet">Reading the request …</p>;
   return <Request request={data} before={before} step={step} />;
 }
 
-function Request({ request, before, step }: { request: StepRequest; before: StepRequest | undefined; step: number }): ReactElement {
+function Request({
+  request,
+  before,
+  step,
+}: {
+  request: StepRequest;
+  before: StepRequest | undefined;
+  step: number;
+}): ReactElement {
   const { instructions, messages, tools, settings, model } = request;
   const known = before === undefined ? messages.length : commonMessages(before.messages, messages);
   const isNewText = before !== undefined && before.instructions !== instructions;
@@ -50,7 +59,15 @@ function Request({ request, before, step }: { request: StepRequest; before: Step
   );
 }
 
-function Fold({ title, isNew = false, children }: { title: string; isNew?: boolean; children: ReactNode }): ReactElement {
+function Fold({
+  title,
+  isNew = false,
+  children,
+}: {
+  title: string;
+  isNew?: boolean;
+  children: ReactNode;
+}): ReactElement {
   return (
     <details className="rounded border border-line">
       <summary className="min-h-7 truncate px-2 py-1 font-medium">

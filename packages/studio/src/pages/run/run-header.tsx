@@ -118,7 +118,12 @@ function Figures({ run, agent }: { run: Run; agent: Agent | undefined }): ReactE
         </li>
       )}
       <li>
-        <Link to="/agents/$id" params={{ id: run.agentId }} search={{ tab: 'configuration' }} className="hover:underline">
+        <Link
+          to="/agents/$id"
+          params={{ id: run.agentId }}
+          search={{ tab: 'configuration' }}
+          className="hover:underline"
+        >
           configuration v{configVersion}
           {agent !== undefined && agent.configVersion !== configVersion && ` (now v${agent.configVersion})`}
         </Link>
@@ -129,7 +134,7 @@ function Figures({ run, agent }: { run: Run; agent: Agent | undefined }): ReactE
 }
 
 function Lasted({ run: { createdAt, endedAt } }: { run: Run }): ReactElement {
-  return endedAt === undefined ? <Lasting since={createdAt} /> : <>{duration(endedAt - createdAt)}</>;
+  return endedAt === undefined ? <Lasting since={createdAt} /> : <span>{duration(endedAt - createdAt)}</span>;
 }
 
 function Lasting({ since }: { since: number }): ReactElement {
@@ -177,7 +182,10 @@ function CancelRun({ run, cancel }: { run: Run; cancel: () => Promise<void> }): 
       {isAsking && (
         <Dialog title="Cancel this run?" onClose={() => setAsking(false)}>
           <div className="flex flex-col gap-3">
-            <p>Its request to the model and its running tools are aborted. Calls that have not started never start. What is committed stays.</p>
+            <p>
+              Its request to the model and its running tools are aborted. Calls that have not started never start. What
+              is committed stays.
+            </p>
             {error !== undefined && <ErrorNote error={error} title="It was not cancelled." />}
             <p className="flex justify-end gap-2">
               <Button onClick={() => setAsking(false)}>Let it run</Button>

@@ -29,7 +29,9 @@ export function RunPage(): ReactElement {
   const state = useRunState();
   const { run, entries, connection, error, cancel } = useRun(state.id);
   if (run === undefined)
-    return <Page title="Run">{error !== undefined && <ErrorNote error={error} title="This run cannot be shown." />}</Page>;
+    return (
+      <Page title="Run">{error !== undefined && <ErrorNote error={error} title="This run cannot be shown." />}</Page>
+    );
   return (
     <>
       {run.status === 'running' && <ReportConnection state={connection} />}
@@ -96,8 +98,14 @@ interface ShownProps {
 
 function Shown({ isFiltered, rows, ...rest }: ShownProps): ReactElement {
   if (isFiltered && rows.length === 0)
-    return <p className="flex-1 p-4 text-quiet">No call of this run matches. Choose All, or search for something else.</p>;
-  return rest.run.status === 'running' ? <LiveTimeline {...rest} rows={rows} /> : <EndedTimeline {...rest} rows={rows} />;
+    return (
+      <p className="flex-1 p-4 text-quiet">No call of this run matches. Choose All, or search for something else.</p>
+    );
+  return rest.run.status === 'running' ? (
+    <LiveTimeline {...rest} rows={rows} />
+  ) : (
+    <EndedTimeline {...rest} rows={rows} />
+  );
 }
 
 function LiveTimeline(props: Omit<ShownProps, 'isFiltered'>): ReactElement {
@@ -109,20 +117,28 @@ function EndedTimeline(props: Omit<ShownProps, 'isFiltered'>): ReactElement {
 }
 
 function Drawn({ state, run, whole, rows, now }: Omit<ShownProps, 'isFiltered'> & { now: number }): ReactElement {
-  return <TimelineView state={state} run={run} all={whole.rows} rows={rows} stopped={statusInWords(run).text} now={now} />;
+  return (
+    <TimelineView state={state} run={run} all={whole.rows} rows={rows} stopped={statusInWords(run).text} now={now} />
+  );
 }
 
 function useReplay(state: RunState, whole: Timeline) {
   const { moment } = state.search;
   const moments = useMemo(() => momentsOf(whole), [whole]);
-  const number = moment === undefined ? undefined : Math.min(Math.max(1, Math.round(moment)), Math.max(1, moments.length));
-  const timeline = useMemo(() => (number === undefined ? whole : timelineAt(whole, moments, number)), [whole, moments, number]);
+  const number =
+    moment === undefined ? undefined : Math.min(Math.max(1, Math.round(moment)), Math.max(1, moments.length));
+  const timeline = useMemo(
+    () => (number === undefined ? whole : timelineAt(whole, moments, number)),
+    [whole, moments, number],
+  );
   return { timeline, moments, number };
 }
 
 function openRow(rows: readonly TimelineRow[], open: string | undefined): TimelineRow | undefined {
   if (open === undefined) return undefined;
-  return rows.find((row) => (row.kind === 'call' ? row.callId : row.kind === 'step' ? `step-${row.step}` : undefined) === open);
+  return rows.find(
+    (row) => (row.kind === 'call' ? row.callId : row.kind === 'step' ? `step-${row.step}` : undefined) === open,
+  );
 }
 
 /** `[` and `]` lead to the agent's runs before and after. */

@@ -20,7 +20,13 @@ export function SeenView({ state, run, rows }: SeenViewProps): ReactElement {
     <section aria-label="As the model saw it" className="flex min-h-0 flex-1 flex-col">
       <nav aria-label="Step" className="flex gap-1 overflow-x-auto border-b border-line bg-surface px-3 py-1">
         {steps.map((one) => (
-          <StateLink key={one} state={state} change={{ call: `step-${one}` }} isCurrent={one === step} className={choiceClass}>
+          <StateLink
+            key={one}
+            state={state}
+            change={{ call: `step-${one}` }}
+            isCurrent={one === step}
+            className={choiceClass}
+          >
             Step {one}
           </StateLink>
         ))}
@@ -36,6 +42,8 @@ export function SeenView({ state, run, rows }: SeenViewProps): ReactElement {
 
 /** The step that is open, or the one of the call that is. */
 function stepOf(open: string | undefined, rows: readonly TimelineRow[]): number | undefined {
-  const row = rows.find((one) => (one.kind === 'call' && one.callId === open) || (one.kind === 'step' && `step-${one.step}` === open));
+  const row = rows.find(
+    (one) => (one.kind === 'call' && one.callId === open) || (one.kind === 'step' && `step-${one.step}` === open),
+  );
   return row?.kind === 'call' || row?.kind === 'step' ? row.step : undefined;
 }

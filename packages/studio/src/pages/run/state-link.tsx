@@ -11,7 +11,14 @@ interface StateLinkProps {
 }
 
 /** A link that changes what the page shows. It can be opened in another tab, and shared. */
-export function StateLink({ state, change, isCurrent = false, className, label, children }: StateLinkProps): ReactElement {
+export function StateLink({
+  state,
+  change,
+  isCurrent = false,
+  className,
+  label,
+  children,
+}: StateLinkProps): ReactElement {
   return (
     <a
       href={state.hrefOf(change)}

@@ -9,7 +9,8 @@ export function StatusMark({ run }: { run: Pick<Run, 'status' | 'stop'> }): Reac
 }
 
 function lookOf({ status, stop }: Pick<Run, 'status' | 'stop'>): { icon: LucideIcon; colour: string } {
-  if (status === 'running') return { icon: LoaderCircle, colour: 'text-accent animate-spin motion-reduce:animate-none' };
+  if (status === 'running')
+    return { icon: LoaderCircle, colour: 'text-accent animate-spin motion-reduce:animate-none' };
   if (status === 'queued') return { icon: Clock, colour: 'text-quiet' };
   if (status === 'cancelled') return { icon: Ban, colour: 'text-quiet' };
   if (status === 'failed') return { icon: CircleX, colour: 'text-bad' };

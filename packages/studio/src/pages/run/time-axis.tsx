@@ -6,7 +6,7 @@ import type { TimeScale } from './time-scale.ts';
 /** Above the bars: when it began, which idle stretches are folded, and how long it took. */
 export function TimeAxis({ scale }: { scale: TimeScale }): ReactElement {
   return (
-    <div className="hidden border-b border-line bg-surface px-3 text-xs text-quiet tabular-nums overflow-hidden [scrollbar-gutter:stable] wide:grid wide:grid-cols-[minmax(0,1fr)_minmax(0,36%)] wide:gap-x-2">
+    <div className="sticky top-0 z-10 hidden border-b border-line bg-surface px-3 text-xs text-quiet tabular-nums wide:grid wide:grid-cols-[minmax(0,1fr)_minmax(0,36%)] wide:gap-x-2">
       <span />
       <span className="relative block h-6 leading-6">
         <span className="absolute left-0">0</span>

@@ -32,13 +32,13 @@ export function TimeBar({ scale, from, to, look }: TimeBarProps): ReactElement {
 /** Model time is thin, tool time thick. What never ran has no bar. */
 const FORMS: Readonly<Record<TimeBarProps['look'], string | undefined>> = {
   model: 'h-[3px] rounded-full bg-quiet',
-  ok: 'h-3 rounded-[2px] bg-ok',
-  error: 'notched h-3 rounded-[2px] bg-bad',
-  unknown: 'h-3 rounded-[2px] border border-dashed border-doubt',
-  waiting: 'hatched h-3 rounded-l-[2px]',
+  ok: 'h-1.5 wide:h-3 rounded-[2px] bg-ok',
+  error: 'notched h-1.5 wide:h-3 rounded-[2px] bg-bad',
+  unknown: 'h-1.5 wide:h-3 rounded-[2px] border border-dashed border-doubt',
+  waiting: 'hatched h-1.5 wide:h-3 rounded-l-[2px]',
   cancelled: undefined,
   skipped: undefined,
-  running: 'h-3 rounded-l-[2px] bg-accent opacity-70',
+  running: 'h-1.5 wide:h-3 rounded-l-[2px] bg-accent opacity-70',
 };
 
 function placeOf(scale: TimeScale, from: number, to: number | undefined): CSSProperties {

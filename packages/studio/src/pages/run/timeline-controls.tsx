@@ -16,7 +16,7 @@ interface ControlsProps {
 /** What of the run is shown. */
 export function TimelineControls({ state, rows, only, isSeen }: ControlsProps): ReactElement {
   return (
-    <div className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line bg-surface px-3 py-1.5">
+    <div className="flex items-center gap-x-4 gap-y-1 overflow-x-auto border-b border-line bg-surface px-3 py-1.5 wide:flex-wrap">
       <nav aria-label="View" className="flex gap-1">
         <StateLink state={state} change={{ view: undefined }} isCurrent={!isSeen} className={choiceClass}>
           As it happened
@@ -34,18 +34,19 @@ function Filters({ state, rows, only }: Omit<ControlsProps, 'isSeen'>): ReactEle
   const counts = countsOf(rows);
   return (
     <>
-      <nav aria-label="Calls shown" className="flex flex-wrap gap-1">
+      <nav aria-label="Calls shown" className="flex gap-1">
         <StateLink state={state} change={{ only: undefined }} isCurrent={only === undefined} className={choiceClass}>
           All
         </StateLink>
         {ONLY.map((one) => (
           <StateLink key={one} state={state} change={{ only: one }} isCurrent={only === one} className={choiceClass}>
-            {WORDS[one]} {counts[one] > 0 && <span className="text-xs tabular-nums">{counts[one].toLocaleString()}</span>}
+            {WORDS[one]}{' '}
+            {counts[one] > 0 && <span className="text-xs tabular-nums">{counts[one].toLocaleString()}</span>}
           </StateLink>
         ))}
       </nav>
       <SearchBox state={state} />
-      <label className="ml-auto inline-flex min-h-7 items-center gap-1.5 text-sm text-quiet">
+      <label className="ml-auto inline-flex min-h-7 shrink-0 items-center gap-1.5 text-sm whitespace-nowrap text-quiet">
         <input
           type="checkbox"
           className="accent-accent"
@@ -74,7 +75,7 @@ function SearchBox({ state }: { state: RunState }): ReactElement {
   }, [q]);
   useKeys({ '/': { label: 'Search the calls', run: () => field.current?.focus() } });
   return (
-    <span className="relative min-w-40 flex-1 wide:max-w-64">
+    <span className="relative min-w-40 flex-1 shrink-0 wide:max-w-64">
       <Search size={16} aria-hidden className="absolute top-1/2 left-2 -translate-y-1/2 text-quiet" />
       <input
         ref={field}
@@ -83,7 +84,7 @@ function SearchBox({ state }: { state: RunState }): ReactElement {
         placeholder="Search  /"
         defaultValue={q}
         onChange={({ target }) => state.set({ q: target.value === '' ? undefined : target.value }, { replace: true })}
-        onKeyDown={({ key }) => key === 'Escape' && field.current?.blur()}
+        onKeyDown={({ key }) => (key === 'Escape' || key === 'Enter') && field.current?.blur()}
         className="min-h-7 w-full rounded border border-quiet bg-surface pr-2 pl-8 text-sm placeholder:text-quiet pointer-coarse:min-h-11"
       />
     </span>

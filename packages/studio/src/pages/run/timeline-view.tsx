@@ -1,6 +1,6 @@
 import type { Run } from '@lastcall/client';
 import { type ReactElement, useEffect, useMemo, useRef, useState } from 'react';
-import { VList, type VListHandle } from 'virtua';
+import { Virtualizer, type VirtualizerHandle } from 'virtua';
 import { useKeys } from '../../keyboard/keys.tsx';
 import { CallRowView } from './call-row-view.tsx';
 import { callNumbers } from './call-words.ts';
@@ -21,9 +21,12 @@ interface TimelineViewProps {
   readonly now: number;
 }
 
+/** Of the axis, which stays above the rows. On a narrow screen there is none. */
+const AXIS_HEIGHT = 25;
+
 /** Steps and calls as rows. Only those in view exist: a run of thousands is as quick as one of ten. */
 export function TimelineView({ state, run, all, rows, stopped, now }: TimelineViewProps): ReactElement {
-  const list = useRef<VListHandle>(null);
+  const list = useRef<VirtualizerHandle>(null);
   const { call: open, fold } = state.search;
   const scale = useMemo(() => timeScale(spansOf(run, all, now), { isFolded: fold !== 'no' }), [run, all, now, fold]);
   const numbers = useMemo(() => callNumbers(all), [all]);
@@ -31,9 +34,9 @@ export function TimelineView({ state, run, all, rows, stopped, now }: TimelineVi
   useOpenInView(rows, open, (index) => list.current?.scrollToIndex(index, { align: 'center' }));
   const { onOpen } = cursor;
   return (
-    <section aria-label="Timeline" className="flex min-h-24 flex-1 flex-col">
+    <section aria-label="Timeline" className="min-h-24 flex-1 overflow-y-auto bg-surface -outline-offset-2">
       <TimeAxis scale={scale} />
-      <VList ref={list} data={rows} itemSize={28} className="min-h-0 flex-1 bg-surface [scrollbar-gutter:stable]">
+      <Virtualizer ref={list} data={rows} itemSize={28} startMargin={AXIS_HEIGHT}>
         {(row) => {
           if (row.kind === 'call')
             return (
@@ -49,24 +52,41 @@ export function TimelineView({ state, run, all, rows, stopped, now }: TimelineVi
               />
             );
           if (row.kind === 'step')
-            return <StepRowView key={row.key} row={row} runId={run.id} scale={scale} isOpen={open === `step-${row.step}`} onOpen={onOpen} />;
+            return (
+              <StepRowView
+                key={row.key}
+                row={row}
+                runId={run.id}
+                scale={scale}
+                isOpen={open === `step-${row.step}`}
+                onOpen={onOpen}
+              />
+            );
           return <LineRowView key={row.key} row={row} stopped={stopped} />;
         }}
-      </VList>
+      </Virtualizer>
     </section>
   );
 }
 
 /** `j` and `k` go from call to call and give it the focus; Enter opens it, as any link. */
-function useCursor(rows: readonly TimelineRow[], state: RunState, reveal: (index: number) => void): { key: string | undefined; onOpen: (key: string) => void } {
+function useCursor(
+  rows: readonly TimelineRow[],
+  state: RunState,
+  reveal: (index: number) => void,
+): { key: string | undefined; onOpen: (key: string) => void } {
   const [key, setKey] = useState<string>();
+  // A key may be pressed again before what the last one did is drawn.
+  const last = useRef<string>(undefined);
   const { set, search } = state;
   const move = (by: 1 | -1): void => {
     const calls = rows.flatMap((row, index) => (row.kind === 'call' ? [{ key: row.key, index }] : []));
-    const at = calls.findIndex((call) => call.key === (key ?? search.call));
-    const next = calls[at === -1 ? (by === 1 ? 0 : calls.length - 1) : Math.min(calls.length - 1, Math.max(0, at + by))];
+    const at = calls.findIndex((call) => call.key === (last.current ?? search.call));
+    const next =
+      calls[at === -1 ? (by === 1 ? 0 : calls.length - 1) : Math.min(calls.length - 1, Math.max(0, at + by))];
     if (next === undefined) return;
     reveal(next.index);
+    last.current = next.key;
     setKey(next.key);
     // An open panel follows.
     if (search.call !== undefined) set({ call: next.key }, { replace: true });
@@ -78,6 +98,7 @@ function useCursor(rows: readonly TimelineRow[], state: RunState, reveal: (index
   });
   const onOpen = useMemo(
     () => (opened: string) => {
+      last.current = opened;
       setKey(opened);
       set({ call: opened });
     },

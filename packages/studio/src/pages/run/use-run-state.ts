@@ -20,7 +20,8 @@ export function useRunState(): RunState {
   const navigate = useNavigate({ from: '/runs/$id' });
   const router = useRouter();
   const set = useCallback<RunState['set']>(
-    (change, { replace = false } = {}) => void navigate({ to: '.', search: (before: RunSearch) => without({ ...before, ...change }), replace }),
+    (change, { replace = false } = {}) =>
+      void navigate({ to: '.', search: (before: RunSearch) => without({ ...before, ...change }), replace }),
     [navigate],
   );
   const hrefOf = (change: RunChange): string =>

@@ -1,24 +1,32 @@
-import type { Answer, PendingCall } from '@lastcall/client';
+import type { Answer, Call, PendingCall } from '@lastcall/client';
 import { duration } from '../../ui/time.tsx';
 
 /** `Ada answered after 2 h`, or whom the call waits for. */
-export function waitInWords(pending: PendingCall | undefined): string {
+export function waitInWords(call: Call | undefined): string {
+  const pending = call?.pending;
   if (pending === undefined) return '';
   const { status, kind, answer, resolvedAt, createdAt, expiresAt } = pending;
   switch (status) {
     case 'pending':
       return `for ${WAITED[kind]}${expiresAt === undefined ? '' : `, until ${clock.format(expiresAt)}`}`;
     case 'expired':
-      return expiresAt === undefined ? 'nobody answered in time' : `nobody answered within ${duration(expiresAt - createdAt)}`;
+      return expiresAt === undefined
+        ? 'nobody answered in time'
+        : `nobody answered within ${duration(expiresAt - createdAt)}`;
     case 'cancelled':
       return 'nobody is asked any more';
     case 'resolved':
-      return `${whoAnswered(pending)} ${answerInWords(answer)}${resolvedAt === undefined ? '' : ` after ${duration(resolvedAt - createdAt)}`}`;
+      return `${whoAnswered(pending, call?.card?.call?.by?.name)} ${answerInWords(answer)}${resolvedAt === undefined ? '' : ` after ${duration(resolvedAt - createdAt)}`}`;
   }
 }
 
-export function whoAnswered({ resolvedBy, resolvedByName }: Pick<PendingCall, 'resolvedBy' | 'resolvedByName'>): string {
-  if (resolvedByName !== undefined) return resolvedByName;
+/** The card knows the name of who answered. A call that no space sees knows an id. */
+export function whoAnswered(
+  { resolvedBy, resolvedByName }: Pick<PendingCall, 'resolvedBy' | 'resolvedByName'>,
+  name?: string,
+): string {
+  const known = resolvedByName ?? name;
+  if (known !== undefined) return known;
   return resolvedBy === undefined || resolvedBy.startsWith('key:') ? 'an operator' : resolvedBy;
 }
 
@@ -30,4 +38,9 @@ export function answerInWords(answer: Answer | undefined): string {
 }
 
 const WAITED = { result: 'an answer', approval: 'approval', input: 'an answer to its question' } as const;
-const clock = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' });
+const clock = new Intl.DateTimeFormat(undefined, {
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+});

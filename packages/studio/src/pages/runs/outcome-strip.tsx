@@ -4,7 +4,9 @@ import { OUTCOMES, type OutcomeName } from '../../ui/outcome.tsx';
 
 /** How the calls of a run ended: icon, number and word for each outcome that there is. */
 export function OutcomeStrip({ counts }: { counts: Run['counts'] }): ReactElement {
-  const parts = ORDER.map((name) => ({ name, count: counts[name === 'waiting' ? 'pending' : name] })).filter(({ count }) => count > 0);
+  const parts = ORDER.map((name) => ({ name, count: counts[name === 'waiting' ? 'pending' : name] })).filter(
+    ({ count }) => count > 0,
+  );
   if (parts.length === 0) return <span className="text-quiet">no calls</span>;
   return (
     <ul className="flex flex-wrap gap-x-3">

@@ -17,10 +17,15 @@ export function RunsFilters(): ReactElement {
   const isFiltered = Object.keys(search).length > 0;
   return (
     <search className="flex flex-wrap items-center gap-2">
-      <Choice label="Agent" value={search.agent} onChange={(agent) => set({ agent })} options={Object.fromEntries(names ?? [])} />
+      <Choice
+        label="Agent"
+        value={search.agent}
+        onChange={(agent) => set({ agent })}
+        options={Object.fromEntries(names ?? [])}
+      />
       <Choice label="Status" value={search.status} onChange={(status) => set({ status })} options={STATUSES} />
       <Choice label="Stop" value={search.stop} onChange={(stop) => set({ stop })} options={STOP_REASONS} />
-      <Choice label="A call" value={search.outcome} onChange={(outcome) => set({ outcome })} options={OUTCOMES} />
+      <Choice label="Call" value={search.outcome} onChange={(outcome) => set({ outcome })} options={OUTCOMES} />
       <Choice label="Since" value={search.since} onChange={(since) => set({ since })} options={PERIODS} />
       <ToolField value={search.tool ?? ''} onChange={(tool) => set({ tool })} />
       {isFiltered && (
@@ -34,11 +39,11 @@ export function RunsFilters(): ReactElement {
 
 const STATUSES = { running: 'running', completed: 'completed', failed: 'failed', cancelled: 'cancelled' } as const;
 const OUTCOMES = {
-  ok: 'ended ok',
-  error: 'failed',
-  pending: 'waits',
-  cancelled: 'was cancelled',
-  skipped: 'was skipped',
+  ok: 'ok',
+  error: 'error',
+  pending: 'waiting',
+  cancelled: 'cancelled',
+  skipped: 'skipped',
 } as const;
 const PERIODS = { hour: 'the last hour', day: 'the last day', week: 'the last week', month: 'the last month' } as const;
 
@@ -55,12 +60,12 @@ function Choice({ label, value = '', options, onChange }: ChoiceProps): ReactEle
       aria-label={label}
       value={value in options ? value : ''}
       onChange={({ target }) => onChange(target.value)}
-      className={`${fieldClass} max-w-44 ${value in options ? 'border-accent text-text' : 'text-quiet'}`}
+      className={`${fieldClass} max-w-36 ${value in options ? 'border-accent text-text' : 'text-quiet'}`}
     >
       <option value="">{label}: any</option>
       {Object.entries(options).map(([name, word]) => (
         <option key={name} value={name}>
-          {label === 'Agent' ? word : `${label} ${word}`}
+          {label}: {word}
         </option>
       ))}
     </select>
@@ -89,7 +94,7 @@ function ToolField({ value, onChange }: { value: string; onChange: (value: strin
         placeholder="Tool, then Enter  /"
         defaultValue={value}
         onBlur={({ target }) => target.value.trim() !== value && onChange(target.value.trim())}
-        className={`${fieldClass} w-48 pl-8 placeholder:text-quiet`}
+        className={`${fieldClass} w-44 pl-8 placeholder:text-quiet`}
       />
     </form>
   );

@@ -44,7 +44,10 @@ function RunList({ scroller }: { scroller: React.RefObject<HTMLDivElement | null
   const isScrolled = useIsScrolled(scroller);
   const shownUntil = useRef<string>(undefined);
   const loaded = useMemo(() => all.data?.pages.flatMap(({ items }) => items) ?? [], [all.data]);
-  const { runs, held } = mergeRuns(loaded, newest.data?.items ?? [], { isHeld: isScrolled, shownUntil: shownUntil.current });
+  const { runs, held } = mergeRuns(loaded, newest.data?.items ?? [], {
+    isHeld: isScrolled,
+    shownUntil: shownUntil.current,
+  });
   if (!isScrolled) shownUntil.current = runs[0]?.id;
   const cursor = useRunCursor(runs);
   if (all.error !== null)
@@ -93,9 +96,9 @@ function RunRow({ run, hasCursor }: { run: Run; hasCursor: boolean }): ReactElem
         to="/runs/$id"
         params={{ id: run.id }}
         search={{}}
-        className="grid min-h-9 grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-0.5 px-4 py-1.5 -outline-offset-2 hover:bg-raised wide:grid-cols-[minmax(0,5fr)_minmax(0,4fr)_minmax(0,4fr)_9.5rem]"
+        className="grid min-h-9 grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-0.5 px-4 py-1.5 -outline-offset-2 hover:bg-raised wide:grid-cols-[minmax(0,5fr)_minmax(0,3.5fr)_minmax(0,4.5fr)_8.5rem]"
       >
-        <span className="flex min-w-0 flex-col">
+        <span className="col-start-1 row-start-1 flex min-w-0 flex-col wide:col-auto wide:row-auto">
           <span dir="auto" className="truncate font-medium">
             {withVisibleControls(triggerInWords(run.trigger))}
           </span>
@@ -104,16 +107,16 @@ function RunRow({ run, hasCursor }: { run: Run; hasCursor: boolean }): ReactElem
             {run.attempt > 1 && `, attempt ${run.attempt}`}
           </span>
         </span>
-        <span className="col-span-full row-start-2 text-sm wide:col-span-1 wide:row-start-auto">
+        <span className="col-span-full row-start-2 text-sm wide:col-auto wide:row-auto">
           <OutcomeStrip counts={run.counts} />
         </span>
-        <span className="col-span-full row-start-3 flex min-w-0 items-center gap-1.5 text-sm wide:col-span-1 wide:row-start-auto">
+        <span className="col-span-full row-start-3 flex min-w-0 items-center gap-1.5 text-sm wide:col-auto wide:row-auto">
           <StatusMark run={run} />
           <span dir="auto" className="truncate" title={text}>
             {withVisibleControls(text)}
           </span>
         </span>
-        <span className="row-start-1 flex flex-col text-right text-xs text-quiet tabular-nums wide:row-start-auto">
+        <span className="col-start-2 row-start-1 flex flex-col text-right text-xs whitespace-nowrap text-quiet tabular-nums wide:col-auto wide:row-auto">
           <Time at={run.createdAt} />
           <span>
             {run.endedAt === undefined ? <Lasting since={run.createdAt} /> : duration(run.endedAt - run.createdAt)}
@@ -147,7 +150,10 @@ function NoRuns({ isFiltered }: { isFiltered: boolean }): ReactElement {
   return (
     <div className="p-4">
       <EmptyState title="A run begins when something arrives.">
-        <p>A message in a space, an answer to a call, a plan that is due, an event of a service: each wakes an agent, and what it does then is one run.</p>
+        <p>
+          A message in a space, an answer to a call, a plan that is due, an event of a service: each wakes an agent, and
+          what it does then is one run.
+        </p>
         <p>
           <Link to="/spaces" className="text-accent underline">
             Send a message in a space

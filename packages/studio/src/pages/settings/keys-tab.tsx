@@ -4,6 +4,7 @@ import { type FormEvent, type ReactElement, useState } from 'react';
 import { client } from '../../data/client.ts';
 import { keyList } from '../../data/settings.ts';
 import { Requires } from '../../session/requires.tsx';
+import { useSession } from '../../session/session.tsx';
 import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
@@ -17,8 +18,8 @@ import { SCOPES, type Scope } from './scopes.ts';
 export function KeysTab(): ReactElement {
   return (
     <Requires scope="admin" to="see or make keys">
-      <NewKey />
       <KeyList />
+      <NewKey />
     </Requires>
   );
 }
@@ -43,7 +44,9 @@ function KeyRow({ shown, onRevoke }: { shown: Key; onRevoke: () => void }): Reac
   const isRevoked = shown.revokedAt !== undefined;
   return (
     <li className="flex min-h-9 flex-wrap items-center gap-x-4 gap-y-1 border-b border-line py-1 last:border-b-0">
-      <code className={`font-mono text-xs ${isRevoked ? 'text-quiet line-through' : ''}`}>{shown.prefix}…</code>
+      {shown.prefix !== '' && (
+        <code className={`font-mono text-xs ${isRevoked ? 'text-quiet line-through' : ''}`}>{shown.prefix}…</code>
+      )}
       <span className="text-sm">{shown.scopes.join(', ')}</span>
       <span className="min-w-0 flex-1 basis-40">“{withVisibleControls(shown.name)}”</span>
       <Time at={shown.createdAt} />
@@ -60,6 +63,7 @@ function KeyRow({ shown, onRevoke }: { shown: Key; onRevoke: () => void }): Reac
 
 function RevokeKey({ revoked, onClose }: { revoked: Key; onClose: () => void }): ReactElement {
   const queries = useQueryClient();
+  const { session } = useSession();
   return (
     <ConfirmDialog
       title={`Revoke “${revoked.name}”?`}
@@ -75,6 +79,9 @@ function RevokeKey({ revoked, onClose }: { revoked: Key; onClose: () => void }):
         It stops working at once: programs that use it are refused, and browsers that signed in with it are signed out.
         It cannot be undone; a new key can be made.
       </p>
+      {session.keyId === revoked.id && (
+        <p className="text-bad">You are signed in with it: this browser is signed out too.</p>
+      )}
     </ConfirmDialog>
   );
 }

@@ -34,6 +34,7 @@ export function SettingsPage(): ReactElement {
               to="/settings"
               search={tab === 'browser' ? {} : { tab }}
               className={tabClass}
+              activeOptions={{ exact: true }}
               aria-current={tab === current ? 'page' : undefined}
             >
               {word}

@@ -68,13 +68,13 @@ function Filter(): ReactElement {
         placeholder="Name or description"
         value={q}
         onChange={({ target }) => set({ q: target.value })}
-        className={`${fieldClass} min-h-8 max-w-64 flex-1`}
+        className={`${fieldClass} min-h-8 flex-1 basis-48 wide:max-w-64`}
       />
       <select
         aria-label="Source"
         value={source}
         onChange={({ target }) => set({ source: target.value })}
-        className={`${fieldClass} min-h-8 w-auto`}
+        className={`${fieldClass} min-h-8 max-w-48`}
       >
         <option value="">Every source</option>
         {Object.entries(SOURCES).map(([name, word]) => (
@@ -94,11 +94,14 @@ function ToolList(): ReactElement | null {
     return error === null ? null : (
       <ErrorNote error={error} title="The tools could not be read." retry={() => void refetch()} />
     );
-  const shown = tools.filter(
-    (tool) =>
-      (source === undefined || tool.source === source) &&
-      `${tool.name} ${tool.description}`.toLowerCase().includes(q.toLowerCase()),
-  );
+  const shown = tools
+    .filter(
+      (tool) =>
+        (source === undefined || tool.source === source) &&
+        `${tool.name} ${tool.description}`.toLowerCase().includes(q.toLowerCase()),
+    )
+    // What comes with every gateway is the least news.
+    .toSorted((a, b) => Number(a.source === 'built-in') - Number(b.source === 'built-in'));
   const hasOwn = tools.some((tool) => tool.source !== 'built-in');
   return (
     <>

@@ -49,7 +49,7 @@ function TrialForm({ tool }: { tool: Tool }): ReactElement {
         event.preventDefault();
         void submit();
       }}
-      className="flex flex-col gap-3"
+      className="flex max-w-2xl flex-col gap-3"
     >
       <SchemaForm form={form} isDisabled={trial.isPending} />
       {tool.approval && (

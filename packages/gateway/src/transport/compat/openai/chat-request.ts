@@ -1,23 +1,11 @@
-import type { JsonSchemaObject } from '@lastcall/core';
 import { z } from 'zod';
-import type { ClientTool, ModelSettings } from '../../../domain/contexts/turn-settings.ts';
+import type { ModelSettings } from '../../../domain/contexts/turn-settings.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
 import type { Asked } from './asked.ts';
-import {
-  anyFormatSchema,
-  type CommonFields,
-  commonFields,
-  contentSchema,
-  given,
-  isSet,
-  MOST_ITEMS,
-  offeredTools,
-  type Rule,
-  readFormat,
-  refuse,
-} from './common-fields.ts';
+import { anyFormatSchema, type CommonFields, commonFields, contentSchema, MOST_ITEMS } from './common-fields.ts';
 import { type Content, readText, readUserContent } from './content.ts';
 import type { Item } from './items.ts';
+import { type FunctionTool, isSet, type Rule, readAsked } from './read-asked.ts';
 
 interface Message {
   readonly role: 'system' | 'developer' | 'user' | 'assistant' | 'tool' | 'function';
@@ -26,20 +14,14 @@ interface Message {
   readonly tool_call_id?: string | null | undefined;
 }
 
-interface FunctionTool {
+interface NestedTool {
   readonly type: string;
-  readonly function?:
-    | {
-        readonly name: string;
-        readonly description?: string | null | undefined;
-        readonly parameters?: JsonSchemaObject | null | undefined;
-      }
-    | undefined;
+  readonly function?: (Omit<FunctionTool, 'type' | 'name'> & { readonly name: string }) | undefined;
 }
 
 export interface ChatRequest extends CommonFields {
   readonly messages: readonly Message[];
-  readonly tools?: readonly FunctionTool[] | null | undefined;
+  readonly tools?: readonly NestedTool[] | null | undefined;
   readonly stream_options?: { readonly include_usage?: boolean | null | undefined } | null | undefined;
   readonly max_tokens?: number | null | undefined;
   readonly max_completion_tokens?: number | null | undefined;
@@ -85,16 +67,13 @@ export const chatRequestSchema: z.ZodType<ChatRequest> = z
   .meta({ id: 'ChatCompletionRequest', description: "OpenAI's, with an agent as its model." });
 
 export function readChatRequest(body: ChatRequest): Asked {
-  refuse(body, REFUSED);
-  return {
-    model: body.model,
+  return readAsked(body, {
+    refused: REFUSED,
     items: body.messages.flatMap((message, index) => toItems(message, `messages[${index}]`)),
-    clientTools: offeredTools((body.tools ?? []).map(toTool), body),
-    modelSettings: { ...settingsOf(body), ...readFormat(flatFormat(body.response_format), 'response_format') },
-    isStream: body.stream === true,
-    isStored: body.store !== false,
-    user: body.safety_identifier ?? body.user ?? undefined,
-  };
+    tools: (body.tools ?? []).map(({ type, function: own }) => ({ ...own, type })),
+    modelSettings: settingsOf(body),
+    format: { value: flatFormat(body.response_format), path: 'response_format' },
+  });
 }
 
 const REFUSED: readonly Rule[] = [
@@ -129,27 +108,14 @@ function toItems({ role, content, tool_calls, tool_call_id }: Message, path: str
   }
 }
 
-function toTool({ type, function: own }: FunctionTool, index: number): ClientTool {
-  if (type !== 'function' || own === undefined)
-    throw invalid(`tools[${index}].type`, 'must be "function": the agent has its other tools already.');
-  const { name, description, parameters } = own;
+function settingsOf(body: ChatRequest): { readonly [K in keyof ModelSettings]?: ModelSettings[K] | null | undefined } {
   return {
-    name,
-    ...(description == null || description === '' ? {} : { description }),
-    ...(parameters == null ? {} : { inputSchema: parameters }),
-  };
-}
-
-function settingsOf(body: ChatRequest): ModelSettings {
-  return given({
     maxOutputTokens: body.max_completion_tokens ?? body.max_tokens,
-    temperature: body.temperature,
-    topP: body.top_p,
     stopSequences: typeof body.stop === 'string' ? [body.stop] : body.stop,
     seed: body.seed,
     presencePenalty: body.presence_penalty,
     frequencyPenalty: body.frequency_penalty,
-  });
+  };
 }
 
 /** Chat completions have the schema one level deeper than responses. */

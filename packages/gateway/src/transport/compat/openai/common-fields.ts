@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import type { ClientTool, ModelSettings } from '../../../domain/contexts/turn-settings.ts';
-import { invalid } from '../../../domain/entities/invalid.ts';
 import type { ContentPart } from './content.ts';
 
 /** What both kinds of request have in common. Fields that are not listed are ignored. */
@@ -45,70 +43,5 @@ export const contentSchema: z.ZodType<string | ContentPart[]> = z.union([
   ),
 ]);
 
-/** The caller's tools as this run offers them. */
-export function offeredTools(tools: readonly ClientTool[], use: CommonFields): readonly ClientTool[] {
-  const { tool_choice: choice, parallel_tool_calls: isParallel, store } = use;
-  if (choice === 'none' || tools.length === 0) return [];
-  if (choice !== undefined && choice !== null && choice !== 'auto')
-    throw invalid('tool_choice', 'must be "auto" or "none": the agent decides, and has tools of its own.');
-  if (isParallel === false)
-    throw invalid('parallel_tool_calls', 'must not be false: the model may call several tools in one reply.');
-  if (store === false)
-    throw invalid('store', 'must not be false beside tools: their calls are stored until you answer them.');
-  return tools;
-}
-
-/** Refuses what asks for something that the gateway would not do. */
-export function refuse(body: object, rules: readonly Rule[]): void {
-  const fields = body as Readonly<Record<string, unknown>>;
-  for (const [name, isWanted, message] of rules) if (isWanted(fields[name])) throw invalid(name, message);
-}
-
-/** A field that asks for something, and why it cannot be had. */
-export type Rule = readonly [name: string, isWanted: (value: unknown) => boolean, message: string];
-
-export const isSet = (value: unknown): boolean =>
-  value !== undefined && value !== null && value !== false && !(typeof value === 'object' && isEmpty(value));
-
-function isEmpty(value: object | null): boolean {
-  return Object.keys(value ?? {}).length === 0;
-}
-
-const formatSchema = z.discriminatedUnion('type', [
-  z.looseObject({ type: z.literal('text') }),
-  z.looseObject({ type: z.literal('json_object') }),
-  z.looseObject({
-    type: z.literal('json_schema'),
-    name: z.string(),
-    description: z.string().nullish(),
-    schema: z.record(z.string(), z.unknown()).optional(),
-  }),
-]);
-
-/** As the document shows it: what of it is understood, `readFormat` says. */
+/** As the document shows it: what of it is understood, read-asked.ts says. */
 export const anyFormatSchema: z.ZodType = z.looseObject({ type: z.string() }).nullish();
-
-/** The format of the answer goes to the model. The gateway does not check it. */
-export function readFormat(format: unknown, path: string): Pick<ModelSettings, 'responseFormat'> {
-  if (format === undefined || format === null) return {};
-  const { data, success } = formatSchema.safeParse(format);
-  if (!success) throw invalid(path, 'must be of type "text", "json_object" or "json_schema".');
-  if (data.type === 'text') return {};
-  if (data.type === 'json_object') return { responseFormat: { type: 'json' } };
-  const { name, description, schema } = data;
-  return {
-    responseFormat: {
-      type: 'json',
-      name,
-      ...(description == null ? {} : { description }),
-      ...(schema === undefined ? {} : { schema }),
-    },
-  };
-}
-
-/** Fields that have a value. */
-export function given<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)) as {
-    [K in keyof T]?: NonNullable<T[K]>;
-  };
-}

@@ -1,23 +1,10 @@
-import type { JsonSchemaObject } from '@lastcall/core';
 import { z } from 'zod';
-import type { ClientTool } from '../../../domain/contexts/turn-settings.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
 import type { Asked } from './asked.ts';
-import {
-  anyFormatSchema,
-  type CommonFields,
-  commonFields,
-  contentSchema,
-  given,
-  isSet,
-  MOST_ITEMS,
-  offeredTools,
-  type Rule,
-  readFormat,
-  refuse,
-} from './common-fields.ts';
+import { anyFormatSchema, type CommonFields, commonFields, contentSchema, MOST_ITEMS } from './common-fields.ts';
 import { type Content, readText, readUserContent } from './content.ts';
 import type { Item } from './items.ts';
+import { type FunctionTool, isSet, type Rule, readAsked } from './read-asked.ts';
 
 interface InputItem {
   readonly type?: string | undefined;
@@ -25,13 +12,6 @@ interface InputItem {
   readonly content?: Content;
   readonly call_id?: string | undefined;
   readonly output?: Content;
-}
-
-interface FunctionTool {
-  readonly type: string;
-  readonly name?: string | undefined;
-  readonly description?: string | null | undefined;
-  readonly parameters?: JsonSchemaObject | null | undefined;
 }
 
 export interface ResponsesRequest extends CommonFields {
@@ -73,21 +53,18 @@ export const responsesRequestSchema: z.ZodType<ResponsesRequest> = z
   .meta({ id: 'ResponsesRequest', description: "OpenAI's, with an agent as its model." });
 
 export function readResponsesRequest(body: ResponsesRequest): Asked {
-  refuse(body, REFUSED);
   const { previous_response_id: previous, conversation } = body;
   if (previous != null && conversation != null)
     throw invalid('conversation', 'must be absent beside previous_response_id: both say where to go on.');
-  return {
-    model: body.model,
+  const common = readAsked(body, {
+    refused: REFUSED,
     items: itemsOf(body),
-    clientTools: offeredTools((body.tools ?? []).map(toTool), body),
-    modelSettings: {
-      ...given({ maxOutputTokens: body.max_output_tokens, temperature: body.temperature, topP: body.top_p }),
-      ...readFormat(body.text?.format, 'text.format'),
-    },
-    isStream: body.stream === true,
-    isStored: body.store !== false,
-    user: body.safety_identifier ?? body.user ?? undefined,
+    tools: body.tools ?? [],
+    modelSettings: { maxOutputTokens: body.max_output_tokens },
+    format: { value: body.text?.format, path: 'text.format' },
+  });
+  return {
+    ...common,
     previousRunId: previous == null ? undefined : fromResponseId(previous),
     contextId: conversation == null ? undefined : contextIdOf(conversation),
   };
@@ -150,14 +127,4 @@ function toMessage({ role, content }: InputItem, path: string): Item {
     default:
       throw invalid(`${path}.role`, 'must be "user", "assistant", "system" or "developer".');
   }
-}
-
-function toTool({ type, name, description, parameters }: FunctionTool, index: number): ClientTool {
-  if (type !== 'function' || name === undefined)
-    throw invalid(`tools[${index}].type`, 'must be "function": the agent has its other tools already.');
-  return {
-    name,
-    ...(description == null || description === '' ? {} : { description }),
-    ...(parameters == null ? {} : { inputSchema: parameters }),
-  };
 }

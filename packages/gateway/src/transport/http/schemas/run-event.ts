@@ -36,11 +36,20 @@ export const runEventSchema: z.ZodType = z
     streamEvent('tool-call.start', { callId, toolName, input }),
     streamEvent('tool-call.progress', { callId, value: z.unknown().optional() }),
     streamEvent('nudge', { step, text: z.string() }),
+    streamEvent('rewind', { step, reason: z.string(), guidance: z.string() }),
     streamEvent('step.end', { step, usage: usageSchema }),
     streamEvent(
       ['tool-call.complete', 'tool-call.error', 'tool-call.cancelled', 'tool-call.skipped', 'tool-call.pending'],
       { callId, toolName, input, outcome: outcomeSchema, changes: changesSchema.optional() },
     ),
+    // Of a call that waited. It may come after `run.end`, as may the end of such a call.
+    streamEvent('tool-call.answered', {
+      callId,
+      toolName,
+      decision: z.enum(['result', 'error', 'approve', 'deny']),
+      by: z.strictObject({ id: z.string(), name: z.string() }),
+      at: z.int(),
+    }),
     streamEvent('run.taken', { runId, ...takeoverFields }),
     streamEvent('run.cancelling', { runId }),
     streamEvent('run.end', { runId, status: z.enum(['completed', 'failed', 'cancelled']), stop: stopSchema }),

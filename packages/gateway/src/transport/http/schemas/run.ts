@@ -76,6 +76,11 @@ export const callSchema: z.ZodType = z
     status: z.enum(['planned', 'started', 'settled', 'pending']).optional(),
     outcome: outcomeSchema.optional(),
     idempotencyKey: z.string().optional(),
+    attempts: z.int().optional().meta({ description: 'How often its tool ran, if it ran.' }),
+    worker: z
+      .string()
+      .optional()
+      .meta({ description: 'Who runs or ran it: whoever claimed it, or a worker of the gateway.' }),
     createdAt: z.int().optional(),
     settledAt: z.int().optional(),
     pending: pendingCallSchema.optional().meta({ description: 'Set if it waits or waited for somebody.' }),
@@ -89,6 +94,10 @@ export const runEntrySchema: z.ZodType = z
     at: z.int(),
     entry: transcriptEntrySchema,
     changes: changesSchema.optional().meta({ description: 'With the end of a call that changed something.' }),
+    by: z
+      .strictObject({ id: z.string(), name: z.string() })
+      .optional()
+      .meta({ description: 'Who answered a call that waited, with its end.' }),
   })
   .meta({ id: 'RunEntry', description: 'An entry of the transcript of a run.' });
 

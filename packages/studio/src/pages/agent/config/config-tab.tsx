@@ -1,10 +1,12 @@
 import type { Agent } from '@lastcall/client';
+import { useBlocker } from '@tanstack/react-router';
 import { Braces, FileCog, ListTree } from 'lucide-react';
 import { type ReactElement, useState } from 'react';
 import { NeedsScope } from '../../../session/requires.tsx';
 import { useMay } from '../../../session/session.tsx';
 import { withVisibleControls } from '../../../text/visible-text.ts';
 import { Button } from '../../../ui/button.tsx';
+import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { ErrorNote } from '../../../ui/error-note.tsx';
 import { TextArea } from '../../../ui/field.tsx';
@@ -33,7 +35,29 @@ export function ConfigTab({ agent }: { agent: Agent }): ReactElement {
         }}
       />
       {isReviewing && <Review editor={editor} onClose={() => setReviewing(false)} />}
+      <AskBeforeLeaving isChanged={editor.isChanged} />
     </>
+  );
+}
+
+/** What was typed and not saved is not lost by a click. */
+function AskBeforeLeaving({ isChanged }: { isChanged: boolean }): ReactElement | null {
+  const { status, proceed, reset } = useBlocker({
+    shouldBlockFn: () => isChanged,
+    enableBeforeUnload: () => isChanged,
+    withResolver: true,
+  });
+  if (status !== 'blocked') return null;
+  return (
+    <ConfirmDialog
+      title="Leave without saving?"
+      action="Leave"
+      isDanger
+      onClose={reset}
+      onConfirm={async () => proceed()}
+    >
+      <p>What you changed in the configuration is not saved.</p>
+    </ConfirmDialog>
   );
 }
 
@@ -94,7 +118,7 @@ function Editor({ editor, onReview }: { editor: ConfigEditor; onReview: () => vo
 
 function SaveBar({ editor }: { editor: ConfigEditor }): ReactElement {
   return (
-    <div className="sticky bottom-0 -mx-4 -mb-4 flex flex-wrap items-center gap-2 rounded-b-card border-t border-line bg-surface px-4 py-3">
+    <div className="sticky -bottom-4 -mx-4 -mb-4 flex flex-wrap items-center gap-2 rounded-b-card border-t border-line bg-surface px-4 py-3">
       <Button kind="primary" type="submit" disabled={!editor.isChanged || editor.conflict !== undefined}>
         Review and save v{editor.base.version + 1}
       </Button>
@@ -136,7 +160,7 @@ function Review({ editor, onClose }: { editor: ConfigEditor; onClose: () => void
 function ModeSwitch({ editor }: { editor: ConfigEditor }): ReactElement {
   const Icon = editor.json === undefined ? Braces : ListTree;
   return (
-    <Button kind="ghost" onClick={editor.switchMode}>
+    <Button kind="ghost" className="-mx-3" onClick={editor.switchMode}>
       <Icon size={16} aria-hidden /> {editor.json === undefined ? 'Edit as JSON' : 'Back to the fields'}
     </Button>
   );

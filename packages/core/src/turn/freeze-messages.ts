@@ -1,0 +1,15 @@
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+
+/** Freezes messages in depth, from that index on: those before it are frozen. Returns how many are frozen now. */
+export function freezeMessages(messages: readonly LanguageModelV4Message[], from: number): number {
+  for (let at = from; at < messages.length; at++) freeze(messages[at]);
+  return messages.length;
+}
+
+/** Objects of other kinds than JSON has, such as bytes and URLs, stay as they are. */
+function freeze(value: unknown): void {
+  const isPlain = Array.isArray(value) || Object.getPrototypeOf(value ?? 0) === Object.prototype;
+  if (!isPlain) return;
+  for (const one of Object.values(value as object)) freeze(one);
+  Object.freeze(value);
+}

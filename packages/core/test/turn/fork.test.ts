@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { pending, rewindTool, runTurn, Transcript, tool } from '../../src/index.ts';
+import { type ScriptedModel, type ScriptedReply, scriptedModel } from '../../src/testing/scripted-model.ts';
+import { sequentialIds } from '../../src/testing/sequential-ids.ts';
+import type { Entry } from '../../src/turn/entry.ts';
+
+const what = z.object({ what: z.string().optional() });
+const look = tool({
+  description: 'Looks.',
+  inputSchema: what,
+  effects: 'none',
+  keepLatest: 'screen',
+  execute: ({ what = 'nothing' }) => `screen ${what}`,
+});
+const ask = tool({ description: 'Asks.', inputSchema: what, effects: 'none', execute: () => pending() });
+const done = tool({ description: 'Ends.', inputSchema: what, terminal: true, execute: () => 'done' });
+const tools = { look, ask, done, rewind: rewindTool };
+
+/** Calls under ids of the provider, which may be repeated. */
+const calling = (
+  ...calls: readonly (readonly [toolName: string, toolCallId: string, input?: object])[]
+): ScriptedReply => ({
+  content: calls.map(([toolName, toolCallId, input = {}]) => ({
+    type: 'tool-call',
+    toolCallId,
+    toolName,
+    input: JSON.stringify(input),
+  })),
+});
+
+const by = (provider: string, replies: readonly ScriptedReply[]): ScriptedModel => ({
+  ...scriptedModel(replies),
+  provider,
+});
+
+/** A history with what changes earlier messages: slots, repeated ids, a late answer, a rewind, a trimmed batch. */
+async function history(): Promise<readonly Entry[]> {
+  const transcript = new Transcript();
+  const newId = sequentialIds();
+  const turn = async (model: ScriptedModel, options: object = {}): Promise<void> => {
+    await runTurn({ model, tools, transcript, prompt: 'Go.', newId, ...options });
+  };
+  await turn(by('one', [calling(['look', 'a', { what: 'first' }]), calling(['look', 'b']), 'Ok.']));
+  await turn(by('two', [calling(['look', 'a'], ['look', 'c'], ['look', 'c'])]), { maxSteps: 1 });
+  await turn(by('one', [calling(['ask', 'q']), 'Later.']), { onPending: 'continue' });
+  const [waiting = ''] = transcript.progress.waiting.keys();
+  await turn(by('one', ['Thanks.']), { answers: { [waiting]: { result: 42 } } });
+  await turn(
+    by('one', [calling(['look', 'd']), calling(['rewind', 'e', { reason: 'No.', guidance: 'Again.' }]), 'Ok.']),
+  );
+  await turn(by('one', [calling(['done', 'f'], ['look', 'b'])]), { terminating: { toolIds: ['done'] } });
+  expect(new Set(transcript.entries.map(({ kind }) => kind)).size).toBeGreaterThan(7);
+  return transcript.entries;
+}
+
+/** All that can be asked of a transcript. */
+function asked(transcript: Transcript): unknown {
+  const { entries, progress } = transcript;
+  const views = ['one', 'two'].map((provider) => transcript.viewFor(provider));
+  return structuredClone({ entries, progress, view: transcript.view(), views });
+}
+
+test('[R40] a fork at any point goes on as a transcript of all entries does, and what it goes on from stays as it is', async () => {
+  const entries = await history();
+  for (let at = 0; at <= entries.length; at++) {
+    const [before, rest] = [entries.slice(0, at), entries.slice(at)];
+    const base = new Transcript(before);
+    // A base that was asked for its messages has derived more, which the fork takes over.
+    const isAsked = at % 3;
+    if (isAsked > 0) base.viewFor(isAsked === 1 ? 'one' : 'two');
+    const untouched = asked(new Transcript(before));
+    const [forked, other] = [base.fork(), base.fork()];
+    expect(asked(other)).toEqual(untouched);
+    forked.push(...rest);
+    expect(asked(forked)).toEqual(asked(new Transcript(entries)));
+    expect([asked(base), asked(other)]).toEqual([untouched, untouched]);
+    const callIds = rest.flatMap((entry) => (entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : []));
+    expect(callIds.map((callId) => [base.hasCall(callId), forked.hasCall(callId)])).toEqual(
+      callIds.map(() => [false, true]),
+    );
+  }
+});
+
+test('[R40] a fork of a base that grows by forks of its own derives nothing again', async () => {
+  const entries = await history();
+  const base = new Transcript();
+  for (const entry of entries) {
+    base.viewFor('one');
+    base.push(entry);
+    expect(asked(base.fork())).toEqual(asked(base));
+  }
+  const before = base.viewFor('one');
+  expect(
+    base
+      .fork()
+      .viewFor('one')
+      .every((message, index) => message === before[index]),
+  ).toBe(true);
+});
+
+test('[R40] whoever changes a message that he was shown changes it for no other fork', async () => {
+  const base = new Transcript(await history());
+  base.viewFor('one');
+  const [one, other] = [base.fork(), base.fork()];
+  const before = asked(other);
+  for (const message of [...one.view(), ...one.viewFor('one')]) {
+    expect(() => Object.assign(message, { role: 'system', content: 'Forged.' })).toThrow(TypeError);
+    for (const part of typeof message.content === 'string' ? [] : message.content)
+      expect(() => Object.assign(part, { type: 'forged' })).toThrow(TypeError);
+  }
+  expect(asked(other)).toEqual(before);
+});

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { findItems, looksLikeId, type PaletteItem } from '../../src/keyboard/find-items.ts';
+
+const item = (kind: PaletteItem['kind'], text: string, detail?: string): PaletteItem => ({
+  id: `${kind}-${text}`,
+  kind,
+  text,
+  detail,
+  run: () => {},
+});
+
+const items = [
+  item('Page', 'Agents'),
+  item('Space', 'Travel desk', 'Where Ada and the concierge meet.'),
+  item('Agent', 'Concierge'),
+  item('Tool', 'confirm_booking', 'Asks people.'),
+  item('Command', 'Pause Concierge'),
+];
+
+test('what begins with the query comes first, then words inside names, then descriptions', () => {
+  expect(findItems(items, 'con').map(({ text }) => text)).toEqual([
+    'Concierge',
+    'confirm_booking',
+    'Pause Concierge',
+    'Travel desk',
+  ]);
+  expect(findItems(items, 'pause con').map(({ text }) => text)).toEqual(['Pause Concierge']);
+  expect(findItems(items, 'agent').map(({ text }) => text)).toEqual(['Agents', 'Concierge']);
+  expect(findItems(items, '')).toHaveLength(5);
+  expect(findItems(items, 'nothing like it')).toEqual([]);
+});
+
+test('only what may be a whole id is offered as a run', () => {
+  expect(['01a1e1ac-8de8-73a1-847f-b44284f7c840', 'concierge', 'a b', '12'].map(looksLikeId)).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
+});

@@ -1,0 +1,140 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { useBrowser } from './support/browser.ts';
+import { type Studio, startStudio } from './support/studio.ts';
+
+const browser = useBrowser();
+let studio: Studio;
+
+beforeAll(async () => {
+  studio = await startStudio(browser());
+});
+afterAll(async () => await studio[Symbol.asyncDispose]());
+
+test('[S7] a key is made with a scope, shown once, used, and revoked after a question', async () => {
+  const { page, problems } = await studio.open('/settings?tab=keys');
+  await page.getByLabel('Name').fill('ci');
+  await page.getByRole('radio', { name: /^read/ }).check();
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const key = await page.getByRole('textbox', { name: 'The new key' }).inputValue();
+  expect((await studio.gateway.request('/api/agents', undefined, { key })).status).toBe(200);
+  expect((await studio.gateway.request('/api/agents', { name: 'x', instructions: '' }, { key })).status).toBe(403);
+
+  const row = page.getByRole('list', { name: 'Keys' }).getByRole('listitem').filter({ hasText: '“ci”' });
+  await row.getByRole('button', { name: 'Revoke ci' }).click();
+  await page.getByRole('dialog', { name: 'Revoke “ci”?' }).getByRole('button', { name: 'Revoke' }).click();
+  await row.getByText('revoked').waitFor();
+  expect((await studio.gateway.request('/api/agents', undefined, { key })).status).toBe(401);
+  // It was shown once.
+  await page.reload();
+  await row.getByText('revoked').waitFor();
+  expect(await page.getByRole('textbox', { name: 'The new key' }).count()).toBe(0);
+  expect(problems).toEqual([]);
+});
+
+test('[S1] somebody is added, gets a link that signs in once, and a second browser is told that it was used', async () => {
+  const { page, problems } = await studio.open('/settings?tab=people');
+  await page.getByLabel('Name').fill('Grace');
+  await page.getByRole('button', { name: 'Add' }).click();
+  await page.getByRole('button', { name: 'Sign-in link for Grace' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Sign-in link for Grace' });
+  await dialog.getByRole('button', { name: 'Make the link' }).click();
+  const link = await dialog.getByRole('textbox', { name: 'The sign-in link' }).inputValue();
+
+  const grace = await (await browser().newContext()).newPage();
+  await grace.goto(link.replace('/#', '/settings#'));
+  await grace.getByText('what the person may: read and write in their spaces').waitFor();
+  expect(await grace.getByRole('definition').first().textContent()).toBe('Grace');
+  expect(grace.url()).toBe(`${studio.gateway.url}/settings`);
+  // Opened again in the same browser, she is still signed in.
+  await grace.goto('about:blank');
+  await grace.goto(link.replace('/#', '/settings#'));
+  await grace.getByRole('heading', { name: 'Settings' }).waitFor();
+
+  const other = await (await browser().newContext()).newPage();
+  await other.goto(link);
+  await other.getByText('This link does not sign in any more.').waitFor();
+  await other.getByText('A link signs in once, and for 15 minutes.').waitFor();
+  expect(other.url()).not.toContain('#');
+  expect(problems).toEqual([]);
+});
+
+test('[S7] a session that is revoked in one browser ends the page of the other, and says why', async () => {
+  const ada = await studio.open('/settings?tab=sessions');
+  await ada.page.getByText('this browser').waitFor();
+  const ben = await studio.open('/agents', { scopes: ['read'] });
+  await ben.page.getByRole('link', { name: 'Concierge', exact: true }).waitFor();
+  const rows = ada.page.getByRole('list', { name: 'Sessions' }).getByRole('listitem');
+  await rows
+    .filter({ hasText: /^Adaread/ })
+    .getByRole('button')
+    .click();
+  await ada.page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await ben.page.getByText('Your session has ended.').waitFor();
+  // They are where they were once they sign in again.
+  await ben.page.getByLabel('Secret key').fill(studio.gateway.secretKey);
+  await ben.page.getByRole('button', { name: 'Sign in' }).click();
+  await ben.page.getByRole('heading', { name: 'Agents' }).waitFor();
+  expect(ada.problems).toEqual([]);
+  // A refused request is an error of the console.
+  expect(ben.problems.filter((one) => !one.includes('401'))).toEqual([]);
+});
+
+test('[S7] an operator acts for another person, chooses a theme, switches single keys off, and signs out', async () => {
+  await studio.gateway.api('/api/entities', { kind: 'human', displayName: 'Linus' });
+  const { page, problems } = await studio.open('/settings');
+  await page.getByLabel('Act as').selectOption('Linus');
+  await page.getByRole('main').or(page.locator('body')).getByText('Linus', { exact: true }).first().waitFor();
+  await page.getByRole('radio', { name: 'dark' }).check();
+  expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe('rgb(20, 20, 18)');
+  await page.getByRole('checkbox', { name: /^Single keys/ }).uncheck();
+  await page.reload();
+  await page.getByRole('heading', { name: 'Settings' }).focus();
+  expect(await page.getByRole('radio', { name: 'dark' }).isChecked()).toBe(true);
+  expect(await page.getByRole('definition').first().textContent()).toBe('Linus');
+  await page.keyboard.press('g');
+  await page.keyboard.press('a');
+  expect(page.url()).toBe(`${studio.gateway.url}/settings`);
+  await page.getByRole('link', { name: 'Gateway' }).click();
+  await page.getByText('Nothing is set up wrong.').waitFor();
+  await page.getByRole('link', { name: 'You', exact: true }).click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByText('You are signed out.').waitFor();
+  await page.reload();
+  await page.getByRole('heading', { name: 'Sign in to Lastcall' }).waitFor();
+  expect(problems.filter((one) => !one.includes('401'))).toEqual([]);
+});
+
+test('[G63] a page on another port of the same host is refused, though the browser sends the cookie along', async () => {
+  const { page, problems } = await studio.open('/settings');
+  await page.getByRole('heading', { name: 'Settings' }).waitFor();
+  const stranger = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<h1>Hello</h1>'));
+  await new Promise<void>((listening) => stranger.listen(0, '127.0.0.1', listening));
+  try {
+    const second = await page.context().newPage();
+    await second.goto(`http://127.0.0.1:${(stranger.address() as AddressInfo).port}/`);
+    const { length: before } = (await studio.gateway.api('/api/agents')).items;
+    await second.evaluate(async (url) => {
+      const body = JSON.stringify({ name: 'Intruder', instructions: '' });
+      // Without a preflight: as a form would send it.
+      await fetch(`${url}/api/agents`, { method: 'POST', body, mode: 'no-cors', credentials: 'include' }).catch(
+        () => {},
+      );
+      await fetch(`${url}/api/session`, { mode: 'no-cors', credentials: 'include' }).catch(() => {});
+    }, studio.gateway.url);
+    const read = await second.evaluate(
+      async (url) =>
+        await fetch(`${url}/api/agents`, { credentials: 'include' }).then(
+          () => 'read',
+          () => 'refused',
+        ),
+      studio.gateway.url,
+    );
+    expect(read).toBe('refused');
+    expect((await studio.gateway.api('/api/agents')).items).toHaveLength(before);
+  } finally {
+    stranger.close();
+  }
+  expect(problems).toEqual([]);
+});
