@@ -117,7 +117,10 @@ test('[S3] a form made from a schema is checked before it is sent; an analyst en
   await logOf(page).getByText('Ada answered add_supplier').waitFor();
   // Ben has not been here: all of it is new to him, and nothing once he has looked.
   const { page: bens } = await studio.open('/spaces', { as: 'Ben', scopes: [] });
-  await bens.getByRole('main').getByText(/^\d+ new$/).waitFor();
+  await bens
+    .getByRole('main')
+    .getByText(/^\d+ new$/)
+    .waitFor();
   await bens.getByRole('link', { name: 'Accounts' }).click();
   await logOf(bens).waitFor();
   await expect
