@@ -104,7 +104,7 @@ test('[S8] hostile text is shown as text: no element of it, no script, no hidden
     '<img src=x onerror="globalThis.pwned=1"><script>globalThis.pwned=1</script>',
     '[click](javascript:globalThis.pwned=1) ![pixel](https://evil.example/pixel.png)',
     'Approve? \u202eyned\u202c \u2066hidden\u2069',
-    '> '.repeat(5_000) + 'deep',
+    `${'> '.repeat(5_000)}deep`,
     '[['.repeat(20_000),
     'x'.repeat(500_000),
     `${'| a '.repeat(300)}\n${'|---'.repeat(300)}\n${'| b '.repeat(300)}`,
