@@ -69,7 +69,7 @@ export function changesInWords({ changes }: CallRow): string | undefined {
   return words.join(', ');
 }
 
-export function total(changes: readonly Change[]): number {
+function total(changes: readonly Change[]): number {
   return changes.reduce((sum, { count }) => sum + count, 0);
 }
 

@@ -118,7 +118,7 @@ function useOpenInView(rows: readonly TimelineRow[], open: string | undefined, r
 }
 
 /** When something went on. */
-export function spansOf(run: Run, rows: readonly TimelineRow[], now: number): readonly Span[] {
+function spansOf(run: Run, rows: readonly TimelineRow[], now: number): readonly Span[] {
   const spans = rows.flatMap((row): readonly Span[] => {
     if (row.kind === 'step') return [{ from: row.startedAt ?? row.endedAt, to: row.endedAt }];
     if (row.kind === 'asking') return [{ from: row.at, to: now }];

@@ -304,7 +304,7 @@ function isResponse(entry: EntryOf<'settled'> | undefined, { stop }: Run): boole
 }
 
 /** Calls in a row whose times overlap ran side by side. */
-export function withBrackets(calls: readonly CallRow[]): readonly CallRow[] {
+function withBrackets(calls: readonly CallRow[]): readonly CallRow[] {
   const groups: CallRow[][] = [];
   let until = Number.NEGATIVE_INFINITY;
   for (const call of calls) {
