@@ -71,6 +71,7 @@ test('[S7] a changed configuration is checked at its fields, shown as a differen
   await page.getByRole('dialog').getByRole('button', { name: 'Save v2' }).click();
   // The gateway's own words, at the field.
   await page.getByText('must be 1 or more').waitFor();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
   expect(await page.getByLabel('Steps').getAttribute('aria-invalid')).toBe('true');
 
   await page.getByLabel('Steps').fill('7');
@@ -101,6 +102,7 @@ test('[S7] a changed configuration is checked at its fields, shown as a differen
   await save.click();
   await page.getByRole('dialog').getByRole('button', { name: 'Save v4' }).click();
   await page.getByText('batch.onError').waitFor();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
   await json.fill(JSON.stringify({ ...config, batch: { onError: 'cancel-rest' } }));
   await save.click();
   await page.getByRole('dialog').getByRole('button', { name: 'Save v4' }).click();
@@ -162,6 +164,7 @@ test('[S7] a save that comes too late is refused by the gateway and loses nothin
   await studio.gateway.api(`/api/agents/${id}`, { description: 'In between.' }, { method: 'PATCH' });
   await review.getByRole('button', { name: /^Save v/ }).click();
   await page.getByRole('alert', { name: 'Somebody else saved' }).getByText('both changes can stand').waitFor();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
   expect(await page.getByRole('textbox', { name: 'Instructions' }).inputValue()).toBe('Typed here.');
   const { config, configVersion } = await studio.gateway.api(`/api/agents/${id}`);
   expect({ configVersion, description: config.description }).toEqual({
@@ -169,6 +172,14 @@ test('[S7] a save that comes too late is refused by the gateway and loses nothin
     description: 'In between.',
   });
   expect(config.instructions).not.toBe('Typed here.');
+  // Nor does a click elsewhere lose it.
+  await page.getByRole('link', { name: 'Tools' }).click();
+  const leaving = page.getByRole('dialog', { name: 'Leave without saving?' });
+  await leaving.getByRole('button', { name: 'Cancel' }).click();
+  expect(await page.getByRole('textbox', { name: 'Instructions' }).inputValue()).toBe('Typed here.');
+  await page.getByRole('link', { name: 'Tools' }).click();
+  await leaving.getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('heading', { name: 'Tools' }).waitFor();
   expect(problems.filter((one) => !one.includes('409'))).toEqual([]);
 });
 

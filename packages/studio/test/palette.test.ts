@@ -16,10 +16,10 @@ test('[S8] the palette opens pages, agents and runs, and runs commands, with the
   await page.getByRole('option', { name: /^fetch_weather/ }).waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
   await page.keyboard.type('con');
-  await expect.poll(() => selected.innerText()).toContain('Concierge');
+  await expect.poll(() => selected.textContent()).toContain('Concierge');
   expect(await field.getAttribute('aria-activedescendant')).toBe(await selected.getAttribute('id'));
   await page.keyboard.press('ArrowDown');
-  expect(await selected.innerText()).toContain('confirm_booking');
+  expect(await selected.textContent()).toContain('confirm_booking');
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Concierge' }).waitFor();
@@ -27,7 +27,7 @@ test('[S8] the palette opens pages, agents and runs, and runs commands, with the
   await page.keyboard.press('Control+k');
   await field.waitFor();
   await page.keyboard.type('pause concierge');
-  await expect.poll(() => selected.innerText()).toContain('Pause Concierge');
+  await expect.poll(() => selected.textContent()).toContain('Pause Concierge');
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Pause Concierge?' });
   await dialog.getByRole('button', { name: 'Pause', exact: true }).press('Enter');
@@ -49,7 +49,7 @@ test('[S8] the palette opens pages, agents and runs, and runs commands, with the
   await page.keyboard.press('Control+k');
   await field.waitFor();
   await page.keyboard.type('01a1e1ac-8de8-73a1-847f-b44284f7c840');
-  await expect.poll(() => selected.innerText()).toContain('Run');
+  await expect.poll(() => selected.textContent()).toContain('Run');
   await page.keyboard.press('Enter');
   await page.waitForURL('**/runs/01a1e1ac-8de8-73a1-847f-b44284f7c840');
 

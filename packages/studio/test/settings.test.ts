@@ -45,7 +45,7 @@ test('[S1] somebody is added, gets a link that signs in once, and a second brows
   const grace = await (await browser().newContext()).newPage();
   await grace.goto(link.replace('/#', '/settings#'));
   await grace.getByText('what the person may: read and write in their spaces').waitFor();
-  expect(await grace.getByRole('definition').first().innerText()).toBe('Grace');
+  expect(await grace.getByRole('definition').first().textContent()).toBe('Grace');
   expect(grace.url()).toBe(`${studio.gateway.url}/settings`);
   // Opened again in the same browser, she is still signed in.
   await grace.goto('about:blank');
@@ -92,7 +92,7 @@ test('[S7] an operator acts for another person, chooses a theme, switches single
   await page.reload();
   await page.getByRole('heading', { name: 'Settings' }).focus();
   expect(await page.getByRole('radio', { name: 'dark' }).isChecked()).toBe(true);
-  expect(await page.getByRole('definition').first().innerText()).toBe('Linus');
+  expect(await page.getByRole('definition').first().textContent()).toBe('Linus');
   await page.keyboard.press('g');
   await page.keyboard.press('a');
   expect(page.url()).toBe(`${studio.gateway.url}/settings`);

@@ -18,10 +18,10 @@ test('[S8] wrong keys are refused in words, and too many of them say how long to
     const answered = page.waitForResponse('**/api/session');
     await button.click();
     await answered;
-    await expect.poll(() => button.innerText()).not.toBe('Signing in …');
+    await expect.poll(() => button.textContent()).not.toBe('Signing in …');
   }
   await page.getByText('Too many tries.').waitFor();
   await page.getByText('Nothing is locked: wait until the time is over').waitFor();
-  expect(await button.innerText()).toMatch(/^Try again in \d+ s$/);
+  expect(await button.textContent()).toMatch(/^Try again in \d+ s$/);
   expect(await button.isDisabled()).toBe(true);
 });

@@ -53,7 +53,7 @@ test('[S7] a tool is found in the registry and tried with a form made of its inp
   await page.waitForURL('**/tools?q=hotel');
   const row = page.getByRole('list', { name: 'Tools' }).getByRole('listitem');
   await row.getByRole('link', { name: 'Concierge' }).waitFor();
-  expect(await row.first().innerText()).toContain('acts outside');
+  expect(await row.first().textContent()).toContain('acts outside');
   await page.getByRole('link', { name: 'book_hotel' }).click();
   await page.getByText('This really acts.').waitFor();
   await page.getByText('whole number, 1 to 30').waitFor();
@@ -63,7 +63,7 @@ test('[S7] a tool is found in the registry and tried with a form made of its inp
   await run.click();
   await page.getByText('Fill this in.').waitFor();
   await page.getByText('Write a whole number, e.g. 3.').waitFor();
-  expect(await page.evaluate(() => document.activeElement?.closest('div')?.innerText)).toContain('City');
+  expect(await page.evaluate(() => document.activeElement?.closest('div')?.textContent)).toContain('City');
   await page.getByLabel('City').fill('Tokyo');
   await page.getByLabel('Nights').fill('31');
   await run.click();

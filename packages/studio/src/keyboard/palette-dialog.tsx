@@ -1,5 +1,14 @@
 import type { Agent } from '@lastcall/client';
-import { type KeyboardEvent, type ReactElement, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type ReactElement,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { PauseDialog, ResumeDialog } from '../pages/agent/agent-actions.tsx';
 import { withVisibleControls } from '../text/visible-text.ts';
 import { findItems, type PaletteItem } from './find-items.ts';

@@ -1,10 +1,12 @@
 import type { Agent } from '@lastcall/client';
+import { useBlocker } from '@tanstack/react-router';
 import { Braces, FileCog, ListTree } from 'lucide-react';
 import { type ReactElement, useState } from 'react';
 import { NeedsScope } from '../../../session/requires.tsx';
 import { useMay } from '../../../session/session.tsx';
 import { withVisibleControls } from '../../../text/visible-text.ts';
 import { Button } from '../../../ui/button.tsx';
+import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { ErrorNote } from '../../../ui/error-note.tsx';
 import { TextArea } from '../../../ui/field.tsx';
@@ -33,7 +35,29 @@ export function ConfigTab({ agent }: { agent: Agent }): ReactElement {
         }}
       />
       {isReviewing && <Review editor={editor} onClose={() => setReviewing(false)} />}
+      <AskBeforeLeaving isChanged={editor.isChanged} />
     </>
+  );
+}
+
+/** What was typed and not saved is not lost by a click. */
+function AskBeforeLeaving({ isChanged }: { isChanged: boolean }): ReactElement | null {
+  const { status, proceed, reset } = useBlocker({
+    shouldBlockFn: () => isChanged,
+    enableBeforeUnload: () => isChanged,
+    withResolver: true,
+  });
+  if (status !== 'blocked') return null;
+  return (
+    <ConfirmDialog
+      title="Leave without saving?"
+      action="Leave"
+      isDanger
+      onClose={reset}
+      onConfirm={async () => proceed()}
+    >
+      <p>What you changed in the configuration is not saved.</p>
+    </ConfirmDialog>
   );
 }
 

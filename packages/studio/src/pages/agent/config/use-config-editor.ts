@@ -105,9 +105,8 @@ export function useConfigEditor(agent: Agent): ConfigEditor {
           await queries.refetchQueries(agentById(agent.id));
         else setError(refused);
         throw refused;
-      } finally {
-        await queries.invalidateQueries({ queryKey: ['agents', agent.id, 'versions'] });
       }
+      void queries.invalidateQueries({ queryKey: ['agents', agent.id, 'versions'] });
     },
     error,
   };

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { DEFAULT_AGENT_LIMITS } from '../../../gateway/src/config/agent-limits.ts';
+import {
+  applyChanges,
+  changesBetween,
+  readConfigDraft,
+  toConfigDraft,
+} from '../../src/pages/agent/config/config-draft.ts';
+import { LIMITS } from '../../src/pages/agent/config/limits.ts';
+
+const config = {
+  name: 'Concierge',
+  instructions: 'Be kind.',
+  tools: ['add', { name: 'own', executionType: 'space' as const }],
+  limits: { maxSteps: 7 },
+  batch: { onError: 'continue' as const },
+};
+
+test('[S7] a configuration survives the form, with what the form does not draw', () => {
+  expect(readConfigDraft(toConfigDraft(config))).toEqual({ config, problems: [] });
+});
+
+test('[S7] limits that are no numbers are said at their fields, and empty ones are left out', () => {
+  const draft = { ...toConfigDraft(config), limits: { maxSteps: 'many', maxGoals: ' ', maxPlans: '3' } };
+  const { config: read, problems } = readConfigDraft(draft);
+  expect(problems).toEqual([{ path: 'limits.maxSteps', message: 'Write a whole number.' }]);
+  expect(read.limits).toMatchObject({ maxPlans: 3 });
+  expect(read.limits).not.toHaveProperty('maxGoals');
+});
+
+test('[S7] only fields that differ are sent, and a removed one is null', () => {
+  const { batch: _, ...without } = config;
+  const after = { ...without, instructions: 'Be brief.', description: 'New.' };
+  expect(changesBetween(config, after)).toEqual({ instructions: 'Be brief.', description: 'New.', batch: null });
+  // The order of keys is no difference.
+  expect(changesBetween({ limits: { a: 1, b: 2 } }, { limits: { b: 2, a: 1 } })).toEqual({});
+});
+
+test('[S7] changes of one editor are put on top of what another saved', () => {
+  const theirs = { ...config, description: 'Theirs.', batch: { onError: 'cancel-rest' } };
+  const mine = changesBetween(config, { name: 'Concierge', instructions: 'Mine.', tools: [], limits: { maxSteps: 7 } });
+  expect(applyChanges(theirs, mine)).toEqual({
+    name: 'Concierge',
+    instructions: 'Mine.',
+    tools: [],
+    limits: { maxSteps: 7 },
+    description: 'Theirs.',
+  });
+});
+
+test('[S7] the form shows the defaults that the gateway has', () => {
+  expect(Object.fromEntries(LIMITS.map(({ key, standard }) => [key, standard]))).toEqual(DEFAULT_AGENT_LIMITS);
+});

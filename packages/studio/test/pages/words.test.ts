@@ -1,0 +1,85 @@
+import { ClientError } from '@lastcall/client';
+import { expect, test } from 'vitest';
+import { adviceFor, canRedrive, errorInWords, eventInWords, inboxInWords } from '../../src/pages/agent/inbox-words.ts';
+import { cronInWords, dueInWords } from '../../src/pages/agent/plan-words.ts';
+import { scopesInWords } from '../../src/pages/settings/scopes.ts';
+import { schemaRows } from '../../src/pages/tools/schema-rows.ts';
+import { retryAt, signInWords } from '../../src/session/sign-in-words.ts';
+
+test('[S7] what arrived, why it failed and what to do are said in words', () => {
+  const from = { entityId: 'e', name: 'Ada', kind: 'human' } as const;
+  const message = {
+    type: 'space_message',
+    messageId: 'm',
+    spaceId: 's',
+    spaceName: 'Desk',
+    from,
+    text: 'Hello',
+  } as const;
+  expect(eventInWords(message)).toBe('Ada in Desk: “Hello”');
+  expect(eventInWords({ type: 'service', source: 'shop', name: 'order.paid' })).toBe('order.paid from shop');
+  expect(
+    eventInWords({
+      type: 'tool_result',
+      callId: 'c',
+      toolName: 'pay',
+      outcome: { status: 'denied', reason: 'no' },
+      resolvedBy: { entityId: 'e', name: 'Ben' },
+    }),
+  ).toBe('pay was denied by Ben');
+  expect(errorInWords({ reason: 'error', error: 'No key.' })).toBe('No key.');
+  const held = { status: 'withheld', error: { code: 'hop_limit', message: 'Too many.' } } as const;
+  expect(adviceFor(held)).toContain('Redriving it lets it through');
+  expect([canRedrive(held), canRedrive({ status: 'done' })]).toEqual([true, false]);
+  expect(inboxInWords({ pending: 2, dead: 1, withheld: 0 })).toBe('2 wait, 1 dead');
+});
+
+test('[S7] plans say when they are due next, in their own zone', () => {
+  const at = Date.UTC(2026, 10, 16, 8, 0);
+  expect(dueInWords(at, at - 14 * 3_600_000, 'Europe/Berlin')).toBe('Mon 16 Nov, 09:00 (Europe/Berlin), in 14 h');
+  expect(['0 9 * * *', '30 8 * * 1-5', '0 7 * * 1', '*/15 * * * *', '5 * * * *', '0 0 1 * *'].map(cronInWords)).toEqual(
+    [
+      'every day at 09:00',
+      'Monday to Friday at 08:30',
+      'every Monday at 07:00',
+      'every 15 minutes',
+      'every hour at :05',
+      'cron 0 0 1 * *',
+    ],
+  );
+});
+
+test('[S7] a schema is read as a list of fields', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      city: { type: 'string', maxLength: 100, description: 'Where.' },
+      guests: { type: 'array', items: { $ref: '#/$defs/guest' }, minItems: 1 },
+      room: { enum: ['single', 'double'], default: 'single' },
+      note: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+    },
+    required: ['city'],
+    $defs: {
+      guest: { type: 'object', properties: { age: { type: 'integer', minimum: 0, maximum: 9007199254740991 } } },
+    },
+  };
+  expect(
+    schemaRows(schema)?.map(({ path, type, rules, isRequired }) => [path, type, rules.join(), isRequired]),
+  ).toEqual([
+    ['city', 'text', 'at most 100 characters', true],
+    ['guests', 'list of object', 'at least 1 entries', false],
+    ['guests[].age', 'whole number', 'at least 0', false],
+    ['room', '"single" or "double"', 'otherwise "single"', false],
+    ['note', 'text or nothing', '', false],
+  ]);
+  expect(schemaRows({ type: 'string' })).toBeUndefined();
+  expect(schemaRows({ type: 'object', properties: {} })).toEqual([]);
+});
+
+test('[S8] each refusal to sign in says what to do', () => {
+  const codes = ['link_not_valid', 'too_many_attempts', 'unauthorized', 'cross_origin', 'unreachable', 'else'];
+  for (const code of codes) expect(signInWords(new ClientError(code, 'm')).advice).not.toBe('');
+  expect(retryAt(new ClientError('too_many_attempts', 'm', { retryAfterMs: 5_000 }), 1_000)).toBe(6_000);
+  expect(scopesInWords(['read', 'admin'])).toContain('admin');
+  expect(scopesInWords([])).toContain('what the person may');
+});
