@@ -8,7 +8,8 @@ import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { duration, Time, useNow } from '../../ui/time.tsx';
+import { duration, useNow } from '../../ui/time.tsx';
+import { ExactTime } from './exact-time.tsx';
 import { StatusMark } from './status-mark.tsx';
 import { statusInWords } from './stop-sentence.ts';
 import { triggerInWords } from './trigger-words.ts';
@@ -102,7 +103,7 @@ function Figures({ run, agent }: { run: Run; agent: Agent | undefined }): ReactE
   return (
     <ul className="flex flex-wrap gap-x-3 text-sm text-quiet tabular-nums">
       <li>
-        <Time at={createdAt} />
+        <ExactTime at={createdAt} />
       </li>
       <li>
         <Lasted run={run} />
