@@ -7,7 +7,7 @@ import { z } from 'zod';
 const inputSchema = z.object({}).loose();
 const held = slice<number>('held', { initial: 0, on: { 'seat.held': (count) => count + 1 } });
 
-/** What holds `record_trip`: a test keeps it closed for as long as it needs. */
+/** What holds `record_trip` and `send_fax`: a test keeps it closed for as long as it needs. */
 export const gate: { current: Promise<void> } = { current: Promise.resolve() };
 
 /** What a tool's output looks like that wants to be more than text. */
@@ -61,6 +61,14 @@ const tools = {
     execute: async () => {
       await gate.current;
       return 'recorded';
+    },
+  }),
+  send_fax: tool({
+    description: 'Sends a fax. Until it is let go, it does not come back, and it must not be sent twice.',
+    inputSchema,
+    execute: async () => {
+      await gate.current;
+      return 'sent';
     },
   }),
   file_report: tool({ description: 'Files.', inputSchema, terminal: true, execute: ({ title }) => `Report: ${title}` }),

@@ -21,7 +21,8 @@ test('[S5] the list of runs teaches while it is empty, grows while it is watched
   await runOf(gateway, await say(gateway, 'How is the weather?'));
   const rows = page.getByRole('list', { name: 'Runs' }).getByRole('listitem').filter({ hasText: 'Concierge, run' });
   await rows.getByText('Ada: How is the weather?').waitFor();
-  expect((await rows.first().innerText()).replace(/\s+/g, ' ')).toMatch(
+  const [row = ''] = await rows.allInnerTexts();
+  expect(row.split(/\s+/).join(' ')).toMatch(
     /^Ada: How is the weather\? Concierge, run 1 1 ok completed: the agent had no more to do .* tok$/,
   );
   await runOf(gateway, await say(gateway, 'Two seats, please.'));
@@ -65,6 +66,7 @@ test('[S5] a run is followed while it goes on, and cancelled: what ran and what 
   const { page, problems } = await studio.open(`/runs/${id}`);
   const timeline = page.getByRole('region', { name: 'Timeline' });
   await timeline.getByRole('link', { name: /running record_trip/ }).waitFor();
+  await timeline.getByRole('link', { name: /not started fetch_weather/ }).waitFor();
   await page.getByText('is running', { exact: true }).waitFor();
   await page.getByText('live', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Cancel run' }).click();
@@ -73,5 +75,30 @@ test('[S5] a run is followed while it goes on, and cancelled: what ran and what 
   await page.getByText('cancelled', { exact: true }).first().waitFor();
   await timeline.getByRole('link', { name: /cancelled fetch_weather/ }).waitFor();
   expect(await page.getByRole('button', { name: 'Cancel run' }).count()).toBe(0);
+  expect(problems).toEqual([]);
+});
+
+test('[S5] the attempts of an event are linked, and each is compared with the one before', async () => {
+  const away = new Error('The model is away.');
+  const replies = [
+    calls(['fetch_weather', { city: 'Tokyo' }]),
+    away,
+    calls(['fetch_weather', { city: 'Kyoto' }]),
+    'It is clear.',
+  ];
+  const options = deskOptions(replies);
+  await using studio = await startStudio(browser(), options);
+  const { gateway } = studio;
+  const id = await runOf(gateway, await say(gateway, 'How is the weather?'), ['completed']);
+  const { page, problems } = await studio.open(`/runs/${id}`);
+  await page.getByRole('heading', { name: /^Run 2/ }).waitFor();
+  await page.getByRole('link', { name: 'Attempt 1', exact: true }).click();
+  await page
+    .getByText(/^failed: .*The model is away\./)
+    .first()
+    .waitFor();
+  await page.getByRole('link', { name: 'Attempt 2', exact: true }).click();
+  await page.getByRole('link', { name: 'Compare with attempt 1' }).click();
+  await page.getByText('0 calls are the same, 1 changed, 0 only left, 0 only right').waitFor();
   expect(problems).toEqual([]);
 });

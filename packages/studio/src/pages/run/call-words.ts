@@ -4,7 +4,8 @@ import type { CallRow, TimelineRow } from './timeline.ts';
 /** The word after the outcome: the code of an error. */
 export function codeOf({ settlement }: CallRow): string | undefined {
   const outcome = settlement?.outcome;
-  return outcome?.status === 'error' ? outcome.code : undefined;
+  // That its outcome is unknown is said already.
+  return outcome?.status === 'error' && outcome.code !== 'unknown_outcome' ? outcome.code : undefined;
 }
 
 /** What a row says of its call: why it did not run, what it said, or what it was asked. */

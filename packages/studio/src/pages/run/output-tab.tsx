@@ -6,6 +6,7 @@ import { JsonText, SafeText } from '../../text/safe-text.tsx';
 import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import type { OutcomeName } from '../../ui/outcome.tsx';
 import { withNumbers } from './call-words.ts';
 import { CopyButton } from './copy-button.tsx';
 import type { CallRow } from './timeline.ts';
@@ -15,18 +16,14 @@ import { waitInWords } from './wait-words.ts';
 export function OutputTab({ call, numbers }: { call: CallRow; numbers: ReadonlyMap<string, string> }): ReactElement {
   const outcome = call.settlement?.outcome;
   if (outcome === undefined)
-    return (
-      <p className="text-quiet">
-        {call.outcome === 'running' ? 'It is running.' : 'It never started: the run ended before.'}
-      </p>
-    );
+    return <p className="text-quiet">{NOT_YET[call.outcome] ?? 'It never started: the run ended before.'}</p>;
   switch (outcome.status) {
     case 'ok':
       return <OkOutput call={call} outcome={outcome} />;
     case 'error':
       return (
         <div className="flex flex-col gap-3">
-          {outcome.effect === 'possible' && <Doubt call={call} />}
+          {call.outcome === 'unknown' && <Doubt call={call} />}
           <p>
             <span className="font-medium text-bad">{outcome.code}</span> <SafeText text={outcome.message} />
           </p>
@@ -43,6 +40,11 @@ export function OutputTab({ call, numbers }: { call: CallRow; numbers: ReadonlyM
       );
   }
 }
+
+const NOT_YET: Readonly<Partial<Record<OutcomeName, string>>> = {
+  running: 'It is running.',
+  planned: 'It has not started: a call before it runs alone.',
+};
 
 /** It waited when the run ended. What came of it is known to the gateway alone. */
 function LaterOutput({ call }: { call: CallRow }): ReactElement {

@@ -34,7 +34,7 @@ export function RunPage(): ReactElement {
     );
   return (
     <>
-      {run.status === 'running' && <ReportConnection state={connection} />}
+      {(run.status === 'running' || run.status === 'queued') && <ReportConnection state={connection} />}
       <LoadedRun key={run.id} state={state} run={run} entries={entries} cancel={cancel} />
     </>
   );
