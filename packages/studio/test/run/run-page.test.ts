@@ -232,6 +232,12 @@ test('[S5] a call whose end nobody saw is shown as unknown, with the key to look
   await timelineOf(page)
     .getByText(/took over, 0 calls repeated$/)
     .waitFor();
+  // The gateway waits ten seconds for what runs when it is stopped.
+  await timelineOf(page)
+    .getByText(/^\d+ s idle$/)
+    .waitFor();
+  await page.getByRole('checkbox', { name: 'fold idle' }).uncheck();
+  await expect.poll(() => timelineOf(page).getByText('idle').count()).toBe(0);
   expect(problems).toEqual([]);
 });
 

@@ -6,7 +6,7 @@ import { JsonText, SafeText } from '../../text/safe-text.tsx';
 import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import type { OutcomeName } from '../../ui/outcome.tsx';
+import { OUTCOMES, type OutcomeName } from '../../ui/outcome.tsx';
 import { withNumbers } from './call-words.ts';
 import { CopyButton } from './copy-button.tsx';
 import type { CallRow } from './timeline.ts';
@@ -25,7 +25,8 @@ export function OutputTab({ call, numbers }: { call: CallRow; numbers: ReadonlyM
         <div className="flex flex-col gap-3">
           {call.outcome === 'unknown' && <Doubt call={call} />}
           <p>
-            <span className="font-medium text-bad">{outcome.code}</span> <SafeText text={outcome.message} />
+            <span className={`font-medium ${OUTCOMES[call.outcome].colour}`}>{outcome.code}</span>{' '}
+            <SafeText text={outcome.message} />
           </p>
           <ModelRead outcome={outcome} />
         </div>
