@@ -84,6 +84,7 @@ export function deskOptions(replies: readonly ScriptedReply[], more: TestGateway
   const toolNames = Object.keys(tools);
   return {
     model: scriptedModel(replies),
+    prices: { scripted: { input: 1, output: 2 } },
     tools,
     agents: [
       { name: 'Concierge', instructions: 'You book travels.', tools: toolNames, batch: { onError: 'cancel-rest' } },

@@ -199,6 +199,7 @@ test('[S5] an approval with changes shows what was asked, what was approved and 
 test('[S5] the tool that ended the turn gave the response, the call after it never ran, and a limit says where it is set', async () => {
   const { page, problems } = await studio.open(`/runs/${runs.report}`);
   await page.getByText('completed: file_report gave the response').first().waitFor();
+  await page.getByText('cost 0.00002').waitFor();
   expect(await rowsOf(page)).toEqual([
     'Step 1 model 15 tok',
     expect.stringMatching(/^1 ok file_report RESPONSE title: Tokyo/),

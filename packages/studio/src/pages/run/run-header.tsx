@@ -9,6 +9,7 @@ import { Button, buttonClass } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { duration, useNow } from '../../ui/time.tsx';
+import { costInWords } from './call-words.ts';
 import { ExactTime } from './exact-time.tsx';
 import { StatusMark } from './status-mark.tsx';
 import { statusInWords } from './stop-sentence.ts';
@@ -99,7 +100,7 @@ function Trigger({ run: { trigger } }: { run: Run }): ReactElement {
 }
 
 function Figures({ run, agent }: { run: Run; agent: Agent | undefined }): ReactElement {
-  const { createdAt, usage, model, configVersion } = run;
+  const { createdAt, usage, cost, model, configVersion } = run;
   return (
     <ul className="flex flex-wrap gap-x-3 text-sm text-quiet tabular-nums">
       <li>
@@ -113,6 +114,7 @@ function Figures({ run, agent }: { run: Run; agent: Agent | undefined }): ReactE
           {usage.totalTokens.toLocaleString()} tokens
         </li>
       )}
+      {cost !== undefined && <li>cost {costInWords(cost)}</li>}
       {model !== undefined && (
         <li>
           <bdi>{model}</bdi>

@@ -44,6 +44,8 @@ export interface StepRow {
   readonly step: number;
   readonly text: string;
   readonly usage: Usage;
+  /** Undefined if the gateway knows no price of the model. */
+  readonly cost: number | undefined;
   readonly model: string | undefined;
   readonly startedAt: number | undefined;
   readonly endedAt: number;
@@ -176,13 +178,13 @@ function factsOf(entries: readonly RunEntry[]): Facts {
   return { calls, asked, kept, sizes };
 }
 
-function rowsOf({ seq, at, entry }: RunEntry, facts: Facts, run: Run): readonly TimelineRow[] {
+function rowsOf({ seq, at, entry, cost }: RunEntry, facts: Facts, run: Run): readonly TimelineRow[] {
   const base = { key: `e${seq}`, seq, at };
   switch (entry.kind) {
     case 'message':
       return messageRows(entry, base);
     case 'reply':
-      return replyRows(entry, { seq, at }, facts, run);
+      return replyRows(entry, { seq, at, cost }, facts, run);
     case 'settled': {
       const { settlement } = entry;
       // The answer to a call of an earlier run.
@@ -223,7 +225,7 @@ function messageRows({ message }: EntryOf<'message'>, base: { key: string; seq: 
 
 function replyRows(
   reply: EntryOf<'reply'>,
-  { seq, at }: { seq: number; at: number },
+  { seq, at, cost }: Pick<RunEntry, 'seq' | 'at' | 'cost'>,
   facts: Facts,
   run: Run,
 ): TimelineRow[] {
@@ -240,6 +242,7 @@ function replyRows(
     step,
     text,
     usage,
+    cost,
     model,
     startedAt,
     endedAt,
