@@ -33,7 +33,7 @@ test('[S7] a key is made with a scope, shown once, used, and revoked after a que
   expect(problems).toEqual([]);
 });
 
-test('[S1] somebody is added, gets a link that signs in once, and a second browser is told that it was used', async () => {
+test('somebody is added, gets a link that signs in once, and a second browser is told that it was used', async () => {
   const { page, problems } = await studio.open('/settings?tab=people');
   await page.getByLabel('Name').fill('Grace');
   await page.getByRole('button', { name: 'Add' }).click();
@@ -106,7 +106,7 @@ test('[S7] an operator acts for another person, chooses a theme, switches single
   expect(problems.filter((one) => !one.includes('401'))).toEqual([]);
 });
 
-test('[G63] a page on another port of the same host is refused, though the browser sends the cookie along', async () => {
+test('a page on another port of the same host is refused, though the browser sends the cookie along', async () => {
   const { page, problems } = await studio.open('/settings');
   await page.getByRole('heading', { name: 'Settings' }).waitFor();
   const stranger = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<h1>Hello</h1>'));
