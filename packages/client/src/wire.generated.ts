@@ -253,6 +253,10 @@ export type Call = {
   readonly status?: "planned" | "started" | "settled" | "pending" | undefined;
   readonly outcome?: Outcome | undefined;
   readonly idempotencyKey?: string | undefined;
+  /** How often its tool ran, if it ran. */
+  readonly attempts?: number | undefined;
+  /** Who runs or ran it: whoever claimed it, or a worker of the gateway. */
+  readonly worker?: string | undefined;
   readonly createdAt?: number | undefined;
   readonly settledAt?: number | undefined;
   /** Set if it waits or waited for somebody. */
@@ -1224,6 +1228,12 @@ export type Space = {
     readonly [name: string]: unknown;
   };
   readonly createdAt: number;
+  /** The `seq` of its newest message. 0: there is none. */
+  readonly lastSeq: number;
+  /** For a member: messages of others since it last saw the space. At most 100 are counted. */
+  readonly unread?: number | undefined;
+  /** Calls in it that wait for the member. With a secret key: for anybody. */
+  readonly waiting?: number | undefined;
 };
 
 /** An event of a space's stream. */
@@ -2022,6 +2032,8 @@ export interface Operations {
       readonly cursor?: string | undefined;
       readonly limit?: number | undefined;
       readonly status?: "pending" | "claimed" | "done" | "dead" | "withheld" | undefined;
+      /** The events that woke this run. */
+      readonly runId?: string | undefined;
     };
     readonly body: undefined;
     readonly answer: {
@@ -2567,6 +2579,24 @@ export interface Operations {
       readonly createdAt: number;
       readonly updatedAt: number;
       readonly duplicate?: true | undefined;
+      /** The other agents of the space, and what becomes of the message there. */
+      readonly heardBy: readonly ({
+        readonly entityId: string;
+        readonly as: "queued" | "paused" | "withheld";
+      })[];
+    };
+  };
+  'POST /api/spaces/{id}/seen': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: {
+      readonly seq: number;
+      readonly entityId?: string | undefined;
+    };
+    readonly answer: {
+      readonly spaceId: string;
+      readonly entityId: string;
+      readonly seq: number;
     };
   };
   'GET /api/spaces/{id}/stream': {

@@ -33,6 +33,12 @@ export interface Spaces {
     message: Ops['POST /api/spaces/{id}/messages']['body'],
     options?: RequestOptions,
   ): Promise<Ops['POST /api/spaces/{id}/messages']['answer']>;
+  /** Marks messages up to `seq` as seen. */
+  seen(
+    id: string,
+    seen: Ops['POST /api/spaces/{id}/seen']['body'],
+    options?: RequestOptions,
+  ): Promise<Ops['POST /api/spaces/{id}/seen']['answer']>;
   /** Each event of the space once, in order, until the signal is aborted. */
   stream(id: string, options?: StreamOptions): AsyncIterable<SpaceEvent>;
 }
@@ -56,6 +62,8 @@ export function spaces(connection: Connection): Spaces {
         isRepeatable: true,
         ...options,
       }),
+    seen: (id, body, options) =>
+      call('POST /api/spaces/{id}/seen', { params: { id }, body, isRepeatable: true, ...options }),
     stream: (id, options) => followStream(connection, `/api/spaces/${encodeURIComponent(id)}/stream`, options),
   };
 }

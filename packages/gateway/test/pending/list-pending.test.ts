@@ -99,6 +99,22 @@ describeIdleWorld('what waits for whom', ({ world }) => {
     }
   });
 
+  test('what expires first comes first, over pages too, and what does not expire comes last', async () => {
+    const agentId = await world.agent();
+    const expiries = [9e12 + 2, undefined, 9e12, 9e12 + 1, undefined, 9e12];
+    for (const expiresAt of expiries) await desk.ask({ agentId, ...(expiresAt === undefined ? {} : { expiresAt }) });
+    const seen: (number | undefined)[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await list({ agentId, limit: 1, cursor });
+      seen.push(...page.items.map(({ expiresAt }) => expiresAt));
+      cursor = page.next;
+      if (cursor === undefined) break;
+    }
+    expect(seen).toEqual([9e12, 9e12, 9e12 + 1, 9e12 + 2, undefined, undefined]);
+    for (const cursor of ['x', '.a', '99999999999999999.a'])
+      await expect(list({ cursor })).rejects.toMatchObject({ status: 422 });
+  });
+
   test('[G53] a page beyond what is allowed is refused', async () => {
     for (const limit of [0, 201, 1.5, Number.NaN]) await expect(list({ limit })).rejects.toMatchObject({ status: 422 });
     expect(await ids({ entityId: 'a\0' })).toEqual([]);

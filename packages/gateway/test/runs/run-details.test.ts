@@ -2,6 +2,7 @@ import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { listInbox } from '../../src/domain/inbox/list-inbox.ts';
 import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
 import { answerCall } from '../../src/domain/pending/answer-call.ts';
 import { getCall } from '../../src/domain/runs/call-details.ts';
@@ -109,6 +110,12 @@ describeWorlds('the details of runs', (open) => {
     expect(first).not.toHaveProperty('retryOf');
     expect(second).toMatchObject({ attempt: 2, retryOf: first?.id });
     expect(third).toMatchObject({ attempt: 3, retryOf: second?.id, status: 'completed' });
+    // The event is found by each of the runs that tried it.
+    for (const run of [first, second, third])
+      expect((await listInbox(world.store.db, { agentId: bot, runId: run?.id ?? '' })).items).toMatchObject([
+        { eventId: first?.trigger[0]?.eventId, status: 'done' },
+      ]);
+    expect((await listInbox(world.store.db, { agentId: bot, runId: 'none' })).items).toEqual([]);
   });
 
   test('a run that another worker continued tells when, after what, from whom and to whom', async () => {
@@ -218,6 +225,8 @@ describeWorlds('the details of runs', (open) => {
       index: 0,
       status: 'pending',
       idempotencyKey: asked,
+      attempts: 1,
+      worker: expect.any(String),
       pending: { status: 'pending' },
       card: { spaceId: space, call: { kind: 'result', resultSchema: { type: 'boolean' } } },
     });

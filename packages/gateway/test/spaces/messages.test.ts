@@ -44,7 +44,7 @@ describeIdleWorld('messages', ({ world, beside }) => {
       text: 'Hi',
       messageId: message.id,
     });
-    expect(again).toEqual({ message, duplicate: true });
+    expect(again).toEqual({ message, duplicate: true, heardBy: [] });
   });
 
   test('[G1] only members post, at the moment they post', async () => {

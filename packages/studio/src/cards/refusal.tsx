@@ -14,10 +14,10 @@ export function Refusal({ state }: Pick<CardProps, 'state'>): ReactElement | nul
     );
   if (state.status !== 'refused') return null;
   return (
-    <ul role="alert" className="text-sm text-bad">
+    <div role="alert" className="text-sm text-bad">
       {state.problems.map(({ path, message }) => (
-        <li key={path + message}>{withVisibleControls(`${path} ${message}`.trim())}</li>
+        <p key={path + message}>{withVisibleControls(`${path} ${message}`.trim())}</p>
       ))}
-    </ul>
+    </div>
   );
 }

@@ -55,13 +55,13 @@ function ModeSwitch({ form }: { form: SchemaFormState }): ReactElement {
 function Unplaced({ problems }: { problems: readonly Problem[] }): ReactElement | null {
   if (problems.length === 0) return null;
   return (
-    <ul role="alert" className="flex flex-col gap-1 text-sm text-bad">
+    <div role="alert" className="flex flex-col gap-1 text-sm text-bad">
       {problems.map(({ path, message }) => (
-        <li key={`${path} ${message}`}>
+        <p key={`${path} ${message}`}>
           {path !== '' && <code className="font-mono text-xs">{withVisibleControls(path)}: </code>}
           {withVisibleControls(message)}
-        </li>
+        </p>
       ))}
-    </ul>
+    </div>
   );
 }

@@ -1,11 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { slice, tool } from '@lastcall/core';
 import { type ScriptedReply, scriptedModel } from '@lastcall/core/testing';
-import { type TestGatewayOptions, waitFor } from '@lastcall/gateway/testing';
+import { type TestGateway, type TestGatewayOptions, waitFor } from '@lastcall/gateway/testing';
 import { z } from 'zod';
-import type { Studio } from '../support/studio.ts';
 
 const inputSchema = z.object({}).loose();
 const held = slice<number>('held', { initial: 0, on: { 'seat.held': (count) => count + 1 } });
+
+/** What holds `record_trip`: a test keeps it closed for as long as it needs. */
+export const gate: { current: Promise<void> } = { current: Promise.resolve() };
 
 /** What a tool's output looks like that wants to be more than text. */
 export const HOSTILE = '<img src=x onerror="document.title=\'taken\'"> [click](javascript:alert(1)) \u202Eevil';
@@ -17,6 +20,15 @@ export const tools = {
     inputSchema,
     effects: 'none',
     execute: ({ city }) => ({ city, sky: 'clear', celsius: 21 }),
+  }),
+  slow_weather: tool({
+    description: 'The weather, after a moment.',
+    inputSchema,
+    effects: 'none',
+    execute: async ({ city }) => {
+      await sleep(30);
+      return { city };
+    },
   }),
   book_seats: tool({
     description: 'Books seats.',
@@ -42,6 +54,15 @@ export const tools = {
     approval: true,
     execute: ({ amount, to }) => `Paid ${amount} to ${to}.`,
   }),
+  record_trip: tool({
+    description: 'Records a trip. Until it is let go, it does not come back.',
+    inputSchema,
+    idempotent: true,
+    execute: async () => {
+      await gate.current;
+      return 'recorded';
+    },
+  }),
   file_report: tool({ description: 'Files.', inputSchema, terminal: true, execute: ({ title }) => `Report: ${title}` }),
 };
 
@@ -50,23 +71,15 @@ export function calls(...given: readonly (readonly [toolName: string, input?: ob
   return { calls: given.map(([toolName, input = {}]) => ({ toolName, input })) };
 }
 
-export interface Place {
-  spaceId: string;
-}
-
-/** Ada, Ben and the concierge, who says what the script says. */
-export function deskOptions(place: Place, replies: readonly ScriptedReply[], more: object = {}): TestGatewayOptions {
+/** Ada, Ben and the concierge, who says what the script says; beside them a scout, who runs calls side by side. */
+export function deskOptions(replies: readonly ScriptedReply[], more: TestGatewayOptions = {}): TestGatewayOptions {
+  const toolNames = Object.keys(tools);
   return {
-    model: scriptedModel([() => ({ toolName: 'enter_space', input: { spaceId: place.spaceId } }), ...replies]),
+    model: scriptedModel(replies),
     tools,
     agents: [
-      {
-        name: 'Concierge',
-        instructions: 'You book travels.',
-        tools: Object.keys(tools),
-        batch: { onError: 'cancel-rest' },
-        ...more,
-      },
+      { name: 'Concierge', instructions: 'You book travels.', tools: toolNames, batch: { onError: 'cancel-rest' } },
+      { name: 'Scout', instructions: 'You look around.', tools: toolNames, limits: { maxSteps: 1 } },
     ],
     spaces: [
       {
@@ -77,32 +90,48 @@ export function deskOptions(place: Place, replies: readonly ScriptedReply[], mor
           { name: 'Ben', externalId: 'ben' },
         ],
       },
+      { name: 'Lookout', agents: ['Scout'], people: [{ name: 'Ada', externalId: 'ada' }] },
     ],
-  } as TestGatewayOptions;
+    ...more,
+  };
 }
 
-export async function placeOf({ gateway }: Studio): Promise<{ spaceId: string; ada: string; agentId: string }> {
-  const { items: spaces } = await gateway.api('/api/spaces');
-  const { items: people } = await gateway.api('/api/entities?kind=human');
-  const { items: agents } = await gateway.api('/api/agents');
-  const ada = people.find(({ displayName }: { displayName: string }) => displayName === 'Ada');
-  return { spaceId: spaces[0].id, ada: ada.id, agentId: agents[0].id };
+/** An agent enters the space that woke it: calls that wait are shown there. */
+export const enter: ScriptedReply = (request) => {
+  const spaceId = /"spaceId":"([^"]+)"/.exec(JSON.stringify(request.prompt).replaceAll('\\"', '"'))?.[1];
+  return { toolName: 'enter_space', input: { spaceId } };
+};
+
+type Api = Pick<TestGateway, 'api'>;
+
+/** Says something as Ada. Gives the id of the event that it is for the agents. */
+export async function say({ api }: Api, text: string, spaceName = 'Travel desk'): Promise<string> {
+  const { items: spaces } = await api('/api/spaces');
+  const space = spaces.find(({ name }: { name: string }) => name === spaceName);
+  const { items: people } = await api('/api/entities?externalId=ada');
+  const { id } = await api(`/api/spaces/${space.id}/messages`, { text, entityId: people[0].id });
+  return `message:${id}`;
 }
 
-/** Says something as Ada, and gives the run that it woke once that has ended. */
+/** The run that an event woke, once it has one of these states. */
 export async function runOf(
-  { gateway }: Studio,
-  { spaceId, ada }: { spaceId: string; ada: string },
-  text: string,
+  { api }: Api,
+  eventId: string,
+  states = ['completed', 'failed', 'cancelled'],
 ): Promise<string> {
-  const { id } = await gateway.api(`/api/spaces/${spaceId}/messages`, { text, entityId: ada });
-  return await endedRunOf({ gateway } as Studio, `message:${id}`);
+  return await waitFor(async () => {
+    const { items } = await api(`/api/runs?eventId=${encodeURIComponent(eventId)}`);
+    const [run] = items as { id: string; status: string }[];
+    return run !== undefined && states.includes(run.status) && run.id;
+  });
 }
 
-export async function endedRunOf({ gateway }: Pick<Studio, 'gateway'>, eventId: string): Promise<string> {
-  return await waitFor(async () => {
-    const { items } = await gateway.api(`/api/runs?eventId=${encodeURIComponent(eventId)}`);
-    const [run] = items as { id: string; status: string }[];
-    return run !== undefined && run.status !== 'running' && run.id;
-  });
+/** Answers the call of this tool that waits, as Ada. Gives the run that the answer woke, once it has ended. */
+export async function answer({ api }: Api, toolName: string, given: object): Promise<string> {
+  const { items } = await api('/api/pending?status=pending');
+  const call = items.find((one: { toolName: string }) => one.toolName === toolName);
+  const { items: people } = await api('/api/entities?externalId=ada');
+  const { token } = await api(`/api/entities/${people[0].id}/token`, {});
+  await api(`/api/runs/${call.runId}/tool-results`, { callId: call.callId, ...given }, { key: token });
+  return await runOf({ api }, `tool_result:${call.callId}${call.kind === 'approval' ? ':decision' : ''}`);
 }

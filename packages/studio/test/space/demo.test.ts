@@ -45,7 +45,7 @@ test('[S1] [S2] [S3] the demo opens with a space: sentences to click, a call wit
     .getByText('Ada,')
     .waitFor();
   await logOf(page).getByText('Ada said yes. I called book_hotel').waitFor();
-  await expect.poll(() => page.getByRole('link', { name: /^Inbox/ }).innerText()).toBe('Inbox');
+  await expect.poll(() => page.getByRole('link', { name: /^Inbox/ }).textContent()).toBe('Inbox');
   // Whoever is at work is shown, with their run; now nobody is.
   await expect.poll(() => page.getByText('is at work').count()).toBe(0);
   expect(await accessibilityProblems(page)).toEqual([]);

@@ -26,6 +26,8 @@ export interface InboxItem {
 export interface InboxFilter extends PageOptions {
   readonly agentId: string;
   readonly status?: InboxStatus | undefined;
+  /** Only events that woke this run, also if a later run tried them again. */
+  readonly runId?: string | undefined;
 }
 
 /** Lists events, newest first, also those of a deleted agent. */
@@ -35,12 +37,24 @@ export async function listInbox(db: Kysely<Tables>, filter: InboxFilter): Promis
   if (!isId(filter.agentId)) return { items: [] };
   let query = db.selectFrom('inbox_events').selectAll().where('agent_id', '=', filter.agentId);
   if (filter.status !== undefined) query = query.where('status', '=', filter.status);
+  if (filter.runId !== undefined) {
+    const eventIds = await triggerOf(db, filter.runId);
+    if (eventIds.length === 0) return { items: [] };
+    query = query.where('event_id', 'in', eventIds);
+  }
   if (before !== undefined) query = query.where('id', '<', before);
   const rows = await query
     .orderBy('id', 'desc')
     .limit(limit + 1)
     .execute();
   return toPage(rows, { limit, cursorOf: ({ id }) => String(id), toItem: toInboxItem });
+}
+
+async function triggerOf(db: Kysely<Tables>, runId: string): Promise<readonly string[]> {
+  const run = isId(runId)
+    ? await db.selectFrom('runs').select('trigger').where('id', '=', runId).executeTakeFirst()
+    : undefined;
+  return run === undefined ? [] : fromJson<{ eventId: string }[]>(run.trigger).map(({ eventId }) => eventId);
 }
 
 function toInboxItem(row: Omit<InboxEventRow, 'id'>): InboxItem {

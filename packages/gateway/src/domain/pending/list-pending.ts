@@ -1,6 +1,7 @@
-import type { Kysely, Selectable } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type { PendingCallRow, PendingStatus, Tables } from '../../ports/store/tables.ts';
 import { isId } from '../entities/column-text.ts';
+import { invalid } from '../entities/invalid.ts';
 import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
 import { answerRight } from './may-answer.ts';
 import { type PendingCall, toPendingCall } from './pending-call.ts';
@@ -21,23 +22,44 @@ type Listed = Selectable<PendingCallRow> & {
   readonly resolved_by_name: string | null;
 };
 
-/** Lists pending calls in the order of their ids, which is the order of creation. */
+/** Lists pending calls, those first that expire first. Calls that do not expire come last, oldest first. */
 export async function listPending(db: Kysely<Tables>, filter: PendingFilter = {}): Promise<Page<PendingCall>> {
   const limit = pageLimit(filter.limit);
   const items: PendingCall[] = [];
   if ([filter.entityId, filter.agentId, filter.spaceId].some((id) => id !== undefined && !isId(id))) return { items };
-  for (let after = textCursor(filter.cursor) ?? ''; ; ) {
+  for (let after = positionOf(textCursor(filter.cursor)); ; ) {
     const rows = await readPage(db, { ...filter, after }, limit + 1);
     for (const row of rows) {
       if (!concerns(row, filter.entityId)) continue;
       const last = items.at(-1);
-      if (items.length === limit && last !== undefined) return { items, next: last.callId };
+      if (items.length === limit && last !== undefined) return { items, next: cursorOf(last) };
       items.push(shownTo(row, filter.entityId));
     }
     const end = rows.at(-1);
     if (end === undefined || rows.length <= limit) return { items };
-    after = end.call_id;
+    after = { dueAt: end.expires_at ?? NEVER, callId: end.call_id };
   }
+}
+
+/** After the end of time: calls that do not expire. */
+const NEVER = Number.MAX_SAFE_INTEGER;
+
+/** Where a page ended. */
+interface Position {
+  readonly dueAt: number;
+  readonly callId: string;
+}
+
+function cursorOf({ expiresAt = NEVER, callId }: PendingCall): string {
+  return `${expiresAt}.${callId}`;
+}
+
+function positionOf(cursor: string | undefined): Position {
+  if (cursor === undefined) return { dueAt: Number.MIN_SAFE_INTEGER, callId: '' };
+  const [, dueAt, callId = ''] = /^(\d{1,16})\.(.+)$/s.exec(cursor) ?? [];
+  if (dueAt === undefined || !Number.isSafeInteger(Number(dueAt)))
+    throw invalid('cursor', 'must be one that a list gave.');
+  return { dueAt: Number(dueAt), callId };
 }
 
 /** The answerers are JSON, so they are checked for each row, after the database has filtered by space. */
@@ -64,9 +86,10 @@ function shownTo(
 
 async function readPage(
   db: Kysely<Tables>,
-  { entityId, agentId, spaceId, status = 'pending', after }: PendingFilter & { readonly after: string },
+  { entityId, agentId, spaceId, status = 'pending', after }: PendingFilter & { readonly after: Position },
   limit: number,
 ): Promise<Listed[]> {
+  const dueAt = sql<number>`coalesce(pending_calls.expires_at, ${sql.lit(NEVER)})`;
   let page = db
     .selectFrom('pending_calls')
     .leftJoin('memberships', (join) =>
@@ -83,7 +106,13 @@ async function readPage(
     .leftJoin('entities', 'entities.id', 'pending_calls.resolved_by')
     .select(['memberships.role', 'contexts.id as owned_context', 'entities.display_name as resolved_by_name'])
     .where('pending_calls.status', '=', status)
-    .where('pending_calls.call_id', '>', after)
+    .where((eb) =>
+      eb.or([
+        eb(dueAt, '>', after.dueAt),
+        eb.and([eb(dueAt, '=', after.dueAt), eb('pending_calls.call_id', '>', after.callId)]),
+      ]),
+    )
+    .orderBy(dueAt)
     .orderBy('pending_calls.call_id')
     .limit(limit);
   if (agentId !== undefined) page = page.where('pending_calls.agent_id', '=', agentId);

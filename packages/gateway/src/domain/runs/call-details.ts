@@ -21,6 +21,10 @@ export interface CallDetails {
   readonly status?: CallRow['status'];
   readonly outcome?: Outcome;
   readonly idempotencyKey?: string;
+  /** How often its tool ran, if it ran. */
+  readonly attempts?: number;
+  /** Who runs or ran it: the worker that claimed it, or the gateway's own. */
+  readonly worker?: string;
   readonly createdAt?: number;
   readonly settledAt?: number;
   /** Set if it waits or waited for somebody. */
@@ -44,7 +48,7 @@ export async function getCall(
     toolName: call.tool_name,
     ...(card === undefined ? {} : { card: toMessage(card) }),
   };
-  if (entityId === undefined) return { ...shown, ...factsOf(call), ...(await pendingOf(db, callId)) };
+  if (entityId === undefined) return { ...shown, ...factsOf(call), ...(await waitingFacts(db, call)) };
   if (card === undefined) throw notFound('call', callId);
   await requireMember(db, card.space_id, entityId).catch(() => {
     throw notFound('call', callId);
@@ -53,15 +57,31 @@ export async function getCall(
 }
 
 function factsOf(call: CallRow): Partial<CallDetails> {
+  const attempts = attemptsOf(call);
   return {
     step: call.step,
     index: call.index,
     status: call.status,
     ...(call.outcome === null ? {} : { outcome: fromJson<Outcome>(call.outcome) }),
     idempotencyKey: call.idempotency_key,
+    ...(attempts === undefined ? {} : { attempts }),
     createdAt: call.created_at,
     ...(call.settled_at === null ? {} : { settledAt: call.settled_at }),
   };
+}
+
+/** Middleware that repeats a call notes how often. */
+function attemptsOf({ status, outcome, outcome_status }: CallRow): number | undefined {
+  if (status === 'planned' || outcome_status === 'skipped' || outcome_status === 'cancelled') return undefined;
+  const noted = outcome === null ? undefined : fromJson<{ middleware?: { retry?: { attempts: number } } }>(outcome);
+  return noted?.middleware?.retry?.attempts ?? 1;
+}
+
+async function waitingFacts(db: Kysely<Tables>, { id, run_id }: CallRow): Promise<Partial<CallDetails>> {
+  const { pending } = await pendingOf(db, id);
+  const run = await db.selectFrom('runs').select('owner').where('id', '=', run_id).executeTakeFirst();
+  const worker = pending?.job === undefined ? run?.owner : pending.job.worker;
+  return { ...(pending === undefined ? {} : { pending }), ...(worker == null ? {} : { worker }) };
 }
 
 async function pendingOf(db: Kysely<Tables>, callId: string): Promise<{ pending?: PendingCall }> {

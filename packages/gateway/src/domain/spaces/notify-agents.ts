@@ -3,7 +3,7 @@ import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/json.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { EntityRow, SpaceRow } from '../../ports/store/tables.ts';
+import type { AgentStatus, EntityRow, SpaceRow } from '../../ports/store/tables.ts';
 import { hasRoom, inboxFull } from '../inbox/inbox-capacity.ts';
 import { pushNewEvent } from '../inbox/push-event.ts';
 import { IS_WAITING } from '../waiting-events.ts';
@@ -16,26 +16,65 @@ interface NotifiedMessage {
   readonly recipients: readonly Recipient[];
 }
 
-/** Pushes the message into the inbox of every other agent of the space. The space's row must be locked. */
-export async function notifyAgents(services: Services, tx: Tx, posted: NotifiedMessage): Promise<void> {
+/** What becomes of a message at an agent: it waits for the agent's next cycle, or until the agent is active again, or for an operator. */
+export interface Hearing {
+  readonly entityId: string;
+  readonly as: 'queued' | 'paused' | 'withheld';
+}
+
+/**
+ * Pushes the message into the inbox of every other agent of the space. The space's row must be locked. Returns who will hear
+ * of it, and how.
+ */
+export async function notifyAgents(services: Services, tx: Tx, posted: NotifiedMessage): Promise<readonly Hearing[]> {
   const hops = await countHop(tx, posted);
-  for (const { id, limits, waiting } of posted.recipients) {
+  const heardBy: Hearing[] = [];
+  for (const { id, entityId, status, limits, waiting } of posted.recipients) {
     const { hopLimit = services.limits.hopLimit, inboxLength = services.limits.inboxLength } = limits;
     const isFull = !(await hasRoom(tx, { agentId: id, waiting, limit: inboxLength }));
     const isAgent = posted.sender.kind === 'agent';
     // People can wait and try again. An agent's message is written all the same, and the event is withheld for
     // operators.
     if (isFull && !isAgent) throw inboxFull(id, inboxLength);
-    await pushMessageEvent(services, tx, {
-      ...posted,
-      agentId: id,
-      withheld: isAgent ? reasonToWithhold(hops > hopLimit, isFull) : undefined,
-    });
+    const withheld = isAgent ? reasonToWithhold(hops > hopLimit, isFull) : undefined;
+    await pushMessageEvent(services, tx, { ...posted, agentId: id, withheld });
+    heardBy.push({ entityId, as: hearing(withheld !== undefined, status) });
   }
+  return heardBy;
+}
+
+function hearing(isWithheld: boolean, status: AgentStatus): Hearing['as'] {
+  if (isWithheld) return 'withheld';
+  return status === 'active' ? 'queued' : 'paused';
+}
+
+/** The same of a message that was posted before. */
+export async function findHearings(tx: Tx, messageId: string): Promise<readonly Hearing[]> {
+  const rows = await tx.db
+    .selectFrom('inbox_events')
+    .innerJoin('agents', 'agents.id', 'inbox_events.agent_id')
+    .select(['agents.entity_id', 'agents.status', 'inbox_events.status as event_status'])
+    .where('inbox_events.agent_id', 'in', (eb) =>
+      eb
+        .selectFrom('memberships')
+        .innerJoin('messages', 'messages.space_id', 'memberships.space_id')
+        .innerJoin('agents as member', 'member.entity_id', 'memberships.entity_id')
+        .select('member.id')
+        .where('messages.id', '=', messageId),
+    )
+    .where('inbox_events.event_id', '=', `message:${messageId}`)
+    .orderBy('agents.id')
+    .execute();
+  return rows.map(({ entity_id, status, event_status }) => ({
+    entityId: entity_id,
+    as: hearing(event_status === 'withheld', status),
+  }));
 }
 
 export interface Recipient {
   readonly id: string;
+  readonly entityId: string;
+  readonly status: AgentStatus;
   readonly limits: NonNullable<AgentConfig['limits']>;
   /** The number of events in its inbox, counted without its lock: see hasRoom. */
   readonly waiting: number;
@@ -48,7 +87,13 @@ export interface Recipient {
  */
 export async function findRecipients(tx: Tx, params: RecipientParams): Promise<readonly Recipient[]> {
   const rows = await recipients(tx.db, params);
-  return rows.map(({ id, config, waiting }) => ({ id, limits: fromJson<AgentConfig>(config).limits ?? {}, waiting }));
+  return rows.map(({ id, entity_id: entityId, status, config, waiting }) => ({
+    id,
+    entityId,
+    status,
+    limits: fromJson<AgentConfig>(config).limits ?? {},
+    waiting,
+  }));
 }
 
 interface RecipientParams {
@@ -60,7 +105,7 @@ const recipients = statement((db, { spaceId, senderId }: Params<RecipientParams>
   db
     .selectFrom('memberships')
     .innerJoin('agents', 'agents.entity_id', 'memberships.entity_id')
-    .select(['agents.id', 'agents.config'])
+    .select(['agents.id', 'agents.entity_id', 'agents.status', 'agents.config'])
     .select((eb) =>
       eb
         .selectFrom('inbox_events')
@@ -75,7 +120,7 @@ const recipients = statement((db, { spaceId, senderId }: Params<RecipientParams>
     .where('memberships.entity_id', '!=', senderId)
     .where('agents.status', '!=', 'deleted')
     .orderBy('agents.id')
-    .$castTo<{ id: string; config: string; waiting: number }>(),
+    .$castTo<{ id: string; entity_id: string; status: AgentStatus; config: string; waiting: number }>(),
 );
 
 /**

@@ -13,7 +13,7 @@ import { emit, spaceChannel } from '../streams/emit.ts';
 import { appendMessage } from './append-message.ts';
 import { lockSpace } from './lock-space.ts';
 import { type Message, toMessage } from './message.ts';
-import { findRecipients, notifyAgents } from './notify-agents.ts';
+import { findHearings, findRecipients, type Hearing, notifyAgents } from './notify-agents.ts';
 
 export interface NewMessage {
   readonly spaceId: string;
@@ -35,6 +35,8 @@ export interface PostedMessage {
   readonly message: Message;
   /** True if the message was there already. It is then the stored one. */
   readonly duplicate: boolean;
+  /** What becomes of it at each other agent of the space. */
+  readonly heardBy: readonly Hearing[];
 }
 
 /** Writes a message and pushes an event to every other agent of the space, in one transaction. */
@@ -47,7 +49,8 @@ export async function postMessage(services: Services, tx: Tx, newMessage: NewMes
     findRecipients(tx, { spaceId, senderId: entityId }),
   );
   // Checked before anything is refused: a repeated message gets the same answer as the first time.
-  if (before !== undefined) return { message: toMessage(before), duplicate: true };
+  if (before !== undefined)
+    return { message: toMessage(before), duplicate: true, heardBy: await findHearings(tx, before.id) };
   await assertPostable(services, tx.db, newMessage);
   const row = appendMessage(tx, space, {
     ...(newMessage.messageId === undefined
@@ -63,7 +66,7 @@ export async function postMessage(services: Services, tx: Tx, newMessage: NewMes
     run_id: newMessage.runId ?? null,
   });
   const message = toMessage(row);
-  await notifyAgents(services, tx, { space, message, sender, recipients });
+  const heardBy = await notifyAgents(services, tx, { space, message, sender, recipients });
   emit(services, tx, {
     channel: spaceChannel(spaceId),
     type: 'message.complete',
@@ -76,7 +79,7 @@ export async function postMessage(services: Services, tx: Tx, newMessage: NewMes
       ...{ characters: newMessage.text.length, text: newMessage.text },
     }),
   );
-  return { message, duplicate: false };
+  return { message, duplicate: false, heardBy };
 }
 
 async function findPosted(

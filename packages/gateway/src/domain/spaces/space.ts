@@ -18,6 +18,8 @@ export interface Space {
   readonly description: string;
   readonly metadata: Metadata;
   readonly createdAt: number;
+  /** The number of its newest message. 0: there is none. */
+  readonly lastSeq: number;
 }
 
 export interface NewSpace {
@@ -89,5 +91,6 @@ function toSpace(row: SpaceRow): Space {
     description: row.description,
     metadata: fromJson<Metadata>(row.metadata),
     createdAt: row.created_at,
+    lastSeq: row.next_seq - 1,
   };
 }

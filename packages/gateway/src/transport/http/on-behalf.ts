@@ -8,3 +8,8 @@ export function onBehalf(caller: Caller, entityId: string | undefined): string |
     throw invalid('entityId', "must be absent or the token's own entity.");
   return own ?? entityId;
 }
+
+/** As `onBehalf`; an operator who signed in as somebody is that person, unless they name another. */
+export function actingFor(caller: Caller, entityId: string | undefined): string | undefined {
+  return onBehalf(caller, entityId) ?? (caller.kind === 'session' ? caller.entityId : undefined);
+}

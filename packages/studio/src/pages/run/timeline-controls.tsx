@@ -84,7 +84,7 @@ function SearchBox({ state }: { state: RunState }): ReactElement {
         placeholder="Search  /"
         defaultValue={q}
         onChange={({ target }) => state.set({ q: target.value === '' ? undefined : target.value }, { replace: true })}
-        onKeyDown={({ key }) => key === 'Escape' && field.current?.blur()}
+        onKeyDown={({ key }) => (key === 'Escape' || key === 'Enter') && field.current?.blur()}
         className="min-h-7 w-full rounded border border-quiet bg-surface pr-2 pl-8 text-sm placeholder:text-quiet pointer-coarse:min-h-11"
       />
     </span>

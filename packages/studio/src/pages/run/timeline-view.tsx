@@ -76,14 +76,17 @@ function useCursor(
   reveal: (index: number) => void,
 ): { key: string | undefined; onOpen: (key: string) => void } {
   const [key, setKey] = useState<string>();
+  // A key may be pressed again before what the last one did is drawn.
+  const last = useRef<string>(undefined);
   const { set, search } = state;
   const move = (by: 1 | -1): void => {
     const calls = rows.flatMap((row, index) => (row.kind === 'call' ? [{ key: row.key, index }] : []));
-    const at = calls.findIndex((call) => call.key === (key ?? search.call));
+    const at = calls.findIndex((call) => call.key === (last.current ?? search.call));
     const next =
       calls[at === -1 ? (by === 1 ? 0 : calls.length - 1) : Math.min(calls.length - 1, Math.max(0, at + by))];
     if (next === undefined) return;
     reveal(next.index);
+    last.current = next.key;
     setKey(next.key);
     // An open panel follows.
     if (search.call !== undefined) set({ call: next.key }, { replace: true });
@@ -95,6 +98,7 @@ function useCursor(
   });
   const onOpen = useMemo(
     () => (opened: string) => {
+      last.current = opened;
       setKey(opened);
       set({ call: opened });
     },

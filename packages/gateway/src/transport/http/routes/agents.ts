@@ -172,7 +172,11 @@ export function agentEndpoints(
       path: '/api/agents/{id}/inbox',
       summary: "List the events in an agent's inbox, newest first",
       access: 'key',
-      query: z.strictObject({ ...pageFields, status: inboxStatusSchema.optional() }),
+      query: z.strictObject({
+        ...pageFields,
+        status: inboxStatusSchema.optional(),
+        runId: idField.optional().meta({ description: 'The events that woke this run.' }),
+      }),
       answer: pageOf(inboxItemSchema),
       async handle({ params, query }, tx) {
         await findAgent(tx.db, params.id);

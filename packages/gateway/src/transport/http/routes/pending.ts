@@ -34,7 +34,7 @@ export const pendingEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/api/pending',
-    summary: 'List pending calls',
+    summary: 'List pending calls, those first that expire first',
     description: 'With a token: the calls that its entity may answer.',
     access: 'entity',
     query: z.strictObject({

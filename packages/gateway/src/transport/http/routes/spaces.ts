@@ -2,14 +2,16 @@ import { z } from 'zod';
 import { ApiError } from '../../../domain/api-error.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
 import { listMessages } from '../../../domain/spaces/list-messages.ts';
+import { markSeen } from '../../../domain/spaces/mark-seen.ts';
 import { addMember, listMembers, removeMember, requireMember } from '../../../domain/spaces/membership.ts';
 import { postMessage } from '../../../domain/spaces/post-message.ts';
 import { createSpace, getSpace, listSpaces } from '../../../domain/spaces/space.ts';
+import { withActivity } from '../../../domain/spaces/space-activity.ts';
 import type { Tx } from '../../../ports/store/store.ts';
 import { type Caller, limitedTo } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, metadataField, numberInQuery, ownIdField, pageFields, pageOf } from '../fields.ts';
-import { onBehalf } from '../on-behalf.ts';
+import { actingFor, onBehalf } from '../on-behalf.ts';
 import { messageSchema } from '../schemas/message.ts';
 
 const spaceSchema = z
@@ -19,6 +21,13 @@ const spaceSchema = z
     description: z.string(),
     metadata: metadataField,
     createdAt: z.int(),
+    lastSeq: z.int().meta({ description: 'The `seq` of its newest message. 0: there is none.' }),
+    unread: z.int().optional().meta({
+      description: 'For a member: messages of others since it last saw the space. At most 100 are counted.',
+    }),
+    waiting: z.int().optional().meta({
+      description: 'Calls in it that wait for the member. With a secret key: for anybody.',
+    }),
   })
   .meta({ id: 'Space' });
 
@@ -33,6 +42,13 @@ const memberSchema = z
   })
   .meta({ id: 'Member' });
 
+const postedSchema = messageSchema.extend({
+  duplicate: z.literal(true).optional(),
+  heardBy: z
+    .array(z.strictObject({ entityId: z.string(), as: z.enum(['queued', 'paused', 'withheld']) }))
+    .meta({ description: 'The other agents of the space, and what becomes of the message there.' }),
+});
+
 const memberFields = { entityId: idField, role: z.string().optional() };
 const seqInQuery = numberInQuery({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional();
 
@@ -45,7 +61,11 @@ export const spaceEndpoints: readonly Endpoint[] = [
     access: 'entity',
     query: z.strictObject({ ...pageFields, entityId: idField.optional() }),
     answer: pageOf(spaceSchema),
-    handle: ({ caller, query }, tx) => listSpaces(tx.db, { ...query, entityId: onBehalf(caller, query.entityId) }),
+    async handle({ caller, query }, tx) {
+      const entityId = onBehalf(caller, query.entityId);
+      const page = await listSpaces(tx.db, { ...query, entityId });
+      return { ...page, items: await withActivity(tx.db, page.items, actingFor(caller, query.entityId)) };
+    },
   }),
   endpoint({
     method: 'post',
@@ -70,8 +90,11 @@ export const spaceEndpoints: readonly Endpoint[] = [
     summary: 'Get a space',
     access: 'entity',
     answer: spaceSchema,
-    handle: ({ caller, params }, tx) =>
-      readAs(caller, tx, { spaceId: params.id, read: () => getSpace(tx.db, params.id) }),
+    handle({ caller, params }, tx) {
+      const read = async () =>
+        (await withActivity(tx.db, [await getSpace(tx.db, params.id)], onBehalf(caller, undefined)))[0];
+      return readAs(caller, tx, { spaceId: params.id, read });
+    },
   }),
   endpoint({
     method: 'get',
@@ -138,17 +161,31 @@ export const spaceEndpoints: readonly Endpoint[] = [
       metadata: metadataField.optional(),
     }),
     status: 201,
-    answer: messageSchema.extend({ duplicate: z.literal(true).optional() }),
+    answer: postedSchema,
     refusals: [429],
     async handle({ caller, params, body }, tx, services) {
-      const entityId = onBehalf(caller, body.entityId) ?? (caller.kind === 'session' ? caller.entityId : undefined);
+      const entityId = actingFor(caller, body.entityId);
       if (entityId === undefined)
         throw invalid('entityId', 'is required with a secret key: it says who posts the message.');
       const said = { ...body, entityId, spaceId: params.id };
-      const { message, duplicate } = await postMessage(services, tx, said).catch((error: unknown) =>
+      const { message, duplicate, heardBy } = await postMessage(services, tx, said).catch((error: unknown) =>
         explainAbsence(error, tx, caller, said),
       );
-      return { ...message, ...(duplicate ? { duplicate } : {}) };
+      return { ...message, ...(duplicate ? { duplicate } : {}), heardBy };
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/api/spaces/{id}/seen',
+    summary: 'Update which messages a member has seen',
+    description: 'Up to `seq`. It never goes back. With a secret key: on behalf of `entityId`.',
+    access: 'entity',
+    body: z.strictObject({ seq: z.int().min(0), entityId: idField.optional() }),
+    answer: z.strictObject({ spaceId: z.string(), entityId: z.string(), seq: z.int() }),
+    async handle({ caller, params, body }, tx) {
+      const entityId = actingFor(caller, body.entityId);
+      if (entityId === undefined) throw invalid('entityId', 'is required with a secret key: it says who saw them.');
+      return await markSeen(tx, { spaceId: params.id, entityId, seq: body.seq });
     },
   }),
 ];

@@ -76,6 +76,11 @@ export const callSchema: z.ZodType = z
     status: z.enum(['planned', 'started', 'settled', 'pending']).optional(),
     outcome: outcomeSchema.optional(),
     idempotencyKey: z.string().optional(),
+    attempts: z.int().optional().meta({ description: 'How often its tool ran, if it ran.' }),
+    worker: z
+      .string()
+      .optional()
+      .meta({ description: 'Who runs or ran it: whoever claimed it, or a worker of the gateway.' }),
     createdAt: z.int().optional(),
     settledAt: z.int().optional(),
     pending: pendingCallSchema.optional().meta({ description: 'Set if it waits or waited for somebody.' }),

@@ -1,0 +1,33 @@
+import type { Kysely } from 'kysely';
+import type { Tables } from '../../ports/store/tables.ts';
+import { answerRight } from './may-answer.ts';
+import { toPendingCall } from './pending-call.ts';
+
+/** How many calls wait in each of the spaces: for this member, or for anybody. */
+export async function countWaiting(
+  db: Kysely<Tables>,
+  spaceIds: readonly string[],
+  entityId: string | undefined,
+): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  if (spaceIds.length === 0) return counts;
+  const rows = await db
+    .selectFrom('pending_calls')
+    .leftJoin('memberships', (join) =>
+      join
+        .onRef('memberships.space_id', '=', 'pending_calls.space_id')
+        .on('memberships.entity_id', '=', entityId ?? '')
+        .on('memberships.left_at', 'is', null),
+    )
+    .selectAll('pending_calls')
+    .select('memberships.role')
+    .where('pending_calls.space_id', 'in', spaceIds)
+    .where('pending_calls.status', '=', 'pending')
+    .execute();
+  for (const { role, ...row } of rows) {
+    const call = toPendingCall(row);
+    const mayAnswer = entityId === undefined || answerRight(call, { entityId, role: role ?? undefined }) === 'yes';
+    if (mayAnswer && call.spaceId !== undefined) counts.set(call.spaceId, (counts.get(call.spaceId) ?? 0) + 1);
+  }
+  return counts;
+}

@@ -1,0 +1,329 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startTestGateway, waitFor } from '@lastcall/gateway/testing';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { accessibilityProblems } from '../support/accessibility.ts';
+import { useBrowser } from '../support/browser.ts';
+import { type Studio, startStudio } from '../support/studio.ts';
+import { answer, calls, deskOptions, enter, gate, HOSTILE, runOf, say } from './desk.ts';
+
+const browser = useBrowser();
+
+let studio: Studio;
+let home: string;
+/** What each of the runs is about. */
+const runs = { taken: '', first: '', confirmed: '', paid: '', report: '', scout: '' };
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'lastcall-runs-'));
+  runs.taken = await beginAndStop();
+  studio = await startStudio(
+    browser(),
+    deskOptions(
+      [
+        'It is recorded.',
+        enter,
+        {
+          text: 'Let me look around.',
+          ...(calls(
+            ['fetch_weather', { city: 'Tokyo' }],
+            ['book_seats', { row: 12 }],
+            ['fetch_weather', { city: 'Kyoto' }],
+          ) as object),
+        },
+        calls(['read_review', { hotel: 'Inn' }], ['confirm_booking', { question: 'Book the Inn?' }]),
+        calls(['pay_invoice', { amount: 120, to: 'Inn' }]),
+        'I have asked.',
+        'It is confirmed.',
+        'It is paid.',
+        calls(['file_report', { title: 'Tokyo' }], ['fetch_weather', { city: 'Osaka' }]),
+        calls(
+          ['slow_weather', { city: 'Rome' }],
+          ['slow_weather', { city: 'Oslo' }],
+          ['slow_weather', { city: 'Lima' }],
+        ),
+      ],
+      { home },
+    ),
+  );
+  const { gateway } = studio;
+  await runOf(gateway, runs.taken).then((id) => {
+    runs.taken = id;
+  });
+  runs.first = await runOf(gateway, await say(gateway, 'Book a hotel in Tokyo, please.'));
+  runs.confirmed = await answer(gateway, 'confirm_booking', { result: true });
+  runs.paid = await answer(gateway, 'pay_invoice', { approve: true, input: { amount: 100, to: 'Inn' } });
+  runs.report = await runOf(gateway, await say(gateway, 'File the report.'));
+  runs.scout = await runOf(gateway, await say(gateway, 'Look around.', 'Lookout'));
+}, 120_000);
+
+afterAll(async () => {
+  await studio?.[Symbol.asyncDispose]();
+  await rm(home, { recursive: true, force: true });
+});
+
+/** A gateway that is stopped inside a call leaves a run for another worker. Gives the event of the run. */
+async function beginAndStop(): Promise<string> {
+  const letGo = Promise.withResolvers<void>();
+  gate.current = letGo.promise;
+  await using gateway = await startTestGateway(deskOptions([calls(['record_trip', {}])], { home, leaseMs: 1_000 }));
+  const eventId = await say(gateway, 'Record my trip.');
+  const id = await runOf(gateway, eventId, ['running']);
+  await waitFor(async () =>
+    (await gateway.api(`/api/runs/${id}/transcript`)).items.some(({ kind }: { kind: string }) => kind === 'started'),
+  );
+  gate.current = Promise.resolve();
+  return eventId;
+}
+
+const timelineOf = (page: Page): Locator => page.getByRole('region', { name: 'Timeline' });
+
+/** The steps and calls of the timeline, each as one line, without how long they took. */
+async function rowsOf(page: Page): Promise<readonly string[]> {
+  const texts = await timelineOf(page).getByRole('link').allInnerTexts();
+  return texts.map((text) =>
+    text
+      .split(/\s+/)
+      .join(' ')
+      .replace(/( ,)? \d+(\.\d+)? m?s$/, ''),
+  );
+}
+
+test('[S5] a run page shows every call in call order: outcome, reason, what was undone, who answered, why the run ended', async () => {
+  const { page, problems } = await studio.open(`/runs/${runs.first}`);
+  await page.getByRole('heading', { name: /^Run 2/ }).waitFor();
+  await page.getByText('completed: the agent had no more to do').first().waitFor();
+  await page.getByText('Ada: Book a hotel in Tokyo, please.').first().waitFor();
+  await timelineOf(page)
+    .getByText(/^Ada answered after .*: run 3$/)
+    .waitFor();
+  await timelineOf(page)
+    .getByText(/^Ada approved with changes after .*: run 4$/)
+    .waitFor();
+  expect((await rowsOf(page)).map((row) => row.replace(/after .* run/, 'after a while: run'))).toEqual([
+    'Step 1 model 15 tok',
+    expect.stringMatching(/^1 ok enter_space 1 change spaceId:/),
+    'Step 2 model Let me look around. 15 tok',
+    '1 ok fetch_weather city: Tokyo',
+    '2 error execution book_seats 2 undone Row 12 is sold out.',
+    '3 cancelled fetch_weather "book_seats" (2.2) failed: Row 12 is sold out. never ran',
+    'Step 3 model 15 tok',
+    '1 ok read_review hotel: Inn',
+    '2 waiting confirm_booking Ada answered after a while: run 3',
+    'Step 4 model 15 tok',
+    '1 waiting pay_invoice Ada approved with changes after a while: run 4',
+    'Step 5 model I have asked. 15 tok',
+  ]);
+
+  await timelineOf(page)
+    .getByRole('link', { name: /error execution/ })
+    .click();
+  const panel = page.getByRole('region', { name: 'Call book_seats' });
+  await panel.getByText('Row 12 is sold out.', { exact: true }).first().waitFor();
+  await panel.getByRole('link', { name: 'Changes: 2 undone' }).click();
+  expect(await panel.getByRole('region', { name: 'Committed' }).textContent()).toContain('Nothing of it remains.');
+  expect(await panel.locator('del').first().textContent()).toBe('event seat.held × 2');
+  await panel.getByRole('link', { name: 'Receipt' }).click();
+  const callId = new URL(page.url()).searchParams.get('call') ?? '';
+  expect(await panel.getByText(callId).count()).toBe(2);
+  await panel.getByText(/^once, /).waitFor();
+
+  // The link to share leads to the same call, and back does not lead into it again.
+  await page.goto(`${studio.gateway.url}/calls/${callId}`);
+  await page.waitForURL(`**/runs/${runs.first}?call=${callId}`);
+  await page.getByRole('region', { name: 'Call book_seats' }).waitFor();
+  expect(problems).toEqual([]);
+});
+
+test('[S5] filters and the search are in the address, and a link to them shows the same', async () => {
+  const { page, problems } = await studio.open(`/runs/${runs.first}`);
+  await page.getByRole('link', { name: 'Errors 1' }).click();
+  await expect.poll(() => rowsOf(page)).toHaveLength(2);
+  await page.getByRole('link', { name: 'Never ran 1' }).click();
+  await expect
+    .poll(() => rowsOf(page))
+    .toEqual([expect.stringContaining('Step 2'), expect.stringContaining('3 cancelled')]);
+  await page.reload();
+  await expect.poll(() => rowsOf(page)).toHaveLength(2);
+  expect(page.url()).toContain('only=never-ran');
+  await page.getByRole('link', { name: 'All', exact: true }).click();
+  await page.getByRole('searchbox', { name: 'Search the calls' }).fill('kyoto');
+  await expect
+    .poll(() => rowsOf(page))
+    .toEqual([expect.stringContaining('Step 2'), expect.stringContaining('3 cancelled')]);
+  expect(page.url()).toContain('q=kyoto');
+  await page.getByRole('searchbox', { name: 'Search the calls' }).fill('nothing like that');
+  await page.getByText('No call of this run matches.').waitFor();
+  expect(problems).toEqual([]);
+});
+
+test('[S5] what a tool says is text, whatever it says', async () => {
+  const { page, problems } = await studio.open(`/runs/${runs.first}`);
+  await timelineOf(page)
+    .getByRole('link', { name: /read_review/ })
+    .click();
+  const panel = page.getByRole('region', { name: 'Call read_review' });
+  await panel.getByText(HOSTILE.replace('\u202E', '[U+202E]')).waitFor();
+  expect(await page.locator('main img').count()).toBe(0);
+  expect(await panel.locator('a[href^="javascript:"]').count()).toBe(0);
+  expect(await page.title()).toBe('Run 2, Concierge · Lastcall');
+  expect(problems).toEqual([]);
+});
+
+test('[S5] an approval with changes shows what was asked, what was approved and what ran', async () => {
+  const { page, problems } = await studio.open(`/runs/${runs.paid}`);
+  await timelineOf(page)
+    .getByRole('link', { name: /pay_invoice/ })
+    .click();
+  const panel = page.getByRole('region', { name: 'Call pay_invoice' });
+  await panel.getByRole('link', { name: 'Input' }).click();
+  const column = (name: string): Locator => panel.getByRole('region', { name, exact: true });
+  await column('Asked').getByText('120').waitFor();
+  expect(await column('Approved').textContent()).toContain('"amount": 100');
+  expect(await column('Ran').textContent()).toContain('"amount": 100');
+  await panel.getByRole('link', { name: 'Receipt' }).click();
+  await panel.getByText(/^Ada approved with changes after/).waitFor();
+  expect(problems).toEqual([]);
+});
+
+test('[S5] the tool that ended the turn gave the response, the call after it never ran, and a limit says where it is set', async () => {
+  const { page, problems } = await studio.open(`/runs/${runs.report}`);
+  await page.getByText('completed: file_report gave the response').first().waitFor();
+  expect(await rowsOf(page)).toEqual([
+    'Step 1 model 15 tok',
+    expect.stringMatching(/^1 ok file_report RESPONSE title: Tokyo/),
+    '2 skipped fetch_weather "file_report" had already ended the turn never ran',
+  ]);
+  await page.goto(`${studio.gateway.url}/runs/${runs.scout}`);
+  await page.getByText('stopped: it used all its 1 step').first().waitFor();
+  await page.getByRole('link', { name: 'limits.maxSteps' }).waitFor();
+  expect((await rowsOf(page)).filter((row) => row.startsWith('side by side'))).toHaveLength(3);
+  expect(problems).toEqual([]);
+});
+
+test('[S5] a run that another worker continued has a line where it changed hands', async () => {
+  const { page, problems } = await studio.open(`/runs/${runs.taken}`);
+  await timelineOf(page)
+    .getByText(/ silent .*, .* took over, 1 call repeated$/)
+    .waitFor();
+  await timelineOf(page).getByText('ran 2 times').waitFor();
+  expect(problems).toEqual([]);
+});
+
+test('[S5] the request of a step is shown as it was sent, with what is new in it marked', async () => {
+  const { page, problems } = await studio.open(`/runs/${runs.first}?view=seen`);
+  await page.getByRole('link', { name: 'Step 3' }).click();
+  await page.getByText(/messages, \d+ tools, 3 new since step 2$/).waitFor();
+  await page.getByText('Instructions', { exact: true }).click();
+  await page.getByText(/You book travels\./).waitFor();
+  const messages = page.getByRole('list', { name: 'Messages' }).getByRole('listitem');
+  expect(await messages.filter({ hasText: 'new' }).allInnerTexts()).toEqual([
+    expect.stringContaining('Let me look around.'),
+    expect.stringContaining('Cancelled: "book_seats"'),
+    expect.stringContaining('"about":"active_space"'),
+  ]);
+  expect(problems).toEqual([]);
+});
+
+test('[S6] a finished run is stepped through by buttons, arrow keys and a slider', async () => {
+  const { page, problems } = await studio.open(`/runs/${runs.first}`);
+  await page.getByRole('button', { name: 'Replay' }).click();
+  const status = page.getByRole('region', { name: 'Replay' }).getByRole('status');
+  await status.getByText(/^1 of \d+: Something arrived/).waitFor();
+  expect(await rowsOf(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Next moment' }).click();
+  await status.getByText(/^2 of \d+: Step 1: the model was asked/).waitFor();
+  await page.getByRole('heading', { name: /^Run/ }).click();
+  for (const words of ['the model had answered', 'enter_space started']) {
+    await page.keyboard.press('ArrowRight');
+    await status.getByText(words).waitFor();
+  }
+  expect(await rowsOf(page)).toEqual(['Step 1 model 15 tok', expect.stringMatching(/^1 running enter_space/)]);
+  await page.keyboard.press('ArrowRight');
+  await status.getByText('enter_space ended: ok').waitFor();
+  expect(page.url()).toContain('moment=5');
+  await page.getByRole('slider', { name: 'Moment' }).press('End');
+  await status.getByText('The run ended').waitFor();
+  expect(await rowsOf(page)).toHaveLength(12);
+  await page.getByRole('button', { name: 'End the replay' }).click();
+  await expect.poll(() => page.url()).not.toContain('moment');
+  expect(problems).toEqual([]);
+});
+
+test('[S5] two runs are compared call by call', async () => {
+  const { page, problems } = await studio.open(`/runs/${runs.first}/compare/${runs.report}`);
+  await page.getByText('0 calls are the same, 1 changed, 6 only left, 1 only right').waitFor();
+  const list = page.getByRole('list', { name: 'Calls of both runs' });
+  await list.getByText('changed: input, outcome, output').click();
+  const input = list.getByRole('region', { name: 'Input, left and right' });
+  await input.getByText('Osaka').waitFor();
+  expect(await input.locator('ins').textContent()).toContain('"city": "Osaka"');
+  await page.getByRole('checkbox', { name: 'only what differs' }).check();
+  expect(await list.getByRole('listitem').count()).toBe(8);
+  expect(problems).toEqual([]);
+});
+
+test('[S8] a run is read with the keyboard alone', async () => {
+  const { page, problems } = await studio.open(`/runs/${runs.first}`);
+  await timelineOf(page).getByRole('link').first().waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('weather');
+  await expect.poll(() => rowsOf(page)).toHaveLength(3);
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  await page.keyboard.press('k');
+  await page.keyboard.press('Enter');
+  await page.getByRole('region', { name: 'Call fetch_weather' }).getByText('step 2, call 1').waitFor();
+  await page.keyboard.press('j');
+  await page.getByRole('region', { name: 'Call fetch_weather' }).getByText('step 2, call 3').waitFor();
+  await page.keyboard.press('Escape');
+  await expect.poll(() => page.getByRole('region', { name: 'Call fetch_weather' }).count()).toBe(0);
+  await page.keyboard.press(']');
+  await page.getByRole('heading', { name: /^Run 3/ }).waitFor();
+  await page.keyboard.press('[');
+  await page.getByRole('heading', { name: /^Run 2/ }).waitFor();
+  expect(problems).toEqual([]);
+});
+
+test('[S8] on a narrow screen a call is a page with a way back, and nothing is wider than the screen', async () => {
+  const { page, problems } = await studio.open(`/runs/${runs.first}`, { width: 380, theme: 'dark' });
+  await timelineOf(page)
+    .getByRole('link', { name: /error execution/ })
+    .click();
+  await page.getByRole('region', { name: 'Call book_seats' }).waitFor();
+  expect(await page.getByRole('heading', { name: /^Run 2/ }).isVisible()).toBe(false);
+  await page.getByRole('link', { name: 'Back to the timeline' }).click();
+  await page.getByRole('heading', { name: /^Run 2/ }).waitFor();
+  for (const path of [`/runs/${runs.first}`, '/runs', `/runs/${runs.first}/compare/${runs.report}`]) {
+    await page.goto(studio.gateway.url + path);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(380);
+  }
+  expect(problems).toEqual([]);
+});
+
+test('[S8] the pages of runs have no serious accessibility problem, light and dark', async () => {
+  const callId = await callIdOf('book_seats');
+  for (const theme of ['light', 'dark'] as const) {
+    const { page } = await studio.open('/runs', { theme });
+    await page.getByRole('link', { name: /File the report/ }).waitFor();
+    const found = await accessibilityProblems(page);
+    const others = [`/runs/${runs.first}?moment=5`, `/runs/${runs.first}/compare/${runs.report}`];
+    for (const path of [`/runs/${runs.first}?call=${callId}`, ...(theme === 'light' ? others : [])]) {
+      await page.goto(studio.gateway.url + path);
+      await page.getByText('enter_space').first().waitFor();
+      found.push(...(await accessibilityProblems(page)));
+    }
+    expect(found).toEqual([]);
+  }
+});
+
+async function callIdOf(toolName: string): Promise<string> {
+  const { items } = await studio.gateway.api(`/api/runs/${runs.first}/transcript?limit=200`);
+  return items.find(
+    ({ entry }: { entry: { settlement?: { toolName: string } } }) => entry.settlement?.toolName === toolName,
+  ).entry.settlement.callId;
+}
