@@ -12,6 +12,10 @@ afterAll(async () => await studio[Symbol.asyncDispose]());
 
 test('[S8] a gateway without agents and tools teaches how to make them, with examples that work', async () => {
   const { page, problems } = await studio.open('/agents');
+  await page.getByRole('button', { name: 'rehearsal' }).click();
+  await page.getByText('No real model answers here.').waitFor();
+  await page.getByText(/Set ANTHROPIC_API_KEY/).waitFor();
+  await page.keyboard.press('Escape');
   await page.getByText('No agent yet.').waitFor();
   await page.getByRole('button', { name: 'Create agent' }).click();
   await page.getByRole('heading', { name: 'Concierge' }).waitFor();

@@ -18,6 +18,10 @@ test('[S7] a key is made with a scope, shown once, used, and revoked after a que
   await page.getByRole('radio', { name: /^read/ }).check();
   await page.getByRole('button', { name: 'Create key' }).click();
   const key = await page.getByRole('textbox', { name: 'The new key' }).inputValue();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy' }).click();
+  await page.getByText('Copied.').waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(key);
   expect((await studio.gateway.request('/api/agents', undefined, { key })).status).toBe(200);
   expect((await studio.gateway.request('/api/agents', { name: 'x', instructions: '' }, { key })).status).toBe(403);
 
