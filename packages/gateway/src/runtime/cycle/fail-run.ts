@@ -113,7 +113,7 @@ async function settleOpenCalls(
   const entries: Entry[] = [];
   const callsWithCard = new Set<string>();
   const calls = [...(await openCalls(tx, cycle)), ...(await answeredCalls(tx, cycle, { isCancelled }))];
-  for (const { id, tool_name: toolName, input, status, created_at: startedAt } of calls) {
+  for (const { id, tool_name: toolName, input, status, run_id, created_at: startedAt } of calls) {
     const now = tx.now();
     const outcome = outcomeOf(status === 'started', reason);
     await tx.db
@@ -126,7 +126,10 @@ async function settleOpenCalls(
     const call = { callId: id, toolName, input: fromJson(input), outcome };
     entries.push({ kind: 'settled', settlement: { ...call, startedAt, endedAt: now } });
     const type = outcome.status === 'error' ? 'tool-call.error' : 'tool-call.cancelled';
-    emit(services, tx, { channel: runChannel(cycle.runId), type, payload: hideTagIn(call, cycle.agent.tag) });
+    const payload = hideTagIn(call, cycle.agent.tag);
+    // The run that asked for an approval is told of the end too.
+    for (const runId of new Set([cycle.runId, run_id]))
+      emit(services, tx, { channel: runChannel(runId), type, payload });
   }
   for (const unended of await unendedCalls(tx.db, cycle))
     if (!callsWithCard.has(unended.callId)) endUnendedCall(services, tx, unended, 'The cycle failed.');
