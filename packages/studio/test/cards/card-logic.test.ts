@@ -102,7 +102,13 @@ test('messages that belong together show one name, and each day its date', () =>
 });
 
 test('who got a message is said of that message alone', () => {
-  const heardBy = { messageId: '1', heard: [{ entityId: 'Ada', as: 'queued' as const }, { entityId: 'Ben', as: 'paused' as const }] };
+  const heardBy = {
+    messageId: '1',
+    heard: [
+      { entityId: 'Ada', as: 'queued' as const },
+      { entityId: 'Ben', as: 'paused' as const },
+    ],
+  };
   const members = [member('Ada'), member('Ben')];
   expect(heardInWords(item('1', 'Cy', 0), heardBy, members)).toBe('Ada has it; Ben is paused, and gets it later');
   expect(heardInWords(item('2', 'Cy', 0), heardBy, members)).toBeUndefined();
