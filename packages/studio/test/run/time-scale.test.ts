@@ -5,6 +5,7 @@ test('[S5] a stretch of more than ten seconds in which nothing went on is idle; 
   const spans = [
     { from: 0, to: 100 },
     { from: 50, to: 30_000 },
+    { from: 60, to: 70 },
     { from: 39_000, to: 39_010 },
     { from: 60_000, to: 60_100 },
   ];

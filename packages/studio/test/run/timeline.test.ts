@@ -1,3 +1,4 @@
+import type { Outcome } from '@lastcall/client';
 import { expect, test } from 'vitest';
 import { filterRows } from '../../src/pages/run/row-filter.ts';
 import { type CallRow, type TimelineRow, toTimeline } from '../../src/pages/run/timeline.ts';
@@ -67,29 +68,21 @@ test('[S5] a hand-over stands before the first call whose end the new worker wro
 });
 
 test('[S5] the last word of the tool that ended the turn is the response, and a failed try of it is not', () => {
-  const { entries, reply, settle } = transcript();
-  reply(1, [0, 10], ['report.1']);
-  settle('report.1', [10, 11], { status: 'error', code: 'execution', message: 'no' });
-  reply(2, [12, 20], ['report.2', 'mail.3']);
-  entries.push({
-    seq: 9,
-    kind: 'settled',
-    at: 21,
-    entry: {
-      kind: 'settled',
-      settlement: {
-        callId: 'report.2',
-        toolName: 'report',
-        outcome: { status: 'ok', text: 'r' },
-        terminal: true,
-        startedAt: 20,
-        endedAt: 21,
+  const { entries, reply, settle, add } = transcript();
+  const report = (callId: string, outcome: Outcome): void =>
+    add(
+      {
+        kind: 'settled',
+        settlement: { callId, toolName: 'report', outcome, terminal: true, startedAt: 1, endedAt: 2 },
       },
-    },
-  });
-  settle('mail.3', [21, 21], { status: 'skipped', reason: 'the turn had ended' });
-  const run = aRun({ stop: { reason: 'end_turn', by: 'terminal', tool: 'report' } });
-  const { rows } = toTimeline(run, entries);
+      2,
+    );
+  reply(1, [0, 1], ['report.1']);
+  report('report.1', { status: 'error', code: 'execution', message: 'no', text: 'no' });
+  reply(2, [3, 4], ['report.2', 'mail.3']);
+  report('report.2', { status: 'ok', text: 'the report' });
+  settle('mail.3', [5, 5], { status: 'skipped', reason: 'the turn had ended' });
+  const { rows } = toTimeline(aRun({ stop: { reason: 'end_turn', by: 'terminal', tool: 'report' } }), entries);
   expect(callsIn(rows).map(({ callId, isResponse }) => [callId, isResponse])).toEqual([
     ['report.1', false],
     ['report.2', true],
