@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { CONFIG_FILES } from './config-files.ts';
 
 /** An editor writes a file in several steps, and several files at once. */
 const QUIET_MS = 100;
 /** Then a gateway that still finishes its cycles is killed: the next one goes on where it was. */
 const PATIENCE_MS = 2_000;
 
-const ALWAYS_WATCHED = ['.env', ...['ts', 'mts', 'js', 'mjs'].map((extension) => `lastcall.config.${extension}`)];
+const ALWAYS_WATCHED = ['.env', ...CONFIG_FILES];
 
 /** Runs a command of this program in a process of its own, and again when a file changes that it has loaded. */
 export class Reloader {

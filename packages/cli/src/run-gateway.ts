@@ -17,10 +17,12 @@ import { logLine } from './terminal/log-line.ts';
 export interface RunGatewayOptions {
   /** Whether every line is JSON, or for people. Undefined: JSON lines, with the address in words at the end. */
   readonly json: boolean | undefined;
+  /** Kills this process, which another one starts again. Of the demo alone. */
+  readonly crash?: ((url: string) => void) | undefined;
 }
 
 /** Runs the gateway of this folder until it is told to stop. Resolves once it listens. */
-export async function runGateway({ json }: RunGatewayOptions): Promise<Gateway> {
+export async function runGateway({ json, crash }: RunGatewayOptions): Promise<Gateway> {
   const redact = createRedact(new KnownSecrets(secretValues(process.env, { secretKey: undefined, secrets: [] })));
   // All lines go one way: written past each other, the address would not be the last one.
   const write = (line: string): void => void process.stdout.write(json === false ? `${logLine(line)}\n` : line);
@@ -28,11 +30,18 @@ export async function runGateway({ json }: RunGatewayOptions): Promise<Gateway> 
   const logger = createLogger({ redact, ...log });
   logProcess(logger);
   const { file, config } = await loadConfig(process.cwd());
-  const gateway = createCheckedGateway(file === undefined ? checkConfig(demoConfig()) : config, { log });
+  const isDemo = file === undefined;
+  const canCrash = isDemo && crash !== undefined;
+  const gateway: Gateway = createCheckedGateway(isDemo ? checkConfig(demoConfig({ canCrash })) : config, {
+    log,
+    ...(canCrash ? { crash: () => crash(gateway.url) } : {}),
+  });
   await gateway.start();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(gateway));
-  const configuration = file === undefined ? undefined : basename(file);
-  const link = mayShowLink({ json, isDemo: file === undefined }) ? await gateway.signInLink() : undefined;
+  // Who starts it again tells it to stop, too: see demo/supervise.ts.
+  const signals = crash === undefined ? (['SIGTERM', 'SIGINT'] as const) : (['SIGTERM'] as const);
+  for (const signal of signals) process.once(signal, () => void stop(gateway));
+  const configuration = isDemo ? undefined : basename(file);
+  const link = mayShowLink({ json, isDemo }) ? await gateway.signInLink() : undefined;
   if (json === false) print(foundInWords(gateway.found, configuration));
   else
     logger.info('Found', { event: 'found', configuration: configuration ?? 'none: the demo runs', ...gateway.found });

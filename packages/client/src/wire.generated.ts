@@ -1330,7 +1330,7 @@ export type SpaceEvent = {
   readonly role: string;
 } | ResetEvent;
 
-/** `store`, `problems` and `counts` are for keys and sessions that may read. */
+/** `store`, `problems`, `counts` and `canCrash` are for keys and sessions that may read. */
 export type Status = {
   readonly version: string;
   /** The name that takeovers of runs have for it. */
@@ -1352,6 +1352,8 @@ export type Status = {
     readonly deadEvents: number;
     readonly pendingCalls: number;
   } | undefined;
+  /** It is the demo, whose process may be killed on purpose: `POST /api/demo/crash`. */
+  readonly canCrash?: true | undefined;
 };
 
 /** What the model was sent in a step. Only the frame tag is hidden. */

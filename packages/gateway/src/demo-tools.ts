@@ -55,6 +55,9 @@ const fileReport = tool({
   execute: ({ title, body }) => `${title}\n\n${body}`,
 });
 
+/** As long as a slow bank: time to see it run, and to crash the gateway inside it. */
+const PAYMENT_SECONDS = 5;
+
 /** Waits until somebody approves it, perhaps with another amount. */
 const payInvoice = tool({
   description: 'Pays an invoice. A demonstration: no money moves.',
@@ -64,11 +67,15 @@ const payInvoice = tool({
     currency: z.enum(['EUR', 'USD', 'GBP']),
   }),
   approval: true,
-  execute: ({ invoice, amount, currency }, { idempotencyKey }) => ({
-    invoice,
-    paid: `${amount} ${currency}`,
-    reference: idempotencyKey.slice(-8).toUpperCase(),
-  }),
+  // After a crash it runs again with the same key, by which a bank knows what it has paid already.
+  idempotent: true,
+  async execute({ invoice, amount, currency }, { idempotencyKey, progress, abortSignal }) {
+    for (let second = 1; second <= PAYMENT_SECONDS; second++) {
+      progress({ second, of: PAYMENT_SECONDS });
+      await sleep(1_000, undefined, { signal: abortSignal });
+    }
+    return { invoice, paid: `${amount} ${currency}`, reference: idempotencyKey.slice(-8).toUpperCase() };
+  },
 });
 
 const RECEIPTS = ['Taxi 18.40', 'Lunch 23.10', 'Train (the total is missing)', 'Hotel 140.00'] as const;

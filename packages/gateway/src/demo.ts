@@ -3,9 +3,9 @@ import { demoTools } from './demo-tools.ts';
 
 /**
  * The configuration of a gateway without a configuration file: three agents in three spaces, with tools of each kind. Each space
- * offers sentences that make its agent act, also without a model.
+ * offers sentences that make its agent act, also without a model. `canCrash` tells people that they may kill the gateway.
  */
-export function demoConfig(): ConfigInput {
+export function demoConfig({ canCrash = false }: { canCrash?: boolean } = {}): ConfigInput {
   return defineConfig({
     agents: [CONCIERGE, CLERK, ANALYST],
     tools: demoTools,
@@ -25,7 +25,7 @@ export function demoConfig(): ConfigInput {
       },
       {
         name: 'Accounts',
-        description: 'Where the clerk asks before money moves.',
+        description: `Where the clerk asks before money moves.${canCrash ? HOW_TO_CRASH : ''}`,
         agents: ['Clerk'],
         people: [ADA, { name: 'Ben', externalId: 'demo:ben' }],
         metadata: {
@@ -47,6 +47,9 @@ export function demoConfig(): ConfigInput {
     ],
   });
 }
+
+/** A payment takes a few seconds. */
+const HOW_TO_CRASH = ' While it pays, press Ctrl K and type "crash": nothing is lost, nothing is paid twice.';
 
 const ADA = { name: 'Ada', externalId: 'demo:ada' };
 

@@ -41,6 +41,7 @@ import { createMetrics } from './telemetry/metrics.ts';
 import { createRedact, type Redact, secretValues } from './telemetry/redact.ts';
 import { createSecrets, type Secrets } from './telemetry/secrets.ts';
 import { type App, createApp } from './transport/http/app.ts';
+import { demoEndpoints } from './transport/http/routes/demo.ts';
 import { MCP_CALLBACK } from './transport/http/routes/mcp.ts';
 import { linkUrl } from './transport/http/routes/session.ts';
 import { type HttpServer, listen } from './transport/http/server.ts';
@@ -57,6 +58,8 @@ interface RunOptions {
   readonly tuning?: Partial<GatewayLimits> | undefined;
   /** SQLite's `synchronous` setting. Default FULL, which survives a power cut. */
   readonly synchronous?: 'FULL' | 'NORMAL' | undefined;
+  /** Kills this process, for people who want to see what is left then. Only the demo of the command line has it. */
+  readonly crash?: (() => void) | undefined;
 }
 
 /** Runs agents and serves the HTTP API. */
@@ -85,13 +88,13 @@ export interface Gateway {
 
 /** Creates a gateway. The configuration is checked at once: one that cannot work is refused here, with its path. */
 export function createGateway(options: GatewayOptions = {}): Gateway {
-  const { env, logger, log, tuning, synchronous, ...configInput } = options;
-  return createCheckedGateway(checkConfig(configInput), { env, logger, log, tuning, synchronous });
+  const { env, logger, log, tuning, synchronous, crash, ...configInput } = options;
+  return createCheckedGateway(checkConfig(configInput), { env, logger, log, tuning, synchronous, crash });
 }
 
 /** Creates a gateway from a checked configuration, which is no longer in the form that a user writes. */
 export function createCheckedGateway(config: Config, options: RunOptions = {}): Gateway {
-  const { env = process.env, logger, tuning, synchronous } = options;
+  const { env = process.env, logger, tuning, synchronous, crash } = options;
   const settings = resolveSettings(readEnv(env), config);
   const known = new KnownSecrets(secretValues(env, { secretKey: settings.secretKey, secrets: config.secrets }));
   const secrets = createSecrets({ env, names: config.secrets, known });
@@ -109,7 +112,7 @@ export function createCheckedGateway(config: Config, options: RunOptions = {}): 
       return await requireRunning().app.fetch(request);
     },
     async start() {
-      starting ??= start({ config, settings, logger: log, secrets, redact, tuning, synchronous, env });
+      starting ??= start({ config, settings, logger: log, secrets, redact, tuning, synchronous, crash, env });
       const own = starting;
       try {
         const started = await own;
@@ -151,7 +154,7 @@ interface Running {
   stop(): Promise<void>;
 }
 
-interface Starting extends Pick<RunOptions, 'tuning' | 'synchronous'> {
+interface Starting extends Pick<RunOptions, 'tuning' | 'synchronous' | 'crash'> {
   readonly config: Config;
   readonly settings: Settings;
   readonly logger: Logger;
@@ -226,7 +229,9 @@ async function start(starting: Starting): Promise<Running> {
         model: () => models.default,
         problems: () => models.problems(config.agents.map(({ model }) => model)),
         models: () => listModels(models, Object.keys(config.models)),
+        canCrash: starting.crash !== undefined,
       },
+      endpoints: demoEndpoints(starting.crash),
     });
     metrics.gauge('lastcall_cycles_running', 'Cycles under way now.', () => worker.busy);
     const server = await listen(app, { port: settings.port, host: settings.host, logger });

@@ -1,4 +1,6 @@
 import { type Command, Option } from 'commander';
+import { hasConfigFile } from '../config-files.ts';
+import { crashBySupervisor, superviseDemo } from '../demo/supervise.ts';
 import { loadEnv } from '../load-env.ts';
 import { hookModules } from '../module-hooks.ts';
 
@@ -25,9 +27,23 @@ async function start({ json, port, host }: StartOptions): Promise<void> {
   loadEnv(process.cwd());
   if (port !== undefined) process.env.PORT = port;
   if (host !== undefined) process.env.HOST = host;
+  const crash = crashBySupervisor();
+  if (crash === undefined && mayBeSupervised()) {
+    await superviseDemo(json === undefined ? [] : [json ? '--json' : '--no-json']);
+    return;
+  }
   hookModules(reportToParent());
   const { runGateway } = await import('../run-gateway.ts');
-  await runGateway({ json: json ?? (process.stdout.isTTY ? false : undefined) });
+  await runGateway({ json: json ?? (process.stdout.isTTY ? false : undefined), crash });
+}
+
+/**
+ * The demo can be crashed from the studio, so it runs in a process of its own. `lastcall dev` has one already, and on Windows a
+ * process cannot be asked to stop.
+ */
+function mayBeSupervised(): boolean {
+  const isDev = process.env.LASTCALL_DEV !== undefined;
+  return !isDev && process.platform !== 'win32' && !hasConfigFile(process.cwd());
 }
 
 /** `lastcall dev` watches the files that its child has loaded. */

@@ -69,7 +69,7 @@ export const runEndpoints: readonly Endpoint[] = [
     method: 'get',
     path: '/api/runs/{id}/steps/{step}/request',
     summary: 'Get the request of a step',
-    description: 'What the model was sent, as it was sent. There is none before the step has a reply.',
+    description: 'What the model was sent, as it was sent. There is none before the step has a reply or has failed.',
     access: 'key',
     answer: stepRequestSchema,
     handle: ({ params }, tx) => getStepRequest(tx.db, params.id, Number(params.step)),

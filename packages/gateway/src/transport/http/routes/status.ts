@@ -18,6 +18,8 @@ export interface Setup {
   /** What is set up wrong, one sentence each, with the command that mends it. */
   readonly problems: () => Promise<readonly string[]>;
   readonly models: () => Promise<readonly ListedModel[]>;
+  /** Whether `POST /api/demo/crash` is served. Default false. */
+  readonly canCrash?: boolean;
 }
 
 const statusSchema = z
@@ -35,8 +37,15 @@ const statusSchema = z
     store: z.string().optional(),
     problems: z.array(z.string()).optional().meta({ description: 'What is set up wrong, and what mends it.' }),
     counts: z.strictObject({ agents: z.int(), deadEvents: z.int(), pendingCalls: z.int() }).optional(),
+    canCrash: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'It is the demo, whose process may be killed on purpose: `POST /api/demo/crash`.' }),
   })
-  .meta({ id: 'Status', description: '`store`, `problems` and `counts` are for keys and sessions that may read.' });
+  .meta({
+    id: 'Status',
+    description: '`store`, `problems`, `counts` and `canCrash` are for keys and sessions that may read.',
+  });
 
 const modelSchema = z
   .strictObject({
@@ -59,11 +68,11 @@ export function statusEndpoints(setup: Setup): readonly Endpoint[] {
         return limitedTo(caller) === undefined ? await countAll(tx.db) : undefined;
       },
       async respond(counts) {
-        const { gatewayId, store } = setup;
+        const { gatewayId, store, canCrash = false } = setup;
         const told = { version: VERSION, gatewayId, model: toModel(await setup.model()) };
-        return Response.json(
-          counts === undefined ? told : { ...told, store, problems: await setup.problems(), counts },
-        );
+        if (counts === undefined) return Response.json(told);
+        const more = { store, problems: await setup.problems(), counts, ...(canCrash ? { canCrash } : {}) };
+        return Response.json({ ...told, ...more });
       },
     }),
     endpoint({
