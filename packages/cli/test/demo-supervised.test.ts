@@ -1,4 +1,6 @@
+import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DemoSpace, KEY } from './support/demo-space.ts';
 import { makeFolder } from './support/folder.ts';
@@ -41,6 +43,8 @@ describe('the process that runs the demo', { concurrent: true }, () => {
     await program.listens();
     process.kill(-program.pid, 'SIGINT');
     expect(await program.ended).toMatchObject({ code: 0, signal: null, err: '' });
+    // An orderly stop closes the store, which removes what it writes ahead.
+    expect(await readdir(join(folder.path, '.lastcall'))).not.toContain('lastcall.db-wal');
     await using other = Program.lastcall(['start'], { folder: folder.path, env });
     const url = await other.listens();
     other.send('SIGKILL');
