@@ -21,6 +21,7 @@ import { benchMillionCalls } from './overhead/million-calls.bench.ts';
 import { benchOverhead } from './overhead/overhead.bench.ts';
 import { type Report, toMarkdown } from './report.ts';
 import { benchSnapshot } from './snapshot.bench.ts';
+import { benchStudioRunTimeline } from './studio/run-timeline.bench.ts';
 
 const benches: readonly (() => Promise<Report>)[] = [
   benchDispatch,
@@ -42,6 +43,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchGatewaySleepingAgents,
   benchEnginesSteps,
   benchEnginesMessages,
+  benchStudioRunTimeline,
 ];
 // `npm run bench overhead growth` runs those alone, and writes nothing.
 const wanted = process.argv.slice(2).map((name) => name.toLowerCase());
@@ -65,7 +67,8 @@ const head = [
     'sets the size and what is run: `BENCH_AGENTS` (1000), `BENCH_MESSAGES` (8 each), `BENCH_CONNECTIONS` (32). Of `posted`: ' +
     '`BENCH_STORE` (`sqlite`, `postgres`), `BENCH_GATEWAYS` (`1`, `2`), `BENCH_POSTS` (`messages`, `events`), and ' +
     '`BENCH_NODE_FLAGS="--cpu-prof --cpu-prof-dir=profiles"` for a profile of each gateway, `BENCH_STATEMENTS=1` for what each statement ' +
-    'costs PostgreSQL, `BENCH_WAKES=1` for each wake. Of `tentimes`: `BENCH_TEN_TIMES` (`agents`, `members`, `history`) and ' +
+    'costs PostgreSQL, `BENCH_WAKES=1` for each wake. Of `chat`: `BENCH_STORE`, `BENCH_EFFECTS` (`none`, `external`: of the tool), ' +
+    '`BENCH_REQUESTS` (1000), `BENCH_NODE_FLAGS`, `BENCH_STATEMENTS`. Of `tentimes`: `BENCH_TEN_TIMES` (`agents`, `members`, `history`) and ' +
     '`BENCH_SCALE` (1). Of `engines`: `BENCH_ENGINES` ' +
     '(`lastcall,restate`), `BENCH_ROUNDS`, and `ABSURD_SQL`, the file `absurd.sql` of the release that fits its package, without ' +
     'which Absurd is left out. Processor time is read from /proc, so it is there on Linux alone.',

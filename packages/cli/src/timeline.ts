@@ -43,9 +43,7 @@ function linesOf({ kind, entry }: RunEntry): readonly string[] {
     case 'settled':
       return [callLine(entry.settlement as Settlement)];
     case 'pending':
-      return [
-        `  waiting   ${plainLine(String(entry.toolName ?? (entry.call as { toolName?: string })?.toolName ?? entry.callId))}`,
-      ];
+      return [waitingLine(entry.settlement as Settlement)];
     case 'nudge':
       return ['  nudge     the model was asked to end with one of the required tools'];
     case 'rewind':
@@ -65,9 +63,17 @@ interface Settlement {
   readonly endedAt: number;
 }
 
+function waitingLine({ toolName, input }: Settlement): string {
+  return `  waiting   ${plainLine(toolName)} ${askedIn(input)}`;
+}
+
+function askedIn(input: unknown): string {
+  return plainLine(typeof input === 'string' ? input : JSON.stringify(input), 80);
+}
+
 function callLine({ toolName, input, outcome, startedAt, endedAt }: Settlement): string {
   const status = String(outcome.code ?? outcome.status).padEnd(9);
-  const asked = plainLine(typeof input === 'string' ? input : JSON.stringify(input), 80);
+  const asked = askedIn(input);
   const got = plainLine(String(outcome.text ?? ''), 120);
   return `  ${status} ${plainLine(toolName)} ${asked}  ${duration(endedAt - startedAt)}  ${got}`.trimEnd();
 }

@@ -1053,6 +1053,8 @@ export type Run = {
   readonly response?: string | undefined;
   /** What the chat endpoints answered, or would have. */
   readonly result?: ChatAnswer | undefined;
+  /** What its replies cost, if all prices are configured. Absent in lists, and with sub-agents. */
+  readonly cost?: number | undefined;
   readonly cancelRequestedAt?: number | undefined;
   readonly createdAt: number;
   readonly endedAt?: number | undefined;
@@ -1079,6 +1081,8 @@ export type RunEntry = {
   readonly entry: TranscriptEntry;
   /** With the end of a call that changed something. */
   readonly changes?: Changes | undefined;
+  /** Of a reply, if the price of its model is configured. */
+  readonly cost?: number | undefined;
   /** Who answered a call that waited, with its end. */
   readonly by?: {
     readonly id: string;

@@ -173,6 +173,7 @@ async function start(starting: Starting): Promise<Running> {
     settings,
     logger,
     limits: gatewayLimits(starting),
+    prices: config.prices,
     synchronous: starting.synchronous,
   });
   const { services } = opened;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from '@lastcall/core';
 import type { GatewayLimits } from './config/limits.ts';
+import type { ModelPrices } from './config/prices.ts';
 import type { Settings } from './config/settings.ts';
 import { createInProcessBus } from './ports/bus/in-process-bus.ts';
 import { createPostgresBus } from './ports/bus/postgres-bus.ts';
@@ -19,15 +20,16 @@ interface Opening {
   readonly settings: Settings;
   readonly logger: Logger;
   readonly limits: GatewayLimits;
+  readonly prices: ModelPrices;
   readonly synchronous: 'FULL' | 'NORMAL' | undefined;
 }
 
 /** Opens store, engine and bus: embedded, or on a PostgreSQL database that several gateways share. */
 export async function openServices(opening: Opening): Promise<OpenedServices> {
-  const { settings, logger, limits } = opening;
+  const { settings, logger, limits, prices } = opening;
   const ports =
     settings.databaseUrl === undefined ? await embedded(opening) : await shared(settings.databaseUrl, opening);
-  const services: Services = { ...ports, engine: createEngine({ logger }), logger, limits };
+  const services: Services = { ...ports, engine: createEngine({ logger }), logger, limits, prices };
   await services.bus.start();
   return {
     services,

@@ -26,18 +26,20 @@ test.each([
       ['Agents', agentPage, page.getByText('Active: it takes up')],
       ['Agents', `${agentPage}?tab=config`, page.getByRole('checkbox', { name: /^book_hotel/ })],
       ['Agents', `${agentPage}?tab=inbox`, page.getByText('Nothing has arrived yet.')],
-      ['Agents', `${agentPage}?tab=mind`, page.getByText('None. It sets goals itself')],
-      ['Agents', `${agentPage}?tab=plans`, page.getByText('No plans.')],
+      ['Agents', `${agentPage}?tab=mind`, page.getByText('None. It sets goals itself'), 'narrow'],
+      ['Agents', `${agentPage}?tab=plans`, page.getByText('No plans.'), 'narrow'],
       ['Tools', '/tools', page.getByRole('link', { name: 'book_hotel' })],
       ['Tools', '/tools/book_hotel', page.getByText('This really acts.')],
       ['Settings', '/settings', page.getByLabel('Act as')],
       ['Settings', '/settings?tab=gateway', page.getByRole('heading', { name: 'Models' })],
       ['Settings', '/settings?tab=keys', page.getByRole('button', { name: /^Revoke/ })],
       ['Settings', '/settings?tab=people', page.getByText('demo:ada')],
-      ['Settings', '/settings?tab=sessions', page.getByText('this browser')],
-      ['Settings', '/settings?tab=mcp', page.getByText('No MCP server is in use.')],
+      ['Settings', '/settings?tab=sessions', page.getByText('this browser'), 'narrow'],
+      ['Settings', '/settings?tab=mcp', page.getByText('No MCP server is in use.'), 'narrow'],
     ] as const;
-    for (const [rail, path, mark] of shown) {
+    for (const [rail, path, mark, only] of shown) {
+    // Nothing on these has a colour that the others have not.
+    if (only === 'narrow' && look.width > 380) continue;
       if (path !== '') await page.goto(studio.gateway.url + path);
       await mark.first().waitFor();
       expect(await page.getByRole('link', { name: rail, exact: true }).first().getAttribute('aria-current')).toBe(

@@ -18,6 +18,10 @@ test('[S7] a key is made with a scope, shown once, used, and revoked after a que
   await page.getByRole('radio', { name: /^read/ }).check();
   await page.getByRole('button', { name: 'Create key' }).click();
   const key = await page.getByRole('textbox', { name: 'The new key' }).inputValue();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy' }).click();
+  await page.getByText('Copied.').waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(key);
   expect((await studio.gateway.request('/api/agents', undefined, { key })).status).toBe(200);
   expect((await studio.gateway.request('/api/agents', { name: 'x', instructions: '' }, { key })).status).toBe(403);
 
@@ -33,7 +37,7 @@ test('[S7] a key is made with a scope, shown once, used, and revoked after a que
   expect(problems).toEqual([]);
 });
 
-test('[S1] somebody is added, gets a link that signs in once, and a second browser is told that it was used', async () => {
+test('somebody is added, gets a link that signs in once, and a second browser is told that it was used', async () => {
   const { page, problems } = await studio.open('/settings?tab=people');
   await page.getByLabel('Name').fill('Grace');
   await page.getByRole('button', { name: 'Add' }).click();
@@ -106,7 +110,7 @@ test('[S7] an operator acts for another person, chooses a theme, switches single
   expect(problems.filter((one) => !one.includes('401'))).toEqual([]);
 });
 
-test('[G63] a page on another port of the same host is refused, though the browser sends the cookie along', async () => {
+test('a page on another port of the same host is refused, though the browser sends the cookie along', async () => {
   const { page, problems } = await studio.open('/settings');
   await page.getByRole('heading', { name: 'Settings' }).waitFor();
   const stranger = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<h1>Hello</h1>'));

@@ -1,10 +1,12 @@
-import type { Outcome, RunEntry, Usage } from '../wire.generated.ts';
+import type { Changes, Outcome, RunEntry, Usage } from '../wire.generated.ts';
 
 /** One reply of the model, and the calls that it asked for, in their order. */
 export interface RunStep {
   readonly step: number;
   readonly text: string;
   readonly usage: Usage;
+  /** Undefined if the gateway knows no price of the model. */
+  readonly cost: number | undefined;
   readonly model: string | undefined;
   /** When the model was asked and when it had answered, in milliseconds since the epoch. */
   readonly startedAt: number | undefined;
@@ -19,6 +21,8 @@ interface StepCall {
   readonly input: string;
   /** Undefined while the call runs. */
   readonly outcome: Outcome | undefined;
+  /** What it committed, and what was rolled back. Undefined if it changed nothing. */
+  readonly changes: Changes | undefined;
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
 }
@@ -26,19 +30,19 @@ interface StepCall {
 /** The transcript of a run as steps. What is neither a reply nor the end of a call is left out. */
 export function toSteps(entries: readonly RunEntry[]): readonly RunStep[] {
   const settlements = new Map(
-    entries.flatMap(({ entry }) =>
+    entries.flatMap(({ entry, changes }) =>
       entry.kind === 'settled' || entry.kind === 'pending'
-        ? [[entry.settlement.callId, entry.settlement] as const]
+        ? [[entry.settlement.callId, { ...entry.settlement, changes }] as const]
         : [],
     ),
   );
-  return entries.flatMap(({ entry }) => {
+  return entries.flatMap(({ entry, cost }) => {
     if (entry.kind !== 'reply') return [];
     const calls = entry.calls.map(({ callId, toolName, input }) => {
-      const { outcome, startedAt, endedAt } = settlements.get(callId) ?? {};
-      return { callId, toolName, input, outcome, startedAt, endedAt };
+      const { outcome, changes, startedAt, endedAt } = settlements.get(callId) ?? {};
+      return { callId, toolName, input, outcome, changes, startedAt, endedAt };
     });
     const { step, text, usage, model, startedAt, endedAt } = entry;
-    return [{ step, text, usage, model, startedAt, endedAt, calls }];
+    return [{ step, text, usage, cost, model, startedAt, endedAt, calls }];
   });
 }

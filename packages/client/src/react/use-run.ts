@@ -44,7 +44,7 @@ export function useRun(id: string): UsedRun {
         setError(undefined);
         setEntries([...known]);
         setRun(loaded);
-        if (loaded.status !== 'running') ended.abort();
+        if (loaded.status !== 'running' && loaded.status !== 'queued') ended.abort();
       };
       const refresh = oneAtATime(show, setError);
       const following = AbortSignal.any([signal, ended.signal]);

@@ -9,6 +9,7 @@ import { type ConfigProblem, check, formatPath } from './config-problem.ts';
 import { parseEgressRule } from './egress-rule.ts';
 import { DEFAULT_MCP_EXPOSURE, mcpExposureSchema } from './mcp-exposure.ts';
 import { namedBySubAgent } from './named-tools.ts';
+import { pricesSchema } from './prices.ts';
 import { checkTools, findTool, type RegisteredTools } from './registered-tool.ts';
 import { settingSchemas } from './settings.ts';
 import { type SpaceSeed, spaceSeedSchema } from './space-seed.ts';
@@ -92,6 +93,7 @@ const configSchema: z.ZodType<Omit<Config, 'tools'>> = z.strictObject({
   plugins: noPlugins.optional(),
   models: z.record(z.string().regex(/^\S{1,200}$/), model).default({}),
   imageModels: z.record(z.string().regex(/^[\w.-]+\/\S{1,200}$/), imageModel).default({}),
+  prices: pricesSchema.default({}),
   secrets: z.array(envName).default([]),
   egress: z.strictObject({ allow: z.array(egressRule).max(1_000).default([]) }).default({ allow: [] }),
   artifacts: artifactStoreSchema.default({}),

@@ -3,6 +3,7 @@ import type { AgentConfig, AgentConfigInput } from './agent-config.ts';
 import type { GatewayLimitsInput } from './agent-limits.ts';
 import type { ArtifactStoreConfig } from './artifact-store.ts';
 import type { McpExposure, McpExposureInput } from './mcp-exposure.ts';
+import type { ModelPrices } from './prices.ts';
 import type { RegisteredTools, ToolEntries } from './registered-tool.ts';
 import type { SettingsInput } from './settings.ts';
 import type { SpaceSeed } from './space-seed.ts';
@@ -20,6 +21,8 @@ export interface ConfigInput extends SettingsInput {
   readonly models?: Readonly<Record<string, LanguageModelV4>> | undefined;
   /** Your own image models, by `provider/model`, as tools name them. */
   readonly imageModels?: Readonly<Record<string, ImageModelV4>> | undefined;
+  /** What models cost for a million tokens: runs and their steps then have a `cost`. */
+  readonly prices?: ModelPrices | undefined;
   /**
    * Names of environment variables that `${env.NAME}` may read. Their values are removed from results, logs, streams and
    * stored failures.
@@ -45,6 +48,7 @@ export interface Config extends SettingsInput {
   readonly spaces: readonly SpaceSeed[];
   readonly models: Readonly<Record<string, LanguageModelV4>>;
   readonly imageModels: Readonly<Record<string, ImageModelV4>>;
+  readonly prices: ModelPrices;
   readonly secrets: readonly string[];
   readonly egress: { readonly allow: readonly string[] };
   readonly artifacts: ArtifactStoreConfig;

@@ -1,5 +1,6 @@
 import type { Logger } from '@lastcall/core';
 import type { GatewayLimits } from '../config/limits.ts';
+import type { ModelPrices } from '../config/prices.ts';
 import type { Bus } from './bus/bus.ts';
 import type { Engine } from './engine/engine.ts';
 import type { Store } from './store/store.ts';
@@ -11,4 +12,6 @@ export interface Services {
   readonly bus: Bus;
   readonly logger: Logger;
   readonly limits: GatewayLimits;
+  /** Default: none is known. */
+  readonly prices?: ModelPrices;
 }

@@ -33,8 +33,11 @@ interface PendingWake extends Wait {
  */
 const LAST_WRITES_MS = 5_000;
 
-/** A worker that has more to do than it can takes up lost wakes only after so many sweeps: most are not lost, but wait elsewhere. */
-const OVERLOADED_SWEEPS = 3;
+/**
+ * A worker that has more to do than it can looks for lost wakes only every so many sweeps, and only for those as old: most are not lost,
+ * but wait elsewhere, and whoever takes them up has to read their history again.
+ */
+const OVERLOADED_SWEEPS = 5;
 
 /**
  * Runs cycles for the threads that are woken: one cycle at a time per thread, many threads side by side. A wake may
@@ -51,6 +54,8 @@ export class Worker {
   /** Goes on until the last thread is released. */
   readonly #renewals: BackgroundTasks;
   readonly #sweeps: BackgroundTasks;
+  /** How many sweeps in a row found more to do than could be done. */
+  #overloadedSweeps = 0;
   #isStopping = false;
   /** The grace time is over: no cycle begins any more, also upon what was being taken meanwhile. */
   #isInterrupted = false;
@@ -79,8 +84,7 @@ export class Worker {
     this.#renewals.repeat(Math.floor(leaseMs / 3), () => this.#renewLeases());
     for (const sweep of sweeps) this.#sweeps.repeat(sweepMs, sweep);
     const wakeRunnable = this.#sweeps.repeat(sweepMs, async () => {
-      // With more than it can do, a worker leaves to the others what they were just woken for.
-      const waitedMs = this.#admission.hasWaiting ? OVERLOADED_SWEEPS * sweepMs : 0;
+      const waitedMs = this.#lostAfterMs();
       for (const { threadId, isUrgent } of await findRunnableThreads(this.#services.store, { waitedMs })) {
         const pendingWake = this.#pendingWakes.get(threadId);
         // Whoever is about to claim the thread, or holds it, finds what the sweep has found.
@@ -91,6 +95,15 @@ export class Worker {
     await this.#services.engine.start((threadId, options) => this.wake(threadId, options));
     // Threads that a dead gateway left should not wait for the first sweep.
     await wakeRunnable();
+  }
+
+  /** How long an event has to wait until this sweep takes its wake for lost. Undefined: this sweep looks for none. */
+  #lostAfterMs(): number | undefined {
+    this.#overloadedSweeps = this.#admission.hasWaiting ? this.#overloadedSweeps + 1 : 0;
+    if (this.#overloadedSweeps === 0) return 0;
+    return this.#overloadedSweeps % OVERLOADED_SWEEPS === 0
+      ? OVERLOADED_SWEEPS * this.#services.limits.sweepMs
+      : undefined;
   }
 
   /** Resolves once the thread is claimed or there is nothing to claim. `isUrgent`: a person waits for it. */

@@ -49,11 +49,11 @@ describeWorlds('a request whose turn is stored', (open) => {
     let failures = 0;
     const { store, bus, limits } = world.services;
     const db = store.db.withPlugin({
-      transformQuery({ node }) {
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
         if (++failures <= 2) throw new StoreUnavailable(new Error('away'));
-        return node;
+        return result;
       },
-      transformResult: async ({ result }) => result,
     });
     const answer = await awaitRun({ store: { ...store, db }, bus, limits }, runId);
     expect(answer.response).toBe('Paid.');

@@ -211,7 +211,14 @@ describeWorlds('contexts under attack', (open) => {
           .insertInto('threads')
           .values(some.map((id) => ({ id, ...thread })))
           .execute();
-        const context = { agent_id: chat.agentId, owner_id: null, metadata: '{}', created_at: 1 };
+        const context = {
+          agent_id: chat.agentId,
+          owner_id: null,
+          metadata: '{}',
+          created_at: 1,
+          is_brief: 0 as const,
+          used_at: 1,
+        };
         await db
           .insertInto('contexts')
           .values(some.map((id) => ({ id, ...context })))

@@ -89,6 +89,13 @@ describeWorlds('a payment that a dead worker had begun', (open) => {
     });
     expect(await endsOf(world, space)).toEqual(['tool-call.error']);
     expect(paid()).toBe(1);
+    // Both the run that asked and the run that was to pay tell of the end.
+    const runs = await world.store.db.selectFrom('runs').select('id').where('thread_id', '=', bot).execute();
+    for (const { id } of runs)
+      expect((await world.events(`run:${id}`)).filter(({ type }) => type === 'tool-call.error')).toMatchObject([
+        { payload: { callId, outcome: { code: 'unknown_outcome' } } },
+      ]);
+    expect(runs).toHaveLength(2);
   });
 
   test('[G57] [G25] a payment that a dead worker had begun and that was approved, of a run that was cancelled and cannot go on, has an end too', async () => {

@@ -131,6 +131,10 @@ describeWorlds('a stored transcript that cannot be read', (open) => {
     const call = world.store.db.selectFrom('calls').select(['status', 'outcome']).where('id', '=', runId);
     expect(await call.execute()).toEqual([{ status: 'settled', outcome: expect.stringContaining('unknown_outcome') }]);
     expect(await told(world, space)).toHaveLength(1);
+    const events = await world.events(`run:${runId}`);
+    expect(events.filter(({ type }) => type.startsWith('tool-call.'))).toMatchObject([
+      { type: 'tool-call.error', payload: { callId: runId, toolName: 'pay', outcome: { code: 'unknown_outcome' } } },
+    ]);
   });
 
   test('[G59] a transcript that cannot be read harms no other agent, and no more is begun for it than what comes', async () => {

@@ -6,6 +6,8 @@ import { type RunEntry, runTranscript } from '../../src/domain/runs/run-transcri
 import { runChannel } from '../../src/domain/streams/emit.ts';
 import { toCallChanges } from '../../src/runtime/cycle/call-changes.ts';
 import { KnownSecrets } from '../../src/telemetry/known-secrets.ts';
+import { chatApi } from '../chat/chat-api.ts';
+import { toRequest } from '../http/api.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
 import type { World } from '../support/world.ts';
@@ -93,6 +95,25 @@ describeWorlds('what calls changed', (open) => {
       set_plans: [{ kind: 'plan', count: 1, sample: { name: 'Tea', instruction: 'Make tea.' } }],
       delete_goals: [{ kind: 'goal', name: 'g', count: 1, sample: 'deleted' }],
     });
+  });
+
+  test('what a tool keeps in the session is told to keys, and not to somebody who chats with a token', async () => {
+    const model = scriptedModel([{ toolName: 'fine', input: {} }, 'Done.', { toolName: 'fine', input: {} }, 'Done.']);
+    const world = await open({ models: { default: model }, tools });
+    const api = await chatApi(world);
+    const agent = await api.agent('Bot', { tools: ['fine'] });
+    const ada = await api.person('Ada');
+    await api.space(ada, agent);
+    const streamed = async (secret: string): Promise<string> => {
+      const headers = { accept: 'text/event-stream' };
+      const body = { agent, message: 'Book.' };
+      return await (await api.app.fetch(toRequest('POST', '/chat', { body, secret, headers }))).text();
+    };
+    const [hers, operators] = [await streamed(await api.tokenOf(ada)), await streamed(api.key)];
+    for (const stream of [hers, operators]) expect(stream).toContain('event: tool-call.complete');
+    expect(operators).toContain('"seat":"A1"');
+    expect(hers).not.toContain('A1');
+    api.app.stop();
   });
 
   test('[G63] the frame tag is in no sample of what a call changed', async () => {

@@ -161,6 +161,26 @@ describeWorlds('the request of a step', (open) => {
     expect(await compareAll(world, chat.contextId, answered)).toBe(answered.length);
   });
 
+  test('it can be read of a step whose request was refused', async () => {
+    const model = scriptedModel([calls('look'), Object.assign(new Error('Too long.'), { statusCode: 400 }), 'Better.']);
+    const world = await open({ models: { default: model }, tools, agentLimits: { maxAttempts: 2 } });
+    const { ada, bot, space } = await lobby(world, { tools: ['look'] });
+    await world.say(space, ada, 'Go.');
+    await world.idle();
+    const { db } = world.store;
+    const runs = await db.selectFrom('runs').select(['id', 'status']).where('thread_id', '=', bot).orderBy('id').execute();
+    expect(runs.map(({ status }) => status)).toEqual(['failed', 'completed']);
+    const { tag } = await db.selectFrom('agents').select('tag').where('id', '=', bot).executeTakeFirstOrThrow();
+    const [first = { id: '' }, second = { id: '' }] = runs;
+    const told = [
+      await getStepRequest(db, first.id, 1),
+      await getStepRequest(db, first.id, 2),
+      await getStepRequest(db, second.id, 1),
+    ].map(({ model: _model, ...one }) => JSON.parse(JSON.stringify(one)));
+    expect(told).toEqual(model.requests.map((request) => asSent(request, tag)));
+    await expect(getStepRequest(db, first.id, 3)).rejects.toMatchObject({ status: 404 });
+  });
+
   test('each text is stored once, however many steps were given it, and nothing of a run that is not saved', async () => {
     const model = scriptedModel((request) => (request.prompt.length < 40 ? calls('broken') : 'Done.'));
     const world = await open({ models: { default: model }, tools });

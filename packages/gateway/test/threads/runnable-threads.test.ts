@@ -12,13 +12,15 @@ describeIdleWorld('threads with work', ({ world }) => {
   test('are found by a sweep, or only if their events have waited for long, where that is asked for', async () => {
     const bot = await world.agent();
     await world.in((tx) => pushServiceEvent(world.services, tx, { agentId: bot, source: 's', name: 'n' }));
-    const isFound = async (waitedMs: number): Promise<boolean> =>
+    const isFound = async (waitedMs: number | undefined): Promise<boolean> =>
       (await findRunnableThreads(world.store, { waitedMs })).some(({ threadId }) => threadId === bot);
     expect(await isFound(0)).toBe(true);
     expect(await isFound(60_000)).toBe(false);
     const longAgo = { available_at: Date.now() - 120_000 };
     await world.in((tx) => tx.db.updateTable('inbox_events').set(longAgo).where('agent_id', '=', bot).execute());
     expect(await isFound(60_000)).toBe(true);
+    // A worker with enough to do does not look for events at all.
+    expect(await isFound(undefined)).toBe(false);
   });
 });
 

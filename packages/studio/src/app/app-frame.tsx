@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet } from '@tanstack/react-router';
+import { Link, Outlet, useParams } from '@tanstack/react-router';
 import { Bot, Command, Inbox, ListTree, type LucideIcon, MessagesSquare, Settings, Wrench } from 'lucide-react';
 import type { ReactElement } from 'react';
 import { pendingCalls } from '../data/pending.ts';
+import { spaceList } from '../data/spaces.ts';
 import { useKeys } from '../keyboard/keys.tsx';
 import { openPalette, Palette } from '../keyboard/palette.tsx';
 import { ShortcutHelp } from '../keyboard/shortcut-help.tsx';
@@ -61,6 +62,14 @@ const PLACES = [
 function Rail(): ReactElement {
   const { entity } = useSession().session;
   const { data: waiting = [] } = useQuery(pendingCalls('waiting', entity?.id));
+  const { data: spaces = [] } = useQuery(spaceList);
+  // What is on the screen is not new.
+  const { id: openId } = useParams({ strict: false });
+  const unread = spaces.reduce((sum, { id, unread = 0 }) => sum + (id === openId ? 0 : unread), 0);
+  const news: Partial<Record<string, News>> = {
+    Inbox: { count: waiting.length, word: 'waiting', look: 'bg-wait-soft text-wait' },
+    Spaces: { count: unread, word: 'new', look: 'bg-accent-soft text-accent' },
+  };
   return (
     <nav
       aria-label="Pages"
@@ -73,22 +82,30 @@ function Rail(): ReactElement {
           to={to}
           className="relative flex min-h-11 flex-1 flex-col items-center justify-center gap-0.5 rounded px-1 text-xs text-quiet hover:bg-raised hover:text-text aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-text wide:min-h-9 wide:flex-none wide:flex-row wide:justify-start wide:gap-2 wide:px-2 wide:text-base"
         >
-          <Place icon={icon} word={word} count={word === 'Inbox' ? waiting.length : 0} />
+          <Place icon={icon} word={word} news={news[word]} />
         </Link>
       ))}
     </nav>
   );
 }
 
-function Place({ icon: Icon, word, count }: { icon: LucideIcon; word: string; count: number }): ReactElement {
+interface News {
+  readonly count: number;
+  readonly word: string;
+  readonly look: string;
+}
+
+function Place({ icon: Icon, word, news }: { icon: LucideIcon; word: string; news: News | undefined }): ReactElement {
   return (
     <>
       <Icon size={16} aria-hidden className="shrink-0" />
       <span>{word}</span>
-      {count > 0 && (
-        <span className="absolute top-0.5 left-1/2 ml-1.5 rounded-full bg-wait-soft px-1.5 text-xs text-wait wide:static wide:ml-auto">
-          {count}
-          <span className="sr-only"> waiting</span>
+      {news !== undefined && news.count > 0 && (
+        <span
+          className={`absolute top-0.5 left-1/2 ml-1.5 rounded-full px-1.5 text-xs wide:static wide:ml-auto ${news.look}`}
+        >
+          {news.count < 100 ? news.count : '99+'}
+          <span className="sr-only"> {news.word}</span>
         </span>
       )}
     </>

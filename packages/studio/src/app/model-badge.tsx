@@ -34,7 +34,7 @@ function Rehearsal({ howToSet }: { howToSet: string | undefined }): ReactElement
       <div
         id={id}
         popover="auto"
-        className="inset-auto top-10 left-2 m-0 max-w-80 rounded-card border border-line bg-surface p-4 text-base text-text shadow-lg"
+        className="inset-auto top-10 left-2 m-0 wide:left-46 max-w-80 rounded-card border border-line bg-surface p-4 text-base text-text shadow-lg"
       >
         <p className="font-medium">No real model answers here.</p>
         <p className="mt-1 text-quiet">

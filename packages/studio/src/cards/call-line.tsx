@@ -5,7 +5,7 @@ import { callById } from '../data/calls.ts';
 import { JsonText } from '../text/safe-text.tsx';
 import { withVisibleControls } from '../text/visible-text.ts';
 import { OUTCOMES, OutcomeMark, type OutcomeName } from '../ui/outcome.tsx';
-import { inWords } from './call-shape.ts';
+import { inWords, writtenSoFar } from './call-shape.ts';
 import { RunLink } from './card-frame.tsx';
 import { Progress } from './progress.tsx';
 
@@ -13,7 +13,6 @@ import { Progress } from './progress.tsx';
 export function CallLine({ call, state }: CardProps): ReactElement {
   const [isOpen, setOpen] = useState(false);
   const name = withVisibleControls(call.toolName);
-  const isWriting = state.status === 'writing';
   const outcome = OUTCOMES[outcomeOf(state)];
   const panel = useId();
   return (
@@ -35,7 +34,7 @@ export function CallLine({ call, state }: CardProps): ReactElement {
           <bdi>{name}</bdi>
         </span>
         <span className="min-w-0 flex-1 basis-40 truncate text-sm text-quiet">
-          {withVisibleControls(inWords(isWriting ? call.inputText : call.input))}
+          {withVisibleControls(inWords(call.input ?? writtenSoFar(call.inputText)))}
         </span>
         <Gist call={call} state={state} />
       </button>
@@ -69,7 +68,7 @@ function Gist({ call, state }: Pick<CardProps, 'call' | 'state'>): ReactElement 
   if (state.status === 'writing' || state.status === 'running')
     return (
       <span className="basis-full">
-        <Progress value={call.progress ?? (state.status === 'writing' ? 'being written' : undefined)} />
+        <Progress isMarked value={call.progress ?? (call.input === undefined ? 'being written' : undefined)} />
       </span>
     );
   if (state.status === 'error') return <Failure callId={call.callId} output={call.output} />;

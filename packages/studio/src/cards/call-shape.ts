@@ -108,3 +108,12 @@ export function progressOf(value: unknown): { readonly part?: number; readonly w
   if (typeof done !== 'number' || typeof whole !== 'number' || whole <= 0) return { words: inWords(value) };
   return { part: Math.min(1, Math.max(0, done / whole)), words: `${name} ${done} of ${whole}` };
 }
+
+/** What the model has written of an input: the value once it is whole, the text until then. */
+export function writtenSoFar(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

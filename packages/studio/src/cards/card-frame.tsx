@@ -2,6 +2,7 @@ import type { CardProps } from '@lastcall/client/react';
 import { Link } from '@tanstack/react-router';
 import { Ban, Check, type LucideIcon, TimerOff } from 'lucide-react';
 import type { KeyboardEvent, ReactElement, ReactNode } from 'react';
+import { useMay } from '../session/session.tsx';
 import { withVisibleControls } from '../text/visible-text.ts';
 import { OutcomeMark, type OutcomeName } from '../ui/outcome.tsx';
 import { CardEnd } from './card-end.tsx';
@@ -89,7 +90,8 @@ function Mark({
 
 /** To the run, with the call open. */
 export function RunLink({ runId, callId }: { runId: string | undefined; callId: string }): ReactElement | null {
-  if (runId === undefined) return null;
+  const mayRead = useMay('read');
+  if (runId === undefined || !mayRead) return null;
   return (
     <Link
       to="/runs/$id"

@@ -23,12 +23,12 @@ export function whoMayAnswer(
     answerers?.entities?.includes(member.entityId) === true || answerers?.roles?.includes(member.role) === true;
   const isOpen = answerers === undefined;
   const isMine = me.isOperator || members === undefined || (own !== undefined && (isOpen || isNamed(own)));
-  return { isMine, words: isOpen ? 'anyone here may answer' : named(answerers, (members ?? []).filter(isNamed)) };
+  return { isMine, words: isOpen ? 'anyone here may answer' : named(answerers, (members ?? []).filter(isNamed), me) };
 }
 
-function named({ roles = [] }: Answerers, members: readonly Member[]): string {
-  if (members.length > 0 && members.length <= 3)
-    return `${list(members.map(({ displayName }) => displayName))} may answer`;
+function named({ roles = [] }: Answerers, members: readonly Member[], me: Asker): string {
+  const nameOf = ({ entityId, displayName }: Member): string => (entityId === me.entityId ? 'you' : displayName);
+  if (members.length > 0 && members.length <= 3) return `${list(members.map(nameOf))} may answer`;
   if (roles.length > 0) return `${list(roles.map((role) => `every ${role}`))} may answer`;
   return members.length > 3 ? `${members.length} people may answer` : 'somebody else may answer';
 }

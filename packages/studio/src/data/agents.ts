@@ -2,13 +2,27 @@ import type { InboxItem } from '@lastcall/client';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { EVERY_MS } from './every.ts';
+import { everyPage } from './every-page.ts';
 
-/** All agents but deleted ones. */
-export const agentList = queryOptions({
-  queryKey: ['agents'],
-  queryFn: async ({ signal }) => (await client.agents.list({ limit: 100 }, { signal })).items,
+/** Agents with what they do now, a page at a time: it is asked for again and again. */
+export const agentPages = infiniteQueryOptions({
+  queryKey: ['agents', 'pages'],
+  queryFn: ({ pageParam, signal }) =>
+    client.agents.list({ limit: 50, ...(pageParam === '' ? {} : { cursor: pageParam }) }, { signal }),
+  initialPageParam: '',
+  getNextPageParam: ({ next }) => next,
   refetchInterval: EVERY_MS,
 });
+
+/** All agents but deleted ones, to choose from. */
+export const agentList = queryOptions({
+  queryKey: ['agents', 'all'],
+  queryFn: ({ signal }) => everyPage((page) => client.agents.list(page, { signal })),
+  staleTime: 5_000,
+});
+
+/** What lists agents, to be read again once there is another one or one less. */
+export const AGENT_LISTS = [agentPages.queryKey, agentList.queryKey] as const;
 
 export const agentById = (id: string) =>
   queryOptions({

@@ -1,23 +1,24 @@
 import { queryOptions } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { EVERY_MS } from './every.ts';
+import { everyPage } from './every-page.ts';
 
 export const keyList = queryOptions({
   queryKey: ['keys'],
-  queryFn: async ({ signal }) => (await client.keys.list({ limit: 100 }, { signal })).items,
+  queryFn: ({ signal }) => everyPage((page) => client.keys.list(page, { signal })),
 });
 
 export const personList = queryOptions({
   queryKey: ['people'],
   queryFn: async ({ signal }) =>
-    (await client.entities.list({ kind: 'human', limit: 100 }, { signal })).items.filter(
+    (await everyPage((page) => client.entities.list({ kind: 'human', ...page }, { signal }))).filter(
       ({ deletedAt }) => deletedAt === undefined,
     ),
 });
 
 export const sessionList = queryOptions({
   queryKey: ['sessions'],
-  queryFn: async ({ signal }) => (await client.session.list({ limit: 100 }, { signal })).items,
+  queryFn: ({ signal }) => everyPage((page) => client.session.list(page, { signal })),
   refetchInterval: EVERY_MS,
 });
 
@@ -30,6 +31,6 @@ export const mcpServers = queryOptions({
 /** Tools of MCP servers that changed, and wait until somebody approves what they are now. */
 export const heldTools = queryOptions({
   queryKey: ['mcp', 'held'],
-  queryFn: async ({ signal }) => (await client.mcp.tools({ status: 'held', limit: 100 }, { signal })).items,
+  queryFn: ({ signal }) => everyPage((page) => client.mcp.tools({ status: 'held', ...page }, { signal })),
   refetchInterval: EVERY_MS,
 });

@@ -1,9 +1,10 @@
 import { queryOptions } from '@tanstack/react-query';
 import { client } from './client.ts';
+import { everyPage } from './every-page.ts';
 
 /** Spaces to choose from. */
 export const spaceNames = queryOptions({
   queryKey: ['spaces', 'names'],
-  queryFn: async ({ signal }) => (await client.spaces.list({ limit: 100 }, { signal })).items,
+  queryFn: ({ signal }) => everyPage((page) => client.spaces.list(page, { signal })),
   staleTime: 10_000,
 });

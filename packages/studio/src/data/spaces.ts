@@ -2,13 +2,12 @@ import { queryOptions } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { EVERY_MS } from './every.ts';
 
-/** The spaces of whoever is signed in. */
-export const spaceList = (entityId: string | undefined) =>
-  queryOptions({
-    queryKey: ['spaces', entityId],
-    queryFn: async ({ signal }) => (await client.spaces.list({ entityId, limit: 100 }, { signal })).items,
-    refetchInterval: EVERY_MS,
-  });
+/** The spaces of whoever is signed in, for an operator all of them, with what is new in them. */
+export const spaceList = queryOptions({
+  queryKey: ['spaces', 'list'],
+  queryFn: async ({ signal }) => (await client.spaces.list({ limit: 100 }, { signal })).items,
+  refetchInterval: EVERY_MS,
+});
 
 export const spaceMembers = (spaceId: string) =>
   queryOptions({

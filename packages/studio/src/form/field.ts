@@ -20,14 +20,14 @@ export type Shape =
   /** What no form can draw is written as JSON: no form is a dead end. */
   | { readonly kind: 'json' };
 
-export type TextInput = 'line' | 'lines' | 'email' | 'url' | 'date' | 'date-time' | 'time';
+type TextInput = 'line' | 'lines' | 'email' | 'url' | 'date' | 'date-time' | 'time';
 
 export interface Option {
   readonly text: string;
   readonly json: string;
 }
 
-export interface Property {
+interface Property {
   readonly name: string;
   readonly isRequired: boolean;
   readonly field: Field;

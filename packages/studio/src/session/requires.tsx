@@ -14,7 +14,7 @@ export function Requires({ scope, to, children }: RequiresProps): ReactNode {
   return useMay(scope) ? children : <NotAllowed scope={scope} to={to} />;
 }
 
-function NotAllowed({ scope, to }: Pick<RequiresProps, 'scope' | 'to'>): ReactElement {
+export function NotAllowed({ scope, to }: Pick<RequiresProps, 'scope' | 'to'>): ReactElement {
   return (
     <EmptyState title={`You may not ${to} here.`}>
       <p>

@@ -12,7 +12,11 @@ interface DialogProps {
 export function Dialog({ title, onClose, children }: DialogProps): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    dialog.current?.showModal();
+    // Whoever opens a form wants to fill it in; the browser would begin with the button that closes it.
+    dialog.current?.querySelector<HTMLElement>('input:not([type=radio]), textarea, select')?.focus();
+  }, []);
   return (
     <dialog
       ref={dialog}

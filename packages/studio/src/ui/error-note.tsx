@@ -21,13 +21,13 @@ export function ErrorNote({ error, title, retry, children }: ErrorNoteProps): Re
       <div className="flex min-w-0 flex-col gap-1">
         {title !== undefined && <p className="font-medium">{title}</p>}
         <p>{message}</p>
-        {requestId !== undefined && <p className="text-xs text-quiet">Request {requestId}</p>}
         {retry !== undefined && (
           <p>
             <Button onClick={retry}>Try again</Button>
           </p>
         )}
         {children}
+        {requestId !== undefined && <p className="text-xs text-quiet">Request {requestId}</p>}
       </div>
     </div>
   );

@@ -54,7 +54,7 @@ function useParts(before: string, after: string): readonly Part[] {
     let isCurrent = true;
     void import('diff').then(({ diffLines }) => {
       if (!isCurrent) return;
-      const found = diffLines(`${before}\n`, `${after}\n`);
+      const found = diffLines(withEnd(before), withEnd(after));
       setParts(
         found.map(({ value, added, removed }) => ({
           sign: added ? '+' : removed ? '−' : ' ',
@@ -67,4 +67,9 @@ function useParts(before: string, after: string): readonly Part[] {
     };
   }, [before, after]);
   return parts;
+}
+
+/** The last line is a line like the others; nothing has none. */
+function withEnd(text: string): string {
+  return text === '' ? '' : `${text}\n`;
 }

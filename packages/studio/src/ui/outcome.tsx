@@ -1,9 +1,19 @@
 import type { Outcome } from '@lastcall/client';
-import { Check, CircleHelp, FastForward, Hourglass, LoaderCircle, type LucideIcon, Minus, X } from 'lucide-react';
+import {
+  Check,
+  CircleDashed,
+  CircleHelp,
+  FastForward,
+  Hourglass,
+  LoaderCircle,
+  type LucideIcon,
+  Minus,
+  X,
+} from 'lucide-react';
 import type { ReactElement } from 'react';
 
 /** How a call stands, as a person is told. */
-export type OutcomeName = 'ok' | 'error' | 'unknown' | 'waiting' | 'cancelled' | 'skipped' | 'running';
+export type OutcomeName = 'ok' | 'error' | 'unknown' | 'waiting' | 'cancelled' | 'skipped' | 'running' | 'planned';
 
 interface Look {
   readonly word: string;
@@ -20,13 +30,15 @@ export const OUTCOMES: Readonly<Record<OutcomeName, Look>> = {
   cancelled: { word: 'cancelled', icon: Minus, colour: 'text-quiet' },
   skipped: { word: 'skipped', icon: FastForward, colour: 'text-quiet' },
   running: { word: 'running', icon: LoaderCircle, colour: 'text-accent' },
+  planned: { word: 'not started', icon: CircleDashed, colour: 'text-quiet' },
 };
 
-/** An error whose effect is possible is a doubt, and is shown as one. */
+/** An error whose effect is possible, or whose end nobody saw, is a doubt, and is shown as one. */
 export function outcomeName(outcome: Outcome | undefined): OutcomeName {
   if (outcome === undefined) return 'running';
   if (outcome.status === 'pending') return 'waiting';
-  return outcome.status === 'error' && outcome.effect === 'possible' ? 'unknown' : outcome.status;
+  if (outcome.status !== 'error') return outcome.status;
+  return outcome.effect === 'possible' || outcome.code === 'unknown_outcome' ? 'unknown' : 'error';
 }
 
 /** `detail` follows the word, e.g. the code of an error. */

@@ -44,8 +44,12 @@ test('[S3] two people and two tabs answer one card: one wins, the other is told 
   await closed.getByText('Ada may answer').waitFor();
   await closed.getByText('you may not').waitFor();
   expect(await closed.getByRole('button').count()).toBe(0);
-  await cardOf(ada, /^open_vault, waits/).getByRole('button', { name: 'No' }).click();
-  await cardOf(ben, /^open_vault, done/).getByText('Ada,').waitFor();
+  await cardOf(ada, /^open_vault, waits/)
+    .getByRole('button', { name: 'No' })
+    .click();
+  await cardOf(ben, /^open_vault, done/)
+    .getByText('Ada,')
+    .waitFor();
   await ada.context().close();
   await ben.context().close();
   // The browser itself notes the 409 of the answer that lost.

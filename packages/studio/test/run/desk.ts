@@ -7,14 +7,14 @@ import { z } from 'zod';
 const inputSchema = z.object({}).loose();
 const held = slice<number>('held', { initial: 0, on: { 'seat.held': (count) => count + 1 } });
 
-/** What holds `record_trip`: a test keeps it closed for as long as it needs. */
+/** What holds `record_trip` and `send_fax`: a test keeps it closed for as long as it needs. */
 export const gate: { current: Promise<void> } = { current: Promise.resolve() };
 
 /** What a tool's output looks like that wants to be more than text. */
 export const HOSTILE = '<img src=x onerror="document.title=\'taken\'"> [click](javascript:alert(1)) \u202Eevil';
 
 /** Tools of each kind that a timeline shows. */
-export const tools = {
+const tools = {
   fetch_weather: tool({
     description: 'The weather.',
     inputSchema,
@@ -63,6 +63,14 @@ export const tools = {
       return 'recorded';
     },
   }),
+  send_fax: tool({
+    description: 'Sends a fax. Until it is let go, it does not come back, and it must not be sent twice.',
+    inputSchema,
+    execute: async () => {
+      await gate.current;
+      return 'sent';
+    },
+  }),
   file_report: tool({ description: 'Files.', inputSchema, terminal: true, execute: ({ title }) => `Report: ${title}` }),
 };
 
@@ -76,6 +84,7 @@ export function deskOptions(replies: readonly ScriptedReply[], more: TestGateway
   const toolNames = Object.keys(tools);
   return {
     model: scriptedModel(replies),
+    prices: { scripted: { input: 1, output: 2 } },
     tools,
     agents: [
       { name: 'Concierge', instructions: 'You book travels.', tools: toolNames, batch: { onError: 'cancel-rest' } },

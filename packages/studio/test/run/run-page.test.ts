@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTestGateway, waitFor } from '@lastcall/gateway/testing';
+import type { ScriptedReply } from '@lastcall/core/testing';
+import { startTestGateway, type TestGateway, waitFor } from '@lastcall/gateway/testing';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accessibilityProblems } from '../support/accessibility.ts';
@@ -14,15 +15,16 @@ const browser = useBrowser();
 let studio: Studio;
 let home: string;
 /** What each of the runs is about. */
-const runs = { taken: '', first: '', confirmed: '', paid: '', report: '', scout: '' };
+const runs = { taken: '', lost: '', first: '', confirmed: '', paid: '', report: '', scout: '' };
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'lastcall-runs-'));
-  runs.taken = await beginAndStop();
+  const events = await beginAndStop();
   studio = await startStudio(
     browser(),
     deskOptions(
       [
+        // The scout may ask once alone, and did.
         'It is recorded.',
         enter,
         {
@@ -49,9 +51,8 @@ beforeAll(async () => {
     ),
   );
   const { gateway } = studio;
-  await runOf(gateway, runs.taken).then((id) => {
-    runs.taken = id;
-  });
+  runs.taken = await runOf(gateway, events.taken);
+  runs.lost = await runOf(gateway, events.lost);
   runs.first = await runOf(gateway, await say(gateway, 'Book a hotel in Tokyo, please.'));
   runs.confirmed = await answer(gateway, 'confirm_booking', { result: true });
   runs.paid = await answer(gateway, 'pay_invoice', { approve: true, input: { amount: 100, to: 'Inn' } });
@@ -64,18 +65,25 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** A gateway that is stopped inside a call leaves a run for another worker. Gives the event of the run. */
-async function beginAndStop(): Promise<string> {
+/** A gateway that is stopped inside two calls leaves two runs for another worker. Gives the events of these runs. */
+async function beginAndStop(): Promise<{ taken: string; lost: string }> {
   const letGo = Promise.withResolvers<void>();
   gate.current = letGo.promise;
-  await using gateway = await startTestGateway(deskOptions([calls(['record_trip', {}])], { home, leaseMs: 1_000 }));
-  const eventId = await say(gateway, 'Record my trip.');
-  const id = await runOf(gateway, eventId, ['running']);
-  await waitFor(async () =>
-    (await gateway.api(`/api/runs/${id}/transcript`)).items.some(({ kind }: { kind: string }) => kind === 'started'),
-  );
+  const reply: ScriptedReply = ({ prompt }) =>
+    calls([JSON.stringify(prompt).includes('fax') ? 'send_fax' : 'record_trip']);
+  await using gateway = await startTestGateway(deskOptions([reply, reply], { home, leaseMs: 1_000 }));
+  const taken = await say(gateway, 'Record my trip.');
+  const lost = await say(gateway, 'Send a fax.', 'Lookout');
+  for (const eventId of [taken, lost]) await untilStarted(gateway, await runOf(gateway, eventId, ['running']));
   gate.current = Promise.resolve();
-  return eventId;
+  return { taken, lost };
+}
+
+async function untilStarted({ api }: TestGateway, runId: string): Promise<void> {
+  await waitFor(async () => {
+    const { items } = await api(`/api/runs/${runId}/transcript`);
+    return items.some(({ kind }: { kind: string }) => kind === 'started');
+  });
 }
 
 const timelineOf = (page: Page): Locator => page.getByRole('region', { name: 'Timeline' });
@@ -191,6 +199,7 @@ test('[S5] an approval with changes shows what was asked, what was approved and 
 test('[S5] the tool that ended the turn gave the response, the call after it never ran, and a limit says where it is set', async () => {
   const { page, problems } = await studio.open(`/runs/${runs.report}`);
   await page.getByText('completed: file_report gave the response').first().waitFor();
+  await page.getByText('cost 0.00002').waitFor();
   expect(await rowsOf(page)).toEqual([
     'Step 1 model 15 tok',
     expect.stringMatching(/^1 ok file_report RESPONSE title: Tokyo/),
@@ -209,6 +218,27 @@ test('[S5] a run that another worker continued has a line where it changed hands
     .getByText(/ silent .*, .* took over, 1 call repeated$/)
     .waitFor();
   await timelineOf(page).getByText('ran 2 times').waitFor();
+  expect(problems).toEqual([]);
+});
+
+test('[S5] a call whose end nobody saw is shown as unknown, with the key to look it up by', async () => {
+  const { page, problems } = await studio.open(`/runs/${runs.lost}`);
+  await timelineOf(page)
+    .getByRole('link', { name: /unknown outcome send_fax/ })
+    .click();
+  const panel = page.getByRole('region', { name: 'Call send_fax' });
+  await panel.getByText('Unknown outcome', { exact: true }).waitFor();
+  const callId = new URL(page.url()).searchParams.get('call') ?? '';
+  await panel.getByText(callId).waitFor();
+  await timelineOf(page)
+    .getByText(/took over, 0 calls repeated$/)
+    .waitFor();
+  // The gateway waits ten seconds for what runs when it is stopped.
+  await timelineOf(page)
+    .getByText(/^\d+ s idle$/)
+    .waitFor();
+  await page.getByRole('checkbox', { name: 'fold idle' }).uncheck();
+  await expect.poll(() => timelineOf(page).getByText('idle').count()).toBe(0);
   expect(problems).toEqual([]);
 });
 

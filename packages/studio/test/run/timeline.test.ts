@@ -17,7 +17,7 @@ test('[S5] calls stand in call order under their step, however they ended', () =
   settle('a.1', [10, 12]);
   settle('c.3', [15, 15], { status: 'cancelled', reason: 'b failed' });
   wait('d.4', 16);
-  settle('e.5', [17, 20], { status: 'error', code: 'unknown_outcome', message: 'lost', effect: 'possible' });
+  settle('e.5', [17, 20], { status: 'error', code: 'unknown_outcome', message: 'lost' });
   add({ kind: 'nudge', why: 'no-call', role: 'system', text: 'Call a tool.' }, 21);
   add({ kind: 'stop', stop: { reason: 'end_turn', by: 'text' } }, 22);
   const { rows } = toTimeline(aRun(), entries);
@@ -113,6 +113,28 @@ test('[S5] while a run goes on, a call without an end runs; without such a call 
   expect(toTimeline(running, entries).rows.map(inWords)).toEqual(['step 1', 'a.1 running']);
   settle('a.1', [10, 20]);
   expect(toTimeline(running, entries).rows.map(inWords)).toEqual(['step 1', 'a.1 ok', 'asking']);
+});
+
+test('[S5] behind a call that acts outside and still runs, calls have not started', () => {
+  const { entries, reply, start } = transcript();
+  reply(1, [0, 10], ['a.1', 'b.2']);
+  start('a.1', 10);
+  const running = aRun({ status: 'running', stop: undefined, endedAt: undefined });
+  expect(toTimeline(running, entries).rows.map(inWords)).toEqual(['step 1', 'a.1 running', 'b.2 planned']);
+});
+
+test('[S5] a call that the provider of the model ran has ended with the reply', () => {
+  const { entries, reply } = transcript();
+  reply(1, [0, 10], ['search.1', 'search.2']);
+  const [{ entry } = { entry: undefined }] = entries;
+  if (entry?.kind !== 'reply') throw new Error('The first entry is the reply.');
+  const [first, second] = entry.calls as [(typeof entry.calls)[number], (typeof entry.calls)[number]];
+  const calls = [
+    { ...first, provided: { result: 'found', isError: false } },
+    { ...second, provided: { result: 'too often', isError: true } },
+  ];
+  const { rows } = toTimeline(aRun(), [{ seq: 1, kind: 'reply', at: 10, entry: { ...entry, calls } }]);
+  expect(rows.map(inWords)).toEqual(['step 1', 'search.1 ok', 'search.2 error']);
 });
 
 test('[S5] calls that were trimmed are still there, and say that the model sees them no longer', () => {

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { scriptedModel } from '@lastcall/core/testing';
 import type { TestGateway } from '@lastcall/gateway/testing';
@@ -39,4 +41,23 @@ export async function fill(gateway: TestGateway, texts: readonly string[]): Prom
   };
   await Promise.all(Array.from({ length: 16 }, post));
   return spaceId;
+}
+
+/** Copies the only message of a space until there are so many: posting each would take longer than the rest of the test. */
+export async function multiply(gateway: TestGateway, count: number): Promise<void> {
+  const db = new DatabaseSync(join(gateway.home, 'lastcall.db'), { timeout: 10_000 });
+  const columns = db.prepare('pragma table_info(messages)').all() as { name: string }[];
+  const own: Record<string, string> = {
+    id: "'copy-' || n",
+    seq: 'n',
+    content: `json_quote('Message ' || n || ', with **some** text of its own.')`,
+    client_message_id: 'null',
+  };
+  db.exec(`
+    with recursive counted(n) as (select 2 union all select n + 1 from counted where n < ${count})
+    insert into messages (${columns.map(({ name }) => name).join(', ')})
+    select ${columns.map(({ name }) => own[name] ?? `messages.${name}`).join(', ')} from counted, messages;
+    update spaces set next_seq = ${count + 1};
+  `);
+  db.close();
 }

@@ -36,6 +36,7 @@ test('[S1] [S2] [S3] the demo opens with a space: sentences to click, a call wit
 
   await say(page, 'Book a hotel in Tokyo for 3 nights, please.');
   const question = card(page, /^confirm_booking, waits/);
+  await logOf(page).getByText('Concierge has it').waitFor();
   await question.getByText(/h left$/).waitFor();
   await question.getByText('anyone here may answer').waitFor();
   // The count beside the inbox changes at once, and not when its time has come.
@@ -114,6 +115,20 @@ test('[S3] a form made from a schema is checked before it is sent; an analyst en
   // Whoever fills a form in stays there while others write.
   await logOf(page).press('End');
   await logOf(page).getByText('Ada answered add_supplier').waitFor();
+  // Ben has not been here: all of it is new to him, and nothing once he has looked.
+  const { page: bens } = await studio.open('/spaces', { as: 'Ben', scopes: [] });
+  await bens
+    .getByRole('main')
+    .getByText(/^\d+ new$/)
+    .waitFor();
+  await bens.getByRole('link', { name: 'Accounts' }).click();
+  await logOf(bens).waitFor();
+  await expect
+    .poll(async () => {
+      const [{ unread }] = (await studio.gateway.api(`/api/spaces?entityId=${await studio.person('Ben')}`)).items;
+      return unread;
+    })
+    .toBe(0);
   await goTo(page, 'Research');
   await page.getByRole('button', { name: 'Report on the weather in Tokyo.' }).click();
   await logOf(page).getByText('file_report').waitFor();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
 import { startStudio } from '../support/studio.ts';
-import { fill, slowTeller } from './crowd.ts';
+import { fill, multiply, slowTeller } from './crowd.ts';
 
 const browser = useBrowser();
 const people = [{ name: 'Ada', externalId: 'ada' }];
@@ -11,26 +11,32 @@ test('[S8] [S9] five thousand messages: earlier ones come without a jump, and wh
   const words = Array.from({ length: 240 }, (_, index) => `word${index}`).join(' ');
   const model = slowTeller({ words, everyMs: 10 });
   await using studio = await startStudio(browser(), { model, agents, spaces: [{ name: 'Hall', people }] });
-  const spaceId = await fill(
-    studio.gateway,
-    Array.from({ length: 5_000 }, (_, index) => `Message ${index + 1}, with **some** text of its own.`),
-  );
+  const spaceId = await fill(studio.gateway, ['Message 1, with **some** text of its own.']);
+  await multiply(studio.gateway, 5_000);
   const { page, problems } = await studio.open(`/spaces/${spaceId}`);
   const log = page.getByRole('log', { name: 'Messages' });
   await log.getByRole('article').first().waitFor();
-  const offset = (): Promise<number> => log.evaluate((one) => one.scrollHeight - one.scrollTop);
+  /** Where a message is on the screen. */
+  const topOf = (seq: number): Promise<number | undefined> =>
+    log.evaluate((one, wanted) => one.querySelector(`[data-seq="${wanted}"]`)?.getBoundingClientRect().top, seq);
   const seqs = (): Promise<number[]> =>
     log.getByRole('article').evaluateAll((all) => all.map((one) => Number((one as HTMLElement).dataset.seq)));
   expect((await seqs()).at(-1)).toBe(5_000);
 
   // Earlier messages come in above what is read, which stays where it is.
   await log.focus();
+  const scrolled = log.evaluate(
+    (one) => new Promise<void>((resolve) => one.addEventListener('scrollend', () => resolve(), { once: true })),
+  );
   await page.keyboard.press('PageUp');
+  await scrolled;
   await page.getByRole('button', { name: 'To the end' }).waitFor();
-  const before = await offset();
+  await expect.poll(async () => (await seqs()).length).toBeGreaterThan(10);
+  const inSight = (await seqs()).at(-8) ?? 0;
+  const before = await topOf(inSight);
   await page.getByRole('button', { name: 'Earlier messages' }).evaluate((button) => (button as HTMLElement).click());
   await expect.poll(() => log.evaluate((one) => one.scrollHeight)).toBeGreaterThan(5_000);
-  expect(Math.abs((await offset()) - before)).toBeLessThan(2);
+  await expect.poll(() => topOf(inSight)).toBeCloseTo(before ?? 0, 0);
 
   // To the first of all, and only what can be seen is drawn.
   await expect
@@ -81,9 +87,7 @@ test('[S8] [S9] five thousand messages: earlier ones come without a jump, and wh
   const { shift, frames } = await page.evaluate(
     () => (globalThis as unknown as { seen: { shift: number; frames: number[] } }).seen,
   );
-  const sorted = frames.toSorted((one, other) => one - other);
   const cpu = ((await spent()) - spentBefore) / frames.length;
-  console.log(`frames ${frames.length}, p95 ${sorted[Math.floor(sorted.length * 0.95)]?.toFixed(1)} ms, CPU per frame ${cpu.toFixed(2)} ms, shift ${shift}`);
   expect(cpu).toBeLessThan(17);
   expect(shift).toBeLessThan(0.01);
   expect(await log.getByText('word239').count()).toBe(1);
@@ -100,7 +104,7 @@ test('[S8] hostile text is shown as text: no element of it, no script, no hidden
     '<img src=x onerror="globalThis.pwned=1"><script>globalThis.pwned=1</script>',
     '[click](javascript:globalThis.pwned=1) ![pixel](https://evil.example/pixel.png)',
     'Approve? \u202eyned\u202c \u2066hidden\u2069',
-    '> '.repeat(5_000) + 'deep',
+    `${'> '.repeat(5_000)}deep`,
     '[['.repeat(20_000),
     'x'.repeat(500_000),
     `${'| a '.repeat(300)}\n${'|---'.repeat(300)}\n${'| b '.repeat(300)}`,

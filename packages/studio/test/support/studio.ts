@@ -23,6 +23,8 @@ export interface StudioPage {
 export interface Studio extends AsyncDisposable {
   readonly gateway: TestGateway;
   open(path: string, options?: OpenOptions): Promise<StudioPage>;
+  /** The id of a person, by the display name. */
+  person(name: string): Promise<string | undefined>;
   /** A link that signs in once. */
   link(options?: Pick<OpenOptions, 'as' | 'scopes'>): Promise<string>;
 }
@@ -30,14 +32,17 @@ export interface Studio extends AsyncDisposable {
 /** Without options: the demo that `npm start` shows. */
 export async function startStudio(browser: Browser, options: TestGatewayOptions = demoConfig()): Promise<Studio> {
   const gateway = await startTestGateway(options);
-  const link: Studio['link'] = async ({ as = 'Ada', scopes = ['admin', 'write', 'read'] } = {}) => {
+  const person: Studio['person'] = async (name) => {
     const { items } = await gateway.api('/api/entities?limit=100');
-    const person = items.find(({ displayName }: { displayName: string }) => displayName === as);
-    const { url } = await gateway.api('/api/links', { entityId: person?.id, scopes });
+    return items.find(({ displayName }: { displayName: string }) => displayName === name)?.id;
+  };
+  const link: Studio['link'] = async ({ as = 'Ada', scopes = ['admin', 'write', 'read'] } = {}) => {
+    const { url } = await gateway.api('/api/links', { entityId: await person(as), scopes });
     return url;
   };
   return {
     gateway,
+    person,
     link,
     async open(path, { width = 1_200, height = 800, theme = 'light', ...who } = {}) {
       const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });

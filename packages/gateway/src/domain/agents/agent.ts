@@ -1,6 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { AgentConfig } from '../../config/agent-config.ts';
+import { COLUMNS } from '../../ports/store/columns.ts';
 import { fromJson } from '../../ports/store/json.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { AgentRow, AgentStatus, Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
@@ -29,17 +31,14 @@ export async function getAgent(db: Kysely<Tables>, agentId: string): Promise<Age
 }
 
 export async function findAgent(db: Kysely<Tables>, agentId: string): Promise<AgentRow> {
-  const row = isId(agentId)
-    ? await db
-        .selectFrom('agents')
-        .selectAll()
-        .where('id', '=', agentId)
-        .where('status', '!=', 'deleted')
-        .executeTakeFirst()
-    : undefined;
+  const row = isId(agentId) ? (await findById(db, { agentId }))[0] : undefined;
   if (row === undefined) throw notFound('agent', agentId);
   return row;
 }
+
+const findById = statement((db, { agentId }: Params<{ agentId: string }>) =>
+  db.selectFrom('agents').select(COLUMNS.agents).where('id', '=', agentId).where('status', '!=', 'deleted'),
+);
 
 export interface AgentFilter extends PageOptions {
   /** Default: all but deleted ones. */

@@ -1,4 +1,6 @@
 import type { Kysely } from 'kysely';
+import { COLUMNS } from '../../ports/store/columns.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { AgentRow, Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
@@ -21,8 +23,14 @@ export async function findAgentNamed(db: Kysely<Tables>, nameOrId: string | unde
 
 /** Two are enough to know that there are several. */
 async function candidates(db: Kysely<Tables>, nameOrId: string | undefined): Promise<readonly AgentRow[]> {
-  const agents = db.selectFrom('agents').selectAll().where('status', '!=', 'deleted').where('id', '!=', TOOL_CALLER_ID);
-  if (nameOrId === undefined) return await agents.limit(2).execute();
-  const byId = await agents.where('id', '=', nameOrId).execute();
-  return byId.length > 0 ? byId : await agents.where('name', '=', nameOrId).limit(2).execute();
+  if (nameOrId === undefined) return await chatAgents(db).limit(2).execute();
+  const byId = await findById(db, { nameOrId });
+  return byId.length > 0 ? byId : await chatAgents(db).where('name', '=', nameOrId).limit(2).execute();
 }
+
+const chatAgents = (db: Kysely<Tables>) =>
+  db.selectFrom('agents').select(COLUMNS.agents).where('status', '!=', 'deleted').where('id', '!=', TOOL_CALLER_ID);
+
+const findById = statement((db, { nameOrId }: Params<{ nameOrId: string }>) =>
+  chatAgents(db).where('id', '=', nameOrId),
+);

@@ -2,7 +2,7 @@ import { type Entry, type JournalRecord, Transcript } from '@lastcall/core';
 import { toTranscriptJson } from '@lastcall/core/internal';
 import { fromJson, toJson } from '../../ports/store/json.ts';
 import type { Json } from '../../ports/store/tables.ts';
-import type { StoredRequest } from '../runs/stored-request.ts';
+import type { FailedRequest, StoredRequest } from '../runs/stored-request.ts';
 
 /** The `kind` of the row that replaces all rows before it. Every other row has the kind of its entry. */
 export const COMPACTION = 'compaction';
@@ -14,9 +14,10 @@ export interface Compaction {
   readonly carried: readonly Entry[];
 }
 
-interface EntryRecord extends JournalRecord {
-  /** Of a reply: what the model was asked. */
-  readonly request?: StoredRequest | undefined;
+/** An entry with what is stored beside it. */
+export interface EntryRecord extends JournalRecord {
+  /** Of a reply: what the model was asked. Of the end of a failed run: what it did not answer. */
+  readonly request?: StoredRequest | FailedRequest | undefined;
 }
 
 /** Serializes an entry and, for the end of a call, what the call changed. */

@@ -1,5 +1,7 @@
 import type { Kysely, Selectable, SelectQueryBuilder } from 'kysely';
+import { insertRow } from '../../ports/store/insert-row.ts';
 import { fromJson } from '../../ports/store/json.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { ContextRow, Tables } from '../../ports/store/tables.ts';
 import { getAgent } from '../agents/agent.ts';
@@ -36,23 +38,15 @@ export type ContextUser = { readonly kind: 'key' } | { readonly kind: 'entity'; 
 
 /** Creates a context and its thread. Throws 404 without the agent, and 409 if the id is taken. */
 export async function createContext(tx: Tx, wanted: NewContext): Promise<Context> {
+  await getAgent(tx.db, wanted.agentId);
+  return await insertContext(tx, wanted);
+}
+
+/** The same for an agent that was just found. */
+export async function insertContext(tx: Tx, wanted: NewContext): Promise<Context> {
   const { id: given, agentId, ownerId, metadata, isBrief = false } = wanted;
   const id = given === undefined ? newId(tx.now()) : ownId(given);
-  await getAgent(tx.db, agentId);
-  const thread = await tx.db
-    .insertInto('threads')
-    .values({
-      id,
-      kind: 'context',
-      agent_id: agentId,
-      lease_owner: null,
-      lease_until: 0,
-      epoch: firstEpoch(tx),
-      state: null,
-    })
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .returning('id')
-    .executeTakeFirst();
+  const [thread] = await insertThread(tx.db, { id, agentId, epoch: firstEpoch(tx) });
   if (thread === undefined) throw idTaken(id);
   const row = {
     id,
@@ -63,7 +57,7 @@ export async function createContext(tx: Tx, wanted: NewContext): Promise<Context
     is_brief: isBrief ? (1 as const) : (0 as const),
     used_at: tx.now(),
   };
-  await tx.db.insertInto('contexts').values(row).execute();
+  tx.send(insertContextRow, row);
   return toContext(row);
 }
 
@@ -71,6 +65,16 @@ export async function createContext(tx: Tx, wanted: NewContext): Promise<Context
 function firstEpoch(tx: Tx): number {
   return tx.now();
 }
+
+const insertContextRow = insertRow('contexts');
+
+const insertThread = statement((db, { id, agentId, epoch }: Params<{ id: string; agentId: string; epoch: number }>) =>
+  db
+    .insertInto('threads')
+    .values({ id, kind: 'context', agent_id: agentId, lease_owner: null, lease_until: 0, epoch, state: null })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .returning('id'),
+);
 
 /** Throws 404 for a context that does not exist, and for one that the user must not know of. */
 export async function getContext(db: Kysely<Tables>, contextId: string, user: ContextUser): Promise<Context> {

@@ -1,6 +1,8 @@
 import type { Entry, Stop, Usage } from '@lastcall/core';
 import type { Kysely } from 'kysely';
+import { COLUMNS } from '../../ports/store/columns.ts';
 import { fromJson } from '../../ports/store/json.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { RunRow, Tables } from '../../ports/store/tables.ts';
 import { COMPACTION, fromEntryPayload } from '../consciousness/transcript-row.ts';
 import { type PendingCall, toPendingCall } from '../pending/pending-call.ts';
@@ -26,7 +28,7 @@ export interface RunAnswer {
 
 /** Returns undefined while the run waits for its turn or is under way. */
 export async function findAnswer(db: Kysely<Tables>, runId: string): Promise<RunAnswer | undefined> {
-  const run = await db.selectFrom('runs').selectAll().where('id', '=', runId).executeTakeFirst();
+  const [run] = await findRun(db, { runId });
   if (run === undefined) return await answerOfUnstarted(db, runId);
   if (run.status === 'running') return undefined;
   if (run.answer !== null) return fromJson<RunAnswer>(run.answer);
@@ -54,35 +56,47 @@ function toAnswer(run: EndedRun, entries: readonly Entry[]): Omit<RunAnswer, 'pe
 }
 
 async function entriesOf(db: Kysely<Tables>, runId: string): Promise<readonly Entry[]> {
-  const rows = await db
-    .selectFrom('transcript_entries')
-    .select('payload')
-    .where('run_id', '=', runId)
-    .where('kind', '!=', COMPACTION)
-    .orderBy('seq')
-    .execute();
+  const rows = await findEntries(db, { runId });
   return rows.map(({ payload }) => fromEntryPayload(payload).entry);
 }
 
 async function pendingOf(db: Kysely<Tables>, runId: string): Promise<readonly PendingCall[]> {
-  const calls = await db
-    .selectFrom('calls')
-    .innerJoin('pending_calls', 'pending_calls.call_id', 'calls.id')
-    .selectAll('pending_calls')
-    .where('calls.run_id', '=', runId)
-    .where('pending_calls.status', '=', 'pending')
-    .orderBy('calls.id')
-    .execute();
-  return calls.map(toPendingCall);
+  return (await findPending(db, { runId })).map(toPendingCall);
 }
+
+interface RunParams {
+  readonly runId: string;
+}
+
+const findRun = statement((db, { runId }: Params<RunParams>) =>
+  db.selectFrom('runs').select(COLUMNS.runs).where('id', '=', runId),
+);
+
+const findEntries = statement((db, { runId }: Params<RunParams>) =>
+  db
+    .selectFrom('transcript_entries')
+    .select('payload')
+    .where('run_id', '=', runId)
+    .where('kind', '!=', COMPACTION)
+    .orderBy('seq'),
+);
+
+const findPending = statement((db, { runId }: Params<RunParams>) =>
+  db
+    .selectFrom('pending_calls')
+    .select(COLUMNS.pending_calls)
+    .where('call_id', 'in', (eb) => eb.selectFrom('calls').select('calls.id').where('calls.run_id', '=', runId))
+    .where('status', '=', 'pending')
+    .orderBy('call_id'),
+);
+
+const findEvent = statement((db, { runId }: Params<RunParams>) =>
+  db.selectFrom('inbox_events').select(['agent_id', 'status', 'error']).where('run_id', '=', runId),
+);
 
 /** A request whose run never began: it was cancelled, or its agent was deleted. */
 async function answerOfUnstarted(db: Kysely<Tables>, runId: string): Promise<RunAnswer | undefined> {
-  const event = await db
-    .selectFrom('inbox_events')
-    .select(['agent_id', 'status', 'error'])
-    .where('run_id', '=', runId)
-    .executeTakeFirst();
+  const [event] = await findEvent(db, { runId });
   if (event?.status !== 'dead') return undefined;
   const { code, message } = fromJson<{ code?: string; message?: string }>(event.error ?? '{}');
   const isCancelled = code === 'run_cancelled';

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { GatewayLimits } from '../../config/limits.ts';
 import { fromJson } from '../../ports/store/json.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { AgentRow, Tables } from '../../ports/store/tables.ts';
 import { lockAgent } from '../agents/lock-agent.ts';
@@ -21,14 +22,17 @@ export function inboxLimit(
  * meanwhile.
  */
 export async function countWaiting(db: Kysely<Tables>, agentId: string): Promise<number> {
-  const counted = await db
+  const [counted] = await countOf(db, { agentId });
+  return Number(counted?.waiting ?? 0);
+}
+
+const countOf = statement((db, { agentId }: Params<{ agentId: string }>) =>
+  db
     .selectFrom('inbox_events')
     .select((eb) => eb.fn.countAll<number>().as('waiting'))
     .where('agent_id', '=', agentId)
-    .where(IS_WAITING)
-    .executeTakeFirstOrThrow();
-  return Number(counted.waiting);
-}
+    .where(IS_WAITING),
+);
 
 /** More events than can be written for one agent at the same moment: a gateway has 10 connections. */
 const MAX_CONCURRENT_PUSHES = 200;

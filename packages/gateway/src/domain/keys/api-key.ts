@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import { COLUMNS } from '../../ports/store/columns.ts';
@@ -98,7 +98,7 @@ export async function listKeys(db: Kysely<Tables>, page: PageOptions = {}): Prom
 
 /** 32 random bytes need no salt and no slow hash: they cannot be guessed. */
 export function hashKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key);
 }
 
 const KEY_PREFIX = 'lc_sk_';

@@ -1,8 +1,11 @@
+import type { Usage } from '@lastcall/core';
 import type { Kysely } from 'kysely';
+import type { ModelPrices } from '../../config/prices.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 import { hideTag } from '../../telemetry/hide-tag.ts';
 import type { Page } from '../entities/page.ts';
+import { totalCost } from './cost.ts';
 import { getRun, listRuns, type Run, type RunFilter } from './run.ts';
 import { describeTriggers, type TriggerDetails } from './trigger-details.ts';
 
@@ -22,6 +25,8 @@ export interface RunDetails extends CountedRun {
   readonly model?: string;
   /** What the run came to: the text of its last reply, or the output of the tool that ended it. */
   readonly response?: string;
+  /** What its replies cost, if the prices of all their models are configured. Sub-agents have no price: a run with some has no cost. */
+  readonly cost?: number;
 }
 
 export async function listCountedRuns(db: Kysely<Tables>, filter: RunFilter): Promise<Page<CountedRun>> {
@@ -29,15 +34,17 @@ export async function listCountedRuns(db: Kysely<Tables>, filter: RunFilter): Pr
   return { ...page, items: await withCounts(db, page.items) };
 }
 
-export async function getRunDetails(db: Kysely<Tables>, runId: string): Promise<RunDetails> {
+export async function getRunDetails(db: Kysely<Tables>, runId: string, prices?: ModelPrices): Promise<RunDetails> {
   const run = await getRun(db, runId);
   const [counted] = await withCounts(db, [run]);
   const reply = await lastReply(db, run);
   const response = await responseOf(db, run, reply?.text);
+  const cost = await runCost(db, runId, prices);
   return {
     ...(counted as CountedRun),
     ...(reply?.model === undefined ? {} : { model: reply.model }),
     ...(response === undefined ? {} : { response }),
+    ...(cost === undefined ? {} : { cost }),
   };
 }
 
@@ -71,6 +78,20 @@ async function countCalls(db: Kysely<Tables>, runIds: readonly string[]): Promis
     counts.set(run_id, own);
   }
   return counts;
+}
+
+async function runCost(db: Kysely<Tables>, runId: string, prices: ModelPrices = {}): Promise<number | undefined> {
+  if (Object.keys(prices).length === 0) return undefined;
+  const nested = await db.selectFrom('nested_usage').select('run_id').where('run_id', '=', runId).executeTakeFirst();
+  if (nested !== undefined) return undefined;
+  const rows = await db
+    .selectFrom('transcript_entries')
+    .select('payload')
+    .where('run_id', '=', runId)
+    .where('kind', '=', 'reply')
+    .execute();
+  const replies = rows.map(({ payload }) => fromJson<{ entry: LastReply & { usage: Usage } }>(payload).entry);
+  return replies.length === 0 ? undefined : totalCost(replies, prices);
 }
 
 interface LastReply {

@@ -1,10 +1,12 @@
-import type { Changes } from '@lastcall/core';
+import type { Changes, Entry } from '@lastcall/core';
 import type { Kysely } from 'kysely';
+import type { ModelPrices } from '../../config/prices.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { Tables, TranscriptEntryRow } from '../../ports/store/tables.ts';
 import { toReadable } from '../consciousness/readable-frames.ts';
 import { numberCursor, type Page, type PageOptions, pageLimit, toPage } from '../entities/page.ts';
 import { nameOfAnswerer } from '../pending/answerer-name.ts';
+import { costOf } from './cost.ts';
 import { getRun } from './run.ts';
 
 /** One stored entry, with its frames converted for people. */
@@ -17,6 +19,8 @@ export interface RunEntry {
   readonly entry: unknown;
   /** What a call changed, with its end. Missing if it changed nothing. */
   readonly changes?: Changes;
+  /** Of a reply, if the price of its model is configured. */
+  readonly cost?: number;
   /** Who answered a call that waited, with its end. */
   readonly by?: { readonly id: string; readonly name: string };
 }
@@ -24,7 +28,7 @@ export interface RunEntry {
 export async function runTranscript(
   db: Kysely<Tables>,
   runId: string,
-  page: PageOptions = {},
+  { prices, ...page }: PageOptions & { readonly prices?: ModelPrices | undefined } = {},
 ): Promise<Page<RunEntry>> {
   const limit = pageLimit(page.limit);
   const after = numberCursor(page.cursor);
@@ -35,7 +39,7 @@ export async function runTranscript(
     .orderBy('seq')
     .limit(limit + 1)
     .execute();
-  const found = toPage(rows, { limit, cursorOf: ({ seq }) => String(seq), toItem: (row) => toRunEntry(row, tag) });
+  const found = toPage(rows, { limit, cursorOf: ({ seq }) => String(seq), toItem: (row) => toRunEntry(row, tag, prices) });
   return { ...found, items: await withAnswerers(db, found.items) };
 }
 
@@ -68,10 +72,19 @@ async function tagOf(db: Kysely<Tables>, agentId: string): Promise<string> {
   return tag;
 }
 
-function toRunEntry({ seq, kind, created_at, payload }: TranscriptEntryRow, tag: string): RunEntry {
+function toRunEntry(
+  { seq, kind, created_at, payload }: TranscriptEntryRow,
+  tag: string,
+  prices: ModelPrices | undefined,
+): RunEntry {
   const { entry, summary, changes } = fromJson<StoredEntry>(payload);
   const readable = { seq, kind, at: created_at, entry: toReadable(entry ?? { kind, summary }, tag) };
-  return changes === undefined ? readable : { ...readable, changes: toReadable(changes, tag) };
+  const cost = kind === 'reply' ? costOf(entry as Extract<Entry, { kind: 'reply' }>, prices) : undefined;
+  return {
+    ...readable,
+    ...(changes === undefined ? {} : { changes: toReadable(changes, tag) }),
+    ...(cost === undefined ? {} : { cost }),
+  };
 }
 
 interface StoredEntry {

@@ -8,6 +8,7 @@ import { guardMessage } from '../../telemetry/guard-message.ts';
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
 import { notFound } from '../api-error.ts';
 import { loadRowsBefore, toConsciousness } from '../consciousness/load-consciousness.ts';
+import type { EntryRecord } from '../consciousness/transcript-row.ts';
 import { getRun, type Run } from './run.ts';
 import type { RequestSettings, StoredRequest } from './stored-request.ts';
 
@@ -32,7 +33,7 @@ export async function getStepRequest(db: Kysely<Tables>, runId: string, step: nu
   if (prompt === undefined) throw notFound('request of step', String(step));
   const guard = { tag, instructions: '', isFrame: () => false };
   const { instructions = '', tools = [], settings = {} } = texts;
-  const { model } = reply.entry;
+  const { model } = reply.asked;
   return {
     ...(model === undefined ? {} : { model }),
     ...hideTagIn(
@@ -43,23 +44,27 @@ export async function getStepRequest(db: Kysely<Tables>, runId: string, step: nu
 }
 
 interface AskedReply {
+  /** The first row that was written after the request was sent. */
   readonly seq: number;
-  readonly entry: Extract<Entry, { kind: 'reply' }>;
+  readonly asked: Pick<Extract<Entry, { kind: 'reply' }>, 'model' | 'provider' | 'systemAsUser'>;
   readonly request: StoredRequest;
 }
 
-/** Undefined for a step that has no reply yet, and for replies of earlier versions. */
+/** Undefined for a step that is not answered yet and has not failed, and for replies of earlier versions. */
 async function findReply(db: Kysely<Tables>, { id }: Run, step: number): Promise<AskedReply | undefined> {
   const rows = await db
     .selectFrom('transcript_entries')
     .select(['seq', 'payload'])
     .where('run_id', '=', id)
-    .where('kind', '=', 'reply')
+    .where('kind', 'in', ['reply', 'stop'])
     .orderBy('seq', 'desc')
     .execute();
   for (const { seq, payload } of rows) {
-    const { entry, request } = fromJson<Partial<AskedReply>>(payload);
-    if (entry?.step === step) return request === undefined ? undefined : { seq, entry, request };
+    const { entry, request } = fromJson<EntryRecord>(payload);
+    if (request === undefined) continue;
+    if ('step' in request) {
+      if (request.step === step) return { seq: request.beforeSeq, asked: request, request };
+    } else if (entry.kind === 'reply' && entry.step === step) return { seq, asked: entry, request };
   }
   return undefined;
 }
@@ -73,13 +78,16 @@ interface RequestTexts {
 
 async function readTexts(
   db: Kysely<Tables>,
-  { messages: _, ...hashes }: StoredRequest,
+  { instructions, observed, tools, settings }: StoredRequest,
 ): Promise<RequestTexts | undefined> {
-  const wanted = Object.values(hashes);
+  const hashes = Object.entries({ instructions, observed, tools, settings }).flatMap(([name, hash]) =>
+    hash === undefined ? [] : [[name, hash] as const],
+  );
+  const wanted = hashes.map(([, hash]) => hash);
   if (wanted.length === 0) return {};
   const rows = await db.selectFrom('request_texts').select(['hash', 'text']).where('hash', 'in', wanted).execute();
   const texts = new Map(rows.map(({ hash, text }) => [hash, text]));
-  const named = Object.entries(hashes).map(([name, hash]) => [name, texts.get(hash)] as const);
+  const named = hashes.map(([name, hash]) => [name, texts.get(hash)] as const);
   if (named.some(([, text]) => text === undefined)) return undefined;
   return Object.fromEntries(named.map(([name, text]) => [name, fromJson(text ?? '')]));
 }
@@ -87,7 +95,7 @@ async function readTexts(
 /** The messages without the instructions. Undefined if they are not those that were sent: some were removed since. */
 function promptOf(
   transcript: Transcript,
-  { entry: { provider = '', systemAsUser }, request }: AskedReply,
+  { asked: { provider = '', systemAsUser }, request }: AskedReply,
   { instructions = '', observed = '' }: RequestTexts,
 ): readonly LanguageModelV4Message[] | undefined {
   const view = transcript.viewFor(provider);

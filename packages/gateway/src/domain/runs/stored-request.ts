@@ -15,6 +15,15 @@ export interface StoredRequest {
   readonly settings?: string;
 }
 
+/** A request that was never answered. It is kept with the end of its run. */
+export interface FailedRequest extends StoredRequest {
+  readonly step: number;
+  readonly model: string;
+  readonly provider: string;
+  /** The first row that was written after it was sent. */
+  readonly beforeSeq: number;
+}
+
 /** A text under its hash. */
 export interface RequestText {
   readonly hash: string;

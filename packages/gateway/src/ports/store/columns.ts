@@ -91,10 +91,59 @@ const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
     created_at: 1,
     updated_at: 1,
   },
+  agents: {
+    id: 1,
+    entity_id: 1,
+    name: 1,
+    config: 1,
+    config_version: 1,
+    status: 1,
+    active_space_id: 1,
+    last_error: 1,
+    tag: 1,
+    created_at: 1,
+    updated_at: 1,
+  },
+  contexts: { id: 1, agent_id: 1, owner_id: 1, metadata: 1, created_at: 1, is_brief: 1, used_at: 1 },
+  pending_calls: {
+    call_id: 1,
+    agent_id: 1,
+    run_id: 1,
+    space_id: 1,
+    tool_name: 1,
+    kind: 1,
+    input: 1,
+    display: 1,
+    answered_by: 1,
+    result_schema: 1,
+    status: 1,
+    result: 1,
+    result_hash: 1,
+    resolved_by: 1,
+    late_answers: 1,
+    expires_at: 1,
+    created_at: 1,
+    resolved_at: 1,
+    offered_at: 1,
+    offers: 1,
+    claims: 1,
+    claim_hash: 1,
+    claimed_by: 1,
+    claim_ms: 1,
+    claimed_until: 1,
+    announce_at: 1,
+    announce_attempts: 1,
+    rounds: 1,
+    resume_state: 1,
+    during_call: 1,
+  },
   api_keys: { id: 1, name: 1, kind: 1, hash: 1, prefix: 1, scopes: 1, created_at: 1, revoked_at: 1 },
 };
 
 type Known =
+  | 'agents'
+  | 'contexts'
+  | 'pending_calls'
   | 'calls'
   | 'spaces'
   | 'entities'

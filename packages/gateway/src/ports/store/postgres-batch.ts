@@ -1,5 +1,6 @@
 import type { QueryResult } from 'kysely';
 import { type Connection, DatabaseError, type Submittable } from 'pg';
+import { serialize } from 'pg-protocol';
 import { isStaleStatement, toStoreError } from './postgres-error.ts';
 import { toPostgresText } from './postgres-text.ts';
 import { parserOf } from './postgres-types.ts';
@@ -68,32 +69,34 @@ export class Batch implements Submittable {
     return promise as Promise<Answer<Row>>;
   }
 
-  /** Called by the driver when the connection is free. */
-  submit(connection: Connection): void {
+  /**
+   * Called by the driver when the connection is free. The messages go out as one piece: a socket that is given them one by one does more
+   * for each than it takes to make it.
+   */
+  submit({ stream }: Connection): void {
     this.#isSent = true;
-    const { stream } = connection;
-    stream.cork();
+    const messages: Buffer[] = [];
     const parsed = new Set<string>();
-    for (const statement of this.#statements) this.#send(connection, statement, parsed);
-    connection.sync();
-    stream.uncork();
+    for (const statement of this.#statements) this.#serialize(messages, statement, parsed);
+    messages.push(serialize.sync());
+    if (stream.writable) stream.write(Buffer.concat(messages));
   }
 
   /** `parsed` are the names of statements that this batch prepares. */
-  #send(connection: Connection, statement: Sent, parsed: Set<string>): void {
+  #serialize(messages: Buffer[], statement: Sent, parsed: Set<string>): void {
     const { name = '', text, values } = statement;
     const known = this.#prepared.get(name);
     const columns = known === 'unsure' ? undefined : known;
     if (columns === undefined && !parsed.has(name)) {
       // To close a statement that is not there is no error; to prepare one that is there would be.
-      if (known === 'unsure') connection.close({ type: 'S', name }, true);
-      connection.parse({ name, text, types: [] }, true);
+      if (known === 'unsure') messages.push(serialize.close({ type: 'S', name }));
+      messages.push(serialize.parse({ name, text, types: [] }));
       if (name !== '') parsed.add(name);
     }
-    connection.bind({ portal: '', statement: name, values: values as string[] }, true);
-    if (columns === undefined) connection.describe({ type: 'P', name: '' }, true);
+    messages.push(serialize.bind({ portal: '', statement: name, values: values as string[] }));
+    if (columns === undefined) messages.push(serialize.describe({ type: 'P', name: '' }));
     else statement.columns = columns;
-    connection.execute({ portal: '', rows: '' }, true);
+    messages.push(serialize.execute({ portal: '' }));
   }
 
   handleRowDescription({ fields }: RowDescription): void {

@@ -92,9 +92,9 @@ export interface ContextRow {
   metadata: Json;
   created_at: number;
   /** 1: made for one call or one answer that is not saved, and so deleted sooner. */
-  is_brief: Generated<0 | 1>;
+  is_brief: 0 | 1;
   /** It was in use until then, as far as the last sweep knows. */
-  used_at: Generated<number>;
+  used_at: number;
 }
 
 /** A request for a turn that can be recognised when it comes again. */

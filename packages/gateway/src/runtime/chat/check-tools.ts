@@ -25,7 +25,9 @@ export interface ToolCheck {
 export async function toolsToAdd(db: Kysely<Tables>, registry: Registry, check: ToolCheck): Promise<readonly string[]> {
   const { config, toolIds, clientTools, mayAdd } = check;
   const references = (config.tools ?? []).filter((one) => typeof one === 'string');
-  const rows = await findToolRows(db, [...new Set([...references, ...toolIds])]);
+  // A tool of the file comes before one of the registry, which need not be asked for it then.
+  const ofOthers = [...references, ...toolIds].filter((one) => findTool(registry.tools, one) === undefined);
+  const rows = await findToolRows(db, [...new Set(ofOthers)]);
   const ofRegistry = Object.fromEntries(rows.map((row) => [row.name, toRegisteredTool(row)]));
   const find = (reference: string): RegisteredTool | undefined =>
     findTool(registry.tools, reference) ?? findTool(ofRegistry, reference) ?? findTool(TASK_TOOLS, reference);

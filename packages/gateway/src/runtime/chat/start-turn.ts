@@ -4,13 +4,13 @@ import { findAgent } from '../../domain/agents/agent.ts';
 import { findAgentNamed } from '../../domain/agents/find-agent-named.ts';
 import { ensureToolCaller } from '../../domain/agents/tool-caller.ts';
 import { ApiError } from '../../domain/api-error.ts';
-import { type Context, createContext, getContextForUse, keepLonger } from '../../domain/contexts/context.ts';
+import { type Context, getContextForUse, insertContext, keepLonger } from '../../domain/contexts/context.ts';
 import { assertMayChat } from '../../domain/contexts/may-chat.ts';
 import { forgetRequest, noteRequest } from '../../domain/contexts/turn-requests.ts';
 import type { TurnSettings } from '../../domain/contexts/turn-settings.ts';
 import { countWaiting, inboxFull, inboxLimit } from '../../domain/inbox/inbox-capacity.ts';
 import type { ChatEvent } from '../../domain/inbox/inbox-event.ts';
-import { pushEvent } from '../../domain/inbox/push-event.ts';
+import { pushNewEvent } from '../../domain/inbox/push-event.ts';
 import { newId } from '../../domain/new-id.ts';
 import type { Services } from '../../ports/services.ts';
 import { fromJson } from '../../ports/store/json.ts';
@@ -55,8 +55,8 @@ export async function startTurn(
   }
   const event = await toEvent(tx, registry, { ...opened, request, runId: accepted.runId });
   const { runId, contextId } = accepted;
-  await pushEvent(services, tx, { agentId: contextId, eventId: `chat:${runId}`, event, runId });
-  await assertRoom(services, tx, opened);
+  pushNewEvent(services, tx, { agentId: contextId, eventId: `chat:${runId}`, event, runId });
+  if (!opened.isNew) await assertRoom(services, tx, opened);
   return { ...accepted, isRepeat: false };
 }
 
@@ -72,6 +72,8 @@ export function callerId(caller: TurnCaller): string {
 interface Opened {
   readonly context: Context;
   readonly agent: AgentRow;
+  /** Nobody else can know it yet, so nothing waits in it. */
+  readonly isNew: boolean;
 }
 
 async function openContext(tx: Tx, request: TurnRequest, id: string): Promise<Opened> {
@@ -79,21 +81,21 @@ async function openContext(tx: Tx, request: TurnRequest, id: string): Promise<Op
   const isBrief = request.isBrief === true || settings?.save === false;
   if ('call' in input) {
     const agent = await ensureToolCaller(tx);
-    return { agent, context: await createContext(tx, { id, agentId: agent.id, isBrief: true }) };
+    return { agent, context: await insertContext(tx, { id, agentId: agent.id, isBrief: true }), isNew: true };
   }
   if ('contextId' in wanted) {
     const context = await getContextForUse(tx, wanted.contextId, caller);
     if (!isBrief && !('answers' in input)) await keepLonger(tx, context);
     const agent = await findAgent(tx.db, context.agentId);
     assertActive(agent);
-    return { context, agent };
+    return { context, agent, isNew: false };
   }
   const agent = await findAgentNamed(tx.db, wanted.agent);
   await assertMayChat(tx.db, { agentId: agent.id, name: wanted.agent ?? agent.id }, caller);
   assertActive(agent);
   const { entityId: ownerId } = caller;
-  const context = await createContext(tx, { id, agentId: agent.id, ownerId, metadata: wanted.metadata, isBrief });
-  return { context, agent };
+  const context = await insertContext(tx, { id, agentId: agent.id, ownerId, metadata: wanted.metadata, isBrief });
+  return { context, agent, isNew: true };
 }
 
 /** Nobody would answer before somebody resumes the agent. */

@@ -27,7 +27,11 @@ export function appendRows(
   const toError = (error: unknown): unknown =>
     violatesConstraint(error) ? new StaleTranscript(threadId, { cause: error }) : error;
   sendRows(tx, rows, {
-    each: (row, index) => tx.send(insertOne, { ...values, ...row, before: seq + index - 1 }, toError),
+    // The first row is refused if the copy is stale, and then nothing of the transaction remains.
+    each(row, index) {
+      if (index === 0) tx.send(insertOne, { ...values, ...row, before: seq - 1 }, toError);
+      else tx.send(insertNext, { ...values, ...row, seq: seq + index }, toError);
+    },
     all() {
       const [kinds, payloads] = [rows.map(({ kind }) => kind), rows.map(({ payload }) => payload)];
       tx.send(insertAll, { ...values, before: seq - 1, kinds, payloads }, toError);
@@ -54,6 +58,14 @@ const insertOne = statement(
     insert into transcript_entries (thread_id, seq, run_id, kind, payload, created_at)
     select ${threadId}, case when last.seq = ${before} then last.seq + 1 end, ${runId}, ${kind}, ${payload}, ${now}
     from (select coalesce(max(seq), 0) as seq from transcript_entries where thread_id = ${threadId}) as last`,
+);
+
+interface NextRow extends Omit<RowValues, 'before'>, TranscriptRow {}
+
+const insertNext = statement((db, { threadId, runId, now, seq, kind, payload }: Params<NextRow>) =>
+  db
+    .insertInto('transcript_entries')
+    .values({ thread_id: threadId, seq, run_id: runId, kind, payload, created_at: now }),
 );
 
 interface AllRows extends RowValues {

@@ -8,7 +8,7 @@ import type { HeldThread } from '../lease/lease.ts';
 import { releaseAndLook, type Waiting } from '../lease/release-thread.ts';
 import { appendRows } from './append-rows.ts';
 import type { ApplyContext } from './apply-context.ts';
-import { endCall, writeCalls } from './call-rows.ts';
+import { writeCalls } from './call-rows.ts';
 import { closeRun } from './close-run.ts';
 import type { EntryWrite, OpenCard, Write } from './cycle-write.ts';
 import { mergeDeltas } from './merge-deltas.ts';
@@ -26,7 +26,7 @@ export interface Applied {
 }
 
 /**
- * Applies writes in one transaction, in their order. Only the rows of the transcript and of new calls go first, because they can be
+ * Applies writes in one transaction, in their order. Only the rows of the transcript and of calls go first, because they can be
  * sent together. After the commit, the returned function says what came of it.
  */
 export async function applyWrites(
@@ -78,8 +78,6 @@ async function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): Pro
       if (Object.hasOwn(cycle.answers, write.callId)) await tellAskingRun(context, tx, write);
       return;
     }
-    case 'call-ended':
-      return endCall(tx, write);
     case 'staged-writes':
       return await applyStaged(context, tx, write.callId);
     case 'update-card': {
@@ -98,6 +96,7 @@ async function applyWrite(context: ApplyContext, tx: Tx, write: PlainWrite): Pro
     case 'request-text':
     case 'call-planned':
     case 'call-started':
+    case 'call-ended':
       return;
   }
 }

@@ -8,19 +8,27 @@ import type { CallWrite, Write } from './cycle-write.ts';
 
 type WriteOf<Kind extends CallWrite['kind']> = Extract<CallWrite, { kind: Kind }>;
 
-/** Inserts the calls of new replies and marks calls as started. A call that starts in the same transaction is one statement. */
+/**
+ * Inserts the calls of new replies, marks calls as started, and writes how calls ended. What happens to a call in the transaction that
+ * inserts it is one statement: a tool without effects has often run by then.
+ */
 export function writeCalls(tx: Tx, runId: string, writes: readonly Write[]): void {
   const started = new Set(writes.flatMap((write) => (write.kind === 'call-started' ? [write.callId] : [])));
+  const ended = new Map(writes.flatMap((write) => (write.kind === 'call-ended' ? [[write.callId, write]] : [])));
   for (const write of writes) {
     if (write.kind !== 'call-planned') continue;
-    const status = started.delete(write.call.callId) ? 'started' : 'planned';
-    tx.send(insertCall, toCallRow(write, { runId, status, now: tx.now() }));
+    const { callId } = write.call;
+    const row = toCallRow(write, { runId, status: started.delete(callId) ? 'started' : 'planned', now: tx.now() });
+    const end = ended.get(callId);
+    ended.delete(callId);
+    tx.send(insertCall, end === undefined ? row : { ...row, ...endOf(tx, end) });
   }
-  for (const callId of started) tx.send(startCall, { callId });
+  for (const callId of started) if (!ended.has(callId)) tx.send(startCall, { callId });
+  for (const [callId, end] of ended) tx.send(changeCall, { callId, ...endOf(tx, end) });
 }
 
-export function endCall(tx: Tx, { callId, status, outcome, outcomeStatus }: WriteOf<'call-ended'>): void {
-  tx.send(changeCall, { callId, status, outcome, outcomeStatus, settledAt: status === 'settled' ? tx.now() : null });
+function endOf(tx: Tx, { status, outcome, outcomeStatus }: WriteOf<'call-ended'>): CallEnd {
+  return { status, outcome, outcome_status: outcomeStatus, settled_at: status === 'settled' ? tx.now() : null };
 }
 
 function toCallRow(
@@ -51,15 +59,9 @@ const startCall = statement((db, { callId }: Params<{ callId: string }>) =>
   db.updateTable('calls').set({ status: 'started' }).where('id', '=', callId),
 );
 
-interface CallChange extends Pick<CallRow, 'status' | 'outcome'> {
-  readonly callId: string;
-  readonly outcomeStatus: string;
-  readonly settledAt: number | null;
-}
+type CallEnd = Pick<CallRow, 'status' | 'outcome' | 'outcome_status' | 'settled_at'>;
 
-const changeCall = statement((db, { callId, status, outcome, outcomeStatus, settledAt }: Params<CallChange>) =>
-  db
-    .updateTable('calls')
-    .set({ status, outcome, outcome_status: outcomeStatus, settled_at: settledAt })
-    .where('id', '=', callId),
+const changeCall = statement(
+  (db, { callId, status, outcome, outcome_status, settled_at }: Params<CallEnd & { callId: string }>) =>
+    db.updateTable('calls').set({ status, outcome, outcome_status, settled_at }).where('id', '=', callId),
 );

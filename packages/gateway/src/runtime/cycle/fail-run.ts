@@ -1,18 +1,36 @@
 import type { Entry, Settlement, Stop } from '@lastcall/core';
+import { type EntryRecord, toEntryPayload } from '../../domain/consciousness/transcript-row.ts';
 import { isCancelAccepted } from '../../domain/runs/run-cancelled.ts';
+import type { FailedRequest } from '../../domain/runs/stored-request.ts';
 import { updateCard } from '../../domain/spaces/tool-card.ts';
+import { emit, runChannel } from '../../domain/streams/emit.ts';
 import type { Services } from '../../ports/services.ts';
 import { fromJson, toJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { CallRow } from '../../ports/store/tables.ts';
-import { hideTag } from '../../telemetry/hide-tag.ts';
+import { hideTag, hideTagIn } from '../../telemetry/hide-tag.ts';
 import { createRedact, type Redact } from '../../telemetry/redact.ts';
 import { fenced, type HeldThread } from '../lease/lease.ts';
+import { appendRows } from './append-rows.ts';
 import { closeRun, type RunEnd } from './close-run.ts';
 import type { Cycle } from './cycle.ts';
 import { toCycleFailure } from './cycle-failure.ts';
-import { insertEntries } from './insert-entries.ts';
+import type { NotedRequest } from './request-notes.ts';
+import { writeTexts } from './request-texts.ts';
 import { endUnendedCall, unendedCalls } from './unended-calls.ts';
+
+/** How a turn failed. */
+export interface FailedTurn {
+  readonly error: unknown;
+  readonly redact?: Redact | undefined;
+  /** What the model was asked and did not answer. */
+  readonly request?: UnansweredRequest | undefined;
+}
+
+/** A request without a reply, and the texts that it refers to. */
+interface UnansweredRequest extends Omit<NotedRequest, 'request'> {
+  readonly request: Omit<FailedRequest, 'beforeSeq'>;
+}
 
 /**
  * Ends a run that cannot continue. Its calls are settled all the same, and its events are tried again if that may help.
@@ -20,12 +38,13 @@ import { endUnendedCall, unendedCalls } from './unended-calls.ts';
 export async function failRun(
   services: Services,
   cycle: Cycle,
-  error: unknown,
-  redact: Redact = createRedact(),
+  { error, redact = createRedact(), request }: FailedTurn,
 ): Promise<'failed' | 'cancelled'> {
   // A provider's error may quote the prompt, and with it the frame tag.
   const failure = toCycleFailure(error, (text) => hideTag(redact(text), cycle.agent.tag));
-  return await fenced(services.store, cycle.lease, (_tx, held) => closeFailedRun(services, held, cycle, failure));
+  return await fenced(services.store, cycle.lease, (_tx, held) =>
+    closeFailedRun(services, held, cycle, { ...failure, request }),
+  );
 }
 
 /**
@@ -39,10 +58,13 @@ export async function closeFailedRun(
   {
     message,
     stop: why,
+    request: asked,
     ...how
-  }: { readonly message: string; readonly stop?: Stop | undefined } & Pick<RunEnd, 'retry' | 'text'>,
+  }: { readonly message: string; readonly stop?: Stop | undefined } & Pick<FailedTurn, 'request'> &
+    Pick<RunEnd, 'retry' | 'text'>,
 ): Promise<'failed' | 'cancelled'> {
   const { tx } = held;
+  if (asked !== undefined) writeTexts(tx, asked.texts);
   const isCancelled = await isCancelAccepted(tx, cycle.runId);
   const open = await settleOpenCalls(services, tx, cycle, {
     reason: isCancelled ? 'the run was cancelled' : message,
@@ -50,11 +72,18 @@ export async function closeFailedRun(
   });
   const failed = why ?? ({ reason: 'error', error: message } as const);
   const stop = isCancelled ? ({ reason: 'aborted' } as const) : failed;
-  const entries: Entry[] = [...open, { kind: 'stop', stop }];
-  insertEntries(held, { runId: cycle.runId, seq: await nextSeq(held) }, entries);
+  const seq = await nextSeq(held);
+  const request = asked && { ...asked.request, beforeSeq: seq };
+  const end: EntryRecord = { entry: { kind: 'stop', stop }, request };
+  const records: EntryRecord[] = [...open.map((entry) => ({ entry })), end];
+  appendRows(held, { runId: cycle.runId, seq }, records.map(toRow));
   const status = isCancelled ? 'cancelled' : 'failed';
   await closeRun(services, tx, cycle, { status, stop, ...how, announcedSpaceId: await announcedSpace(tx, cycle) });
   return status;
+}
+
+function toRow(record: EntryRecord): { kind: string; payload: string } {
+  return { kind: record.entry.kind, payload: toEntryPayload(record) };
 }
 
 /** Read from the store, like the next number: the failed turn may be ahead of it by a write that failed. */
@@ -84,7 +113,7 @@ async function settleOpenCalls(
   const entries: Entry[] = [];
   const callsWithCard = new Set<string>();
   const calls = [...(await openCalls(tx, cycle)), ...(await answeredCalls(tx, cycle, { isCancelled }))];
-  for (const { id, tool_name: toolName, input, status } of calls) {
+  for (const { id, tool_name: toolName, input, status, run_id, created_at: startedAt } of calls) {
     const now = tx.now();
     const outcome = outcomeOf(status === 'started', reason);
     await tx.db
@@ -94,8 +123,13 @@ async function settleOpenCalls(
       .execute();
     const card = { status: outcome.status === 'error' ? 'error' : 'cancelled', output: outcome.text } as const;
     if ((await updateCard(services, tx, id, card)) !== undefined) callsWithCard.add(id);
-    const settlement = { callId: id, toolName, input: fromJson(input), outcome, startedAt: now, endedAt: now };
-    entries.push({ kind: 'settled', settlement });
+    const call = { callId: id, toolName, input: fromJson(input), outcome };
+    entries.push({ kind: 'settled', settlement: { ...call, startedAt, endedAt: now } });
+    const type = outcome.status === 'error' ? 'tool-call.error' : 'tool-call.cancelled';
+    const payload = hideTagIn(call, cycle.agent.tag);
+    // The run that asked for an approval is told of the end too.
+    for (const runId of new Set([cycle.runId, run_id]))
+      emit(services, tx, { channel: runChannel(runId), type, payload });
   }
   for (const unended of await unendedCalls(tx.db, cycle))
     if (!callsWithCard.has(unended.callId)) endUnendedCall(services, tx, unended, 'The cycle failed.');

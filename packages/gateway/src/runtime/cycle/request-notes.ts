@@ -25,6 +25,7 @@ export class RequestNotes {
   #last: { readonly step: number; readonly asked: LanguageModelV4CallOptions } | undefined;
   #observed = '';
   #before: AskedBeside | undefined;
+  #answeredStep = 0;
 
   /** The same function, whose last text is noted. */
   observing(observe: () => string): () => string {
@@ -37,7 +38,20 @@ export class RequestNotes {
   /** The request that led to the reply of this step. */
   of(step: number): NotedRequest | undefined {
     if (this.#last?.step !== step) return undefined;
-    const { prompt, tools, abortSignal: _s, headers: _h, includeRawChunks: _r, ...settings } = this.#last.asked;
+    this.#answeredStep = step;
+    return this.#note(this.#last.asked);
+  }
+
+  /** The last request, if no reply to it was stored. */
+  unanswered(): (NotedRequest & { readonly step: number }) | undefined {
+    const last = this.#last;
+    return last === undefined || last.step === this.#answeredStep
+      ? undefined
+      : { step: last.step, ...this.#note(last.asked) };
+  }
+
+  #note(asked: LanguageModelV4CallOptions): NotedRequest {
+    const { prompt, tools, abortSignal: _s, headers: _h, includeRawChunks: _r, ...settings } = asked;
     const [first] = prompt;
     const system = first?.role === 'system' ? first.content : '';
     const { hashes, texts } = this.#beside({ system, observed: this.#observed, tools, settings });

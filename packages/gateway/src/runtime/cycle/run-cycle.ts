@@ -9,7 +9,7 @@ import type { Cycle } from './cycle.ts';
 import type { CycleAbort } from './cycle-abort.ts';
 import { runInCycle } from './cycle-context.ts';
 import type { EndedCycle } from './cycle-state.ts';
-import { failRun } from './fail-run.ts';
+import { type FailedTurn, failRun } from './fail-run.ts';
 import { leavesRunOpen } from './leaves-run-open.ts';
 import { type OpenCycle, openCycle } from './open-cycle.ts';
 import { type PreparedTurn, prepareTurn } from './prepare-turn.ts';
@@ -46,7 +46,7 @@ export async function runCycle(
     const safeError = hideTagIn(error, cycle.agent.tag);
     services.logger.error(`Cycle ${cycle.number} of agent ${cycle.agent.id} failed.`, safeError);
     await open?.journal.close();
-    const as = await failRun(services, cycle, error, registry.redact);
+    const as = await failRun(services, cycle, { error, redact: registry.redact, request: unanswered(open, prepared) });
     const ended: EndedCycle = { status: 'ended', as, thread: 'held', waiting: 'nothing', transcript: 'unknown' };
     count(ended);
     // The cycle may have failed because the transcript is too large. Without compaction all later cycles would fail
@@ -56,6 +56,15 @@ export async function runCycle(
   } finally {
     await open?.journal.close();
   }
+}
+
+/** What the model was asked last, if that is why the cycle failed. Nothing is to remain of a run that is not saved. */
+function unanswered(open: OpenCycle | undefined, prepared: PreparedTurn | undefined): FailedTurn['request'] {
+  const noted = open?.cycle.settings?.save === false ? undefined : open?.requests.unanswered();
+  if (noted === undefined || prepared === undefined) return undefined;
+  const { modelId: model, provider } = prepared.model;
+  const { step, texts, request } = noted;
+  return { texts, request: { ...request, step, model, provider } };
 }
 
 async function runPrepared({ context, journal }: OpenCycle, { turn }: PreparedTurn): Promise<EndedCycle> {

@@ -12,10 +12,11 @@ interface CachedTranscript {
 }
 
 /**
- * The limit for all cached transcripts together. A single one above a quarter of it is not cached, because it would
+ * The limit for all cached transcripts together. A thousand agents that take turns with some ten cycles each fit: where they do not,
+ * each is displaced before its next turn, and nothing is found. A single one above a quarter of it is not cached, because it would
  * displace all others.
  */
-const MAX_CHARACTERS = 4_000_000;
+const MAX_CHARACTERS = 16_000_000;
 
 /**
  * Caches the transcripts of threads that were held recently, so that they need not be read again. Only the holder of a

@@ -127,7 +127,7 @@ function inputReader(
 ): () => { query: unknown; body: unknown } {
   const contentType = request.headers.get('content-type');
   return () => ({
-    query: validate(query ?? NOTHING, readQuery(new URL(request.url)), 'The query'),
+    query: validate(query ?? NOTHING, readQuery(request.url), 'The query'),
     body: validate(body ?? NOTHING, bytes === undefined ? undefined : parseBody(bytes, contentType)),
   });
 }

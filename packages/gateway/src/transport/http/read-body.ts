@@ -41,9 +41,16 @@ function readIncoming(incoming: Readable, mostBytes: number): Promise<Uint8Array
     incoming.off('data', take).pause();
     reject(tooLarge(mostBytes));
   };
-  const isCutOff = (): void => reject(new ApiError(400, 'bad_request', 'The body was cut off.'));
+  // Every body is closed at last. To make an error, which nobody will see, costs more than to read it.
+  let isComplete = false;
+  const isCutOff = (): void => {
+    if (!isComplete) reject(new ApiError(400, 'bad_request', 'The body was cut off.'));
+  };
   incoming.on('data', take);
-  incoming.once('end', () => resolve(Buffer.concat(chunks, size)));
+  incoming.once('end', () => {
+    isComplete = true;
+    resolve(Buffer.concat(chunks, size));
+  });
   incoming.once('error', isCutOff);
   incoming.once('close', isCutOff);
   if (incoming.destroyed) isCutOff();

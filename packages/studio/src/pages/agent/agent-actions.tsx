@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Pause, Play, Trash2 } from 'lucide-react';
 import { type ReactElement, useState } from 'react';
-import { agentById } from '../../data/agents.ts';
+import { AGENT_LISTS, agentById } from '../../data/agents.ts';
 import { client } from '../../data/client.ts';
 import { useMay } from '../../session/session.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -96,7 +96,7 @@ function DeleteDialog({ agent, onClose }: AskedProps): ReactElement {
         await client.agents.delete(agent.id);
         await navigate({ to: '/agents' });
         queries.removeQueries({ queryKey: ['agents', agent.id] });
-        await queries.invalidateQueries({ queryKey: ['agents'], exact: true });
+        await Promise.all(AGENT_LISTS.map((queryKey) => queries.invalidateQueries({ queryKey })));
       }}
     >
       <p>

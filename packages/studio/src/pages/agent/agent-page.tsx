@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { agentById } from '../../data/agents.ts';
-import { Requires } from '../../session/requires.tsx';
+import { NotAllowed } from '../../session/requires.tsx';
+import { useMay } from '../../session/session.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Tabs, tabClass } from '../../ui/tabs.tsx';
@@ -20,10 +21,11 @@ const route = getRouteApi('/agents/$id');
 
 export function AgentPage(): ReactElement {
   const { id } = route.useParams();
+  if (useMay('read')) return <LoadedAgent key={id} id={id} />;
   return (
-    <Requires scope="read" to="see the agents">
-      <LoadedAgent key={id} id={id} />
-    </Requires>
+    <Page title="Agent">
+      <NotAllowed scope="read" to="see the agents" />
+    </Page>
   );
 }
 

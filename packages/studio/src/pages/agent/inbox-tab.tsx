@@ -13,6 +13,7 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Time } from '../../ui/time.tsx';
 import { adviceFor, canRedrive, errorInWords, eventInWords } from './inbox-words.ts';
+import { SendEvent } from './send-event.tsx';
 
 const SHOWN = ['pending', 'claimed', 'dead', 'withheld', 'done'] as const;
 const route = getRouteApi('/agents/$id');
@@ -29,6 +30,7 @@ export function InboxTab({ agent }: { agent: Agent }): ReactElement {
       <div className="flex flex-wrap items-center gap-3">
         <StatusFilter agent={agent} current={status} />
         <RedriveAll agent={agent} redrive={redrive} />
+        <SendEvent agent={agent} />
       </div>
       <p role="status" className="text-sm text-ok empty:hidden">
         {redrive.data !== undefined && `${counted(redrive.data.length)} put back into the inbox.`}

@@ -1,14 +1,13 @@
 import type { Agent } from '@lastcall/client';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
-import { agentSpaces } from '../../data/agents.ts';
 import { SafeText } from '../../text/safe-text.tsx';
 import { withVisibleControls } from '../../text/visible-text.ts';
 import { Fact, Facts } from '../../ui/facts.tsx';
 import { Section } from '../../ui/page.tsx';
 import { duration, Time, useNow } from '../../ui/time.tsx';
 import { DeleteAgent } from './agent-actions.tsx';
+import { AgentSpaceList } from './agent-space-list.tsx';
 import { inboxInWords } from './inbox-words.ts';
 
 export function OverviewTab({ agent }: { agent: Agent }): ReactElement {
@@ -34,7 +33,7 @@ export function OverviewTab({ agent }: { agent: Agent }): ReactElement {
           </Fact>
           <Fact name="Next plan">{agent.nextPlanAt === undefined ? 'none' : <Time at={agent.nextPlanAt} />}</Fact>
           <Fact name="Spaces">
-            <Spaces agent={agent} />
+            <AgentSpaceList agent={agent} />
           </Fact>
         </Facts>
       </Section>
@@ -104,23 +103,6 @@ function Running({ agent: { running } }: { agent: Agent }): ReactElement {
     <Link to="/runs/$id" params={{ id: running.runId }} className="text-accent underline">
       a run, for {duration(Math.max(0, now - running.since))}
     </Link>
-  );
-}
-
-function Spaces({ agent }: { agent: Agent }): ReactElement | null {
-  const { data: spaces } = useQuery(agentSpaces(agent.entityId));
-  if (spaces === undefined) return null;
-  if (spaces.length === 0) return <>none: nobody can talk to it yet. Add it as a member of a space.</>;
-  return (
-    <ul className="flex flex-wrap gap-x-3">
-      {spaces.map(({ id, name }) => (
-        <li key={id}>
-          <Link to="/spaces/$id" params={{ id }} className="text-accent underline">
-            <bdi>{withVisibleControls(name)}</bdi>
-          </Link>
-        </li>
-      ))}
-    </ul>
   );
 }
 

@@ -3,9 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { agentRuns } from '../../data/agents.ts';
+import { withVisibleControls } from '../../text/visible-text.ts';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Time } from '../../ui/time.tsx';
+import { StatusMark } from '../run/status-mark.tsx';
+import { triggerInWords } from '../run/trigger-words.ts';
 
 /** The last few runs. The page of runs has them all, with filters. */
 export function RunsTab({ agent }: { agent: Agent }): ReactElement | null {
@@ -20,17 +23,20 @@ export function RunsTab({ agent }: { agent: Agent }): ReactElement | null {
   return (
     <>
       <ul aria-label="Runs" className="rounded-card border border-line bg-surface">
-        {runs.map(({ id, status, createdAt }) => (
-          <li key={id} className="flex min-h-9 items-center gap-4 border-b border-line px-4 last:border-b-0">
+        {runs.map((run) => (
+          <li
+            key={run.id}
+            className="flex min-h-9 flex-wrap items-center gap-x-4 border-b border-line px-4 py-1 last:border-b-0"
+          >
             <Link
               to="/runs/$id"
-              params={{ id }}
-              className="min-w-0 flex-1 truncate font-mono text-xs text-accent underline"
+              params={{ id: run.id }}
+              className="min-w-0 flex-1 basis-48 truncate hover:text-accent hover:underline"
             >
-              {id}
+              {withVisibleControls(triggerInWords(run.trigger))}
             </Link>
-            <span className="text-sm">{status}</span>
-            <Time at={createdAt} />
+            <StatusMark run={run} />
+            <Time at={run.createdAt} />
           </li>
         ))}
       </ul>

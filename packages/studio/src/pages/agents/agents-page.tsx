@@ -1,9 +1,10 @@
 import type { Agent } from '@lastcall/client';
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { type ReactElement, useState } from 'react';
-import { agentList } from '../../data/agents.ts';
+import { agentPages } from '../../data/agents.ts';
+import { useListKeys } from '../../keyboard/list-keys.ts';
 import { Requires } from '../../session/requires.tsx';
 import { useMay } from '../../session/session.tsx';
 import { withVisibleControls } from '../../text/visible-text.ts';
@@ -43,19 +44,28 @@ export function AgentsPage(): ReactElement {
 }
 
 function AgentList(): ReactElement | null {
-  const { data: agents, error, refetch } = useQuery(agentList);
+  const { data, error, refetch, hasNextPage, fetchNextPage } = useInfiniteQuery(agentPages);
+  const agents = data?.pages.flatMap(({ items }) => items);
   const mayCreate = useMay('write');
+  const list = useListKeys<HTMLUListElement>('agent');
   if (agents === undefined)
     return error === null ? null : (
       <ErrorNote error={error} title="The agents could not be read." retry={() => void refetch()} />
     );
   if (agents.length > 0)
     return (
-      <ul aria-label="Agents" className="overflow-hidden rounded-card border border-line bg-surface">
-        {agents.map((agent) => (
-          <AgentRow key={agent.id} agent={agent} />
-        ))}
-      </ul>
+      <>
+        <ul ref={list} aria-label="Agents" className="overflow-hidden rounded-card border border-line bg-surface">
+          {agents.map((agent) => (
+            <AgentRow key={agent.id} agent={agent} />
+          ))}
+        </ul>
+        {hasNextPage && (
+          <div>
+            <Button onClick={() => void fetchNextPage()}>Show more agents</Button>
+          </div>
+        )}
+      </>
     );
   return (
     <EmptyState title="No agent yet.">

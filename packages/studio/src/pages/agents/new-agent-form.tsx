@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactElement, useState } from 'react';
+import { AGENT_LISTS } from '../../data/agents.ts';
 import { client } from '../../data/client.ts';
 import { spaceNames } from '../../data/space-names.ts';
 import { withVisibleControls } from '../../text/visible-text.ts';
@@ -34,7 +35,7 @@ export function NewAgentForm({ example }: NewAgentFormProps): ReactElement {
         spaceIds: [...spaceIds],
       }),
     async onSuccess({ id }) {
-      await queries.invalidateQueries({ queryKey: ['agents'], exact: true });
+      await Promise.all(AGENT_LISTS.map((queryKey) => queries.invalidateQueries({ queryKey })));
       await navigate({ to: '/agents/$id', params: { id } });
     },
   });

@@ -1,7 +1,7 @@
 import type { CallRow } from '../run/timeline.ts';
 
 /** What of two calls differs. */
-export type Difference = 'input' | 'outcome' | 'output';
+type Difference = 'input' | 'outcome' | 'output';
 
 export type Aligned =
   | { readonly kind: 'same'; readonly left: CallRow; readonly right: CallRow }

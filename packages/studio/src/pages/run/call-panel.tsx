@@ -64,7 +64,12 @@ export function CallPanel({ state, run, call, numbers }: CallPanelProps): ReactE
 
 function whereAndHowLong({ step, number, startedAt, endedAt, outcome }: CallRow): string {
   const place = step === undefined ? 'asked for by an earlier run' : `step ${step}, call ${number}`;
-  const isTimed = startedAt !== undefined && endedAt !== undefined && endedAt > startedAt && outcome !== 'waiting';
+  const isTimed =
+    startedAt !== undefined &&
+    endedAt !== undefined &&
+    endedAt > startedAt &&
+    outcome !== 'waiting' &&
+    outcome !== 'unknown';
   return isTimed ? `${place}, ${duration(endedAt - startedAt)}` : place;
 }
 

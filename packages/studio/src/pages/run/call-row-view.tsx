@@ -63,7 +63,7 @@ export const CallRowView = memo(function CallRowView(props: CallRowProps): React
 
 function durationOf({ startedAt, endedAt, outcome }: CallRow): string {
   if (NEVER_RAN.has(outcome)) return 'never ran';
-  if (startedAt === undefined || endedAt === undefined || outcome === 'waiting') return '';
+  if (startedAt === undefined || endedAt === undefined || outcome === 'waiting' || outcome === 'unknown') return '';
   return duration(endedAt - startedAt);
 }
 

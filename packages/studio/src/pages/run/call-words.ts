@@ -4,7 +4,8 @@ import type { CallRow, TimelineRow } from './timeline.ts';
 /** The word after the outcome: the code of an error. */
 export function codeOf({ settlement }: CallRow): string | undefined {
   const outcome = settlement?.outcome;
-  return outcome?.status === 'error' ? outcome.code : undefined;
+  // That its outcome is unknown is said already.
+  return outcome?.status === 'error' && outcome.code !== 'unknown_outcome' ? outcome.code : undefined;
 }
 
 /** What a row says of its call: why it did not run, what it said, or what it was asked. */
@@ -69,8 +70,13 @@ export function changesInWords({ changes }: CallRow): string | undefined {
   return words.join(', ');
 }
 
-export function total(changes: readonly Change[]): number {
+function total(changes: readonly Change[]): number {
   return changes.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** Prices have no currency: it is the one in which they were configured. */
+export function costInWords(cost: number): string {
+  return cost.toLocaleString(undefined, { maximumSignificantDigits: 3 });
 }
 
 /** A worker's name without the part that makes it unique: `host:pid`. */

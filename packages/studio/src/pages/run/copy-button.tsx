@@ -10,7 +10,7 @@ export function CopyButton({ text, label }: { text: string; label: string }): Re
   return (
     <Button
       kind="ghost"
-      className="min-h-7 px-2 text-xs"
+      className="min-h-6 px-2 py-0 text-xs"
       onClick={() => void navigator.clipboard.writeText(text).then(() => setDone(true))}
       onBlur={() => setDone(false)}
     >

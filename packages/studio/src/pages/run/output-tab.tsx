@@ -3,36 +3,36 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
 import { callDetails } from '../../data/runs.ts';
 import { JsonText, SafeText } from '../../text/safe-text.tsx';
+import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { OUTCOMES, type OutcomeName } from '../../ui/outcome.tsx';
 import { withNumbers } from './call-words.ts';
 import { CopyButton } from './copy-button.tsx';
 import type { CallRow } from './timeline.ts';
+import { waitInWords } from './wait-words.ts';
 
 /** What came of the call, and what of it the model read. */
 export function OutputTab({ call, numbers }: { call: CallRow; numbers: ReadonlyMap<string, string> }): ReactElement {
   const outcome = call.settlement?.outcome;
   if (outcome === undefined)
-    return (
-      <p className="text-quiet">
-        {call.outcome === 'running' ? 'It is running.' : 'It never started: the run ended before.'}
-      </p>
-    );
+    return <p className="text-quiet">{NOT_YET[call.outcome] ?? 'It never started: the run ended before.'}</p>;
   switch (outcome.status) {
     case 'ok':
       return <OkOutput call={call} outcome={outcome} />;
     case 'error':
       return (
         <div className="flex flex-col gap-3">
-          {outcome.effect === 'possible' && <Doubt call={call} />}
+          {call.outcome === 'unknown' && <Doubt call={call} />}
           <p>
-            <span className="font-medium text-bad">{outcome.code}</span> <SafeText text={outcome.message} />
+            <span className={`font-medium ${OUTCOMES[call.outcome].colour}`}>{outcome.code}</span>{' '}
+            <SafeText text={outcome.message} />
           </p>
           <ModelRead outcome={outcome} />
         </div>
       );
     case 'pending':
-      return <p className="text-quiet">It waits. Who is asked is on the receipt.</p>;
+      return <LaterOutput call={call} />;
     default:
       return (
         <p>
@@ -40,6 +40,26 @@ export function OutputTab({ call, numbers }: { call: CallRow; numbers: ReadonlyM
         </p>
       );
   }
+}
+
+const NOT_YET: Readonly<Partial<Record<OutcomeName, string>>> = {
+  running: 'It is running.',
+  planned: 'It has not started: a call before it runs alone.',
+};
+
+/** It waited when the run ended. What came of it is known to the gateway alone. */
+function LaterOutput({ call }: { call: CallRow }): ReactElement {
+  const { data, error } = useQuery(callDetails(call.callId));
+  if (error !== null) return <ErrorNote error={error} title="What came of it could not be read." />;
+  const words = waitInWords(data);
+  const end = data?.outcome;
+  return (
+    <div className="flex flex-col gap-3">
+      <p className="text-quiet">{withVisibleControls(words.startsWith('for ') ? `It waits ${words}.` : `${words}.`)}</p>
+      {end?.status === 'ok' && <JsonText value={end.value ?? end.text} label="Output" />}
+      {end?.status === 'error' && <SafeText text={end.message} />}
+    </div>
+  );
 }
 
 function OkOutput({ call, outcome }: { call: CallRow; outcome: Extract<Outcome, { status: 'ok' }> }): ReactElement {

@@ -7,9 +7,10 @@ import { JsonText } from '../../text/safe-text.tsx';
 import { withVisibleControls } from '../../text/visible-text.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Fact, Facts } from '../../ui/facts.tsx';
-import { duration, Time } from '../../ui/time.tsx';
+import { duration } from '../../ui/time.tsx';
 import { workerName } from './call-words.ts';
 import { CopyButton } from './copy-button.tsx';
+import { ExactTime } from './exact-time.tsx';
 import { type CallRow, NEVER_RAN } from './timeline.ts';
 import { answerInWords, waitInWords, whoAnswered } from './wait-words.ts';
 
@@ -42,13 +43,13 @@ function Receipt({ call, run, details }: { call: CallRow; run: Run; details: Cal
       </Fact>
       <Fact name="Settled">{settledInWords(call, settledAt)}</Fact>
       <Fact name="Started">
-        {NEVER_RAN.has(call.outcome) || startedAt === undefined ? 'never' : <Moment at={startedAt} />}
+        {NEVER_RAN.has(call.outcome) || startedAt === undefined ? 'never' : <ExactTime at={startedAt} />}
         {starts > 1 && `, and ${starts - 1} more: a worker was lost while it ran`}
       </Fact>
       {retry !== undefined && <Fact name="Attempts">{retry.attempts}, repeated by the middleware of its tool</Fact>}
       {cache !== undefined && (
         <Fact name="From the cache">
-          <Moment at={cache.storedAt} />
+          <ExactTime at={cache.storedAt} />
         </Fact>
       )}
       {repair !== undefined && <Fact name="Input repaired">by {repair.by}</Fact>}
@@ -65,7 +66,7 @@ function settledInWords({ outcome }: CallRow, settledAt: number | undefined): Re
       once{outcome === 'unknown' && ', as unknown'}
       {settledAt !== undefined && (
         <>
-          , <Moment at={settledAt} />
+          , <ExactTime at={settledAt} />
         </>
       )}
     </>
@@ -79,19 +80,6 @@ function Id({ text, label }: { text: string; label: string }): ReactElement {
     </span>
   );
 }
-
-function Moment({ at }: { at: number }): ReactElement {
-  return (
-    <time dateTime={new Date(at).toISOString()} className="tabular-nums">
-      {exact.format(at)}
-    </time>
-  );
-}
-
-const exact = new Intl.DateTimeFormat(undefined, {
-  dateStyle: 'medium',
-  timeStyle: 'medium',
-});
 
 /** Which worker ended it. It is known where a run changed hands. */
 function workerOf({ endSeq }: CallRow, { takeovers = [] }: Run): string | undefined {
@@ -111,7 +99,7 @@ function Race({ call, pending }: { call: Call; pending: PendingCall }): ReactEle
         <bdi>{withVisibleControls(sentence(waitInWords(call)))}</bdi>
         {resolvedAt !== undefined && (
           <>
-            , <Time at={resolvedAt} />
+            , <ExactTime at={resolvedAt} />
           </>
         )}
         {next != null && (

@@ -8,7 +8,7 @@ export function toOnly(text: string | undefined): Only | undefined {
   return ONLY.find((only) => only === text);
 }
 
-export function isShownBy(only: Only, { outcome, wait, changes }: CallRow): boolean {
+function isShownBy(only: Only, { outcome, wait, changes }: CallRow): boolean {
   switch (only) {
     case 'errors':
       return outcome === 'error' || outcome === 'unknown';

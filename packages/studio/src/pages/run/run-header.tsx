@@ -8,7 +8,9 @@ import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { duration, Time, useNow } from '../../ui/time.tsx';
+import { duration, useNow } from '../../ui/time.tsx';
+import { costInWords } from './call-words.ts';
+import { ExactTime } from './exact-time.tsx';
 import { StatusMark } from './status-mark.tsx';
 import { statusInWords } from './stop-sentence.ts';
 import { triggerInWords } from './trigger-words.ts';
@@ -98,11 +100,11 @@ function Trigger({ run: { trigger } }: { run: Run }): ReactElement {
 }
 
 function Figures({ run, agent }: { run: Run; agent: Agent | undefined }): ReactElement {
-  const { createdAt, usage, model, configVersion } = run;
+  const { createdAt, usage, cost, model, configVersion } = run;
   return (
     <ul className="flex flex-wrap gap-x-3 text-sm text-quiet tabular-nums">
       <li>
-        <Time at={createdAt} />
+        <ExactTime at={createdAt} />
       </li>
       <li>
         <Lasted run={run} />
@@ -112,6 +114,7 @@ function Figures({ run, agent }: { run: Run; agent: Agent | undefined }): ReactE
           {usage.totalTokens.toLocaleString()} tokens
         </li>
       )}
+      {cost !== undefined && <li>cost {costInWords(cost)}</li>}
       {model !== undefined && (
         <li>
           <bdi>{model}</bdi>

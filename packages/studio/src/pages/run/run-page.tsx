@@ -34,7 +34,7 @@ export function RunPage(): ReactElement {
     );
   return (
     <>
-      {run.status === 'running' && <ReportConnection state={connection} />}
+      {(run.status === 'running' || run.status === 'queued') && <ReportConnection state={connection} />}
       <LoadedRun key={run.id} state={state} run={run} entries={entries} cancel={cancel} />
     </>
   );
@@ -79,7 +79,14 @@ function LoadedRun({ state, run, entries, cancel }: LoadedRunProps): ReactElemen
         {isSeen ? (
           <SeenView state={state} run={run} rows={timeline.rows} />
         ) : (
-          <Shown state={state} run={run} whole={whole} rows={rows} isFiltered={only !== undefined || q !== undefined} />
+          <Shown
+            state={state}
+            run={run}
+            whole={whole}
+            rows={rows}
+            stopped={statusInWords(run, { config: data?.config, steps: whole.steps }).text}
+            isFiltered={only !== undefined || q !== undefined}
+          />
         )}
       </div>
       {open?.kind === 'call' && <CallPanel state={state} run={run} call={open} numbers={callNumbers(timeline.rows)} />}
@@ -93,6 +100,8 @@ interface ShownProps {
   readonly run: Run;
   readonly whole: Timeline;
   readonly rows: readonly TimelineRow[];
+  /** Why the run ended, in words. */
+  readonly stopped: string;
   readonly isFiltered: boolean;
 }
 
@@ -116,10 +125,15 @@ function EndedTimeline(props: Omit<ShownProps, 'isFiltered'>): ReactElement {
   return <Drawn {...props} now={props.run.endedAt ?? props.run.createdAt} />;
 }
 
-function Drawn({ state, run, whole, rows, now }: Omit<ShownProps, 'isFiltered'> & { now: number }): ReactElement {
-  return (
-    <TimelineView state={state} run={run} all={whole.rows} rows={rows} stopped={statusInWords(run).text} now={now} />
-  );
+function Drawn({
+  state,
+  run,
+  whole,
+  rows,
+  stopped,
+  now,
+}: Omit<ShownProps, 'isFiltered'> & { now: number }): ReactElement {
+  return <TimelineView state={state} run={run} all={whole.rows} rows={rows} stopped={stopped} now={now} />;
 }
 
 function useReplay(state: RunState, whole: Timeline) {

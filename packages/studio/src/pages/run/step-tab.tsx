@@ -1,11 +1,12 @@
 import type { ReactElement } from 'react';
 import { Markdown } from '../../text/markdown.tsx';
 import { Fact, Facts } from '../../ui/facts.tsx';
+import { costInWords } from './call-words.ts';
 import type { StepRow } from './timeline.ts';
 
 /** What the model said in a step, and what that took. */
 export function StepTab({ row }: { row: StepRow }): ReactElement {
-  const { text, usage, model, attempts, finishReason, calls } = row;
+  const { text, usage, cost, model, attempts, finishReason, calls } = row;
   return (
     <div className="flex flex-col gap-3">
       {text === '' ? <p className="text-quiet">It said nothing beside its calls.</p> : <Markdown text={text} />}
@@ -18,6 +19,7 @@ export function StepTab({ row }: { row: StepRow }): ReactElement {
         <Fact name="Tokens">
           {usage.inputTokens.toLocaleString()} in, {usage.outputTokens.toLocaleString()} out
         </Fact>
+        {cost !== undefined && <Fact name="Cost">{costInWords(cost)}</Fact>}
         <Fact name="Asked for">
           {calls} {calls === 1 ? 'call' : 'calls'}
         </Fact>

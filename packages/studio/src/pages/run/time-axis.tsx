@@ -14,7 +14,7 @@ export function TimeAxis({ scale }: { scale: TimeScale }): ReactElement {
           <span
             key={one.from}
             className="absolute -translate-x-1/2 rounded bg-raised px-1 whitespace-nowrap"
-            style={{ left: share((one.from + one.to) / 2) }}
+            style={{ left: `clamp(3rem, ${share((one.from + one.to) / 2)}, 100% - 6rem)` }}
           >
             {duration(one.lengthMs)} idle
           </span>

@@ -38,6 +38,7 @@ const FORMS: Readonly<Record<TimeBarProps['look'], string | undefined>> = {
   waiting: 'hatched h-1.5 wide:h-3 rounded-l-[2px]',
   cancelled: undefined,
   skipped: undefined,
+  planned: undefined,
   running: 'h-1.5 wide:h-3 rounded-l-[2px] bg-accent opacity-70',
 };
 

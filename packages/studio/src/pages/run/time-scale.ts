@@ -5,7 +5,7 @@ export interface Span {
 }
 
 /** A stretch in which nothing went on, folded to a narrow break. Positions are shares of the width, from 0 to 1. */
-export interface Break {
+interface Break {
   readonly from: number;
   readonly to: number;
   readonly lengthMs: number;
@@ -19,7 +19,7 @@ export interface TimeScale {
 }
 
 /** Nothing of interest happens in a pause of a few seconds, but it is no reason to hide it either. */
-export const IDLE_MS = 10_000;
+const IDLE_MS = 10_000;
 /** How much of the width a folded stretch takes. */
 const BREAK_SHARE = 0.06;
 

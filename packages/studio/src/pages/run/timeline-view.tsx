@@ -94,7 +94,10 @@ function useCursor(
   useKeys({
     j: { label: 'The next call', run: () => move(1) },
     k: { label: 'The call before', run: () => move(-1) },
-    Escape: { label: 'Close the call', run: () => set({ call: undefined, tab: undefined }) },
+    Escape: {
+      label: 'Close the call',
+      run: () => search.call !== undefined && set({ call: undefined, tab: undefined }),
+    },
   });
   const onOpen = useMemo(
     () => (opened: string) => {
@@ -118,11 +121,14 @@ function useOpenInView(rows: readonly TimelineRow[], open: string | undefined, r
 }
 
 /** When something went on. */
-export function spansOf(run: Run, rows: readonly TimelineRow[], now: number): readonly Span[] {
+function spansOf(run: Run, rows: readonly TimelineRow[], now: number): readonly Span[] {
   const spans = rows.flatMap((row): readonly Span[] => {
     if (row.kind === 'step') return [{ from: row.startedAt ?? row.endedAt, to: row.endedAt }];
     if (row.kind === 'asking') return [{ from: row.at, to: now }];
     if (row.kind !== 'call' || row.startedAt === undefined || NEVER_RAN.has(row.outcome)) return [];
+    // When it was lost is not known: the time until it was found is idle.
+    if (row.outcome === 'unknown')
+      return [row.startedAt, row.endedAt ?? row.startedAt].map((at) => ({ from: at, to: at }));
     const end = row.outcome === 'running' ? now : row.endedAt;
     return [{ from: row.startedAt, to: Math.max(row.startedAt, end ?? row.startedAt) }];
   });

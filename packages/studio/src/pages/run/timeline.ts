@@ -44,6 +44,8 @@ export interface StepRow {
   readonly step: number;
   readonly text: string;
   readonly usage: Usage;
+  /** Undefined if the gateway knows no price of the model. */
+  readonly cost: number | undefined;
   readonly model: string | undefined;
   readonly startedAt: number | undefined;
   readonly endedAt: number;
@@ -176,13 +178,13 @@ function factsOf(entries: readonly RunEntry[]): Facts {
   return { calls, asked, kept, sizes };
 }
 
-function rowsOf({ seq, at, entry }: RunEntry, facts: Facts, run: Run): readonly TimelineRow[] {
+function rowsOf({ seq, at, entry, cost }: RunEntry, facts: Facts, run: Run): readonly TimelineRow[] {
   const base = { key: `e${seq}`, seq, at };
   switch (entry.kind) {
     case 'message':
       return messageRows(entry, base);
     case 'reply':
-      return replyRows(entry, { seq, at }, facts, run);
+      return replyRows(entry, { seq, at, cost }, facts, run);
     case 'settled': {
       const { settlement } = entry;
       // The answer to a call of an earlier run.
@@ -223,25 +225,24 @@ function messageRows({ message }: EntryOf<'message'>, base: { key: string; seq: 
 
 function replyRows(
   reply: EntryOf<'reply'>,
-  { seq, at }: { seq: number; at: number },
+  { seq, at, cost }: Pick<RunEntry, 'seq' | 'at' | 'cost'>,
   facts: Facts,
   run: Run,
 ): TimelineRow[] {
   const { step, text, usage, model, startedAt, endedAt = at, attempts = 1, finishReason, calls } = reply;
   const kept = facts.kept.get(step);
-  const rows = calls.map(({ callId, toolName, input }, index) =>
-    callRow(
-      { callId, toolName, seq, step, number: index + 1, asked: input, isTrimmed: kept?.has(callId) === false },
-      facts,
-      run,
-    ),
-  );
+  const rows = calls.map(({ callId, toolName, input, provided }, index) => {
+    const isTrimmed = kept?.has(callId) === false;
+    const row = callRow({ callId, toolName, seq, step, number: index + 1, asked: input, isTrimmed }, facts, run);
+    return provided === undefined ? row : withProvided(row, provided, endedAt);
+  });
   const head: StepRow = {
     kind: 'step',
     key: `s${seq}`,
     step,
     text,
     usage,
+    cost,
     model,
     startedAt,
     endedAt,
@@ -250,7 +251,29 @@ function replyRows(
     calls: calls.length,
     seq,
   };
-  return [head, ...withBrackets(rows)];
+  return [head, ...withBrackets(withPlanned(rows))];
+}
+
+/** The provider of the model ran the call itself, while the model answered. */
+function withProvided(
+  row: CallRow,
+  { result, isError }: NonNullable<EntryOf<'reply'>['calls'][number]['provided']>,
+  at: number,
+): CallRow {
+  const text = typeof result === 'string' ? result : (JSON.stringify(result) ?? '');
+  const outcome: Settlement['outcome'] = isError
+    ? { status: 'error', code: 'provider', message: text, text }
+    : { status: 'ok', value: result, text };
+  const { callId, toolName } = row;
+  const settlement = { callId, toolName, outcome, startedAt: at, endedAt: at };
+  return { ...row, outcome: outcomeName(outcome), settlement, startedAt: at, endedAt: at, endSeq: row.seq };
+}
+
+/** A call that was written down as started acts outside, and runs alone: those after it have not begun. */
+function withPlanned(rows: readonly CallRow[]): readonly CallRow[] {
+  const alone = rows.findIndex(({ outcome, starts }) => outcome === 'running' && starts > 0);
+  if (alone === -1) return rows;
+  return rows.map((row, index) => (index > alone && row.outcome === 'running' ? { ...row, outcome: 'planned' } : row));
 }
 
 interface AskedCall {
@@ -284,7 +307,8 @@ function callRow(
     wait: pending?.entry.settlement,
     answer,
     changes,
-    startedAt: settlement?.startedAt ?? starts[0]?.at,
+    // The end of a lost call is written by whoever found it.
+    startedAt: (outcome === 'unknown' ? starts[0]?.at : undefined) ?? settlement?.startedAt ?? starts[0]?.at,
     endedAt: settlement?.endedAt,
     starts: starts.length,
     isResponse: isResponse(settled?.entry, run),
@@ -304,7 +328,7 @@ function isResponse(entry: EntryOf<'settled'> | undefined, { stop }: Run): boole
 }
 
 /** Calls in a row whose times overlap ran side by side. */
-export function withBrackets(calls: readonly CallRow[]): readonly CallRow[] {
+function withBrackets(calls: readonly CallRow[]): readonly CallRow[] {
   const groups: CallRow[][] = [];
   let until = Number.NEGATIVE_INFINITY;
   for (const call of calls) {

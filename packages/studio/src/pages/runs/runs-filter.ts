@@ -5,7 +5,7 @@ const STATUSES = ['running', 'completed', 'failed', 'cancelled'] as const;
 const OUTCOMES = ['ok', 'error', 'pending', 'cancelled', 'skipped'] as const;
 
 /** How far back a list goes, in milliseconds, by the word in its address. */
-export const SINCE = { hour: 3_600_000, day: 86_400_000, week: 7 * 86_400_000, month: 30 * 86_400_000 } as const;
+const SINCE = { hour: 3_600_000, day: 86_400_000, week: 7 * 86_400_000, month: 30 * 86_400_000 } as const;
 
 /** What the address asks for, as the gateway is asked. What it does not know is left out: an old link still opens. */
 export function toRunsFilter({ agent, status, stop, tool, outcome, since }: RunsSearch, now: number): RunsFilter {

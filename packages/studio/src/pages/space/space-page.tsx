@@ -15,6 +15,7 @@ import { MessageList } from './message-list.tsx';
 import { SpaceHeader } from './space-header.tsx';
 import { useHeard } from './use-heard.ts';
 import { useNewsOfCards } from './use-news-of-cards.ts';
+import { useSeen } from './use-seen.ts';
 
 export function SpacePage(): ReactElement {
   const { id } = useParams({ from: '/spaces/$id' });
@@ -31,6 +32,7 @@ function OpenSpace({ id }: { id: string }): ReactElement {
   useReportConnection(used.connection);
   useTitle(space?.name ?? 'Space');
   useNewsOfCards(items);
+  useSeen(used);
   useEffect(() => rememberSpace(error === undefined ? id : undefined), [id, error]);
   if (space === undefined) return error === undefined ? <Loading /> : <NotOpened error={error} />;
   return (

@@ -4,16 +4,13 @@ import { Link } from '@tanstack/react-router';
 import { MessagesSquare } from 'lucide-react';
 import type { ReactElement } from 'react';
 import { spaceList } from '../../data/spaces.ts';
-import { useSession } from '../../session/session.tsx';
 import { withVisibleControls } from '../../text/visible-text.ts';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page } from '../../ui/page.tsx';
 
 export function SpacesPage(): ReactElement {
-  const { entity, scopes } = useSession().session;
-  // An operator sees all of them; a person their own.
-  const { data, error, refetch } = useQuery(spaceList(scopes.length > 0 ? undefined : entity?.id));
+  const { data, error, refetch } = useQuery(spaceList);
   return (
     <Page title="Spaces">
       {error !== null && <ErrorNote error={error} title="The spaces were not loaded." retry={() => void refetch()} />}
@@ -38,12 +35,25 @@ function SpaceRow({ space }: { space: Space }): ReactElement {
         className="flex min-h-12 items-center gap-3 px-4 py-2 hover:bg-raised"
       >
         <MessagesSquare size={16} aria-hidden className="shrink-0 text-quiet" />
-        <span className="flex min-w-0 flex-col">
+        <span className="flex min-w-0 flex-1 flex-col">
           <bdi className="truncate font-medium">{withVisibleControls(space.name)}</bdi>
           <bdi className="truncate text-sm text-quiet">{withVisibleControls(space.description)}</bdi>
         </span>
+        <News space={space} />
       </Link>
     </li>
+  );
+}
+
+/** What waits, and what is new. */
+function News({ space: { unread = 0, waiting = 0 } }: { space: Space }): ReactElement {
+  return (
+    <span className="flex shrink-0 items-center gap-2 text-xs">
+      {waiting > 0 && <span className="rounded-full bg-wait-soft px-2 py-0.5 text-wait">{waiting} waiting</span>}
+      {unread > 0 && (
+        <span className="rounded-full bg-accent-soft px-2 py-0.5 text-accent">{unread < 100 ? unread : '99+'} new</span>
+      )}
+    </span>
   );
 }
 

@@ -1,4 +1,3 @@
-import type { Message } from '@lastcall/client';
 import type { UsedSpace } from '@lastcall/client/react';
 import { useCallback, useState } from 'react';
 import { client } from '../../data/client.ts';
@@ -23,8 +22,7 @@ export function useHeard({ space }: Pick<UsedSpace, 'space'>): UsedHeard {
   const say = useCallback<UsedHeard['say']>(
     async (text, clientMessageId) => {
       const message = await client.spaces.say(spaceId, { text, clientMessageId });
-      const { heardBy: heard = [] } = message as Message & { heardBy?: readonly Heard[] };
-      setHeardBy({ messageId: message.id, heard });
+      setHeardBy({ messageId: message.id, heard: message.heardBy });
     },
     [spaceId],
   );

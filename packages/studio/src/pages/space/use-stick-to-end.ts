@@ -1,5 +1,15 @@
 import type { SpaceItem } from '@lastcall/client/react';
-import { type FocusEvent, type RefObject, useCallback, useLayoutEffect, useRef, useState } from 'react';
+import {
+  type FocusEvent,
+  type KeyboardEvent,
+  type PointerEvent,
+  type RefObject,
+  useCallback,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type WheelEvent,
+} from 'react';
 import type { VirtualizerHandle } from 'virtua';
 
 interface Sticking {
@@ -18,10 +28,10 @@ interface UsedStick {
   goToEnd(): void;
   /** To be put on what scrolls: only what a person does lets the end go. */
   readonly inputs: {
-    onWheel(): void;
+    onWheel(event: WheelEvent<HTMLElement>): void;
     onTouchMove(): void;
-    onKeyDown(): void;
-    onPointerDown(): void;
+    onKeyDown(event: KeyboardEvent<HTMLElement>): void;
+    onPointerDown(event: PointerEvent<HTMLElement>): void;
     onFocus(event: FocusEvent<HTMLElement>): void;
   };
 }
@@ -29,6 +39,13 @@ interface UsedStick {
 const NEAR_PX = 48;
 /** How long after a person's input scrolling counts as theirs. A wheel goes on for a while. */
 const THEIRS_MS = 1_000;
+
+const UP: ReadonlySet<string> = new Set(['ArrowUp', 'PageUp', 'Home']);
+const DOWN: ReadonlySet<string> = new Set(['ArrowDown', 'PageDown', 'End', ' ']);
+
+function isField(target: EventTarget): boolean {
+  return target instanceof Element && target.matches('input, textarea, select');
+}
 
 /** The list stays at its end unless the person scrolls away from it. */
 export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick {
@@ -59,10 +76,16 @@ export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick
   const onInput = useCallback(() => {
     now.current.inputAt = performance.now();
   }, []);
+  /** At once: what is measured meanwhile would pull the list back before it has moved. */
+  const letGo = useCallback(() => {
+    onInput();
+    const { scrollSize = 0, viewportSize = 0 } = list.current ?? {};
+    if (scrollSize > viewportSize) set(false);
+  }, [list, onInput, set]);
   const onFocus = useCallback(
     ({ target }: FocusEvent<HTMLElement>) => {
       // Whoever fills in a form must not lose sight of it because somebody writes.
-      if (target.matches('input, textarea, select')) set(false);
+      if (isField(target)) set(false);
     },
     [set],
   );
@@ -79,12 +102,25 @@ export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick
         const { scrollSize = 0, viewportSize = 0 } = list.current ?? {};
         const isNear = scrollSize - offset - viewportSize < NEAR_PX;
         const isTheirs = performance.now() - now.current.inputAt < THEIRS_MS;
-        if (isNear && isTheirs) set(true);
-        else if (!isNear && isTheirs && offset < now.current.offset) set(false);
+        if (isTheirs && offset < now.current.offset) set(false);
+        else if (isTheirs && isNear && offset > now.current.offset) set(true);
         now.current.offset = offset;
       },
       [list, set],
     ),
-    inputs: { onWheel: onInput, onTouchMove: onInput, onKeyDown: onInput, onPointerDown: onInput, onFocus },
+    inputs: {
+      onWheel: ({ deltaY }) => (deltaY < 0 ? letGo() : onInput()),
+      onTouchMove: onInput,
+      onKeyDown: ({ key, target }) => {
+        if (isField(target)) return;
+        if (UP.has(key)) letGo();
+        else if (DOWN.has(key)) onInput();
+      },
+      // Only of the scroll bar: a click on a card is no wish to go anywhere.
+      onPointerDown: ({ target, currentTarget }) => {
+        if (target === currentTarget) onInput();
+      },
+      onFocus,
+    },
   };
 }

@@ -5,7 +5,7 @@ import { Pencil, Trash2 } from 'lucide-react';
 import { type ReactElement, useState } from 'react';
 import { client } from '../../data/client.ts';
 import { toolById } from '../../data/tools.ts';
-import { Requires } from '../../session/requires.tsx';
+import { NotAllowed } from '../../session/requires.tsx';
 import { useMay } from '../../session/session.tsx';
 import { JsonText, SafeText } from '../../text/safe-text.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -25,10 +25,11 @@ const route = getRouteApi('/tools/$id');
 
 export function ToolPage(): ReactElement {
   const { id } = route.useParams();
+  if (useMay('read')) return <LoadedTool key={id} id={id} />;
   return (
-    <Requires scope="read" to="see the tools">
-      <LoadedTool key={id} id={id} />
-    </Requires>
+    <Page title="Tool">
+      <NotAllowed scope="read" to="see the tools" />
+    </Page>
   );
 }
 

@@ -5,6 +5,7 @@ import { Plus } from 'lucide-react';
 import { type ReactElement, useRef, useState } from 'react';
 import { toolList } from '../../data/tools.ts';
 import { useKeys } from '../../keyboard/keys.tsx';
+import { useListKeys } from '../../keyboard/list-keys.ts';
 import { NeedsScope, Requires } from '../../session/requires.tsx';
 import { useMay } from '../../session/session.tsx';
 import { withVisibleControls } from '../../text/visible-text.ts';
@@ -90,6 +91,7 @@ function Filter(): ReactElement {
 function ToolList(): ReactElement | null {
   const { q = '', source } = route.useSearch();
   const { data: tools, error, refetch } = useQuery(toolList);
+  const list = useListKeys<HTMLUListElement>('tool');
   if (tools === undefined)
     return error === null ? null : (
       <ErrorNote error={error} title="The tools could not be read." retry={() => void refetch()} />
@@ -111,7 +113,7 @@ function ToolList(): ReactElement | null {
           <p>Change the filter, or choose every source.</p>
         </EmptyState>
       ) : (
-        <ul aria-label="Tools" className="rounded-card border border-line bg-surface">
+        <ul ref={list} aria-label="Tools" className="rounded-card border border-line bg-surface">
           {shown.map((tool) => (
             <ToolRow key={tool.id} tool={tool} />
           ))}

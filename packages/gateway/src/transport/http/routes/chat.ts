@@ -223,16 +223,14 @@ async function respondWithStream(
 
 function eventShownTo(caller: Caller, event: StreamEvent): StreamEvent {
   const viewer = contextUser(caller);
-  if (viewer.kind === 'key') return event;
+  const isPrivate = event.type === 'run.end' || event.type.startsWith('tool-call.');
+  if (viewer.kind === 'key' || !isPrivate) return event;
   const { json: _, ...told } = event;
   // What a tool keeps for itself is for operators.
-  if (event.type.startsWith('tool-call.')) {
-    const { changes: _changes, ...payload } = event.payload as { readonly changes?: unknown };
-    return { ...told, payload };
-  }
-  if (event.type !== 'run.end') return event;
-  const { stop, ...payload } = event.payload as { readonly stop: RunAnswer['stop'] };
-  return { ...told, payload: { ...payload, stop: stopShownTo(viewer, stop) } };
+  const { changes: _changes, stop, ...payload } = event.payload as Partial<Pick<RunAnswer, 'stop'>> & {
+    readonly changes?: unknown;
+  };
+  return { ...told, payload: stop === undefined ? payload : { ...payload, stop: stopShownTo(viewer, stop) } };
 }
 
 function encodeAnswer(answer: RunAnswer): Uint8Array<ArrayBuffer> {

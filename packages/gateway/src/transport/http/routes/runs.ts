@@ -48,8 +48,8 @@ export const runEndpoints: readonly Endpoint[] = [
     summary: 'Get a run',
     access: 'key',
     answer: runSchema,
-    async handle({ params }, tx) {
-      const run = await getRunDetails(tx.db, params.id);
+    async handle({ params }, tx, { prices }) {
+      const run = await getRunDetails(tx.db, params.id, prices);
       // Runs of agents' own threads answer nobody.
       const answer = run.threadId === run.agentId ? undefined : await findAnswer(tx.db, run.id);
       return answer === undefined ? run : { ...run, result: toChatAnswer(answer) };
@@ -63,13 +63,13 @@ export const runEndpoints: readonly Endpoint[] = [
     access: 'key',
     query: z.strictObject({ ...pageFields }),
     answer: pageOf(runEntrySchema),
-    handle: ({ params, query }, tx) => runTranscript(tx.db, params.id, query),
+    handle: ({ params, query }, tx, { prices }) => runTranscript(tx.db, params.id, { ...query, prices }),
   }),
   endpoint({
     method: 'get',
     path: '/api/runs/{id}/steps/{step}/request',
     summary: 'Get the request of a step',
-    description: 'What the model was sent, as it was sent. There is none before the step has a reply.',
+    description: 'What the model was sent, as it was sent. There is none before the step has a reply or has failed.',
     access: 'key',
     answer: stepRequestSchema,
     handle: ({ params }, tx) => getStepRequest(tx.db, params.id, Number(params.step)),
@@ -105,7 +105,7 @@ export const runEndpoints: readonly Endpoint[] = [
       const user = contextUser(caller);
       await assertMayCancel(tx.db, params.id, user);
       await requestCancel(services, tx, params.id);
-      const { stop, ...run } = await getRunDetails(tx.db, params.id);
+      const { stop, ...run } = await getRunDetails(tx.db, params.id, services.prices);
       return { ...run, ...(stop === undefined ? {} : { stop: stopShownTo(user, stop) }) };
     },
   }),

@@ -59,6 +59,9 @@ export const runSchema: z.ZodObject = z
     model: z.string().optional().meta({ description: 'That of its last reply. Absent in lists.' }),
     response: z.string().optional().meta({ description: 'What the run came to. Absent in lists.' }),
     result: chatAnswerSchema.optional().meta({ description: 'What the chat endpoints answered, or would have.' }),
+    cost: z.number().optional().meta({
+      description: 'What its replies cost, if all prices are configured. Absent in lists, and with sub-agents.',
+    }),
     cancelRequestedAt: z.int().optional(),
     createdAt: z.int(),
     endedAt: z.int().optional(),
@@ -94,6 +97,7 @@ export const runEntrySchema: z.ZodType = z
     at: z.int(),
     entry: transcriptEntrySchema,
     changes: changesSchema.optional().meta({ description: 'With the end of a call that changed something.' }),
+    cost: z.number().optional().meta({ description: 'Of a reply, if the price of its model is configured.' }),
     by: z
       .strictObject({ id: z.string(), name: z.string() })
       .optional()

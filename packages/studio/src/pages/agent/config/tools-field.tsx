@@ -40,7 +40,7 @@ export function ToolsField({ tools, onChange, problem }: ToolsFieldProps): React
           className={`${fieldClass} min-h-8 max-w-64`}
         />
       )}
-      <div className="flex max-h-72 flex-col overflow-y-auto">
+      <div className="grid max-h-80 grid-cols-[repeat(auto-fill,minmax(min(100%,20rem),1fr))] content-start gap-x-4 overflow-y-auto">
         {shown.map(({ id, name, description, effects }) => (
           <ToolChoice
             key={id}
@@ -80,7 +80,7 @@ interface ToolChoiceProps {
 
 function ToolChoice({ name, note, isOn, onToggle }: ToolChoiceProps): ReactElement {
   return (
-    <label className="flex min-h-7 items-start gap-2 rounded px-1 py-1 hover:bg-raised">
+    <label className="flex min-h-7 shrink-0 items-start gap-2 rounded px-1 py-1 hover:bg-raised">
       <input
         type="checkbox"
         className="mt-1 shrink-0"

@@ -1,0 +1,117 @@
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { waitFor } from '@lastcall/gateway/testing';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { accessibilityProblems } from './support/accessibility.ts';
+import { useBrowser } from './support/browser.ts';
+import { type Studio, startStudio } from './support/studio.ts';
+
+// `npm run pictures` writes them; a run of all tests takes them without writing, so that it leaves no changed files behind.
+const folder = join(import.meta.dirname, '../../../docs/pictures');
+const isWriting = process.env.LASTCALL_PICTURES === '1';
+
+const browser = useBrowser();
+let studio: Studio;
+let pages: readonly Shown[];
+
+interface Shown {
+  readonly name: string;
+  readonly path: string;
+  /** What is there once the page is opened. */
+  readonly heading: string | RegExp;
+  /** What is there once it shows its content. */
+  readonly text: string | RegExp;
+}
+
+beforeAll(async () => {
+  studio = await startStudio(browser());
+  pages = await pagesWithContent(studio);
+});
+afterAll(async () => await studio[Symbol.asyncDispose]());
+
+/** The demo after a few messages: something waits, something was paid, something failed. */
+async function pagesWithContent({ gateway: { api } }: Studio): Promise<readonly Shown[]> {
+  const spaces = (await api('/api/spaces')).items as { id: string; name: string }[];
+  const people = (await api('/api/entities?kind=human')).items as { id: string; displayName: string }[];
+  const idOf = (name: string): string => spaces.find((one) => one.name === name)?.id ?? '';
+  const entityId = people.find((one) => one.displayName === 'Ada')?.id;
+  const say = async (space: string, text: string): Promise<void> => {
+    const ended = (await api('/api/runs?status=completed')).items.length;
+    await api(`/api/spaces/${idOf(space)}/messages`, { entityId, text });
+    await waitFor(async () => (await api('/api/runs?status=completed')).items.length > ended || undefined);
+  };
+  await say('Travel desk', 'What is the weather in Tokyo?');
+  await say('Travel desk', 'Book a hotel in Tokyo for 3 nights, please.');
+  await say('Accounts', 'Import the receipts of October.');
+  await say('Accounts', 'Pay invoice 4711, amount 120.');
+  await say('Research', 'Report on the weather in Tokyo.');
+  const runs = (await api('/api/runs')).items as { id: string; agentId: string; counts: { error: number } }[];
+  const failed = runs.find(({ counts }) => counts.error > 0) ?? runs[0];
+  const other = runs.find(({ id, agentId }) => id !== failed?.id && agentId === failed?.agentId);
+  return [
+    {
+      name: 'space',
+      path: `/spaces/${idOf('Travel desk')}`,
+      heading: 'Travel desk',
+      text: 'I asked for a confirmation',
+    },
+    { name: 'inbox', path: '/inbox', heading: 'Inbox', text: 'pay_invoice' },
+    { name: 'runs', path: '/runs', heading: 'Runs', text: 'Clerk, run 1' },
+    { name: 'run', path: `/runs/${failed?.id}`, heading: /^Run \d/, text: 'import_receipts' },
+    {
+      name: 'compare',
+      path: `/runs/${failed?.id}/compare/${other?.id}`,
+      heading: /^Run \d+ and run \d+/,
+      text: 'import_receipts',
+    },
+    { name: 'agents', path: '/agents', heading: 'Agents', text: 'Concierge' },
+    { name: 'agent', path: `/agents/${failed?.agentId}?tab=config`, heading: 'Clerk', text: 'Instructions' },
+    { name: 'tools', path: '/tools', heading: 'Tools', text: 'book_hotel' },
+    { name: 'settings', path: '/settings?tab=keys', heading: 'Settings', text: 'admin' },
+  ];
+}
+
+test.each(['light', 'dark'] as const)(
+  '[S8] [S13] every page is drawn in %s, wide and at 380 px, reachable for all',
+  async (theme) => {
+    const { page, problems } = await studio.open('/inbox', { theme });
+    // Signed in: a page that is left before that is not.
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+    for (const shown of pages) {
+      await show(page, shown);
+      await take(page, `${shown.name}-${theme}`);
+      expect([shown.name, await accessibilityProblems(page)]).toEqual([shown.name, []]);
+      await page.setViewportSize({ width: 380, height: 740 });
+      await take(page, `${shown.name}-narrow-${theme}`);
+      expect([shown.name, await widthBeyond(page)]).toEqual([shown.name, 0]);
+      await page.setViewportSize({ width: 1_200, height: 800 });
+    }
+    await page.context().close();
+    expect(problems).toEqual([]);
+  },
+);
+
+test('[S20] the documentation has a picture of every page, light and dark', () => {
+  const there = readdirSync(folder);
+  const wanted = pages.flatMap(({ name }) => [`${name}-light.png`, `${name}-dark.png`]);
+  expect(wanted.filter((name) => !there.includes(name))).toEqual([]);
+});
+
+async function show(page: Page, { path, heading, text }: Shown): Promise<void> {
+  await page.goto(studio.gateway.url + path);
+  await page.getByRole('heading', { name: heading }).first().waitFor();
+  await page.getByText(text).first().waitFor();
+}
+
+/** How far the page can be scrolled to the side: nothing may be cut off on a telephone. */
+async function widthBeyond(page: Page): Promise<number> {
+  return await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+}
+
+async function take(page: Page, name: string): Promise<void> {
+  const picture = { animations: 'disabled', caret: 'hide' } as const;
+  if (!isWriting) return void (await page.screenshot(picture));
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ ...picture, path: join(folder, `${name}.png`) });
+}

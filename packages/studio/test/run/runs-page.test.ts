@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { useBrowser } from '../support/browser.ts';
+import { startStudio } from '../support/studio.ts';
+import { calls, deskOptions, gate, runOf, say } from './desk.ts';
+
+const browser = useBrowser();
+
+test('[S5] the list of runs teaches while it is empty, grows while it is watched without moving what is read, and is filtered by its address', async () => {
+  const replies = [
+    calls(['fetch_weather', { city: 'Tokyo' }]),
+    'It is clear.',
+    calls(['book_seats', { row: 12 }]),
+    'It is sold out.',
+    ...Array.from({ length: 60 }, (_, index) => `Answer ${index}.`),
+  ];
+  await using studio = await startStudio(browser(), deskOptions(replies));
+  const { gateway } = studio;
+  const { page, problems } = await studio.open('/runs', { height: 500 });
+  await page.getByText('A run begins when something arrives.').waitFor();
+
+  await runOf(gateway, await say(gateway, 'How is the weather?'));
+  const rows = page.getByRole('list', { name: 'Runs' }).getByRole('listitem').filter({ hasText: 'Concierge, run' });
+  await rows.getByText('Ada: How is the weather?').waitFor();
+  const [row = ''] = await rows.allInnerTexts();
+  expect(row.split(/\s+/).join(' ')).toMatch(
+    /^Ada: How is the weather\? Concierge, run 1 1 ok completed: the agent had no more to do .* tok$/,
+  );
+  await runOf(gateway, await say(gateway, 'Two seats, please.'));
+  await rows.getByText('1 error').waitFor();
+
+  await page.getByRole('combobox', { name: 'Call' }).selectOption('Call: error');
+  await expect.poll(() => rows.count()).toBe(1);
+  expect(page.url()).toContain('outcome=error');
+  await page.getByRole('searchbox', { name: 'Tool' }).fill('fetch_weather');
+  await page.keyboard.press('Enter');
+  await page.getByText('No run matches.').waitFor();
+  await page.getByRole('link', { name: 'Show all', exact: true }).click();
+  await expect.poll(() => rows.count()).toBe(2);
+
+  for (let number = 0; number < 52; number++) await runOf(gateway, await say(gateway, `Question ${number}.`));
+  await page.reload();
+  await expect.poll(() => rows.count()).toBe(50);
+  await page.getByRole('button', { name: 'Show older runs' }).click();
+  await expect.poll(() => rows.count()).toBe(54);
+  const read = rows.getByText('Question 20.');
+  await read.scrollIntoViewIfNeeded();
+  const before = await read.boundingBox();
+  await runOf(gateway, await say(gateway, 'One more.'));
+  await page.getByRole('button', { name: '1 new' }).waitFor();
+  expect((await read.boundingBox())?.y).toBe(before?.y);
+  await page.getByRole('button', { name: '1 new' }).click();
+  await rows.getByText('Ada: One more.').waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: /^Run 55/ }).waitFor();
+  expect(problems).toEqual([]);
+});
+
+test('[S5] a run is followed while it goes on, and cancelled: what ran and what never ran stay in their places', async () => {
+  const letGo = Promise.withResolvers<void>();
+  gate.current = letGo.promise;
+  const replies = [calls(['record_trip', {}], ['fetch_weather', { city: 'Tokyo' }])];
+  await using studio = await startStudio(browser(), deskOptions(replies));
+  const { gateway } = studio;
+  const id = await runOf(gateway, await say(gateway, 'Record my trip.'), ['running']);
+  const { page, problems } = await studio.open(`/runs/${id}`);
+  const timeline = page.getByRole('region', { name: 'Timeline' });
+  await timeline.getByRole('link', { name: /running record_trip/ }).waitFor();
+  await timeline.getByRole('link', { name: /not started fetch_weather/ }).waitFor();
+  await page.getByText('is running', { exact: true }).waitFor();
+  await page.getByText('live', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Cancel run' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel it' }).click();
+  letGo.resolve();
+  await page.getByText('cancelled', { exact: true }).first().waitFor();
+  await timeline.getByRole('link', { name: /cancelled fetch_weather/ }).waitFor();
+  expect(await page.getByRole('button', { name: 'Cancel run' }).count()).toBe(0);
+  expect(problems).toEqual([]);
+});
+
+test('[S5] the attempts of an event are linked, and each is compared with the one before', async () => {
+  const away = new Error('The model is away.');
+  const replies = [
+    calls(['fetch_weather', { city: 'Tokyo' }]),
+    away,
+    calls(['fetch_weather', { city: 'Kyoto' }]),
+    'It is clear.',
+  ];
+  const options = deskOptions(replies);
+  await using studio = await startStudio(browser(), options);
+  const { gateway } = studio;
+  const id = await runOf(gateway, await say(gateway, 'How is the weather?'), ['completed']);
+  const { page, problems } = await studio.open(`/runs/${id}`);
+  await page.getByRole('heading', { name: /^Run 2/ }).waitFor();
+  await page.getByRole('link', { name: 'Attempt 1', exact: true }).click();
+  await page
+    .getByText(/^failed: .*The model is away\./)
+    .first()
+    .waitFor();
+  await page.getByRole('link', { name: 'Attempt 2', exact: true }).click();
+  await page.getByRole('link', { name: 'Compare with attempt 1' }).click();
+  await page.getByText('0 calls are the same, 1 changed, 0 only left, 0 only right').waitFor();
+  expect(problems).toEqual([]);
+});
