@@ -297,6 +297,37 @@ describe('the hooks', () => {
     expect(page.one('pre').textContent).toBe('1 enter_space: ok, \n2 ask: pending, no_such_tool: error, \n3 Done.');
   });
 
+  test('[S10] useRun shows all steps of a run that ends while they are read', async () => {
+    const { gateway, admin, ada, spaceId } = await openDesk((place) => [
+      () => enter(place),
+      async () => {
+        await released.promise;
+        return { toolName: 'send_message', input: { text: 'Late.' } };
+      },
+      'Done.',
+    ]);
+    const released = Promise.withResolvers<void>();
+    await ada.spaces.say(spaceId, { text: 'Go.' });
+    await expect.poll(async () => (await admin.runs.list()).items).toHaveLength(1);
+    const id = (await admin.runs.list()).items[0]?.id ?? '';
+    /** The first answer with the steps is on its way until the run has ended. */
+    const slowly = async (...[url, init]: Parameters<typeof fetch>): Promise<Response> => {
+      const response = await fetch(url, init);
+      if (!String(url).includes('/transcript')) return response;
+      released.resolve();
+      await expect.poll(async () => (await admin.runs.get(id)).status).toBe('completed');
+      return response;
+    };
+    const slow = createClient({ url: gateway.url, auth: { key: gateway.secretKey }, fetch: slowly });
+    function Timeline(): ReactElement {
+      const { run, steps } = useRun(id);
+      return createElement('pre', { 'data-status': run?.status }, steps.map(({ step }) => step).join(' '));
+    }
+    const page = await render(slow, createElement(Timeline));
+    await page.seen((root) => root.querySelector('[data-status=completed]'));
+    expect(page.one('pre').textContent).toBe('1 2 3');
+  });
+
   test('[S10] useSpace begins with the newest messages, and loads earlier ones in their order', async () => {
     const { ada, spaceId } = await openDesk(() => Array.from({ length: 100 }, () => 'Noted.'));
     const said = Array.from({ length: 60 }, (_, index) => `Message ${index + 1}`);
