@@ -32,7 +32,9 @@ describeWorlds('what runs cost', (open) => {
     const row = world.store.db.selectFrom('runs').select('id').where('thread_id', '=', bot);
     const { id } = await row.executeTakeFirstOrThrow();
     const costsWith = async (prices: Readonly<Record<string, { input: number; output: number }>> | undefined) => {
-      const api = await openApi(database, { services: { ...world.services, ...(prices === undefined ? {} : { prices }) } });
+      const api = await openApi(database, {
+        services: { ...world.services, ...(prices === undefined ? {} : { prices }) },
+      });
       const run = await api.done<Priced>('GET', `/api/runs/${id}`);
       const { items } = await api.done<{ items: Priced[] }>('GET', `/api/runs/${id}/transcript`);
       api.app.stop();

@@ -168,7 +168,12 @@ describeWorlds('the request of a step', (open) => {
     await world.say(space, ada, 'Go.');
     await world.idle();
     const { db } = world.store;
-    const runs = await db.selectFrom('runs').select(['id', 'status']).where('thread_id', '=', bot).orderBy('id').execute();
+    const runs = await db
+      .selectFrom('runs')
+      .select(['id', 'status'])
+      .where('thread_id', '=', bot)
+      .orderBy('id')
+      .execute();
     expect(runs.map(({ status }) => status)).toEqual(['failed', 'completed']);
     const { tag } = await db.selectFrom('agents').select('tag').where('id', '=', bot).executeTakeFirstOrThrow();
     const [first = { id: '' }, second = { id: '' }] = runs;

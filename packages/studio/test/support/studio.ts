@@ -2,7 +2,7 @@ import { demoConfig } from '@lastcall/gateway/internal';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '@lastcall/gateway/testing';
 import type { Browser, Page } from 'playwright-core';
 
-export interface OpenOptions {
+interface OpenOptions {
   /** The display name of the person who signs in. Default: Ada. */
   readonly as?: string;
   /** Default: all. */
@@ -13,7 +13,7 @@ export interface OpenOptions {
 }
 
 /** A page of the studio, and what went wrong in it. */
-export interface StudioPage {
+interface StudioPage {
   readonly page: Page;
   /** Errors of the console, broken policies, exceptions. A test ends with `expect(problems).toEqual([])`. */
   readonly problems: string[];

@@ -17,7 +17,9 @@ export function costOf({ model, usage }: PricedReply, prices: ModelPrices = {}):
 /** What all replies cost. Undefined if the price of one is not known: a part of the sum would pass for the whole. */
 export function totalCost(replies: readonly PricedReply[], prices: ModelPrices = {}): number | undefined {
   const costs = replies.map((reply) => costOf(reply, prices));
-  return costs.some((cost) => cost === undefined) ? undefined : rounded(costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0));
+  return costs.some((cost) => cost === undefined)
+    ? undefined
+    : rounded(costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0));
 }
 
 /** A reply knows the provider's own name of its model. */

@@ -39,7 +39,11 @@ export async function runTranscript(
     .orderBy('seq')
     .limit(limit + 1)
     .execute();
-  const found = toPage(rows, { limit, cursorOf: ({ seq }) => String(seq), toItem: (row) => toRunEntry(row, tag, prices) });
+  const found = toPage(rows, {
+    limit,
+    cursorOf: ({ seq }) => String(seq),
+    toItem: (row) => toRunEntry(row, tag, prices),
+  });
   return { ...found, items: await withAnswerers(db, found.items) };
 }
 

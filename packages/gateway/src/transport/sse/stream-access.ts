@@ -29,7 +29,7 @@ export async function openStreamAccess(options: StreamAccessOptions): Promise<St
 }
 
 /** Calls `onEnd` once what the caller came with is revoked. A token cannot be. */
-export async function watchCaller(revocations: Revocations, caller: Caller, onEnd: () => void): Promise<() => void> {
+async function watchCaller(revocations: Revocations, caller: Caller, onEnd: () => void): Promise<() => void> {
   const watches = await Promise.all(revocable(caller).map((id) => revocations.watch(id, onEnd)));
   return () => {
     for (const unwatch of watches) unwatch();

@@ -227,7 +227,11 @@ function eventShownTo(caller: Caller, event: StreamEvent): StreamEvent {
   if (viewer.kind === 'key' || !isPrivate) return event;
   const { json: _, ...told } = event;
   // What a tool keeps for itself is for operators.
-  const { changes: _changes, stop, ...payload } = event.payload as Partial<Pick<RunAnswer, 'stop'>> & {
+  const {
+    changes: _changes,
+    stop,
+    ...payload
+  } = event.payload as Partial<Pick<RunAnswer, 'stop'>> & {
     readonly changes?: unknown;
   };
   return { ...told, payload: stop === undefined ? payload : { ...payload, stop: stopShownTo(viewer, stop) } };
