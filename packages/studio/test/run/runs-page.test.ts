@@ -59,12 +59,14 @@ test('[S5] the list of runs teaches while it is empty, grows while it is watched
 test('[S5] a run is followed while it goes on, and cancelled: what ran and what never ran stay in their places', async () => {
   const letGo = Promise.withResolvers<void>();
   gate.current = letGo.promise;
-  const replies = [calls(['record_trip', {}], ['fetch_weather', { city: 'Tokyo' }])];
+  const many = Array.from({ length: 40 }, (_, day) => ['fetch_weather', { day }] as const);
+  const replies = [calls(...many), calls(['record_trip', {}], ['fetch_weather', { city: 'Tokyo' }])];
   await using studio = await startStudio(browser(), deskOptions(replies));
   const { gateway } = studio;
   const id = await runOf(gateway, await say(gateway, 'Record my trip.'), ['running']);
   const { page, problems } = await studio.open(`/runs/${id}`);
   const timeline = page.getByRole('region', { name: 'Timeline' });
+  // The newest rows are in view: rows out of view do not exist.
   await timeline.getByRole('link', { name: /running record_trip/ }).waitFor();
   await timeline.getByRole('link', { name: /not started fetch_weather/ }).waitFor();
   await page.getByText('is running', { exact: true }).waitFor();
