@@ -1,7 +1,7 @@
 import { createPool } from '../../packages/gateway/src/ports/store/postgres-pool.ts';
 
 /** Whether PostgreSQL counts its statements. It costs a little, so it is asked for: `BENCH_STATEMENTS=1`. */
-export const COUNTS_STATEMENTS = process.env.BENCH_STATEMENTS === '1';
+const COUNTS_STATEMENTS = process.env.BENCH_STATEMENTS === '1';
 
 export const STATEMENT_SETTINGS: Readonly<Record<string, string>> = COUNTS_STATEMENTS
   ? { shared_preload_libraries: 'pg_stat_statements', 'pg_stat_statements.track_planning': 'on' }

@@ -29,7 +29,7 @@ interface Details {
   readonly answer: Answer;
   readonly resolvedBy: string;
   readonly resolvedByName?: string;
-  readonly resolvedAt: number;
+  readonly resolvedAt?: number;
   readonly problems?: readonly Problem[];
 }
 
@@ -39,12 +39,13 @@ export function toVerdict(error: unknown): Verdict {
   const details = error.details as Details;
   switch (error.code) {
     case 'already_answered': {
-      const { answer, resolvedBy, resolvedByName = resolvedBy, resolvedAt } = details;
+      // Of a question before the one that waits it is not known when it was answered.
+      const { answer, resolvedBy, resolvedByName = resolvedBy, resolvedAt = Date.now() } = details;
       return { status: 'lost', answer, by: { id: resolvedBy, name: resolvedByName }, at: resolvedAt };
     }
     case 'expired':
     case 'cancelled':
-      return { status: error.code, at: details.resolvedAt };
+      return { status: error.code, at: details.resolvedAt ?? Date.now() };
     case 'invalid_answer':
     case 'wrong_answer':
     case 'invalid_request':

@@ -272,6 +272,8 @@ export type CardCall = {
   /** Default: every member of the space. */
   readonly answerers?: Answerers | undefined;
   readonly expiresAt?: number | undefined;
+  /** Which question of the call it is, if it waits for input. An answer names it. */
+  readonly round?: number | undefined;
   /** Set if the approver changed the input: what was asked for. */
   readonly askedInput?: unknown | undefined;
   readonly decision?: "result" | "error" | "approve" | "deny" | undefined;

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pending, tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { startTestGateway, type TestGateway } from '@lastcall/gateway/testing';
 import { act, createElement, type ReactElement, StrictMode } from 'react';
 import { afterEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { type Client, createClient } from '../src/index.ts';
 import { type CardProps, LastcallProvider, ToolCard, usePending, useRun, useSpace } from '../src/react/index.ts';
 import { createRoot, window } from './support/page.ts';
@@ -19,6 +21,15 @@ const inputSchema = {
 const tools = {
   confirm: { executionType: 'space', inputSchema, resultSchema: { type: 'boolean' }, display: { customUI: 'yesNo' } },
   ask: { executionType: 'space', inputSchema, resultSchema: { type: 'integer' } },
+  /** Asks for a name, and then for another one. */
+  introduce: tool({
+    description: 'Introduces two people.',
+    inputSchema: z.object({}),
+    execute: (_input, { answer }) =>
+      answer !== undefined && 'result' in answer && answer.result === 'second'
+        ? 'Introduced.'
+        : pending({ asks: true }),
+  }),
 } as const;
 
 interface Desk {
@@ -191,6 +202,36 @@ describe('the hooks', () => {
     await page.seen((root) => root.textContent?.includes('Ada was faster'));
   });
 
+  test('[S10] the card of a call that asks again can be answered again, and takes no answer to the question before', async () => {
+    const { ada, ben, spaceId } = await openDesk((place) => [
+      () => enter(place),
+      { toolName: 'introduce', input: {} },
+      'W',
+      'W',
+      'D',
+    ]);
+    const page = await render(ada, createElement(Room, { id: spaceId }));
+    await page.seen((root) => root.querySelector('h1')?.textContent === 'Desk');
+    await act(async () => void (await ada.spaces.say(spaceId, { text: 'Introduce them.' })));
+    await page.seen((root) => root.querySelector('[data-card=introduce][data-status=waiting]'));
+    const [first] = (await ben.pending.list()).items;
+    if (first === undefined) throw new Error('Nothing waits.');
+    await page.write('textarea', '"first"');
+    await page.click('button');
+    // Whoever answered the question before has not answered this one.
+    await page.seen((root) => root.querySelector('[data-card=introduce][data-status=waiting]'));
+    expect(page.one('[role=status]').textContent).toBe('Waiting for an answer.');
+    // Ben still looks at the first question.
+    expect(await ben.pending.answer(first, { result: 'second' })).toMatchObject({
+      status: 'lost',
+      answer: { result: 'first' },
+      by: { name: 'Ada' },
+    });
+    await page.write('textarea', '"second"');
+    await page.click('button');
+    await page.seen((root) => root.querySelector('[data-status=complete]'));
+  });
+
   test('[S10] usePending lists what waits for me, least time first, and answers it', async () => {
     const calls = [
       { toolName: 'ask', input: { q: 1 } },
@@ -254,6 +295,37 @@ describe('the hooks', () => {
     const page = await render(admin, createElement(Timeline, { id: run?.id ?? '' }));
     await page.seen((root) => root.querySelector('[data-status=completed]'));
     expect(page.one('pre').textContent).toBe('1 enter_space: ok, \n2 ask: pending, no_such_tool: error, \n3 Done.');
+  });
+
+  test('[S10] useRun shows all steps of a run that ends while they are read', async () => {
+    const { gateway, admin, ada, spaceId } = await openDesk((place) => [
+      () => enter(place),
+      async () => {
+        await released.promise;
+        return { toolName: 'send_message', input: { text: 'Late.' } };
+      },
+      'Done.',
+    ]);
+    const released = Promise.withResolvers<void>();
+    await ada.spaces.say(spaceId, { text: 'Go.' });
+    await expect.poll(async () => (await admin.runs.list()).items).toHaveLength(1);
+    const id = (await admin.runs.list()).items[0]?.id ?? '';
+    /** The first answer with the steps is on its way until the run has ended. */
+    const slowly = async (...[url, init]: Parameters<typeof fetch>): Promise<Response> => {
+      const response = await fetch(url, init);
+      if (!String(url).includes('/transcript')) return response;
+      released.resolve();
+      await expect.poll(async () => (await admin.runs.get(id)).status).toBe('completed');
+      return response;
+    };
+    const slow = createClient({ url: gateway.url, auth: { key: gateway.secretKey }, fetch: slowly });
+    function Timeline(): ReactElement {
+      const { run, steps } = useRun(id);
+      return createElement('pre', { 'data-status': run?.status }, steps.map(({ step }) => step).join(' '));
+    }
+    const page = await render(slow, createElement(Timeline));
+    await page.seen((root) => root.querySelector('[data-status=completed]'));
+    expect(page.one('pre').textContent).toBe('1 2 3');
   });
 
   test('[S10] useSpace begins with the newest messages, and loads earlier ones in their order', async () => {

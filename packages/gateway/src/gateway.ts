@@ -58,6 +58,10 @@ interface RunOptions {
   readonly tuning?: Partial<GatewayLimits> | undefined;
   /** SQLite's `synchronous` setting. Default FULL, which survives a power cut. */
   readonly synchronous?: 'FULL' | 'NORMAL' | undefined;
+}
+
+/** What `createGateway` does not take. */
+interface CheckedRunOptions extends RunOptions {
   /** Kills this process, for people who want to see what is left then. Only the demo of the command line has it. */
   readonly crash?: (() => void) | undefined;
 }
@@ -88,12 +92,12 @@ export interface Gateway {
 
 /** Creates a gateway. The configuration is checked at once: one that cannot work is refused here, with its path. */
 export function createGateway(options: GatewayOptions = {}): Gateway {
-  const { env, logger, log, tuning, synchronous, crash, ...configInput } = options;
-  return createCheckedGateway(checkConfig(configInput), { env, logger, log, tuning, synchronous, crash });
+  const { env, logger, log, tuning, synchronous, ...configInput } = options;
+  return createCheckedGateway(checkConfig(configInput), { env, logger, log, tuning, synchronous });
 }
 
 /** Creates a gateway from a checked configuration, which is no longer in the form that a user writes. */
-export function createCheckedGateway(config: Config, options: RunOptions = {}): Gateway {
+export function createCheckedGateway(config: Config, options: CheckedRunOptions = {}): Gateway {
   const { env = process.env, logger, tuning, synchronous, crash } = options;
   const settings = resolveSettings(readEnv(env), config);
   const known = new KnownSecrets(secretValues(env, { secretKey: settings.secretKey, secrets: config.secrets }));
@@ -154,7 +158,7 @@ interface Running {
   stop(): Promise<void>;
 }
 
-interface Starting extends Pick<RunOptions, 'tuning' | 'synchronous' | 'crash'> {
+interface Starting extends Pick<CheckedRunOptions, 'tuning' | 'synchronous' | 'crash'> {
   readonly config: Config;
   readonly settings: Settings;
   readonly logger: Logger;

@@ -1,3 +1,4 @@
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accessibilityProblems } from './support/accessibility.ts';
 import { useBrowser } from './support/browser.ts';
@@ -14,40 +15,57 @@ beforeAll(async () => {
 });
 afterAll(async () => await studio[Symbol.asyncDispose]());
 
+/** The addresses of a part of the studio, each with what shows that it is there. */
+type Shown = (page: Page) => readonly (readonly [path: string, mark: Locator])[];
+
+const AGENTS: Shown = (page) => [
+  ['/agents', page.getByRole('link', { name: 'Concierge', exact: true })],
+  [agentPage, page.getByText('Active: it takes up')],
+  [`${agentPage}?tab=config`, page.getByRole('checkbox', { name: /^book_hotel/ })],
+  [`${agentPage}?tab=inbox`, page.getByText('Nothing has arrived yet.')],
+];
+const REST_OF_AGENT: Shown = (page) => [
+  [`${agentPage}?tab=mind`, page.getByText('None. It sets goals itself')],
+  [`${agentPage}?tab=plans`, page.getByText('No plans.')],
+];
+const TOOLS: Shown = (page) => [
+  ['/tools', page.getByRole('link', { name: 'book_hotel' })],
+  ['/tools/book_hotel', page.getByText('This really acts.')],
+];
+const SETTINGS: Shown = (page) => [
+  ['/settings', page.getByLabel('Act as')],
+  ['/settings?tab=gateway', page.getByRole('heading', { name: 'Models' })],
+  ['/settings?tab=keys', page.getByRole('button', { name: /^Revoke/ })],
+];
+const REST_OF_SETTINGS: Shown = (page) => [
+  ['/settings?tab=people', page.getByText('demo:ada')],
+  ['/settings?tab=sessions', page.getByText('this browser').first()],
+  ['/settings?tab=mcp', page.getByText('No MCP server is in use.')],
+];
+
 test.each([
-  { theme: 'light', width: 380 },
-  { theme: 'dark', width: 1_200 },
+  { part: 'Agents', theme: 'light', width: 380, shown: AGENTS },
+  { part: 'Agents', theme: 'dark', width: 1_200, shown: AGENTS },
+  { part: 'Agents', theme: 'dark', width: 380, shown: REST_OF_AGENT },
+  { part: 'Tools', theme: 'light', width: 380, shown: TOOLS },
+  { part: 'Tools', theme: 'dark', width: 1_200, shown: TOOLS },
+  { part: 'Settings', theme: 'light', width: 380, shown: SETTINGS },
+  { part: 'Settings', theme: 'dark', width: 1_200, shown: SETTINGS },
+  { part: 'Settings', theme: 'light', width: 380, shown: REST_OF_SETTINGS },
 ] as const)(
-  '[S8] agents, tools and settings have names for everything in the $theme theme, and fit into $width px',
-  async (look) => {
-    const { page, problems } = await studio.open('/agents', look);
-    const shown = [
-      ['Agents', '', page.getByRole('link', { name: 'Concierge', exact: true })],
-      ['Agents', agentPage, page.getByText('Active: it takes up')],
-      ['Agents', `${agentPage}?tab=config`, page.getByRole('checkbox', { name: /^book_hotel/ })],
-      ['Agents', `${agentPage}?tab=inbox`, page.getByText('Nothing has arrived yet.')],
-      ['Agents', `${agentPage}?tab=mind`, page.getByText('None. It sets goals itself'), 'narrow'],
-      ['Agents', `${agentPage}?tab=plans`, page.getByText('No plans.'), 'narrow'],
-      ['Tools', '/tools', page.getByRole('link', { name: 'book_hotel' })],
-      ['Tools', '/tools/book_hotel', page.getByText('This really acts.')],
-      ['Settings', '/settings', page.getByLabel('Act as')],
-      ['Settings', '/settings?tab=gateway', page.getByRole('heading', { name: 'Models' })],
-      ['Settings', '/settings?tab=keys', page.getByRole('button', { name: /^Revoke/ })],
-      ['Settings', '/settings?tab=people', page.getByText('demo:ada')],
-      ['Settings', '/settings?tab=sessions', page.getByText('this browser'), 'narrow'],
-      ['Settings', '/settings?tab=mcp', page.getByText('No MCP server is in use.'), 'narrow'],
-    ] as const;
-    for (const [rail, path, mark, only] of shown) {
-    // Nothing on these has a colour that the others have not.
-    if (only === 'narrow' && look.width > 380) continue;
-      if (path !== '') await page.goto(studio.gateway.url + path);
-      await mark.first().waitFor();
-      expect(await page.getByRole('link', { name: rail, exact: true }).first().getAttribute('aria-current')).toBe(
-        'page',
-      );
+  '[S8] pages of $part have names and contrast in the $theme theme, and fit into $width px',
+  async ({ part, shown, ...look }) => {
+    const { page, problems } = await studio.open('/settings', look);
+    await page.getByRole('heading', { name: 'Settings' }).waitFor();
+    for (const [path, mark] of shown(page)) {
+      await page.goto(studio.gateway.url + path);
+      await mark.waitFor();
+      const place = page.getByRole('link', { name: part, exact: true }).first();
+      expect(await place.getAttribute('aria-current')).toBe('page');
       expect([path, await accessibilityProblems(page)]).toEqual([path, []]);
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(look.width);
     }
     expect(problems).toEqual([]);
+    await page.context().close();
   },
 );

@@ -1,5 +1,5 @@
 import { tool } from '@lastcall/core';
-import { scriptedModel } from '@lastcall/core/testing';
+import { type ScriptedReply, scriptedModel } from '@lastcall/core/testing';
 import { waitFor } from '@lastcall/gateway/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -9,13 +9,14 @@ import { type Studio, startStudio } from './support/studio.ts';
 const browser = useBrowser();
 let studio: Studio;
 let hasKey = false;
+const replies: ScriptedReply[] = [];
 
 beforeAll(async () => {
   studio = await startStudio(browser(), {
     // Fails as a model without a key does, until somebody mends it.
     model: scriptedModel(() => {
       if (!hasKey) throw new Error('The model has no key.');
-      return 'Good morning.';
+      return replies.shift() ?? 'Good morning.';
     }),
     limits: { retryMs: 1, agent: { maxAttempts: 1 } },
     agents: [{ name: 'Concierge', instructions: 'Be kind.\nBe brief.', tools: ['add'] }],
@@ -203,6 +204,54 @@ test('[S7] a dead event says why it died, and is redriven once the cause is mend
   await page.getByText('Good morning.').waitFor();
   await page.getByRole('link', { name: 'Runs', exact: true }).nth(1).click();
   await page.getByRole('link', { name: 'All its runs, with filters' }).waitFor();
+  expect(problems).toEqual([]);
+});
+
+test('[S7] what an agent plans, wants and remembers is shown, and all dead events are redriven at once', async () => {
+  const { id } = await agentNamed('Concierge');
+  replies.push([
+    { toolName: 'set_goals', input: { goals: [{ key: 'lamp', description: 'Sell the lamp', priority: 2 }] } },
+    { toolName: 'set_memories', input: { memories: [{ key: 'price', value: { lamp: 40 } }] } },
+    {
+      toolName: 'set_plans',
+      input: {
+        plans: [
+          {
+            name: 'Report',
+            instruction: 'Write it.',
+            cron: '0 9 * * MON-FRI',
+            timeZone: 'Europe/Berlin',
+            misfire: 'skip',
+          },
+        ],
+      },
+    },
+  ]);
+  await studio.gateway.api(`/api/agents/${id}/events`, { source: 'shop', name: 'opened' });
+  const { page, problems } = await studio.open(`/agents/${id}?tab=plans`);
+  const plan = page.getByRole('list', { name: 'Plans' }).getByRole('listitem');
+  await plan.getByText(/^Next: .*, 09:00 \(Europe\/Berlin\), in [\d.]+ (ms|s|min|h|d)$/).waitFor();
+  await plan.getByText('Monday to Friday at 09:00').waitFor();
+  await plan.getByText('If it is missed, it is skipped.').waitFor();
+  await page.getByRole('link', { name: 'Mind' }).click();
+  await page.getByRole('region', { name: 'Goals' }).getByText('Sell the lamp').waitFor();
+  await page.getByRole('region', { name: 'Memories' }).getByText('"lamp": 40').waitFor();
+  await page.getByText('opened from shop').waitFor();
+
+  hasKey = false;
+  for (const name of ['one', 'two']) {
+    await studio.gateway.api(`/api/agents/${id}/events`, { source: 'shop', name });
+    await waitFor(async () => (await agentNamed('Concierge')).inbox.dead === (name === 'one' ? 1 : 2));
+  }
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await page.getByText('The model has no key.').waitFor();
+  await page.getByRole('link', { name: 'redrive them' }).click();
+  await page.getByRole('link', { name: 'dead 2' }).click();
+  await page.getByText('one from shop').waitFor();
+  hasKey = true;
+  await page.getByRole('button', { name: 'Redrive all 2' }).click();
+  await page.getByText('2 events were put back into the inbox.').waitFor();
+  await page.getByText('No event is dead.').waitFor();
   expect(problems).toEqual([]);
 });
 

@@ -19,7 +19,7 @@ export interface LastcallContext {
   readonly client: Client;
   readonly components: CardComponents;
   readonly fallback: ComponentType<CardProps>;
-  /** What came of answers, by the calls' ids: a card that is scrolled out of sight must know it when it comes back. */
+  /** What came of answers, by what waited for them: a card that is scrolled out of sight must know it when it comes back. */
   readonly sent: Map<string, CardState>;
 }
 

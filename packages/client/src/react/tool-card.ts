@@ -11,19 +11,21 @@ import type { CardItem } from './space-view.ts';
  */
 export function ToolCard({ item }: { readonly item: CardItem }): ReactElement {
   const { client, components, fallback, sent: known } = useLastcall();
-  const [sent, setSent] = useState(known.get(item.id));
+  const [, setChanges] = useState(0);
   const call = toCard(item);
-  const { callId, runId = '' } = call;
+  const { callId, runId = '', kind, round } = call;
+  // A call may wait again: for its result once it is approved, or for the answer to its next question.
+  const wait = `${callId} ${kind} ${round}`;
   const answer = useCallback<CardProps['answer']>(
     async (given) => {
       const show = (state: CardState): void => {
-        known.set(callId, state);
-        setSent(state);
+        known.set(wait, state);
+        setChanges((count) => count + 1);
       };
       const at = client.now();
       show({ status: 'sending', given });
       try {
-        const verdict = await client.pending.answer({ runId, callId }, given);
+        const verdict = await client.pending.answer({ runId, callId, round }, given);
         show(afterVerdict(verdict, given, at));
         return verdict;
       } catch (error) {
@@ -31,10 +33,10 @@ export function ToolCard({ item }: { readonly item: CardItem }): ReactElement {
         throw error;
       }
     },
-    [client, known, runId, callId],
+    [client, known, wait, runId, callId, round],
   );
   const component = own(components, call.display?.customUI) ?? own(components, call.toolName) ?? fallback;
-  return createElement(component, { call, state: toCardState(item, sent), answer });
+  return createElement(component, { call, state: toCardState(item, known.get(wait)), answer });
 }
 
 /** A tool's name may be that of a field of every object. */

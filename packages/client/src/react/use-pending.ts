@@ -15,7 +15,7 @@ export interface UsedPending {
   /** Undefined until they are loaded. Those with the least time left come first. */
   readonly calls: readonly PendingCall[] | undefined;
   readonly error: Error | undefined;
-  answer(call: Pick<PendingCall, 'runId' | 'callId'>, answer: Answer): Promise<Verdict>;
+  answer(call: Pick<PendingCall, 'runId' | 'callId' | 'round'>, answer: Answer): Promise<Verdict>;
 }
 
 /** The calls that wait for whoever the client acts for, across spaces. */

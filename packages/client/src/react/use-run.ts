@@ -27,15 +27,16 @@ export function useRun(id: string): UsedRun {
       const known: RunEntry[] = [];
       setRun(undefined);
       setEntries(known);
-      /** Reads what was written since the last time, in pages. */
+      /** Reads the run, and what was written since the last time, in pages. In this order: a run that has ended writes no more. */
       const load = async (): Promise<Run> => {
+        const read = await client.runs.get(id, { signal });
         for (let hasMore = true; hasMore; ) {
           const cursor = known.at(-1)?.seq.toString();
           const page = await client.runs.transcript(id, { cursor, limit: 200 }, { signal });
           known.push(...page.items);
           hasMore = page.next !== undefined;
         }
-        return await client.runs.get(id, { signal });
+        return read;
       };
       const ended = new AbortController();
       const show = async (): Promise<void> => {

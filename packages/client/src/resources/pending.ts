@@ -7,6 +7,8 @@ export interface AnsweredCall {
   readonly runId: string;
   readonly callId: string;
   readonly claimToken?: string | undefined;
+  /** Which question of the call is answered: the call may have asked another one meanwhile. */
+  readonly round?: number | undefined;
 }
 
 /** Calls that wait for somebody. */
@@ -22,9 +24,16 @@ export interface Pending {
 export function pending({ call }: Connection): Pending {
   return {
     list: (query, options) => call('GET /api/pending', { query, ...options }),
-    async answer({ runId, callId, claimToken }, answer, options) {
+    async answer({ runId, callId, claimToken, round }, answer, options) {
       const claim = claimToken === undefined ? {} : { claimToken };
-      const body = { callId, ...answer, ...claim } as Operations['POST /api/runs/{runId}/tool-results']['body'];
+      // Decisions are of the call, and not of a question.
+      const question = round === undefined || 'approve' in answer || 'deny' in answer ? {} : { round };
+      const body = {
+        callId,
+        ...answer,
+        ...claim,
+        ...question,
+      } as Operations['POST /api/runs/{runId}/tool-results']['body'];
       const sent = { params: { runId }, body, isRepeatable: true, ...options };
       return await call('POST /api/runs/{runId}/tool-results', sent).then(
         ({ duplicate }): Verdict => ({ status: duplicate ? 'same' : 'won' }),

@@ -146,11 +146,17 @@ describe.each(databases)('a server that asks, on $kind', ({ create }) => {
       spaceId: space.id,
       duringCall: expect.any(String),
     });
+    const messages = async () => (await gateway.api(`/api/spaces/${space.id}/messages`)).items;
     const cards = async () =>
-      (await gateway.api(`/api/spaces/${space.id}/messages`)).items.map(
-        ({ callId, status }: { callId: string; status: string }) => ({ callId, status }),
-      );
-    expect(await cards()).toContainEqual({ callId: asked.callId, status: 'requires_action' });
+      (await messages()).map(({ callId, status }: { callId: string; status: string }) => ({ callId, status }));
+    // The card says what is asked, and how it can be answered.
+    expect(await messages()).toContainEqual(
+      expect.objectContaining({
+        callId: asked.callId,
+        status: 'requires_action',
+        call: expect.objectContaining({ kind: 'input', round: 1, resultSchema: asked.resultSchema }),
+      }),
+    );
     expect((await answer(agent, asked, { result: { size: 0 } })).status).toBe(422);
     expect((await answer(agent, asked, { result: { size: 2 } })).status).toBe(200);
     const { settled } = await agent.ended();

@@ -2,6 +2,7 @@ import type { CardProps } from '@lastcall/client/react';
 import { Pencil } from 'lucide-react';
 import { type ReactElement, useState } from 'react';
 import { JsonText } from '../text/safe-text.tsx';
+import { Button } from '../ui/button.tsx';
 import { ApproveEdited } from './approve-edited.tsx';
 import { Writing } from './asked.tsx';
 import { buttonsClass, CardButton } from './card-button.tsx';
@@ -48,12 +49,12 @@ function WhatIsAsked({ call }: CardProps): ReactElement {
 function Decide({ card, onStep }: { card: UsedCard; onStep: (step: Step) => void }): ReactElement {
   return (
     <div ref={card.buttons} className={buttonsClass}>
-      <CardButton kind="danger" card={card} onClick={() => onStep('deny')}>
+      <Button kind="danger" disabled={card.isSending} onClick={() => onStep('deny')}>
         Deny …
-      </CardButton>
-      <CardButton card={card} onClick={() => onStep('edit')}>
+      </Button>
+      <Button disabled={card.isSending} onClick={() => onStep('edit')}>
         <Pencil size={16} aria-hidden /> Edit …
-      </CardButton>
+      </Button>
       <CardButton kind="primary" card={card} onClick={() => card.send({ approve: true })}>
         {card.isSending ? 'Sending …' : 'Approve'}
       </CardButton>

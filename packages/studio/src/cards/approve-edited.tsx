@@ -48,9 +48,9 @@ export function ApproveEdited({ call, state, card, onBack }: ApproveEditedProps)
         <Button onClick={onBack} disabled={card.isSending}>
           Back
         </Button>
-        <CardButton kind="primary" type="submit" card={card}>
+        <Button kind="primary" type="submit">
           Compare …
-        </CardButton>
+        </Button>
       </div>
     </form>
   );

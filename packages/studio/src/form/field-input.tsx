@@ -77,7 +77,7 @@ function TextInput(props: FieldInputProps & { shape: Extract<Shape, { kind: 'tex
       {...described(props)}
       {...(isMoment ? { hint: hint(props.field.description, `In your time zone, ${TIME_ZONE}.`) } : {})}
       type={INPUT_TYPES[shape.input]}
-      step={isMoment || shape.input === 'time' ? 1 : undefined}
+      step={isMoment ? 1 : undefined}
       className={shape.input === 'line' || shape.input === 'email' || shape.input === 'url' ? '' : 'max-w-64'}
       value={isMoment ? toLocalTime(text) : text}
       onChange={({ target }) => onChange(isMoment ? fromLocalTime(target.value) : target.value)}
@@ -90,7 +90,6 @@ const INPUT_TYPES = {
   email: 'email',
   url: 'url',
   date: 'date',
-  time: 'time',
   'date-time': 'datetime-local',
 } as const;
 

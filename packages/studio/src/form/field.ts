@@ -20,7 +20,7 @@ export type Shape =
   /** What no form can draw is written as JSON: no form is a dead end. */
   | { readonly kind: 'json' };
 
-type TextInput = 'line' | 'lines' | 'email' | 'url' | 'date' | 'date-time' | 'time';
+type TextInput = 'line' | 'lines' | 'email' | 'url' | 'date' | 'date-time';
 
 export interface Option {
   readonly text: string;
@@ -118,7 +118,8 @@ function listShape({ items, uniqueItems }: Schema, place: Place): Shape {
 }
 
 function textInput({ format, maxLength, pattern }: Schema): TextInput {
-  if (format === 'email' || format === 'date' || format === 'date-time' || format === 'time') return format;
+  // A time of day has an offset in JSON Schema, which the browser's field cannot give: it is a line of text.
+  if (format === 'email' || format === 'date' || format === 'date-time') return format;
   if (format === 'uri' || format === 'url') return 'url';
   // A short text or one of a given form has no line ends.
   return format !== undefined || pattern !== undefined || (typeof maxLength === 'number' && maxLength <= 100)

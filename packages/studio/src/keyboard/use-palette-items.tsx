@@ -5,7 +5,9 @@ import { useMemo } from 'react';
 import { setTheme } from '../app/theme.ts';
 import { agentList } from '../data/agents.ts';
 import { client } from '../data/client.ts';
+import { crashGateway } from '../data/crash.ts';
 import { spaceNames } from '../data/space-names.ts';
+import { gatewayStatus } from '../data/status.ts';
 import { toolList } from '../data/tools.ts';
 import { useMay, useSession } from '../session/session.tsx';
 import { looksLikeId, type PaletteItem } from './find-items.ts';
@@ -16,6 +18,7 @@ export function usePaletteItems(query: string, onPause: (agent: Agent) => void):
   const mayWrite = useMay('write');
   const pages = usePageItems();
   const commands = useCommandItems();
+  const crash = useCrashItems();
   const navigate = useNavigate();
   const { data: spaces = [] } = useQuery({ ...spaceNames, refetchInterval: false });
   const { data: agents = [] } = useQuery({ ...agentList, enabled: mayRead });
@@ -52,9 +55,10 @@ export function usePaletteItems(query: string, onPause: (agent: Agent) => void):
       ),
       ...(mayWrite ? agents.map((agent) => pauseItem(agent, onPause)) : []),
       ...commands,
+      ...crash,
       ...idItems(query, navigate),
     ],
-    [pages, spaces, agents, tools, commands, mayWrite, onPause, query, navigate],
+    [pages, spaces, agents, tools, commands, crash, mayWrite, onPause, query, navigate],
   );
 }
 
@@ -115,4 +119,24 @@ function useCommandItems(): readonly PaletteItem[] {
     };
     return [...themes, { id: 'sign-out', kind: 'Command', text: 'Sign out', run: () => void signOut() }];
   }, [setSession]);
+}
+
+/** Of the demo alone. Where it fails, the button that says why is one click away. */
+function useCrashItems(): readonly PaletteItem[] {
+  const mayCrash = useMay('admin');
+  const navigate = useNavigate();
+  const { data: status } = useQuery(gatewayStatus);
+  return useMemo(() => {
+    if (!mayCrash || status?.canCrash !== true) return [];
+    const run = (): void => void crashGateway().catch(() => navigate({ to: '/settings', search: { tab: 'gateway' } }));
+    return [
+      {
+        id: 'crash',
+        kind: 'Command',
+        text: 'Crash the gateway',
+        detail: 'Kills it with SIGKILL: it starts again',
+        run,
+      },
+    ];
+  }, [mayCrash, status, navigate]);
 }

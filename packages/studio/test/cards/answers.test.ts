@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accessibilityProblems } from '../support/accessibility.ts';
 import { useBrowser } from '../support/browser.ts';
+import { calm } from '../support/calm.ts';
 import { type Studio, startStudio } from '../support/studio.ts';
 import { askingDesk, cardOf, holdAnswers, say } from './desk.ts';
 
@@ -17,7 +18,10 @@ test('[S3] two people and two tabs answer one card: one wins, the other is told 
   const second = await ada.context().newPage();
   await second.goto(studio.gateway.url);
   await say(ada, 'May I lend the key?');
-  for (const page of [ada, ben, second]) await cardOf(page, /^lend_key, waits/).waitFor();
+  for (const page of [ada, ben, second]) {
+    await cardOf(page, /^lend_key, waits/).waitFor();
+    await calm(page);
+  }
   // Ben clicks first, and his answer is slow: the gateway's word counts.
   const release = await holdAnswers(ben);
   await cardOf(ben, /^lend_key/)
@@ -44,6 +48,7 @@ test('[S3] two people and two tabs answer one card: one wins, the other is told 
   await closed.getByText('Ada may answer').waitFor();
   await closed.getByText('you may not').waitFor();
   expect(await closed.getByRole('button').count()).toBe(0);
+  await calm(ada);
   await cardOf(ada, /^open_vault, waits/)
     .getByRole('button', { name: 'No' })
     .click();
@@ -62,6 +67,7 @@ test('[S3] an expired card says so, and an answer that came too late was kept fo
   const card = cardOf(page, /^pick_colour/);
   await card.getByText(/^\d s left$/).waitFor();
   const release = await holdAnswers(page);
+  await calm(page);
   await card.getByRole('button', { name: 'green' }).click();
   await expect
     .poll(async () => (await studio.gateway.api('/api/pending?status=expired')).items.length, { timeout: 30_000 })
@@ -111,12 +117,15 @@ test('[S3] buttons are dead when they appear, Enter approves nothing, and what t
     .waitFor();
 
   await say(page, 'Sign the pledge?');
+  await cardOf(page, /^sign_pledge, waits/).waitFor();
+  await calm(page);
   await cardOf(page, /^sign_pledge, waits/)
     .getByRole('button', { name: 'No' })
     .click();
   const refused = cardOf(page, /^sign_pledge, the answer was not accepted/);
   await refused.getByRole('alert').waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
+  await calm(page);
   await refused.getByRole('button', { name: 'Yes' }).click();
   await cardOf(page, /^sign_pledge, done/)
     .getByText('Ada,')

@@ -37,16 +37,27 @@ test('[S7] what arrived, why it failed and what to do are said in words', () => 
 test('[S7] plans say when they are due next, in their own zone', () => {
   const at = Date.UTC(2026, 10, 16, 8, 0);
   expect(dueInWords(at, at - 14 * 3_600_000, 'Europe/Berlin')).toBe('Mon 16 Nov, 09:00 (Europe/Berlin), in 14 h');
-  expect(['0 9 * * *', '30 8 * * 1-5', '0 7 * * 1', '*/15 * * * *', '5 * * * *', '0 0 1 * *'].map(cronInWords)).toEqual(
+  expect(
     [
-      'every day at 09:00',
-      'Monday to Friday at 08:30',
-      'every Monday at 07:00',
-      'every 15 minutes',
-      'every hour at :05',
-      'cron 0 0 1 * *',
-    ],
-  );
+      '0 9 * * *',
+      '30 8 * * 1-5',
+      '0 7 * * 1',
+      '0 8 * * MON-FRI',
+      '15 7 * * sun',
+      '*/15 * * * *',
+      '5 * * * *',
+      '0 0 1 * *',
+    ].map(cronInWords),
+  ).toEqual([
+    'every day at 09:00',
+    'Monday to Friday at 08:30',
+    'every Monday at 07:00',
+    'Monday to Friday at 08:00',
+    'every Sunday at 07:15',
+    'every 15 minutes',
+    'every hour at :05',
+    'cron 0 0 1 * *',
+  ]);
 });
 
 test('[S7] a schema is read as a list of fields', () => {

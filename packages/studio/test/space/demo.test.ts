@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accessibilityProblems } from '../support/accessibility.ts';
 import { useBrowser } from '../support/browser.ts';
+import { calm } from '../support/calm.ts';
 import { type Studio, startStudio } from '../support/studio.ts';
 
 const browser = useBrowser();
@@ -41,6 +42,7 @@ test('[S1] [S2] [S3] the demo opens with a space: sentences to click, a call wit
   await question.getByText('anyone here may answer').waitFor();
   // The count beside the inbox changes at once, and not when its time has come.
   await page.getByRole('link', { name: 'Inbox 1 waiting' }).waitFor();
+  await calm(page);
   await question.getByRole('button', { name: 'Yes' }).click();
   await card(page, /^confirm_booking, done/)
     .getByText('Ada,')
@@ -59,6 +61,7 @@ test('[S2] [S3] a payment is approved with another amount, denied with a reason;
   await goTo(page, 'Accounts');
   await page.getByRole('button', { name: 'Pay invoice 4711, amount 120.' }).click();
   const payment = card(page, /^pay_invoice, waits/);
+  await payment.waitFor();
   await payment.getByRole('button', { name: 'Edit …' }).click();
   await payment.getByRole('textbox', { name: 'Amount' }).fill('20000');
   await payment.getByRole('button', { name: 'Compare …' }).click();
@@ -68,6 +71,7 @@ test('[S2] [S3] a payment is approved with another amount, denied with a reason;
   await payment.getByRole('button', { name: 'Compare …' }).click();
   await payment.getByRole('row', { name: 'amount 120 90 changed' }).waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
+  await calm(page);
   await payment.getByRole('button', { name: 'Approve this' }).click();
   const paid = card(page, /^pay_invoice, done/);
   await paid.getByText('Approved with changes').waitFor();
@@ -75,9 +79,11 @@ test('[S2] [S3] a payment is approved with another amount, denied with a reason;
 
   await say(page, 'Pay invoice 12, amount 5.');
   const other = card(page, /^pay_invoice, waits/);
+  await other.waitFor();
   await other.getByRole('button', { name: 'Deny …' }).click();
   expect(await other.getByRole('button', { name: 'Deny', exact: true }).getAttribute('aria-disabled')).toBe('true');
   await other.getByRole('textbox', { name: 'Why not?' }).fill('It was paid in May.');
+  await calm(page);
   await other.getByRole('button', { name: 'Deny', exact: true }).click();
   await card(page, /^pay_invoice, cancelled/)
     .getByText('Denied: It was paid in May.')
@@ -99,6 +105,8 @@ test('[S3] a form made from a schema is checked before it is sent; an analyst en
   await goTo(page, 'Accounts');
   await say(page, 'Add a supplier.');
   const form = card(page, /^add_supplier, waits/);
+  await form.waitFor();
+  await calm(page);
   await form.getByRole('button', { name: 'Send' }).click();
   await expect
     .poll(() => form.getByRole('textbox', { name: 'Name', exact: true }).getAttribute('aria-invalid'))
@@ -108,6 +116,7 @@ test('[S3] a form made from a schema is checked before it is sent; an analyst en
   expect(await accessibilityProblems(page)).toEqual([]);
   // Nothing is wider than the screen.
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(380);
+  await calm(page);
   await form.getByRole('button', { name: 'Send' }).click();
   await card(page, /^add_supplier, done/)
     .getByText('Ada,')

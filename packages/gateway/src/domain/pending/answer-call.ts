@@ -68,11 +68,10 @@ export async function answerCall(
     return await late(tx, { ...call, status: 'expired' }, { answer, by, now });
   }
   if (call.status === 'expired' || call.status === 'cancelled') return await late(tx, call, { answer, by, now });
-  if (wasAnswered(row, answer)) {
-    if (row.result_hash === hashAnswer(answer)) return { status: 'duplicate' };
-    throw alreadyAnswered(call, await nameOfAnswerer(tx.db, call.resolvedBy));
-  }
-  if (round !== undefined && round !== row.rounds) throw alreadyAnswered(call);
+  const isOpen = !wasAnswered(row, answer);
+  if (!isOpen && row.result_hash === hashAnswer(answer)) return { status: 'duplicate' };
+  const isOfEarlierRound = round !== undefined && round !== row.rounds;
+  if (!isOpen || isOfEarlierRound) throw alreadyAnswered(call, await nameOfAnswerer(tx.db, call.resolvedBy));
   assertClaim(row, claimToken, now);
   const completed = await fitAnswer(answer, call);
   await resolve(services, tx, row, { answer, completed, by, now, answeringRunId });

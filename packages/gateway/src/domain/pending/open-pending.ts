@@ -32,9 +32,10 @@ export interface OpenedPending {
 
 /**
  * Stores a call until it is answered, expires or is cancelled. The same call may wait several times: for approval, then
- * for input as often as its tool asks, then for its result. Each answer is kept until the next one comes.
+ * for input as often as its tool asks, then for its result. Each answer is kept until the next one comes. Returns which question
+ * it is, for a call that waits for input.
  */
-export async function openPending(tx: Tx, call: OpenedPending): Promise<void> {
+export async function openPending(tx: Tx, call: OpenedPending): Promise<number | undefined> {
   // A schema that cannot be used would refuse every answer, so it is refused now, while the tool's author can see it.
   const schema = call.kind === 'approval' ? call.inputSchema : call.resultSchema;
   if (schema !== undefined) jsonSchema(schema);
@@ -52,7 +53,7 @@ export async function openPending(tx: Tx, call: OpenedPending): Promise<void> {
     resume_state: call.resumeState ?? null,
   };
   const isQuestion = call.kind === 'input';
-  await tx.db
+  const opened = await tx.db
     .insertInto('pending_calls')
     .values({
       call_id: call.callId,
@@ -76,5 +77,7 @@ export async function openPending(tx: Tx, call: OpenedPending): Promise<void> {
         .where('pending_calls.kind', '!=', 'result')
         .where('pending_calls.status', '=', 'resolved'),
     )
-    .execute();
+    .returning('rounds')
+    .executeTakeFirst();
+  return isQuestion ? opened?.rounds : undefined;
 }

@@ -12,6 +12,8 @@ export interface CardCall {
   /** Default: every member of the space. */
   readonly answerers?: Answerers | undefined;
   readonly expiresAt?: number | undefined;
+  /** Which question of the call it is, if it waits for input. */
+  readonly round?: number | undefined;
   /** Set if the approver changed the input: what the model had asked for. */
   readonly askedInput?: unknown;
   /** The kind of the answer that won. */

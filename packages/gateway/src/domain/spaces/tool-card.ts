@@ -110,10 +110,17 @@ function changedMetadata(metadata: Json, { output, outputJson, input }: CardUpda
 /** An input that is changed replaces the one that was asked for, which stays with the call. */
 function changedCall({ call, metadata }: MessageRow, { call: added, input }: CardUpdate): Json | null {
   if (added === undefined) return call;
-  const known = call === null ? {} : fromJson<object>(call);
+  const known = call === null ? {} : withoutAnswer(fromJson<CardCall>(call), added);
   const isEdited = 'decision' in added && input !== undefined;
   const asked = isEdited ? { askedInput: fromJson<{ input?: unknown }>(metadata).input } : {};
   return toJson({ ...known, ...asked, ...added });
+}
+
+/** A call that asks again: nobody has answered that question. */
+function withoutAnswer(known: CardCall, { kind }: Partial<CardCall>): object {
+  if (kind !== 'input') return known;
+  const { decision: _decision, by: _by, at: _at, ...rest } = known;
+  return rest;
 }
 
 /** Cancels all open cards of the entity. */

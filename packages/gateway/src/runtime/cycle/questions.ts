@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ToolContext } from '@lastcall/core';
 import type { Seal } from '../../domain/keys/seal.ts';
 import { newId } from '../../domain/new-id.ts';
-import { openPending } from '../../domain/pending/open-pending.ts';
+import { type OpenedPending, openPending } from '../../domain/pending/open-pending.ts';
+import { toCardCall } from '../../domain/pending/to-card-call.ts';
 import { withdrawQuestions } from '../../domain/pending/withdraw-questions.ts';
 import { openCardIfMember } from '../../domain/spaces/tool-card.ts';
 import type { Services } from '../../ports/services.ts';
@@ -75,7 +76,7 @@ export class Questions implements People {
     const { toolName } = ctx;
     const input = { question: text };
     await fenced(services.store, lease, async (tx) => {
-      await openPending(tx, {
+      const opened: OpenedPending = {
         callId: questionId,
         agentId: agent.id,
         runId,
@@ -88,11 +89,12 @@ export class Questions implements People {
         duringCall: ctx.toolCallId,
         // Withdrawn when the call ends. If its process dies first, the time of the call ends the question.
         expiresAt: ctx.deadline,
-      });
+      };
+      const round = await openPending(tx, opened);
       if (spaceId === null) return;
       const rawInput = toJson(input);
       const card = { spaceId, entityId: agent.entityId, runId, callId: questionId, toolName, input, rawInput };
-      await openCardIfMember(services, tx, { ...card, status: 'requires_action' });
+      await openCardIfMember(services, tx, { ...card, status: 'requires_action', call: toCardCall(opened, round) });
     });
   }
 

@@ -1,6 +1,6 @@
 import { offerJob } from '../../domain/jobs/job-events.ts';
-import { toDisplay } from '../../domain/pending/display.ts';
-import { type OpenedPending, openPending } from '../../domain/pending/open-pending.ts';
+import { openPending } from '../../domain/pending/open-pending.ts';
+import { toCardCall } from '../../domain/pending/to-card-call.ts';
 import type { CardCall } from '../../domain/spaces/card-call.ts';
 import { openCardIfMember, updateCard } from '../../domain/spaces/tool-card.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -27,21 +27,9 @@ export async function writePendingCall(context: ApplyContext, tx: Tx, write: Pen
     expiresAt: call.expiresAt ?? (tool?.expiresInMs === undefined ? undefined : tx.now() + tool.expiresInMs),
     isJob: tool?.isJob,
   };
-  await openPending(tx, opened);
+  const round = await openPending(tx, opened);
   if (tool?.isJob === true) offerJob(context.services, tx, { ...opened, claims: 0 });
-  if (spaceId !== null) await askInSpace(context, tx, { ...write, spaceId, shown: toCardCall(opened) });
-}
-
-/** What the space is told of the call. It is the same that the row of the pending call says. */
-function toCardCall({ kind, display, answeredBy, resultSchema, inputSchema, expiresAt }: OpenedPending): CardCall {
-  const schema = kind === 'approval' ? inputSchema : resultSchema;
-  return {
-    kind,
-    ...(display === undefined ? {} : { display: toDisplay(display) }),
-    ...(schema === undefined ? {} : { resultSchema: schema }),
-    ...(answeredBy === undefined ? {} : { answerers: answeredBy }),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
-  };
+  if (spaceId !== null) await askInSpace(context, tx, { ...write, spaceId, shown: toCardCall(opened, round) });
 }
 
 async function askInSpace(

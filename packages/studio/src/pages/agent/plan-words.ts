@@ -22,9 +22,9 @@ export function cronInWords(cron: string): string {
   const time = `${hour.padStart(2, '0')}:${minute.padStart(2, '0')}`;
   if (day === '*' && month === '*' && isTime) {
     if (weekday === '*') return `every day at ${time}`;
-    if (weekday === '1-5') return `Monday to Friday at ${time}`;
-    const name = WEEKDAYS[Number(weekday)];
-    if (/^\d$/.test(weekday ?? '') && name !== undefined) return `every ${name} at ${time}`;
+    if (/^(1-5|MON-FRI)$/i.test(weekday ?? '')) return `Monday to Friday at ${time}`;
+    const name = WEEKDAYS.find((one, index) => weekday === String(index) || isShortFor(weekday, one));
+    if (name !== undefined) return `every ${name} at ${time}`;
   }
   if (day === '*' && month === '*' && weekday === '*' && hour === '*') {
     if (minute === '*') return 'every minute';
@@ -33,6 +33,10 @@ export function cronInWords(cron: string): string {
     if (/^\d+$/.test(minute)) return `every hour at :${minute.padStart(2, '0')}`;
   }
   return `cron ${cron}`;
+}
+
+function isShortFor(short: string | undefined, weekday: string): boolean {
+  return short?.length === 3 && weekday.toUpperCase().startsWith(short.toUpperCase());
 }
 
 const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];

@@ -17,9 +17,9 @@ const STATUS = {
 
 function toMessage(call: PendingCall): Message {
   const { callId, runId, agentId, spaceId = '', toolName, input, createdAt, resolvedAt = createdAt } = call;
-  const { kind, display, resultSchema, answeredBy: answerers, expiresAt, resolvedBy, resolvedByName } = call;
+  const { kind, display, resultSchema, answeredBy: answerers, expiresAt, round, resolvedBy, resolvedByName } = call;
   const by = resolvedBy === undefined ? undefined : { id: resolvedBy, name: resolvedByName ?? resolvedBy };
-  const own = { kind, display, resultSchema, answerers, expiresAt, by, at: call.resolvedAt };
+  const own = { kind, display, resultSchema, answerers, expiresAt, round, by, at: call.resolvedAt };
   return {
     ...{ id: callId, callId, runId, spaceId, seq: 0, entityId: agentId, kind: 'tool', text: '' },
     status: STATUS[call.status],

@@ -10,6 +10,7 @@ import { withVisibleControls } from '../../text/visible-text.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Fact, Facts } from '../../ui/facts.tsx';
 import { Section } from '../../ui/page.tsx';
+import { CrashSection } from './crash-section.tsx';
 
 /** What runs here, and what is set up wrong. */
 export function GatewayTab(): ReactElement | null {
@@ -39,6 +40,7 @@ export function GatewayTab(): ReactElement | null {
           </Fact>
         </Facts>
       </Section>
+      {status.canCrash === true && <CrashSection gatewayId={status.gatewayId} />}
       {mayRead && <Models />}
     </>
   );

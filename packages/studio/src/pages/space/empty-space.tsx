@@ -50,7 +50,7 @@ function whatHappens(agents: readonly string[]): string {
 }
 
 /** The space's own, as its configuration says. */
-export function suggestionsOf({ metadata }: Pick<Space, 'metadata'>): readonly string[] {
+function suggestionsOf({ metadata }: Pick<Space, 'metadata'>): readonly string[] {
   const { suggestions } = metadata;
   return Array.isArray(suggestions) ? suggestions.filter((one) => typeof one === 'string').slice(0, 5) : [];
 }

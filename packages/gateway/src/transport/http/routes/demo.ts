@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 
-/**
- * What only the demo of the command line serves: everywhere else the path does not exist. `crash` is to kill the process, and the
- * answer may be lost with it.
- */
+/** The answer goes first: a browser that gets none sends the request again, and would crash the gateway twice. */
+const ANSWER_MS = 100;
+
+/** What only the demo of the command line serves: everywhere else the path does not exist. `crash` kills the process. */
 export function demoEndpoints(crash: (() => void) | undefined): readonly Endpoint[] {
   if (crash === undefined) return [];
   return [
@@ -12,12 +12,12 @@ export function demoEndpoints(crash: (() => void) | undefined): readonly Endpoin
       method: 'post',
       path: '/api/demo/crash',
       summary: 'Crash the gateway',
-      description: 'Kills the process of the demo with SIGKILL. It is started again at once. The answer may be lost.',
+      description: 'Kills the process of the demo with SIGKILL. It is started again at once.',
       access: 'admin',
       answer: z.strictObject({}),
       handle: async () => ({}),
       respond() {
-        crash();
+        setTimeout(crash, ANSWER_MS);
         return Response.json({});
       },
     }),

@@ -12,6 +12,9 @@ const cardCallSchema = z
       .meta({ description: 'Of a result; for an approval, of an edited input.' }),
     answerers: answerersSchema.optional().meta({ description: 'Default: every member of the space.' }),
     expiresAt: z.int().optional(),
+    round: z.int().optional().meta({
+      description: 'Which question of the call it is, if it waits for input. An answer names it.',
+    }),
     askedInput: z
       .unknown()
       .optional()

@@ -1,0 +1,79 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@lastcall/client';
+import { expect, test } from 'vitest';
+import { GatewayProcess } from '../../../gateway/test/processes/gateway-process.ts';
+import { useBrowser } from '../support/browser.ts';
+
+const browser = useBrowser();
+const KEY = 'a-key-for-the-tests-of-the-studio';
+/** A process starts again meanwhile, perhaps on a busy machine. */
+const timeout = 60_000;
+
+test('[S19] whoever crashes the demo inside a payment sees the page come back, the payment made once, and the hand-over in its run', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'lastcall-studio-'));
+  const env = { PORT: '0', LASTCALL_HOME: join(home, 'home'), LASTCALL_SECRET_KEY: KEY };
+  const gateway = await GatewayProcess.start({ name: 'studio', folder: home, env });
+  const { url } = gateway;
+  const context = await browser().newContext();
+  try {
+    const admin = createClient({ url, auth: { key: KEY } });
+    const accounts = (await admin.spaces.list()).items.find(({ name }) => name === 'Accounts')?.id ?? '';
+    const { gatewayId: before } = await admin.status.get();
+    await expect.poll(() => gateway.printed.out).toMatch(/#in=/);
+    const page = await context.newPage();
+    const problems: string[] = [];
+    page.on('pageerror', (error) => void problems.push(error.message));
+    await page.goto(`${url}/spaces/${accounts}${/#in=[\w-]+/.exec(gateway.printed.out)?.[0]}`);
+    await page.getByText('press Ctrl K and type "crash"').waitFor();
+    const settings = await context.newPage();
+    await settings.goto(`${url}/settings?tab=gateway`);
+    await settings.getByText('Kills the process with SIGKILL, at once.').waitFor();
+    const log = page.getByRole('log', { name: 'Messages' });
+    await page.getByRole('button', { name: 'Pay invoice 4711, amount 120.' }).click();
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await log.getByText('second 1 of 5').waitFor();
+    await settings.getByRole('button', { name: 'Crash the gateway' }).click();
+
+    await page.getByText(/^offline since .*, coming back$/).waitFor();
+    await page.getByText('back, nothing was missed').waitFor({ timeout });
+    await settings.getByText('It is back, as another process.').waitFor({ timeout });
+    const paid = log.getByText('"paid": "120 EUR"');
+    await paid.waitFor({ timeout });
+    await expect.poll(() => page.getByText('is at work').count(), { timeout }).toBe(0);
+    expect(await paid.count()).toBe(1);
+    const { items } = await admin.spaces.messages(accounts, { limit: 200 });
+    const shown = await log
+      .getByRole('article')
+      .evaluateAll((all) => all.map((one) => Number((one as HTMLElement).dataset.seq)));
+    expect(shown).toEqual(items.map(({ seq }) => seq));
+
+    // Another process, at the same address, for whoever started it still the same.
+    expect((await admin.status.get()).gatewayId).not.toBe(before);
+    expect(gateway.isRunning).toBe(true);
+    const runs = await Promise.all((await admin.runs.list()).items.map(({ id }) => admin.runs.get(id)));
+    const taken = runs.filter(({ takeovers = [] }) => takeovers.length > 0);
+    expect(taken).toHaveLength(1);
+    const { callId = '' } = items.find(({ kind }) => kind === 'tool') ?? {};
+    const entries = (await admin.runs.transcript(taken[0]?.id ?? '')).items;
+    const ofPayment = entries.filter(({ kind, entry }) => kind !== 'message' && JSON.stringify(entry).includes(callId));
+    expect(ofPayment.map(({ kind }) => kind)).toEqual(['started', 'started', 'settled']);
+
+    await page.goto(`${url}/runs/${taken[0]?.id}`);
+    await page.getByText(/silent .* took over, 1 call repeated/).waitFor();
+    // The palette does it, too.
+    await page.goto(`${url}/spaces/${accounts}`);
+    await paid.waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('crash');
+    await page.getByRole('option', { name: /^Crash the gateway Kills it with SIGKILL/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText(/^offline since .*, coming back$/).waitFor();
+    expect(problems).toEqual([]);
+  } finally {
+    await context.close();
+    await gateway.kill();
+    await rm(home, { recursive: true, force: true });
+  }
+});
