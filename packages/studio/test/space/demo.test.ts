@@ -91,7 +91,7 @@ test('[S2] [S3] a payment is approved with another amount, denied with a reason;
   await logOf(page).getByText('Ada denied pay_invoice: It was paid in May.').waitFor();
 
   await say(page, 'Import the receipts of October.');
-  await page.getByText('Clerk is at work').waitFor();
+  await page.getByRole('status').filter({ hasText: 'Clerk is at work' }).getByRole('link', { name: 'run' }).waitFor();
   await logOf(page).getByText('receipt 2 of 4').waitFor();
   await logOf(page).getByText('nothing of it remains').waitFor();
   await logOf(page).getByText('I called import_receipts, and it failed').waitFor();
