@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accessibilityProblems } from '../support/accessibility.ts';
 import { useBrowser } from '../support/browser.ts';
-import { calm } from '../support/calm.ts';
+import { calm, clickStill } from '../support/calm.ts';
 import { type Studio, startStudio } from '../support/studio.ts';
 import { askingDesk, cardOf, holdAnswers, say } from './desk.ts';
 
@@ -24,13 +24,9 @@ test('[S3] two people and two tabs answer one card: one wins, the other is told 
   }
   // Ben clicks first, and his answer is slow: the gateway's word counts.
   const release = await holdAnswers(ben);
-  await cardOf(ben, /^lend_key/)
-    .getByRole('button', { name: 'Yes' })
-    .click();
+  await clickStill(cardOf(ben, /^lend_key/).getByRole('button', { name: 'Yes' }));
   await cardOf(ben, /^lend_key, the answer is being sent/).waitFor();
-  await cardOf(ada, /^lend_key/)
-    .getByRole('button', { name: 'No' })
-    .click();
+  await clickStill(cardOf(ada, /^lend_key/).getByRole('button', { name: 'No' }));
   await cardOf(ada, /^lend_key, done/)
     .getByText('No', { exact: true })
     .waitFor();
@@ -49,9 +45,7 @@ test('[S3] two people and two tabs answer one card: one wins, the other is told 
   await closed.getByText('you may not').waitFor();
   expect(await closed.getByRole('button').count()).toBe(0);
   await calm(ada);
-  await cardOf(ada, /^open_vault, waits/)
-    .getByRole('button', { name: 'No' })
-    .click();
+  await clickStill(cardOf(ada, /^open_vault, waits/).getByRole('button', { name: 'No' }));
   await cardOf(ben, /^open_vault, done/)
     .getByText('Ada,')
     .waitFor();
@@ -68,7 +62,7 @@ test('[S3] an expired card says so, and an answer that came too late was kept fo
   await card.getByText(/^\d s left$/).waitFor();
   const release = await holdAnswers(page);
   await calm(page);
-  await card.getByRole('button', { name: 'green' }).click();
+  await clickStill(card.getByRole('button', { name: 'green' }));
   await expect
     .poll(async () => (await studio.gateway.api('/api/pending?status=expired')).items.length, { timeout: 30_000 })
     .toBe(1);
@@ -119,14 +113,12 @@ test('[S3] buttons are dead when they appear, Enter approves nothing, and what t
   await say(page, 'Sign the pledge?');
   await cardOf(page, /^sign_pledge, waits/).waitFor();
   await calm(page);
-  await cardOf(page, /^sign_pledge, waits/)
-    .getByRole('button', { name: 'No' })
-    .click();
+  await clickStill(cardOf(page, /^sign_pledge, waits/).getByRole('button', { name: 'No' }));
   const refused = cardOf(page, /^sign_pledge, the answer was not accepted/);
   await refused.getByRole('alert').waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
   await calm(page);
-  await refused.getByRole('button', { name: 'Yes' }).click();
+  await clickStill(refused.getByRole('button', { name: 'Yes' }));
   await cardOf(page, /^sign_pledge, done/)
     .getByText('Ada,')
     .waitFor();

@@ -1,3 +1,6 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { waitFor } from '@lastcall/gateway/testing';
 import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
 import { startStudio } from '../support/studio.ts';
@@ -59,12 +62,14 @@ test('[S5] the list of runs teaches while it is empty, grows while it is watched
 test('[S5] a run is followed while it goes on, and cancelled: what ran and what never ran stay in their places', async () => {
   const letGo = Promise.withResolvers<void>();
   gate.current = letGo.promise;
-  const replies = [calls(['record_trip', {}], ['fetch_weather', { city: 'Tokyo' }])];
+  const many = Array.from({ length: 40 }, (_, day) => ['fetch_weather', { day }] as const);
+  const replies = [calls(...many), calls(['record_trip', {}], ['fetch_weather', { city: 'Tokyo' }])];
   await using studio = await startStudio(browser(), deskOptions(replies));
   const { gateway } = studio;
   const id = await runOf(gateway, await say(gateway, 'Record my trip.'), ['running']);
   const { page, problems } = await studio.open(`/runs/${id}`);
   const timeline = page.getByRole('region', { name: 'Timeline' });
+  // The newest rows are in view: rows out of view do not exist.
   await timeline.getByRole('link', { name: /running record_trip/ }).waitFor();
   await timeline.getByRole('link', { name: /not started fetch_weather/ }).waitFor();
   await page.getByText('is running', { exact: true }).waitFor();
@@ -100,5 +105,28 @@ test('[S5] the attempts of an event are linked, and each is compared with the on
   await page.getByRole('link', { name: 'Attempt 2', exact: true }).click();
   await page.getByRole('link', { name: 'Compare with attempt 1' }).click();
   await page.getByText('0 calls are the same, 1 changed, 0 only left, 0 only right').waitFor();
+  expect(problems).toEqual([]);
+});
+
+test('[S5] a run that waits behind another says so, and is followed from its beginning', async () => {
+  const letGo = Promise.withResolvers<void>();
+  gate.current = letGo.promise;
+  const replies = [calls(['record_trip', {}]), 'Recorded.', 'You are welcome.'];
+  await using studio = await startStudio(browser(), deskOptions(replies));
+  const { api } = studio.gateway;
+  const { id: context_id } = await api('/contexts', { agent: 'Concierge' });
+  const first = api('/chat', { context_id, message: 'Record my trip.' });
+  await waitFor(async () => (await api('/api/runs?status=running')).items.length === 1);
+  const second = api('/chat', { context_id, message: 'Thank you.' });
+  // Who sends a request is told of its run with the answer. Until then the database knows it.
+  using database = new DatabaseSync(join(studio.gateway.home, 'lastcall.db'), { readOnly: true });
+  const waiting = database.prepare("select run_id from inbox_events where type = 'chat' and status = 'pending'");
+  const runId = await waitFor(() => waiting.get()?.run_id as string | undefined);
+  const { page, problems } = await studio.open(`/runs/${runId}`);
+  await page.getByText('waits for the request before it').waitFor();
+  letGo.resolve();
+  await page.getByText('completed: the agent had no more to do').first().waitFor();
+  await page.getByRole('region', { name: 'Timeline' }).getByText('You are welcome.').waitFor();
+  await Promise.all([first, second]);
   expect(problems).toEqual([]);
 });

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accessibilityProblems } from '../support/accessibility.ts';
 import { useBrowser } from '../support/browser.ts';
-import { calm } from '../support/calm.ts';
+import { calm, clickStill } from '../support/calm.ts';
 import { type Studio, startStudio } from '../support/studio.ts';
 
 const browser = useBrowser();
@@ -43,7 +43,7 @@ test('[S1] [S2] [S3] the demo opens with a space: sentences to click, a call wit
   // The count beside the inbox changes at once, and not when its time has come.
   await page.getByRole('link', { name: 'Inbox 1 waiting' }).waitFor();
   await calm(page);
-  await question.getByRole('button', { name: 'Yes' }).click();
+  await clickStill(question.getByRole('button', { name: 'Yes' }));
   await card(page, /^confirm_booking, done/)
     .getByText('Ada,')
     .waitFor();
@@ -72,7 +72,7 @@ test('[S2] [S3] a payment is approved with another amount, denied with a reason;
   await payment.getByRole('row', { name: 'amount 120 90 changed' }).waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
   await calm(page);
-  await payment.getByRole('button', { name: 'Approve this' }).click();
+  await clickStill(payment.getByRole('button', { name: 'Approve this' }));
   const paid = card(page, /^pay_invoice, done/);
   await paid.getByText('Approved with changes').waitFor();
   await paid.getByText('"paid": "90 EUR"').waitFor();
@@ -84,14 +84,14 @@ test('[S2] [S3] a payment is approved with another amount, denied with a reason;
   expect(await other.getByRole('button', { name: 'Deny', exact: true }).getAttribute('aria-disabled')).toBe('true');
   await other.getByRole('textbox', { name: 'Why not?' }).fill('It was paid in May.');
   await calm(page);
-  await other.getByRole('button', { name: 'Deny', exact: true }).click();
+  await clickStill(other.getByRole('button', { name: 'Deny', exact: true }));
   await card(page, /^pay_invoice, cancelled/)
     .getByText('Denied: It was paid in May.')
     .waitFor();
   await logOf(page).getByText('Ada denied pay_invoice: It was paid in May.').waitFor();
 
   await say(page, 'Import the receipts of October.');
-  await page.getByText('Clerk is at work').waitFor();
+  await page.getByRole('status').filter({ hasText: 'Clerk is at work' }).getByRole('link', { name: 'run' }).waitFor();
   await logOf(page).getByText('receipt 2 of 4').waitFor();
   await logOf(page).getByText('nothing of it remains').waitFor();
   await logOf(page).getByText('I called import_receipts, and it failed').waitFor();
@@ -107,7 +107,7 @@ test('[S3] a form made from a schema is checked before it is sent; an analyst en
   const form = card(page, /^add_supplier, waits/);
   await form.waitFor();
   await calm(page);
-  await form.getByRole('button', { name: 'Send' }).click();
+  await clickStill(form.getByRole('button', { name: 'Send' }));
   await expect
     .poll(() => form.getByRole('textbox', { name: 'Name', exact: true }).getAttribute('aria-invalid'))
     .toBe('true');
@@ -117,7 +117,7 @@ test('[S3] a form made from a schema is checked before it is sent; an analyst en
   // Nothing is wider than the screen.
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(380);
   await calm(page);
-  await form.getByRole('button', { name: 'Send' }).click();
+  await clickStill(form.getByRole('button', { name: 'Send' }));
   await card(page, /^add_supplier, done/)
     .getByText('Ada,')
     .waitFor();

@@ -1,7 +1,7 @@
 import type { ConnectionState, Run, RunEntry } from '@lastcall/client';
 import { useRun } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { History } from 'lucide-react';
 import { type ReactElement, useMemo } from 'react';
 import { useReportConnection } from '../../app/connection.tsx';
@@ -30,7 +30,15 @@ export function RunPage(): ReactElement {
   const { run, entries, connection, error, cancel } = useRun(state.id);
   if (run === undefined)
     return (
-      <Page title="Run">{error !== undefined && <ErrorNote error={error} title="This run cannot be shown." />}</Page>
+      <Page title="Run">
+        {error !== undefined && (
+          <ErrorNote error={error} title="This run cannot be shown.">
+            <Link to="/runs" search={{}} className="text-accent underline">
+              All runs
+            </Link>
+          </ErrorNote>
+        )}
+      </Page>
     );
   return (
     <>
@@ -105,35 +113,16 @@ interface ShownProps {
   readonly isFiltered: boolean;
 }
 
-function Shown({ isFiltered, rows, ...rest }: ShownProps): ReactElement {
+function Shown({ state, run, whole, rows, stopped, isFiltered }: ShownProps): ReactElement {
+  // One component for a run that goes on and for one that has ended: the list stays where it is when the run ends.
+  const tick = useNow(run.endedAt === undefined ? 1_000 : 60_000);
   if (isFiltered && rows.length === 0)
     return (
       <p className="flex-1 p-4 text-quiet">No call of this run matches. Choose All, or search for something else.</p>
     );
-  return rest.run.status === 'running' ? (
-    <LiveTimeline {...rest} rows={rows} />
-  ) : (
-    <EndedTimeline {...rest} rows={rows} />
+  return (
+    <TimelineView state={state} run={run} all={whole.rows} rows={rows} stopped={stopped} now={run.endedAt ?? tick} />
   );
-}
-
-function LiveTimeline(props: Omit<ShownProps, 'isFiltered'>): ReactElement {
-  return <Drawn {...props} now={useNow()} />;
-}
-
-function EndedTimeline(props: Omit<ShownProps, 'isFiltered'>): ReactElement {
-  return <Drawn {...props} now={props.run.endedAt ?? props.run.createdAt} />;
-}
-
-function Drawn({
-  state,
-  run,
-  whole,
-  rows,
-  stopped,
-  now,
-}: Omit<ShownProps, 'isFiltered'> & { now: number }): ReactElement {
-  return <TimelineView state={state} run={run} all={whole.rows} rows={rows} stopped={stopped} now={now} />;
 }
 
 function useReplay(state: RunState, whole: Timeline) {

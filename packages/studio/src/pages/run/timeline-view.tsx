@@ -1,5 +1,5 @@
 import type { Run } from '@lastcall/client';
-import { type ReactElement, useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactElement, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Virtualizer, type VirtualizerHandle } from 'virtua';
 import { useKeys } from '../../keyboard/keys.tsx';
 import { CallRowView } from './call-row-view.tsx';
@@ -32,11 +32,12 @@ export function TimelineView({ state, run, all, rows, stopped, now }: TimelineVi
   const numbers = useMemo(() => callNumbers(all), [all]);
   const cursor = useCursor(rows, state, (index) => list.current?.scrollToIndex(index, { align: 'nearest' }));
   useOpenInView(rows, open, (index) => list.current?.scrollToIndex(index, { align: 'center' }));
+  const onScroll = useStickToEnd(list, rows.length, run.status === 'running' && open === undefined);
   const { onOpen } = cursor;
   return (
     <section aria-label="Timeline" className="min-h-24 flex-1 overflow-y-auto bg-surface -outline-offset-2">
       <TimeAxis scale={scale} />
-      <Virtualizer ref={list} data={rows} itemSize={28} startMargin={AXIS_HEIGHT}>
+      <Virtualizer ref={list} data={rows} itemSize={ROW_HEIGHT} startMargin={AXIS_HEIGHT} onScroll={onScroll}>
         {(row) => {
           if (row.kind === 'call')
             return (
@@ -109,6 +110,27 @@ function useCursor(
   );
   return { key, onOpen };
 }
+
+/** While a run goes on its newest row stays in view, unless the person scrolls away from it. */
+function useStickToEnd(
+  list: RefObject<VirtualizerHandle | null>,
+  count: number,
+  isLive: boolean,
+): (offset: number) => void {
+  const isAtEnd = useRef(true);
+  useEffect(() => {
+    if (isLive && isAtEnd.current && count > 0) list.current?.scrollToIndex(count - 1, { align: 'end' });
+  }, [list, count, isLive]);
+  return useCallback(
+    (offset) => {
+      const { scrollSize = 0, viewportSize = 0 } = list.current ?? {};
+      isAtEnd.current = offset + viewportSize >= scrollSize - ROW_HEIGHT;
+    },
+    [list],
+  );
+}
+
+const ROW_HEIGHT = 28;
 
 /** A link to a call shows the call, once its row is there. */
 function useOpenInView(rows: readonly TimelineRow[], open: string | undefined, reveal: (index: number) => void): void {
