@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LanguageModelV4, LanguageModelV4Prompt, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { countingModel } from '../overhead/counting-model.ts';
@@ -25,7 +26,7 @@ export function timedWords(): LanguageModelV4 {
       const { stream } = await model.doStream(options);
       const parts: LanguageModelV4StreamPart[] = [];
       for await (const part of stream) parts.push(part);
-      return { stream: ReadableStream.from(words(parts.slice(2))) };
+      return { stream: Readable.toWeb(Readable.from(words(parts.slice(2)))) as typeof stream };
     },
   };
 }

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+/// <reference lib="dom.asynciterable" />
 import { tool } from '@lastcall/core';
 import { type ScriptedReply, scriptedModel } from '@lastcall/core/testing';
 import { startTestGateway, type TestGateway, waitFor } from '@lastcall/gateway/testing';
