@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { scriptedModel } from '@lastcall/core/testing';
+import { type ScriptedModel, scriptedModel } from '@lastcall/core/testing';
 import type { TestGateway } from '@lastcall/gateway/testing';
 
+type StreamPart =
+  Awaited<ReturnType<ScriptedModel['doStream']>>['stream'] extends ReadableStream<infer Part> ? Part : never;
+
 /** A model that says one long message, slowly, as providers do. */
-export function slowTeller({ words, everyMs }: { words: string; everyMs: number }): LanguageModelV4 {
+export function slowTeller({ words, everyMs }: { words: string; everyMs: number }): ScriptedModel {
   const place = { spaceId: '' };
   const model = scriptedModel((request) => {
     const text = JSON.stringify(request.prompt);
@@ -19,7 +21,7 @@ export function slowTeller({ words, everyMs }: { words: string; everyMs: number 
     ...model,
     async doStream(request) {
       const { stream, ...rest } = await model.doStream(request);
-      const slow = new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
+      const slow = new TransformStream<StreamPart, StreamPart>({
         async transform(part, controller) {
           if (part.type === 'tool-input-delta') await new Promise((resolve) => setTimeout(resolve, everyMs));
           controller.enqueue(part);
