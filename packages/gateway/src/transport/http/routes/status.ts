@@ -23,7 +23,6 @@ export interface Setup {
 const statusSchema = z
   .strictObject({
     version: z.string(),
-    gatewayId: z.string().meta({ description: 'The name that takeovers of runs have for it.' }),
     model: z
       .strictObject({
         name: z.string(),
@@ -32,11 +31,12 @@ const statusSchema = z
         howToSet: z.string().optional().meta({ description: 'How to set a real one, if it is the rehearsal.' }),
       })
       .meta({ description: 'The model of agents that name none.' }),
+    gatewayId: z.string().optional().meta({ description: 'The name that takeovers of runs have for it.' }),
     store: z.string().optional(),
     problems: z.array(z.string()).optional().meta({ description: 'What is set up wrong, and what mends it.' }),
     counts: z.strictObject({ agents: z.int(), deadEvents: z.int(), pendingCalls: z.int() }).optional(),
   })
-  .meta({ id: 'Status', description: '`store`, `problems` and `counts` are for keys and sessions that may read.' });
+  .meta({ id: 'Status', description: '`gatewayId`, `store`, `problems` and `counts` are for keys and sessions that may read.' });
 
 const modelSchema = z
   .strictObject({
@@ -60,9 +60,10 @@ export function statusEndpoints(setup: Setup): readonly Endpoint[] {
       },
       async respond(counts) {
         const { gatewayId, store } = setup;
-        const told = { version: VERSION, gatewayId, model: toModel(await setup.model()) };
+        const told = { version: VERSION, model: toModel(await setup.model()) };
+        // The name of a gateway has that of its machine in it.
         return Response.json(
-          counts === undefined ? told : { ...told, store, problems: await setup.problems(), counts },
+          counts === undefined ? told : { ...told, gatewayId, store, problems: await setup.problems(), counts },
         );
       },
     }),
