@@ -36,7 +36,10 @@ const statusSchema = z
     problems: z.array(z.string()).optional().meta({ description: 'What is set up wrong, and what mends it.' }),
     counts: z.strictObject({ agents: z.int(), deadEvents: z.int(), pendingCalls: z.int() }).optional(),
   })
-  .meta({ id: 'Status', description: '`gatewayId`, `store`, `problems` and `counts` are for keys and sessions that may read.' });
+  .meta({
+    id: 'Status',
+    description: '`gatewayId`, `store`, `problems` and `counts` are for keys and sessions that may read.',
+  });
 
 const modelSchema = z
   .strictObject({
