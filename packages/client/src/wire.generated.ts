@@ -1332,11 +1332,9 @@ export type SpaceEvent = {
   readonly role: string;
 } | ResetEvent;
 
-/** `store`, `problems`, `counts` and `canCrash` are for keys and sessions that may read. */
+/** `gatewayId`, `store`, `problems`, `counts` and `canCrash` are for keys and sessions that may read. */
 export type Status = {
   readonly version: string;
-  /** The name that takeovers of runs have for it. */
-  readonly gatewayId: string;
   /** The model of agents that name none. */
   readonly model: {
     readonly name: string;
@@ -1346,6 +1344,8 @@ export type Status = {
     /** How to set a real one, if it is the rehearsal. */
     readonly howToSet?: string | undefined;
   };
+  /** The name that takeovers of runs have for it. */
+  readonly gatewayId?: string | undefined;
   readonly store?: string | undefined;
   /** What is set up wrong, and what mends it. */
   readonly problems?: readonly (string)[] | undefined;

@@ -93,8 +93,8 @@ describeWorlds('requests of a session that wait', (openWorld) => {
     const { items } = (await page.call('GET', '/api/sessions')).body;
     await api.done('DELETE', `/api/sessions/${items[0].id}`);
     expect(await waiting).toMatchObject({
-      status: 503,
-      body: { error: { code: 'unauthorized', details: { inDoubt: true } } },
+      status: 403,
+      body: { error: { code: 'access_ended', details: { run_id: expect.any(String) } } },
     });
     answerNow('Hello yourself.');
     await world.idle();

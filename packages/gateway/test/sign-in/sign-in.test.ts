@@ -114,6 +114,24 @@ describe.each(databases)('signing in on $kind', ({ create }) => {
       expect(await api.call('POST', '/api/links', { body: { entityId } })).toMatchObject({ status: 422 });
   });
 
+  test('whoever may only read can sign out', async () => {
+    const page = await signIn({ scopes: ['read'] });
+    expect((await page.call('DELETE', '/api/session')).status).toBe(200);
+    expect((await page.call('GET', '/api/session')).status).toBe(401);
+    expect(page.cookies.size).toBe(0);
+  });
+
+  test('whoever acts for a person is told of one space what the list of spaces tells of it', async () => {
+    const [ada, ben] = [await api.person(), await api.person('Ben')];
+    const space = await api.space(ada, ben);
+    await api.done('POST', `/api/spaces/${space}/messages`, { entityId: ben, text: 'Hello.' });
+    const page = await signIn({ entityId: ada, scopes: ['write'] });
+    const one = (await page.call('GET', `/api/spaces/${space}`)).body;
+    expect(one).toMatchObject({ id: space, unread: 1, waiting: 0 });
+    const { items } = (await page.call('GET', `/api/spaces?entityId=${ada}`)).body;
+    expect(items).toEqual([one]);
+  });
+
   test('[G51] a key that may only read signs in, but not in the name of a person', async () => {
     const ada = await api.person();
     const reader = await api.keyWith('read');

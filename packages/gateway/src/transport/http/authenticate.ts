@@ -82,10 +82,11 @@ function assertMay(caller: Caller, { access, method }: Pick<Endpoint, 'access' |
   if (access === 'anyone') return;
   if (caller.kind === 'nobody') throw unauthorized('Send "Authorization: Bearer <secret key or entity token>".');
   if (caller.kind === 'entity') {
-    if (access !== 'entity')
+    if (access !== 'entity' && access !== 'session')
       throw forbidden('This needs a secret key. A token gives access only to what its entity takes part in.');
     return;
   }
+  if (access === 'session') return;
   const needed = neededScope({ access, method });
   if (hasScope(caller.scopes, needed)) return;
   const what = caller.kind === 'session' ? 'a session' : 'a secret key';

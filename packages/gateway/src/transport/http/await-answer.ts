@@ -41,7 +41,7 @@ function accessEnded(runId: string): ApiError {
   return new ApiError(
     403,
     'access_ended',
-    `The key was revoked, or the token has expired, before the run ended. Run ${runId} goes on: do not send the request again. With a valid key, GET /api/runs/${runId} has the result.`,
+    `The key was revoked, the session has ended, or the token has expired, before the run ended. Run ${runId} goes on: do not send the request again. With a valid key, GET /api/runs/${runId} has the result.`,
     { details: { run_id: runId } },
   );
 }

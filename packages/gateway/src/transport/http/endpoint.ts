@@ -43,11 +43,12 @@ type MediaType = 'text/event-stream' | 'text/plain' | 'application/octet-stream'
 
 /**
  * - `anyone`: also without credentials
+ * - `session`: whoever is signed in, whatever they may do
  * - `entity`: entity tokens, and keys that may read or write, as the method needs
  * - `key`: keys that may read or write, as the method needs
  * - `admin`: keys that may do everything
  */
-export type Access = 'anyone' | 'entity' | 'key' | 'admin';
+export type Access = 'anyone' | 'session' | 'entity' | 'key' | 'admin';
 
 interface Input<P, Q, B> {
   readonly caller: Caller;

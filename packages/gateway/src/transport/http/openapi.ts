@@ -198,6 +198,7 @@ const REASONS: Readonly<Record<number, string>> = {
 
 function securityOf(access: Access, isStream: boolean): Schema[] {
   if (access === 'anyone') return [];
+  if (access === 'session') return [{ session: [] }];
   if (access !== 'entity') return [{ secretKey: [] }, { session: [] }];
   return [{ secretKey: [] }, { session: [] }, { entityToken: [] }, ...(isStream ? [{ entityTokenInQuery: [] }] : [])];
 }

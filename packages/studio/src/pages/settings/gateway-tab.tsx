@@ -35,9 +35,11 @@ export function GatewayTab(): ReactElement | null {
           </Fact>
           {status.store !== undefined && <Fact name="Store">{withVisibleControls(status.store)}</Fact>}
           <Counts status={status} />
-          <Fact name="Id">
-            <code className="font-mono text-xs">{status.gatewayId}</code>
-          </Fact>
+          {status.gatewayId !== undefined && (
+            <Fact name="Id">
+              <code className="font-mono text-xs">{status.gatewayId}</code>
+            </Fact>
+          )}
         </Facts>
       </Section>
       {status.canCrash === true && <CrashSection gatewayId={status.gatewayId} />}

@@ -9,7 +9,7 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { fieldClass } from '../../ui/field.tsx';
 import { Time } from '../../ui/time.tsx';
 import { RunOf } from './activity.tsx';
-import { keepDraft, newMessageId, readDraft } from './draft.ts';
+import { type Attempt, keepDraft, nextAttempt, readDraft } from './draft.ts';
 import { nameOf } from './name-of.ts';
 import type { UsedHeard } from './use-heard.ts';
 
@@ -37,7 +37,7 @@ function WriteTo({ used: { space }, onSay }: ComposerProps): ReactElement {
   const [text, setText] = useState(() => readDraft(spaceId));
   const [isSending, setSending] = useState(false);
   const [error, setError] = useState<unknown>();
-  const messageId = useRef(newMessageId());
+  const attempt = useRef<Attempt>(undefined);
   const field = useRef<HTMLTextAreaElement>(null);
   const isOffline = useIsOffline();
   const hint = useId();
@@ -50,8 +50,9 @@ function WriteTo({ used: { space }, onSay }: ComposerProps): ReactElement {
     setSending(true);
     setError(undefined);
     try {
-      await onSay(text.trim(), messageId.current);
-      messageId.current = newMessageId();
+      attempt.current = nextAttempt(attempt.current, text.trim());
+      await onSay(attempt.current.text, attempt.current.id);
+      attempt.current = undefined;
       write('');
     } catch (failure) {
       setError(failure);
@@ -68,7 +69,11 @@ function WriteTo({ used: { space }, onSay }: ComposerProps): ReactElement {
   return (
     <>
       {error !== undefined && (
-        <ErrorNote error={error} title="The message was not sent. It is still here." retry={() => void send()} />
+        <ErrorNote
+          error={error}
+          title="The message is not known to have arrived. It is still here: sent again as it is, it counts once."
+          retry={() => void send()}
+        />
       )}
       <div className="flex items-end gap-2">
         <textarea

@@ -10,7 +10,21 @@ export function keepDraft(spaceId: string, text: string): void {
   else sessionStorage.setItem(NAME + spaceId, text);
 }
 
-/** The same for each try of one message: however often it is sent, it is posted once. */
+/** A message that somebody tries to send. */
+export interface Attempt {
+  readonly text: string;
+  /** The same for each try of one message: however often it is sent, it is posted once. */
+  readonly id: string;
+}
+
+/**
+ * The next try. Another text is another message: under the id of one that may have arrived, the gateway would answer with that one,
+ * and what was changed since would be lost without a word.
+ */
+export function nextAttempt(before: Attempt | undefined, text: string): Attempt {
+  return before?.text === text ? before : { text, id: newMessageId() };
+}
+
 export function newMessageId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

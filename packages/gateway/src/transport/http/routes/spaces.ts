@@ -92,7 +92,7 @@ export const spaceEndpoints: readonly Endpoint[] = [
     answer: spaceSchema,
     handle({ caller, params }, tx) {
       const read = async () =>
-        (await withActivity(tx.db, [await getSpace(tx.db, params.id)], onBehalf(caller, undefined)))[0];
+        (await withActivity(tx.db, [await getSpace(tx.db, params.id)], actingFor(caller, undefined)))[0];
       return readAs(caller, tx, { spaceId: params.id, read });
     },
   }),

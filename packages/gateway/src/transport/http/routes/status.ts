@@ -25,7 +25,6 @@ export interface Setup {
 const statusSchema = z
   .strictObject({
     version: z.string(),
-    gatewayId: z.string().meta({ description: 'The name that takeovers of runs have for it.' }),
     model: z
       .strictObject({
         name: z.string(),
@@ -34,6 +33,7 @@ const statusSchema = z
         howToSet: z.string().optional().meta({ description: 'How to set a real one, if it is the rehearsal.' }),
       })
       .meta({ description: 'The model of agents that name none.' }),
+    gatewayId: z.string().optional().meta({ description: 'The name that takeovers of runs have for it.' }),
     store: z.string().optional(),
     problems: z.array(z.string()).optional().meta({ description: 'What is set up wrong, and what mends it.' }),
     counts: z.strictObject({ agents: z.int(), deadEvents: z.int(), pendingCalls: z.int() }).optional(),
@@ -44,7 +44,7 @@ const statusSchema = z
   })
   .meta({
     id: 'Status',
-    description: '`store`, `problems`, `counts` and `canCrash` are for keys and sessions that may read.',
+    description: '`gatewayId`, `store`, `problems`, `counts` and `canCrash` are for keys and sessions that may read.',
   });
 
 const modelSchema = z
@@ -69,9 +69,10 @@ export function statusEndpoints(setup: Setup): readonly Endpoint[] {
       },
       async respond(counts) {
         const { gatewayId, store, canCrash = false } = setup;
-        const told = { version: VERSION, gatewayId, model: toModel(await setup.model()) };
+        const told = { version: VERSION, model: toModel(await setup.model()) };
         if (counts === undefined) return Response.json(told);
-        const more = { store, problems: await setup.problems(), counts, ...(canCrash ? { canCrash } : {}) };
+        // The name of a gateway has that of its machine in it.
+        const more = { gatewayId, store, problems: await setup.problems(), counts, ...(canCrash ? { canCrash } : {}) };
         return Response.json({ ...told, ...more });
       },
     }),
