@@ -42,7 +42,7 @@ export function GatewayTab(): ReactElement | null {
           )}
         </Facts>
       </Section>
-      {status.canCrash === true && <CrashSection gatewayId={status.gatewayId} />}
+      {status.canCrash === true && status.gatewayId !== undefined && <CrashSection gatewayId={status.gatewayId} />}
       {mayRead && <Models />}
     </>
   );
