@@ -3,9 +3,10 @@ import { sweepContexts } from './contexts/sweep-contexts.ts';
 import { offerLapsed } from './jobs/offer-lapsed.ts';
 import { expireDue } from './pending/expire-due.ts';
 import { fireDuePlans } from './plans/fire-due-plans.ts';
+import { sweepRequestTexts } from './runs/sweep-request-texts.ts';
 import { sweepStreams } from './streams/sweep-streams.ts';
 
-/** The periodic tasks: fire due plans, expire calls, offer lapsed jobs again, and delete old stream events and contexts. */
+/** The periodic tasks: fire due plans, expire calls, offer lapsed jobs again, and delete old stream events, contexts and texts. */
 export function sweepsOf(services: Services): readonly (() => Promise<unknown>)[] {
   return [
     () => fireDuePlans(services),
@@ -13,5 +14,6 @@ export function sweepsOf(services: Services): readonly (() => Promise<unknown>)[
     () => offerLapsed(services),
     () => sweepStreams(services),
     () => sweepContexts(services),
+    () => sweepRequestTexts(services),
   ];
 }

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { answer } from '../../src/domain/pending/answer-call.ts';
 import { getStepRequest } from '../../src/domain/runs/step-request.ts';
+import { sweepRequestTexts } from '../../src/domain/runs/sweep-request-texts.ts';
 import { hideTag } from '../../src/telemetry/hide-tag.ts';
 import { openApi } from '../http/api.ts';
 import { chatWith } from '../support/contexts.ts';
@@ -184,6 +185,21 @@ describeWorlds('the request of a step', (open) => {
     ].map(({ model: _model, ...one }) => JSON.parse(JSON.stringify(one)));
     expect(told).toEqual(model.requests.map((request) => asSent(request, tag)));
     await expect(getStepRequest(db, first.id, 3)).rejects.toMatchObject({ status: 404 });
+  });
+
+  test('a text goes once no request has had it for as long as contexts are kept, and its step is not found from then on', async () => {
+    const world = await open({ models: { default: scriptedModel(() => 'Done.') }, tools });
+    const { ada, bot, space } = await lobby(world, { instructions: `Unique ${crypto.randomUUID()}` });
+    await world.say(space, ada, 'Go on.');
+    await world.idle();
+    const { db } = world.store;
+    const { id } = await db.selectFrom('runs').select('id').where('thread_id', '=', bot).executeTakeFirstOrThrow();
+    const later = (days: number): Promise<void> =>
+      sweepRequestTexts(world.services, { now: Date.now() + days * 86_400_000 });
+    await later(world.services.limits.contextDays);
+    await expect(getStepRequest(db, id, 1)).resolves.toBeDefined();
+    await later(world.services.limits.contextDays + 3);
+    await expect(getStepRequest(db, id, 1)).rejects.toMatchObject({ status: 404 });
   });
 
   test('each text is stored once, however many steps were given it, and nothing of a run that is not saved', async () => {

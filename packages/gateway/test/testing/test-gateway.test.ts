@@ -10,7 +10,7 @@ test('a test gateway answers over HTTP with its secret key, and refuses any othe
   expect(gateway.secretKey).toBe('a-key-of-your-choice');
 
   const space = await gateway.api('/api/spaces', { name: 'Lobby' });
-  expect((await gateway.api('/api/spaces')).items).toEqual([space]);
+  expect((await gateway.api('/api/spaces')).items).toMatchObject([space]);
   const { id } = await gateway.api('/api/agents', { name: 'Watcher', instructions: 'Watch.' });
   const changed = await gateway.api(`/api/agents/${id}`, { name: 'Warden' }, { method: 'PATCH' });
   expect(changed.config.name).toBe('Warden');

@@ -460,5 +460,6 @@ interface RequestTextRow {
   /** SHA-256 of the text. */
   hash: string;
   text: Json;
-  created_at: number;
+  /** When a request had it last, to a day. */
+  used_at: number;
 }

@@ -3,17 +3,30 @@ import type { RequestText } from '../../domain/runs/stored-request.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Store, Tx } from '../../ports/store/store.ts';
 
-/** Writes texts that are not stored yet. In one order, so that two transactions never wait for each other. */
+/**
+ * Writes texts that are not stored yet, and notes once a day of the others that they are in use: the sweep keeps those. In one order,
+ * so that two transactions never wait for each other.
+ */
 export function writeTexts(tx: Tx, texts: readonly RequestText[]): void {
   const sorted = texts.toSorted((one, other) => (one.hash < other.hash ? -1 : 1));
-  for (const { hash, text } of sorted) tx.send(insertText, { hash, text, now: tx.now() });
+  const now = tx.now();
+  for (const { hash, text } of sorted) tx.send(insertText, { hash, text, now, yesterday: now - DAY_MS });
 }
 
-const insertText = statement((db, { hash, text, now }: Params<RequestText & { readonly now: number }>) =>
+const DAY_MS = 86_400_000;
+
+interface UsedText extends RequestText {
+  readonly now: number;
+  readonly yesterday: number;
+}
+
+const insertText = statement((db, { hash, text, now, yesterday }: Params<UsedText>) =>
   db
     .insertInto('request_texts')
-    .values({ hash, text, created_at: now })
-    .onConflict((conflict) => conflict.column('hash').doNothing()),
+    .values({ hash, text, used_at: now })
+    .onConflict((conflict) =>
+      conflict.column('hash').doUpdateSet({ used_at: now }).where('request_texts.used_at', '<', yesterday),
+    ),
 );
 
 /** True if the text is known to be stored: most steps write none. */
@@ -27,7 +40,7 @@ export function markStored(store: Store, { hash }: RequestText): void {
 }
 
 function cacheOf(store: Store): LRUCache<string, true> {
-  const known = caches.get(store) ?? new LRUCache<string, true>({ max: 20_000 });
+  const known = caches.get(store) ?? new LRUCache<string, true>({ max: 20_000, ttl: DAY_MS });
   caches.set(store, known);
   return known;
 }

@@ -8,7 +8,8 @@ export const requestTexts: Migration = {
       .createTable('request_texts')
       .addColumn('hash', 'text', (column) => column.primaryKey())
       .addColumn('text', 'text', (column) => column.notNull())
-      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('used_at', 'bigint', (column) => column.notNull())
       .execute();
+    await db.schema.createIndex('request_texts_by_use').on('request_texts').column('used_at').execute();
   },
 };
