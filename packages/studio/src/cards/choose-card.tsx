@@ -47,7 +47,7 @@ function Buttons({ card, choices }: { card: UsedCard; choices: Choices }): React
           className="w-full justify-start wide:w-full"
           onClick={() => card.send({ result: value })}
         >
-          <bdi className="truncate">{withVisibleControls(text)}</bdi>
+          <bdi className="min-w-0 text-left whitespace-normal">{withVisibleControls(text)}</bdi>
         </CardButton>
       ))}
     </div>

@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactElement, type ReactNode, useCallback, useContext, useEffect, useState } from 'react';
 import { client } from '../data/client.ts';
 import { SignInPage } from '../pages/sign-in/sign-in-page.tsx';
+import { forgetDrafts } from '../pages/space/draft.ts';
 import { onSessionEnd } from './session-end.ts';
 import { signIn } from './sign-in.ts';
 
@@ -30,6 +31,8 @@ export function RequireSession({ children }: { children: ReactNode }): ReactElem
     (why: 'ended' | 'signed out') => {
       // What one person saw is not for the next.
       queries.clear();
+      // Who was signed out by the gateway comes back, most often, and wants to go on writing.
+      if (why === 'signed out') forgetDrafts();
       setState({ session: undefined, why });
     },
     [queries],

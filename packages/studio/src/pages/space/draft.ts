@@ -10,6 +10,11 @@ export function keepDraft(spaceId: string, text: string): void {
   else sessionStorage.setItem(NAME + spaceId, text);
 }
 
+/** Whoever signs in next in this tab must not find what another began to write. */
+export function forgetDrafts(): void {
+  for (const name of Object.keys(sessionStorage)) if (name.startsWith(NAME)) sessionStorage.removeItem(name);
+}
+
 /** A message that somebody tries to send. */
 export interface Attempt {
   readonly text: string;
