@@ -102,6 +102,10 @@ async function show(page: Page, { path, heading, text }: Shown): Promise<void> {
   await page.goto(studio.gateway.url + path);
   await page.getByRole('heading', { name: heading }).first().waitFor();
   await page.getByText(text).first().waitFor();
+  // Buttons of a card that has just appeared are dim for a moment.
+  await expect
+    .poll(() => page.locator('[data-card] [aria-disabled=true], section [aria-disabled=true]').count())
+    .toBe(0);
 }
 
 /** How far the page can be scrolled to the side: nothing may be cut off on a telephone. */
