@@ -53,6 +53,8 @@ function Search({ onClose, onPause }: { onClose: () => void; onPause: (agent: Ag
     <dialog
       ref={dialog}
       aria-label="Search and commands"
+      // The browser tells of the close a moment after Escape. Whoever opens it again in between would see it close.
+      onCancel={onClose}
       onClose={onClose}
       className="mt-[10vh] w-full max-w-xl overflow-hidden rounded-card border border-line bg-surface p-0 shadow-lg"
     >
