@@ -77,6 +77,7 @@ describe('the samples of the documentation', () => {
       'docs/deploying.md',
       'docs/installing.md',
       'docs/tutorial.md',
+      'docs/upgrading.md',
       'docs/by-curl.md',
       'docs/studio.md',
       'docs/comparison.md',
