@@ -194,6 +194,13 @@ test('[S10] [S14] the client talks on Node 20 to the installed gateway, also aft
   expect(await say(await second.listens(), 'Two')).toMatch(/One.*Two|Two.*One/);
 });
 
+test('[S1] an old Node builds the studio before npm start, with the Node of the repository', async () => {
+  const { scripts } = JSON.parse(await readFile(join(repository, 'package.json'), 'utf8'));
+  const command = scripts.prestart.split(' ');
+  await using build = new Program(command, { folder: repository, node: installed.nodes[20] });
+  expect(await build.ended).toMatchObject({ code: 0, err: '' });
+});
+
 test('the installed gateway serves its studio', async () => {
   const start = [installed.nodes[24], join(installed.folder, 'node_modules/lastcall/dist/bin.js'), 'start'];
   const env = { PORT: '0', LASTCALL_HOME: 'studio-home' };
