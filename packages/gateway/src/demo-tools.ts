@@ -6,6 +6,14 @@ import type { ToolConfigInput } from './config/tool-config.ts';
 
 type ToolData = Omit<ToolConfigInput, 'name'>;
 
+/** What tools that ask people are given. */
+const QUESTION = {
+  type: 'object',
+  properties: { question: { type: 'string' } },
+  required: ['question'],
+  additionalProperties: false,
+};
+
 const FORECASTS = ['sunny', 'cloudy', 'rainy', 'windy'] as const;
 
 const fetchWeather = tool({
@@ -22,12 +30,7 @@ const fetchWeather = tool({
 const confirmBooking: ToolData = {
   description: 'Asks the people in the space to confirm a booking. The answer comes later.',
   executionType: 'space',
-  inputSchema: {
-    type: 'object',
-    properties: { question: { type: 'string' } },
-    required: ['question'],
-    additionalProperties: false,
-  },
+  inputSchema: QUESTION,
   resultSchema: {
     type: 'object',
     properties: { confirmed: { type: 'boolean' } },
@@ -101,12 +104,7 @@ const importReceipts = tool({
 const chooseRate: ToolData = {
   description: 'Asks the people in the space which exchange rate to take. The offer stands for one minute.',
   executionType: 'space',
-  inputSchema: {
-    type: 'object',
-    properties: { question: { type: 'string' } },
-    required: ['question'],
-    additionalProperties: false,
-  },
+  inputSchema: QUESTION,
   resultSchema: { type: 'string', enum: ['1.08 now', '1.09 for a week', '1.11 for a month'] },
   display: { customUI: 'chooseOne' },
   expiresInMs: 60_000,
@@ -116,12 +114,7 @@ const chooseRate: ToolData = {
 const addSupplier: ToolData = {
   description: 'Asks the people in the space for the details of a new supplier.',
   executionType: 'space',
-  inputSchema: {
-    type: 'object',
-    properties: { question: { type: 'string' } },
-    required: ['question'],
-    additionalProperties: false,
-  },
+  inputSchema: QUESTION,
   resultSchema: {
     type: 'object',
     properties: {

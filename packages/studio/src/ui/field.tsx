@@ -17,16 +17,9 @@ export function TextField({
   className = '',
   ...rest
 }: Labelled & ComponentProps<'input'>): ReactElement {
-  const id = useId();
   return (
-    <Described id={id} label={label} hint={hint} isOptional={isOptional} problem={problem}>
-      <input
-        id={id}
-        aria-invalid={problem !== undefined}
-        aria-describedby={`${id}-note`}
-        className={`${fieldClass} min-h-8 ${className}`}
-        {...rest}
-      />
+    <Described label={label} hint={hint} isOptional={isOptional} problem={problem}>
+      {(field) => <input {...field} className={`${fieldClass} min-h-8 ${className}`} {...rest} />}
     </Described>
   );
 }
@@ -39,16 +32,9 @@ export function TextArea({
   className = '',
   ...rest
 }: Labelled & ComponentProps<'textarea'>): ReactElement {
-  const id = useId();
   return (
-    <Described id={id} label={label} hint={hint} isOptional={isOptional} problem={problem}>
-      <textarea
-        id={id}
-        aria-invalid={problem !== undefined}
-        aria-describedby={`${id}-note`}
-        className={`${fieldClass} ${className}`}
-        {...rest}
-      />
+    <Described label={label} hint={hint} isOptional={isOptional} problem={problem}>
+      {(field) => <textarea {...field} className={`${fieldClass} ${className}`} {...rest} />}
     </Described>
   );
 }
@@ -61,37 +47,38 @@ export function SelectField({
   className = '',
   ...rest
 }: Labelled & ComponentProps<'select'>): ReactElement {
-  const id = useId();
   return (
-    <Described id={id} label={label} hint={hint} isOptional={isOptional} problem={problem}>
-      <select
-        id={id}
-        aria-invalid={problem !== undefined}
-        aria-describedby={`${id}-note`}
-        className={`${fieldClass} min-h-8 ${className}`}
-        {...rest}
-      />
+    <Described label={label} hint={hint} isOptional={isOptional} problem={problem}>
+      {(field) => <select {...field} className={`${fieldClass} min-h-8 ${className}`} {...rest} />}
     </Described>
   );
 }
 
+/** What ties a field to its label and its note. */
+interface FieldProps {
+  readonly id: string;
+  readonly 'aria-invalid': boolean;
+  readonly 'aria-describedby': string;
+}
+
 /** A label above, a hint or the problem below. */
 function Described({
-  id,
   label,
   hint,
   isOptional = false,
   problem,
   children,
-}: Labelled & { id: string; children: ReactNode }): ReactElement {
+}: Labelled & { children: (field: FieldProps) => ReactNode }): ReactElement {
+  const id = useId();
+  const note = `${id}-note`;
   return (
     <div className="flex flex-col gap-1">
       <label htmlFor={id} className="text-sm font-medium">
         {label}
         {isOptional && <span className="font-normal text-quiet"> (optional)</span>}
       </label>
-      {children}
-      <p id={`${id}-note`} className={`text-xs empty:hidden ${problem === undefined ? 'text-quiet' : 'text-bad'}`}>
+      {children({ id, 'aria-invalid': problem !== undefined, 'aria-describedby': note })}
+      <p id={note} className={`text-xs empty:hidden ${problem === undefined ? 'text-quiet' : 'text-bad'}`}>
         {problem ?? hint}
       </p>
     </div>
