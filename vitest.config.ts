@@ -10,7 +10,7 @@ export default defineConfig({
   test: {
     // For what never ends: no test is held to a time, and a busy machine fails none.
     testTimeout: 60_000,
-    hookTimeout: 60_000,
+    hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
     // Many tests wait, for other processes or for time to pass: on two cores two workers would leave them idle for a fifth of the time.
     maxWorkers: Math.max(3, availableParallelism() - 1),
@@ -38,7 +38,15 @@ export default defineConfig({
       // It measures its own process, so it has one to itself.
       { extends: true, test: { name: 'hostile', include: ['packages/gateway/test/hostile/*.test.ts'], isolate: true } },
       // Each test starts several processes, one after the other.
-      { extends: true, test: { name: 'cli', include: ['packages/cli/test/**/*.test.ts'], testTimeout: 180_000 } },
+      {
+        extends: true,
+        test: {
+          name: 'cli',
+          include: ['packages/cli/test/**/*.test.ts'],
+          globalSetup: ['packages/cli/test/support/global-setup.ts'],
+          testTimeout: 180_000,
+        },
+      },
       { extends: true, test: { name: 'client', include: ['packages/client/test/**/*.test.ts'] } },
       {
         extends: true,
@@ -46,9 +54,19 @@ export default defineConfig({
           name: 'studio',
           include: ['packages/studio/test/**/*.test.ts'],
           globalSetup: ['packages/studio/test/support/global-setup.ts'],
+          // Pages and what they wait for: more than the minute that each of its steps may take.
+          testTimeout: 180_000,
         },
       },
-      { extends: true, test: { name: 'examples', include: ['examples/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'examples',
+          include: ['examples/**/*.test.ts'],
+          globalSetup: ['examples/browser.ts'],
+          testTimeout: 120_000,
+        },
+      },
     ],
   },
 });

@@ -1,6 +1,6 @@
-import chromium from '@sparticuz/chromium';
 import { type Browser, chromium as playwright } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { chromePath } from '../browser.ts';
 import { type OwnCardExample, startOwnCard } from './start.ts';
 
 let browser: Browser;
@@ -9,7 +9,7 @@ let example: OwnCardExample;
 beforeAll(async () => {
   [browser, example] = await Promise.all([
     playwright.launch({
-      executablePath: process.env.CHROME_PATH ?? (await chromium.executablePath()),
+      executablePath: await chromePath(),
       args: ['--no-sandbox', '--headless=shell'],
     }),
     startOwnCard({ port: 0 }),

@@ -1,6 +1,5 @@
 import { tool } from '@lastcall/core';
 import { type ScriptedReply, scriptedModel } from '@lastcall/core/testing';
-import { waitFor } from '@lastcall/gateway/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { useBrowser } from './support/browser.ts';
@@ -136,7 +135,7 @@ test('[S7] two who edit the same agent do not overwrite each other: what was typ
   await note.getByText('What they changed').click();
   await note.getByText('+ Saved by Ben.').waitFor();
   await note.getByRole('button', { name: 'Keep mine, on top of theirs' }).click();
-  expect(await ada.page.getByLabel('Description').inputValue()).toBe('Ben was here.');
+  await expect.poll(() => ada.page.getByLabel('Description').inputValue()).toBe('Ben was here.');
   await ada.page.getByRole('button', { name: /^Review and save/ }).click();
   await ada.page
     .getByRole('dialog')
@@ -149,7 +148,8 @@ test('[S7] two who edit the same agent do not overwrite each other: what was typ
   });
   // Nothing was typed at Ben's: his form follows.
   await ben.page.getByRole('heading', { name: `Configuration, version ${next + 1}` }).waitFor();
-  expect(await ben.page.getByRole('textbox', { name: 'Instructions' }).inputValue()).toBe('Typed by Ada.');
+  const bens = ben.page.getByRole('textbox', { name: 'Instructions' });
+  await expect.poll(() => bens.inputValue()).toBe('Typed by Ada.');
   expect([...ada.problems, ...ben.problems]).toEqual([]);
 });
 
@@ -187,7 +187,7 @@ test('[S7] a save that comes too late is refused by the gateway and loses nothin
 test('[S7] a dead event says why it died, and is redriven once the cause is mended', async () => {
   const { id } = await agentNamed('Concierge');
   await studio.gateway.api(`/api/agents/${id}/events`, { source: 'shop', name: 'order.paid' });
-  await waitFor(async () => (await agentNamed('Concierge')).inbox.dead === 1);
+  await expect.poll(async () => (await agentNamed('Concierge')).inbox.dead).toBe(1);
   const { page, problems } = await studio.open('/agents');
   await page.getByRole('link', { name: 'inbox 0, dead 1' }).click();
   const event = page
@@ -241,7 +241,7 @@ test('[S7] what an agent plans, wants and remembers is shown, and all dead event
   hasKey = false;
   for (const name of ['one', 'two']) {
     await studio.gateway.api(`/api/agents/${id}/events`, { source: 'shop', name });
-    await waitFor(async () => (await agentNamed('Concierge')).inbox.dead === (name === 'one' ? 1 : 2));
+    await expect.poll(async () => (await agentNamed('Concierge')).inbox.dead).toBe(name === 'one' ? 1 : 2);
   }
   await page.getByRole('link', { name: 'Overview' }).click();
   await page.getByText('The model has no key.').waitFor();

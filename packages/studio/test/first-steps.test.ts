@@ -45,6 +45,8 @@ test('[S8] a gateway without agents and tools teaches how to make them, with exa
   await page.getByRole('heading', { name: 'exchange_rate' }).waitFor();
   await page.keyboard.press('g');
   await page.keyboard.press('t');
+  // The list has to be there before a key can go through it.
+  await page.getByRole('list', { name: 'Tools' }).getByRole('link', { name: 'exchange_rate' }).waitFor();
   await page.keyboard.press('j');
   await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('exchange_rate');
   await page.keyboard.press('j');

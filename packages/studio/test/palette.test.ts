@@ -19,7 +19,7 @@ test('[S8] the palette opens pages, agents and runs, and runs commands, with the
   await expect.poll(() => selected.textContent()).toContain('Concierge');
   expect(await field.getAttribute('aria-activedescendant')).toBe(await selected.getAttribute('id'));
   await page.keyboard.press('ArrowDown');
-  expect(await selected.textContent()).toContain('confirm_booking');
+  await expect.poll(() => selected.textContent()).toContain('confirm_booking');
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Concierge' }).waitFor();
@@ -36,6 +36,7 @@ test('[S8] the palette opens pages, agents and runs, and runs commands, with the
   await page.keyboard.press('Control+k');
   await field.waitFor();
   await page.keyboard.type('theme dark');
+  await expect.poll(() => selected.textContent()).toContain('dark');
   await page.keyboard.press('Enter');
   await expect.poll(() => page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark');
 
@@ -56,6 +57,7 @@ test('[S8] the palette opens pages, agents and runs, and runs commands, with the
   await page.keyboard.press('Control+k');
   await field.waitFor();
   await page.keyboard.type('sign out');
+  await expect.poll(() => selected.textContent()).toContain('Sign out');
   await page.keyboard.press('Enter');
   await page.getByText('You are signed out.').waitFor();
   expect(problems.filter((one) => !one.includes('404'))).toEqual([]);

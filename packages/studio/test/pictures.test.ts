@@ -39,7 +39,9 @@ async function pagesWithContent({ gateway: { api } }: Studio): Promise<readonly 
   const say = async (space: string, text: string): Promise<void> => {
     const ended = (await api('/api/runs?status=completed')).items.length;
     await api(`/api/spaces/${idOf(space)}/messages`, { entityId, text });
-    await waitFor(async () => (await api('/api/runs?status=completed')).items.length > ended || undefined);
+    await waitFor(async () => (await api('/api/runs?status=completed')).items.length > ended || undefined, {
+      timeoutMs: 60_000,
+    });
   };
   await say('Travel desk', 'What is the weather in Tokyo?');
   await say('Travel desk', 'Book a hotel in Tokyo for 3 nights, please.');

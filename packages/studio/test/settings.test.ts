@@ -49,7 +49,7 @@ test('somebody is added, gets a link that signs in once, and a second browser is
   const grace = await (await browser().newContext()).newPage();
   await grace.goto(link.replace('/#', '/settings#'));
   await grace.getByText('what the person may: read and write in their spaces').waitFor();
-  expect(await grace.getByRole('definition').first().textContent()).toBe('Grace');
+  await expect.poll(() => grace.getByRole('definition').first().textContent()).toBe('Grace');
   expect(grace.url()).toBe(`${studio.gateway.url}/settings`);
   // Opened again in the same browser, she is still signed in.
   await grace.goto('about:blank');
@@ -91,12 +91,12 @@ test('[S7] an operator acts for another person, chooses a theme, switches single
   await page.getByLabel('Act as').selectOption('Linus');
   await page.getByRole('main').or(page.locator('body')).getByText('Linus', { exact: true }).first().waitFor();
   await page.getByRole('radio', { name: 'dark' }).check();
-  expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe('rgb(20, 20, 18)');
+  await expect.poll(() => page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe('rgb(20, 20, 18)');
   await page.getByRole('checkbox', { name: /^Single keys/ }).uncheck();
   await page.reload();
   await page.getByRole('heading', { name: 'Settings' }).focus();
-  expect(await page.getByRole('radio', { name: 'dark' }).isChecked()).toBe(true);
-  expect(await page.getByRole('definition').first().textContent()).toBe('Linus');
+  await expect.poll(() => page.getByRole('radio', { name: 'dark' }).isChecked()).toBe(true);
+  await expect.poll(() => page.getByRole('definition').first().textContent()).toBe('Linus');
   await page.keyboard.press('g');
   await page.keyboard.press('a');
   expect(page.url()).toBe(`${studio.gateway.url}/settings`);

@@ -63,7 +63,7 @@ test('[S7] a tool is found in the registry and tried with a form made of its inp
   await run.click();
   await page.getByText('Fill this in.').waitFor();
   await page.getByText('Write a whole number, e.g. 3.').waitFor();
-  expect(await page.evaluate(() => document.activeElement?.closest('div')?.textContent)).toContain('City');
+  await expect.poll(() => page.evaluate(() => document.activeElement?.closest('div')?.textContent)).toContain('City');
   await page.getByLabel('City').fill('Tokyo');
   await page.getByLabel('Nights').fill('31');
   await run.click();
@@ -85,13 +85,13 @@ test('[S7] a tool is found in the registry and tried with a form made of its inp
   await run.click();
   await page.getByText('There is no hotel in Atlantis.').waitFor();
   await page.getByRole('button', { name: 'Back to the fields' }).click();
-  expect(await page.getByLabel('Nights').inputValue()).toBe('2');
+  await expect.poll(() => page.getByLabel('Nights').inputValue()).toBe('2');
   expect(problems).toEqual([]);
 });
 
 test('[S7] a tool that needs approval says so, and runs once the person approves', async () => {
   const { page, problems } = await studio.open('/tools/pay?try=%7B%22sum%22%3A12.5%7D');
-  expect(await page.getByLabel('Sum').inputValue()).toBe('12.5');
+  await expect.poll(() => page.getByLabel('Sum').inputValue()).toBe('12.5');
   await page.getByRole('button', { name: 'Run once' }).click();
   await page.getByText('It was not run: it needs approval.').waitFor();
   await page.getByRole('checkbox', { name: /I approve this call/ }).check();

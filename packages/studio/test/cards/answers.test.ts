@@ -59,7 +59,7 @@ test('[S3] an expired card says so, and an answer that came too late was kept fo
   const { page, problems } = await studio.open('/');
   await say(page, 'Which colour do you pick?');
   const card = cardOf(page, /^pick_colour/);
-  await card.getByText(/^\d s left$/).waitFor();
+  await card.getByText(/^\d+ s left$/).waitFor();
   const release = await holdAnswers(page);
   await calm(page);
   await clickStill(card.getByRole('button', { name: 'green' }));

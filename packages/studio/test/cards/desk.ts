@@ -28,7 +28,8 @@ export function askingDesk(): TestGatewayOptions {
         description: 'Which colour?',
         inputSchema,
         resultSchema: { type: 'object', properties: { colour: { enum: ['red', 'green'] } }, required: ['colour'] },
-        expiresInMs: 4_000,
+        // Long enough to be answered on a machine that is busy.
+        expiresInMs: 10_000,
       },
       // A component that nobody has, and a schema that no form can draw.
       pick_room: {

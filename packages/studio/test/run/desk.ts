@@ -129,11 +129,12 @@ export async function runOf(
   eventId: string,
   states = ['completed', 'failed', 'cancelled'],
 ): Promise<string> {
-  return await waitFor(async () => {
+  const ended = async () => {
     const { items } = await api(`/api/runs?eventId=${encodeURIComponent(eventId)}`);
     const [run] = items as { id: string; status: string }[];
     return run !== undefined && states.includes(run.status) && run.id;
-  });
+  };
+  return await waitFor(ended, { timeoutMs: 60_000 });
 }
 
 /** Answers the call of this tool that waits, as Ada. Gives the run that the answer woke, once it has ended. */

@@ -71,7 +71,9 @@ async function beginAndStop(): Promise<{ taken: string; lost: string }> {
   gate.current = letGo.promise;
   const reply: ScriptedReply = ({ prompt }) =>
     calls([JSON.stringify(prompt).includes('fax') ? 'send_fax' : 'record_trip']);
-  await using gateway = await startTestGateway(deskOptions([reply, reply], { home, leaseMs: 1_000 }));
+  await using gateway = await startTestGateway(
+    deskOptions([reply, reply], { home, leaseMs: 1_000 }),
+  );
   const taken = await say(gateway, 'Record my trip.');
   const lost = await say(gateway, 'Send a fax.', 'Lookout');
   for (const eventId of [taken, lost]) await untilStarted(gateway, await runOf(gateway, eventId, ['running']));
@@ -110,20 +112,23 @@ test('[S5] a run page shows every call in call order: outcome, reason, what was 
   await timelineOf(page)
     .getByText(/^Ada approved with changes after .*: run 4$/)
     .waitFor();
-  expect((await rowsOf(page)).map((row) => row.replace(/after .* run/, 'after a while: run'))).toEqual([
-    'Step 1 model 15 tok',
-    expect.stringMatching(/^1 ok enter_space 1 change spaceId:/),
-    'Step 2 model Let me look around. 15 tok',
-    '1 ok fetch_weather city: Tokyo',
-    '2 error execution book_seats 2 undone Row 12 is sold out.',
-    '3 cancelled fetch_weather "book_seats" (2.2) failed: Row 12 is sold out. never ran',
-    'Step 3 model 15 tok',
-    '1 ok read_review hotel: Inn',
-    '2 waiting confirm_booking Ada answered after a while: run 3',
-    'Step 4 model 15 tok',
-    '1 waiting pay_invoice Ada approved with changes after a while: run 4',
-    'Step 5 model I have asked. 15 tok',
-  ]);
+  const rows = async () => (await rowsOf(page)).map((row) => row.replace(/after .* run/, 'after a while: run'));
+  await expect
+    .poll(rows)
+    .toEqual([
+      'Step 1 model 15 tok',
+      expect.stringMatching(/^1 ok enter_space 1 change spaceId:/),
+      'Step 2 model Let me look around. 15 tok',
+      '1 ok fetch_weather city: Tokyo',
+      '2 error execution book_seats 2 undone Row 12 is sold out.',
+      '3 cancelled fetch_weather "book_seats" (2.2) failed: Row 12 is sold out. never ran',
+      'Step 3 model 15 tok',
+      '1 ok read_review hotel: Inn',
+      '2 waiting confirm_booking Ada answered after a while: run 3',
+      'Step 4 model 15 tok',
+      '1 waiting pay_invoice Ada approved with changes after a while: run 4',
+      'Step 5 model I have asked. 15 tok',
+    ]);
 
   await timelineOf(page)
     .getByRole('link', { name: /error execution/ })
@@ -135,7 +140,7 @@ test('[S5] a run page shows every call in call order: outcome, reason, what was 
   expect(await panel.locator('del').first().textContent()).toBe('event seat.held × 2');
   await panel.getByRole('link', { name: 'Receipt' }).click();
   const callId = new URL(page.url()).searchParams.get('call') ?? '';
-  expect(await panel.getByText(callId).count()).toBe(2);
+  await expect.poll(() => panel.getByText(callId).count()).toBe(2);
   await panel.getByText(/^once, /).waitFor();
 
   // The link to share leads to the same call, and back does not lead into it again.
@@ -161,7 +166,7 @@ test('[S5] filters and the search are in the address, and a link to them shows t
   await expect
     .poll(() => rowsOf(page))
     .toEqual([expect.stringContaining('Step 2'), expect.stringContaining('3 cancelled')]);
-  expect(page.url()).toContain('q=kyoto');
+  await expect.poll(() => page.url()).toContain('q=kyoto');
   await page.getByRole('searchbox', { name: 'Search the calls' }).fill('nothing like that');
   await page.getByText('No call of this run matches.').waitFor();
   expect(problems).toEqual([]);
@@ -200,15 +205,17 @@ test('[S5] the tool that ended the turn gave the response, the call after it nev
   const { page, problems } = await studio.open(`/runs/${runs.report}`);
   await page.getByText('completed: file_report gave the response').first().waitFor();
   await page.getByText('cost 0.00002').waitFor();
-  expect(await rowsOf(page)).toEqual([
-    'Step 1 model 15 tok',
-    expect.stringMatching(/^1 ok file_report RESPONSE title: Tokyo/),
-    '2 skipped fetch_weather "file_report" had already ended the turn never ran',
-  ]);
+  await expect
+    .poll(() => rowsOf(page))
+    .toEqual([
+      'Step 1 model 15 tok',
+      expect.stringMatching(/^1 ok file_report RESPONSE title: Tokyo/),
+      '2 skipped fetch_weather "file_report" had already ended the turn never ran',
+    ]);
   await page.goto(`${studio.gateway.url}/runs/${runs.scout}`);
   await page.getByText('stopped: it used all its 1 step').first().waitFor();
   await page.getByRole('link', { name: 'limits.maxSteps' }).waitFor();
-  expect((await rowsOf(page)).filter((row) => row.startsWith('side by side'))).toHaveLength(3);
+  await expect.poll(async () => (await rowsOf(page)).filter((row) => row.startsWith('side by side'))).toHaveLength(3);
   expect(problems).toEqual([]);
 });
 
@@ -249,11 +256,13 @@ test('[S5] the request of a step is shown as it was sent, with what is new in it
   await page.getByText('Instructions', { exact: true }).click();
   await page.getByText(/You book travels\./).waitFor();
   const messages = page.getByRole('list', { name: 'Messages' }).getByRole('listitem');
-  expect(await messages.filter({ hasText: 'new' }).allInnerTexts()).toEqual([
-    expect.stringContaining('Let me look around.'),
-    expect.stringContaining('Cancelled: "book_seats"'),
-    expect.stringContaining('"about":"active_space"'),
-  ]);
+  await expect
+    .poll(() => messages.filter({ hasText: 'new' }).allInnerTexts())
+    .toEqual([
+      expect.stringContaining('Let me look around.'),
+      expect.stringContaining('Cancelled: "book_seats"'),
+      expect.stringContaining('"about":"active_space"'),
+    ]);
   expect(problems).toEqual([]);
 });
 
@@ -262,7 +271,7 @@ test('[S6] a finished run is stepped through by buttons, arrow keys and a slider
   await page.getByRole('button', { name: 'Replay' }).click();
   const status = page.getByRole('region', { name: 'Replay' }).getByRole('status');
   await status.getByText(/^1 of \d+: Something arrived/).waitFor();
-  expect(await rowsOf(page)).toEqual([]);
+  await expect.poll(() => rowsOf(page)).toEqual([]);
   await page.getByRole('button', { name: 'Next moment' }).click();
   await status.getByText(/^2 of \d+: Step 1: the model was asked/).waitFor();
   await page.getByRole('heading', { name: /^Run/ }).click();
@@ -270,13 +279,15 @@ test('[S6] a finished run is stepped through by buttons, arrow keys and a slider
     await page.keyboard.press('ArrowRight');
     await status.getByText(words).waitFor();
   }
-  expect(await rowsOf(page)).toEqual(['Step 1 model 15 tok', expect.stringMatching(/^1 running enter_space/)]);
+  await expect
+    .poll(() => rowsOf(page))
+    .toEqual(['Step 1 model 15 tok', expect.stringMatching(/^1 running enter_space/)]);
   await page.keyboard.press('ArrowRight');
   await status.getByText('enter_space ended: ok').waitFor();
-  expect(page.url()).toContain('moment=5');
+  await expect.poll(() => page.url()).toContain('moment=5');
   await page.getByRole('slider', { name: 'Moment' }).press('End');
   await status.getByText('The run ended').waitFor();
-  expect(await rowsOf(page)).toHaveLength(12);
+  await expect.poll(() => rowsOf(page)).toHaveLength(12);
   await page.getByRole('button', { name: 'End the replay' }).click();
   await expect.poll(() => page.url()).not.toContain('moment');
   expect(problems).toEqual([]);
@@ -291,7 +302,7 @@ test('[S5] two runs are compared call by call', async () => {
   await input.getByText('Osaka').waitFor();
   expect(await input.locator('ins').textContent()).toContain('"city": "Osaka"');
   await page.getByRole('checkbox', { name: 'only what differs' }).check();
-  expect(await list.getByRole('listitem').count()).toBe(8);
+  await expect.poll(() => list.getByRole('listitem').count()).toBe(8);
   expect(problems).toEqual([]);
 });
 

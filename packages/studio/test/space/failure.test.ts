@@ -24,7 +24,7 @@ test('[S8] what fails is said in words: an agent whose model fails, a space that
   await page.getByText('Nothing waits for you.').waitFor();
   await page.reload();
   await page.goBack();
-  expect(await field.inputValue()).toBe('Not yet\nsent.');
+  await expect.poll(() => field.inputValue()).toBe('Not yet\nsent.');
 
   // Whoever is no longer a member cannot write here, and sees why.
   const [{ id: spaceId }] = (await studio.gateway.api('/api/spaces')).items;

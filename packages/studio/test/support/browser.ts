@@ -1,13 +1,13 @@
-import chromium from '@sparticuz/chromium';
 import { type Browser, chromium as playwright } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
+import { chromePath } from './chrome-path.ts';
 
 /** A real Chromium for the tests of a file. Web security is on: the page's policy must hold. */
 export function useBrowser(): () => Browser {
   let browser: Browser | undefined;
   beforeAll(async () => {
     browser = await playwright.launch({
-      executablePath: process.env.CHROME_PATH ?? (await chromium.executablePath()),
+      executablePath: await chromePath(),
       args: ['--no-sandbox', '--headless=shell'],
     });
   });

@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+import { chromePath } from './chrome-path.ts';
 
 /** The tests see what users get: the built studio. It is built when a source is newer. */
-export function setup(): void {
+export async function setup(): Promise<void> {
   const build = join(import.meta.dirname, '..', '..', 'scripts', 'build.ts');
   execFileSync(process.execPath, [build, '--if-newer'], { stdio: 'inherit' });
+  // It is unpacked when it is first asked for. A worker that asks while another still writes it would run the half of it.
+  await chromePath();
 }

@@ -2,6 +2,8 @@ import { demoConfig } from '@lastcall/gateway/internal';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '@lastcall/gateway/testing';
 import type { Browser, Page } from 'playwright-core';
 
+const PATIENCE_MS = 60_000;
+
 interface OpenOptions {
   /** The display name of the person who signs in. Default: Ada. */
   readonly as?: string;
@@ -46,6 +48,8 @@ export async function startStudio(browser: Browser, options: TestGatewayOptions 
     link,
     async open(path, { width = 1_200, height = 800, theme = 'light', ...who } = {}) {
       const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
+      // A busy machine takes its time: what never comes is told by the test's own timeout.
+      context.setDefaultTimeout(PATIENCE_MS);
       const page = await context.newPage();
       const problems: string[] = [];
       page.on('console', (message) => void (message.type() === 'error' && problems.push(message.text())));
