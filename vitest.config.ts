@@ -45,7 +45,12 @@ export default defineConfig({
         test: {
           name: 'studio',
           include: ['packages/studio/test/**/*.test.ts'],
-          globalSetup: ['packages/studio/test/support/global-setup.ts'],
+          globalSetup: [
+            'packages/gateway/test/support/global-setup.ts',
+            'packages/studio/test/support/global-setup.ts',
+          ],
+          // A browser, a gateway and what tests do beside them share the processors.
+          testTimeout: 180_000,
         },
       },
       { extends: true, test: { name: 'examples', include: ['examples/**/*.test.ts'] } },

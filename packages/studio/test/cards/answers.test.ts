@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { accessibilityProblems } from '../support/accessibility.ts';
 import { useBrowser } from '../support/browser.ts';
 import { calm, clickStill } from '../support/calm.ts';
-import { type Studio, startStudio } from '../support/studio.ts';
+import { type Kind, useStudios } from '../support/studio.ts';
 import { askingDesk, cardOf, holdAnswers, say } from './desk.ts';
 
 const browser = useBrowser();
-let studio: Studio;
-beforeAll(async () => {
-  studio = await startStudio(browser(), askingDesk());
-});
-afterAll(async () => await studio[Symbol.asyncDispose]());
+const studios = useStudios(browser, askingDesk());
+const race =
+  '[S3] two people and two tabs answer one card: one wins, the other is told who, and a tab that did nothing agrees';
 
-test('[S3] two people and two tabs answer one card: one wins, the other is told who, and a tab that did nothing agrees', async () => {
+test.each<Kind>(['sqlite', 'postgres'])(`${race} (%s)`, async (kind) => {
+  const studio = studios[kind]();
   const { page: ada, problems } = await studio.open('/');
   const { page: ben, problems: bensProblems } = await studio.open('/', { as: 'Ben', scopes: [] });
   const second = await ada.context().newPage();
@@ -56,6 +55,7 @@ test('[S3] two people and two tabs answer one card: one wins, the other is told 
 });
 
 test('[S3] an expired card says so, and an answer that came too late was kept for operators', async () => {
+  const studio = studios.postgres();
   const { page, problems } = await studio.open('/');
   await say(page, 'Which colour do you pick?');
   const card = cardOf(page, /^pick_colour/);
@@ -80,6 +80,7 @@ test('[S3] an expired card says so, and an answer that came too late was kept fo
 });
 
 test('[S3] buttons are dead when they appear, Enter approves nothing, and what the gateway refuses can be answered again', async () => {
+  const studio = studios.sqlite();
   const { page, problems } = await studio.open('/');
   const sent: string[] = [];
   page.on(
@@ -126,6 +127,7 @@ test('[S3] buttons are dead when they appear, Enter approves nothing, and what t
 });
 
 test('[S3] [S4] the inbox has what waits in all spaces, least time left first; with the keyboard alone it is opened and answered', async () => {
+  const studio = studios.postgres();
   const { page, problems } = await studio.open('/', { theme: 'dark' });
   await say(page, 'Open the vault?');
   await cardOf(page, /^open_vault, waits/).waitFor();

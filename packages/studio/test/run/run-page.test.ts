@@ -5,6 +5,8 @@ import type { ScriptedReply } from '@lastcall/core/testing';
 import { startTestGateway, type TestGateway, waitFor } from '@lastcall/gateway/testing';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forAllTests } from '../../../gateway/test/support/for-all-tests.ts';
+import { onPostgres } from '../../../gateway/test/support/stores.ts';
 import { accessibilityProblems } from '../support/accessibility.ts';
 import { useBrowser } from '../support/browser.ts';
 import { type Studio, startStudio } from '../support/studio.ts';
@@ -14,6 +16,8 @@ const browser = useBrowser();
 
 let studio: Studio;
 let home: string;
+/** On PostgreSQL: what a run leaves there is what the timeline is made of, and the lists of runs are tested on SQLite. */
+const database = forAllTests(onPostgres.create);
 /** What each of the runs is about. */
 const runs = { taken: '', lost: '', first: '', confirmed: '', paid: '', report: '', scout: '' };
 
@@ -47,7 +51,7 @@ beforeAll(async () => {
           ['slow_weather', { city: 'Lima' }],
         ),
       ],
-      { home },
+      { home, databaseUrl: database.location },
     ),
   );
   const { gateway } = studio;
@@ -71,7 +75,9 @@ async function beginAndStop(): Promise<{ taken: string; lost: string }> {
   gate.current = letGo.promise;
   const reply: ScriptedReply = ({ prompt }) =>
     calls([JSON.stringify(prompt).includes('fax') ? 'send_fax' : 'record_trip']);
-  await using gateway = await startTestGateway(deskOptions([reply, reply], { home, leaseMs: 1_000 }));
+  await using gateway = await startTestGateway(
+    deskOptions([reply, reply], { home, databaseUrl: database.location, leaseMs: 1_000 }),
+  );
   const taken = await say(gateway, 'Record my trip.');
   const lost = await say(gateway, 'Send a fax.', 'Lookout');
   for (const eventId of [taken, lost]) await untilStarted(gateway, await runOf(gateway, eventId, ['running']));
