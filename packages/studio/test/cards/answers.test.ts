@@ -3,7 +3,7 @@ import { accessibilityProblems } from '../support/accessibility.ts';
 import { useBrowser } from '../support/browser.ts';
 import { calm, clickStill } from '../support/calm.ts';
 import { type Kind, useStudios } from '../support/studio.ts';
-import { askingDesk, cardOf, holdAnswers, say } from './desk.ts';
+import { askingDesk, CLAUSES, cardOf, holdAnswers, say } from './desk.ts';
 
 const browser = useBrowser();
 const studios = useStudios(browser, askingDesk());
@@ -36,6 +36,14 @@ test.each<Kind>(['sqlite', 'postgres'])(`${race} (%s)`, async (kind) => {
   await cardOf(second, /^lend_key, done/)
     .getByText('Ada,')
     .waitFor();
+  // Operators see the race: who won, and what the other one said.
+  const { items } = await studio.gateway.api('/api/pending?status=resolved');
+  const { callId } = items.find(({ toolName }: { toolName: string }) => toolName === 'lend_key');
+  await second.goto(`${studio.gateway.url}/calls/${callId}`);
+  await second.getByRole('link', { name: 'Receipt' }).click();
+  const receipt = second.getByRole('region', { name: 'Who answered' });
+  await receipt.getByText(/^Ada answered after /).waitFor();
+  await receipt.getByText(/^Ben said Yes .* later: kept, and it changed nothing\.$/).waitFor();
 
   // Whoever may not answer sees who may, and no buttons.
   await say(ada, 'Open the vault?');
@@ -110,6 +118,19 @@ test('[S3] buttons are dead when they appear, Enter approves nothing, and what t
   await cardOf(page, /^wire_money, done/)
     .getByText('50 to Oslo')
     .waitFor();
+
+  // Choices are shown whole: their ends may be all in which they differ.
+  await say(page, 'Choose a clause.');
+  const clauses = cardOf(page, /^choose_clause, waits/);
+  await clauses.waitFor();
+  expect(await clauses.getByRole('button').allInnerTexts()).toEqual(CLAUSES);
+  await calm(page);
+  await clickStill(clauses.getByRole('button', { name: /never\.$/ }));
+  await cardOf(page, /^choose_clause, done/).waitFor();
+  const { items: chosen } = await studio.gateway.api('/api/pending?status=resolved');
+  expect(chosen.find(({ toolName }: { toolName: string }) => toolName === 'choose_clause').answer).toEqual({
+    result: CLAUSES.at(-1),
+  });
 
   await say(page, 'Sign the pledge?');
   await cardOf(page, /^sign_pledge, waits/).waitFor();

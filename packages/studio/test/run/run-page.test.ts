@@ -110,6 +110,11 @@ test('[S5] a run page shows every call in call order: outcome, reason, what was 
   await page.getByRole('heading', { name: /^Run 2/ }).waitFor();
   await page.getByText('completed: the agent had no more to do').first().waitFor();
   await page.getByText('Ada: Book a hotel in Tokyo, please.').first().waitFor();
+  const { gatewayId } = await studio.gateway.api('/api/status');
+  await page
+    .getByTitle(gatewayId, { exact: true })
+    .getByText(/^worker \S+:\d+$/)
+    .waitFor();
   await timelineOf(page)
     .getByText(/^Ada answered after .*: run 3$/)
     .waitFor();
@@ -214,6 +219,7 @@ test('[S5] the tool that ended the turn gave the response, the call after it nev
   await page.goto(`${studio.gateway.url}/runs/${runs.scout}`);
   await page.getByText('stopped: it used all its 1 step').first().waitFor();
   await page.getByRole('link', { name: 'limits.maxSteps' }).waitFor();
+  expect(await page.getByRole('banner').or(page.locator('header')).getByText('It is set to 1').count()).toBe(1);
   expect((await rowsOf(page)).filter((row) => row.startsWith('side by side'))).toHaveLength(3);
   expect(problems).toEqual([]);
 });
@@ -288,8 +294,17 @@ test('[S6] a finished run is stepped through by buttons, arrow keys and a slider
   expect(problems).toEqual([]);
 });
 
-test('[S5] two runs are compared call by call', async () => {
-  const { page, problems } = await studio.open(`/runs/${runs.first}/compare/${runs.report}`);
+test('[S5] two runs are chosen from a list and compared call by call', async () => {
+  const { page, problems } = await studio.open(`/runs/${runs.report}`);
+  await page.getByRole('button', { name: 'Compare with …' }).click();
+  const picker = page.getByRole('dialog', { name: 'Compare with which run?' });
+  const choices = picker.getByRole('list', { name: 'Runs to compare with' }).getByRole('link');
+  await choices.filter({ hasText: 'Book a hotel' }).first().waitFor();
+  expect(await choices.filter({ hasText: 'Look around.' }).count()).toBe(0);
+  await picker.getByRole('checkbox', { name: 'also runs of other agents' }).check();
+  await choices.filter({ hasText: 'Scout, run' }).first().waitFor();
+  await choices.filter({ hasText: 'Ada: Book a hotel' }).click();
+  await page.waitForURL(`**/runs/${runs.first}/compare/${runs.report}`);
   await page.getByText('0 calls are the same, 1 changed, 6 only left, 1 only right').waitFor();
   const list = page.getByRole('list', { name: 'Calls of both runs' });
   await list.getByText('changed: input, outcome, output').click();
@@ -317,7 +332,17 @@ test('[S8] a run is read with the keyboard alone', async () => {
   await page.getByRole('region', { name: 'Call fetch_weather' }).getByText('step 2, call 3').waitFor();
   await page.keyboard.press('Escape');
   await expect.poll(() => page.getByRole('region', { name: 'Call fetch_weather' }).count()).toBe(0);
+  // Until the next run is there, this one stays.
+  const letGo = Promise.withResolvers<void>();
+  await page.route(`**/api/runs/${runs.confirmed}`, async (route) => {
+    await letGo.promise;
+    await route.continue();
+  });
   await page.keyboard.press(']');
+  await page.waitForURL(`**/runs/${runs.confirmed}`);
+  await expect.poll(() => page.locator('[aria-busy=true][inert]').count()).toBe(1);
+  expect(await page.locator('h1').textContent()).toMatch(/^Run 2/);
+  letGo.resolve();
   await page.getByRole('heading', { name: /^Run 3/ }).waitFor();
   await page.keyboard.press('[');
   await page.getByRole('heading', { name: /^Run 2/ }).waitFor();
