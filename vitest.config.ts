@@ -53,7 +53,10 @@ export default defineConfig({
         test: {
           name: 'studio',
           include: ['packages/studio/test/**/*.test.ts'],
-          globalSetup: ['packages/studio/test/support/global-setup.ts'],
+          globalSetup: [
+            'packages/gateway/test/support/global-setup.ts',
+            'packages/studio/test/support/global-setup.ts',
+          ],
           // Pages and what they wait for: more than the minute that each of its steps may take.
           testTimeout: 180_000,
         },

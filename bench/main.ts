@@ -21,6 +21,7 @@ import { benchMillionCalls } from './overhead/million-calls.bench.ts';
 import { benchOverhead } from './overhead/overhead.bench.ts';
 import { type Report, toMarkdown } from './report.ts';
 import { benchSnapshot } from './snapshot.bench.ts';
+import { benchStudioColdBrowser } from './studio/cold-browser.bench.ts';
 import { benchStudioRunTimeline } from './studio/run-timeline.bench.ts';
 
 const benches: readonly (() => Promise<Report>)[] = [
@@ -43,6 +44,7 @@ const benches: readonly (() => Promise<Report>)[] = [
   benchGatewaySleepingAgents,
   benchEnginesSteps,
   benchEnginesMessages,
+  benchStudioColdBrowser,
   benchStudioRunTimeline,
 ];
 // `npm run bench overhead growth` runs those alone, and writes nothing.

@@ -871,10 +871,11 @@ export type PendingCall = {
   readonly answer?: Answer | undefined;
   readonly resolvedBy?: string | undefined;
   readonly resolvedByName?: string | undefined;
-  /** Answers that came after its end. */
+  /** Answers that came after its end, or lost against the one that won. */
   readonly lateAnswers?: readonly ({
     readonly answer: Answer;
     readonly by: string;
+    readonly byName?: string | undefined;
     readonly at: number;
   })[] | undefined;
   readonly expiresAt?: number | undefined;
@@ -1030,6 +1031,8 @@ export type Run = {
   readonly attempt: number;
   /** The run that tried them before. */
   readonly retryOf?: string | undefined;
+  /** The worker of a gateway that runs it, or ran it last. */
+  readonly worker?: string | undefined;
   /** When another worker continued it, oldest first. */
   readonly takeovers?: readonly ({
     readonly at: number;
@@ -1332,7 +1335,7 @@ export type SpaceEvent = {
   readonly role: string;
 } | ResetEvent;
 
-/** `gatewayId`, `store`, `problems`, `counts` and `canCrash` are for keys and sessions that may read. */
+/** `gatewayId`, `store`, `problems`, `agentLimits`, `counts` and `canCrash` are for keys and sessions that may read. */
 export type Status = {
   readonly version: string;
   /** The model of agents that name none. */
@@ -1349,6 +1352,22 @@ export type Status = {
   readonly store?: string | undefined;
   /** What is set up wrong, and what mends it. */
   readonly problems?: readonly (string)[] | undefined;
+  /** What counts for agents whose `limits` do not say otherwise. */
+  readonly agentLimits?: {
+    readonly maxSteps: number;
+    readonly tokensPerCycle: number;
+    readonly consciousnessTokens: number;
+    readonly cycleTimeoutMs: number;
+    readonly eventsPerCycle: number;
+    readonly inboxLength: number;
+    readonly maxAttempts: number;
+    readonly hopLimit: number;
+    readonly maxGoals: number;
+    readonly maxMemories: number;
+    readonly maxPlans: number;
+    readonly noteLength: number;
+    readonly subAgentDepth: number;
+  } | undefined;
   readonly counts?: {
     readonly agents: number;
     readonly deadEvents: number;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from '@lastcall/core';
-import { resolveGatewayLimits } from './config/agent-limits.ts';
+import { resolveAgentLimits, resolveGatewayLimits } from './config/agent-limits.ts';
 import { checkConfig } from './config/check-config.ts';
 import type { Config, ConfigInput } from './config/config.ts';
 import type { GatewayLimits } from './config/limits.ts';
@@ -233,6 +233,7 @@ async function start(starting: Starting): Promise<Running> {
         model: () => models.default,
         problems: () => models.problems(config.agents.map(({ model }) => model)),
         models: () => listModels(models, Object.keys(config.models)),
+        agentLimits: resolveAgentLimits(config.limits.agent, services.limits),
         canCrash: starting.crash !== undefined,
       },
       endpoints: demoEndpoints(starting.crash),

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { useBrowser } from './support/browser.ts';
 import { type Studio, startStudio } from './support/studio.ts';
@@ -58,8 +59,8 @@ test('somebody is added, gets a link that signs in once, and a second browser is
 
   const other = await (await browser().newContext()).newPage();
   await other.goto(link);
-  await other.getByText('This link does not sign in any more.').waitFor();
-  await other.getByText('A link signs in once, and for 15 minutes.').waitFor();
+  await other.getByText('This link was used already.').waitFor();
+  await other.getByText('A link signs in once. If that was not you').waitFor();
   expect(other.url()).not.toContain('#');
   expect(problems).toEqual([]);
 });
@@ -83,6 +84,32 @@ test('[S7] a session that is revoked in one browser ends the page of the other, 
   expect(ada.problems).toEqual([]);
   // A refused request is an error of the console.
   expect(ben.problems.filter((one) => !one.includes('401'))).toEqual([]);
+});
+
+test('[S7] an operator acts for another person in one tab, and signs out there: the other tabs of the browser show it', async () => {
+  const { page, problems } = await studio.open('/settings');
+  const second = await page.context().newPage();
+  await second.goto(`${studio.gateway.url}/runs`);
+  const nameIn = (tab: Page, name: string) =>
+    tab.getByRole('banner').or(tab.locator('bdi')).getByText(name, { exact: true });
+  await nameIn(second, 'Ada').first().waitFor();
+  await page.getByLabel('Act as').selectOption('Nobody');
+  await nameIn(second, 'operator').first().waitFor();
+  await page.getByLabel('Act as').selectOption('Ada');
+  await nameIn(second, 'Ada').first().waitFor();
+  // Not told by a tab: whoever comes back to it sees who they are.
+  const status = await page.evaluate(async () => {
+    const body = JSON.stringify({ entityId: null });
+    return (await fetch('/api/session', { method: 'PATCH', headers: { 'content-type': 'application/json' }, body }))
+      .status;
+  });
+  expect(status).toBe(200);
+  expect(await nameIn(second, 'Ada').count()).toBe(1);
+  await second.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  await nameIn(second, 'operator').first().waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await second.getByText('You are signed out.').waitFor();
+  expect(problems.filter((one) => !one.includes('401'))).toEqual([]);
 });
 
 test('[S7] an operator acts for another person, chooses a theme, switches single keys off, and signs out', async () => {

@@ -2,6 +2,7 @@ import type { Answer } from '@lastcall/core';
 import { expect, test } from 'vitest';
 import { answer, answerCall } from '../../src/domain/pending/answer-call.ts';
 import { cancelPending } from '../../src/domain/pending/cancel-pending.ts';
+import { listPending } from '../../src/domain/pending/list-pending.ts';
 import { describeIdleWorld } from '../support/describe-worlds.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
 import { openDesk } from './desk.ts';
@@ -86,6 +87,31 @@ describeIdleWorld({ title: 'answers to pending calls', limits: { resultBytes: 1_
         details: { answer: { result: 'yes' }, resolvedBy: desk.person, resolvedAt: expect.any(Number) },
       });
     expect(await desk.events(callId)).toHaveLength(1);
+  });
+
+  test('[G29] what lost against another answer is kept for operators: who said what, and when', async () => {
+    const agentId = await world.agent();
+    const call = await desk.ask({ agentId });
+    const loser = await desk.addMember('guest');
+    await answer(desk.services, { ...call, answer: { result: 'yes' }, by: desk.member });
+    const lose = (result: string) => answer(desk.services, { ...call, answer: { result }, by: { entityId: loser } });
+    for (const result of ['no', 'perhaps', 'no']) await expect(lose(result)).rejects.toMatchObject({ status: 409 });
+    const { items } = await listPending(world.store.db, { agentId, status: 'resolved' });
+    expect(items).toMatchObject([
+      {
+        answer: { result: 'yes' },
+        resolvedByName: 'Husam',
+        lateAnswers: ['perhaps', 'no'].map((result) => ({
+          ...{ answer: { result }, by: loser, byName: 'guest', at: expect.any(Number) },
+        })),
+      },
+    ]);
+    const [seen] = (await listPending(world.store.db, { agentId, status: 'resolved', entityId: loser })).items;
+    expect(seen).not.toHaveProperty('lateAnswers');
+    // Whoever repeats the answer that won has not lost.
+    await answer(desk.services, { ...call, answer: { result: 'yes' }, by: { entityId: loser } });
+    expect((await desk.row(call.callId)).lateAnswers).toHaveLength(2);
+    expect(await desk.events(call.callId)).toHaveLength(1);
   });
 
   test('[G29] an error is an answer too', async () => {

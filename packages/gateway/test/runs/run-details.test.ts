@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { listInbox } from '../../src/domain/inbox/list-inbox.ts';
 import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
-import { answerCall } from '../../src/domain/pending/answer-call.ts';
+import { answer, answerCall } from '../../src/domain/pending/answer-call.ts';
 import { getCall } from '../../src/domain/runs/call-details.ts';
 import { listRuns } from '../../src/domain/runs/run.ts';
 import { getRunDetails, listCountedRuns } from '../../src/domain/runs/run-details.ts';
@@ -157,6 +157,7 @@ describeWorlds('the details of runs', (open) => {
       silentMs: expect.any(Number),
     };
     expect(run).toMatchObject({ status: 'completed', takeovers: [{ at: expect.any(Number), ...takeover }] });
+    expect(run?.worker).toBe(run?.takeovers?.[0]?.to);
     const events = await world.events(`run:${run?.id}`);
     expect(events.filter(({ type }) => type === 'run.taken').map(({ payload }) => payload)).toEqual([
       { runId: run?.id, ...takeover },
@@ -210,7 +211,7 @@ describeWorlds('the details of runs', (open) => {
     const secret_step = { executionType: 'internal', execution: { value: 1 } } as const;
     const confirm = { executionType: 'space', resultSchema: { type: 'boolean' } } as const;
     const world = await open({ models: { default: model }, tools: { confirm, secret_step } });
-    const { ada, space } = await lobby(world, { tools: ['confirm', 'secret_step'] }, { isIn: true });
+    const { ada, bot, space } = await lobby(world, { tools: ['confirm', 'secret_step'] }, { isIn: true });
     const eve = await world.person('Eve');
     await world.say(space, ada, 'Ask me.');
     await world.idle();
@@ -230,6 +231,8 @@ describeWorlds('the details of runs', (open) => {
       pending: { status: 'pending' },
       card: { spaceId: space, call: { kind: 'result', resultSchema: { type: 'boolean' } } },
     });
+    const [run] = await runsOf(world, bot);
+    expect(run?.worker).toBe((await getCall(db, asked, { entityId: undefined })).worker);
     const shown = await getCall(db, asked, { entityId: ada });
     expect(Object.keys(shown).toSorted()).toEqual(['callId', 'card', 'runId', 'toolName']);
     const hidden = [
@@ -239,5 +242,10 @@ describeWorlds('the details of runs', (open) => {
     ] as const;
     for (const [callId, entityId] of hidden)
       await expect(getCall(db, callId, { entityId })).rejects.toMatchObject({ status: 404 });
+    await answer(world.services, { runId: run?.id ?? '', callId: asked, answer: { result: true }, by: { entityId: ada } });
+    expect((await getCall(db, asked, { entityId: undefined })).pending).toMatchObject({
+      resolvedBy: ada,
+      resolvedByName: 'Ada',
+    });
   });
 });

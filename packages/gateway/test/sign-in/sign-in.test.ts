@@ -69,7 +69,7 @@ describe.each(databases)('signing in on $kind', ({ create }) => {
     expect(all.map(({ status }) => status).toSorted()).toEqual([201, ...Array(19).fill(401)]);
     const late = await send(20);
     expect(late.status).toBe(401);
-    expect(await late.json()).toMatchObject({ error: { code: 'link_not_valid' } });
+    expect(await late.json()).toMatchObject({ error: { code: 'link_not_valid', details: { reason: 'used' } } });
   });
 
   test('a code that has expired, or whose key was revoked, signs nobody in', async () => {
@@ -83,11 +83,32 @@ describe.each(databases)('signing in on $kind', ({ create }) => {
     });
     const orphan = await linkCode({}, key);
     await api.done('DELETE', `/api/keys/${id}`);
-    for (const code of [expired, orphan])
+    // Another link is made meanwhile: then those are deleted that nobody asks about any more.
+    await linkCode();
+    for (const [code, reason] of [
+      [expired, 'expired'],
+      [orphan, 'revoked'],
+      [`${expired}x`, 'unknown'],
+    ] as const)
       expect(await browser().call('POST', '/api/session', { code })).toMatchObject({
         status: 401,
-        body: { error: { code: 'link_not_valid' } },
+        body: { error: { code: 'link_not_valid', details: { reason } } },
       });
+  });
+
+  test('a link that was used or has expired is forgotten a week after its time', async () => {
+    const [used, expired, kept] = [await linkCode(), await linkCode(), await linkCode()];
+    await browser().call('POST', '/api/session', { code: used });
+    const weekMs = 7 * 86_400_000;
+    await api.store.transaction(async (tx) => {
+      const expire = (code: string, at: number) =>
+        tx.db.updateTable('sign_in_links').set({ expires_at: at }).where('hash', '=', hashKey(code)).execute();
+      for (const code of [used, expired]) await expire(code, tx.now() - weekMs);
+      await expire(kept, tx.now() - weekMs + 60_000);
+    });
+    await linkCode();
+    const hashes = (await api.store.db.selectFrom('sign_in_links').select('hash').execute()).map(({ hash }) => hash);
+    expect([used, expired, kept].map((code) => hashes.includes(hashKey(code)))).toEqual([false, false, true]);
   });
 
   test('[G51] a link gives at most the scopes of its maker, and none by default to a person', async () => {

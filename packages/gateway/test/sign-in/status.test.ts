@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_AGENT_LIMITS } from '../../src/config/agent-limits.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { openApi } from '../http/api.ts';
 import { insertRun } from '../runs/rows.ts';
@@ -86,6 +87,16 @@ describe('a gateway that has started', () => {
       usable: false,
       why: expect.stringContaining('OPENAI_API_KEY'),
     });
+    await gateway.stop();
+  });
+
+  test('tells which limits count for an agent that sets none of its own', async () => {
+    const limits = { hopLimit: 3, inboxLength: 70, agent: { maxSteps: 7, inboxLength: 50 } };
+    const gateway = await open({ ...config, limits });
+    const page = browser(gateway.url);
+    await page.call('POST', '/api/session', { code: (await gateway.signInLink())?.split('#in=')[1] });
+    const { agentLimits } = (await page.call('GET', '/api/status')).body;
+    expect(agentLimits).toEqual({ ...DEFAULT_AGENT_LIMITS, maxSteps: 7, hopLimit: 3, inboxLength: 50 });
     await gateway.stop();
   });
 

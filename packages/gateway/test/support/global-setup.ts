@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ProvidedContext } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
 import { openSqliteStore } from '../../src/ports/store/sqlite-store.ts';
@@ -20,21 +21,45 @@ declare module 'vitest' {
 /** Tests survive no power cut: waiting for the disk was most of what they did. What a commit means to other connections stays. */
 const QUICK = { fsync: 'off', full_page_writes: 'off' };
 
-/** One PostgreSQL server for all test files: starting it takes a second, a database in it a few milliseconds. */
+interface SharedDatabases {
+  readonly provided: ProvidedContext;
+  remove(): Promise<void>;
+  users: number;
+}
+
+/** Each project loads its own copy of this file: only what is global is the same for all of them. */
+const shared = globalThis as { lastcallTestDatabases?: Promise<SharedDatabases> | undefined };
+
+/** One PostgreSQL server for all test files of all projects: starting it takes a second, a database in it a few milliseconds. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  shared.lastcallTestDatabases ??= startDatabases();
+  const databases = await shared.lastcallTestDatabases;
+  databases.users++;
+  for (const [name, value] of Object.entries(databases.provided)) project.provide(name as keyof ProvidedContext, value);
+  return async () => {
+    if (--databases.users > 0) return;
+    shared.lastcallTestDatabases = undefined;
+    await databases.remove();
+  };
+}
+
+async function startDatabases(): Promise<SharedDatabases> {
   const server = await startPostgres(QUICK);
   // The package that runs the server ends the process with 0 once nothing is left to do, also when tests have failed.
   process.prependListener('beforeExit', () => {
     if (process.exitCode) process.exit();
   });
-  project.provide('postgresUrl', await server.createDatabase());
-  project.provide('postgresTemplate', await migrate(await server.createDatabase()));
+  const postgresUrl = await server.createDatabase();
+  const postgresTemplate = await migrate(await server.createDatabase());
   const home = await mkdtemp(join(tmpdir(), 'lastcall-template-'));
   await (await openSqliteStore({ home })).close();
-  project.provide('sqliteTemplate', join(home, 'lastcall.db'));
-  return async () => {
-    await server.stop();
-    await rm(home, { recursive: true, force: true });
+  return {
+    provided: { postgresUrl, postgresTemplate, sqliteTemplate: join(home, 'lastcall.db') },
+    async remove() {
+      await server.stop();
+      await rm(home, { recursive: true, force: true });
+    },
+    users: 0,
   };
 }
 

@@ -26,7 +26,10 @@ export function choicesOf(schema: unknown): readonly { readonly text: string; re
   const texts = wrapped(schema, (inner) => (Array.isArray(inner.enum) ? inner.enum : undefined), { to: (all) => all });
   const inner = innerOf(schema);
   if (texts === undefined || inner === undefined) return undefined;
-  return (inner.schema.enum as readonly unknown[]).map((one, index) => ({ text: inWords(one), value: texts[index] }));
+  return (inner.schema.enum as readonly unknown[]).map((one, index) => ({
+    text: wholeInWords(one),
+    value: texts[index],
+  }));
 }
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -80,14 +83,20 @@ export function resultInWords(result: unknown): string {
   return inWords(values.length === 1 ? values[0] : result);
 }
 
-/** A value in one line. */
+/** A value in one line, cut where it is long. */
 export function inWords(value: unknown): string {
-  if (typeof value === 'boolean') return value ? 'Yes' : 'No';
-  const text = typeof value === 'string' ? value : (fieldsInWords(value) ?? JSON.stringify(value) ?? 'nothing');
-  const line = text.slice(0, LINE + 1).replace(/\s+/g, ' ');
+  const line = wholeInWords(value)
+    .slice(0, LINE + 1)
+    .replace(/\s+/g, ' ');
   return line.length > LINE ? `${line.slice(0, LINE)} …` : line;
 }
 
+function wholeInWords(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'Yes' : 'No';
+  return typeof value === 'string' ? value : (fieldsInWords(value) ?? JSON.stringify(value) ?? 'nothing');
+}
+
+/** What is longer than this takes more than a line. */
 const LINE = 160;
 
 /** `city: Tokyo, nights: 3`, of an object whose fields are plain. */

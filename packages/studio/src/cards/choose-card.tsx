@@ -12,7 +12,7 @@ import { type UsedCard, useCard } from './use-card.ts';
 
 type Choices = NonNullable<ReturnType<typeof choicesOf>>;
 
-/** One of several. Each is a button, and with many of them a list. */
+/** One of several. Each is a button, and many short ones are a list: whoever chooses sees all of what they choose. */
 export function ChooseCard(props: CardProps): ReactElement {
   const choices = choicesOf(props.call.resultSchema);
   if (choices === undefined || props.call.kind === 'approval') return <FormCard {...props} />;
@@ -21,7 +21,8 @@ export function ChooseCard(props: CardProps): ReactElement {
 
 function Choose({ props, choices }: { props: CardProps; choices: Choices }): ReactElement {
   const card = useCard(props);
-  const Options = choices.length <= MOST_BUTTONS ? Buttons : LongList;
+  const isList = choices.length > MOST_BUTTONS && choices.every(({ text }) => text.length <= LONGEST_OPTION);
+  const Options = isList ? LongList : Buttons;
   return (
     <CardFrame props={props} card={card}>
       <Asked call={props.call} />
@@ -36,6 +37,8 @@ function Choose({ props, choices }: { props: CardProps; choices: Choices }): Rea
 }
 
 const MOST_BUTTONS = 6;
+/** A browser does not wrap what it shows in such a list. */
+const LONGEST_OPTION = 60;
 
 function Buttons({ card, choices }: { card: UsedCard; choices: Choices }): ReactElement {
   return (
@@ -47,7 +50,7 @@ function Buttons({ card, choices }: { card: UsedCard; choices: Choices }): React
           className="w-full justify-start wide:w-full"
           onClick={() => card.send({ result: value })}
         >
-          <bdi className="min-w-0 text-left whitespace-normal">{withVisibleControls(text)}</bdi>
+          <bdi className="min-w-0 text-left wrap-anywhere whitespace-pre-wrap">{withVisibleControls(text)}</bdi>
         </CardButton>
       ))}
     </div>

@@ -1,5 +1,5 @@
-import type { PendingCall } from '@lastcall/client';
-import { queryOptions } from '@tanstack/react-query';
+import { ClientError, type Message, type PendingCall } from '@lastcall/client';
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { InboxShow } from '../app/search.ts';
 import { client } from './client.ts';
 import { EVERY_MS } from './every.ts';
@@ -27,10 +27,33 @@ function endOf({ resolvedAt, expiresAt, createdAt }: PendingCall): number {
   return resolvedAt ?? expiresAt ?? createdAt;
 }
 
-/** The card of a call, as it is now. */
-export const pendingCard = (callId: string) =>
+/** A call as it is now: its card, if a space shows it, and what operators and those who may answer it are told. */
+export const currentCall = (
+  call: PendingCall,
+  { entityId, isOver }: { readonly entityId: string | undefined; readonly isOver: boolean },
+) =>
   queryOptions({
-    queryKey: ['pending', 'card', callId],
-    queryFn: async ({ signal }) => (await client.runs.call(callId, { signal })).card ?? null,
+    // Once it is over, it is asked for at once.
+    queryKey: ['pending', 'call', call.callId, entityId, isOver],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }): Promise<{ card?: Message | undefined; call?: PendingCall | undefined }> => {
+      const { card, pending } = await client.runs.call(call.callId, { signal }).catch(ifHidden);
+      return { card, call: pending ?? (card === undefined ? await answered(call, entityId, signal) : undefined) };
+    },
     refetchInterval: EVERY_MS,
   });
+
+/** A call that no space shows is found by its id by operators alone. */
+function ifHidden(error: unknown): { card?: undefined; pending?: undefined } {
+  if (error instanceof ClientError && error.status === 404) return {};
+  throw error;
+}
+
+async function answered(
+  { callId, agentId }: PendingCall,
+  entityId: string | undefined,
+  signal: AbortSignal,
+): Promise<PendingCall | undefined> {
+  const { items } = await client.pending.list({ status: 'resolved', agentId, entityId, limit: 200 }, { signal });
+  return items.find((one) => one.callId === callId);
+}

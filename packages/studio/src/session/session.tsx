@@ -1,9 +1,19 @@
 import { ClientError, type Session } from '@lastcall/client';
 import { useQueryClient } from '@tanstack/react-query';
-import { createContext, type ReactElement, type ReactNode, useCallback, useContext, useEffect, useState } from 'react';
+import {
+  createContext,
+  type ReactElement,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useRef,
+  useState,
+} from 'react';
 import { client } from '../data/client.ts';
 import { SignInPage } from '../pages/sign-in/sign-in-page.tsx';
 import { forgetDrafts } from '../pages/space/draft.ts';
+import { onSessionChange, tellOtherTabs } from './other-tabs.ts';
 import { onSessionEnd } from './session-end.ts';
 import { signIn } from './sign-in.ts';
 
@@ -38,9 +48,39 @@ export function RequireSession({ children }: { children: ReactNode }): ReactElem
     [queries],
   );
   useEffect(() => onSessionEnd(() => leave('ended')), [leave]);
+  const shown = useRef<Session>(undefined);
+  shown.current = state?.session;
+  const show = useCallback(
+    (session: Session) => {
+      const before = shown.current;
+      if (JSON.stringify(before) === JSON.stringify(session)) return;
+      setState({ session });
+      // What one person sees is not what another does.
+      if (before?.entity?.id !== session.entity?.id) void queries.invalidateQueries();
+    },
+    [queries],
+  );
+  useEffect(
+    () =>
+      onSessionChange((why) => {
+        // Without an answer nothing is known: whoever is shown stays.
+        void readSession().then(
+          (session) => {
+            if (session !== undefined) show(session);
+            else if (shown.current !== undefined) leave(why);
+          },
+          () => {},
+        );
+      }),
+    [leave, show],
+  );
   const setSession = useCallback(
-    (session: Session | undefined) => (session === undefined ? leave('signed out') : setState({ session })),
-    [leave],
+    (session: Session | undefined) => {
+      if (session === undefined) leave('signed out');
+      else show(session);
+      tellOtherTabs();
+    },
+    [leave, show],
   );
   if (state === undefined) return null;
   if (state.session === undefined) return <SignInPage onSignedIn={setSession} why={state.why} />;
@@ -73,7 +113,9 @@ async function firstSession(): Promise<State> {
   if (code === null) return stateOf(await readSession());
   history.replaceState(history.state, '', location.pathname + location.search);
   try {
-    return { session: await signIn({ code }) };
+    const session = await signIn({ code });
+    tellOtherTabs();
+    return { session };
   } catch (refused) {
     return stateOf(await readSession(), { refused });
   }

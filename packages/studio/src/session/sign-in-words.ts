@@ -10,12 +10,10 @@ export interface SignInWords {
 export function signInWords(error: unknown): SignInWords {
   if (!(error instanceof ClientError)) return { title: 'You are not signed in.', advice: 'Try again.' };
   switch (error.code) {
-    case 'link_not_valid':
-      return {
-        title: 'This link does not sign in any more.',
-        advice:
-          'A link signs in once, and for 15 minutes. Make another one with `lastcall open`, ask whoever sent it to you, or sign in with a key.',
-      };
+    case 'link_not_valid': {
+      const { reason } = (error.details ?? {}) as { readonly reason?: unknown };
+      return LINKS[reason === 'used' || reason === 'expired' || reason === 'revoked' ? reason : 'unknown'];
+    }
     case 'too_many_attempts':
       return { title: 'Too many tries.', advice: 'Nothing is locked: wait until the time is over, then try again.' };
     case 'unauthorized':
@@ -34,6 +32,21 @@ export function signInWords(error: unknown): SignInWords {
       return { title: 'You are not signed in.', advice: 'Nothing was changed.' };
   }
 }
+
+const ANOTHER = 'Make another one with `lastcall open`, ask whoever sent it to you, or sign in with a key.';
+
+const LINKS = {
+  used: {
+    title: 'This link was used already.',
+    advice: `A link signs in once. If that was not you, tell whoever runs the gateway: they can end its session. ${ANOTHER}`,
+  },
+  expired: { title: 'This link has expired.', advice: `Nobody used it in time. ${ANOTHER}` },
+  revoked: {
+    title: 'This link does not sign in any more.',
+    advice: `The key that made it was revoked, or the person it was for was deleted. ${ANOTHER}`,
+  },
+  unknown: { title: 'The gateway does not know this link.', advice: `Was all of it copied? ${ANOTHER}` },
+} as const;
 
 /** When another try may count, in milliseconds since 1970. */
 export function retryAt(error: unknown, now: number): number | undefined {

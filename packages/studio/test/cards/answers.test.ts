@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { accessibilityProblems } from '../support/accessibility.ts';
 import { useBrowser } from '../support/browser.ts';
 import { calm, clickStill } from '../support/calm.ts';
-import { type Studio, startStudio } from '../support/studio.ts';
-import { askingDesk, cardOf, holdAnswers, say } from './desk.ts';
+import { type Kind, useStudios } from '../support/studio.ts';
+import { askingDesk, CLAUSES, cardOf, holdAnswers, say } from './desk.ts';
 
 const browser = useBrowser();
-let studio: Studio;
-beforeAll(async () => {
-  studio = await startStudio(browser(), askingDesk());
-});
-afterAll(async () => await studio[Symbol.asyncDispose]());
+const studios = useStudios(browser, askingDesk());
+const race =
+  '[S3] two people and two tabs answer one card: one wins, the other is told who, and a tab that did nothing agrees';
 
-test('[S3] two people and two tabs answer one card: one wins, the other is told who, and a tab that did nothing agrees', async () => {
+test.each<Kind>(['sqlite', 'postgres'])(`${race} (%s)`, async (kind) => {
+  const studio = studios[kind]();
   const { page: ada, problems } = await studio.open('/');
   const { page: ben, problems: bensProblems } = await studio.open('/', { as: 'Ben', scopes: [] });
   const second = await ada.context().newPage();
@@ -37,6 +36,14 @@ test('[S3] two people and two tabs answer one card: one wins, the other is told 
   await cardOf(second, /^lend_key, done/)
     .getByText('Ada,')
     .waitFor();
+  // Operators see the race: who won, and what the other one said.
+  const { items } = await studio.gateway.api('/api/pending?status=resolved');
+  const { callId } = items.find(({ toolName }: { toolName: string }) => toolName === 'lend_key');
+  await second.goto(`${studio.gateway.url}/calls/${callId}`);
+  await second.getByRole('link', { name: 'Receipt' }).click();
+  const receipt = second.getByRole('region', { name: 'Who answered' });
+  await receipt.getByText(/^Ada answered after /).waitFor();
+  await receipt.getByText(/^Ben said Yes .* later: kept, and it changed nothing\.$/).waitFor();
 
   // Whoever may not answer sees who may, and no buttons.
   await say(ada, 'Open the vault?');
@@ -56,6 +63,7 @@ test('[S3] two people and two tabs answer one card: one wins, the other is told 
 });
 
 test('[S3] an expired card says so, and an answer that came too late was kept for operators', async () => {
+  const studio = studios.postgres();
   const { page, problems } = await studio.open('/');
   await say(page, 'Which colour do you pick?');
   const card = cardOf(page, /^pick_colour/);
@@ -80,6 +88,7 @@ test('[S3] an expired card says so, and an answer that came too late was kept fo
 });
 
 test('[S3] buttons are dead when they appear, Enter approves nothing, and what the gateway refuses can be answered again', async () => {
+  const studio = studios.sqlite();
   const { page, problems } = await studio.open('/');
   const sent: string[] = [];
   page.on(
@@ -110,6 +119,19 @@ test('[S3] buttons are dead when they appear, Enter approves nothing, and what t
     .getByText('50 to Oslo')
     .waitFor();
 
+  // Choices are shown whole: their ends may be all in which they differ.
+  await say(page, 'Choose a clause.');
+  const clauses = cardOf(page, /^choose_clause, waits/);
+  await clauses.waitFor();
+  expect(await clauses.getByRole('button').allInnerTexts()).toEqual(CLAUSES);
+  await calm(page);
+  await clickStill(clauses.getByRole('button', { name: /never\.$/ }));
+  await cardOf(page, /^choose_clause, done/).waitFor();
+  const { items: chosen } = await studio.gateway.api('/api/pending?status=resolved');
+  expect(chosen.find(({ toolName }: { toolName: string }) => toolName === 'choose_clause').answer).toEqual({
+    result: CLAUSES.at(-1),
+  });
+
   await say(page, 'Sign the pledge?');
   await cardOf(page, /^sign_pledge, waits/).waitFor();
   await calm(page);
@@ -126,6 +148,7 @@ test('[S3] buttons are dead when they appear, Enter approves nothing, and what t
 });
 
 test('[S3] [S4] the inbox has what waits in all spaces, least time left first; with the keyboard alone it is opened and answered', async () => {
+  const studio = studios.postgres();
   const { page, problems } = await studio.open('/', { theme: 'dark' });
   await say(page, 'Open the vault?');
   await cardOf(page, /^open_vault, waits/).waitFor();

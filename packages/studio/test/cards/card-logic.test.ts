@@ -37,6 +37,8 @@ test('yes, no and each choice are what the schema wants', () => {
     { text: '3', value: { size: 3 } },
   ]);
   expect(choicesOf({ enum: [] })).toBeUndefined();
+  const long = `${'A clause, '.repeat(50)}\nand its end.`;
+  expect(choicesOf({ enum: ['S', long] })?.[1]).toEqual({ text: long, value: long });
 });
 
 test('the question of an input is found by its name, or is its only text', () => {

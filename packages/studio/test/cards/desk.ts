@@ -6,6 +6,11 @@ import { z } from 'zod';
 
 const inputSchema = { type: 'object', properties: { question: { type: 'string' } }, required: ['question'] } as const;
 
+/** Alike until their last words. */
+export const CLAUSES = ['today', 'tomorrow', 'next week', 'next month', 'next year', 'some day', 'never'].map(
+  (when) => `${'The buyer pays, whatever happens to the goods on their way, '.repeat(4)}${when}.`,
+);
+
 /** A desk where an agent that follows rules asks for everything that cards can answer. */
 export function askingDesk(): TestGatewayOptions {
   return {
@@ -13,7 +18,7 @@ export function askingDesk(): TestGatewayOptions {
       {
         name: 'Clerk',
         instructions: 'Ask.',
-        tools: ['lend_key', 'pick_colour', 'pick_room', 'wire_money', 'open_vault', 'sign_pledge'],
+        tools: ['lend_key', 'pick_colour', 'pick_room', 'wire_money', 'open_vault', 'sign_pledge', 'choose_clause'],
       },
     ],
     tools: {
@@ -47,6 +52,12 @@ export function askingDesk(): TestGatewayOptions {
         resultSchema: { type: 'boolean' },
         answerers: { roles: ['boss'] },
         expiresInMs: 7_200_000,
+      },
+      choose_clause: {
+        executionType: 'space',
+        description: 'Which clause?',
+        inputSchema,
+        resultSchema: { type: 'string', enum: CLAUSES },
       },
       // No form can tell before: it may only be answered with a yes.
       sign_pledge: {

@@ -90,6 +90,17 @@ test('[S7] a schema is read as a list of fields', () => {
 test('[S8] each refusal to sign in says what to do', () => {
   const codes = ['link_not_valid', 'too_many_attempts', 'unauthorized', 'cross_origin', 'unreachable', 'else'];
   for (const code of codes) expect(signInWords(new ClientError(code, 'm')).advice).not.toBe('');
+  const reasons = ['used', 'expired', 'revoked', 'unknown', 'of a newer gateway'];
+  const titles = reasons.map(
+    (reason) => signInWords(new ClientError('link_not_valid', 'm', { details: { reason } })).title,
+  );
+  expect(titles).toEqual([
+    'This link was used already.',
+    'This link has expired.',
+    'This link does not sign in any more.',
+    'The gateway does not know this link.',
+    'The gateway does not know this link.',
+  ]);
   expect(retryAt(new ClientError('too_many_attempts', 'm', { retryAfterMs: 5_000 }), 1_000)).toBe(6_000);
   expect(scopesInWords(['read', 'admin'])).toContain('admin');
   expect(scopesInWords([])).toContain('what the person may');

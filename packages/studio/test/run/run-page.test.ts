@@ -5,6 +5,8 @@ import type { ScriptedReply } from '@lastcall/core/testing';
 import { startTestGateway, type TestGateway, waitFor } from '@lastcall/gateway/testing';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forAllTests } from '../../../gateway/test/support/for-all-tests.ts';
+import { onPostgres } from '../../../gateway/test/support/stores.ts';
 import { accessibilityProblems } from '../support/accessibility.ts';
 import { useBrowser } from '../support/browser.ts';
 import { type Studio, startStudio } from '../support/studio.ts';
@@ -14,6 +16,8 @@ const browser = useBrowser();
 
 let studio: Studio;
 let home: string;
+/** On PostgreSQL: what a run leaves there is what the timeline is made of, and the lists of runs are tested on SQLite. */
+const database = forAllTests(onPostgres.create);
 /** What each of the runs is about. */
 const runs = { taken: '', lost: '', first: '', confirmed: '', paid: '', report: '', scout: '' };
 
@@ -47,7 +51,7 @@ beforeAll(async () => {
           ['slow_weather', { city: 'Lima' }],
         ),
       ],
-      { home },
+      { home, databaseUrl: database.location },
     ),
   );
   const { gateway } = studio;
@@ -72,7 +76,7 @@ async function beginAndStop(): Promise<{ taken: string; lost: string }> {
   const reply: ScriptedReply = ({ prompt }) =>
     calls([JSON.stringify(prompt).includes('fax') ? 'send_fax' : 'record_trip']);
   await using gateway = await startTestGateway(
-    deskOptions([reply, reply], { home, leaseMs: 1_000 }),
+    deskOptions([reply, reply], { home, databaseUrl: database.location, leaseMs: 1_000 }),
   );
   const taken = await say(gateway, 'Record my trip.');
   const lost = await say(gateway, 'Send a fax.', 'Lookout');
@@ -106,6 +110,11 @@ test('[S5] a run page shows every call in call order: outcome, reason, what was 
   await page.getByRole('heading', { name: /^Run 2/ }).waitFor();
   await page.getByText('completed: the agent had no more to do').first().waitFor();
   await page.getByText('Ada: Book a hotel in Tokyo, please.').first().waitFor();
+  const { gatewayId } = await studio.gateway.api('/api/status');
+  await page
+    .getByTitle(gatewayId, { exact: true })
+    .getByText(/^worker \S+:\d+$/)
+    .waitFor();
   await timelineOf(page)
     .getByText(/^Ada answered after .*: run 3$/)
     .waitFor();
@@ -215,6 +224,7 @@ test('[S5] the tool that ended the turn gave the response, the call after it nev
   await page.goto(`${studio.gateway.url}/runs/${runs.scout}`);
   await page.getByText('stopped: it used all its 1 step').first().waitFor();
   await page.getByRole('link', { name: 'limits.maxSteps' }).waitFor();
+  await page.getByRole('banner').or(page.locator('header')).getByText('It is set to 1').waitFor();
   await expect.poll(async () => (await rowsOf(page)).filter((row) => row.startsWith('side by side'))).toHaveLength(3);
   expect(problems).toEqual([]);
 });
@@ -293,8 +303,17 @@ test('[S6] a finished run is stepped through by buttons, arrow keys and a slider
   expect(problems).toEqual([]);
 });
 
-test('[S5] two runs are compared call by call', async () => {
-  const { page, problems } = await studio.open(`/runs/${runs.first}/compare/${runs.report}`);
+test('[S5] two runs are chosen from a list and compared call by call', async () => {
+  const { page, problems } = await studio.open(`/runs/${runs.report}`);
+  await page.getByRole('button', { name: 'Compare with …' }).click();
+  const picker = page.getByRole('dialog', { name: 'Compare with which run?' });
+  const choices = picker.getByRole('list', { name: 'Runs to compare with' }).getByRole('link');
+  await choices.filter({ hasText: 'Book a hotel' }).first().waitFor();
+  expect(await choices.filter({ hasText: 'Look around.' }).count()).toBe(0);
+  await picker.getByRole('checkbox', { name: 'also runs of other agents' }).check();
+  await choices.filter({ hasText: 'Scout, run' }).first().waitFor();
+  await choices.filter({ hasText: 'Ada: Book a hotel' }).click();
+  await page.waitForURL(`**/runs/${runs.first}/compare/${runs.report}`);
   await page.getByText('0 calls are the same, 1 changed, 6 only left, 1 only right').waitFor();
   const list = page.getByRole('list', { name: 'Calls of both runs' });
   await list.getByText('changed: input, outcome, output').click();
@@ -322,7 +341,17 @@ test('[S8] a run is read with the keyboard alone', async () => {
   await page.getByRole('region', { name: 'Call fetch_weather' }).getByText('step 2, call 3').waitFor();
   await page.keyboard.press('Escape');
   await expect.poll(() => page.getByRole('region', { name: 'Call fetch_weather' }).count()).toBe(0);
+  // Until the next run is there, this one stays.
+  const letGo = Promise.withResolvers<void>();
+  await page.route(`**/api/runs/${runs.confirmed}`, async (route) => {
+    await letGo.promise;
+    await route.continue();
+  });
   await page.keyboard.press(']');
+  await page.waitForURL(`**/runs/${runs.confirmed}`);
+  await expect.poll(() => page.locator('[aria-busy=true][inert]').count()).toBe(1);
+  expect(await page.locator('h1').textContent()).toMatch(/^Run 2/);
+  letGo.resolve();
   await page.getByRole('heading', { name: /^Run 3/ }).waitFor();
   await page.keyboard.press('[');
   await page.getByRole('heading', { name: /^Run 2/ }).waitFor();

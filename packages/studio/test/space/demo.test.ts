@@ -1,16 +1,12 @@
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { accessibilityProblems } from '../support/accessibility.ts';
 import { useBrowser } from '../support/browser.ts';
 import { calm, clickStill } from '../support/calm.ts';
-import { type Studio, startStudio } from '../support/studio.ts';
+import { type Kind, useStudios } from '../support/studio.ts';
 
 const browser = useBrowser();
-let studio: Studio;
-beforeAll(async () => {
-  studio = await startStudio(browser());
-});
-afterAll(async () => await studio[Symbol.asyncDispose]());
+const studios = useStudios(browser);
 
 const logOf = (page: Page): Locator => page.getByRole('log', { name: 'Messages' });
 const card = (page: Page, name: string | RegExp): Locator => page.getByRole('region', { name });
@@ -26,8 +22,11 @@ const goTo = async (page: Page, space: string): Promise<void> => {
   await page.getByRole('heading', { name: space }).waitFor();
 };
 
-test('[S1] [S2] [S3] the demo opens with a space: sentences to click, a call with its result, a booking that is confirmed first', async () => {
-  const { page, problems } = await studio.open('/');
+const title =
+  '[S1] [S2] [S3] the demo opens with a space: sentences to click, a call with its result, a booking that is confirmed first';
+
+test.each<Kind>(['sqlite', 'postgres'])(`${title} (%s)`, async (kind) => {
+  const { page, problems } = await studios[kind]().open('/');
   await page.getByRole('heading', { name: 'Travel desk' }).waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
   await page.getByRole('button', { name: 'What is the weather in Tokyo?' }).click();
@@ -57,7 +56,7 @@ test('[S1] [S2] [S3] the demo opens with a space: sentences to click, a call wit
 });
 
 test('[S2] [S3] a payment is approved with another amount, denied with a reason; a call that fails half-way leaves nothing', async () => {
-  const { page, problems } = await studio.open('/', { theme: 'dark' });
+  const { page, problems } = await studios.postgres().open('/', { theme: 'dark' });
   await goTo(page, 'Accounts');
   await page.getByRole('button', { name: 'Pay invoice 4711, amount 120.' }).click();
   const payment = card(page, /^pay_invoice, waits/);
@@ -103,6 +102,7 @@ test('[S2] [S3] a payment is approved with another amount, denied with a reason;
 });
 
 test('[S3] a form made from a schema is checked before it is sent; an analyst ends with the tool that files its report', async () => {
+  const studio = studios.sqlite();
   const { page, problems } = await studio.open('/', { width: 380, height: 760 });
   await goTo(page, 'Accounts');
   await say(page, 'Add a supplier.');

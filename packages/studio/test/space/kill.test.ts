@@ -3,9 +3,11 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@lastcall/client';
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
 import { GatewayProcess } from '../../../gateway/test/processes/gateway-process.ts';
+import { databases, locationOf } from '../../../gateway/test/support/stores.ts';
 import { useBrowser } from '../support/browser.ts';
+import { heldDemo } from './held-demo.ts';
 
 const browser = useBrowser();
 const KEY = 'a-key-for-the-tests-of-the-studio';
@@ -18,11 +20,24 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test('[S9] a gateway that is killed while an agent works, and started again: the page says so meanwhile, nothing is lost or repeated', async () => {
+const title =
+  '[S9] a gateway that is killed while an agent works, and started again: the page says so meanwhile, nothing is lost or repeated';
+
+// Side by side: most of the time they wait, for processes to start and for a lease to end.
+test.concurrent.for(databases)(`${title} ($kind)`, async ({ create }, { expect }) => {
+  const database = await create();
+  const location = locationOf(database);
   const home = await mkdtemp(join(tmpdir(), 'lastcall-studio-'));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const env = { PORT: String(port), LASTCALL_HOME: join(home, 'home'), LASTCALL_SECRET_KEY: KEY };
+  const { env: held, letGo } = heldDemo(home);
+  const env = {
+    PORT: String(port),
+    LASTCALL_SECRET_KEY: KEY,
+    LASTCALL_HOME: 'home' in location ? location.home : join(home, 'home'),
+    ...('databaseUrl' in location ? { DATABASE_URL: location.databaseUrl } : {}),
+    ...held,
+  };
   const start = (): Promise<GatewayProcess> => GatewayProcess.start({ name: 'studio', folder: home, env });
   let gateway = await start();
   const context = await browser().newContext();
@@ -56,13 +71,10 @@ test('[S9] a gateway that is killed while an agent works, and started again: the
     await page.getByText('You are offline: nothing is sent or queued. What you typed stays here.').waitFor();
 
     gateway = await start();
+    await letGo();
     await page.getByText('back, nothing was missed').waitFor();
     // Another worker takes the run over once the dead one's lease has ended, and the call ends once.
-    await log
-      .getByText('import_receipts, and it')
-      .or(log.getByText('import_receipts failed'))
-      .first()
-      .waitFor({ timeout: 60_000 });
+    await log.getByText('import_receipts, and it').or(log.getByText('import_receipts failed')).first().waitFor();
     await expect.poll(() => page.getByText('is at work').count(), { timeout: 30_000 }).toBe(0);
     await field.press('Enter');
     await log.getByText('What I typed meanwhile.', { exact: true }).waitFor();
@@ -76,5 +88,6 @@ test('[S9] a gateway that is killed while an agent works, and started again: the
     await context.close();
     await gateway.kill();
     await rm(home, { recursive: true, force: true });
+    await database.remove();
   }
 });

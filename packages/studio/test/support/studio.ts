@@ -1,6 +1,8 @@
 import { demoConfig } from '@lastcall/gateway/internal';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '@lastcall/gateway/testing';
 import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
+import { onPostgres } from '../../../gateway/test/support/stores.ts';
 
 const PATIENCE_MS = 60_000;
 
@@ -31,9 +33,33 @@ export interface Studio extends AsyncDisposable {
   link(options?: Pick<OpenOptions, 'as' | 'scopes'>): Promise<string>;
 }
 
+export type Kind = 'sqlite' | 'postgres';
+
+/** A studio for the tests of a file. */
+export function useStudio(browser: () => Browser, options?: TestGatewayOptions, kind?: Kind): () => Studio {
+  let studio: Studio | undefined;
+  beforeAll(async () => {
+    studio = await startStudio(browser(), options, kind);
+  });
+  afterAll(async () => await studio?.[Symbol.asyncDispose]());
+  return () => {
+    if (studio === undefined) throw new Error('The studio is not there before the tests run.');
+    return studio;
+  };
+}
+
+/** One on each database, for flows in which the store matters. */
+export function useStudios(browser: () => Browser, options?: TestGatewayOptions): Record<Kind, () => Studio> {
+  return { sqlite: useStudio(browser, options), postgres: useStudio(browser, options, 'postgres') };
+}
+
 /** Without options: the demo that `npm start` shows. */
-export async function startStudio(browser: Browser, options: TestGatewayOptions = demoConfig()): Promise<Studio> {
-  const gateway = await startTestGateway(options);
+export async function startStudio(
+  browser: Browser,
+  options: TestGatewayOptions = demoConfig(),
+  kind: Kind = 'sqlite',
+): Promise<Studio> {
+  const { gateway, removeDatabase } = await startOn(kind, options);
   const person: Studio['person'] = async (name) => {
     const { items } = await gateway.api('/api/entities?limit=100');
     return items.find(({ displayName }: { displayName: string }) => displayName === name)?.id;
@@ -66,6 +92,16 @@ export async function startStudio(browser: Browser, options: TestGatewayOptions 
     async [Symbol.asyncDispose]() {
       for (const context of browser.contexts()) await context.close();
       await gateway.stop();
+      await removeDatabase();
     },
   };
+}
+
+async function startOn(
+  kind: Kind,
+  options: TestGatewayOptions,
+): Promise<{ gateway: TestGateway; removeDatabase: () => Promise<void> }> {
+  if (kind === 'sqlite') return { gateway: await startTestGateway(options), removeDatabase: async () => {} };
+  const { location: databaseUrl, remove } = await onPostgres.create();
+  return { gateway: await startTestGateway({ ...options, databaseUrl }), removeDatabase: remove };
 }

@@ -38,9 +38,9 @@ export async function assertPerson(tx: Tx, entityId: string): Promise<void> {
   if (person === undefined) throw invalid('entityId', 'must be the id of a person (an entity of kind "human").');
 }
 
-/** Deletes what has expired. Done whenever a new one is made, so that neither table grows. */
-export async function deleteExpired(tx: Tx, table: 'sessions' | 'sign_in_links'): Promise<void> {
-  await tx.db.deleteFrom(table).where('expires_at', '<=', tx.now()).execute();
+/** Deletes what expired before `until`. Done whenever a new one is made, so that neither table grows. */
+export async function deleteExpired(tx: Tx, table: 'sessions' | 'sign_in_links', until: number): Promise<void> {
+  await tx.db.deleteFrom(table).where('expires_at', '<=', until).execute();
 }
 
 /** True unless the key that a grant ends with was revoked, or its person deleted. */

@@ -32,7 +32,7 @@ export interface Session {
 /** Signs a browser in. The secret is for its cookie; only the hash is stored. */
 export async function createSession(tx: Tx, grant: Grant): Promise<{ readonly id: string; readonly secret: string }> {
   const secret = `${SECRET_PREFIX}${randomBytes(32).toString('base64url')}`;
-  await deleteExpired(tx, 'sessions');
+  await deleteExpired(tx, 'sessions', tx.now());
   const [created_at, expires_at] = [tx.now(), tx.now() + SESSION_MS];
   const row = { id: newId(tx.now()), hash: hashKey(secret), ...toGrantRow(grant), created_at, expires_at };
   await tx.db.insertInto('sessions').values(row).execute();

@@ -8,6 +8,8 @@ import { hasScope, type Scope } from './scope.ts';
 
 const DEFAULT_SECONDS = 900;
 export const MAX_LINK_SECONDS = 86_400;
+/** How long a link that no longer works is kept, so that whoever opens it can be told why. */
+const REMEMBERED_MS = 7 * 86_400_000;
 
 export interface NewLink {
   readonly entityId?: string | undefined;
@@ -29,26 +31,48 @@ export async function createSignInCode(tx: Tx, newLink: NewLink): Promise<SignIn
   assertAtMost(maker.scopes, scopes);
   if (entityId !== undefined) await assertPerson(tx, entityId);
   else if (scopes.length === 0) throw invalid('scopes', 'must not be empty without an entityId.');
-  await deleteExpired(tx, 'sign_in_links');
+  await deleteExpired(tx, 'sign_in_links', tx.now() - REMEMBERED_MS);
   const code = randomBytes(32).toString('base64url');
   const expiresAt = tx.now() + expiresInSeconds * 1_000;
   const grant = toGrantRow({ scopes: [...new Set(scopes)], entityId, keyId: maker.keyId });
-  const row = { hash: hashKey(code), ...grant, created_at: tx.now(), expires_at: expiresAt };
+  const row = { hash: hashKey(code), ...grant, created_at: tx.now(), expires_at: expiresAt, used_at: null };
   await tx.db.insertInto('sign_in_links').values(row).execute();
   return { code, expiresAt };
 }
 
-/** Uses a code up. Of two that use it at the same moment one deletes the row, and the other finds none. */
-export async function takeSignInCode(tx: Tx, code: string): Promise<Grant | undefined> {
+/** Uses a code up. Of two that use it at the same moment one marks the row, and the other finds it marked. */
+export async function takeSignInCode(tx: Tx, code: string): Promise<Grant> {
   const row = await tx.db
-    .deleteFrom('sign_in_links')
+    .updateTable('sign_in_links')
+    .set({ used_at: tx.now() })
     .where('hash', '=', hashKey(code))
+    .where('used_at', 'is', null)
     .where('expires_at', '>', tx.now())
     .returningAll()
     .executeTakeFirst();
-  if (row === undefined) return undefined;
+  if (row === undefined) throw await refusalOf(tx, code);
   const grant = fromGrantRow(row);
-  return (await isGrantValid(tx.db, grant)) ? grant : undefined;
+  if (!(await isGrantValid(tx.db, grant))) throw notValid('revoked');
+  return grant;
+}
+
+/** Only whoever has the code, which nobody can guess, is told what became of it. */
+async function refusalOf(tx: Tx, code: string): Promise<ApiError> {
+  const link = tx.db.selectFrom('sign_in_links').select('used_at').where('hash', '=', hashKey(code));
+  const row = await link.executeTakeFirst();
+  if (row === undefined) return notValid('unknown');
+  return notValid(row.used_at === null ? 'expired' : 'used');
+}
+
+const WHY_NOT = {
+  used: 'The link was used before: it signs in once.',
+  expired: 'The link has expired.',
+  revoked: 'The link ended with the key that made it, or with its person.',
+  unknown: 'There is no such link.',
+} as const;
+
+function notValid(reason: keyof typeof WHY_NOT): ApiError {
+  return new ApiError(401, 'link_not_valid', `${WHY_NOT[reason]} Ask for a new one.`, { details: { reason } });
 }
 
 function assertAtMost(own: readonly Scope[], wanted: readonly Scope[]): void {

@@ -35,7 +35,7 @@ export type AnswerVerdict =
   | { readonly status: 'resolved' }
   /** The same answer was given before. */
   | { readonly status: 'duplicate' }
-  /** It came after the end and was stored for operators. Throw the error after the commit. */
+  /** It came after the end, or after another answer, and was stored for operators. Throw the error after the commit. */
   | { readonly status: 'late'; readonly error: ApiError };
 
 /** Answers a pending call in a transaction of its own. Throws an ApiError for every answer that does not count. */
@@ -65,13 +65,14 @@ export async function answerCall(
   const now = tx.now();
   if (isOver(call, now)) {
     await expire(services, tx, row, now);
-    return await late(tx, { ...call, status: 'expired' }, { answer, by, now });
+    return await keep(tx, { ...call, status: 'expired' }, { answer, by, now });
   }
-  if (call.status === 'expired' || call.status === 'cancelled') return await late(tx, call, { answer, by, now });
+  if (call.status === 'expired' || call.status === 'cancelled') return await keep(tx, call, { answer, by, now });
   const isOpen = !wasAnswered(row, answer);
   if (!isOpen && row.result_hash === hashAnswer(answer)) return { status: 'duplicate' };
+  if (!isOpen) return await keep(tx, call, { answer, by, now });
   const isOfEarlierRound = round !== undefined && round !== row.rounds;
-  if (!isOpen || isOfEarlierRound) throw alreadyAnswered(call, await nameOfAnswerer(tx.db, call.resolvedBy));
+  if (isOfEarlierRound) throw await lost(tx, call);
   assertClaim(row, claimToken, now);
   const completed = await fitAnswer(answer, call);
   await resolve(services, tx, row, { answer, completed, by, now, answeringRunId });
@@ -90,20 +91,28 @@ export function alreadyAnswered({ answer, resolvedBy, resolvedAt }: PendingCall,
   });
 }
 
+async function lost(tx: Tx, call: PendingCall): Promise<ApiError> {
+  return alreadyAnswered(call, await nameOfAnswerer(tx.db, call.resolvedBy));
+}
+
 const KEPT_ONLY = 'The answer was stored for operators. The agent will not see it.';
 
-async function late(
+/** For operators: who was too late, or lost a race, and what they said. */
+async function keep(
   tx: Tx,
   call: PendingCall,
   { answer, by, now }: { answer: Answer; by: Answerer; now: number },
 ): Promise<AnswerVerdict> {
   await storeLateAnswer(tx, call, { answer, by: answererId(by), at: now });
-  const details = { resolvedAt: call.resolvedAt ?? now };
-  const error =
-    call.status === 'expired'
-      ? new ApiError(410, 'expired', `The call expired before the answer came. ${KEPT_ONLY}`, { details })
-      : new ApiError(410, 'cancelled', `The call was cancelled before the answer came. ${KEPT_ONLY}`, { details });
-  return { status: 'late', error };
+  const hasEnded = call.status === 'expired' || call.status === 'cancelled';
+  return { status: 'late', error: hasEnded ? tooLate(call, now) : await lost(tx, call) };
+}
+
+function tooLate({ status, resolvedAt }: PendingCall, now: number): ApiError {
+  const details = { resolvedAt: resolvedAt ?? now };
+  return status === 'expired'
+    ? new ApiError(410, 'expired', `The call expired before the answer came. ${KEPT_ONLY}`, { details })
+    : new ApiError(410, 'cancelled', `The call was cancelled before the answer came. ${KEPT_ONLY}`, { details });
 }
 
 interface Resolution extends Pick<AnsweredCall, 'answer' | 'by' | 'answeringRunId'> {

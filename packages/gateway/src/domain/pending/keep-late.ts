@@ -2,7 +2,7 @@ import type { Services } from '../../ports/services.ts';
 import { ApiError } from '../api-error.ts';
 import { type AnsweredCall, answer } from './answer-call.ts';
 
-/** An answer that came too late with a request that stores nothing. `keepLate` stores it once the request is rolled back. */
+/** An answer that came too late, or lost against another, with a request that stores nothing. `keepLate` stores it once the request is rolled back. */
 export class LateAnswer extends ApiError {
   readonly answered: AnsweredCall;
 

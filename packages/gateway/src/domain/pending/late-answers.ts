@@ -5,7 +5,7 @@ import type { LateAnswer, PendingCall } from './pending-call.ts';
 /** Enough to see that people still answer. A client that repeats itself must not fill the disk. */
 const MAX_KEPT = 5;
 
-/** Stores an answer that came after the end, for operators. The newest ones are kept. */
+/** Stores an answer that came after the end or after another answer, for operators. The newest ones are kept. */
 export async function storeLateAnswer(
   tx: Tx,
   { callId, lateAnswers = [] }: PendingCall,

@@ -4,6 +4,7 @@ import { isId } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
 import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
 import { answerRight } from './may-answer.ts';
+import { withNames } from './named-answerers.ts';
 import { type PendingCall, toPendingCall } from './pending-call.ts';
 
 export interface PendingFilter extends PageOptions {
@@ -19,11 +20,15 @@ export interface PendingFilter extends PageOptions {
 type Listed = Selectable<PendingCallRow> & {
   readonly role: string | null;
   readonly owned_context: string | null;
-  readonly resolved_by_name: string | null;
 };
 
 /** Lists pending calls, those first that expire first. Calls that do not expire come last, oldest first. */
 export async function listPending(db: Kysely<Tables>, filter: PendingFilter = {}): Promise<Page<PendingCall>> {
+  const page = await readConcerning(db, filter);
+  return { ...page, items: await withNames(db, page.items) };
+}
+
+async function readConcerning(db: Kysely<Tables>, filter: PendingFilter): Promise<Page<PendingCall>> {
   const limit = pageLimit(filter.limit);
   const items: PendingCall[] = [];
   if ([filter.entityId, filter.agentId, filter.spaceId].some((id) => id !== undefined && !isId(id))) return { items };
@@ -64,22 +69,21 @@ function positionOf(cursor: string | undefined): Position {
 
 /** The answerers are JSON, so they are checked for each row, after the database has filtered by space. */
 function concerns(
-  { role, owned_context: owned, resolved_by_name: _name, ...row }: Listed,
+  { role, owned_context: owned, ...row }: Listed,
   entityId: string | undefined,
 ): boolean {
   if (entityId === undefined) return true;
   return answerRight(toPendingCall(row), { entityId, role: role ?? undefined, isOwner: owned !== null }) === 'yes';
 }
 
-/** Answers that came too late are for operators. */
+/** Answers that did not count are for operators. */
 function shownTo(
-  { role: _role, owned_context: _owned, resolved_by_name: name, ...row }: Listed,
+  { role: _role, owned_context: _owned, ...row }: Listed,
   entityId: string | undefined,
 ): PendingCall {
   const { lateAnswers, ...call } = toPendingCall(row);
   return {
     ...call,
-    ...(name === null ? {} : { resolvedByName: name }),
     ...(entityId === undefined && lateAnswers !== undefined ? { lateAnswers } : {}),
   };
 }
@@ -103,8 +107,7 @@ async function readPage(
       join.onRef('contexts.id', '=', 'runs.thread_id').on('contexts.owner_id', '=', entityId ?? ''),
     )
     .selectAll('pending_calls')
-    .leftJoin('entities', 'entities.id', 'pending_calls.resolved_by')
-    .select(['memberships.role', 'contexts.id as owned_context', 'entities.display_name as resolved_by_name'])
+    .select(['memberships.role', 'contexts.id as owned_context'])
     .where('pending_calls.status', '=', status)
     .where((eb) =>
       eb.or([

@@ -23,9 +23,9 @@ export interface PendingCall {
   /** The answer that won. */
   readonly answer?: unknown;
   readonly resolvedBy?: string;
-  /** In lists, if a person or a service answered. */
+  /** If a person or a service answered. */
   readonly resolvedByName?: string;
-  /** Answers that came after its end. */
+  /** Answers that came after its end, or after the one that won. */
   readonly lateAnswers?: readonly LateAnswer[];
   readonly expiresAt?: number;
   /** Which of its questions it is, counted from 1, for a call that waits for input. */
@@ -52,6 +52,8 @@ export type { PendingKind };
 export interface LateAnswer {
   readonly answer: unknown;
   readonly by: string;
+  /** If a person or a service answered. It is not stored. */
+  readonly byName?: string;
   readonly at: number;
 }
 

@@ -4,6 +4,7 @@ import { fromJson } from '../../ports/store/json.ts';
 import type { CallRow, Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
+import { withNames } from '../pending/named-answerers.ts';
 import { type PendingCall, toPendingCall } from '../pending/pending-call.ts';
 import { requireMember } from '../spaces/membership.ts';
 import { type Message, toMessage } from '../spaces/message.ts';
@@ -86,5 +87,6 @@ async function waitingFacts(db: Kysely<Tables>, { id, run_id }: CallRow): Promis
 
 async function pendingOf(db: Kysely<Tables>, callId: string): Promise<{ pending?: PendingCall }> {
   const row = await db.selectFrom('pending_calls').selectAll().where('call_id', '=', callId).executeTakeFirst();
-  return row === undefined ? {} : { pending: toPendingCall(row) };
+  const [pending] = row === undefined ? [] : await withNames(db, [toPendingCall(row)]);
+  return pending === undefined ? {} : { pending };
 }

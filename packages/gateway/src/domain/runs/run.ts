@@ -27,6 +27,8 @@ export interface Run {
   readonly attempt: number;
   /** The run that tried them before. */
   readonly retryOf?: string;
+  /** Who runs or ran it last: a worker of a gateway. */
+  readonly worker?: string;
   /** When another worker continued it, oldest first. */
   readonly takeovers?: readonly Takeover[];
   readonly cancelRequestedAt?: number;
@@ -166,6 +168,7 @@ function toRun(row: ReadRun): Run {
     configVersion: row.config_version,
     attempt: row.attempt,
     ...(row.retry_of === null ? {} : { retryOf: row.retry_of }),
+    ...(row.owner === null ? {} : { worker: row.owner }),
     ...(row.takeovers === null ? {} : { takeovers: fromJson<Takeover[]>(row.takeovers) }),
     ...(row.cancel_requested_at === null ? {} : { cancelRequestedAt: row.cancel_requested_at }),
     createdAt: row.created_at,

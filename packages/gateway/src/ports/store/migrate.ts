@@ -18,6 +18,7 @@ import { toldConversations } from './migrations/0015-told-conversations.ts';
 import { signIn } from './migrations/0016-sign-in.ts';
 import { requestTexts } from './migrations/0018-request-texts.ts';
 import { contextRetention } from './migrations/0021-context-retention.ts';
+import { usedLinks } from './migrations/0025-used-links.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
@@ -41,6 +42,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0016-sign-in': signIn,
     '0021-context-retention': contextRetention,
     '0018-request-texts': requestTexts,
+    '0025-used-links': usedLinks,
   };
 }
 

@@ -453,6 +453,7 @@ export interface SessionRow extends GrantColumns {
 interface SignInLinkRow extends GrantColumns {
   /** SHA-256 of its code, in hexadecimal. */
   hash: string;
+  used_at: number | null;
 }
 
 /** A text that models were given in requests. */

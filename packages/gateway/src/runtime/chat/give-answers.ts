@@ -16,7 +16,7 @@ interface Given {
 
 /**
  * Answers calls of the context that wait. Returns the run that has the answers, if all were given before. Throws as
- * POST /api/runs/:runId/tool-results answers: 404, 409, 410 or 422. A 410 is for `keepLate`, after the rollback.
+ * POST /api/runs/:runId/tool-results answers: 404, 409, 410 or 422. What is kept all the same is for `keepLate`, after the rollback.
  */
 export async function giveAnswers(
   services: Services,

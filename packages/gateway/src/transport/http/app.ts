@@ -1,6 +1,7 @@
 import type { Logger } from '@lastcall/core';
 import { type Context, Hono } from 'hono';
 import { cors } from 'hono/cors';
+import { DEFAULT_AGENT_LIMITS } from '../../config/agent-limits.ts';
 import { DEFAULT_MCP_EXPOSURE, type McpExposure } from '../../config/mcp-exposure.ts';
 import type { IsKnownTool } from '../../domain/agents/check-agent-config.ts';
 import { ApiError } from '../../domain/api-error.ts';
@@ -181,6 +182,7 @@ const NO_SETUP: Setup = {
   model: async () => ({ name: 'rehearsal', why: 'no key found' }),
   problems: async () => [],
   models: async () => [{ name: 'rehearsal', usable: true }],
+  agentLimits: DEFAULT_AGENT_LIMITS,
 };
 
 /** Outermost: whatever is answered, it is counted and has the headers. */

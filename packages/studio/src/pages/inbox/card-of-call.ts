@@ -1,6 +1,7 @@
-import type { Message, PendingCall } from '@lastcall/client';
+import type { Answer, Message, PendingCall } from '@lastcall/client';
 import type { CardItem } from '@lastcall/client/react';
 import { type CardKind, cardKind } from '../../cards/call-shape.ts';
+import { whoAnswered } from '../run/wait-words.ts';
 
 /** The call as a card shows it. `card`: as its space shows it, which knows more; a call may have none. */
 export function toCardItem(call: PendingCall, card: Message | undefined): CardItem {
@@ -18,16 +19,33 @@ const STATUS = {
 function toMessage(call: PendingCall): Message {
   const { callId, runId, agentId, spaceId = '', toolName, input, createdAt, resolvedAt = createdAt } = call;
   const { kind, display, resultSchema, answeredBy: answerers, expiresAt, round, resolvedBy, resolvedByName } = call;
-  const by = resolvedBy === undefined ? undefined : { id: resolvedBy, name: resolvedByName ?? resolvedBy };
-  const own = { kind, display, resultSchema, answerers, expiresAt, round, by, at: call.resolvedAt };
+  const by =
+    resolvedBy === undefined ? undefined : { id: resolvedBy, name: whoAnswered({ resolvedBy, resolvedByName }) };
+  const { status = STATUS[call.status], decision, output } = call.status === 'resolved' ? endOf(call.answer) : {};
+  const own = { kind, display, resultSchema, answerers, expiresAt, round, decision, by, at: call.resolvedAt };
   return {
     ...{ id: callId, callId, runId, spaceId, seq: 0, entityId: agentId, kind: 'tool', text: '' },
-    status: STATUS[call.status],
-    metadata: { toolName, input },
+    status,
+    metadata: { toolName, input, output },
     call: own,
     createdAt,
     updatedAt: resolvedAt,
   };
+}
+
+interface End {
+  readonly status?: Message['status'];
+  readonly decision?: NonNullable<Message['call']>['decision'];
+  readonly output?: unknown;
+}
+
+/** What a card says once it is answered: as the gateway writes it where there is one. */
+function endOf(answer: Answer | undefined): End {
+  if (answer === undefined) return {};
+  if ('result' in answer) return { decision: 'result', output: answer.result };
+  if ('error' in answer) return { status: 'error', decision: 'error', output: { error: answer.error } };
+  if ('deny' in answer) return { status: 'cancelled', decision: 'deny', output: { denied: answer.deny } };
+  return { decision: 'approve' };
 }
 
 /** What a call wants of a person. */

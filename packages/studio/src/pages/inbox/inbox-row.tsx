@@ -7,8 +7,9 @@ import type { InboxShow } from '../../app/search.ts';
 import { answerInWords, inWords, questionOf } from '../../cards/call-shape.ts';
 import { CardPlaceProvider } from '../../cards/card-place.tsx';
 import { TimeLeft } from '../../cards/time-left.tsx';
-import { pendingCard } from '../../data/pending.ts';
+import { currentCall } from '../../data/pending.ts';
 import { spaceById, spaceMembers } from '../../data/spaces.ts';
+import { useSession } from '../../session/session.tsx';
 import { withVisibleControls } from '../../text/visible-text.ts';
 import { Time } from '../../ui/time.tsx';
 import { toCardItem, wantedInWords } from './card-of-call.ts';
@@ -58,7 +59,7 @@ export function InboxRow({ call, show, isOver, isOpen, onToggle }: InboxRowProps
       </button>
       {isOpen && (
         <div id={panel} className="border-t border-line p-3">
-          <OpenCard call={call} />
+          <OpenCard call={call} isOver={isOver} />
         </div>
       )}
     </li>
@@ -92,12 +93,20 @@ function Origin({ call: { agentId, spaceId } }: { call: PendingCall }): ReactEle
   return <bdi>{withVisibleControls(names.length === 0 ? 'an agent' : names.join(', '))}</bdi>;
 }
 
-function OpenCard({ call }: { call: PendingCall }): ReactElement {
-  const { data: card } = useQuery(pendingCard(call.callId));
+function OpenCard({ call, isOver }: Pick<InboxRowProps, 'call' | 'isOver'>): ReactElement {
+  const { entity } = useSession().session;
+  const { data: current } = useQuery(currentCall(call, { entityId: entity?.id, isOver }));
   const { data: members } = useQuery({ ...spaceMembers(call.spaceId ?? ''), enabled: call.spaceId !== undefined });
+  // Nobody tells this person how it ended, and what was opened here still has buttons.
+  if (isOver && current !== undefined && current.card === undefined && current.call === undefined)
+    return (
+      <p role="status" className="text-quiet">
+        It no longer waits: somebody answered or cancelled it, or its time is up.
+      </p>
+    );
   return (
     <CardPlaceProvider value={members === undefined ? {} : { members }}>
-      <ToolCard key={call.callId} item={toCardItem(call, card ?? undefined)} />
+      <ToolCard key={call.callId} item={toCardItem(current?.call ?? call, current?.card)} />
     </CardPlaceProvider>
   );
 }

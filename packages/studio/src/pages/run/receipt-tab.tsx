@@ -2,6 +2,7 @@ import type { Call, PendingCall, Run } from '@lastcall/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
+import { answerInWords as saidInWords } from '../../cards/call-shape.ts';
 import { callDetails, runOfAnswer } from '../../data/runs.ts';
 import { JsonText } from '../../text/safe-text.tsx';
 import { withVisibleControls } from '../../text/visible-text.ts';
@@ -12,7 +13,7 @@ import { workerName } from './call-words.ts';
 import { CopyButton } from './copy-button.tsx';
 import { ExactTime } from './exact-time.tsx';
 import { type CallRow, NEVER_RAN } from './timeline.ts';
-import { answerInWords, waitInWords, whoAnswered } from './wait-words.ts';
+import { waitInWords, whoAnswered } from './wait-words.ts';
 
 /** What proves that the call was settled once: its ids, its attempts, who ran it, and who answered it. */
 export function ReceiptTab({ call, run }: { call: CallRow; run: Run }): ReactElement {
@@ -31,7 +32,7 @@ export function ReceiptTab({ call, run }: { call: CallRow; run: Run }): ReactEle
 function Receipt({ call, run, details }: { call: CallRow; run: Run; details: Call | undefined }): ReactElement {
   const { callId, settlement, starts, startedAt } = call;
   const { retry, cache, repair } = settlement?.outcome.middleware ?? {};
-  const worker = workerOf(call, run) ?? details?.pending?.job?.worker;
+  const worker = details?.pending?.job?.worker ?? (NEVER_RAN.has(call.outcome) ? undefined : workerOf(call, run));
   const settledAt = details?.settledAt ?? (call.outcome === 'waiting' ? undefined : call.endedAt);
   return (
     <Facts>
@@ -81,9 +82,9 @@ function Id({ text, label }: { text: string; label: string }): ReactElement {
   );
 }
 
-/** Which worker ended it. It is known where a run changed hands. */
-function workerOf({ endSeq }: CallRow, { takeovers = [] }: Run): string | undefined {
-  if (endSeq === undefined) return undefined;
+/** Which worker ended it, or runs it now. */
+function workerOf({ endSeq }: CallRow, { worker, takeovers = [] }: Run): string | undefined {
+  if (endSeq === undefined || takeovers.length === 0) return worker;
   const after = takeovers.findLast(({ afterSeq }) => afterSeq < endSeq);
   return after === undefined ? takeovers[0]?.from : after.to;
 }
@@ -114,7 +115,8 @@ function Race({ call, pending }: { call: Call; pending: PendingCall }): ReactEle
       {answer !== undefined && <JsonText value={answer} label="The answer that counted" />}
       {lateAnswers.map((late) => (
         <p key={`${late.by} ${late.at}`} className="text-quiet">
-          <bdi>{withVisibleControls(whoAnswered({ resolvedBy: late.by }))}</bdi> {answerInWords(late.answer)}{' '}
+          <bdi>{withVisibleControls(whoAnswered({ resolvedBy: late.by, resolvedByName: late.byName }))}</bdi> said{' '}
+          <del>{withVisibleControls(saidInWords(late.answer))}</del>{' '}
           {resolvedAt === undefined ? 'after its end' : `${duration(Math.max(0, late.at - resolvedAt))} later`}: kept,
           and it changed nothing.
         </p>

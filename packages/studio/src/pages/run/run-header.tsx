@@ -3,16 +3,18 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactElement, type ReactNode, useState } from 'react';
 import { attemptsOf } from '../../data/runs.ts';
+import { gatewayStatus } from '../../data/status.ts';
 import { useMay } from '../../session/session.tsx';
 import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { duration, useNow } from '../../ui/time.tsx';
-import { costInWords } from './call-words.ts';
+import { costInWords, workerName } from './call-words.ts';
+import { ComparePicker } from './compare-picker.tsx';
 import { ExactTime } from './exact-time.tsx';
 import { StatusMark } from './status-mark.tsx';
-import { statusInWords } from './stop-sentence.ts';
+import { defaultOf, statusInWords } from './stop-sentence.ts';
 import { triggerInWords } from './trigger-words.ts';
 
 interface RunHeaderProps {
@@ -42,6 +44,7 @@ export function RunHeader({ run, agent, config, steps, cancel, children }: RunHe
               Compare with attempt {run.attempt - 1}
             </Link>
           )}
+          <ComparePicker run={run} />
           <CancelRun run={run} cancel={cancel} />
         </span>
       </div>
@@ -54,13 +57,17 @@ export function RunHeader({ run, agent, config, steps, cancel, children }: RunHe
 
 function Status({ run, agent, config, steps }: Omit<RunHeaderProps, 'cancel'>): ReactElement {
   const { text, setting, value } = statusInWords(run, { config, steps });
+  const { data: status } = useQuery({ ...gatewayStatus, enabled: setting !== undefined && value === undefined });
+  const standard = defaultOf(setting, status);
   return (
     <p className="flex flex-wrap items-center gap-x-2">
       <StatusMark run={run} />
       <span dir="auto">{withVisibleControls(text)}</span>
       {setting !== undefined && (
         <span className="text-quiet">
-          {value === undefined ? 'The gateway’s default counts; set ' : `It is set to ${value.toLocaleString()} as `}
+          {value === undefined
+            ? `The gateway’s default${standard === undefined ? '' : ` of ${standard.toLocaleString()}`} counts; set `
+            : `It is set to ${value.toLocaleString()} as `}
           <Link
             to="/agents/$id"
             params={{ id: run.agentId }}
@@ -131,6 +138,11 @@ function Figures({ run, agent }: { run: Run; agent: Agent | undefined }): ReactE
           {agent !== undefined && agent.configVersion !== configVersion && ` (now v${agent.configVersion})`}
         </Link>
       </li>
+      {run.worker !== undefined && (
+        <li title={run.worker}>
+          worker <bdi>{workerName(run.worker)}</bdi>
+        </li>
+      )}
       <Attempts run={run} />
     </ul>
   );

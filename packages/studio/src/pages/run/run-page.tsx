@@ -3,7 +3,7 @@ import { useRun } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { History } from 'lucide-react';
-import { type ReactElement, useMemo } from 'react';
+import { type ReactElement, useMemo, useRef } from 'react';
 import { useReportConnection } from '../../app/connection.tsx';
 import { agentOfRun, neighbourOf } from '../../data/runs.ts';
 import { useKeys } from '../../keyboard/keys.tsx';
@@ -28,7 +28,12 @@ import { type RunState, useRunState } from './use-run-state.ts';
 export function RunPage(): ReactElement {
   const state = useRunState();
   const { run, entries, connection, error, cancel } = useRun(state.id);
-  if (run === undefined)
+  const last = useRef<Pick<LoadedRunProps, 'run' | 'entries'>>(undefined);
+  if (run !== undefined) last.current = { run, entries };
+  // Until the next run is there, the last one is: a page that is empty for a moment is lost from sight.
+  const shown = error === undefined || run !== undefined ? last.current : undefined;
+  const isStale = shown?.run.id !== state.id;
+  if (shown === undefined)
     return (
       <Page title="Run">
         {error !== undefined && (
@@ -42,10 +47,17 @@ export function RunPage(): ReactElement {
     );
   return (
     <>
-      {(run.status === 'running' || run.status === 'queued') && <ReportConnection state={connection} />}
-      <LoadedRun key={run.id} state={state} run={run} entries={entries} cancel={cancel} />
+      {!isStale && isOpen(shown.run) && <ReportConnection state={connection} />}
+      {/* What is clicked there would be meant for the other run. */}
+      <div className="contents" inert={isStale} aria-busy={isStale}>
+        <LoadedRun key={shown.run.id} state={state} {...shown} cancel={cancel} />
+      </div>
     </>
   );
+}
+
+function isOpen({ status }: Run): boolean {
+  return status === 'running' || status === 'queued';
 }
 
 function ReportConnection({ state }: { state: ConnectionState }): null {

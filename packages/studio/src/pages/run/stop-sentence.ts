@@ -1,4 +1,4 @@
-import type { AgentConfig, Run, Stop } from '@lastcall/client';
+import type { AgentConfig, Run, Status, Stop } from '@lastcall/client';
 
 /** Why a run ended, as a sentence, and the setting that decided it, if one did. */
 export interface StopSentence {
@@ -77,6 +77,12 @@ export function stopInWords(
     case 'error':
       return { text: `failed: ${stop.error}` };
   }
+}
+
+/** What the gateway sets for agents that set nothing. */
+export function defaultOf(setting: string | undefined, status: Status | undefined): number | undefined {
+  const limits: Readonly<Record<string, number | undefined>> = status?.agentLimits ?? {};
+  return setting === undefined ? undefined : limits[setting.replace(/^limits\./, '')];
 }
 
 function counted(count: number | undefined, what: string): string {

@@ -1,4 +1,4 @@
-import type { Answer, Call, PendingCall } from '@lastcall/client';
+import type { Answer, Call } from '@lastcall/client';
 import { duration } from '../../ui/time.tsx';
 
 /** `Ada answered after 2 h`, or whom the call waits for. */
@@ -22,7 +22,10 @@ export function waitInWords(call: Call | undefined): string {
 
 /** The card knows the name of who answered. A call that no space sees knows an id. */
 export function whoAnswered(
-  { resolvedBy, resolvedByName }: Pick<PendingCall, 'resolvedBy' | 'resolvedByName'>,
+  {
+    resolvedBy,
+    resolvedByName,
+  }: { readonly resolvedBy?: string | undefined; readonly resolvedByName?: string | undefined },
   name?: string,
 ): string {
   const known = resolvedByName ?? name;

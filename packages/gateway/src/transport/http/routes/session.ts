@@ -69,7 +69,7 @@ export function sessionEndpoints({ publicUrl }: SessionOptions): readonly Endpoi
       async handle({ body, request, address }, tx) {
         assertOwnPage(request, publicUrl);
         attempts.begin(address);
-        const grant = 'code' in body ? await grantOfCode(tx, body.code) : await grantOfKey(tx, body);
+        const grant = 'code' in body ? await takeSignInCode(tx, body.code) : await grantOfKey(tx, body);
         const { id, secret } = await createSession(tx, grant);
         const session = await requireSession(tx, id);
         attempts.succeeded(address);
@@ -144,13 +144,6 @@ export function linkUrl(base: string, code: string): string {
 function makerOf(caller: Caller): { scopes: readonly Scope[]; keyId: string | undefined } {
   const keyId = caller.kind === 'key' || caller.kind === 'session' ? caller.keyId : undefined;
   return { scopes: scopesOf(caller), keyId };
-}
-
-async function grantOfCode(tx: Tx, code: string): Promise<Grant> {
-  const grant = await takeSignInCode(tx, code);
-  if (grant === undefined)
-    throw new ApiError(401, 'link_not_valid', 'The link was used before, or has expired. Ask for a new one.');
-  return grant;
 }
 
 async function grantOfKey(tx: Tx, { key, entityId }: { key: string; entityId?: string | undefined }): Promise<Grant> {

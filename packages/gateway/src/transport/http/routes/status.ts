@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
+import { type AgentLimits, DEFAULT_AGENT_LIMITS } from '../../../config/agent-limits.ts';
 import { VERSION } from '../../../config/version.ts';
 import type { DefaultModel } from '../../../models/default-model.ts';
 import { howToSetModel, type ListedModel } from '../../../models/list-models.ts';
@@ -18,6 +19,8 @@ export interface Setup {
   /** What is set up wrong, one sentence each, with the command that mends it. */
   readonly problems: () => Promise<readonly string[]>;
   readonly models: () => Promise<readonly ListedModel[]>;
+  /** Those of agents that set none of their own. */
+  readonly agentLimits: AgentLimits;
   /** Whether `POST /api/demo/crash` is served. Default false. */
   readonly canCrash?: boolean;
 }
@@ -36,6 +39,10 @@ const statusSchema = z
     gatewayId: z.string().optional().meta({ description: 'The name that takeovers of runs have for it.' }),
     store: z.string().optional(),
     problems: z.array(z.string()).optional().meta({ description: 'What is set up wrong, and what mends it.' }),
+    agentLimits: z
+      .strictObject(Object.fromEntries(Object.keys(DEFAULT_AGENT_LIMITS).map((name) => [name, z.int()])))
+      .optional()
+      .meta({ description: 'What counts for agents whose `limits` do not say otherwise.' }),
     counts: z.strictObject({ agents: z.int(), deadEvents: z.int(), pendingCalls: z.int() }).optional(),
     canCrash: z
       .literal(true)
@@ -44,7 +51,7 @@ const statusSchema = z
   })
   .meta({
     id: 'Status',
-    description: '`gatewayId`, `store`, `problems`, `counts` and `canCrash` are for keys and sessions that may read.',
+    description: '`gatewayId`, `store`, `problems`, `agentLimits`, `counts` and `canCrash` are for keys and sessions that may read.',
   });
 
 const modelSchema = z
@@ -68,12 +75,12 @@ export function statusEndpoints(setup: Setup): readonly Endpoint[] {
         return limitedTo(caller) === undefined ? await countAll(tx.db) : undefined;
       },
       async respond(counts) {
-        const { gatewayId, store, canCrash = false } = setup;
+        const { gatewayId, store, agentLimits, canCrash = false } = setup;
         const told = { version: VERSION, model: toModel(await setup.model()) };
         if (counts === undefined) return Response.json(told);
         // The name of a gateway has that of its machine in it.
-        const more = { gatewayId, store, problems: await setup.problems(), counts, ...(canCrash ? { canCrash } : {}) };
-        return Response.json({ ...told, ...more });
+        const more = { gatewayId, store, agentLimits, problems: await setup.problems(), counts };
+        return Response.json({ ...told, ...more, ...(canCrash ? { canCrash } : {}) });
       },
     }),
     endpoint({

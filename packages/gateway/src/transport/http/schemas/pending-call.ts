@@ -27,9 +27,9 @@ export const pendingCallSchema: z.ZodType = z
     resolvedBy: z.string().optional(),
     resolvedByName: z.string().optional(),
     lateAnswers: z
-      .array(z.strictObject({ answer: answerSchema, by: z.string(), at: z.int() }))
+      .array(z.strictObject({ answer: answerSchema, by: z.string(), byName: z.string().optional(), at: z.int() }))
       .optional()
-      .meta({ description: 'Answers that came after its end.' }),
+      .meta({ description: 'Answers that came after its end, or lost against the one that won.' }),
     expiresAt: z.int().optional(),
     round: z.int().optional().meta({ description: 'Which question of the call it is, if it waits for input.' }),
     duringCall: z.string().optional().meta({ description: 'The open call that asks.' }),

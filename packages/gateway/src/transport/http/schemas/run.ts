@@ -42,6 +42,7 @@ export const runSchema: z.ZodObject = z
     configVersion: z.int(),
     attempt: z.int().meta({ description: 'How often its events have been tried, with this time.' }),
     retryOf: z.string().optional().meta({ description: 'The run that tried them before.' }),
+    worker: z.string().optional().meta({ description: 'The worker of a gateway that runs it, or ran it last.' }),
     takeovers: z
       .array(z.strictObject({ at: z.int(), ...takeoverFields }))
       .optional()

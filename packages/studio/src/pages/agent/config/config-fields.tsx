@@ -1,4 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
+import { gatewayStatus } from '../../../data/status.ts';
 import type { Problem } from '../../../form/path.ts';
 import { withVisibleControls } from '../../../text/visible-text.ts';
 import { TextArea, TextField } from '../../../ui/field.tsx';
@@ -63,18 +65,19 @@ interface LimitFieldsProps {
 }
 
 function LimitFields({ limits, onChange, at }: LimitFieldsProps): ReactElement {
+  const { data: status } = useQuery(gatewayStatus);
   return (
     <fieldset className="flex flex-col gap-2">
       <legend className="mb-1 text-sm font-medium">Limits</legend>
-      <p className="text-xs text-quiet">Empty: what stands in the field, or what the gateway sets for all agents.</p>
+      <p className="text-xs text-quiet">Empty: what stands in the field, which the gateway sets for all agents.</p>
       <div className="grid grid-cols-1 gap-3 min-[480px]:grid-cols-2 wide:grid-cols-3">
-        {LIMITS.map(({ key, label, unit, standard }) => (
+        {LIMITS.map(({ key, label, unit }) => (
           <TextField
             key={key}
             label={label}
             hint={unit}
             inputMode="numeric"
-            placeholder={standard.toLocaleString('en')}
+            placeholder={status?.agentLimits?.[key]?.toLocaleString('en')}
             value={limits[key] ?? ''}
             problem={at(`limits.${key}`)}
             onChange={({ target }) => onChange({ ...limits, [key]: target.value })}

@@ -1,0 +1,121 @@
+/// <reference lib="dom" />
+import { startTestGateway, type TestGateway } from '@lastcall/gateway/testing';
+import chromium from '@sparticuz/chromium';
+import { type Page, chromium as playwright } from 'playwright-core';
+import { heldAtMost, percentile } from '../gateway/percentiles.ts';
+import { type Report, toMarkdown } from '../report.ts';
+
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 20);
+const MESSAGES = 200;
+const MOST_MS = 1_500;
+const MOST_KB = 190;
+
+/** A browser that has seen nothing yet: how long until somebody can read. */
+export async function benchStudioColdBrowser(): Promise<Report> {
+  await using gateway = await startTestGateway({
+    spaces: [{ name: 'Desk', people: [{ name: 'Ada', externalId: 'ada' }] }],
+  });
+  const person = await fill(gateway);
+  const rounds = { link: [] as Opened[], session: [] as Opened[] };
+  for (let round = 0; round < ROUNDS; round++) {
+    rounds.link.push(await openByLink(gateway, person));
+    rounds.session.push(await openSignedIn(gateway, person));
+  }
+  const seen = (opened: readonly Opened[]): number[] => opened.map(({ seenMs }) => seenMs);
+  const [{ sentKb, scriptKb, scripts }] = rounds.link as [Opened, ...Opened[]];
+  const row = (what: string, opened: readonly Opened[]): (string | number)[] => [
+    what,
+    percentile(seen(opened), 0.5),
+    percentile(seen(opened), 0.95),
+    Math.max(...seen(opened)),
+  ];
+  return {
+    title: 'Studio: the first space in a cold browser',
+    claim:
+      `A new Chromium process with an empty cache opens the studio ${ROUNDS} times; the gateway runs already, on SQLite, and the space has ` +
+      `${MESSAGES} messages. Measured in the page, from the navigation to the first frame after a message is in sight. Claim: at most ` +
+      `${MOST_MS.toLocaleString('en')} ms, and at most ${MOST_KB} KB of compressed JavaScript.`,
+    columns: ['', 'p50, ms', 'p95, ms', 'longest, ms'],
+    rows: [row('by a sign-in link', rounds.link), row('signed in before', rounds.session)],
+    findings: [
+      heldAtMost('By a sign-in link, p95', percentile(seen(rounds.link), 0.95), MOST_MS, ' ms'),
+      heldAtMost('Signed in before, p95', percentile(seen(rounds.session), 0.95), MOST_MS, ' ms'),
+      `${heldAtMost('JavaScript of the first page, as sent', sentKb, MOST_KB, ' KB')} ${scripts} files, ${Math.round(scriptKb)} KB unpacked.`,
+    ],
+  };
+}
+
+interface Opened {
+  readonly seenMs: number;
+  /** JavaScript that was loaded until then: as it was sent, and unpacked. */
+  readonly sentKb: number;
+  readonly scriptKb: number;
+  readonly scripts: number;
+}
+
+async function openByLink(gateway: TestGateway, entityId: string): Promise<Opened> {
+  const url = await linkFor(gateway, entityId);
+  return await inNewBrowser((page) => measure(page, url));
+}
+
+/** The session is made in a context of its own, so that what it loaded is not in the cache of the one that is measured. */
+async function openSignedIn(gateway: TestGateway, entityId: string): Promise<Opened> {
+  const url = await linkFor(gateway, entityId);
+  return await inNewBrowser(async (page) => {
+    const other = await page.context().browser()?.newContext();
+    const first = await other?.newPage();
+    await first?.goto(url);
+    await first?.getByRole('log').getByRole('article').first().waitFor();
+    await page.context().addCookies((await other?.cookies(`${gateway.url}/api`)) ?? []);
+    await other?.close();
+    return await measure(page, gateway.url);
+  });
+}
+
+async function linkFor({ api }: TestGateway, entityId: string): Promise<string> {
+  return (await api('/api/links', { entityId, scopes: ['admin'] })).url;
+}
+
+async function inNewBrowser<T>(work: (page: Page) => Promise<T>): Promise<T> {
+  const browser = await playwright.launch({
+    executablePath: process.env.CHROME_PATH ?? (await chromium.executablePath()),
+    args: ['--no-sandbox', '--headless=shell'],
+  });
+  try {
+    return await work(await (await browser.newContext({ viewport: { width: 1_200, height: 800 } })).newPage());
+  } finally {
+    await browser.close();
+  }
+}
+
+async function measure(page: Page, url: string): Promise<Opened> {
+  await page.addInitScript(() => {
+    const look = (): void => {
+      const message = document.querySelector('[role="log"] article')?.getBoundingClientRect();
+      if (message === undefined || message.height === 0) requestAnimationFrame(look);
+      // The frame in which it was found is drawn before the next one begins.
+      else requestAnimationFrame((at) => Object.assign(globalThis, { seenMs: at }));
+    };
+    requestAnimationFrame(look);
+  });
+  await page.goto(url, { waitUntil: 'commit' });
+  await page.waitForFunction(() => 'seenMs' in globalThis);
+  return await page.evaluate(() => {
+    const files = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
+    const scripts = files.filter(({ name }) => name.endsWith('.js'));
+    const sum = (of: 'encodedBodySize' | 'decodedBodySize'): number =>
+      scripts.reduce((total, file) => total + file[of], 0) / 1_024;
+    const { seenMs } = globalThis as unknown as { seenMs: number };
+    return { seenMs, sentKb: sum('encodedBodySize'), scriptKb: sum('decodedBodySize'), scripts: scripts.length };
+  });
+}
+
+async function fill({ api }: TestGateway): Promise<string> {
+  const [{ id: spaceId }] = (await api('/api/spaces')).items;
+  const [{ id: entityId }] = (await api('/api/entities?externalId=ada')).items;
+  for (let number = 1; number <= MESSAGES; number++)
+    await api(`/api/spaces/${spaceId}/messages`, { entityId, text: `Message ${number}, with **some** words.` });
+  return entityId;
+}
+
+if (import.meta.main) console.log(toMarkdown(await benchStudioColdBrowser()));

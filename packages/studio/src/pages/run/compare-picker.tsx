@@ -1,0 +1,81 @@
+import type { Run } from '@lastcall/client';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type ReactElement, useState } from 'react';
+import { agentNames, newestRuns } from '../../data/runs.ts';
+import { withVisibleControls } from '../../text/visible-text.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Time } from '../../ui/time.tsx';
+import { StatusMark } from './status-mark.tsx';
+import { statusInWords } from './stop-sentence.ts';
+import { triggerInWords } from './trigger-words.ts';
+
+/** Any run can be laid beside this one: those of the same agent first, since they have most in common. */
+export function ComparePicker({ run }: { run: Run }): ReactElement {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>Compare with …</Button>
+      {isOpen && (
+        <Dialog title="Compare with which run?" onClose={() => setOpen(false)}>
+          <Choices run={run} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function Choices({ run }: { run: Run }): ReactElement {
+  const [ofAll, setOfAll] = useState(false);
+  const { data, error, refetch } = useQuery(newestRuns(ofAll ? {} : { agentId: run.agentId }));
+  const others = data?.items.filter(({ id }) => id !== run.id);
+  return (
+    <div className="flex flex-col gap-3">
+      <label className="flex min-h-6 items-center gap-2">
+        <input type="checkbox" checked={ofAll} onChange={({ target }) => setOfAll(target.checked)} />
+        also runs of other agents
+      </label>
+      {error !== null && <ErrorNote error={error} title="The runs could not be read." retry={() => void refetch()} />}
+      {others?.length === 0 && <p className="text-quiet">There is no other run yet.</p>}
+      <ul aria-label="Runs to compare with" className="flex max-h-[60vh] flex-col overflow-y-auto">
+        {others?.map((other) => (
+          <Choice key={other.id} run={run} other={other} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** The older one is left, as it is where attempts are compared. */
+function Choice({ run, other }: { run: Run; other: Run }): ReactElement {
+  const { data: names } = useQuery(agentNames);
+  const [id, right] = other.id < run.id ? [other.id, run.id] : [run.id, other.id];
+  const { text } = statusInWords(other);
+  return (
+    <li className="border-t border-line first:border-t-0">
+      <Link
+        to="/runs/$id/compare/$other"
+        params={{ id, other: right }}
+        className="flex min-h-9 flex-col px-1 py-1.5 -outline-offset-2 hover:bg-raised"
+      >
+        <span className="flex items-baseline justify-between gap-2">
+          <span dir="auto" className="truncate font-medium">
+            {withVisibleControls(triggerInWords(other.trigger))}
+          </span>
+          <span className="shrink-0 text-xs text-quiet">
+            <Time at={other.createdAt} />
+          </span>
+        </span>
+        <span className="flex min-w-0 items-center gap-1.5 text-xs text-quiet">
+          <StatusMark run={other} />
+          <span className="truncate">
+            <bdi>{withVisibleControls(names?.get(other.agentId) ?? 'a deleted agent')}</bdi>, run {other.cycle}:{' '}
+            {withVisibleControls(text)}
+          </span>
+        </span>
+      </Link>
+    </li>
+  );
+}
