@@ -1,5 +1,6 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4GenerateResult } from '@ai-sdk/provider';
 import type { CallLimit } from '../dispatch/call-limit.ts';
+import type { Middleware } from '../middleware/middleware.ts';
 import type { ModelRequest } from '../middleware/middleware-for.ts';
 import { StreamReader } from './read-stream.ts';
 import { record } from './record.ts';
@@ -45,16 +46,19 @@ function writeReply(
 }
 
 function askWithMiddleware(turn: Turn, request: ModelRequest, step: number, limit: CallLimit): Promise<ModelReply> {
-  const { middleware: list } = turn.options;
+  const list = turn.options.middleware?.filter(wrapsModel);
   if (list === undefined || list.length === 0) return askWithRetries(turn, request, step, limit);
   const wrapped = list.reduceRight<(request: ModelRequest) => Promise<ModelReply>>(
-    (next, middleware) => async (given) =>
-      middleware.model === undefined
-        ? next(given)
-        : middleware.model((changed = given) => next(changed), given, { step }),
+    (next, middleware) => async (given) => middleware.model((changed = given) => next(changed), given, { step }),
     (given) => askWithRetries(turn, given, step, limit),
   );
   return wrapped(request);
+}
+
+type ModelMiddleware = Middleware & Required<Pick<Middleware, 'model'>>;
+
+function wrapsModel(middleware: Middleware): middleware is ModelMiddleware {
+  return middleware.model !== undefined;
 }
 
 function toRequest(turn: Turn, step: Offered, limit: CallLimit): ModelRequest {

@@ -54,9 +54,13 @@ export async function isStillValid(db: Kysely<Tables>, caller: Caller): Promise<
 
 /** False for a key that was revoked. */
 export async function isKeyValid(db: Kysely<Tables>, keyId: string): Promise<boolean> {
-  const row = await db.selectFrom('api_keys').select('revoked_at').where('id', '=', keyId).executeTakeFirst();
+  const [row] = await findRevocation(db, { keyId });
   return row !== undefined && row.revoked_at === null;
 }
+
+const findRevocation = statement((db, { keyId }: Params<{ keyId: string }>) =>
+  db.selectFrom('api_keys').select('revoked_at').where('id', '=', keyId),
+);
 
 async function isUndeleted(db: Kysely<Tables>, entityId: string): Promise<boolean> {
   return (await findUndeleted(db, { entityId })).length > 0;

@@ -1,4 +1,5 @@
-import { type DatabaseConnection, type Dialect, type Driver, Kysely } from 'kysely';
+import { type Dialect, type Driver, Kysely } from 'kysely';
+import type { StoreConnection } from './store-connection.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -8,18 +9,22 @@ import type { Tables } from './tables.ts';
 export function kyselyOn(
   db: Kysely<Tables>,
   { dialect, driver }: { dialect: Dialect; driver: Driver },
-): (connection: DatabaseConnection) => Kysely<Tables> {
+): (connection: StoreConnection) => Kysely<Tables> {
   return (connection) => {
     const executor = db.getExecutor().withConnectionProvider({ provideConnection: (consumer) => consumer(connection) });
     const bound = new Kysely<Tables>({ config: { dialect }, driver, executor, dialect });
-    connections.set(bound, connection);
-    return bound;
+    return runOn(bound, connection);
   };
 }
 
-const connections = new WeakMap<Kysely<Tables>, DatabaseConnection>();
+const connections = new WeakMap<Kysely<Tables>, StoreConnection>();
 
-/** Of statements on one connection. */
-export function connectionOf(db: Kysely<Tables>): DatabaseConnection | undefined {
+/** Has compiled statements sent to this connection right away. Kysely takes several steps to find the one it has. */
+export function runOn(db: Kysely<Tables>, connection: StoreConnection): Kysely<Tables> {
+  connections.set(db, connection);
+  return db;
+}
+
+export function connectionOf(db: Kysely<Tables>): StoreConnection | undefined {
   return connections.get(db);
 }

@@ -1,9 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { AbortedTransactionError, type DatabaseConnection, type Kysely } from 'kysely';
+import { AbortedTransactionError, type Kysely } from 'kysely';
 import type { Dialect } from './dialect.ts';
 import { type Failure, isFollowUpError, throwFirst } from './follow-up-error.ts';
 import type { Statement } from './statement.ts';
 import type { Sent, TransactionOptions, Tx } from './store.ts';
+import type { StoreConnection } from './store-connection.ts';
 import { StoreMisuse, StoreUnavailable } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
@@ -33,11 +34,11 @@ export interface TransactionSource {
 
 /** A transaction of a database. Either `commit` or `rollback` comes once, or `rollback` after a `commit` that rejected; `close` at last. */
 export interface BegunTransaction {
-  readonly connection: DatabaseConnection;
+  readonly connection: StoreConnection;
   /** Resolves when it has begun, where that is not known yet. */
   readonly begun?: Promise<unknown>;
   /** Builds statements, and runs them on that connection as soon as they are asked for. */
-  on(connection: DatabaseConnection): Kysely<Tables>;
+  on(connection: StoreConnection): Kysely<Tables>;
   commit(): Promise<void>;
   rollback(): Promise<void>;
   close(): Promise<void>;
@@ -73,8 +74,9 @@ class OpenTransaction implements Tx {
   readonly #before: (() => void | Promise<void>)[] = [];
   readonly #after: (() => void)[] = [];
   /** How the statements ended that were sent and not awaited, BEGIN first. */
-  readonly #sent: Promise<Failure | undefined>[] = [];
+  readonly #sent: (Failure | Promise<Failure | undefined>)[] = [];
   #isOver = false;
+  isDurable = false;
   #db: Kysely<Tables> | undefined;
 
   constructor({ dialect, now, abortsOnError }: TransactionSource, begun: BegunTransaction) {
@@ -87,31 +89,54 @@ class OpenTransaction implements Tx {
 
   /** Made when it is asked for: many transactions only send statements that are compiled already. */
   get db(): Kysely<Tables> {
-    const { connection, on } = this.#begun;
-    this.#db ??= on({
-      executeQuery: (query) => (this.#isOver ? Promise.reject(over()) : connection.executeQuery(query)),
-      streamQuery: (...given) => connection.streamQuery(...given),
-    });
+    this.#db ??= this.#begun.on(this.#whileOpen(this.#begun.connection));
     return this.#db;
   }
 
   send<Values extends object, Row>(
     statement: Statement<Values, Row>,
     values: Values,
-    toError: (error: unknown) => unknown = (error) => error,
+    toError: (error: unknown) => unknown = itself,
   ): Sent<Row> {
     const query = statement.withValues(this, values);
     if (this.#isOver) throw over();
-    const sent = new SentStatement<Row>();
-    const fail = (error: unknown): Failure => {
+    const sent = new SentStatement<Row>(this);
+    const { connection } = this.#begun;
+    if (connection.executeNow === undefined)
+      this.#sent.push(
+        connection.executeQuery<Row>(query).then(
+          (result) => sent.keep(result),
+          (error) => failureOf(error, toError),
+        ),
+      );
+    else
       try {
-        return toFailure(toError(error));
-      } catch (thrown) {
-        return toFailure(thrown);
+        sent.keep(connection.executeNow<Row>(query));
+      } catch (error) {
+        this.#sent.push(failureOf(error, toError));
       }
-    };
-    this.#sent.push(this.#begun.connection.executeQuery<Row>(query).then(sent.keep, fail));
     return sent;
+  }
+
+  /** The connection, as long as the transaction takes statements. */
+  #whileOpen(connection: StoreConnection): StoreConnection {
+    const { executeNow } = connection;
+    const assertOpen = (): void => {
+      if (this.#isOver) throw over();
+    };
+    return {
+      async executeQuery(query) {
+        assertOpen();
+        return await connection.executeQuery(query);
+      },
+      ...(executeNow !== undefined && {
+        executeNow(query) {
+          assertOpen();
+          return executeNow(query);
+        },
+      }),
+      streamQuery: (...given) => connection.streamQuery(...given),
+    };
   }
 
   beforeCommit(work: () => void | Promise<void>): void {
@@ -150,11 +175,12 @@ class OpenTransaction implements Tx {
   /** Takes no more statements, and waits for those that were sent. */
   async #end(): Promise<readonly (Failure | undefined)[]> {
     this.#isOver = true;
-    return await Promise.all(this.#sent);
+    return this.#sent.length === 0 ? [] : await Promise.all(this.#sent);
   }
 
   /** The transaction is durable, whatever these callbacks do. */
   tell(): void {
+    this.isDurable = true;
     for (const work of this.#after) {
       try {
         work();
@@ -166,16 +192,23 @@ class OpenTransaction implements Tx {
 }
 
 class SentStatement<Row> implements Sent<Row> {
+  readonly #tx: OpenTransaction;
   #rows: readonly Row[] | undefined;
 
+  constructor(tx: OpenTransaction) {
+    this.#tx = tx;
+  }
+
+  // A database in this process has answered by now, and one over the wire has not: code must work with both.
   get rows(): readonly Row[] {
-    if (this.#rows === undefined) throw new StoreMisuse('What a statement returned is known after the commit.');
+    if (!this.#tx.isDurable || this.#rows === undefined)
+      throw new StoreMisuse('What a statement returned is known after the commit.');
     return this.#rows;
   }
 
-  readonly keep = ({ rows }: { readonly rows: readonly Row[] }): undefined => {
+  keep({ rows }: { readonly rows: readonly Row[] }): undefined {
     this.#rows = rows;
-  };
+  }
 }
 
 function isUndone(error: unknown): boolean {
@@ -190,4 +223,13 @@ function isUnsent(error: unknown): boolean {
 const over = (): StoreMisuse =>
   new StoreMisuse('The transaction is over: await its statements, or send them, before it ends.');
 const nothing = (): undefined => undefined;
+const itself = (error: unknown): unknown => error;
 const toFailure = (error: unknown): Failure => ({ error });
+
+function failureOf(error: unknown, toError: (error: unknown) => unknown): Failure {
+  try {
+    return toFailure(toError(error));
+  } catch (thrown) {
+    return toFailure(thrown);
+  }
+}

@@ -14,6 +14,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import { FairQueue } from '../fair-queue.ts';
 import { assertOutsideTransaction } from './run-transaction.ts';
+import type { StoreConnection } from './store-connection.ts';
 import { StoreMisuse } from './store-error.ts';
 
 /** Node's own SQLite under Kysely: one connection, used by one transaction or one statement at a time. */
@@ -74,6 +75,18 @@ export class SqliteDriver implements Driver {
     assertOutsideTransaction();
     await this.turn({ isMember: false, isUrgent: true });
     return this.connection;
+  }
+
+  /** Runs one statement by itself, at once if nobody has the connection. Kysely does the same in many more steps. */
+  async executeAlone<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    assertOutsideTransaction();
+    if (!this.#isLent && !this.#isPauseDue()) return this.connection.executeNow<R>(query);
+    await this.turn({ isMember: false, isUrgent: true });
+    try {
+      return this.connection.executeNow<R>(query);
+    } finally {
+      this.pass();
+    }
   }
 
   /** Resolves when the connection is lent to the caller, who gives it back with `pass` or `goNext`. */
@@ -138,7 +151,7 @@ export class SqliteDriver implements Driver {
   }
 }
 
-export class SqliteConnection implements DatabaseConnection {
+export class SqliteConnection implements StoreConnection {
   readonly #database: DatabaseSync;
   // The same few hundred statements come again and again: preparing one costs more than running it. Lists of any length in
   // `in (…)` make new texts, so their number is limited.
@@ -148,7 +161,11 @@ export class SqliteConnection implements DatabaseConnection {
     this.#database = database;
   }
 
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return this.executeNow<R>(query);
+  }
+
+  executeNow<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
     const { statement, givesRows } = this.#prepare(sql);
     const values = parameters as readonly SQLInputValue[];
     if (givesRows) return { rows: statement.all(...values) as R[] };

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
-import { kyselyOn } from './kysely-on.ts';
+import { kyselyOn, runOn } from './kysely-on.ts';
 import { migrate } from './migrate.ts';
 import { makePrivateDatabase, makePrivateFolder } from './private-folder.ts';
 import { addAssertFound } from './require-row.ts';
@@ -31,6 +31,10 @@ export async function openSqliteStore({ home, synchronous = 'FULL', sliceMs }: S
   const dialect = sqliteDialect(driver);
   const db = new Kysely<Tables>({ dialect });
   await migrate(db, 'sqlite');
+  runOn(db, {
+    executeQuery: (query) => driver.executeAlone(query),
+    streamQuery: () => driver.connection.streamQuery(),
+  });
   await releaseAllLeases(db);
   const transactions = new SqliteTransactions(database, driver, kyselyOn(db, { dialect, driver }));
   const source: TransactionSource = {

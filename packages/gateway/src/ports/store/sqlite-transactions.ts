@@ -1,7 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { DatabaseConnection } from 'kysely';
+import type { CompiledQuery, QueryResult } from 'kysely';
 import type { BegunTransaction } from './run-transaction.ts';
 import type { SqliteConnection, SqliteDriver } from './sqlite-driver.ts';
+import type { StoreConnection } from './store-connection.ts';
 
 /** With more, the first transaction of a group would wait for long. */
 const MOST_MEMBERS = 10;
@@ -20,7 +21,7 @@ interface Group {
 export class SqliteTransactions {
   readonly #driver: SqliteDriver;
   readonly #database: DatabaseSync;
-  readonly #connection: DatabaseConnection;
+  readonly #connection: StoreConnection;
   readonly #on: BegunTransaction['on'];
   readonly #statements: Readonly<Record<'begin' | 'commit' | 'save' | 'keep' | 'undo', StatementSync>>;
   #group: Group | undefined;
@@ -143,12 +144,14 @@ export class SqliteTransactions {
 }
 
 /** Some failures undo the whole transaction: what comes after them must not be made durable by itself. */
-function inTransaction(database: DatabaseSync, connection: SqliteConnection): DatabaseConnection {
+function inTransaction(database: DatabaseSync, connection: SqliteConnection): StoreConnection {
+  const executeNow = <Row>(query: CompiledQuery): QueryResult<Row> => {
+    if (!database.isTransaction) throw Object.assign(new Error('The transaction was undone.'), { code: 'undone' });
+    return connection.executeNow<Row>(query);
+  };
   return {
-    async executeQuery(query) {
-      if (!database.isTransaction) throw Object.assign(new Error('The transaction was undone.'), { code: 'undone' });
-      return await connection.executeQuery(query);
-    },
+    executeNow,
+    executeQuery: async <Row>(query: CompiledQuery) => executeNow<Row>(query),
     streamQuery: () => connection.streamQuery(),
   };
 }

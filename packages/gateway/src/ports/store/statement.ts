@@ -47,6 +47,7 @@ export function statement<Values extends object, Row>(
   const run = async (db: Kysely<Tables>, values: Values): Promise<Row[]> => {
     const query = withValues({ dialect: dialectOf(db), db }, values);
     const connection = connectionOf(db);
+    if (connection?.executeNow !== undefined) return connection.executeNow<Row>(query).rows;
     return (await (connection?.executeQuery<Row>(query) ?? db.executeQuery(query))).rows;
   };
   return Object.assign(run, { withValues });

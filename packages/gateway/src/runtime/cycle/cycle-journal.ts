@@ -100,16 +100,19 @@ export class CycleJournal implements Journal {
     else this.#addLive(writes, { isFirst: this.#isFirstOfStep(event) });
   }
 
-  async append(entries: readonly Entry[]): Promise<void> {
+  /** Resolves when the entries are durable. Returns nothing for a reply that is buffered: there is nothing to wait for. */
+  append(entries: readonly Entry[]): undefined | Promise<void> {
     this.#assertOpen();
     const writes = entries.flatMap((entry) => this.#decide(this.#toEvent(entry)));
-    if (entries.every(({ kind }) => kind === 'reply')) this.#buffer(writes);
-    else await this.#queue.write(writes);
+    if (!entries.every(({ kind }) => kind === 'reply')) return this.#queue.write(writes).then(nothing);
+    this.#buffer(writes);
+    return undefined;
   }
 
-  async settle(entry: EndEntry, staged: Staged): Promise<void> {
+  /** The same for the end of a call. */
+  settle(entry: EndEntry, staged: Staged): undefined | Promise<void> {
     this.#assertOpen();
-    const { outputs, cycle, stagedWrites, secrets, onStaged } = this.#options;
+    const { outputs, cycle, stagedWrites, secrets } = this.#options;
     const { callId, outcome } = entry.settlement;
     const hasStagedWrites = stagedWrites.get(callId).length > 0;
     const fullOutcome = outputs.fullOutcome(outcome);
@@ -124,10 +127,17 @@ export class CycleJournal implements Journal {
     });
     // Only a plain end is buffered. A staged write may be refused, and must not undo the end of another call. A pending
     // call must be visible to those who answer it.
-    if (writes.some(({ kind }) => kind === 'staged-writes')) {
-      await this.#queue.write(writes, { isAlone: true });
-      if (hasStagedWrites) await onStaged();
-    } else this.#buffer(writes);
+    if (writes.some(({ kind }) => kind === 'staged-writes')) return this.#writeStaged(callId, writes);
+    this.#buffer(writes);
+    stagedWrites.forget(callId);
+    return undefined;
+  }
+
+  async #writeStaged(callId: string, writes: readonly Write[]): Promise<void> {
+    const { stagedWrites, onStaged } = this.#options;
+    const isChange = stagedWrites.get(callId).length > 0;
+    await this.#queue.write(writes, { isAlone: true });
+    if (isChange) await onStaged();
     stagedWrites.forget(callId);
   }
 
@@ -265,6 +275,8 @@ const FIRST_WORDS: ReadonlySet<CycleEvent['type']> = new Set(['text-written', 'r
 function isSettledSoon(event: CycleEvent): boolean {
   return event.type !== 'progress-reported' && (event.type !== 'step-started' || event.attempt === 1);
 }
+
+const nothing = (): void => {};
 
 const NOWHERE: AgentPosition = { activeSpaceId: null, announcedSpaceId: null };
 

@@ -67,6 +67,8 @@ export interface Exchange {
   readonly caller: Caller;
   /** The place that was reserved. It is given back when the answer begins. */
   readonly place?: Place | undefined;
+  /** Answers with JSON, as an endpoint without `respond` does. Much cheaper than `Response.json`: see json-answer.ts. */
+  readonly json: (value: unknown) => Response;
   /** Cuts the connection, where there is one. */
   readonly disconnect: (() => void) | undefined;
   /** Says that the answer is a stream, which ends when the gateway stops. */

@@ -65,7 +65,8 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
   const connection = connectionOf(c);
   const { handle } = one;
   if (handle === undefined) {
-    const answered = await one.respond?.(undefined, { request, caller: NOBODY, ...connection });
+    const json = (value: unknown): Response => answerJson(c, value, one.status);
+    const answered = await one.respond?.(undefined, { request, caller: NOBODY, json, ...connection });
     return answered ?? Response.json(undefined, { status: one.status });
   }
   const identify = await authenticate(options, credentialsOf(request, one, options.publicUrl));
@@ -92,9 +93,15 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
   }
 }
 
-async function answerWith(one: Endpoint, c: Context<AppEnv>, value: unknown, exchange: Exchange): Promise<Response> {
+async function answerWith(
+  one: Endpoint,
+  c: Context<AppEnv>,
+  value: unknown,
+  exchange: Omit<Exchange, 'json'>,
+): Promise<Response> {
+  const json = (answer: unknown): Response => answerJson(c, answer, one.status);
   try {
-    return (await one.respond?.(value, exchange)) ?? answerJson(c, value, one.status);
+    return (await one.respond?.(value, { ...exchange, json })) ?? json(value);
   } catch (error) {
     throw one.method === 'get' ? error : afterCommit(error);
   }

@@ -36,7 +36,7 @@ export async function answerRun(
   if (answer === undefined) return clientLeft();
   const error = errorOf(answer);
   if (error !== undefined) throw error;
-  return Response.json(shape.whole(await outcomeOf(services.store.db, answer)));
+  return exchange.json(shape.whole(await outcomeOf(services.store.db, answer)));
 }
 
 async function streamRun(

@@ -192,7 +192,7 @@ async function respond(accepted: AcceptedTurn, exchange: Exchange, options: Chat
   if (answer === undefined) return clientLeft();
   const error = errorOf(shownTo(contextUser(exchange.caller), answer));
   return error === undefined
-    ? Response.json(toChatAnswer(answer))
+    ? exchange.json(toChatAnswer(answer))
     : errorResponse(error, { generated_messages: answer.messages });
 }
 
