@@ -17,7 +17,7 @@ test('[S19] whoever crashes the demo inside a payment sees the page come back, t
   const gateway = await GatewayProcess.start({ name: 'studio', folder: home, env });
   const { url } = gateway;
   const context = await browser().newContext();
-  context.setDefaultTimeout(timeout);
+  context.setDefaultTimeout(60_000);
   try {
     const admin = createClient({ url, auth: { key: KEY } });
     const accounts = (await admin.spaces.list()).items.find(({ name }) => name === 'Accounts')?.id ?? '';
