@@ -26,7 +26,7 @@ export class Api {
     return this.#key !== undefined;
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: the commands read few fields; the typed client takes over from here.
+  // biome-ignore lint/suspicious/noExplicitAny: the commands read few fields.
   async get(path: string): Promise<any> {
     return await (await this.request('GET', path)).json();
   }

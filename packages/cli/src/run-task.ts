@@ -15,7 +15,7 @@ export interface Task {
 
 export interface TaskEvent {
   readonly type: string;
-  // biome-ignore lint/suspicious/noExplicitAny: events have many shapes; the typed client takes over from here.
+  // biome-ignore lint/suspicious/noExplicitAny: events have many shapes.
   readonly data: any;
 }
 

@@ -4,11 +4,11 @@ const INTERVAL_MS = 20;
 
 /**
  * Calls `read` every 20 ms until it gives something other than `undefined` or `false`, and returns that.
- * Throws after `timeoutMs`, 10,000 by default.
+ * Throws after `timeoutMs`, 30,000 by default: a machine may be busy.
  */
 export async function waitFor<T>(
   read: () => T | undefined | false | Promise<T | undefined | false>,
-  { timeoutMs = 10_000 }: { readonly timeoutMs?: number } = {},
+  { timeoutMs = 30_000 }: { readonly timeoutMs?: number } = {},
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

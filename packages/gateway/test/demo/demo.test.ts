@@ -22,7 +22,7 @@ async function act<T>(work: () => Promise<T>): Promise<T> {
   const ended = async (): Promise<number> => (await gateway.api('/api/runs?status=completed&limit=100')).items.length;
   const before = await ended();
   const done = await work();
-  await waitFor(async () => (await ended()) > before, { timeoutMs: 30_000 });
+  await waitFor(async () => (await ended()) > before);
   return done;
 }
 

@@ -74,7 +74,7 @@ describe('the API behind a socket', () => {
     expect((await stream.next())?.data.message.text).toBe('over the wire');
     expect(await api.app.metrics.render()).toContain('lastcall_open_streams 1');
     controller.abort();
-    await expect.poll(() => api.app.metrics.render(), { timeout: 10_000 }).toContain('lastcall_open_streams 0');
+    await expect.poll(() => api.app.metrics.render()).toContain('lastcall_open_streams 0');
   });
 
   test('[G49] a client that stops reading is cut off, and its connection with it', async () => {

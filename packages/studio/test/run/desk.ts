@@ -7,8 +7,8 @@ import { z } from 'zod';
 const inputSchema = z.object({}).loose();
 const held = slice<number>('held', { initial: 0, on: { 'seat.held': (count) => count + 1 } });
 
-/** What holds `record_trip` and `send_fax`: a test keeps it closed for as long as it needs. */
-export const gate: { current: Promise<void> } = { current: Promise.resolve() };
+/** What holds `record_trip` and `send_fax`: a test keeps it closed for as long as it needs, and hears of a cancel. */
+export const gate: { current: Promise<void>; onAbort?: () => void } = { current: Promise.resolve() };
 
 /** What a tool's output looks like that wants to be more than text. */
 export const HOSTILE = '<img src=x onerror="document.title=\'taken\'"> [click](javascript:alert(1)) \u202Eevil';
@@ -58,7 +58,8 @@ const tools = {
     description: 'Records a trip. Until it is let go, it does not come back.',
     inputSchema,
     idempotent: true,
-    execute: async () => {
+    execute: async (_input, { abortSignal }) => {
+      abortSignal.addEventListener('abort', () => gate.onAbort?.());
       await gate.current;
       return 'recorded';
     },

@@ -62,6 +62,8 @@ test('[S5] the list of runs teaches while it is empty, grows while it is watched
 test('[S5] a run is followed while it goes on, and cancelled: what ran and what never ran stay in their places', async () => {
   const letGo = Promise.withResolvers<void>();
   gate.current = letGo.promise;
+  // The tool ends once the cancel has reached it: any sooner, and the run could be completed instead.
+  gate.onAbort = letGo.resolve;
   const many = Array.from({ length: 40 }, (_, day) => ['fetch_weather', { day }] as const);
   const replies = [calls(...many), calls(['record_trip', {}], ['fetch_weather', { city: 'Tokyo' }])];
   await using studio = await startStudio(browser(), deskOptions(replies));
@@ -76,7 +78,6 @@ test('[S5] a run is followed while it goes on, and cancelled: what ran and what 
   await page.getByText('live', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Cancel run' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel it' }).click();
-  letGo.resolve();
   await page.getByText('cancelled', { exact: true }).first().waitFor();
   await timeline.getByRole('link', { name: /cancelled fetch_weather/ }).waitFor();
   expect(await page.getByRole('button', { name: 'Cancel run' }).count()).toBe(0);

@@ -78,7 +78,12 @@ export async function startStudio(
       page.on('console', (message) => void (message.type() === 'error' && problems.push(message.text())));
       page.on('pageerror', (error) => void problems.push(error.message));
       const { hash } = new URL(await link(who));
+      // Whoever loads the page again before it is signed in has lost the code, which counts once.
+      const signedIn = page.waitForResponse(
+        (response) => response.request().method() === 'POST' && response.url().endsWith('/api/session'),
+      );
       await page.goto(gateway.url + path + hash);
+      await signedIn;
       return { page, problems };
     },
     async [Symbol.asyncDispose]() {

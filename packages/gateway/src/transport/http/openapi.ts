@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
+import { VERSION } from '../../config/version.ts';
 import { isOpenAiPath, openAiErrorSchema } from '../compat/openai/openai-error.ts';
 import type { Access, Endpoint } from './endpoint.ts';
 import { errorBodySchema } from './error-answer.ts';
@@ -21,7 +22,7 @@ export async function openApiDocument(endpoints: readonly Endpoint[]): Promise<S
     openapi: '3.1.0',
     info: {
       title: 'Lastcall gateway',
-      version: '0.1.0',
+      version: VERSION,
       license: { name: 'MIT', identifier: 'MIT' },
       description: 'Run agents, the spaces they share with people, and the calls that wait for an answer.',
     },

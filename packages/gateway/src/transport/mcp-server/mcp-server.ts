@@ -11,6 +11,7 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { VERSION } from '../../config/version.ts';
 import { ApiError } from '../../domain/api-error.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 import { isKeyValid } from '../caller.ts';
@@ -93,7 +94,7 @@ function refuseOrigin(
 function buildServer(calling: Serving, era: 'legacy' | 'modern'): Server {
   const { services, offer, codec } = calling;
   const server = new Server(
-    { name: 'lastcall', title: 'Lastcall gateway', version: '0.1.0' },
+    { name: 'lastcall', title: 'Lastcall gateway', version: VERSION },
     {
       // Log messages are deprecated in 2026.
       capabilities: { tools: {}, ...(era === 'legacy' ? { logging: {} } : {}) },

@@ -37,6 +37,7 @@ export function MessageList({ used, at, heardBy }: MessageListProps): ReactEleme
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
         tabIndex={0}
         className="h-full overflow-y-auto overscroll-contain [overflow-anchor:none]"
+        ref={stick.scroller}
         {...stick.inputs}
       >
         <Beginning used={used} earlier={earlier} />
@@ -50,7 +51,6 @@ export function MessageList({ used, at, heardBy }: MessageListProps): ReactEleme
             stick.onScroll(offset);
             earlier.onScroll(offset);
           }}
-          onResize={stick.onResize}
         >
           {(item, index) => (
             <MessageRow

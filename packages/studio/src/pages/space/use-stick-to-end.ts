@@ -21,12 +21,13 @@ interface Sticking {
 
 interface UsedStick {
   readonly isStuck: boolean;
+  /** To be put on what scrolls. */
+  readonly scroller: RefObject<HTMLDivElement | null>;
   /** The item that was last when the person scrolled away. */
   readonly lastSeenId: string | undefined;
   onScroll(offset: number): void;
-  onResize(): void;
   goToEnd(): void;
-  /** To be put on what scrolls: only what a person does lets the end go. */
+  /** For what scrolls: only what a person does lets the end go. */
   readonly inputs: {
     onWheel(event: WheelEvent<HTMLElement>): void;
     onTouchMove(): void;
@@ -39,6 +40,9 @@ interface UsedStick {
 const NEAR_PX = 48;
 /** How long after a person's input scrolling counts as theirs. A wheel goes on for a while. */
 const THEIRS_MS = 1_000;
+
+/** Where a person's input leads. What else moves the list at that moment, such as rows being measured, is not theirs. */
+type Way = 'up' | 'down' | 'any';
 
 const UP: ReadonlySet<string> = new Set(['ArrowUp', 'PageUp', 'Home']);
 const DOWN: ReadonlySet<string> = new Set(['ArrowDown', 'PageDown', 'End', ' ']);
@@ -53,12 +57,10 @@ export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick
   const [lastSeenId, setLastSeenId] = useState(items.at(-1)?.id);
   const now = useRef({
     isStuck,
-    count: items.length,
     lastId: items.at(-1)?.id,
     offset: 0,
-    inputAt: Number.NEGATIVE_INFINITY,
+    input: { at: Number.NEGATIVE_INFINITY, way: 'any' as Way },
   });
-  now.current.count = items.length;
   now.current.lastId = items.at(-1)?.id;
   const set = useCallback((next: boolean) => {
     if (now.current.isStuck === next) return;
@@ -66,19 +68,28 @@ export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick
     setStuck(next);
     setLastSeenId(now.current.lastId);
   }, []);
+  const scroller = useRef<HTMLDivElement>(null);
+  // Not by the list's own way to an index: that goes on for as long as rows are measured, whatever a person does meanwhile.
   const goToEnd = useCallback(() => {
-    list.current?.scrollToIndex(now.current.count - 1, { align: 'end' });
-  }, [list]);
-  const follow = useCallback(() => {
-    if (now.current.isStuck) goToEnd();
+    const element = scroller.current;
+    if (element !== null) element.scrollTop = element.scrollHeight;
+  }, []);
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    // Told before the browser paints, so nobody sees the list away from its end.
+    const observer = new ResizeObserver(() => {
+      if (now.current.isStuck) goToEnd();
+    });
+    for (const one of [element, ...element.children]) observer.observe(one);
+    return () => observer.disconnect();
   }, [goToEnd]);
-  useLayoutEffect(follow, [items, follow]);
-  const onInput = useCallback(() => {
-    now.current.inputAt = performance.now();
+  const onInput = useCallback((way: Way) => {
+    now.current.input = { at: performance.now(), way };
   }, []);
   /** At once: what is measured meanwhile would pull the list back before it has moved. */
   const letGo = useCallback(() => {
-    onInput();
+    onInput('up');
     const { scrollSize = 0, viewportSize = 0 } = list.current ?? {};
     if (scrollSize > viewportSize) set(false);
   }, [list, onInput, set]);
@@ -91,8 +102,8 @@ export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick
   );
   return {
     isStuck,
+    scroller,
     lastSeenId,
-    onResize: follow,
     goToEnd: useCallback(() => {
       set(true);
       goToEnd();
@@ -101,24 +112,25 @@ export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick
       (offset) => {
         const { scrollSize = 0, viewportSize = 0 } = list.current ?? {};
         const isNear = scrollSize - offset - viewportSize < NEAR_PX;
-        const isTheirs = performance.now() - now.current.inputAt < THEIRS_MS;
-        if (isTheirs && offset < now.current.offset) set(false);
-        else if (isTheirs && isNear && offset > now.current.offset) set(true);
+        const { input, offset: before } = now.current;
+        const isTheirs = performance.now() - input.at < THEIRS_MS;
+        if (isTheirs && input.way !== 'down' && offset < before) set(false);
+        else if (isTheirs && input.way !== 'up' && isNear && offset > before) set(true);
         now.current.offset = offset;
       },
       [list, set],
     ),
     inputs: {
-      onWheel: ({ deltaY }) => (deltaY < 0 ? letGo() : onInput()),
-      onTouchMove: onInput,
+      onWheel: ({ deltaY }) => (deltaY < 0 ? letGo() : onInput('down')),
+      onTouchMove: () => onInput('any'),
       onKeyDown: ({ key, target }) => {
         if (isField(target)) return;
         if (UP.has(key)) letGo();
-        else if (DOWN.has(key)) onInput();
+        else if (DOWN.has(key)) onInput('down');
       },
       // Only of the scroll bar: a click on a card is no wish to go anywhere.
       onPointerDown: ({ target, currentTarget }) => {
-        if (target === currentTarget) onInput();
+        if (target === currentTarget) onInput('any');
       },
       onFocus,
     },

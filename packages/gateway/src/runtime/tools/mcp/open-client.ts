@@ -14,6 +14,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { LRUCache } from 'lru-cache';
+import { VERSION } from '../../../config/version.ts';
 import type { Egress } from '../../../ports/egress/egress.ts';
 import { STREAM_ENDED } from './call-failure.ts';
 import { limitedResponse } from './limited-response.ts';
@@ -99,7 +100,7 @@ export async function openClient(address: McpAddress, options: OpenOptions): Pro
   transport.onmessage = (message) => malformed.push(...removeMalformed(message));
   if (address.transport === 'http') reportEndedStreams(transport);
   const client = new Client(
-    { name: 'lastcall', version: '0.1.0' },
+    { name: 'lastcall', version: VERSION },
     {
       versionNegotiation: { mode: 'auto', probe: { timeoutMs: 3_000 } },
       capabilities: { elicitation: { form: {}, url: {} } },
