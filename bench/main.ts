@@ -71,7 +71,7 @@ const head = [
     '`BENCH_NODE_FLAGS="--cpu-prof --cpu-prof-dir=profiles"` for a profile of each gateway, `BENCH_STATEMENTS=1` for what each statement ' +
     'costs PostgreSQL, `BENCH_WAKES=1` for each wake. Of `chat`: `BENCH_STORE`, `BENCH_EFFECTS` (`none`, `external`: of the tool), ' +
     '`BENCH_REQUESTS` (1000), `BENCH_NODE_FLAGS`, `BENCH_STATEMENTS`. Of `tentimes`: `BENCH_TEN_TIMES` (`agents`, `members`, `history`) and ' +
-    '`BENCH_SCALE` (1). Of `engines`: `BENCH_ENGINES` ' +
+    '`BENCH_SCALE` (1). Of `coldbrowser`: `BENCH_ROUNDS` (20). Of `engines`: `BENCH_ENGINES` ' +
     '(`lastcall,restate`), `BENCH_ROUNDS`, and `ABSURD_SQL`, the file `absurd.sql` of the release that fits its package, without ' +
     'which Absurd is left out. Processor time is read from /proc, so it is there on Linux alone.',
   '',

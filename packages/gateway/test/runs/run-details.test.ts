@@ -242,7 +242,12 @@ describeWorlds('the details of runs', (open) => {
     ] as const;
     for (const [callId, entityId] of hidden)
       await expect(getCall(db, callId, { entityId })).rejects.toMatchObject({ status: 404 });
-    await answer(world.services, { runId: run?.id ?? '', callId: asked, answer: { result: true }, by: { entityId: ada } });
+    await answer(world.services, {
+      runId: run?.id ?? '',
+      callId: asked,
+      answer: { result: true },
+      by: { entityId: ada },
+    });
     expect((await getCall(db, asked, { entityId: undefined })).pending).toMatchObject({
       resolvedBy: ada,
       resolvedByName: 'Ada',

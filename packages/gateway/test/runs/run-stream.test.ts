@@ -59,6 +59,31 @@ describeWorlds("the stream of an agent's run", (open) => {
     expect(events[5]).toMatchObject({ step: 1, usage: { totalTokens: expect.any(Number) } });
   });
 
+  test('it tells of a nudge, between the step that called no tool and the next', async () => {
+    const report = tool({ description: 'Ends.', inputSchema, execute: () => 'the report' });
+    const world = await open({
+      models: { default: scriptedModel(['I am done.', { toolName: 'report' }]) },
+      tools: { report },
+    });
+    const terminating = { toolIds: ['report'], nudgeMessage: 'End with report.' };
+    const { ada, bot, space } = await lobby(world, { tools: ['report'], terminating });
+    await world.say(space, ada, 'Report.');
+    await world.idle();
+    const [runId] = await runIds(world, bot);
+    const events = (await told(world, runId)).filter(({ type }) => type.startsWith('step') || type === 'nudge');
+    expect(events).toMatchObject([
+      { type: 'step.start', step: 1 },
+      { type: 'step.end', step: 1 },
+      { type: 'nudge', step: 1, text: 'End with report.' },
+      { type: 'step.start', step: 2 },
+      { type: 'step.end', step: 2 },
+    ]);
+    const { items } = await runTranscript(world.store.db, runId ?? '');
+    expect(items.filter(({ kind }) => kind === 'nudge')).toMatchObject([
+      { entry: { why: 'no-call', text: 'End with report.' } },
+    ]);
+  });
+
   test('it tells of a reply that is asked for again, and of a rewind', async () => {
     const away = Object.assign(new Error('The model is away.'), { statusCode: 503, isRetryable: true });
     const model = scriptedModel([

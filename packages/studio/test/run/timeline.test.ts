@@ -1,5 +1,6 @@
 import type { Outcome } from '@lastcall/client';
 import { expect, test } from 'vitest';
+import { lineInWords } from '../../src/pages/run/line-words.ts';
 import { filterRows } from '../../src/pages/run/row-filter.ts';
 import { type CallRow, type TimelineRow, toTimeline } from '../../src/pages/run/timeline.ts';
 import { aRun, transcript } from './entries.ts';
@@ -139,6 +140,36 @@ test('[S5] calls that were trimmed are still there, and say that the model sees 
   const { rows } = toTimeline(aRun(), entries);
   expect(callsIn(rows).map(({ isTrimmed }) => isTrimmed)).toEqual([false, true]);
   expect(rows.at(-1)).toMatchObject({ kind: 'trimmed', hidden: 1 });
+});
+
+test('[S5] a nudge, a rewind with what it could not take back, and a summary are lines of their own, where they happened', () => {
+  const { entries, reply, settle, add } = transcript();
+  add({ kind: 'compaction', summary: 'Ada had asked for a hotel.\nIt was full.' }, 0);
+  reply(1, [0, 10], ['book.1', 'go_back.2']);
+  settle('book.1', [10, 11]);
+  settle('go_back.2', [11, 12]);
+  add({ kind: 'rewind', callId: 'go_back.2', text: 'Ask for the price first.', remaining: ['book.1'] }, 13);
+  add({ kind: 'rewind', callId: 'go_back.3', text: 'Once more.', remaining: [] }, 14);
+  reply(2, [14, 20], [], 'I am done.');
+  add({ kind: 'nudge', why: 'no-call', role: 'system', text: 'End with file_report.' }, 21);
+  const { rows } = toTimeline(aRun(), entries);
+  expect(rows.map((row) => (row.kind === 'call' || row.kind === 'step' ? inWords(row) : lineInWords(row, '')))).toEqual(
+    [
+      'what came before was summarised: Ada had asked for a hotel.',
+      'step 1',
+      'book.1 ok',
+      'go_back.2 ok',
+      'rewind to the start of the turn, 1 could not be taken back: Ask for the price first.',
+      'rewind to the start of the turn: Once more.',
+      'step 2',
+      'nudge, no tool was called: End with file_report.',
+    ],
+  );
+  // They are found by what they say, and stay in sight of no filter that asks for calls.
+  const found = (search: string) => filterRows(rows, { only: undefined, search }).map(({ kind }) => kind);
+  expect(found('price')).toContain('rewind');
+  expect(found('hotel')).toContain('summary');
+  expect(filterRows(rows, { only: 'errors', search: undefined })).toEqual([]);
 });
 
 test('[S5] filters show what failed, waits, or never ran, and a search looks into inputs and outputs', () => {

@@ -35,8 +35,8 @@ export interface Studio extends AsyncDisposable {
 
 export type Kind = 'sqlite' | 'postgres';
 
-/** A studio for the tests of a file. */
-export function useStudio(browser: () => Browser, options?: TestGatewayOptions, kind?: Kind): () => Studio {
+/** For the tests of a file. */
+function useStudio(browser: () => Browser, options?: TestGatewayOptions, kind?: Kind): () => Studio {
   let studio: Studio | undefined;
   beforeAll(async () => {
     studio = await startStudio(browser(), options, kind);

@@ -68,19 +68,13 @@ function positionOf(cursor: string | undefined): Position {
 }
 
 /** The answerers are JSON, so they are checked for each row, after the database has filtered by space. */
-function concerns(
-  { role, owned_context: owned, ...row }: Listed,
-  entityId: string | undefined,
-): boolean {
+function concerns({ role, owned_context: owned, ...row }: Listed, entityId: string | undefined): boolean {
   if (entityId === undefined) return true;
   return answerRight(toPendingCall(row), { entityId, role: role ?? undefined, isOwner: owned !== null }) === 'yes';
 }
 
 /** Answers that did not count are for operators. */
-function shownTo(
-  { role: _role, owned_context: _owned, ...row }: Listed,
-  entityId: string | undefined,
-): PendingCall {
+function shownTo({ role: _role, owned_context: _owned, ...row }: Listed, entityId: string | undefined): PendingCall {
   const { lateAnswers, ...call } = toPendingCall(row);
   return {
     ...call,

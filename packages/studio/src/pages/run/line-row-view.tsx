@@ -9,10 +9,10 @@ import {
   ScrollText,
   Undo2,
 } from 'lucide-react';
-import type { ReactElement, ReactNode } from 'react';
+import type { ReactElement } from 'react';
 import { withVisibleControls } from '../../text/visible-text.ts';
 import { duration } from '../../ui/time.tsx';
-import { workerName } from './call-words.ts';
+import { firstLineOf, lineInWords } from './line-words.ts';
 import { rowClass } from './row-class.ts';
 import { followInPage } from './state-link.tsx';
 import { TimeBar } from './time-bar.tsx';
@@ -57,7 +57,8 @@ export function StepRowView({ row, runId, scale, isOpen, onOpen }: StepRowProps)
 
 /** Whatever is neither a step nor a call: a line across the timeline. */
 export function LineRowView({ row, stopped }: { row: LineRow; stopped: string }): ReactElement {
-  const { icon: Icon, colour, words } = lineOf(row, stopped);
+  const { icon: Icon, colour } = LOOK[row.kind];
+  const words = withVisibleControls(lineInWords(row, stopped));
   const isRule = row.kind === 'takeover';
   return (
     <div className={`flex min-h-7 items-center gap-2 px-3 py-1 text-sm wide:py-0 ${colour}`}>
@@ -67,78 +68,22 @@ export function LineRowView({ row, stopped }: { row: LineRow; stopped: string })
         aria-hidden
         className={`shrink-0 ${row.kind === 'asking' ? 'animate-spin motion-reduce:animate-none' : ''}`}
       />
-      <span dir="auto" className="min-w-0 truncate" title={typeof words === 'string' ? words : undefined}>
-        {typeof words === 'string' ? withVisibleControls(words) : words}
+      <span dir="auto" className="min-w-0 truncate" title={words}>
+        {words}
       </span>
       {isRule && <span aria-hidden className="h-px min-w-4 flex-1 bg-current" />}
     </div>
   );
 }
 
-interface Line {
-  readonly icon: LucideIcon;
-  readonly colour: string;
-  readonly words: ReactNode;
-}
-
-function lineOf(row: LineRow, stopped: string): Line {
-  switch (row.kind) {
-    case 'arrival': {
-      const { by, text, spaceName } = row.arrival;
-      const place = spaceName === undefined ? '' : ` in ${spaceName}`;
-      return { icon: CornerDownRight, colour: '', words: `${by ?? row.arrival.type}${place}: ${firstLineOf(text)}` };
-    }
-    case 'message':
-      return { icon: CornerDownRight, colour: 'text-quiet', words: `told as ${row.role}: ${firstLineOf(row.text)}` };
-    case 'takeover': {
-      const { from, to, silentMs } = row.takeover;
-      const calls = `${row.repeated} ${row.repeated === 1 ? 'call' : 'calls'} repeated`;
-      const words = `${workerName(from)} silent ${duration(silentMs)}, ${sameHost(from, to)} took over, ${calls}`;
-      return { icon: ArrowLeftRight, colour: 'text-wait', words };
-    }
-    case 'nudge':
-      return {
-        icon: MessageSquareWarning,
-        colour: 'text-quiet',
-        words: `nudge, ${WHY[row.why]}: ${firstLineOf(row.text)}`,
-      };
-    case 'rewind':
-      return { icon: Undo2, colour: 'text-doubt', words: rewindInWords(row) };
-    case 'trimmed':
-      return {
-        icon: Scissors,
-        colour: 'text-quiet',
-        words: `the model no longer sees ${row.hidden} of the calls of step ${row.step}`,
-      };
-    case 'summary':
-      return {
-        icon: ScrollText,
-        colour: 'text-quiet',
-        words: `what came before was summarised: ${firstLineOf(row.text)}`,
-      };
-    case 'asking':
-      return { icon: LoaderCircle, colour: 'text-accent', words: 'the model is being asked' };
-    case 'stop':
-      return { icon: Flag, colour: 'text-quiet', words: stopped };
-  }
-}
-
-function rewindInWords({ text, remaining }: Extract<LineRow, { kind: 'rewind' }>): string {
-  const left = remaining.length === 0 ? '' : `, ${remaining.length} could not be taken back`;
-  return `rewind to the start of the turn${left}: ${firstLineOf(text)}`;
-}
-
-/** Two workers in one process have the same host and number. */
-function sameHost(from: string | undefined, to: string | undefined): string {
-  return workerName(from) === workerName(to) ? 'another worker there' : workerName(to);
-}
-
-const WHY = {
-  'no-call': 'no tool was called',
-  length: 'the reply was cut off',
-  'last-word': 'no tools are left',
-} as const;
-
-function firstLineOf(text: string): string {
-  return (text.trimStart().split('\n', 1)[0] ?? '').slice(0, 400);
-}
+const LOOK: Readonly<Record<LineRow['kind'], { readonly icon: LucideIcon; readonly colour: string }>> = {
+  arrival: { icon: CornerDownRight, colour: '' },
+  message: { icon: CornerDownRight, colour: 'text-quiet' },
+  takeover: { icon: ArrowLeftRight, colour: 'text-wait' },
+  nudge: { icon: MessageSquareWarning, colour: 'text-quiet' },
+  rewind: { icon: Undo2, colour: 'text-doubt' },
+  trimmed: { icon: Scissors, colour: 'text-quiet' },
+  summary: { icon: ScrollText, colour: 'text-quiet' },
+  asking: { icon: LoaderCircle, colour: 'text-accent' },
+  stop: { icon: Flag, colour: 'text-quiet' },
+};

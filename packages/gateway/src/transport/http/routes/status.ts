@@ -51,7 +51,8 @@ const statusSchema = z
   })
   .meta({
     id: 'Status',
-    description: '`gatewayId`, `store`, `problems`, `agentLimits`, `counts` and `canCrash` are for keys and sessions that may read.',
+    description:
+      '`gatewayId`, `store`, `problems`, `agentLimits`, `counts` and `canCrash` are for keys and sessions that may read.',
   });
 
 const modelSchema = z

@@ -1,0 +1,50 @@
+import { duration } from '../../ui/time.tsx';
+import { workerName } from './call-words.ts';
+import type { LineRow } from './timeline.ts';
+
+/** What a line of the timeline says that is neither a step nor a call. `stopped`: why the run ended. */
+export function lineInWords(row: LineRow, stopped: string): string {
+  switch (row.kind) {
+    case 'arrival': {
+      const { by, text, spaceName } = row.arrival;
+      const place = spaceName === undefined ? '' : ` in ${spaceName}`;
+      return `${by ?? row.arrival.type}${place}: ${firstLineOf(text)}`;
+    }
+    case 'message':
+      return `told as ${row.role}: ${firstLineOf(row.text)}`;
+    case 'takeover': {
+      const { from, to, silentMs } = row.takeover;
+      const calls = `${row.repeated} ${row.repeated === 1 ? 'call' : 'calls'} repeated`;
+      return `${workerName(from)} silent ${duration(silentMs)}, ${sameHost(from, to)} took over, ${calls}`;
+    }
+    case 'nudge':
+      return `nudge, ${WHY[row.why]}: ${firstLineOf(row.text)}`;
+    case 'rewind': {
+      const left = row.remaining.length === 0 ? '' : `, ${row.remaining.length} could not be taken back`;
+      return `rewind to the start of the turn${left}: ${firstLineOf(row.text)}`;
+    }
+    case 'trimmed':
+      return `the model no longer sees ${row.hidden} of the calls of step ${row.step}`;
+    case 'summary':
+      return `what came before was summarised: ${firstLineOf(row.text)}`;
+    case 'asking':
+      return 'the model is being asked';
+    case 'stop':
+      return stopped;
+  }
+}
+
+/** Two workers in one process have the same host and number. */
+function sameHost(from: string | undefined, to: string | undefined): string {
+  return workerName(from) === workerName(to) ? 'another worker there' : workerName(to);
+}
+
+const WHY = {
+  'no-call': 'no tool was called',
+  length: 'the reply was cut off',
+  'last-word': 'no tools are left',
+} as const;
+
+export function firstLineOf(text: string): string {
+  return (text.trimStart().split('\n', 1)[0] ?? '').slice(0, 400);
+}
