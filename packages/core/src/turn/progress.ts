@@ -75,6 +75,8 @@ export function copyProgress(progress: TurnProgress): TurnProgress {
 export function follow(progress: TurnProgress, entry: Entry): void {
   switch (entry.kind) {
     case 'turn':
+      // Whether a call had started matters until its turn is over. Kept for ever, each fork of a long history would copy them all.
+      for (const { callId } of progress.settled) progress.started.delete(callId);
       Object.assign(progress, fresh());
       return;
     case 'reply':

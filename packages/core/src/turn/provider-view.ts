@@ -1,26 +1,27 @@
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import { freezeMessages } from './freeze-messages.ts';
 
-/** A reply and its calls that are shown under ids of ours, in order. */
+/** A reply and its calls that are shown under ids of ours, in order. Like the calls, it is never changed. */
 export interface SourceStep {
   readonly reply: { readonly provider?: string };
   /** Where its message stands; that of its results follows. */
   readonly assistantAt: number;
-  readonly shown: readonly SourceCall[];
+  /** The positions of the calls among all calls. */
+  readonly shown: readonly number[];
 }
 
 export interface SourceCall {
   readonly call: { readonly callId: string; readonly providerCallId?: string };
+  /** Its position among all calls. */
+  readonly index: number;
   /** Its result holds words of ours, which may name other calls of its reply. */
   readonly isToldByUs: boolean;
-  /** How the id that its provider gave it is used in what the provider is shown. Kept here: every call has one. */
-  theirs: IdUse | undefined;
 }
 
 /** An id that a provider or a host gave: how many calls of the request it could stand for (2: two or more), and where the first stands. */
-export interface IdUse {
+interface IdUse {
   readonly id: string;
-  count: number;
+  readonly count: 1 | 2;
   /** Undefined where it is no call that could be shown under another id. */
   readonly step: SourceStep | undefined;
   readonly callId: string;
@@ -31,18 +32,12 @@ export interface IdUse {
 export interface MessageSource {
   /** Those with calls, in order. */
   readonly steps: readonly SourceStep[];
+  callAt(index: number): SourceCall;
   callNamed(callId: string): SourceCall | undefined;
-  /** The result of a call, under that id. */
-  resultOf(call: SourceCall, toolCallId: string): LanguageModelV4ToolResultPart;
+  /** The result of the call at this position, under that id. */
+  resultOf(index: number, toolCallId: string): LanguageModelV4ToolResultPart;
   /** Whether the id may be one of ours: a quick no, where a look-up would cost more. */
   mayBeOurs(id: string): boolean;
-}
-
-/** A copy of a source, whose calls and steps are copies too. */
-interface CopiedSource {
-  readonly source: MessageSource;
-  readonly calls: readonly SourceCall[];
-  copyStep(step: SourceStep): SourceStep;
 }
 
 /**
@@ -55,7 +50,9 @@ export class ProviderView {
   readonly #source: MessageSource;
   #shown: LanguageModelV4Message[] = [];
   readonly #changed = new Set<SourceStep>();
-  readonly #uses = new Map<string, IdUse>();
+  #uses = new Map<string, IdUse>();
+  /** The id that the provider gave a call, by the call's position. */
+  #theirs: (string | undefined)[] = [];
   /** How long the ids in it are. */
   #lengths: boolean[] = [];
   #nextStep = 0;
@@ -77,25 +74,28 @@ export class ProviderView {
    * was told of; where more than that happened, another view is needed.
    */
   update(messages: readonly LanguageModelV4Message[]): LanguageModelV4Message[] {
-    for (let at = this.#shown.length; at < messages.length; at++) this.#add(messages[at] as LanguageModelV4Message, at);
-    if (this.#changed.size > 0) {
-      for (const step of this.#changed) this.#showResults(step);
-      this.#changed.clear();
-    }
+    this.#catchUp(messages);
     return this.#shown.slice();
   }
 
-  /** The same view for a copy of the messages, which goes on by itself. */
-  fork(messages: readonly LanguageModelV4Message[], { source, calls, copyStep }: CopiedSource): ProviderView {
-    this.update(messages);
+  #catchUp(messages: readonly LanguageModelV4Message[]): void {
+    for (let at = this.#shown.length; at < messages.length; at++) this.#add(messages[at] as LanguageModelV4Message, at);
+    if (this.#changed.size === 0) return;
+    for (const step of this.#changed) this.#showResults(step);
+    this.#changed.clear();
+  }
+
+  /** The same view for a fork of the messages, which goes on by itself. */
+  fork(messages: readonly LanguageModelV4Message[], source: MessageSource): ProviderView {
+    this.#catchUp(messages);
     this.#frozen = freezeMessages(this.#shown, this.#frozen);
     const forked = new ProviderView(this.provider, source);
     forked.#shown = this.#shown.slice();
     forked.#frozen = this.#frozen;
+    forked.#uses = new Map(this.#uses);
+    forked.#theirs = this.#theirs.slice();
     forked.#lengths = this.#lengths.slice();
     forked.#nextStep = this.#nextStep;
-    for (const [id, use] of this.#uses) forked.#uses.set(id, { ...use, step: use.step && copyStep(use.step) });
-    for (const call of calls) call.theirs = call.theirs && forked.#uses.get(call.theirs.id);
     return forked;
   }
 
@@ -129,7 +129,7 @@ export class ProviderView {
     for (let part = 0; part < content.length; part++) {
       const one = content[part] as AssistantPart;
       if (one.type !== 'tool-call') continue;
-      const shown = step?.shown[next];
+      const shown = this.#callOf(step, next);
       if (step === undefined || shown?.call.callId !== one.toolCallId) {
         this.#use(one.toolCallId, undefined, one.toolCallId, part);
         continue;
@@ -139,28 +139,32 @@ export class ProviderView {
     }
   }
 
+  #callOf(step: SourceStep | undefined, place: number): SourceCall | undefined {
+    const index = step?.shown[place];
+    return index === undefined ? undefined : this.#source.callAt(index);
+  }
+
   #countCall(shown: SourceCall, step: SourceStep, part: number): void {
     const { callId, providerCallId: theirs } = shown.call;
     // One of ours only counts where somebody else's is the same. To look up a text that was just made costs its length.
     if (this.#lengths[callId.length] === true && this.#uses.has(callId)) this.#use(callId, undefined, callId, part);
     const isTheirs = theirs !== undefined && theirs !== callId && step.reply.provider === this.provider;
-    shown.theirs = isTheirs ? this.#use(theirs, step, callId, part) : undefined;
-    if (isTheirs && this.#source.mayBeOurs(theirs) && this.#source.callNamed(theirs) !== undefined)
+    if (!isTheirs) return;
+    this.#theirs[shown.index] = theirs;
+    this.#use(theirs, step, callId, part);
+    if (this.#source.mayBeOurs(theirs) && this.#source.callNamed(theirs) !== undefined)
       this.#use(theirs, undefined, theirs, part);
   }
 
-  #use(id: string, step: SourceStep | undefined, callId: string, part: number): IdUse {
+  #use(id: string, step: SourceStep | undefined, callId: string, part: number): void {
     const known = this.#uses.get(id);
     if (known === undefined) {
-      const use: IdUse = { id, count: 1, step, callId, part };
-      this.#uses.set(id, use);
+      this.#uses.set(id, { id, count: 1, step, callId, part });
       this.#lengths[id.length] = true;
-      return use;
+    } else if (known.count === 1) {
+      this.#uses.set(id, { ...known, count: 2 });
+      this.#takeBack(known);
     }
-    const wasUnique = known.count === 1;
-    known.count = 2;
-    if (wasUnique) this.#takeBack(known);
-    return known;
   }
 
   /** An id is not unique any more: its call is shown under ours. What was shown long ago is not read again for it. */
@@ -177,17 +181,18 @@ export class ProviderView {
   }
 
   /** Field by field and without a function for each part: every call comes here. */
-  #showCalls(message: AssistantMessage, { shown: calls }: SourceStep): AssistantMessage {
+  #showCalls(message: AssistantMessage, step: SourceStep): AssistantMessage {
     const content = message.content.slice();
     let next = 0;
     for (let index = 0; index < content.length; index++) {
       const part = content[index] as AssistantPart;
-      const call = calls[next];
+      const call = this.#callOf(step, next);
       if (part.type !== 'tool-call' || call?.call.callId !== part.toolCallId) continue;
       next++;
-      if (call.theirs?.count !== 1) continue;
+      const toolCallId = this.#idOf(call);
+      if (toolCallId === undefined) continue;
       const { type, toolName, input, providerOptions } = part;
-      const shown: ToolCallPart = { type, toolCallId: call.theirs.id, toolName, input };
+      const shown: ToolCallPart = { type, toolCallId, toolName, input };
       content[index] = providerOptions === undefined ? shown : { ...shown, providerOptions };
     }
     return { role: 'assistant', content };
@@ -195,26 +200,29 @@ export class ProviderView {
 
   #showResults({ shown: calls, assistantAt }: SourceStep): void {
     const content: ToolPart[] = [];
-    for (const call of calls) content.push(this.#showResult(call, idOf(call, call.call.callId)));
+    for (const index of calls) {
+      const call = this.#source.callAt(index);
+      content.push(this.#showResult(call, this.#idOf(call) ?? call.call.callId));
+    }
     this.#set(assistantAt + 1, { role: 'tool', content });
   }
 
   #showResult(call: SourceCall, toolCallId: string): LanguageModelV4ToolResultPart {
-    const part = this.#source.resultOf(call, toolCallId);
+    const part = this.#source.resultOf(call.index, toolCallId);
     return call.isToldByUs ? { ...part, output: this.#retell(part.output) } : part;
   }
 
-  #renameResult({ shown: calls, assistantAt }: SourceStep, id: string, callId: string): void {
-    const results = this.#shown[assistantAt + 1];
+  #renameResult(step: SourceStep, id: string, callId: string): void {
+    const results = this.#shown[step.assistantAt + 1];
     if (results?.role !== 'tool') return;
     const content = results.content.map((part, index) => {
       if (part.type !== 'tool-result') return part;
       const toolCallId = part.toolCallId === id ? callId : part.toolCallId;
-      const call = calls[index];
+      const call = this.#callOf(step, index);
       // What is said of one call may name another.
       return call?.isToldByUs === true ? this.#showResult(call, toolCallId) : { ...part, toolCallId };
     });
-    this.#set(assistantAt + 1, { role: 'tool', content });
+    this.#set(step.assistantAt + 1, { role: 'tool', content });
   }
 
   /** A call that was cancelled or skipped says "call <id>" of one beside it: that must be found in the same request. */
@@ -227,12 +235,15 @@ export class ProviderView {
   }
 
   #nameOf(callId: string): string {
-    return idOf(this.#source.callNamed(callId), callId);
+    const call = this.#source.callNamed(callId);
+    return (call && this.#idOf(call)) ?? callId;
   }
-}
 
-function idOf(call: SourceCall | undefined, ours: string): string {
-  return call?.theirs?.count === 1 ? call.theirs.id : ours;
+  /** The id that the provider gave the call, where it stands for that call alone. */
+  #idOf({ index }: SourceCall): string | undefined {
+    const theirs = this.#theirs[index];
+    return theirs !== undefined && this.#uses.get(theirs)?.count === 1 ? theirs : undefined;
+  }
 }
 
 type AssistantMessage = Extract<LanguageModelV4Message, { role: 'assistant' }>;

@@ -1,5 +1,6 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { CallLock } from '../session/call-lock.ts';
+import { CallIds } from './call-ids.ts';
 import type { Entry } from './entry.ts';
 import { copyProgress, follow, readProgress, type TurnProgress } from './progress.ts';
 import { fromTranscriptJson, type TranscriptJson, toTranscriptJson } from './transcript-json.ts';
@@ -11,7 +12,7 @@ export class Transcript {
   #view = new View();
   #turns: CallLock | undefined;
   #progress: TurnProgress | undefined;
-  #callIds: Set<string> | undefined;
+  #callIds: CallIds | undefined;
 
   constructor(entries: readonly Entry[] = []) {
     for (const entry of entries) this.push(entry);
@@ -34,8 +35,7 @@ export class Transcript {
 
   /** Whether a call has this id. Kept up as `progress` is. */
   hasCall(callId: string): boolean {
-    this.#callIds ??= new Set(this.#entries.flatMap(callIdsIn));
-    return this.#callIds.has(callId);
+    return this.#knownIds().has(callId);
   }
 
   get entries(): readonly Entry[] {
@@ -63,7 +63,7 @@ export class Transcript {
       this.#entries.push(entry);
       this.#view.apply(entry);
       if (this.#progress !== undefined) follow(this.#progress, entry);
-      if (this.#callIds !== undefined) for (const callId of callIdsIn(entry)) this.#callIds.add(callId);
+      if (this.#callIds !== undefined) addCallIds(this.#callIds, entry);
     }
   }
 
@@ -76,9 +76,16 @@ export class Transcript {
     forked.#entries = this.#entries.slice();
     forked.#view = this.#view.fork();
     forked.#progress = copyProgress(this.progress);
-    this.#callIds ??= new Set(this.#entries.flatMap(callIdsIn));
-    forked.#callIds = new Set(this.#callIds);
+    forked.#callIds = new CallIds(this.#knownIds());
     return forked;
+  }
+
+  #knownIds(): CallIds {
+    if (this.#callIds === undefined) {
+      this.#callIds = new CallIds();
+      for (const entry of this.#entries) addCallIds(this.#callIds, entry);
+    }
+    return this.#callIds;
   }
 
   /** Plain data: what a tool gave beyond JSON is kept as far as JSON can. */
@@ -91,11 +98,11 @@ export class Transcript {
     const made = new Transcript(fromTranscriptJson(json));
     // A stored transcript is read in order to continue it, so its progress is computed now and not in the next step.
     made.#progress = readProgress(made.#entries);
-    made.#callIds = new Set(made.#entries.flatMap(callIdsIn));
+    made.#knownIds();
     return made;
   }
 }
 
-function callIdsIn(entry: Entry): readonly string[] {
-  return entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : [];
+function addCallIds(ids: CallIds, entry: Entry): void {
+  if (entry.kind === 'reply') for (const { callId } of entry.calls) ids.add(callId);
 }

@@ -4,42 +4,44 @@ import type { Entry, ReplyEntry, RequestedCall } from './entry.ts';
 import { freezeMessages } from './freeze-messages.ts';
 import { lateAnswerMessage } from './late-answer.ts';
 import { userMessage } from './message.ts';
-import { type IdUse, type MessageSource, ProviderView } from './provider-view.ts';
+import { type MessageSource, ProviderView } from './provider-view.ts';
+
+/*
+ * Forks share steps and calls, so neither is ever changed: what is different from now on is another object in the same place of the
+ * list. They name each other by their places, which stay the same.
+ */
 
 /** A reply and the results of its calls. */
 interface Step {
   readonly reply: ReplyEntry;
   /** The index of the reply's own message; the results follow it. */
   readonly assistantAt: number;
-  /** The index of its first call among all calls; -1 if it has none. */
-  readonly firstCall: number;
-  /** The calls that need a result message. A call that the provider ran itself has its result in the reply. */
-  shown: readonly ShownCall[];
-  /** Its results are shown otherwise than they are: they are written anew when somebody looks. */
-  isStale: boolean;
+  /** Its position among the steps that show results; -1 if it shows none. */
+  readonly index: number;
+  /** The positions of the calls that need a result message. A call that the provider ran itself has its result in the reply. */
+  readonly shown: readonly number[];
 }
 
 interface ShownCall {
   readonly call: RequestedCall;
-  readonly step: Step;
-  /** Its position among the calls of the reply. */
-  readonly place: number;
+  /** The position of its step, and the index of the step's message. */
+  readonly step: number;
+  readonly assistantAt: number;
   /** Its position among all calls. */
   readonly index: number;
-  outcome: Outcome | undefined;
-  isToldByUs: boolean;
-  theirs: IdUse | undefined;
+  readonly outcome: Outcome | undefined;
+  readonly isToldByUs: boolean;
   /** True once a newer result of its slot has replaced its own. */
-  isCondensed: boolean;
+  readonly isCondensed: boolean;
 }
 
-/** The state that a rewind restores. */
+/** The state that a rewind restores. Calls by their positions. */
 interface Mark {
   readonly length: number;
   /** The newest result of each slot at the checkpoint. */
-  readonly slots: ReadonlyMap<string, ShownCall>;
+  readonly slots: ReadonlyMap<string, number>;
   /** What gave way since: the newer result goes with a rewind, and the older is the newest again. */
-  gaveWay: ShownCall[];
+  gaveWay: number[];
 }
 
 const CONDENSED = '[An older result, left out: a newer one follows.]';
@@ -54,11 +56,11 @@ const UNSETTLED = 'This call has not been settled yet.';
  */
 export class View {
   #messages: LanguageModelV4Message[] = [];
-  /** The newest result of each slot. */
-  #slots = new Map<string, ShownCall>();
+  /** The call with the newest result of each slot. */
+  #slots = new Map<string, number>();
   #calls: ShownCall[] = [];
   /** The calls by id; built when a result comes out of order. */
-  #byId: Map<string, ShownCall> | undefined;
+  #byId: Map<string, number> | undefined;
   /** The index of the call whose result comes next, if results come in order. */
   #next = 0;
   /** Those with calls that are shown. */
@@ -66,7 +68,8 @@ export class View {
   /** How long our ids are: what is of another length is none of them. */
   #idLengths: boolean[] = [];
   #last: Step | undefined;
-  #stale: Step[] = [];
+  /** Steps whose results are shown otherwise than they are: they are written anew when somebody looks. */
+  #stale = new Set<number>();
   #checkpoint: Mark | undefined;
   #forProvider: ProviderView | undefined;
   /** How many messages from the start are frozen, because forks share them. */
@@ -87,45 +90,37 @@ export class View {
   #source(): MessageSource {
     return {
       steps: this.#steps,
+      callAt: (index) => this.#callAt(index),
       callNamed: (callId) => this.#find(callId),
-      resultOf: (call, toolCallId) => toResultPart(call as ShownCall, toolCallId),
+      resultOf: (index, toolCallId) => toResultPart(this.#callAt(index), toolCallId),
       mayBeOurs: ({ length }) => this.#idLengths[length] === true,
     };
   }
 
   /**
-   * A view that goes on from here by itself. The messages are shared and not derived again; they are frozen, so that neither can
-   * change what the other shows. What may change of a call is copied.
+   * A view that goes on from here by itself. The lists are copied, and what is in them is shared: calls and steps are never changed,
+   * and messages are frozen, so that neither can change what the other shows.
    */
   fork(): View {
     this.#showResults();
     this.#frozen = freezeMessages(this.#messages, this.#frozen);
     const forked = new View();
-    const copies = new ViewCopies(this.#calls);
     forked.#messages = this.#messages.slice();
     forked.#frozen = this.#frozen;
-    forked.#calls = copies.calls;
+    forked.#calls = this.#calls.slice();
     forked.#next = this.#next;
-    forked.#steps = this.#steps.map((step) => copies.step(step));
+    forked.#steps = this.#steps.slice();
     forked.#idLengths = this.#idLengths.slice();
-    forked.#last = this.#last && copies.step(this.#last);
-    forked.#slots = copies.slots(this.#slots);
-    forked.#checkpoint = this.#checkpoint && {
-      length: this.#checkpoint.length,
-      slots: copies.slots(this.#checkpoint.slots),
-      gaveWay: this.#checkpoint.gaveWay.map((call) => copies.call(call)),
-    };
-    forked.#forProvider = this.#forProvider?.fork(this.#messages, {
-      source: forked.#source(),
-      calls: forked.#calls,
-      copyStep: (step) => copies.step(step as Step),
-    });
+    forked.#last = this.#last;
+    forked.#slots = new Map(this.#slots);
+    forked.#checkpoint = this.#checkpoint && { ...this.#checkpoint, gaveWay: this.#checkpoint.gaveWay.slice() };
+    forked.#forProvider = this.#forProvider?.fork(this.#messages, forked.#source());
     return forked;
   }
 
   /** What the model had been shown when it asked for the call. */
   before(callId: string, provider: string): LanguageModelV4Message[] {
-    return this.messagesFor(provider).slice(0, this.#find(callId)?.step.assistantAt);
+    return this.messagesFor(provider).slice(0, this.#find(callId)?.assistantAt);
   }
 
   apply(entry: Entry): void {
@@ -166,36 +161,37 @@ export class View {
   }
 
   #addReply(reply: ReplyEntry): void {
-    const firstCall = reply.calls.length === 0 ? -1 : this.#calls.length;
-    const step: Step = { reply, assistantAt: this.#messages.length, firstCall, shown: [], isStale: false };
-    this.#next = this.#calls.length;
-    const calls = reply.calls.map((call, place) => this.#addCall(call, step, place));
-    step.shown = calls.filter(({ call }) => call.provided === undefined);
+    const assistantAt = this.#messages.length;
+    const firstCall = this.#calls.length;
+    const shown: number[] = [];
+    for (const [place, { provided }] of reply.calls.entries())
+      if (provided === undefined) shown.push(firstCall + place);
+    const step: Step = { reply, assistantAt, index: shown.length === 0 ? -1 : this.#steps.length, shown };
+    this.#next = firstCall;
+    for (const call of reply.calls) this.#addCall(call, step);
     this.#last = step;
     // Providers refuse a message without content.
     if (reply.content.length > 0) this.#messages.push({ role: 'assistant', content: reply.content });
-    if (step.shown.length > 0) {
+    if (shown.length > 0) {
       this.#messages.push(NO_RESULTS);
       this.#steps.push(step);
     }
-    this.#refresh(step);
+    this.#refresh(step.index);
   }
 
-  #addCall(call: RequestedCall, step: Step, place: number): ShownCall {
-    const shown: ShownCall = {
+  #addCall(call: RequestedCall, { index: step, assistantAt }: Step): void {
+    const index = this.#calls.length;
+    this.#idLengths[call.callId.length] = true;
+    this.#calls.push({
       call,
       step,
-      place,
-      index: this.#calls.length,
+      assistantAt,
+      index,
       outcome: undefined,
       isToldByUs: false,
-      theirs: undefined,
       isCondensed: false,
-    };
-    this.#idLengths[call.callId.length] = true;
-    this.#calls.push(shown);
-    this.#byId?.set(call.callId, shown);
-    return shown;
+    });
+    this.#byId?.set(call.callId, index);
   }
 
   /** Most results come in the order of their calls, and need no lookup by id. */
@@ -207,44 +203,52 @@ export class View {
   }
 
   #find(callId: string): ShownCall | undefined {
-    this.#byId ??= new Map(this.#calls.map((shown) => [shown.call.callId, shown]));
-    return this.#byId.get(callId);
+    this.#byId ??= new Map(this.#calls.map(({ call, index }) => [call.callId, index]));
+    const index = this.#byId.get(callId);
+    return index === undefined ? undefined : this.#callAt(index);
+  }
+
+  #callAt(index: number): ShownCall {
+    return this.#calls[index] as ShownCall;
   }
 
   #addOutcome(callId: string, outcome: Outcome, slot: string | undefined): void {
     const shown = this.#take(callId);
     if (shown === undefined) return;
-    shown.outcome = outcome;
     // What waits is named by our id for good: its answer, its card and whoever answers name it so.
-    shown.isToldByUs = outcome.status !== 'ok' && outcome.status !== 'pending';
+    const isToldByUs = outcome.status !== 'ok' && outcome.status !== 'pending';
+    this.#calls[shown.index] = { ...shown, outcome, isToldByUs };
     this.#refresh(shown.step);
-    if (slot !== undefined && outcome.status === 'ok') this.#takeSlot(slot, shown);
+    if (slot !== undefined && outcome.status === 'ok') this.#takeSlot(slot, shown.index);
   }
 
   /** Only the newest result of a slot stays whole: the last in the order of the calls, whichever ended first. */
-  #takeSlot(slot: string, taker: ShownCall): void {
+  #takeSlot(slot: string, taker: number): void {
     const holder = this.#slots.get(slot);
-    const gaveWay = holder !== undefined && isAfter(holder, taker) ? taker : holder;
+    const gaveWay = holder !== undefined && holder > taker ? taker : holder;
     if (gaveWay !== taker) this.#slots.set(slot, taker);
     if (gaveWay !== undefined) this.#condense(gaveWay);
   }
 
-  #condense(shown: ShownCall): void {
-    shown.isCondensed = true;
-    this.#checkpoint?.gaveWay.push(shown);
-    this.#refresh(shown.step);
+  #condense(index: number): void {
+    const call = this.#callAt(index);
+    this.#calls[index] = { ...call, isCondensed: true };
+    this.#checkpoint?.gaveWay.push(index);
+    this.#refresh(call.step);
   }
 
   #trim(keep: readonly string[]): void {
     const step = this.#last;
     if (step === undefined) return;
     this.#forProvider = undefined;
-    step.shown = step.shown.filter(({ call }) => keep.includes(call.callId));
+    const shown = step.shown.filter((index) => keep.includes(this.#callAt(index).call.callId));
+    this.#last = { ...step, shown };
+    if (step.index !== -1) this.#steps[step.index] = this.#last;
     const content = step.reply.content.filter(
       (part) => part.type !== 'tool-call' || part.providerExecuted === true || keep.includes(part.toolCallId),
     );
     this.#set(step.assistantAt, { role: 'assistant', content });
-    this.#refresh(step);
+    this.#refresh(step.index);
   }
 
   #rewind(text: string): void {
@@ -257,77 +261,40 @@ export class View {
     this.#forProvider = undefined;
     this.#messages.length = mark.length;
     this.#frozen = Math.min(this.#frozen, mark.length);
-    this.#stale = this.#stale.filter(({ assistantAt }) => assistantAt < mark.length);
+    // Calls and steps come in the order of their messages, so those that stay keep their positions.
     this.#steps = this.#steps.filter(({ assistantAt }) => assistantAt < mark.length);
-    this.#calls = this.#calls.filter(({ step }) => step.assistantAt < mark.length);
+    this.#stale = new Set([...this.#stale].filter((index) => index < this.#steps.length));
+    this.#calls = this.#calls.filter(({ assistantAt }) => assistantAt < mark.length);
     this.#byId = undefined;
     this.#slots = new Map(mark.slots);
-    for (const shown of mark.gaveWay) {
-      shown.isCondensed = false;
-      if (shown.step.assistantAt < mark.length) this.#refresh(shown.step);
+    for (const index of mark.gaveWay) {
+      const call = this.#calls[index];
+      if (call === undefined) continue;
+      this.#calls[index] = { ...call, isCondensed: false };
+      this.#refresh(call.step);
     }
     mark.gaveWay = [];
   }
 
-  #refresh(step: Step): void {
-    if (step.shown.length === 0) return;
+  #refresh(index: number): void {
+    const step = this.#steps[index];
+    if (step === undefined || step.shown.length === 0) return;
     this.#forProvider?.changed(step);
-    if (step.isStale) return;
-    step.isStale = true;
-    this.#stale.push(step);
+    this.#stale.add(index);
   }
 
   #showResults(): void {
-    for (const step of this.#stale) {
-      step.isStale = false;
-      this.#set(step.assistantAt + 1, { role: 'tool', content: step.shown.map((shown) => toResultPart(shown)) });
+    for (const index of this.#stale) {
+      const { assistantAt, shown } = this.#steps[index] as Step;
+      this.#set(assistantAt + 1, { role: 'tool', content: shown.map((call) => toResultPart(this.#callAt(call))) });
     }
-    this.#stale.length = 0;
+    this.#stale.clear();
   }
 
   #set(at: number, message: LanguageModelV4Message): void {
     this.#messages[at] = message;
     this.#frozen = Math.min(this.#frozen, at);
   }
-}
-
-/**
- * Copies of the calls of a view, and of their steps. Every cycle of an agent copies its whole history, so nothing is looked up: a call
- * knows its index, and a step its first call.
- */
-class ViewCopies {
-  readonly calls: ShownCall[] = [];
-
-  constructor(calls: readonly ShownCall[]) {
-    let step: Step | undefined;
-    let copy: Step | undefined;
-    for (const call of calls) {
-      if (step !== call.step) {
-        step = call.step;
-        copy = { ...step };
-      }
-      this.calls.push({ ...call, step: copy as Step });
-    }
-    for (const { step: copied, index } of this.calls)
-      if (copied.firstCall === index) copied.shown = copied.shown.map((call) => this.call(call));
-  }
-
-  call({ index }: ShownCall): ShownCall {
-    return this.calls[index] as ShownCall;
-  }
-
-  step(step: Step): Step {
-    return this.calls[step.firstCall]?.step ?? { ...step };
-  }
-
-  slots(slots: ReadonlyMap<string, ShownCall>): Map<string, ShownCall> {
-    return new Map([...slots].map(([slot, call]) => [slot, this.call(call)]));
-  }
-}
-
-function isAfter(one: ShownCall, other: ShownCall): boolean {
-  if (one.step !== other.step) return one.step.assistantAt > other.step.assistantAt;
-  return one.place > other.place;
 }
 
 function toResultPart(

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { pending, rewindTool, runTurn, Transcript, tool } from '../../src/index.ts';
+import { memoryJournal } from '../../src/testing/memory-journal.ts';
 import { type ScriptedModel, type ScriptedReply, scriptedModel } from '../../src/testing/scripted-model.ts';
 import { sequentialIds } from '../../src/testing/sequential-ids.ts';
 import type { Entry } from '../../src/turn/entry.ts';
@@ -61,6 +62,10 @@ function asked(transcript: Transcript): unknown {
   return structuredClone({ entries, progress, view: transcript.view(), views });
 }
 
+function callsIn(entries: readonly Entry[]): readonly string[] {
+  return entries.flatMap((entry) => (entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : []));
+}
+
 test('[R40] a fork at any point goes on as a transcript of all entries does, and what it goes on from stays as it is', async () => {
   const entries = await history();
   for (let at = 0; at <= entries.length; at++) {
@@ -75,7 +80,7 @@ test('[R40] a fork at any point goes on as a transcript of all entries does, and
     forked.push(...rest);
     expect(asked(forked)).toEqual(asked(new Transcript(entries)));
     expect([asked(base), asked(other)]).toEqual([untouched, untouched]);
-    const callIds = rest.flatMap((entry) => (entry.kind === 'reply' ? entry.calls.map(({ callId }) => callId) : []));
+    const callIds = callsIn(rest);
     expect(callIds.map((callId) => [base.hasCall(callId), forked.hasCall(callId)])).toEqual(
       callIds.map(() => [false, true]),
     );
@@ -97,6 +102,45 @@ test('[R40] a fork of a base that grows by forks of its own derives nothing agai
       .viewFor('one')
       .every((message, index) => message === before[index]),
   ).toBe(true);
+});
+
+test('[R40] a base that goes on, and a fork of a fork, change nothing of what a fork shows', async () => {
+  const entries = await history();
+  for (let at = 0; at <= entries.length; at++) {
+    const [before, rest] = [entries.slice(0, at), entries.slice(at)];
+    const base = new Transcript(before);
+    if (at % 2 === 1) base.viewFor('one');
+    const untouched = asked(new Transcript(before));
+    const forked = base.fork();
+    const second = forked.fork();
+    second.push(...rest);
+    base.push(...rest);
+    expect(asked(forked)).toEqual(untouched);
+    const has = (transcript: Transcript): readonly boolean[] =>
+      callsIn(entries).map((callId) => transcript.hasCall(callId));
+    expect(has(forked)).toEqual(has(new Transcript(before)));
+    expect([has(second), has(base)]).toEqual([has(new Transcript(entries)), has(new Transcript(entries))]);
+    forked.push(...rest);
+    expect([asked(forked), asked(base)]).toEqual([asked(new Transcript(entries)), asked(new Transcript(entries))]);
+  }
+});
+
+test('[R40] of the calls of earlier turns that have ended, a fork copies no notes', async () => {
+  const transcript = new Transcript();
+  const newId = sequentialIds();
+  const act = tool({ description: 'Acts.', inputSchema: what, execute: () => 'done' });
+  for (let turn = 0; turn < 3; turn++)
+    await runTurn({
+      model: by('one', [calling(['act', 'a']), 'Ok.']),
+      tools: { act },
+      transcript,
+      journal: memoryJournal(),
+      prompt: 'Go.',
+      newId,
+    });
+  const calls = transcript.entries.flatMap((entry) => (entry.kind === 'started' ? [entry.callId] : []));
+  expect(calls).toHaveLength(3);
+  expect([...transcript.fork().progress.started]).toEqual(calls.slice(2));
 });
 
 test('[R40] whoever changes a message that he was shown changes it for no other fork', async () => {

@@ -33,8 +33,10 @@ export class CountedMessages {
   /** Counts these messages. Those that are where they were and the same objects are not read again. */
   next(messages: readonly Message[]): CountedMessages {
     let characters = this.#characters;
-    for (let at = 0; at < Math.max(messages.length, this.#messages.length); at++) {
-      const [before, now] = [this.#messages[at], messages[at]];
+    const length = Math.max(messages.length, this.#messages.length);
+    for (let at = 0; at < length; at++) {
+      const before = this.#messages[at];
+      const now = messages[at];
       if (before === now) continue;
       if (before !== undefined) characters -= charactersOf(before);
       if (now !== undefined) characters += charactersOf(now);

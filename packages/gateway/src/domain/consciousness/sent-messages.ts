@@ -5,24 +5,36 @@ import type { LanguageModelV4Message } from '@ai-sdk/provider';
  * comparing them in turn finds what is known: to look each of them up would cost as much again as sending them.
  */
 export class SentMessages {
-  #given: readonly LanguageModelV4Message[] = [];
-  #made: readonly (LanguageModelV4Message | undefined)[] = [];
+  readonly #given: LanguageModelV4Message[] = [];
+  /** Undefined for those that are not worth keeping. */
+  readonly #made: (LanguageModelV4Message | undefined)[] = [];
 
   /** What is made of these messages. `make` is asked for those that are new, and says which of them are worth keeping. */
   next(
     given: readonly LanguageModelV4Message[],
     make: (message: LanguageModelV4Message) => Made,
   ): LanguageModelV4Message[] {
-    const kept: (LanguageModelV4Message | undefined)[] = [];
-    const made = given.map((message, at) => {
+    // Every message of a long history passes here in each request: only what is new costs more than a comparison.
+    const sent: LanguageModelV4Message[] = [];
+    for (let at = 0; at < given.length; at++) {
+      const message = given[at] as LanguageModelV4Message;
       const known = message === this.#given[at] ? this.#made[at] : undefined;
-      const { message: sent, isKept } = known === undefined ? make(message) : { message: known, isKept: true };
-      kept.push(isKept ? sent : undefined);
-      return sent;
-    });
-    this.#given = given.slice();
-    this.#made = kept;
-    return made;
+      sent.push(known ?? this.#make(at, message, make));
+    }
+    this.#given.length = given.length;
+    this.#made.length = given.length;
+    return sent;
+  }
+
+  #make(
+    at: number,
+    given: LanguageModelV4Message,
+    make: (message: LanguageModelV4Message) => Made,
+  ): LanguageModelV4Message {
+    const { message, isKept } = make(given);
+    this.#given[at] = given;
+    this.#made[at] = isKept ? message : undefined;
+    return message;
   }
 }
 
