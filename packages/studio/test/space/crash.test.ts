@@ -5,6 +5,7 @@ import { createClient } from '@lastcall/client';
 import { expect, test } from 'vitest';
 import { GatewayProcess } from '../../../gateway/test/processes/gateway-process.ts';
 import { useBrowser } from '../support/browser.ts';
+import { calm, clickStill } from '../support/calm.ts';
 import { heldDemo } from './held-demo.ts';
 
 const browser = useBrowser();
@@ -33,13 +34,18 @@ test('[S19] whoever crashes the demo inside a payment sees the page come back, t
     await settings.getByText('Kills the process with SIGKILL, at once.').waitFor();
     const log = page.getByRole('log', { name: 'Messages' });
     await page.getByRole('button', { name: 'Pay invoice 4711, amount 120.' }).click();
-    await page.getByRole('button', { name: 'Approve' }).click();
+    const approve = page.getByRole('button', { name: 'Approve' });
+    await approve.waitFor();
+    await calm(page);
+    await clickStill(approve);
     await log.getByText('second 1 of 5').waitFor();
+    // They stand there for a few seconds: waited for from now on, none is missed.
+    const offline = page.getByText(/^offline since .*, coming back$/).waitFor();
+    const back = page.getByText('back, nothing was missed').waitFor();
     await settings.getByRole('button', { name: 'Crash the gateway' }).click();
-
-    await page.getByText(/^offline since .*, coming back$/).waitFor();
+    await offline;
     await letGo();
-    await page.getByText('back, nothing was missed').waitFor();
+    await back;
     await settings.getByText('It is back, as another process.').waitFor();
     const paid = log.getByText('"paid": "120 EUR"');
     await paid.waitFor();
@@ -70,8 +76,9 @@ test('[S19] whoever crashes the demo inside a payment sees the page come back, t
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').fill('crash');
     await page.getByRole('option', { name: /^Crash the gateway Kills it with SIGKILL/ }).waitFor();
+    const offlineAgain = page.getByText(/^offline since .*, coming back$/).waitFor();
     await page.keyboard.press('Enter');
-    await page.getByText(/^offline since .*, coming back$/).waitFor();
+    await offlineAgain;
     expect(problems).toEqual([]);
   } finally {
     await context.close();
