@@ -244,7 +244,7 @@ describe.each(databases)('attacks on a cycle on $kind', ({ create }) => {
     await world.start();
     const { ada, bot, space } = await lobby(world, { tools: ['slow'] });
     await world.say(space, ada, 'One');
-    await expect.poll(() => owners.length, { timeout: 5_000 }).toBeGreaterThan(1);
+    await expect.poll(() => owners.length).toBeGreaterThan(1);
     await world.idle();
     const calls = await world.store.db.selectFrom('calls').selectAll().where('tool_name', '=', 'slow').execute();
     await world.stop();

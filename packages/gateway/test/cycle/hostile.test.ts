@@ -179,7 +179,7 @@ describeWorlds('a cycle of a hostile', (open) => {
         .where('id', '=', bot)
         .execute(),
     );
-    await expect.poll(() => cardsIn(world, space), { timeout: 10_000 }).toEqual(['error']);
+    await expect.poll(() => cardsIn(world, space)).toEqual(['error']);
     expect(await endsOf(world, bot)).toEqual([{ status: 'dead', attempts: 1 }]);
     const calls = await world.store.db
       .selectFrom('calls')

@@ -194,7 +194,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     const impatient = await openOther({ heartbeatMs: 1_000_000, limits: { streamStallMs: 200 } });
     const stream = await open(path, { on: impatient, lazy: true });
     for (let index = 1; index <= 12; index++) await say(space, ada, `${index}`);
-    await expect.poll(() => slowOnes(impatient), { timeout: 10_000 }).toBe('1');
+    await expect.poll(() => slowOnes(impatient)).toBe('1');
     const got = await stream.rest();
     expect(got.length).toBeLessThan(12);
     const again = await open(path, { on: impatient, headers: { 'last-event-id': String(stream.lastEventId) } });
@@ -210,7 +210,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     for (let index = 0; index < 5; index++) await say(space, ada, `${index}`);
     const impatient = await openOther({ limits: { streamStallMs: 50 } });
     await open(`${path}?lastEventId=0`, { on: impatient, lazy: true });
-    await expect.poll(() => slowOnes(impatient), { timeout: 10_000 }).toBe('1');
+    await expect.poll(() => slowOnes(impatient)).toBe('1');
     impatient.app.stop();
   });
 
@@ -305,7 +305,7 @@ describe.each(databases)('streams over HTTP on $kind', ({ create }) => {
     expect(await late.next()).toMatchObject({ event: 'reset', id: '5' });
     const impatient = await openOther({ limits: { streamStallMs: 50 } });
     await open(`${path}?lastEventId=4`, { on: impatient, lazy: true });
-    await expect.poll(() => slowOnes(impatient), { timeout: 10_000 }).toBe('1');
+    await expect.poll(() => slowOnes(impatient)).toBe('1');
     impatient.app.stop();
   });
 

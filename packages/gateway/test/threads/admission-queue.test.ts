@@ -17,7 +17,7 @@ function follow(queue: AdmissionQueue, { start = () => queue.started() }: { star
 }
 
 /** For what comes with a timer of the queue, on a machine that has much else to do. */
-const PATIENCE = { timeout: 10_000 };
+const PATIENCE = { timeout: 30_000 };
 const settled = (): Promise<unknown> => new Promise(setImmediate);
 
 test('only as many threads as there are slots are admitted, and a freed slot goes to an urgent thread first', async () => {

@@ -58,7 +58,7 @@ beforeAll(async () => {
   runs.paid = await answer(gateway, 'pay_invoice', { approve: true, input: { amount: 100, to: 'Inn' } });
   runs.report = await runOf(gateway, await say(gateway, 'File the report.'));
   runs.scout = await runOf(gateway, await say(gateway, 'Look around.', 'Lookout'));
-}, 120_000);
+});
 
 afterAll(async () => {
   await studio?.[Symbol.asyncDispose]();
@@ -71,9 +71,7 @@ async function beginAndStop(): Promise<{ taken: string; lost: string }> {
   gate.current = letGo.promise;
   const reply: ScriptedReply = ({ prompt }) =>
     calls([JSON.stringify(prompt).includes('fax') ? 'send_fax' : 'record_trip']);
-  await using gateway = await startTestGateway(
-    deskOptions([reply, reply], { home, leaseMs: 1_000 }),
-  );
+  await using gateway = await startTestGateway(deskOptions([reply, reply], { home, leaseMs: 1_000 }));
   const taken = await say(gateway, 'Record my trip.');
   const lost = await say(gateway, 'Send a fax.', 'Lookout');
   for (const eventId of [taken, lost]) await untilStarted(gateway, await runOf(gateway, eventId, ['running']));
