@@ -1,19 +1,31 @@
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const source = ['@lastcall/source'];
+
+/** Those whose files take long come first; core comes last, whose many short files leave no core of the machine idle at the end. */
+const ORDER = ['cli', 'examples', 'studio', 'gateway', 'hostile', 'client', 'machines', 'core'];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ project }: TestSpecification): number => ORDER.indexOf(project.name);
+    return (await super.sort(files)).sort((one, other) => place(one) - place(other));
+  }
+}
 
 export default defineConfig({
   resolve: { conditions: source },
   ssr: { resolve: { conditions: source } },
   test: {
-    // For what never ends: no test is held to a time, and a busy machine fails none.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 30_000 } },
+    // For what never ends: no test is held to a time, and a slow or busy machine fails none. A test may wait several times.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 60_000 } },
     // Many tests wait, for other processes or for time to pass: on two cores two workers would leave them idle for a fifth of the time.
     maxWorkers: Math.max(3, availableParallelism() - 1),
+    sequence: { sequencer: LongestFirst },
     // Tests that run side by side in one file start two or three processes each.
     maxConcurrency: 3,
     // No module of ours keeps state that a test could leave behind, so a worker loads them once (decision 0130).
@@ -31,20 +43,16 @@ export default defineConfig({
           include: ['packages/gateway/test/**/*.test.ts'],
           exclude: ['packages/gateway/test/hostile/**'],
           globalSetup: ['packages/gateway/test/support/global-setup.ts'],
-          // Many start processes, which takes seconds on a machine that runs other tests too.
-          testTimeout: 120_000,
         },
       },
       // It measures its own process, so it has one to itself.
       { extends: true, test: { name: 'hostile', include: ['packages/gateway/test/hostile/*.test.ts'], isolate: true } },
-      // Each test starts several processes, one after the other.
       {
         extends: true,
         test: {
           name: 'cli',
           include: ['packages/cli/test/**/*.test.ts'],
           globalSetup: ['packages/cli/test/support/global-setup.ts'],
-          testTimeout: 180_000,
         },
       },
       { extends: true, test: { name: 'client', include: ['packages/client/test/**/*.test.ts'] } },
@@ -57,8 +65,6 @@ export default defineConfig({
             'packages/gateway/test/support/global-setup.ts',
             'packages/studio/test/support/global-setup.ts',
           ],
-          // Pages and what they wait for: more than the minute that each of its steps may take.
-          testTimeout: 180_000,
         },
       },
       {
@@ -67,7 +73,6 @@ export default defineConfig({
           name: 'examples',
           include: ['examples/**/*.test.ts'],
           globalSetup: ['examples/browser.ts'],
-          testTimeout: 120_000,
         },
       },
     ],

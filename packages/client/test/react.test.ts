@@ -294,6 +294,7 @@ describe('the hooks', () => {
     }
     const page = await render(admin, createElement(Timeline, { id: run?.id ?? '' }));
     await page.seen((root) => root.querySelector('[data-status=completed]'));
+    await page.seen((root) => root.textContent?.endsWith('Done.'));
     expect(page.one('pre').textContent).toBe('1 enter_space: ok, \n2 ask: pending, no_such_tool: error, \n3 Done.');
   });
 

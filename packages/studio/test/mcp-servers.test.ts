@@ -38,7 +38,7 @@ test('a tool that its MCP server changed is shown with the change, and approved 
       await wake();
       return (await studio.gateway.api('/api/mcp/tools?status=held')).items.length > 0;
     },
-    { timeoutMs: 20_000 },
+    { timeoutMs: 60_000 },
   );
   await page.getByRole('button', { name: 'Review echo' }).click();
   const review = page.getByRole('dialog', { name: 'What changed in echo' });

@@ -35,7 +35,7 @@ beforeAll(async () => {
     await writeFile(join(installed.folder, `${name}.js`), program);
     await writeFile(join(installed.folder, `${name}.ts`), program);
   }
-}, 240_000);
+});
 afterAll(async () => await installed[Symbol.asyncDispose]());
 
 /** The program in a package's README, which is JavaScript and TypeScript at once. */
@@ -201,17 +201,6 @@ test('[S1] an old Node builds the studio before npm start, with the Node of the 
   expect(await build.ended).toMatchObject({ code: 0, err: '' });
 });
 
-test('the installed gateway serves its studio', async () => {
-  const start = [installed.nodes[24], join(installed.folder, 'node_modules/lastcall/dist/bin.js'), 'start'];
-  const env = { PORT: '0', LASTCALL_HOME: 'studio-home' };
-  await using gateway = new Program(start, { folder: installed.folder, env });
-  const url = await gateway.listens();
-  const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
-  const [, script = ''] = /src="(\/assets\/[^"]+\.js)"/.exec(page) ?? [];
-  const answer = await fetch(url + script);
-  expect([answer.status, answer.headers.get('content-encoding')]).toEqual([200, expect.stringMatching(/br|gzip/)]);
-});
-
 test('[S20] the tutorial does what it says from its first block to its last, and the order is paid back once', async () => {
   const blocks = await runTutorial(installed);
   expect(blocks.length).toBeGreaterThan(8);
@@ -223,7 +212,7 @@ test('[S20] the tutorial does what it says from its first block to its last, and
   expect(blocks.at(-2)?.printed).toMatch(/^[\w-]+ 40 euros\n\s*1$/m);
 });
 
-test('the command and the probe of the Dockerfile run a gateway that is ready, and SIGTERM ends it with 0', async () => {
+test('the command and the probe of the Dockerfile run a gateway that is ready and serves its studio, and SIGTERM ends it with 0', async () => {
   const page = await readFile(join(repository, 'docs/deploying.md'), 'utf8');
   const dockerfile = /^```dockerfile\n(.*?)^```$/ms.exec(page)?.[1] ?? '';
   const [, probe = ''] = /^HEALTHCHECK CMD (.*)$/m.exec(dockerfile) ?? [];
@@ -234,6 +223,11 @@ test('the command and the probe of the Dockerfile run a gateway that is ready, a
   const PORT = new URL(await gateway.listens()).port;
   await using ready = new Program(JSON.parse(probe), { ...options, env: { PORT } });
   expect(await ready.ended).toMatchObject({ code: 0 });
+  const url = `http://127.0.0.1:${PORT}`;
+  const studio = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
+  const [, script = ''] = /src="(\/assets\/[^"]+\.js)"/.exec(studio) ?? [];
+  const answer = await fetch(url + script);
+  expect([answer.status, answer.headers.get('content-encoding')]).toEqual([200, expect.stringMatching(/br|gzip/)]);
   gateway.send('SIGTERM');
   expect(await gateway.ended).toMatchObject({ code: 0 });
   await using gone = new Program(JSON.parse(probe), { ...options, env: { PORT } });

@@ -476,4 +476,4 @@ test.each<[string, LanguageModelV4Message[]]>([
 
 test('[R38] through abort, crash, trim, rewind, condensing, rejection and expiry each call is followed by its one result', async () => {
   await fc.assert(fc.asyncProperty(scenarioArbitrary, holds), { numRuns: RUNS });
-}, 60_000);
+});

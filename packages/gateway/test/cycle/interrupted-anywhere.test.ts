@@ -189,7 +189,7 @@ describe.each(databases)('a cycle on $kind', ({ create }) => {
         expect([where, paid <= 1]).toEqual([where, true]);
         expect([where, cards.includes('pay complete') ? paid : 1]).toEqual([where, 1]);
       }
-  }, 120_000);
+  });
 
   test.each(['cancel', 'both'] as const)(
     '[G16] [G57] that is cancelled (%s) at any of its transactions ends as cancelled, and every call is shown one end',
@@ -205,6 +205,5 @@ describe.each(databases)('a cycle on $kind', ({ create }) => {
           expect([where, paid <= 1]).toEqual([where, true]);
         }
     },
-    120_000,
   );
 });

@@ -80,7 +80,7 @@ describe('the gateway stays quick and small', () => {
     // What is loaded and compiled with the first call is not what is measured.
     for (const { toolName } of cases)
       if (!/endless|huge/.test(toolName)) await started.agent.run([{ toolName, input: { text: '100' } }]);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await started.agent?.[Symbol.asyncDispose]();

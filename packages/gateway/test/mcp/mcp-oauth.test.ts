@@ -25,9 +25,10 @@ const callHello = (agent: McpAgent) => agent.run([{ toolName: 'guarded__hello' }
 
 /** Waits until somebody must authorise the gateway. */
 const authorizationUrl = (agent: McpAgent): Promise<string> =>
-  waitFor(async () => (await statusOf(agent))?.authorizationUrl);
+  waitFor(async () => (await statusOf(agent))?.authorizationUrl, { timeoutMs: 60_000 });
 
-const isUp = (agent: McpAgent): Promise<boolean> => waitFor(async () => (await statusOf(agent))?.status === 'up');
+const isUp = (agent: McpAgent): Promise<boolean> =>
+  waitFor(async () => (await statusOf(agent))?.status === 'up', { timeoutMs: 60_000 });
 
 /** What a browser does: it opens the page, and follows the redirect to the gateway, whichever serves that address now. */
 async function authorize(url: string, { gateway }: McpAgent): Promise<{ callback: URL; response: Response }> {

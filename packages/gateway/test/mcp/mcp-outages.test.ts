@@ -56,7 +56,7 @@ test('[X15] the tools of a server over HTTP appear within 10 s of its being back
   expect(await isOffered(agent, 'web__echo')).toBe(true);
   const { port } = site;
   await site[Symbol.asyncDispose]();
-  await waitFor(async () => !(await isOffered(agent, 'web__echo')));
+  await waitFor(async () => !(await isOffered(agent, 'web__echo')), { timeoutMs: 60_000 });
   site = await startHttpServer(files, { port });
   const backAt = performance.now();
   await waitFor(() => isOffered(agent, 'web__echo'));
@@ -72,7 +72,7 @@ test('[X15] a process that died between two calls is started again for the next 
   const { server, files } = await stdioServer();
   await using agent = await startMcpAgent([server]);
   await agent.run([{ toolName: 'local__die' }]);
-  await waitFor(() => isOffered(agent, 'local__echo'));
+  await waitFor(() => isOffered(agent, 'local__echo'), { timeoutMs: 60_000 });
   const { settled } = await agent.run([{ toolName: 'local__echo', input: { text: 'again' } }]);
   expect(settled[0]?.outcome).toMatchObject({ status: 'ok', text: 'again' });
   expect((await logOf(files)).filter((line) => line === 'initialize')).toHaveLength(2);

@@ -21,7 +21,7 @@ test('[X16] read-only tools of a trusted server are without effects, and what th
     await using agent = await startMcpAgent([server], { agent: cached });
     // Only calls without effects are answered from the cache. The first one ends the process.
     await agent.run([{ toolName: 'local__die-once' }]);
-    await waitFor(async () => (await agent.run()).offered[0]?.includes('local__die-once'));
+    await waitFor(async () => (await agent.run()).offered[0]?.includes('local__die-once'), { timeoutMs: 60_000 });
     await agent.run([{ toolName: 'local__die-once' }], [{ toolName: 'local__die-once' }]);
     return (await logOf(files)).filter((line) => line.startsWith('call die-once')).length;
   };

@@ -141,7 +141,7 @@ test('[X14] the reference server works over Streamable HTTP', async () => {
           () => true,
           () => false,
         ),
-      { timeoutMs: 20_000 },
+      { timeoutMs: 60_000 },
     );
     await using agent = await startMcpAgent(
       [{ name: 'everything', transport: 'http', url: `http://127.0.0.1:${port}/mcp` }],

@@ -106,7 +106,7 @@ describe.each(cases)('a gateway on $kind is killed inside MCP calls over $transp
       const calls = (await orders.calls()).filter((called) => called === name);
       played.set(name, { calls, outcomes: await outcomesOf(crew, `shop__${name}`) });
     }
-  }, 120_000);
+  });
 
   test('[R48] [X15] what may have acted is an unknown outcome, and the server was called once', () => {
     const { calls, outcomes } = played.get('order') ?? {};

@@ -26,21 +26,20 @@ describe('a takeover on PostgreSQL while the stalled worker is still writing', (
 
 describe('gateways on PostgreSQL that stall again and again', () => {
   test('[G38] [G40] ten agents that each say forty things per event say each of them once', {
-    timeout: 300_000,
+    timeout: 600_000,
   }, async () => {
-    const refs = ['m1', 'm2', 'm3'];
+    const refs = ['m1', 'm2'];
     await using crew = await openCrew({ kind: 'postgres', leaseMs: LEASE_MS, config: CHORUS, decide: speak });
     await askAll(crew.first.url, 'm1');
-    for (const [index, name] of ['a', 'b', 'a', 'b', 'a', 'b', 'a', 'b'].entries()) {
+    for (const [index, name] of ['a', 'b', 'a', 'b', 'a', 'b'].entries()) {
       const stalled = crew.named(name);
       stalled.send('SIGSTOP');
       await sleep(1_400 + 100 * index);
       stalled.send('SIGCONT');
       if (index === 2) await askAll(stalled.url, 'm2');
-      if (index === 5) await askAll(stalled.url, 'm3');
       await sleep(300);
     }
-    await until('all is said', () => isAllSaid(crew.site, refs), { patienceMs: 180_000 });
+    await until('all is said', () => isAllSaid(crew.site, refs), { patienceMs: 300_000 });
     expect(await crew.problems()).toEqual([]);
     expect(await problemsOfChorus(crew.site, refs)).toEqual([]);
   });

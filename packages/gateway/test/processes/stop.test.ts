@@ -42,7 +42,7 @@ describe.each(kinds)('gateways on $kind: one is told to stop', { concurrent: tru
     expect(await crew.site.effects()).toHaveLength(1);
   });
 
-  test('[G57] a payment that is cut off is told as what is known: it may have taken effect', async () => {
+  test('[G42] [G57] a payment that takes longer is cut off, is not run again by itself, and is told as what is known: it may have taken effect', async () => {
     await using stopped = await stopInside(kind, ['charge']);
     const { crew } = stopped;
     await crew.answered('m1');
@@ -160,28 +160,6 @@ describe('a gateway is told to stop', { concurrent: true }, () => {
     await asking.closed;
     expect(asking.heard).toContain('HTTP/1.1 201');
     expect(await first.exited).toEqual({ code: 0, signal: null });
-  });
-
-  test('[G42] a call that takes longer is ended too, and is not run again by itself', async () => {
-    const inside = Promise.withResolvers<string>();
-    await using crew = await openCrew({
-      kind: 'sqlite',
-      leaseMs: LONG_LEASE_MS,
-      env: { TEST_GRACE_MS: '300' },
-      decide: doDuties,
-      async onTool({ gateway }) {
-        inside.resolve(gateway);
-        await new Promise(() => {});
-      },
-    });
-    await say(crew.first.url, 'North', 'Anna: charge m1');
-    const gateway = crew.named(await inside.promise);
-    gateway.send('SIGTERM');
-    expect(await gateway.exited).toEqual({ code: 0, signal: null });
-    await crew.site.start('successor');
-    await crew.answered('m1');
-    expect(await crew.problems()).toEqual([]);
-    expect(await crew.site.effects()).toHaveLength(1);
   });
 });
 

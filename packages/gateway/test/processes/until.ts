@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Generous: a machine may be busy with other tests. What has a limit of its own by a law says so where it is tested. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 /** Asks until there is something: not for a while, but for a reason. */
 export async function until<T>(

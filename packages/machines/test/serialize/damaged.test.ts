@@ -103,7 +103,7 @@ test(`[M27] ${RUNS} damaged machines either work or are refused with a StoredMac
   // Neither a reader that refuses everything nor one that takes everything.
   expect(ended.refused).toBeGreaterThan(RUNS / 4);
   expect(ended.restored).toBeGreaterThan(RUNS / 8);
-}, 240_000);
+});
 
 describe('[M27] a stored machine is refused with the path of its flaw:', () => {
   // Whatever JSON holds.

@@ -62,7 +62,7 @@ beforeAll(async () => {
   runs.paid = await answer(gateway, 'pay_invoice', { approve: true, input: { amount: 100, to: 'Inn' } });
   runs.report = await runOf(gateway, await say(gateway, 'File the report.'));
   runs.scout = await runOf(gateway, await say(gateway, 'Look around.', 'Lookout'));
-}, 120_000);
+});
 
 afterAll(async () => {
   await studio?.[Symbol.asyncDispose]();

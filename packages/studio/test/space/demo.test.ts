@@ -61,6 +61,7 @@ test('[S2] [S3] a payment is approved with another amount, denied with a reason;
   await page.getByRole('button', { name: 'Pay invoice 4711, amount 120.' }).click();
   const payment = card(page, /^pay_invoice, waits/);
   await payment.waitFor();
+  await calm(page);
   await payment.getByRole('button', { name: 'Edit …' }).click();
   await payment.getByRole('textbox', { name: 'Amount' }).fill('20000');
   await payment.getByRole('button', { name: 'Compare …' }).click();
@@ -70,7 +71,6 @@ test('[S2] [S3] a payment is approved with another amount, denied with a reason;
   await payment.getByRole('button', { name: 'Compare …' }).click();
   await payment.getByRole('row', { name: 'amount 120 90 changed' }).waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
-  await calm(page);
   await clickStill(payment.getByRole('button', { name: 'Approve this' }));
   const paid = card(page, /^pay_invoice, done/);
   await paid.getByText('Approved with changes').waitFor();
@@ -79,10 +79,10 @@ test('[S2] [S3] a payment is approved with another amount, denied with a reason;
   await say(page, 'Pay invoice 12, amount 5.');
   const other = card(page, /^pay_invoice, waits/);
   await other.waitFor();
+  await calm(page);
   await other.getByRole('button', { name: 'Deny …' }).click();
   expect(await other.getByRole('button', { name: 'Deny', exact: true }).getAttribute('aria-disabled')).toBe('true');
   await other.getByRole('textbox', { name: 'Why not?' }).fill('It was paid in May.');
-  await calm(page);
   await clickStill(other.getByRole('button', { name: 'Deny', exact: true }));
   await card(page, /^pay_invoice, cancelled/)
     .getByText('Denied: It was paid in May.')
