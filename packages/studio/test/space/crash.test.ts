@@ -17,7 +17,8 @@ test('[S19] whoever crashes the demo inside a payment sees the page come back, t
   const env = { PORT: '0', LASTCALL_HOME: join(home, 'home'), LASTCALL_SECRET_KEY: KEY, ...held };
   const gateway = await GatewayProcess.start({ name: 'studio', folder: home, env });
   const { url } = gateway;
-  const context = await browser().newContext();
+  // High enough for all messages: those out of sight are not in the page.
+  const context = await browser().newContext({ viewport: { width: 1_200, height: 3_000 } });
   context.setDefaultTimeout(60_000);
   try {
     const admin = createClient({ url, auth: { key: KEY } });

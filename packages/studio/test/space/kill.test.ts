@@ -45,7 +45,8 @@ test.concurrent.for(databases)(`${title} ($kind)`, async ({ create }, { expect }
   };
   const start = (): Promise<GatewayProcess> => GatewayProcess.start({ name: 'studio', folder: home, env });
   let gateway = await start();
-  const context = await browser().newContext();
+  // High enough for all messages: those out of sight are not in the page.
+  const context = await browser().newContext({ viewport: { width: 1_200, height: 3_000 } });
   context.setDefaultTimeout(60_000);
   try {
     const admin = createClient({ url, auth: { key: KEY } });
