@@ -63,7 +63,8 @@ describe.each(databases)('tools that change, on $kind', ({ create }) => {
     await setState(files, { description: 'Pays.' });
     // The server tells that its list has changed, and the next list has the changed tool.
     await agent.run([{ toolName: 'local__grow' }]);
-    const [pending] = (await agent.gateway.api('/api/pending?status=resolved')).items;
+    const resolved = async () => (await agent.gateway.api('/api/pending?status=resolved')).items[0];
+    const pending = await waitFor(resolved, { timeoutMs: 60_000 });
     expect(pending).toMatchObject({ callId, answer: { deny: expect.stringContaining('has changed') } });
     const [{ id, held }] = (await agent.gateway.api('/api/mcp/tools?status=held')).items;
     await agent.gateway.api(`/api/mcp/tools/${id}/approve`, { fingerprint: held.fingerprint });
@@ -83,7 +84,8 @@ describe.each(databases)('tools that change, on $kind', ({ create }) => {
     await setState(files, { description: 'Pays.' });
     await agent.gateway.api(`/api/runs/${runId}/tool-results`, { callId, approve: true });
     await agent.ended();
-    await waitFor(async () => (await agent.gateway.api('/api/mcp/tools?status=held')).items.length === 1);
+    const isHeld = async () => (await agent.gateway.api('/api/mcp/tools?status=held')).items.length === 1;
+    await waitFor(isHeld, { timeoutMs: 60_000 });
     expect((await logOf(files)).filter((line) => line.startsWith('call echo'))).toEqual([]);
   });
 });

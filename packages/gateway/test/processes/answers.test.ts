@@ -5,9 +5,11 @@ import { type Crew, openCrew } from './crew.ts';
 import { say } from './site.ts';
 import { until } from './until.ts';
 
-test('[G31] of ten different answers at once through two gateways one wins: one event, and nine learn what won', async () => {
+test('[G31] of ten different answers at once through two gateways one wins, and nine learn what won: one event of a result, one execution of an approval, with what the winner made of the input', async () => {
   await using crew = await openCrew({ kind: 'postgres', decide: doDuties });
-  const answers = await answerTenTimes(crew, 'confirm', (index) => ({ result: { confirmed: index % 2 === 0, index } }));
+  const answers = await answerTenTimes(crew, 'confirm m1', (index) => ({
+    result: { confirmed: index % 2 === 0, index },
+  }));
   const { won, lost } = tell(answers);
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(409)]);
   for (const { body } of lost)
@@ -20,24 +22,21 @@ test('[G31] of ten different answers at once through two gateways one wins: one 
     .execute();
   expect(events).toHaveLength(1);
   expect(events[0]?.payload).toContain(`"index":${won}`);
-});
 
-test('[G31] of ten different approvals at once one wins: one execution, with what the winner made of the input', async () => {
-  await using crew = await openCrew({ kind: 'postgres', decide: doDuties });
-  const answers = await answerTenTimes(crew, 'transfer', (index) => ({
+  const approvals = await answerTenTimes(crew, 'transfer m2', (index) => ({
     approve: true,
     input: { ref: `edit${index}` },
   }));
-  const { won } = tell(answers);
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(409)]);
+  const approved = tell(approvals);
+  expect(approvals.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(409)]);
   await until('it ran', async () => (await crew.site.effects()).length > 0);
   expect(await crew.problems()).toEqual([]);
-  expect((await crew.site.effects()).map(({ ref }) => ref)).toEqual([`edit${won}`]);
+  expect((await crew.site.effects()).map(({ ref }) => ref)).toEqual([`edit${approved.won}`]);
 });
 
 /** All at once, half of them through each gateway. */
-async function answerTenTimes(crew: Crew, tool: string, answer: (index: number) => object): Promise<ApiAnswer[]> {
-  await say(crew.first.url, 'North', `Anna: ${tool} m1`);
+async function answerTenTimes(crew: Crew, duty: string, answer: (index: number) => object): Promise<ApiAnswer[]> {
+  await say(crew.first.url, 'North', `Anna: ${duty}`);
   const { callId, runId } = await until(
     'a card waits',
     async () => (await ask(crew.first.url, '/api/pending')).items[0],

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { fromJson } from '../../src/ports/store/json.ts';
 import { startWebSite } from '../support/web-site.ts';
 import { doDuties } from './answering.ts';
+import { crashCallers } from './crash-callers.ts';
 import { type Crew, kinds, openCrew } from './crew.ts';
 import { orderResult } from './order-server.ts';
 import { say } from './site.ts';
@@ -66,15 +67,8 @@ export default {
 };
 `;
 
-/** Kills every gateway that has work in hand, once so many calls are made. The configuration is the same for all, so leases say which. */
-async function crashCallers(crew: Crew, orders: Orders, calls: number): Promise<void> {
-  await until('the first calls', async () => (await orders.calls()).length >= calls);
-  const threads = crew.site.db.selectFrom('threads').select('lease_owner').where('lease_owner', 'is not', null);
-  const pids = (await threads.execute()).map(({ lease_owner }) => Number(lease_owner?.split(':')[1]));
-  const callers = crew.site.gateways.filter(({ pid, isRunning }) => isRunning && pids.includes(pid));
-  expect(callers).not.toEqual([]);
-  for (const { name } of callers) await crew.crash(name);
-}
+/** Nobody takes a call from a gateway that is only slow, before it is killed. */
+const LEASE_MS = 4_000;
 
 const TRANSPORTS = { stdio: overStdio, http: overHttp } as const;
 const cases = kinds.flatMap(({ kind }) => (['stdio', 'http'] as const).map((transport) => ({ kind, transport })));
@@ -97,9 +91,10 @@ describe.each(cases)('a gateway on $kind is killed inside MCP calls over $transp
   const played = new Map<string, Played>();
   beforeAll(async () => {
     await using orders = await TRANSPORTS[transport]();
-    await using crew = await openCrew({ kind, decide: doDuties, config: configFor(orders) });
+    await using crew = await openCrew({ kind, leaseMs: LEASE_MS, decide: doDuties, config: configFor(orders) });
     for (const { agent, space, name, ref } of CALLS) await say(crew.first.url, space, `${agent}: shop__${name} ${ref}`);
-    await crashCallers(crew, orders, CALLS.length);
+    await until('the first calls', async () => (await orders.calls()).length >= CALLS.length);
+    await crashCallers(crew);
     await crew.answered(...CALLS.map(({ ref }) => ref));
     expect(await crew.problems()).toEqual([]);
     for (const { name } of CALLS) {
@@ -128,12 +123,12 @@ test.each(kinds)(
   '[X18] a gateway on $kind is killed while a server asks in an open call: the call is an unknown outcome, its card is cancelled',
   async ({ kind }) => {
     await using orders = await overStdio();
-    await using crew = await openCrew({ kind, decide: doDuties, config: configFor(orders) });
+    await using crew = await openCrew({ kind, leaseMs: LEASE_MS, decide: doDuties, config: configFor(orders) });
     await say(crew.first.url, 'North', 'Anna: shop__ask m1');
     const questions = () => crew.site.db.selectFrom('pending_calls').select(['call_id', 'status']).execute();
     const asked = await until('the question', async () => (await questions())[0]);
     expect(asked.status).toBe('pending');
-    await crashCallers(crew, orders, 1);
+    await crashCallers(crew);
     await crew.answered('m1');
     expect(await outcomesOf(crew, 'shop__ask')).toEqual([
       expect.objectContaining({ status: 'error', code: 'unknown_outcome' }),
