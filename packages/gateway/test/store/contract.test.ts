@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { lockRows } from '../../src/ports/store/lock-rows.ts';
 import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
@@ -30,6 +31,7 @@ const opened = (create: () => Promise<Database>): void => {
 const setting = (key: string) => ({ key, value: '1' });
 const keys = async (): Promise<string[]> =>
   (await store.db.selectFrom('settings').select('key').orderBy('key').execute()).map(({ key }) => key);
+const selectKeys = statement((db) => db.selectFrom('settings').select('key').orderBy('key'));
 const findSetting = requireRow((db, { key }: Params<{ key: string }>) =>
   db.selectFrom('settings').select('key').where('key', '=', key),
 );
@@ -88,6 +90,42 @@ describe.each(databases)('the contract of the store on $kind', ({ create }) => {
     const reading = store.transaction(async (tx) => tx.send(insertSetting, setting('a')).rows);
     await expect(reading).rejects.toMatchObject({ code: 'store_misuse' });
     expect(await keys()).toEqual([]);
+  });
+
+  test('a compiled statement of the store itself is refused inside a transaction, and sees nothing of one that is under way', async () => {
+    const misusing = store.transaction(() => selectKeys(store.db, {}));
+    await expect(misusing).rejects.toMatchObject({ code: 'store_misuse' });
+    const begun = Promise.withResolvers<void>();
+    const reading = begun.promise.then(() => selectKeys(store.db, {}));
+    await store.transaction(async (tx) => {
+      tx.send(insertSetting, setting('b'));
+      begun.resolve();
+      await turnOfTheLoop();
+      tx.send(insertSetting, setting('c'));
+    });
+    // What it sees is as it was before the transaction or after it.
+    expect([[], ['b', 'c']]).toContainEqual((await reading).map(({ key }) => key));
+    expect((await selectKeys(store.db, {})).map(({ key }) => key)).toEqual(['b', 'c']);
+  });
+
+  test('a compiled statement that fails outside of transactions rejects, and the next one runs', async () => {
+    await expect(findSetting(store.db, { key: 'a' })).rejects.toSatisfy(isRowMissing);
+    await store.transaction((tx) => insertSetting(tx.db, setting('a')));
+    expect(await selectKeys(store.db, {})).toMatchObject([{ key: 'a' }]);
+  });
+
+  test('what a statement returned is kept back until the transaction is durable, however soon the database answers', async () => {
+    await store.transaction((tx) => insertSetting(tx.db, setting('a')));
+    const told: string[] = [];
+    const reading = store.transaction(async (tx) => {
+      const sent = tx.send(selectKeys, {});
+      // By now a database in this process has answered.
+      await selectKeys(tx.db, {});
+      tx.afterCommit(() => told.push(...sent.rows.map(({ key }) => key)));
+      expect(() => sent.rows).toThrow(expect.objectContaining({ code: 'store_misuse' }));
+    });
+    await reading;
+    expect(told).toEqual(['a']);
   });
 
   test('a statement that must find a row fails the transaction where there is none, and names the reason', async () => {

@@ -32,7 +32,10 @@ export async function findAnswer(db: Kysely<Tables>, runId: string): Promise<Run
   if (run === undefined) return await answerOfUnstarted(db, runId);
   if (run.status === 'running') return undefined;
   if (run.answer !== null) return fromJson<RunAnswer>(run.answer);
-  return { ...toAnswer(run, await entriesOf(db, runId)), pending: await pendingOf(db, runId), isSaved: true };
+  const entries = await entriesOf(db, runId);
+  // A call that waits has said so in the transcript. Nearly all runs end without one.
+  const pending = entries.some(({ kind }) => kind === 'pending') ? await pendingOf(db, runId) : [];
+  return { ...toAnswer(run, entries), pending, isSaved: true };
 }
 
 /** The answer of a run that is ending. Its messages are about to be removed. */
