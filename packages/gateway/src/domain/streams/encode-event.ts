@@ -1,5 +1,5 @@
 import type { StreamEvent } from '../../ports/bus/bus.ts';
-import { toJson, withJsonField } from '../../ports/store/json.ts';
+import { toJson, withJsonFields } from '../../ports/store/json.ts';
 import type { Json } from '../../ports/store/tables.ts';
 
 const encoder = new TextEncoder();
@@ -20,9 +20,7 @@ export function encodeEvent(event: StreamEvent): Uint8Array {
 
 /** The payload's fields, and then the event's own: of two fields of one name the last counts. */
 function toData({ seq, type, at }: StreamEvent, json: Json): Json {
-  let data = json.startsWith('{') ? json : '{}';
-  for (const [name, value] of Object.entries({ seq, type, at })) data = withJsonField(data, name, toJson(value));
-  return data;
+  return withJsonFields(json.startsWith('{') ? json : '{}', { seq: toJson(seq), type: toJson(type), at: toJson(at) });
 }
 
 /** Events that are no part of the channel: they have no number, so a client's position stays what it is. */

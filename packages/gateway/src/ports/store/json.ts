@@ -22,8 +22,15 @@ function sortKeys(_key: string, value: unknown): unknown {
 
 /** The JSON text of an object with one more field, which is JSON text too: what is serialized already is not parsed to be joined. */
 export function withJsonField(object: Json, name: string, field: Json): Json {
-  const head = object.slice(0, -1);
-  return `${head}${head === '{' ? '' : ','}${JSON.stringify(name)}:${field}}`;
+  return withJsonFields(object, { [name]: field });
+}
+
+/** The same with several fields. To add them one by one would copy the text each time, because a joined text is copied when it is cut. */
+export function withJsonFields(object: Json, fields: Readonly<Record<string, Json>>): Json {
+  let text = object.slice(0, -1);
+  for (const name of Object.keys(fields))
+    text += `${text.length === 1 ? '' : ','}${JSON.stringify(name)}:${fields[name]}`;
+  return `${text}}`;
 }
 
 /** The value itself, where JSON can say it; otherwise as much of it as it can: tools give and report what they like. */

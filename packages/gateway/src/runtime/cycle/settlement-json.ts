@@ -1,6 +1,6 @@
 import type { Changes, Journal, Outcome, Settlement, Staged } from '@lastcall/core';
 import { toTranscriptJson } from '@lastcall/core/internal';
-import { toJson, withJsonField } from '../../ports/store/json.ts';
+import { toJson, withJsonField, withJsonFields } from '../../ports/store/json.ts';
 import type { Json } from '../../ports/store/tables.ts';
 import { hideTagInJson } from '../../telemetry/hide-tag.ts';
 
@@ -98,5 +98,5 @@ function toPlain(entry: EndEntry): EndEntry {
 }
 
 function withFields(object: object, fields: Readonly<Record<string, Json>>): Json {
-  return Object.entries(fields).reduce((text, [name, field]) => withJsonField(text, name, field), toJson(object));
+  return withJsonFields(toJson(object), fields);
 }
