@@ -189,6 +189,19 @@ test('a statement for several members takes rows in the order of their keys, and
   expect([noted, last]).toEqual([[['a', 'b', 'c']], [['a', 'b', 'c']]]);
 });
 
+test('a member of a group that asks for something behind what comes last is answered', async () => {
+  const late = noting([], true);
+  const all = ['a', 'b'].map((key) =>
+    inGroup(key, async (tx) => {
+      tx.send(late, { key });
+      tx.beforeCommit(async () => void (await readValue(tx.db, { key })));
+      return await numberOf(tx);
+    }),
+  );
+  const [first, second] = await Promise.all(all);
+  expect(first).toBe(second);
+});
+
 test('a transaction that locks another row than that of its key runs alone', async () => {
   const ran: string[] = [];
   const all = [

@@ -135,7 +135,7 @@ export class PostgresGroup {
   /** A statement that others will come to waits for them, so that it is run for all at once. */
   #findNext(): Waiting | undefined {
     const heads = this.#members.flatMap(({ waiting: [head] }) => (head === undefined ? [] : [head]));
-    const ready = heads.filter(({ query }) => query.several?.isLast !== true || this.#isLast);
+    const ready = this.#isLast ? heads : heads.filter((head) => !isHeldBack(head));
     return ready.find(({ query: { several } }) => !this.#isAhead(several)) ?? ready[0];
   }
 
@@ -187,6 +187,11 @@ interface Waiting {
   readonly member: Member;
   readonly query: FilledQuery;
   readonly answered: PromiseWithResolvers<QueryResult<never>>;
+}
+
+/** What comes last waits for the last member, unless its own one has asked for something behind it. */
+function isHeldBack({ member }: Waiting): boolean {
+  return member.waiting.every(({ query }) => query.several?.isLast === true);
 }
 
 /** Takes all of the same statement that a member has next, unless another one has the same key. */
