@@ -28,14 +28,15 @@ export function createStorePool(url: string, connections: number): Pool {
 
 /**
  * Connections of groups. A group that waits for a lock holds several up, so it gives up soon, and each waits alone. Their statements
- * look up a few rows by key, and are planned once: planned as other joins while the tables are small, they would read all of them later.
+ * look up a few rows by key and are planned once, perhaps while the tables are empty: without these settings PostgreSQL would choose to
+ * read whole tables, and go on to do so when they have grown.
  */
 export function createGroupPool(url: string, connections: number): Pool {
   return createPool(url, connections, {
     lock_timeout: 200,
     onConnect: async (client) => {
       await prepareSession(client);
-      await client.query('set enable_hashjoin = off; set enable_mergejoin = off');
+      await client.query('set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off');
     },
   });
 }
