@@ -26,6 +26,8 @@ import type { Tables } from './tables.ts';
  *                                    │                                            ▲
  *     database                       └─▶ all of it, or one fails and undoes all ──┘
  *
+ * With `group`, several transactions that are ready at the same time are one transaction of PostgreSQL: postgres-group.ts.
+ *
  * On SQLite statements are answered at once, and COMMIT follows when all are known to have succeeded.
  */
 export interface Store {
