@@ -23,6 +23,7 @@ export async function lockAgent(tx: Tx, agentId: string, purpose: AgentLock): Pr
 /** Returns undefined if there is no such agent, or it was deleted. */
 export async function lockAgentIfExists(tx: Tx, agentId: string, purpose: AgentLock): Promise<AgentRow | undefined> {
   if (!isId(agentId) || agentId === TOOL_CALLER_ID) return undefined;
+  tx.runAlone();
   if (purpose === 'change') await lockThreads(tx, agentId);
   const row = tx.db.selectFrom('agents').selectAll().where('id', '=', agentId).where('status', '!=', 'deleted');
   return await (purpose === 'share' ? row.forShare() : row.forNoKeyUpdate()).executeTakeFirst();
@@ -30,6 +31,7 @@ export async function lockAgentIfExists(tx: Tx, agentId: string, purpose: AgentL
 
 /** Waits for a worker that is starting a cycle. A later one sees the agent as it is after our commit. */
 export async function lockThreads(tx: Tx, agentId: string): Promise<void> {
+  tx.runAlone();
   const threads = tx.db.selectFrom('threads').select('id').where('agent_id', '=', agentId).orderBy('id');
   await threads.forNoKeyUpdate().execute();
 }

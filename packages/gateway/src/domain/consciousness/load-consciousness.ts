@@ -97,22 +97,24 @@ function freeze<T>(value: T): T {
  * Searches backwards from the newest row, so the cost depends on what was written since the compaction, not on the
  * thread's length.
  */
-const fromLastCompaction = statement((db, { threadId }: Params<{ threadId: string }>) =>
-  db
-    .selectFrom('transcript_entries')
-    .select(['seq', 'kind', 'payload'])
-    .where('thread_id', '=', threadId)
-    .where('seq', '>=', (eb) =>
-      eb.fn.coalesce(
-        eb
-          .selectFrom('transcript_entries as compaction')
-          .select('compaction.seq')
-          .where('compaction.thread_id', '=', threadId)
-          .where('compaction.kind', '=', COMPACTION)
-          .orderBy('compaction.seq', 'desc')
-          .limit(sql.lit(1)),
-        eb.lit(0),
-      ),
-    )
-    .orderBy('seq'),
+const fromLastCompaction = statement(
+  (db, { threadId }: Params<{ threadId: string }>) =>
+    db
+      .selectFrom('transcript_entries')
+      .select(['seq', 'kind', 'payload'])
+      .where('thread_id', '=', threadId)
+      .where('seq', '>=', (eb) =>
+        eb.fn.coalesce(
+          eb
+            .selectFrom('transcript_entries as compaction')
+            .select('compaction.seq')
+            .where('compaction.thread_id', '=', threadId)
+            .where('compaction.kind', '=', COMPACTION)
+            .orderBy('compaction.seq', 'desc')
+            .limit(sql.lit(1)),
+          eb.lit(0),
+        ),
+      )
+      .orderBy('seq'),
+  { types: { threadId: 'text' } },
 );

@@ -1,8 +1,9 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import { toJson } from '../../ports/store/json.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { InboxEventRow } from '../../ports/store/tables.ts';
+import type { InboxEventRow, Tables } from '../../ports/store/tables.ts';
 import { type InboxEvent, priorityOf } from './inbox-event.ts';
 
 export interface PushedEvent {
@@ -70,4 +71,47 @@ const insertEvent = statement(
       })
       .onConflict((conflict) => conflict.columns(['agent_id', 'event_id']).doNothing())
       .returning('id'),
+  { toValues: toEventArrays, build: insertSeveral },
 );
+
+/** Several events, one element for each. */
+interface EventArrays {
+  /** The agent and the event: only columns of the new rows can be returned, and these tell which is which. */
+  readonly names: readonly string[];
+  readonly agentIds: readonly string[];
+  readonly eventIds: readonly string[];
+  readonly types: readonly string[];
+  readonly priorities: readonly number[];
+  readonly payloads: readonly string[];
+  readonly statuses: readonly string[];
+  readonly runIds: readonly (string | null)[];
+  readonly nows: readonly number[];
+}
+
+function toEventArrays(all: readonly EventValues[]): EventArrays {
+  return {
+    names: all.map(({ agentId, eventId }) => `${agentId} ${eventId}`),
+    agentIds: all.map(({ agentId }) => agentId),
+    eventIds: all.map(({ eventId }) => eventId),
+    types: all.map(({ type }) => type),
+    priorities: all.map(({ priority }) => priority),
+    payloads: all.map(({ payload }) => payload),
+    statuses: all.map(({ status }) => status),
+    runIds: all.map(({ runId }) => runId),
+    nows: all.map(({ now }) => now),
+  };
+}
+
+function insertSeveral(
+  _db: Kysely<Tables>,
+  { names, agentIds, eventIds, types, priorities, payloads, statuses, runIds, nows }: Params<EventArrays>,
+): RawBuilder<unknown> {
+  return sql`
+    insert into inbox_events (agent_id, event_id, type, priority, payload, status, attempts, available_at, run_id, created_at)
+    select agent_id, event_id, type, priority, payload, status, 0, at, run_id, at
+    from unnest(${agentIds}::text[], ${eventIds}::text[], ${types}::text[], ${priorities}::bigint[], ${payloads}::text[],
+      ${statuses}::text[], ${runIds}::text[], ${nows}::bigint[])
+      as given(agent_id, event_id, type, priority, payload, status, run_id, at)
+    on conflict (agent_id, event_id) do nothing
+    returning array_position(${names}::text[], agent_id || ' ' || event_id) as place, id`;
+}

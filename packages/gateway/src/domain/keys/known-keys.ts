@@ -25,6 +25,8 @@ export class KnownKeys {
   }
 }
 
-const requireUnrevoked = requireRow((db, { id }: Params<{ id: string }>) =>
-  db.selectFrom('api_keys').select('id').where('id', '=', id).where('revoked_at', 'is', null),
+const requireUnrevoked = requireRow(
+  (db, { id }: Params<{ id: string }>) =>
+    db.selectFrom('api_keys').select('id').where('id', '=', id).where('revoked_at', 'is', null),
+  { types: { id: 'text' } },
 );

@@ -31,11 +31,13 @@ export function appendMessage(tx: Tx, space: SpaceRow, { text, ...fields }: Appe
   return row;
 }
 
-const insertMessage = insertRow('messages');
+const insertMessage = insertRow('messages', ['seq', 'created_at', 'updated_at']);
 
-const countMessage = statement((db, { spaceId }: Params<{ spaceId: string }>) =>
-  db
-    .updateTable('spaces')
-    .set((eb) => ({ next_seq: eb('next_seq', '+', 1) }))
-    .where('id', '=', spaceId),
+const countMessage = statement(
+  (db, { spaceId }: Params<{ spaceId: string }>) =>
+    db
+      .updateTable('spaces')
+      .set((eb) => ({ next_seq: eb('next_seq', '+', 1) }))
+      .where('id', '=', spaceId),
+  { types: { spaceId: 'text' }, key: 'spaceId' },
 );

@@ -12,12 +12,15 @@ import { isId } from '../entities/column-text.ts';
  */
 export async function lockSpace(tx: Tx, spaceId: string): Promise<SpaceRow> {
   if (!isId(spaceId)) throw notFound('space', spaceId);
+  tx.runAlone(spaceId);
   const [space] = await lock(tx.db, { spaceId });
   if (space === undefined) throw notFound('space', spaceId);
   return space;
 }
 
 /** Weaker than FOR UPDATE, so that rows that refer to the space can still be written. */
-const lock = statement((db, { spaceId }: Params<{ spaceId: string }>) =>
-  db.selectFrom('spaces').select(COLUMNS.spaces).where('id', '=', spaceId).forNoKeyUpdate(),
+const lock = statement(
+  (db, { spaceId }: Params<{ spaceId: string }>) =>
+    db.selectFrom('spaces').select(COLUMNS.spaces).where('id', '=', spaceId).forNoKeyUpdate(),
+  { types: { spaceId: 'text' }, key: 'spaceId' },
 );

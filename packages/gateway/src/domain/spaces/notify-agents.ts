@@ -101,26 +101,28 @@ interface RecipientParams {
   readonly senderId: string;
 }
 
-const recipients = statement((db, { spaceId, senderId }: Params<RecipientParams>) =>
-  db
-    .selectFrom('memberships')
-    .innerJoin('agents', 'agents.entity_id', 'memberships.entity_id')
-    .select(['agents.id', 'agents.entity_id', 'agents.status', 'agents.config'])
-    .select((eb) =>
-      eb
-        .selectFrom('inbox_events')
-        .select((counting) => counting.fn.countAll<number>().as('waiting'))
-        .whereRef('inbox_events.agent_id', '=', 'agents.id')
-        .where(IS_WAITING)
-        .$castTo<{ waiting: number }>()
-        .as('waiting'),
-    )
-    .where('memberships.space_id', '=', spaceId)
-    .where('memberships.left_at', 'is', null)
-    .where('memberships.entity_id', '!=', senderId)
-    .where('agents.status', '!=', 'deleted')
-    .orderBy('agents.id')
-    .$castTo<{ id: string; entity_id: string; status: AgentStatus; config: string; waiting: number }>(),
+const recipients = statement(
+  (db, { spaceId, senderId }: Params<RecipientParams>) =>
+    db
+      .selectFrom('memberships')
+      .innerJoin('agents', 'agents.entity_id', 'memberships.entity_id')
+      .select(['agents.id', 'agents.entity_id', 'agents.status', 'agents.config'])
+      .select((eb) =>
+        eb
+          .selectFrom('inbox_events')
+          .select((counting) => counting.fn.countAll<number>().as('waiting'))
+          .whereRef('inbox_events.agent_id', '=', 'agents.id')
+          .where(IS_WAITING)
+          .$castTo<{ waiting: number }>()
+          .as('waiting'),
+      )
+      .where('memberships.space_id', '=', spaceId)
+      .where('memberships.left_at', 'is', null)
+      .where('memberships.entity_id', '!=', senderId)
+      .where('agents.status', '!=', 'deleted')
+      .orderBy('agents.id')
+      .$castTo<{ id: string; entity_id: string; status: AgentStatus; config: string; waiting: number }>(),
+  { types: { spaceId: 'text', senderId: 'text' } },
 );
 
 /**

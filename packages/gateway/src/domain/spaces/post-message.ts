@@ -140,12 +140,14 @@ async function findSender(tx: Tx, { spaceId, entityId }: NewMessage): Promise<En
   return sender;
 }
 
-const findMember = statement((db, { spaceId, entityId }: Params<{ spaceId: string; entityId: string }>) =>
-  db
-    .selectFrom('memberships')
-    .innerJoin('entities', 'entities.id', 'memberships.entity_id')
-    .select(COLUMNS.entities)
-    .where('memberships.space_id', '=', spaceId)
-    .where('memberships.entity_id', '=', entityId)
-    .where('memberships.left_at', 'is', null),
+const findMember = statement(
+  (db, { spaceId, entityId }: Params<{ spaceId: string; entityId: string }>) =>
+    db
+      .selectFrom('memberships')
+      .innerJoin('entities', 'entities.id', 'memberships.entity_id')
+      .select(COLUMNS.entities)
+      .where('memberships.space_id', '=', spaceId)
+      .where('memberships.entity_id', '=', entityId)
+      .where('memberships.left_at', 'is', null),
+  { types: { spaceId: 'text', entityId: 'text' } },
 );

@@ -1,6 +1,7 @@
-import { sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type Params, statement } from './statement.ts';
 import type { Tx } from './store.ts';
+import type { Tables } from './tables.ts';
 
 /** The channel of revoked keys, for gateways only. Its numbers count them. */
 export const REVOCATIONS = 'revocations';
@@ -64,7 +65,53 @@ const numberAndInsert = statement(
         ${at}::bigint, coalesce((select next_seq - 1 from channels where id = ${REVOCATIONS}), 0)
       from numbered, unnest(${types}::text[], ${payloads}::text[]) with ordinality as new_event(type, payload, place)
       returning seq, revocations`,
+  { key: 'channel', isLast: true, toValues: toEventArrays, build: numberAndInsertSeveral },
 );
+
+/** The events of several channels. Those of a channel are next to each other. */
+interface EventArrays {
+  readonly channels: readonly string[];
+  readonly counts: readonly number[];
+  /** One element for each event, as are those below. */
+  readonly owners: readonly string[];
+  readonly ats: readonly number[];
+  /** Counted from the last of its channel, which is 1. */
+  readonly fromEnds: readonly number[];
+  readonly types: readonly string[];
+  readonly payloads: readonly string[];
+}
+
+function toEventArrays(all: readonly ChannelEvents[]): EventArrays {
+  return {
+    channels: all.map(({ channel }) => channel),
+    counts: all.map(({ count }) => count),
+    owners: all.flatMap(({ channel, types }) => types.map(() => channel)),
+    ats: all.flatMap(({ at, types }) => types.map(() => at)),
+    fromEnds: all.flatMap(({ count, types }) => types.map((_type, index) => count - index)),
+    types: all.flatMap(({ types }) => types),
+    payloads: all.flatMap(({ payloads }) => payloads),
+  };
+}
+
+function numberAndInsertSeveral(
+  _db: Kysely<Tables>,
+  { channels, counts, owners, ats, fromEnds, types, payloads }: Params<EventArrays>,
+): RawBuilder<unknown> {
+  return sql`
+    with numbered as (
+      insert into channels (id, next_seq, swept_seq)
+      select own.channel, own.count + 1, 0 from unnest(${channels}::text[], ${counts}::bigint[]) as own(channel, count)
+      on conflict (id) do update set next_seq = channels.next_seq + excluded.next_seq - 1
+      returning id, next_seq
+    )
+    insert into stream_events (channel, seq, type, payload, created_at, revocations)
+    select numbered.id, numbered.next_seq - new_event.from_end, new_event.type, new_event.payload,
+      new_event.at, coalesce((select next_seq - 1 from channels where id = ${REVOCATIONS}), 0)
+    from unnest(${owners}::text[], ${ats}::bigint[], ${fromEnds}::bigint[], ${types}::text[], ${payloads}::text[])
+      as new_event(channel, at, from_end, type, payload)
+    inner join numbered on numbered.id = new_event.channel
+    returning array_position(${channels}::text[], channel) as place, seq, revocations`;
+}
 
 /** The same in several statements, for SQLite. */
 async function writeInSeveral(tx: Tx, events: readonly NumberedEvent[], at: number): Promise<() => Written> {

@@ -1,5 +1,6 @@
 import type { Kysely, SelectQueryBuilder } from 'kysely';
 import { pipeline } from './pipeline.ts';
+import type { Several } from './several.ts';
 import { type Params, statement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
@@ -15,12 +16,12 @@ export type BatchReads<Values, Rows> = (
 /**
  * Several readings of a few small rows at once, as statements that are sent together. See statement.ts for what holds for each.
  */
-export function batchReads<Values extends object>(): <Rows extends object>(
-  builds: Builds<Values, Rows>,
-) => BatchReads<Values, Rows> {
+export function batchReads<Values extends object>(
+  several?: Several<Values>,
+): <Rows extends object>(builds: Builds<Values, Rows>) => BatchReads<Values, Rows> {
   return (builds) => {
     const names = Object.keys(builds) as (keyof typeof builds)[];
-    const each = names.map((name) => statement<Values, unknown>((db, params) => builds[name](db, params)));
+    const each = names.map((name) => statement<Values, unknown>((db, params) => builds[name](db, params), several));
     return async (db, values) => {
       const found = await pipeline(...each.map((one) => one(db, values)));
       return Object.fromEntries(names.map((name, part) => [name, found[part] ?? []])) as never;

@@ -18,6 +18,7 @@ interface Locked {
  */
 export async function lockRows(tx: Tx, rows: { readonly [T in LockedTable]?: readonly string[] }): Promise<void> {
   if (tx.dialect === 'sqlite') return;
+  tx.runAlone();
   for (const table of LOCK_ORDER) {
     const ids = rows[table] ?? [];
     if (ids.length > 0) await LOCKS[table](tx.db, { ids });

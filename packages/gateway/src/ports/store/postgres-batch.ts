@@ -10,6 +10,8 @@ export interface BatchStatement {
   readonly name: string | undefined;
   readonly text: string;
   readonly values: readonly unknown[];
+  /** It stands for so many statements: the column `place` of each row says for which. */
+  readonly parts?: number;
 }
 
 /** The columns that a prepared statement returns: known after its first run, and not asked for again. */
@@ -29,11 +31,14 @@ interface RowDescription {
 export interface Answer<Row> extends QueryResult<Row> {
   /** What was done, in PostgreSQL's words: `UPDATE 3`, or ROLLBACK where COMMIT was asked for and could not be. */
   readonly tag: string;
+  /** The rows of each statement that this one stands for. */
+  readonly rowsByPart: readonly (readonly Row[])[] | undefined;
 }
 
 interface Sent extends BatchStatement {
   columns: Columns;
   readonly rows: Record<string, unknown>[];
+  readonly rowsByPart: Record<string, unknown>[][] | undefined;
   readonly resolve: (answer: Answer<never>) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -65,7 +70,15 @@ export class Batch implements Submittable {
   add<Row>(statement: BatchStatement): Promise<Answer<Row>> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer<never>>();
     const values = statement.values.map(toPostgresText);
-    this.#statements.push({ ...statement, values, columns: [], rows: [], resolve, reject });
+    this.#statements.push({
+      ...statement,
+      values,
+      columns: [],
+      rows: [],
+      rowsByPart: toParts(statement),
+      resolve,
+      reject,
+    });
     return promise as Promise<Answer<Row>>;
   }
 
@@ -108,21 +121,25 @@ export class Batch implements Submittable {
     const statement = this.#current();
     if (statement === undefined) return;
     const row: Record<string, unknown> = {};
-    for (const [place, { name, parse }] of statement.columns.entries()) {
-      const text = fields[place];
-      row[name] = text === null || text === undefined ? null : parse(text);
+    let { rows } = statement;
+    for (const [index, { name, parse }] of statement.columns.entries()) {
+      const text = fields[index];
+      const value = text === null || text === undefined ? null : parse(text);
+      if (statement.rowsByPart === undefined || name !== 'place') row[name] = value;
+      else rows = statement.rowsByPart[Number(value) - 1] ?? rows;
     }
-    statement.rows.push(row);
+    rows.push(row);
   }
 
   handleCommandComplete({ text }: { readonly text: string }): void {
     const statement = this.#current();
     this.#next++;
     if (statement === undefined) return;
-    const { name, columns, rows, resolve } = statement;
+    const { name, columns, rows, rowsByPart, resolve } = statement;
     if (name !== undefined) this.#prepared.set(name, columns);
     resolve({
       rows: rows as never[],
+      rowsByPart: rowsByPart as never[][] | undefined,
       tag: text,
       // Counted when it is asked for: hardly anybody asks.
       get numAffectedRows() {
@@ -177,6 +194,10 @@ class StatementSkipped extends Error {
   constructor(cause: unknown) {
     super('The statement was not run, because one before it failed.', { cause });
   }
+}
+
+function toParts({ parts }: BatchStatement): Record<string, unknown>[][] | undefined {
+  return parts === undefined ? undefined : Array.from({ length: parts }, () => []);
 }
 
 function toColumn({ name, dataTypeID }: RowDescription['fields'][number]): Columns[number] {

@@ -11,10 +11,10 @@ import {
   type QueryResult,
 } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
+import { nameOfStatement } from './compiled-once.ts';
 import { type Answer, Batch, type BatchStatement, type Prepared } from './postgres-batch.ts';
 import { toStoreError } from './postgres-error.ts';
 import { assertOutsideTransaction } from './run-transaction.ts';
-import { nameOfStatement } from './statement.ts';
 
 /** Kysely's own dialect, on a driver of ours. */
 export function postgresDialect(driver: Driver): Dialect {
@@ -33,6 +33,8 @@ export class BatchingConnection implements DatabaseConnection {
   #waiting: Batch | undefined;
   #isBusy = false;
   #isScheduled = false;
+  /** Called right before a batch is sent: adds what waits elsewhere. */
+  onSend: (() => void) | undefined;
 
   constructor(client: PoolClient, prepared: Prepared) {
     this.client = client;
@@ -47,7 +49,7 @@ export class BatchingConnection implements DatabaseConnection {
   run<Row>(statement: BatchStatement): Promise<Answer<Row>> {
     this.#waiting ??= new Batch(this.#prepared, () => this.#onEnd());
     const answer = this.#waiting.add<Row>(statement);
-    this.#schedule();
+    this.schedule();
     return answer;
   }
 
@@ -56,7 +58,8 @@ export class BatchingConnection implements DatabaseConnection {
     throw new Error('The store does not stream queries.');
   }
 
-  #schedule(): void {
+  /** Sends a batch as soon as the answer to the one before is here, once all that is ready now has been asked for. */
+  schedule(): void {
     if (this.#isScheduled || this.#isBusy) return;
     this.#isScheduled = true;
     process.nextTick(() => {
@@ -66,6 +69,7 @@ export class BatchingConnection implements DatabaseConnection {
   }
 
   #send(): void {
+    if (!this.#isBusy) this.onSend?.();
     const batch = this.#waiting;
     if (batch === undefined || this.#isBusy) return;
     this.#waiting = undefined;
@@ -75,7 +79,7 @@ export class BatchingConnection implements DatabaseConnection {
 
   #onEnd(): void {
     this.#isBusy = false;
-    if (this.#waiting !== undefined) this.#schedule();
+    if (this.#waiting !== undefined || this.onSend !== undefined) this.schedule();
   }
 }
 

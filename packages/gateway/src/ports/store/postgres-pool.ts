@@ -27,6 +27,21 @@ export function createStorePool(url: string, connections: number): Pool {
 }
 
 /**
+ * Connections of groups. A group that waits for a lock holds several up, so it gives up soon, and each waits alone. Their statements
+ * look up a few rows by key and are planned once, perhaps while the tables are empty: without these settings PostgreSQL would choose to
+ * read whole tables, and go on to do so when they have grown.
+ */
+export function createGroupPool(url: string, connections: number): Pool {
+  return createPool(url, connections, {
+    lock_timeout: 200,
+    onConnect: async (client) => {
+      await prepareSession(client);
+      await client.query('set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off');
+    },
+  });
+}
+
+/**
  * Outside of transactions the server refuses to write, so that no write can be forgotten there. `begin read write` lifts it. And it
  * plans a prepared statement once: ours look rows up by their keys, so a plan for certain values is no better, but made anew each time.
  */

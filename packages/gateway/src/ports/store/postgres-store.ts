@@ -3,9 +3,10 @@ import { kyselyOn } from './kysely-on.ts';
 import { migrate } from './migrate.ts';
 import { BatchingDriver, postgresDialect } from './postgres-driver.ts';
 import { codeOf, isStaleStatement, toStoreError } from './postgres-error.ts';
-import { createPool, createStorePool } from './postgres-pool.ts';
+import { GROUP_CONNECTIONS, PostgresGroups } from './postgres-groups.ts';
+import { createGroupPool, createPool, createStorePool } from './postgres-pool.ts';
 import { type BegunTransaction, runTransaction, type TransactionSource } from './run-transaction.ts';
-import type { Store } from './store.ts';
+import type { GroupOptions, Store, Tx } from './store.ts';
 import { StoreUnavailable } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
@@ -17,7 +18,8 @@ export interface PostgresOptions {
 
 /** The scaled store, for one gateway or several. */
 export async function openPostgresStore({ url, connections = 10 }: PostgresOptions): Promise<Store> {
-  const pool = createStorePool(url, connections);
+  const pool = createStorePool(url, Math.max(1, connections - GROUP_CONNECTIONS));
+  const groupPool = createGroupPool(url, GROUP_CONNECTIONS);
   const driver = new BatchingDriver(pool);
   const dialect = postgresDialect(driver);
   const db = new Kysely<Tables>({ dialect });
@@ -29,10 +31,13 @@ export async function openPostgresStore({ url, connections = 10 }: PostgresOptio
     abortsOnError: true,
     open: () => begin(driver, on),
   };
+  const groupDriver = new BatchingDriver(groupPool);
+  const groups = new PostgresGroups(groupDriver, { db, on: kyselyOn(db, { dialect, driver: groupDriver }) });
   try {
     await migrateOn(url);
     await clock.ask(db);
   } catch (error) {
+    await groupDriver.destroy();
     await db.destroy();
     throw error;
   }
@@ -40,11 +45,18 @@ export async function openPostgresStore({ url, connections = 10 }: PostgresOptio
     dialect: 'postgres',
     db,
     get isBusy() {
-      return pool.totalCount - pool.idleCount >= BUSY_AT;
+      return groups.isBusy || pool.totalCount - pool.idleCount >= BUSY_AT;
     },
-    transaction: (work, options) => tryAgain((onDoubt) => runTransaction(source, work, { ...options, onDoubt })),
+    async transaction(work, { group, ...options } = {}) {
+      const alone = (): ReturnType<typeof work> =>
+        tryAgain((onDoubt) => runTransaction(source, work, { ...options, onDoubt }));
+      return await (group === undefined ? alone() : inGroup({ source, groups, group }, work, alone));
+    },
     ping: () => clock.ask(db),
-    close: () => db.destroy(),
+    async close() {
+      await groupDriver.destroy();
+      await db.destroy();
+    },
   };
 }
 
@@ -131,6 +143,30 @@ async function tryAgain<T>(run: (onDoubt: () => void) => Promise<T>): Promise<T>
       if (tries === TRIES) throw new StoreUnavailable(error);
     }
   }
+}
+
+interface GroupPlace {
+  readonly source: TransactionSource;
+  readonly groups: PostgresGroups;
+  readonly group: GroupOptions;
+}
+
+/** Runs it in a group, and alone if the group was undone, whatever the reason. */
+async function inGroup<T>(
+  { source, groups, group }: GroupPlace,
+  work: (tx: Tx) => Promise<T>,
+  alone: () => Promise<T>,
+): Promise<T> {
+  let inDoubt = false;
+  const onDoubt = (): void => {
+    inDoubt = true;
+  };
+  try {
+    return await runTransaction({ ...source, open: () => groups.open(group) }, work, { onDoubt });
+  } catch (error) {
+    if (inDoubt) throw doubted(error);
+  }
+  return await alone();
 }
 
 /** It was asked to commit before the connection broke. */

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { Dialect } from './dialect.ts';
+import type { Several } from './several.ts';
 import { type Params, type Statement, statement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
@@ -13,10 +14,12 @@ type Rows = SelectQueryBuilder<any, any, unknown>;
  */
 export function requireRow<Values extends object>(
   build: (db: Kysely<Tables>, params: Params<Values>, dialect: Dialect) => Rows,
+  several?: Several<Values>,
 ): Statement<Values, unknown> {
   return statement(
     (db, params: Params<Values>, dialect) =>
       sql`select lastcall_assert_found(count(*)) from (${build(db, params, dialect)}) as found`,
+    several,
   );
 }
 

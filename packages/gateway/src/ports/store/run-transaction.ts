@@ -35,6 +35,8 @@ export interface TransactionSource {
 /** A transaction of a database. Either `commit` or `rollback` comes once, or `rollback` after a `commit` that rejected; `close` at last. */
 export interface BegunTransaction {
   readonly connection: StoreConnection;
+  /** Of a member of a group. */
+  readonly groupKey?: string;
   /** Resolves when it has begun, where that is not known yet. */
   readonly begun?: Promise<unknown>;
   /** Builds statements, and runs them on that connection as soon as they are asked for. */
@@ -139,6 +141,11 @@ class OpenTransaction implements Tx {
     };
   }
 
+  runAlone(lockedId?: string): void {
+    const { groupKey } = this.#begun;
+    if (groupKey !== undefined && groupKey !== lockedId) throw new RunsAlone();
+  }
+
   beforeCommit(work: () => void | Promise<void>): void {
     this.#before.push(work);
   }
@@ -188,6 +195,13 @@ class OpenTransaction implements Tx {
         process.emitWarning(error instanceof Error ? error : String(error));
       }
     }
+  }
+}
+
+/** The transaction was one of a group, and has to run alone. */
+class RunsAlone extends Error {
+  constructor() {
+    super('The transaction locks a row, and runs again outside of its group.');
   }
 }
 

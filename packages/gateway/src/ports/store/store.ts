@@ -26,6 +26,8 @@ import type { Tables } from './tables.ts';
  *                                    │                                            ▲
  *     database                       └─▶ all of it, or one fails and undoes all ──┘
  *
+ * With `group`, several transactions that are ready at the same time are one transaction of PostgreSQL: postgres-group.ts.
+ *
  * On SQLite statements are answered at once, and COMMIT follows when all are known to have succeeded.
  */
 export interface Store {
@@ -50,6 +52,15 @@ export interface Store {
 export interface TransactionOptions {
   /** Somebody waits for it: it goes ahead of those that nobody does, where they stand in line. */
   readonly isUrgent?: boolean;
+  /** It may be one of several in a transaction of the database, where that pays: see postgres-group.ts. */
+  readonly group?: GroupOptions | undefined;
+}
+
+export interface GroupOptions {
+  /** Only transactions of one kind share one: they do the same, so that they share statements too. */
+  readonly kind: 'claim' | 'journal' | 'post';
+  /** The row that it locks, and nobody else in the group. For any other lock it has to `runAlone`. */
+  readonly key: string;
 }
 
 /** A transaction under way. */
@@ -69,6 +80,11 @@ export interface Tx {
     values: Values,
     toError?: (error: unknown) => unknown,
   ): Sent<Row>;
+  /**
+   * To be called before a row is locked, by its id. The lock would not keep the members of a group apart, so a transaction that is one
+   * leaves the group, and its work begins again alone. The row of its own key is its own.
+   */
+  runAlone(lockedId?: string): void;
   /** Last work of the transaction, e.g. numbering the events it leaves. */
   beforeCommit(work: () => void | Promise<void>): void;
   /** What the world may learn once it is durable. What it throws is told as a warning: the transaction stands. */

@@ -53,10 +53,12 @@ function toCallRow(
   };
 }
 
-const insertCall = insertRow('calls');
+const insertCall = insertRow('calls', ['step', 'index', 'created_at', 'settled_at']);
 
-const startCall = statement((db, { callId }: Params<{ callId: string }>) =>
-  db.updateTable('calls').set({ status: 'started' }).where('id', '=', callId),
+const startCall = statement(
+  (db, { callId }: Params<{ callId: string }>) =>
+    db.updateTable('calls').set({ status: 'started' }).where('id', '=', callId),
+  { types: { callId: 'text' }, key: 'callId' },
 );
 
 type CallEnd = Pick<CallRow, 'status' | 'outcome' | 'outcome_status' | 'settled_at'>;
@@ -64,4 +66,8 @@ type CallEnd = Pick<CallRow, 'status' | 'outcome' | 'outcome_status' | 'settled_
 const changeCall = statement(
   (db, { callId, status, outcome, outcome_status, settled_at }: Params<CallEnd & { callId: string }>) =>
     db.updateTable('calls').set({ status, outcome, outcome_status, settled_at }).where('id', '=', callId),
+  {
+    types: { callId: 'text', status: 'text', outcome: 'text', outcome_status: 'text', settled_at: 'bigint' },
+    key: 'callId',
+  },
 );

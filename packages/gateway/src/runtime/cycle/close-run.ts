@@ -69,17 +69,19 @@ const endCancelled = statement((db, { runId, status, stop, usage, now }: Params<
  * The statement that locks the row also checks for a cancel request. If there is one, the status becomes null and the
  * table refuses it. The statement itself must fail, because on PostgreSQL the commit is sent before its answer is read.
  */
-const endIfUncancelled = statement((db, { runId, status, stop, usage, now }: Params<EndedRun>) =>
-  db
-    .updateTable('runs')
-    .set({
-      status: sql<RunRow['status']>`case when cancel_requested_at is null then ${status} end`,
-      stop,
-      usage,
-      active_in: null,
-      ended_at: now,
-    })
-    .where('id', '=', runId),
+const endIfUncancelled = statement(
+  (db, { runId, status, stop, usage, now }: Params<EndedRun>) =>
+    db
+      .updateTable('runs')
+      .set({
+        status: sql<RunRow['status']>`case when cancel_requested_at is null then ${status} end`,
+        stop,
+        usage,
+        active_in: null,
+        ended_at: now,
+      })
+      .where('id', '=', runId),
+  { types: { runId: 'text', status: 'text', stop: 'text', usage: 'text', now: 'bigint' }, key: 'runId' },
 );
 
 /** Recognises the refused null on PostgreSQL (23502) and on SQLite. */
@@ -90,8 +92,10 @@ function isStatusMissing(error: unknown): boolean {
 }
 
 /** Only claimed events become done. If the agent was deleted meanwhile, its events are dead and stay so. */
-const finishEvents = statement((db, { runId }: Params<{ runId: string }>) =>
-  db.updateTable('inbox_events').set({ status: 'done' }).where('run_id', '=', runId).where('status', '=', 'claimed'),
+const finishEvents = statement(
+  (db, { runId }: Params<{ runId: string }>) =>
+    db.updateTable('inbox_events').set({ status: 'done' }).where('run_id', '=', runId).where('status', '=', 'claimed'),
+  { types: { runId: 'text' }, key: 'runId' },
 );
 
 /**

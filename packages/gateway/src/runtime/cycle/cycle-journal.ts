@@ -254,7 +254,9 @@ export class CycleJournal implements Journal {
   async #commit(writes: readonly Write[]): Promise<Applied> {
     const { services, cycle, signal } = this.#options;
     const write = (): Promise<() => Applied> =>
-      fenced(services.store, cycle.lease, (_tx, held) => applyWrites(this.#options, held, writes));
+      fenced(services.store, cycle.lease, (_tx, held) => applyWrites(this.#options, held, writes), {
+        group: writes.every(isPlain) ? { kind: 'journal', key: cycle.lease.threadId } : undefined,
+      });
     // Retries for as long as the lease surely lasts, so that a short outage of the store does not leave the outcome of
     // a call in doubt.
     const applied = (await retryWhileUnavailable(write, { forMs: services.limits.leaseMs, signal }))();
@@ -277,6 +279,23 @@ function isSettledSoon(event: CycleEvent): boolean {
 }
 
 const nothing = (): void => {};
+
+const PLAIN: ReadonlySet<Write['kind']> = new Set([
+  'entry',
+  'request-text',
+  'call-planned',
+  'call-started',
+  'call-ended',
+  'space-event',
+  'live-event',
+  'run-event',
+  'close-run',
+  'release-thread',
+]);
+
+function isPlain({ kind }: Write): boolean {
+  return PLAIN.has(kind);
+}
 
 const NOWHERE: AgentPosition = { activeSpaceId: null, announcedSpaceId: null };
 

@@ -53,7 +53,7 @@ const findOwn = statement((db, { agentId }: Params<AgentParams>) =>
   db.selectFrom('agents').select(['entity_id', 'name', 'active_space_id']).where('id', '=', agentId),
 );
 
-const readSurroundings = batchReads<AgentParams>()({
+const readSurroundings = batchReads<AgentParams>({ types: { agentId: 'text' } })({
   spaces: (db, { agentId }) =>
     db
       .selectFrom('spaces')

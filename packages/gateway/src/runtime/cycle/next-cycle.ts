@@ -63,7 +63,9 @@ export async function claimNextCycle(
     tx.afterCommit(() => (isIdle ? transcriptCache.updateEpoch(lease) : transcriptCache.forget(threadId)));
     return undefined;
   };
-  return await forgetOnError(transcriptCache, threadId, () => services.store.transaction(take, { isUrgent }));
+  return await forgetOnError(transcriptCache, threadId, () =>
+    services.store.transaction(take, { isUrgent, group: { kind: 'claim', key: threadId } }),
+  );
 }
 
 /** Forgets the cached transcript if the transaction failed: then it is unknown what was written. */

@@ -82,7 +82,7 @@ interface ThreadParams {
   readonly now: number;
 }
 
-const readThreadRows = batchReads<ThreadParams>()({
+const readThreadRows = batchReads<ThreadParams>({ types: { threadId: 'text', now: 'bigint' } })({
   // The last one. A run that is open is the last: it is closed before another one starts.
   runs: (db, { threadId }) =>
     db

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { RequestText } from '../../domain/runs/stored-request.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
@@ -20,14 +21,34 @@ interface UsedText extends RequestText {
   readonly yesterday: number;
 }
 
-const insertText = statement((db, { hash, text, now, yesterday }: Params<UsedText>) =>
-  db
-    .insertInto('request_texts')
-    .values({ hash, text, used_at: now })
-    .onConflict((conflict) =>
-      conflict.column('hash').doUpdateSet({ used_at: now }).where('request_texts.used_at', '<', yesterday),
-    ),
+const insertText = statement(
+  (db, { hash, text, now, yesterday }: Params<UsedText>) =>
+    db
+      .insertInto('request_texts')
+      .values({ hash, text, used_at: now })
+      .onConflict((conflict) =>
+        conflict.column('hash').doUpdateSet({ used_at: now }).where('request_texts.used_at', '<', yesterday),
+      ),
+  {
+    key: 'hash',
+    toValues: (all) => ({
+      hashes: all.map(({ hash }) => hash),
+      texts: all.map(({ text }) => text),
+      nows: all.map(({ now }) => now),
+    }),
+    build: (_db, { hashes, texts, nows }: Params<TextArrays>) => sql`
+      insert into request_texts (hash, text, used_at)
+      select * from unnest(${hashes}::text[], ${texts}::text[], ${nows}::bigint[])
+      on conflict (hash) do update set used_at = excluded.used_at
+      where request_texts.used_at < excluded.used_at - ${sql.lit(DAY_MS)}`,
+  },
 );
+
+interface TextArrays {
+  readonly hashes: readonly string[];
+  readonly texts: readonly string[];
+  readonly nows: readonly number[];
+}
 
 /** True if the text is known to be stored: most steps write none. */
 export function isStored(store: Store, { hash }: RequestText): boolean {

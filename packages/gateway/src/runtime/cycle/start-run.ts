@@ -49,13 +49,25 @@ export async function startRun(
   return toCycle(inputs, { run, entries, written, answers, isTakenOver: false });
 }
 
-const insertRun = insertRow('runs');
+const insertRun = insertRow('runs', [
+  'cycle_no',
+  'epoch',
+  'config_version',
+  'attempts',
+  'taken_seq',
+  'attempt',
+  'cancel_requested_at',
+  'created_at',
+  'ended_at',
+]);
 
-const claimEvent = statement((db, { id, runId }: Params<{ id: number; runId: string }>) =>
-  db
-    .updateTable('inbox_events')
-    .set((eb) => ({ status: 'claimed' as const, run_id: runId, attempts: eb('attempts', '+', 1) }))
-    .where('id', '=', id),
+const claimEvent = statement(
+  (db, { id, runId }: Params<{ id: number; runId: string }>) =>
+    db
+      .updateTable('inbox_events')
+      .set((eb) => ({ status: 'claimed' as const, run_id: runId, attempts: eb('attempts', '+', 1) }))
+      .where('id', '=', id),
+  { types: { id: 'bigint', runId: 'text' }, key: 'id' },
 );
 
 interface NewRun extends Pick<CycleInputs, 'row' | 'kind' | 'request'>, Pick<ThreadRows, 'events'> {

@@ -4,7 +4,7 @@ import { lockRows } from '../../ports/store/lock-rows.ts';
 import { pipeline } from '../../ports/store/pipeline.ts';
 import { isRowMissing, requireRow } from '../../ports/store/require-row.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
-import type { Store, Tx } from '../../ports/store/store.ts';
+import type { Store, TransactionOptions, Tx } from '../../ports/store/store.ts';
 
 /** A thread held by one worker. A worker that holds an older epoch of the thread cannot write any more. */
 export interface Lease {
@@ -118,13 +118,15 @@ interface Claim {
   readonly until: number;
 }
 
-const claim = statement((db, { threadId, owner, now, until }: Params<Claim>) =>
-  db
-    .updateTable('threads')
-    .set((eb) => ({ lease_owner: owner, lease_until: until, epoch: eb('epoch', '+', 1) }))
-    .where('id', '=', threadId)
-    .where((eb) => eb.or([eb('lease_owner', 'is', null), eb('lease_until', '<=', now)]))
-    .returning('epoch'),
+const claim = statement(
+  (db, { threadId, owner, now, until }: Params<Claim>) =>
+    db
+      .updateTable('threads')
+      .set((eb) => ({ lease_owner: owner, lease_until: until, epoch: eb('epoch', '+', 1) }))
+      .where('id', '=', threadId)
+      .where((eb) => eb.or([eb('lease_owner', 'is', null), eb('lease_until', '<=', now)]))
+      .returning('epoch'),
+  { types: { threadId: 'text', owner: 'text', now: 'bigint', until: 'bigint' }, key: 'threadId' },
 );
 
 /**
@@ -137,19 +139,22 @@ export async function fenced<T>(
   store: Store,
   lease: Lease,
   work: (tx: Tx, held: HeldThread) => Promise<T>,
+  { group }: Pick<TransactionOptions, 'group'> = {},
 ): Promise<T> {
   const fencedWork = (tx: Tx): Promise<T> => {
     tx.send(fence, lease, (error) => (isRowMissing(error) ? new LeaseLost(lease.threadId) : error));
     return work(tx, heldBy(tx, lease));
   };
   // What has begun is finished before more begins: otherwise cycles under way would pile up.
-  return await store.transaction(fencedWork, { isUrgent: true });
+  return await store.transaction(fencedWork, { isUrgent: true, group });
 }
 
 /**
  * On PostgreSQL the commit is sent before the answer to this statement is read, so the statement itself must fail. The lock is
  * for share, so that transactions of the same holder do not wait for each other.
  */
-const fence = requireRow((db, { threadId, epoch }: Params<Lease>, dialect) =>
-  forShare(db.selectFrom('threads').select('id').where('id', '=', threadId).where('epoch', '=', epoch), dialect),
+const fence = requireRow(
+  (db, { threadId, epoch }: Params<Lease>, dialect) =>
+    forShare(db.selectFrom('threads').select('id').where('id', '=', threadId).where('epoch', '=', epoch), dialect),
+  { types: { threadId: 'text', epoch: 'bigint' }, key: 'threadId' },
 );

@@ -22,8 +22,10 @@ export function release(tx: Tx, { threadId }: Lease): void {
   tx.send(clearLease, { threadId });
 }
 
-const clearLease = statement((db, { threadId }: Params<{ threadId: string }>) =>
-  db.updateTable('threads').set({ lease_owner: null, lease_until: 0 }).where('id', '=', threadId),
+const clearLease = statement(
+  (db, { threadId }: Params<{ threadId: string }>) =>
+    db.updateTable('threads').set({ lease_owner: null, lease_until: 0 }).where('id', '=', threadId),
+  { types: { threadId: 'text' }, key: 'threadId' },
 );
 
 /** Events that wait for a thread: for a person, for others, or none. */
@@ -43,17 +45,19 @@ export function releaseAndLook(tx: Tx, { threadId }: Lease): () => Waiting {
   };
 }
 
-const clearLeaseAndLook = statement((db, { threadId, now }: Params<{ threadId: string; now: number }>) =>
-  db
-    .updateTable('threads')
-    .set({ lease_owner: null, lease_until: 0 })
-    .where('id', '=', threadId)
-    .returning(({ selectFrom }) =>
-      selectFrom('inbox_events')
-        .select(({ fn }) => fn.min('inbox_events.priority').as('priority'))
-        .where('inbox_events.agent_id', '=', threadId)
-        .where(IS_WAITING)
-        .where(sql<number>`+available_at`, '<=', nowOrLater(db, now))
-        .as('priority'),
-    ),
+const clearLeaseAndLook = statement(
+  (db, { threadId, now }: Params<{ threadId: string; now: number }>) =>
+    db
+      .updateTable('threads')
+      .set({ lease_owner: null, lease_until: 0 })
+      .where('id', '=', threadId)
+      .returning(({ selectFrom }) =>
+        selectFrom('inbox_events')
+          .select(({ fn }) => fn.min('inbox_events.priority').as('priority'))
+          .where('inbox_events.agent_id', '=', threadId)
+          .where(IS_WAITING)
+          .where(sql<number>`+available_at`, '<=', nowOrLater(db, now))
+          .as('priority'),
+      ),
+  { types: { threadId: 'text', now: 'bigint' }, key: 'threadId' },
 );

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { ApiStatus } from '../../domain/api-error.ts';
 import type { Services } from '../../ports/services.ts';
-import type { Tx } from '../../ports/store/store.ts';
+import type { GroupOptions, Tx } from '../../ports/store/store.ts';
 import type { Caller } from '../caller.ts';
 import type { Place } from '../sse/open-streams.ts';
 
@@ -31,6 +31,8 @@ export interface Endpoint {
   readonly refusals: readonly ApiStatus[];
   /** Takes the place that a late answer needs, or throws, before anything is stored. */
   readonly reserve: (() => Place) | undefined;
+  /** Its transaction may be one of several: see TransactionOptions. */
+  readonly group: ((params: Readonly<Record<string, string>>) => GroupOptions) | undefined;
   /** Without it nothing is asked of the store, and nobody has to say who they are. */
   readonly handle:
     | ((input: Input<unknown, unknown, unknown>, tx: Tx, services: Services) => Promise<unknown>)
@@ -95,6 +97,7 @@ interface Definition<Path extends string, Q, B, A> {
   readonly hasTextErrors?: boolean;
   readonly refusals?: readonly ApiStatus[];
   readonly reserve?: () => Place;
+  readonly group?: (params: PathParams<Path>) => GroupOptions;
   /** Runs in one transaction, perhaps more than once: no effects but through it. */
   readonly handle?: (input: Input<PathParams<Path>, Q, B>, tx: Tx, services: Services) => Promise<A>;
   /** Makes the answer of what was handled, once that is durable. Default: JSON. */
@@ -109,7 +112,7 @@ type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${i
 export function endpoint<const Path extends string, Q = undefined, B = undefined, A = unknown>(
   definition: Definition<Path, Q, B, A>,
 ): Endpoint {
-  const { alias, query, body, status = 200, events, refusals = [], reserve, handle, respond } = definition;
+  const { alias, query, body, status = 200, events, refusals = [], reserve, group, handle, respond } = definition;
   const { isStreamable = false, mayBeEmpty = false, hasTextErrors = false } = definition;
   const flags = { isStreamable, mayBeEmpty, hasTextErrors };
   return {
@@ -122,6 +125,7 @@ export function endpoint<const Path extends string, Q = undefined, B = undefined
     events,
     refusals,
     reserve,
+    group,
     handle,
     respond,
   } as Endpoint;

@@ -84,7 +84,7 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
           place ??= one.reserve?.();
           return { caller, value: await handle(input, tx, services) };
         },
-        { isUrgent: true },
+        { isUrgent: true, group: one.group?.(c.req.param()) },
       )
       .catch((error: unknown) => keepLate(services, error));
     return await answerWith(one, c, value, { request, caller, place, ...connection });

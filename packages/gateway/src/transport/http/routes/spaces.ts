@@ -163,6 +163,8 @@ export const spaceEndpoints: readonly Endpoint[] = [
     status: 201,
     answer: postedSchema,
     refusals: [429],
+    // It locks the space, and posts to other spaces go on beside it.
+    group: ({ id: key }) => ({ kind: 'post', key }),
     async handle({ caller, params, body }, tx, services) {
       const entityId = actingFor(caller, body.entityId);
       if (entityId === undefined)

@@ -1,0 +1,142 @@
+import type { Kysely } from 'kysely';
+import type { BatchingConnection, BatchingDriver } from './postgres-driver.ts';
+import { PostgresGroup } from './postgres-group.ts';
+import type { BegunTransaction } from './run-transaction.ts';
+import type { GroupOptions } from './store.ts';
+import type { Tables } from './tables.ts';
+
+/** With more, the first of a group would wait for long, and little more is saved. */
+const MOST_MEMBERS = 8;
+/** A group that takes longer than this holds nobody up: it may wait for a lock. */
+const SLOW_MS = 20;
+/** How many groups of a line run at once, if all but one are slow. */
+const MOST_GROUPS = 2;
+
+/** The lines, and the ranks within each. What has begun is finished before more begins: otherwise cycles under way would pile up. */
+const LINES = { cycles: ['journal', 'claim'], posts: ['post'] } as const;
+
+/** How many connections the groups use at most. */
+export const GROUP_CONNECTIONS: number = Object.keys(LINES).length * MOST_GROUPS;
+
+/**
+ * Decides which transactions form a group (postgres-group.ts). One group of a line runs at a time. Whoever comes meanwhile waits, and
+ * those who wait form the next group: so a lone one begins at once, and the more there is to do, the larger the groups are.
+ */
+export class PostgresGroups {
+  readonly #lines: readonly Line[];
+
+  constructor(driver: BatchingDriver, on: GroupContext) {
+    this.#lines = Object.values(LINES).map((kinds) => new Line(kinds, driver, on));
+  }
+
+  /** Waits for a place in a group, and begins. */
+  open(options: GroupOptions): Promise<BegunTransaction> {
+    const line = this.#lines.find(({ kinds }) => kinds.includes(options.kind)) as Line;
+    return line.open(options);
+  }
+
+  /** True if a whole group of cycles waits. */
+  get isBusy(): boolean {
+    return this.#lines[0] !== undefined && this.#lines[0].waiting >= MOST_MEMBERS;
+  }
+}
+
+interface GroupContext {
+  readonly db: Kysely<Tables>;
+  readonly on: BegunTransaction['on'];
+}
+
+interface Seat extends GroupOptions {
+  readonly taken: PromiseWithResolvers<BegunTransaction>;
+}
+
+class Line {
+  readonly kinds: readonly GroupOptions['kind'][];
+  readonly #driver: BatchingDriver;
+  readonly #context: GroupContext;
+  #seats: Seat[] = [];
+  /** Groups that are not slow yet, and all. */
+  readonly #running = { quick: 0, all: 0 };
+  #isScheduled = false;
+
+  constructor(kinds: readonly GroupOptions['kind'][], driver: BatchingDriver, context: GroupContext) {
+    this.kinds = kinds;
+    this.#driver = driver;
+    this.#context = context;
+  }
+
+  get waiting(): number {
+    return this.#seats.length;
+  }
+
+  open(options: GroupOptions): Promise<BegunTransaction> {
+    const taken = Promise.withResolvers<BegunTransaction>();
+    this.#seats.push({ ...options, taken });
+    this.#schedule();
+    return taken.promise;
+  }
+
+  /** Once all that is ready now has asked for its place. */
+  #schedule(): void {
+    const { quick, all } = this.#running;
+    if (this.#isScheduled || this.#seats.length === 0 || quick > 0 || all >= MOST_GROUPS) return;
+    this.#isScheduled = true;
+    process.nextTick(() => {
+      this.#isScheduled = false;
+      void this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    const running = this.#running;
+    let isQuick = true;
+    const slowDown = (): void => {
+      if (isQuick) running.quick--;
+      isQuick = false;
+    };
+    running.quick++;
+    running.all++;
+    const timer = setTimeout(() => {
+      slowDown();
+      this.#schedule();
+    }, SLOW_MS);
+    await this.#runGroup();
+    clearTimeout(timer);
+    slowDown();
+    running.all--;
+    this.#schedule();
+  }
+
+  async #runGroup(): Promise<void> {
+    try {
+      const connection = await this.#driver.acquireConnection();
+      const seats = this.#takeSeats();
+      // Another group may have taken them meanwhile.
+      if (seats.length > 0) await this.#seat(seats, connection);
+      await this.#driver.releaseConnection(connection);
+    } catch (error) {
+      // Without a connection: each finds out alone what is wrong.
+      for (const { taken } of this.#seats.splice(0)) taken.reject(error);
+    }
+  }
+
+  async #seat(seats: readonly Seat[], connection: BatchingConnection): Promise<void> {
+    const group = new PostgresGroup(this.#driver, connection, this.#context);
+    const members = seats.map(({ key }) => group.join(key));
+    for (const [index, { taken }] of seats.entries()) taken.resolve(members[index] as BegunTransaction);
+    await group.ended;
+  }
+
+  /** Those of one kind that are first in line. Two with the same key would not be kept apart by their locks. */
+  #takeSeats(): readonly Seat[] {
+    const kind = this.kinds.find((one) => this.#seats.some((seat) => seat.kind === one));
+    const keys = new Set<string>();
+    const taken = this.#seats.filter((seat) => {
+      if (seat.kind !== kind || keys.has(seat.key) || keys.size >= MOST_MEMBERS) return false;
+      keys.add(seat.key);
+      return true;
+    });
+    this.#seats = this.#seats.filter((seat) => !taken.includes(seat));
+    return taken;
+  }
+}

@@ -1,0 +1,110 @@
+import {
+  type AliasedRawBuilder,
+  type Compilable,
+  type CompiledQuery,
+  type Expression,
+  type Kysely,
+  type RawBuilder,
+  sql,
+  type UpdateQueryBuilder,
+  UpdateQueryNode,
+} from 'kysely';
+import { compiledOnce } from './compiled-once.ts';
+import type { Build, Params } from './params.ts';
+import type { Tables } from './tables.ts';
+
+/**
+ * One statement in place of several that differ in their values only, for PostgreSQL: most of what a small statement costs is to start
+ * and to end it. See postgres-group.ts for who runs them.
+ */
+export interface SeveralForm {
+  /** It only reads. */
+  readonly isRead: boolean;
+  /** It locks rows that others wait for, so it is sent with the commit and not before. */
+  readonly isLast: boolean;
+  /** Names the row that it changes or locks: it must not be given the same twice. Undefined: it has none. */
+  keyOf(values: object): string | undefined;
+  /** Its rows say in `place` which of the values they belong to, counted from 1. */
+  withValues(db: Kysely<Tables>, all: readonly object[]): CompiledQuery;
+}
+
+interface SeveralKey<Values> {
+  /** The value that names the row which the statement changes or locks. */
+  readonly key?: keyof Values & string;
+}
+
+/** The types of a statement's values. The statement reads, or it is an update. */
+export interface Several<Values> extends SeveralKey<Values> {
+  readonly types: { readonly [Name in keyof Values]: 'text' | 'bigint' };
+}
+
+/** A statement for several values that is written by hand. */
+export interface SeveralByHand<Values, All extends object> extends SeveralKey<Values> {
+  readonly isLast?: boolean;
+  readonly toValues: (all: readonly Values[]) => All;
+  readonly build: (db: Kysely<Tables>, params: Params<All>) => Compilable | RawBuilder<unknown>;
+}
+
+export function toSeveralForm<Values extends object, All extends object>(
+  build: Build<Values, unknown>,
+  several: Several<Values> | SeveralByHand<Values, All>,
+): SeveralForm {
+  const { key } = several;
+  const byHand = 'build' in several ? several : overGiven(build, several);
+  const fillIn = compiledOnce<All, unknown>((db, all) => byHand.build(db, all as never));
+  return {
+    isRead: key === undefined && 'types' in several,
+    isLast: 'isLast' in several && several.isLast === true,
+    keyOf: (values) => (key === undefined ? undefined : String((values as Values)[key])),
+    withValues: (db, all) => fillIn({ dialect: 'postgres', db }, byHand.toValues(all as readonly Values[])),
+  };
+}
+
+/**
+ * The same statement over a table of values. What reads runs once for each of its rows, in their order: `offset 0` keeps PostgreSQL
+ * from making a join of it, which would be run in any order and planned in other ways.
+ */
+function overGiven<Values extends object>(
+  build: Build<Values, unknown>,
+  { types }: Several<Values>,
+): SeveralByHand<Values, Readonly<Record<string, readonly unknown[]>>> {
+  const names = Object.keys(types) as (keyof Values & string)[];
+  return {
+    toValues: (all) => Object.fromEntries(names.map((name) => [name, all.map((values) => values[name])])),
+    build(db, arrays) {
+      const one = build(db, givenValues as Params<Values>, 'postgres') as RawBuilder<unknown>;
+      const given = givenTable(names.map((name) => ({ name, array: arrays[name] as never, type: types[name] })));
+      return UpdateQueryNode.is(one.toOperationNode())
+        ? updateFrom(one, given)
+        : sql`select given.place, own.* from ${given}, lateral (${one} offset 0) as own`;
+    },
+  };
+}
+
+function updateFrom(update: unknown, given: AliasedRawBuilder<unknown, string>): Compilable {
+  return (update as UpdateQueryBuilder<Tables, never, never, object>)
+    .from(given as never)
+    .returning(sql<number>`given.place`.as('place'));
+}
+
+interface GivenColumn {
+  readonly name: string;
+  readonly array: Expression<unknown>;
+  readonly type: string;
+}
+
+/** A table of values, from one array for each column. No column of the store has such a name. */
+export function givenTable(columns: readonly GivenColumn[]): AliasedRawBuilder<unknown, string> {
+  const arrays = columns.map(({ array, type }) => sql`${array}::${sql.raw(type)}[]`);
+  const names = columns.map(({ name }) => sql.id(columnOf(name)));
+  return sql`unnest(${sql.join(arrays)}) with ordinality`.as<string>(sql`given(${sql.join(names)}, place)`);
+}
+
+/** The column of the table of values that holds this one. */
+export function givenValue(name: string): RawBuilder<unknown> {
+  return sql.id('given', columnOf(name));
+}
+
+const columnOf = (name: string): string => `given_${name}`;
+
+const givenValues: object = new Proxy({}, { get: (_target, name) => givenValue(String(name)) });

@@ -1,0 +1,272 @@
+// Transactions that share one transaction of PostgreSQL. One test for each clause of src/ports/store/postgres-group.ts, then who gets
+// into which group: src/ports/store/postgres-groups.ts.
+import { sql } from 'kysely';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
+import { type Params, type Statement, statement } from '../../src/ports/store/statement.ts';
+import type { GroupOptions, Store, Tx } from '../../src/ports/store/store.ts';
+import { holdLock } from '../support/held-lock.ts';
+import { insertSetting } from '../support/settings.ts';
+import { type Database, onPostgres } from '../support/stores.ts';
+import { tapWire } from '../support/tapped-wire.ts';
+
+let database: Database;
+let store: Store;
+beforeEach(async () => {
+  database = await onPostgres.create();
+  store = await database.open();
+});
+afterEach(async () => {
+  await store.close();
+  await database.remove();
+});
+
+const readSettings = async (): Promise<Record<string, string>> => {
+  const rows = await store.db.selectFrom('settings').select(['key', 'value']).orderBy('key').execute();
+  return Object.fromEntries(rows.map(({ key, value }) => [key, value]));
+};
+const inGroup = <T>(key: string, work: (tx: Tx) => Promise<T>, kind: GroupOptions['kind'] = 'claim'): Promise<T> =>
+  store.transaction(work, { group: { kind, key } });
+const put = (tx: Tx, key: string): unknown => tx.send(insertSetting, { key, value: '1' });
+/** The number of the database's transaction. */
+const numberOf = async (tx: Tx): Promise<number> => {
+  const { rows } = await sql<{ number: number }>`select pg_current_xact_id()::text::bigint as number`.execute(tx.db);
+  return rows[0]?.number ?? 0;
+};
+const readValue = statement(
+  (db, { key }: Params<{ key: string }>) => db.selectFrom('settings').select('value').where('key', '=', key),
+  { types: { key: 'text' } },
+);
+const append = statement(
+  (db, { key, text }: Params<{ key: string; text: string }>) =>
+    db
+      .updateTable('settings')
+      .set({ value: sql<string>`value || ${text}` })
+      .where('key', '=', key)
+      .returning('value'),
+  { types: { key: 'text', text: 'text' }, key: 'key' },
+);
+/** Notes which values are run together. */
+const noting = (noted: string[][], isLast: boolean): Statement<{ key: string }, unknown> =>
+  statement((_db, { key }: Params<{ key: string }>) => sql`select ${key}::text`, {
+    key: 'key',
+    isLast,
+    toValues: (all) => ({ keys: all.map(({ key }) => key), noted: noted.push(all.map(({ key }) => key)) }),
+    build: (_db, { keys }: Params<{ keys: readonly string[] }>) => sql`select unnest(${keys}::text[])`,
+  });
+
+test('members of a group are committed together, and told when all are durable', async () => {
+  const gate = Promise.withResolvers<void>();
+  const told: string[] = [];
+  const numbers: number[] = [];
+  const all = ['a', 'b', 'c'].map((key) =>
+    inGroup(key, async (tx) => {
+      put(tx, key);
+      tx.afterCommit(() => told.push(key));
+      numbers.push(await numberOf(tx));
+      if (key === 'b') await gate.promise;
+    }),
+  );
+  await expect.poll(() => numbers.length).toBe(3);
+  expect(new Set(numbers).size).toBe(1);
+  expect([await readSettings(), told]).toEqual([{}, []]);
+  gate.resolve();
+  await Promise.all(all);
+  expect(await readSettings()).toEqual({ a: '1', b: '1', c: '1' });
+  expect(told.toSorted()).toEqual(['a', 'b', 'c']);
+});
+
+const failures: Readonly<Record<string, (tx: Tx) => unknown>> = {
+  'its work throws': () => Promise.reject(new Error('no')),
+  'a statement that it waits for fails': (tx) => insertSetting(tx.db, { key: 'before', value: '2' }),
+  'a statement that it sent fails': (tx) => put(tx, 'before'),
+  'its last work throws': (tx) => tx.beforeCommit(() => Promise.reject(new Error('no'))),
+};
+test.each(Object.entries(failures))(
+  'a member of a group fails alone when %s, and the others are done',
+  async (_title, fail) => {
+    await store.transaction(async (tx) => void put(tx, 'before'));
+    const ran: string[] = [];
+    const told: string[] = [];
+    const all = ['a', 'b', 'c'].map((key) =>
+      inGroup(key, async (tx) => {
+        ran.push(key);
+        tx.afterCommit(() => told.push(key));
+        put(tx, key);
+        if (key === 'b') await fail(tx);
+      }),
+    );
+    const settled = await Promise.allSettled(all);
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await readSettings()).toEqual({ a: '1', before: '1', c: '1' });
+    expect(told.toSorted()).toEqual(['a', 'c']);
+    // Once in the group, and once alone.
+    expect(ran.toSorted()).toEqual(['a', 'a', 'b', 'b', 'c', 'c']);
+  },
+);
+
+test('a member of a group that has written nothing leaves without undoing the others', async () => {
+  const ran: string[] = [];
+  const all = ['a', 'b'].map((key) =>
+    inGroup(key, async (tx) => {
+      ran.push(key);
+      if (key === 'a') put(tx, key);
+      const read = await readValue(tx.db, { key });
+      // It found no row to change.
+      const changed = key === 'b' ? await append(tx.db, { key: 'missing', text: '!' }) : [];
+      if (key === 'b') throw new Error(`no ${read.length} ${changed.length}`);
+    }),
+  );
+  const settled = await Promise.allSettled(all);
+  expect(settled).toMatchObject([{ status: 'fulfilled' }, { reason: { message: 'no 0 0' } }]);
+  expect(ran.toSorted()).toEqual(['a', 'b', 'b']);
+});
+
+test('members of a group whose commit is unknown all say so, and do not run again', async () => {
+  const wire = await tapWire(database.location);
+  const onWire = await openPostgresStore({ url: wire.url });
+  const ran: string[] = [];
+  wire.tap('commit', 'cut after');
+  const all = ['a', 'b'].map((key) =>
+    onWire.transaction(
+      async (tx) => {
+        ran.push(key);
+        put(tx, key);
+      },
+      { group: { kind: 'claim', key } },
+    ),
+  );
+  const settled = await Promise.allSettled(all);
+  expect(settled).toMatchObject([{ reason: { inDoubt: true } }, { reason: { inDoubt: true } }]);
+  expect(ran).toEqual(['a', 'b']);
+  // It was made, as it happens.
+  await expect.poll(readSettings).toEqual({ a: '1', b: '1' });
+  await onWire.close();
+  wire.close();
+});
+
+test('a statement for several members gives each its own rows', async () => {
+  await store.transaction(async (tx) => {
+    for (const key of ['a', 'b', 'd']) tx.send(insertSetting, { key, value: `of ${key}` });
+  });
+  const found = await Promise.all(
+    ['d', 'c', 'b', 'a'].map((key) =>
+      inGroup(key, async (tx) => [await readValue(tx.db, { key }), await append(tx.db, { key, text: `+${key}` })]),
+    ),
+  );
+  const rows = (key: string): unknown => [[{ value: `of ${key}` }], [{ value: `of ${key}+${key}` }]];
+  expect(found).toEqual([rows('d'), [[], []], rows('b'), rows('a')]);
+});
+
+test('members of a group that change the same row do so one after the other, each in its own order', async () => {
+  await store.transaction(async (tx) => void tx.send(insertSetting, { key: 'shared', value: '' }));
+  const ran: string[] = [];
+  await Promise.all(
+    ['a', 'b', 'c'].map((key) =>
+      inGroup(key, async (tx) => {
+        ran.push(key);
+        for (const text of ['1', '2']) tx.send(append, { key: 'shared', text: `${key}${text} ` });
+        expect(await readValue(tx.db, { key: 'shared' })).toEqual([{ value: expect.stringContaining(`${key}2`) }]);
+      }),
+    ),
+  );
+  // None of them had to run again alone.
+  expect(ran).toEqual(['a', 'b', 'c']);
+  const written = (await readSettings()).shared?.trim().split(' ') ?? [];
+  expect(written.toSorted()).toEqual(['a1', 'a2', 'b1', 'b2', 'c1', 'c2']);
+  for (const key of ['a', 'b', 'c']) expect(written.indexOf(`${key}1`)).toBeLessThan(written.indexOf(`${key}2`));
+});
+
+test('a statement for several members takes rows in the order of their keys, and what comes last with the commit', async () => {
+  const [noted, last]: [string[][], string[][]] = [[], []];
+  const [early, late] = [noting(noted, false), noting(last, true)];
+  await Promise.all(
+    ['c', 'a', 'b'].map((key) =>
+      inGroup(key, async (tx) => {
+        await early(tx.db, { key });
+        // It has one more thing to ask for than the others.
+        if (key === 'a') await readValue(tx.db, { key });
+        tx.send(late, { key });
+      }),
+    ),
+  );
+  expect([noted, last]).toEqual([[['a', 'b', 'c']], [['a', 'b', 'c']]]);
+});
+
+test('a member of a group that asks for something behind what comes last is answered', async () => {
+  const late = noting([], true);
+  const all = ['a', 'b'].map((key) =>
+    inGroup(key, async (tx) => {
+      tx.send(late, { key });
+      tx.beforeCommit(async () => void (await readValue(tx.db, { key })));
+      return await numberOf(tx);
+    }),
+  );
+  const [first, second] = await Promise.all(all);
+  expect(first).toBe(second);
+});
+
+test('a transaction that locks another row than that of its key runs alone', async () => {
+  const ran: string[] = [];
+  const all = [
+    inGroup('own', async (tx) => {
+      ran.push('own');
+      tx.runAlone('own');
+      return await numberOf(tx);
+    }),
+    inGroup('other', async (tx) => {
+      ran.push('other');
+      tx.runAlone('own');
+      return await numberOf(tx);
+    }),
+  ];
+  const [own, other] = await Promise.all(all);
+  expect(own).not.toBe(other);
+  expect(ran).toEqual(['own', 'other', 'other']);
+});
+
+test('transactions that wait form groups of eight, and two with the same key are never in one', async () => {
+  const keys = ['key 0', ...Array.from({ length: 18 }, (_, index) => `key ${index}`)];
+  const numbers = await Promise.all(keys.map((key) => inGroup(key, numberOf)));
+  const sizes = [...Map.groupBy(numbers, (number) => number).values()].map((members) => members.length);
+  expect(sizes).toEqual([8, 8, 3]);
+  expect(numbers[1]).not.toBe(numbers[0]);
+});
+
+test('a cycle that has begun goes ahead of one that begins', async () => {
+  const went: string[] = [];
+  const go = (kind: 'claim' | 'journal', key: string): Promise<void> =>
+    inGroup(key, async () => void went.push(`${kind} ${key}`), kind);
+  await Promise.all([go('claim', 'a'), go('claim', 'b'), go('journal', 'c'), go('journal', 'd')]);
+  expect(went).toEqual(['journal c', 'journal d', 'claim a', 'claim b']);
+});
+
+test('a group that takes long does not hold up the next one', async () => {
+  const gate = Promise.withResolvers<void>();
+  const inside = Promise.withResolvers<void>();
+  const slow = inGroup('slow', async (tx) => {
+    inside.resolve();
+    await gate.promise;
+    put(tx, 'slow');
+  });
+  await inside.promise;
+  await inGroup('next', async (tx) => void put(tx, 'next'));
+  expect(await readSettings()).toEqual({ next: '1' });
+  gate.resolve();
+  await slow;
+  expect(await readSettings()).toEqual({ next: '1', slow: '1' });
+});
+
+test('a group that waits for a lock holds up neither the next one nor its own other members', async () => {
+  await store.transaction(async (tx) => void tx.send(insertSetting, { key: 'locked', value: '' }));
+  const lock = await holdLock(database, `select key from settings where key = 'locked' for update`);
+  const waiting = inGroup('waits', async (tx) => void tx.send(append, { key: 'locked', text: '!' }));
+  const beside = inGroup('beside', async (tx) => void put(tx, 'beside'));
+  await lock.waitedFor();
+  await inGroup('later', async (tx) => void put(tx, 'later'));
+  await beside;
+  expect(await readSettings()).toEqual({ beside: '1', later: '1', locked: '' });
+  await lock.release();
+  await waiting;
+  expect(await readSettings()).toMatchObject({ locked: '!' });
+});

@@ -1,0 +1,93 @@
+// Several threads at once. On PostgreSQL they share statements (src/ports/store/postgres-group.ts); each keeps its own fence.
+import { scriptedModel } from '@lastcall/core/testing';
+import { describe, expect, test } from 'vitest';
+import { emit } from '../../src/domain/streams/emit.ts';
+import { claimThread, fenced, type Lease } from '../../src/runtime/lease/lease.ts';
+import { releaseAndLook } from '../../src/runtime/lease/release-thread.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { databases } from '../support/stores.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const claimAs = (world: World, threadId: string, owner: string): Promise<Lease | undefined> =>
+  world.store.transaction(
+    async (tx) => (await claimThread(tx, threadId, { owner, leaseMs: 60_000 }, async () => {}))?.held.lease,
+    { group: { kind: 'claim', key: threadId } },
+  );
+const agents = (world: World, count: number): Promise<string[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => world.agent(`Bot ${index}`)));
+
+describe.each(databases)('several threads at once on $kind', ({ create }) => {
+  const database = forAllTests(create);
+
+  test('[G40] threads that are free are claimed, and one that somebody holds is not', async () => {
+    const world = await openWorld({ database });
+    const bots = await agents(world, 4);
+    const [first, held] = bots as [string, string];
+    expect(await claimAs(world, held, 'other')).toEqual({ threadId: held, epoch: 1 });
+    const claimed = await Promise.all(bots.map((bot) => claimAs(world, bot, 'own')));
+    expect(claimed).toEqual(bots.map((threadId) => (threadId === held ? undefined : { threadId, epoch: 1 })));
+    const owners = await world.store.db.selectFrom('threads').select(['id', 'lease_owner']).execute();
+    expect(owners.find(({ id }) => id === held)?.lease_owner).toBe('other');
+    expect(owners.find(({ id }) => id === first)?.lease_owner).toBe('own');
+    await world.stop();
+  });
+
+  test('[G40] a worker that lost one of its threads writes to the others, and nothing to that one', async () => {
+    const world = await openWorld({ database });
+    const bots = await agents(world, 3);
+    const leases = await Promise.all(bots.map((bot) => claimAs(world, bot, 'stalled')));
+    const [lost] = bots as [string];
+    await world.in(({ db }) => db.updateTable('threads').set({ lease_until: 1 }).where('id', '=', lost).execute());
+    expect(await claimAs(world, lost, 'other')).toEqual({ threadId: lost, epoch: 2 });
+    const write = (lease: Lease): Promise<unknown> =>
+      fenced(
+        world.store,
+        lease,
+        async (tx) => {
+          releaseAndLook(tx, lease);
+          const event = { type: 'agent.inactive', payload: { runId: 'r', entityId: lease.threadId } };
+          emit(world.services, tx, { channel: `space:${lease.threadId}`, ...event });
+          // Both are told on one stream, which counts them.
+          emit(world.services, tx, { channel: 'space:shared', ...event });
+        },
+        { group: { kind: 'journal', key: lease.threadId } },
+      );
+    const written = await Promise.allSettled(leases.map((lease) => write(lease as Lease)));
+    expect(written).toMatchObject([
+      { reason: { code: 'lease_lost' } },
+      { status: 'fulfilled' },
+      { status: 'fulfilled' },
+    ]);
+    const rows = await world.store.db.selectFrom('threads').select(['id', 'lease_owner']).execute();
+    const ownerOf = (bot: string): unknown => rows.find(({ id }) => id === bot)?.lease_owner;
+    expect(bots.map(ownerOf)).toEqual(['other', null, null]);
+    expect(await world.events(`space:${lost}`)).toEqual([]);
+    expect((await world.events('space:shared')).map(({ seq }) => seq)).toEqual([1, 2]);
+    // Each was told under the number that is stored.
+    const told = world.told.filter(({ channel }) => channel === 'space:shared').map(({ seq }) => seq);
+    expect(told.toSorted()).toEqual([1, 2]);
+    await world.stop();
+  });
+
+  test('[G37] twenty agents that are woken at once each handle their message once, in a cycle of their own', async () => {
+    const world = await openWorld({ database, models: { default: scriptedModel(() => 'Done.') } });
+    await world.start();
+    const ada = await world.person('Ada');
+    const bots = await agents(world, 20);
+    const spaces = await Promise.all(bots.map((bot) => world.space('Room', [ada, bot])));
+    await Promise.all(spaces.map((space) => world.say(space, ada, `In ${space}`)));
+    await world.idle();
+    const runs = await world.store.db.selectFrom('runs').select(['thread_id', 'status']).execute();
+    const own = runs.filter(({ thread_id }) => bots.includes(thread_id));
+    expect(own.map(({ thread_id }) => thread_id).toSorted()).toEqual(bots.toSorted());
+    expect(new Set(own.map(({ status }) => status))).toEqual(new Set(['completed']));
+    const entries = world.store.db.selectFrom('transcript_entries').select(['thread_id', 'payload']);
+    for (const [index, bot] of bots.entries()) {
+      const rows = await entries.where('thread_id', '=', bot).where('payload', 'like', '%In %').execute();
+      // It read its own message, and nobody else's.
+      expect(rows.every(({ payload }) => payload.includes(`In ${spaces[index]}`))).toBe(true);
+      expect(rows.length).toBeGreaterThan(0);
+    }
+    await world.stop();
+  });
+});
