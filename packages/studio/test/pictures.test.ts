@@ -1,4 +1,5 @@
 import { mkdirSync, readdirSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { waitFor } from '@lastcall/gateway/testing';
 import type { Page } from 'playwright-core';
@@ -119,5 +120,13 @@ async function take(page: Page, name: string): Promise<void> {
   const picture = { animations: 'disabled', caret: 'hide' } as const;
   if (!isWriting) return void (await page.screenshot(picture));
   mkdirSync(folder, { recursive: true });
+  await page.evaluate(hideName, hostname());
   await page.screenshot({ ...picture, path: join(folder, `${name}.png`) });
+}
+
+/** Pictures do not name the machine that drew them. */
+function hideName(name: string): void {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = texts.nextNode(); node !== null; node = texts.nextNode())
+    if (node.nodeValue?.includes(name)) node.nodeValue = node.nodeValue.replace(name, 'my-computer');
 }
