@@ -23,8 +23,8 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 240_000,
     expect: { poll: { timeout: 60_000 } },
-    // Many tests wait, for other processes or for time to pass: on two cores two workers would leave them idle for a fifth of the time.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    // Many tests wait, for other processes or for time to pass: on two cores even three workers leave a fifth of the time unused.
+    maxWorkers: Math.max(4, availableParallelism() - 1),
     sequence: { sequencer: LongestFirst },
     // Tests that run side by side in one file start two or three processes each.
     maxConcurrency: 3,
