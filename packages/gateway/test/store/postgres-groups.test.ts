@@ -241,6 +241,31 @@ test('a cycle that has begun goes ahead of one that begins', async () => {
   expect(went).toEqual(['journal c', 'journal d', 'claim a', 'claim b']);
 });
 
+test('messages and events take turns, and share no group', async () => {
+  const went: string[] = [];
+  const go = (kind: 'post' | 'event', key: string): Promise<number> =>
+    inGroup(
+      key,
+      async (tx) => {
+        went.push(`${kind} ${key}`);
+        return await numberOf(tx);
+      },
+      kind,
+    );
+  const [a, b, c, d] = await Promise.all([go('post', 'a'), go('event', 'b'), go('event', 'c'), go('post', 'd')]);
+  expect(went).toEqual(['post a', 'post d', 'event b', 'event c']);
+  expect(a).toBe(d);
+  expect(b).toBe(c);
+  expect(a).not.toBe(b);
+  // Whoever waits longest decides which kind is next.
+  went.length = 0;
+  const posts = Array.from({ length: 9 }, (_, index) => go('post', `p${index}`));
+  const event = go('event', 'e');
+  const late = Array.from({ length: 9 }, (_, index) => go('post', `q${index}`));
+  await Promise.all([...posts, event, ...late]);
+  expect(went.indexOf('event e')).toBeLessThan(went.indexOf('post q8'));
+});
+
 test('a group that takes long does not hold up the next one', async () => {
   const gate = Promise.withResolvers<void>();
   const inside = Promise.withResolvers<void>();

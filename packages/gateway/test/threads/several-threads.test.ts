@@ -1,6 +1,8 @@
 // Several threads at once. On PostgreSQL they share statements (src/ports/store/postgres-group.ts); each keeps its own fence.
 import { scriptedModel } from '@lastcall/core/testing';
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { type PushedServiceEvent, pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
 import { emit } from '../../src/domain/streams/emit.ts';
 import { claimThread, fenced, type Lease } from '../../src/runtime/lease/lease.ts';
 import { releaseAndLook } from '../../src/runtime/lease/release-thread.ts';
@@ -18,6 +20,41 @@ const agents = (world: World, count: number): Promise<string[]> =>
 
 describe.each(databases)('several threads at once on $kind', ({ create }) => {
   const database = forAllTests(create);
+
+  test('events for several agents at once are each delivered once, and one that has no room refuses its own only', async () => {
+    const world = await openWorld({ database });
+    const bots = await agents(world, 4);
+    const [full, twice] = bots as [string, string];
+    await world.in(({ db }) =>
+      db
+        .updateTable('agents')
+        .set({ config: sql<string>`replace(config, '{', '{"limits":{"inboxLength":1},')` })
+        .where('id', '=', full)
+        .execute(),
+    );
+    const push = (agentId: string, eventId: string): Promise<PushedServiceEvent> =>
+      world.store.transaction(
+        (tx) => pushServiceEvent(world.services, tx, { agentId, eventId, source: 'test', name: 'tick' }),
+        { group: { kind: 'event', key: agentId } },
+      );
+    await push(full, 'first');
+    await push(twice, 'same');
+    const pushed = await Promise.allSettled(bots.map((bot) => push(bot, bot === twice ? 'same' : 'second')));
+    expect(pushed).toMatchObject([
+      { reason: { code: 'inbox_full' } },
+      { value: { eventId: 'same', duplicate: true } },
+      { value: { eventId: 'second', duplicate: false } },
+      { value: { eventId: 'second', duplicate: false } },
+    ]);
+    const waiting = await world.store.db.selectFrom('inbox_events').select(['agent_id', 'event_id']).execute();
+    expect(bots.map((bot) => waiting.filter((one) => one.agent_id === bot).map((one) => one.event_id))).toEqual([
+      ['first'],
+      ['same'],
+      ['second'],
+      ['second'],
+    ]);
+    await world.stop();
+  });
 
   test('[G40] threads that are free are claimed, and one that somebody holds is not', async () => {
     const world = await openWorld({ database });

@@ -1,3 +1,5 @@
+import { COLUMNS } from '../../ports/store/columns.ts';
+import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { AgentRow } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
@@ -23,11 +25,26 @@ export async function lockAgent(tx: Tx, agentId: string, purpose: AgentLock): Pr
 /** Returns undefined if there is no such agent, or it was deleted. */
 export async function lockAgentIfExists(tx: Tx, agentId: string, purpose: AgentLock): Promise<AgentRow | undefined> {
   if (!isId(agentId) || agentId === TOOL_CALLER_ID) return undefined;
+  if (purpose === 'inbox') {
+    tx.runAlone(agentId);
+    return (await lockForInbox(tx.db, { agentId }))[0];
+  }
   tx.runAlone();
   if (purpose === 'change') await lockThreads(tx, agentId);
   const row = tx.db.selectFrom('agents').selectAll().where('id', '=', agentId).where('status', '!=', 'deleted');
   return await (purpose === 'share' ? row.forShare() : row.forNoKeyUpdate()).executeTakeFirst();
 }
+
+const lockForInbox = statement(
+  (db, { agentId }: Params<{ agentId: string }>) =>
+    db
+      .selectFrom('agents')
+      .select(COLUMNS.agents)
+      .where('id', '=', agentId)
+      .where('status', '!=', 'deleted')
+      .forNoKeyUpdate(),
+  { types: { agentId: 'text' }, key: 'agentId' },
+);
 
 /** Waits for a worker that is starting a cycle. A later one sees the agent as it is after our commit. */
 export async function lockThreads(tx: Tx, agentId: string): Promise<void> {

@@ -26,12 +26,14 @@ export async function countWaiting(db: Kysely<Tables>, agentId: string): Promise
   return Number(counted?.waiting ?? 0);
 }
 
-const countOf = statement((db, { agentId }: Params<{ agentId: string }>) =>
-  db
-    .selectFrom('inbox_events')
-    .select((eb) => eb.fn.countAll<number>().as('waiting'))
-    .where('agent_id', '=', agentId)
-    .where(IS_WAITING),
+const countOf = statement(
+  (db, { agentId }: Params<{ agentId: string }>) =>
+    db
+      .selectFrom('inbox_events')
+      .select((eb) => eb.fn.countAll<number>().as('waiting'))
+      .where('agent_id', '=', agentId)
+      .where(IS_WAITING),
+  { types: { agentId: 'text' } },
 );
 
 /** More events than can be written for one agent at the same moment: a gateway has 10 connections. */

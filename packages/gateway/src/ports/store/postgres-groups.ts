@@ -12,8 +12,15 @@ const SLOW_MS = 20;
 /** How many groups of a line run at once, if all but one are slow. */
 const MOST_GROUPS = 2;
 
-/** The lines, and the ranks within each. What has begun is finished before more begins: otherwise cycles under way would pile up. */
-const LINES = { cycles: ['journal', 'claim'], posts: ['post'] } as const;
+type Kind = GroupOptions['kind'];
+/** Kinds of the same rank take turns, by who waits longest; a rank goes ahead of those after it. */
+type Ranks = readonly (readonly Kind[])[];
+
+/** What has begun is finished before more begins: otherwise cycles under way would pile up. */
+const LINES: Readonly<Record<string, Ranks>> = {
+  cycles: [['journal'], ['claim']],
+  posts: [['post', 'event']],
+};
 
 /** How many connections the groups use at most. */
 export const GROUP_CONNECTIONS: number = Object.keys(LINES).length * MOST_GROUPS;
@@ -26,12 +33,12 @@ export class PostgresGroups {
   readonly #lines: readonly Line[];
 
   constructor(driver: BatchingDriver, on: GroupContext) {
-    this.#lines = Object.values(LINES).map((kinds) => new Line(kinds, driver, on));
+    this.#lines = Object.values(LINES).map((ranks) => new Line(ranks, driver, on));
   }
 
   /** Waits for a place in a group, and begins. */
   open(options: GroupOptions): Promise<BegunTransaction> {
-    const line = this.#lines.find(({ kinds }) => kinds.includes(options.kind)) as Line;
+    const line = this.#lines.find((one) => one.takes(options.kind)) as Line;
     return line.open(options);
   }
 
@@ -51,7 +58,7 @@ interface Seat extends GroupOptions {
 }
 
 class Line {
-  readonly kinds: readonly GroupOptions['kind'][];
+  readonly #ranks: Ranks;
   readonly #driver: BatchingDriver;
   readonly #context: GroupContext;
   #seats: Seat[] = [];
@@ -59,10 +66,14 @@ class Line {
   readonly #running = { quick: 0, all: 0 };
   #isScheduled = false;
 
-  constructor(kinds: readonly GroupOptions['kind'][], driver: BatchingDriver, context: GroupContext) {
-    this.kinds = kinds;
+  constructor(ranks: Ranks, driver: BatchingDriver, context: GroupContext) {
+    this.#ranks = ranks;
     this.#driver = driver;
     this.#context = context;
+  }
+
+  takes(kind: Kind): boolean {
+    return this.#ranks.some((kinds) => kinds.includes(kind));
   }
 
   get waiting(): number {
@@ -129,7 +140,8 @@ class Line {
 
   /** Those of one kind that are first in line. Two with the same key would not be kept apart by their locks. */
   #takeSeats(): readonly Seat[] {
-    const kind = this.kinds.find((one) => this.#seats.some((seat) => seat.kind === one));
+    const ranked = this.#ranks.map((kinds) => this.#seats.find((seat) => kinds.includes(seat.kind)));
+    const kind = ranked.find((seat) => seat !== undefined)?.kind;
     const keys = new Set<string>();
     const taken = this.#seats.filter((seat) => {
       if (seat.kind !== kind || keys.has(seat.key) || keys.size >= MOST_MEMBERS) return false;

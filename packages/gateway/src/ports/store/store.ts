@@ -58,7 +58,7 @@ export interface TransactionOptions {
 
 export interface GroupOptions {
   /** Only transactions of one kind share one: they do the same, so that they share statements too. */
-  readonly kind: 'claim' | 'journal' | 'post';
+  readonly kind: 'claim' | 'journal' | 'post' | 'event';
   /** The row that it locks, and nobody else in the group. For any other lock it has to `runAlone`. */
   readonly key: string;
 }

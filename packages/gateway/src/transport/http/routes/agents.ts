@@ -165,6 +165,8 @@ export function agentEndpoints(
       status: 201,
       answer: z.strictObject({ eventId: z.string(), duplicate: z.boolean() }),
       refusals: [429],
+      // It locks the agent, and events for others go on beside it.
+      group: ({ id: key }) => ({ kind: 'event', key }),
       handle: ({ params, body }, tx, services) => pushServiceEvent(services, tx, { ...body, agentId: params.id }),
     }),
     endpoint({
