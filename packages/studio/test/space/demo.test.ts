@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { accessibilityProblems } from '../support/accessibility.ts';
 import { useBrowser } from '../support/browser.ts';
-import { calm, clickStill } from '../support/calm.ts';
+import { calm, clickStill, clickUntil } from '../support/calm.ts';
 import { type Kind, useStudios } from '../support/studio.ts';
 
 const browser = useBrowser();
@@ -62,8 +62,9 @@ test('[S2] [S3] a payment is approved with another amount, denied with a reason;
   const payment = card(page, /^pay_invoice, waits/);
   await payment.waitFor();
   await calm(page);
-  await payment.getByRole('button', { name: 'Edit …' }).click();
-  await payment.getByRole('textbox', { name: 'Amount' }).fill('20000');
+  const amount = payment.getByRole('textbox', { name: 'Amount' });
+  await clickUntil(payment.getByRole('button', { name: 'Edit …' }), amount);
+  await amount.fill('20000');
   await payment.getByRole('button', { name: 'Compare …' }).click();
   // What does not fit is said at its field, and nothing was sent.
   await expect.poll(() => payment.getByRole('textbox', { name: 'Amount' }).getAttribute('aria-invalid')).toBe('true');
@@ -80,10 +81,11 @@ test('[S2] [S3] a payment is approved with another amount, denied with a reason;
   const other = card(page, /^pay_invoice, waits/);
   await other.waitFor();
   await calm(page);
-  await other.getByRole('button', { name: 'Deny …' }).click();
-  expect(await other.getByRole('button', { name: 'Deny', exact: true }).getAttribute('aria-disabled')).toBe('true');
+  const deny = other.getByRole('button', { name: 'Deny', exact: true });
+  await clickUntil(other.getByRole('button', { name: 'Deny …' }), deny);
+  expect(await deny.getAttribute('aria-disabled')).toBe('true');
   await other.getByRole('textbox', { name: 'Why not?' }).fill('It was paid in May.');
-  await clickStill(other.getByRole('button', { name: 'Deny', exact: true }));
+  await clickStill(deny);
   await card(page, /^pay_invoice, cancelled/)
     .getByText('Denied: It was paid in May.')
     .waitFor();

@@ -19,3 +19,13 @@ export async function clickStill(button: Locator): Promise<void> {
   await expect.poll(() => button.getAttribute('aria-disabled')).toBe('false');
   await button.click();
 }
+
+/** Clicks until what the button opens is there. A message that comes at that moment moves the card away from under the click. */
+export async function clickUntil(button: Locator, opened: Locator): Promise<void> {
+  await expect
+    .poll(async () => {
+      if ((await opened.count()) === 0 && (await button.count()) > 0) await button.click();
+      return await opened.count();
+    })
+    .toBe(1);
+}
