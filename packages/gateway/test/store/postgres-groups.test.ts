@@ -206,6 +206,18 @@ test('a member of a group that asks for something behind what comes last is answ
   expect(first).toBe(second);
 });
 
+test('a member of a group that fails behind what comes last is told so, and the others are committed', async () => {
+  const late = noting([], true);
+  const failing = inGroup('failing', async (tx) => {
+    tx.send(late, { key: 'failing' });
+    throw new Error('Failed by itself.');
+  });
+  const other = inGroup('other', async (tx) => void put(tx, 'other'));
+  await expect(failing).rejects.toThrow('Failed by itself.');
+  await other;
+  expect(await readSettings()).toMatchObject({ other: '1' });
+});
+
 test('a transaction that locks another row than that of its key runs alone', async () => {
   const ran: string[] = [];
   const all = [

@@ -69,6 +69,9 @@ export class PostgresGroup {
         this.#connection.schedule();
         await this.#committed.promise;
       },
+      fail: () => {
+        if (member.waiting.some(({ query }) => query.several?.isLast === true)) this.#undo();
+      },
       rollback: async () => this.#leave(member),
       close: async () => this.#close(member),
     };

@@ -32,8 +32,8 @@ export const GROUP_CONNECTIONS: number = Object.keys(LINES).length * MOST_GROUPS
 export class PostgresGroups {
   readonly #lines: readonly Line[];
 
-  constructor(driver: BatchingDriver, on: GroupContext) {
-    this.#lines = Object.values(LINES).map((ranks) => new Line(ranks, driver, on));
+  constructor(driver: BatchingDriver, context: GroupContext) {
+    this.#lines = Object.values(LINES).map((ranks) => new Line(ranks, driver, context));
   }
 
   /** Waits for a place in a group, and begins. */

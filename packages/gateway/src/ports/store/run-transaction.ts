@@ -42,6 +42,8 @@ export interface BegunTransaction {
   /** Builds statements, and runs them on that connection as soon as they are asked for. */
   on(connection: StoreConnection): Kysely<Tables>;
   commit(): Promise<void>;
+  /** Its work has failed. What was sent and waits for others is answered, so that `rollback` can follow. */
+  fail?(): void;
   rollback(): Promise<void>;
   close(): Promise<void>;
 }
@@ -162,6 +164,7 @@ class OpenTransaction implements Tx {
       await this.#commit(onDoubt);
       return value;
     } catch (error) {
+      this.#begun.fail?.();
       const failures = [...(await this.#end()), { error }];
       // A connection that cannot even roll back is not used again.
       await this.#begun.rollback().catch(() => {});
