@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
+import { fill } from '../space/crowd.ts';
 import { accessibilityProblems } from '../support/accessibility.ts';
 import { useBrowser } from '../support/browser.ts';
 import { calm, clickStill } from '../support/calm.ts';
 import { type Kind, useStudios } from '../support/studio.ts';
-import { askingDesk, CLAUSES, cardOf, holdAnswers, say } from './desk.ts';
+import { askingDesk, CLAUSES, cardOf, holdAnswers, keepScrolling, say } from './desk.ts';
 
 const browser = useBrowser();
 const studios = useStudios(browser, askingDesk());
@@ -145,6 +146,40 @@ test('[S3] buttons are dead when they appear, Enter approves nothing, and what t
     .getByText('Ada,')
     .waitFor();
   expect(problems.filter((one) => !one.includes('422'))).toEqual([]);
+});
+
+test('[S3] a card takes a click while its list scrolls, and keeps what is typed into it while others write and while it is out of sight', async () => {
+  const studio = studios.sqlite();
+  const { page, problems } = await studio.open('/');
+  // Said by the agent itself, who does not answer itself.
+  const [{ entityId: clerk }] = (await studio.gateway.api('/api/agents')).items;
+  const notes = Array.from({ length: 40 }, (_, index) => `Note ${index}`);
+  await fill(studio.gateway, notes, clerk);
+  await say(page, 'Wire money, amount 70, to Bergen.');
+  const card = cardOf(page, /^wire_money, waits/);
+  await card.waitFor();
+  await calm(page);
+  const button = card.getByRole('button', { name: 'Deny …' });
+  await button.scrollIntoViewIfNeeded();
+  const stop = await keepScrolling(page.getByRole('log'));
+  const place = await button.boundingBox();
+  // Once, as a person does: no click of Playwright's, which looks first whether anything is in the way.
+  await page.mouse.click((place?.x ?? 0) + 10, (place?.y ?? 0) + 10);
+  const reason = card.getByRole('textbox', { name: 'Why not?' });
+  await reason.waitFor();
+  await stop();
+  await page.keyboard.type('It was paid');
+  await fill(studio.gateway, notes, clerk);
+  await page.keyboard.type(' in May.');
+  await page.getByRole('button', { name: '40 new' }).click();
+  await expect.poll(() => page.getByRole('log').getByText('Note 39').count()).toBe(1);
+  await reason.focus();
+  expect(await reason.inputValue()).toBe('It was paid in May.');
+  await clickStill(card.getByRole('button', { name: 'Deny', exact: true }));
+  await cardOf(page, /^wire_money, cancelled/)
+    .getByText('Denied: It was paid in May.')
+    .waitFor();
+  expect(problems).toEqual([]);
 });
 
 test('[S3] [S4] the inbox has what waits in all spaces, least time left first; with the keyboard alone it is opened and answered', async () => {

@@ -104,3 +104,19 @@ export async function holdAnswers(page: Page): Promise<() => void> {
   });
   return resolve;
 }
+
+/** Scrolls by a pixel to and fro, as a list does line by line while an agent writes, until the function that it returns is called. */
+export async function keepScrolling(scroller: Locator): Promise<() => Promise<void>> {
+  const timer = await scroller.evaluateHandle(
+    (one) =>
+      new Promise<number>((resolve) => {
+        let count = 0;
+        const timer = window.setInterval(() => {
+          one.scrollTop += count % 2 === 0 ? -1 : 1;
+          count += 1;
+          if (count === 5) resolve(timer);
+        }, 20);
+      }),
+  );
+  return () => timer.evaluate((id) => clearInterval(id));
+}

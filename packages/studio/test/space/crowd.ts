@@ -32,10 +32,10 @@ export function slowTeller({ words, everyMs }: { words: string; everyMs: number 
   };
 }
 
-/** Posts many messages, several at a time. */
-export async function fill(gateway: TestGateway, texts: readonly string[]): Promise<string> {
+/** Posts many messages, several at a time. `by`: the entity that says them. Default: Ada's. */
+export async function fill(gateway: TestGateway, texts: readonly string[], by?: string): Promise<string> {
   const [{ id: spaceId }] = (await gateway.api('/api/spaces')).items;
-  const [{ id: entityId }] = (await gateway.api('/api/entities?externalId=ada')).items;
+  const entityId = by ?? (await gateway.api('/api/entities?externalId=ada')).items[0].id;
   const left = [...texts];
   const post = async (): Promise<void> => {
     for (let text = left.shift(); text !== undefined; text = left.shift())

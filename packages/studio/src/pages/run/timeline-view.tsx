@@ -35,7 +35,11 @@ export function TimelineView({ state, run, all, rows, stopped, now }: TimelineVi
   const onScroll = useStickToEnd(list, rows.length, run.status === 'running' && open === undefined);
   const { onOpen } = cursor;
   return (
-    <section aria-label="Timeline" className="min-h-24 flex-1 overflow-y-auto bg-surface -outline-offset-2">
+    <section
+      aria-label="Timeline"
+      // The list would take no click while it scrolls, which is all the time while a run goes on.
+      className="min-h-24 flex-1 overflow-y-auto bg-surface -outline-offset-2 *:pointer-events-auto!"
+    >
       <TimeAxis scale={scale} />
       <Virtualizer ref={list} data={rows} itemSize={ROW_HEIGHT} startMargin={AXIS_HEIGHT} onScroll={onScroll}>
         {(row) => {

@@ -36,7 +36,8 @@ export function MessageList({ used, at, heardBy }: MessageListProps): ReactEleme
         aria-label="Messages"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
         tabIndex={0}
-        className="h-full overflow-y-auto overscroll-contain [overflow-anchor:none]"
+        // The list would take no click while it scrolls, which is all the time while an agent writes.
+        className="h-full overflow-y-auto overscroll-contain [overflow-anchor:none] *:pointer-events-auto!"
         ref={stick.scroller}
         {...stick.inputs}
       >
