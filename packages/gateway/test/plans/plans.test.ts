@@ -1,5 +1,6 @@
 import { dispatchCall } from '@lastcall/core';
 import { expect, test } from 'vitest';
+import { DEFAULT_AGENT_LIMITS } from '../../src/config/agent-limits.ts';
 import { fireDuePlans } from '../../src/domain/plans/fire-due-plans.ts';
 import type { PlanInput } from '../../src/domain/plans/plan.ts';
 import { deletePlans, listPlans, preparePlans, setPlans, writePlans } from '../../src/domain/plans/plans.ts';
@@ -83,6 +84,25 @@ describeIdleWorld('plans', ({ world }) => {
     await setAt(agent, [plan('a')]);
     expect((await keys(agent)).sort()).toEqual(['a', 'c']);
     await expect(setAt(agent, [plan('b')])).rejects.toMatchObject({ code: 'too_many' });
+  });
+
+  test("[G22] plans that are over are kept up to the gateway's limit for its agents", async () => {
+    const agentId = await world.agent();
+    const over = Array.from({ length: DEFAULT_AGENT_LIMITS.maxPlans }, (_, index) =>
+      plan(`over-${index}`, { at: NOW + 1 }),
+    );
+    await setAt(agentId, over);
+    await fireDuePlans(world.services, { agentId, now: NOW + 10 });
+    const setUnder = async (maxPlans: number, key: string) => {
+      const { cycle, settle } = cycleOf(world.services, agentId);
+      const agent = { ...cycle.agent, limits: { ...DEFAULT_AGENT_LIMITS, maxPlans } };
+      const tools = planTools(() => ({ ...cycle, agent }));
+      await dispatchCall({ tools, call: { toolName: 'set_plans', input: { plans: [plan(key)] } } });
+      await settle();
+      return (await keys(agentId)).length;
+    };
+    expect(await setUnder(100, 'more')).toBe(over.length + 1);
+    expect(await setUnder(3, 'fewer')).toBe(3);
   });
 
   test("[G22] another agent's plan is not found, and nothing of the batch is deleted", async () => {

@@ -77,10 +77,15 @@ export async function preparePlans(
   }));
 }
 
-export async function writePlans(tx: Tx, agentId: string, plans: readonly PreparedPlan[]): Promise<void> {
+export async function writePlans(
+  tx: Tx,
+  agentId: string,
+  plans: readonly PreparedPlan[],
+  knownLimits?: AgentLimits,
+): Promise<void> {
   const now = tx.now();
   for (const plan of plans) await writePlan(tx, agentId, plan, now);
-  await sweepFinished(tx, agentId);
+  await sweepFinished(tx, agentId, knownLimits ?? (await noteLimits(tx.db, agentId)));
 }
 
 /** A replaced plan keeps its id, so that it never fires twice for the same time. */
@@ -104,8 +109,7 @@ async function writePlan(tx: Tx, agentId: string, plan: PreparedPlan, now: numbe
 }
 
 /** Deletes the oldest finished plans when there is no more room for them. */
-async function sweepFinished(tx: Tx, agentId: string): Promise<void> {
-  const { maxPlans } = await noteLimits(tx.db, agentId);
+async function sweepFinished(tx: Tx, agentId: string, { maxPlans }: AgentLimits): Promise<void> {
   const plans = await listPlans(tx.db, agentId);
   const finished = plans.filter(({ nextAt }) => nextAt === undefined).sort((one, other) => endOf(other) - endOf(one));
   const room = Math.max(0, maxPlans - (plans.length - finished.length));

@@ -26,7 +26,7 @@ export function planTools(currentContext: () => BuiltInContext): ToolSet {
           const now = await services.store.transaction(async (tx) => tx.now());
           return await preparePlans(db, agent.id, plans, now, agent.limits);
         });
-        stage(ctx, (tx) => writePlans(tx, agent.id, prepared), written('plan', prepared));
+        stage(ctx, (tx) => writePlans(tx, agent.id, prepared, agent.limits), written('plan', prepared));
         return { plans: prepared.map(({ key, schedule }) => ({ key, nextAt: toIso(schedule.nextAt) })) };
       },
     }),
