@@ -241,7 +241,7 @@ export type Answerers = {
   readonly roles?: readonly (string)[] | undefined;
 };
 
-/** A call. With a token: only what its card shows. */
+/** A call. With a token: only what its card shows, or who may answer it is told. */
 export type Call = {
   readonly callId: string;
   readonly runId: string;
@@ -259,7 +259,7 @@ export type Call = {
   readonly worker?: string | undefined;
   readonly createdAt?: number | undefined;
   readonly settledAt?: number | undefined;
-  /** Set if it waits or waited for somebody. */
+  /** Set if it waits or waited for somebody. With a token: only if no space sees the call and its entity may answer it. */
   readonly pending?: PendingCall | undefined;
 };
 

@@ -8,6 +8,7 @@ import { answer, answerCall } from '../../src/domain/pending/answer-call.ts';
 import { getCall } from '../../src/domain/runs/call-details.ts';
 import { listRuns } from '../../src/domain/runs/run.ts';
 import { getRunDetails, listCountedRuns } from '../../src/domain/runs/run-details.ts';
+import { createTool } from '../../src/domain/tools/change-tool.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { frameTagOf } from '../support/frames.ts';
 import { lobby } from '../support/lobby.ts';
@@ -252,5 +253,39 @@ describeWorlds('the details of runs', (open) => {
       resolvedBy: ada,
       resolvedByName: 'Ada',
     });
+  });
+
+  test('[G1] [G33] a call that no space shows is shown to those who may answer it, without what operators alone are told', async () => {
+    const world = await open({ models: { default: scriptedModel([calls('sign_off'), 'Asked.', 'Thanks.']) } });
+    const [eve, ada] = [await world.person('Eve'), await world.person('Ada')];
+    const waits = { executionType: 'external', visible: false, expiresInMs: 1_000_000 };
+    const sign_off = {
+      name: 'sign_off',
+      description: 'Sign it off?',
+      inputSchema: { type: 'object' },
+      answerers: { entities: [eve] },
+    };
+    await world.in((tx) => createTool(tx, { ...waits, ...sign_off }, { isTaken: () => false }));
+    const agentId = await world.agent('Loner', { tools: ['sign_off'] });
+    await world.in((tx) =>
+      pushServiceEvent(world.services, tx, { agentId, eventId: 'o1', source: 'test', name: 'go' }),
+    );
+    await world.idle();
+    const { db } = world.store;
+    const own = db.selectFrom('calls').selectAll().where('tool_name', '=', 'sign_off');
+    const { id: callId, run_id: runId } = await own.executeTakeFirstOrThrow();
+    const shownTo = async (entityId: string) => await getCall(db, callId, { entityId });
+    const told = { callId, runId, toolName: 'sign_off' };
+    expect(await shownTo(eve)).toEqual({ ...told, pending: expect.objectContaining({ callId, status: 'pending' }) });
+    await expect(shownTo(ada)).rejects.toMatchObject({ status: 404 });
+    // Once it is over, too.
+    const given = { runId, callId, by: { entityId: eve } };
+    await answer(world.services, { ...given, answer: { result: 'yes' } });
+    const second = answer(world.services, { ...given, answer: { result: 'no' }, by: { key: true } });
+    await expect(second).rejects.toMatchObject({ status: 409 });
+    const { pending } = await shownTo(eve);
+    expect(pending).toMatchObject({ status: 'resolved', resolvedByName: 'Eve' });
+    expect(pending).not.toHaveProperty('lateAnswers');
+    expect((await getCall(db, callId, { entityId: undefined })).pending?.lateAnswers).toHaveLength(1);
   });
 });

@@ -38,22 +38,13 @@ export const currentCall = (
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }): Promise<{ card?: Message | undefined; call?: PendingCall | undefined }> => {
       const { card, pending } = await client.runs.call(call.callId, { signal }).catch(ifHidden);
-      return { card, call: pending ?? (card === undefined ? await answered(call, entityId, signal) : undefined) };
+      return { card, call: pending };
     },
     refetchInterval: EVERY_MS,
   });
 
-/** A call that no space shows is found by its id by operators alone. */
+/** Whoever has left the space of a call is not told of it any more. */
 function ifHidden(error: unknown): { card?: undefined; pending?: undefined } {
   if (error instanceof ClientError && error.status === 404) return {};
   throw error;
-}
-
-async function answered(
-  { callId, agentId }: PendingCall,
-  entityId: string | undefined,
-  signal: AbortSignal,
-): Promise<PendingCall | undefined> {
-  const { items } = await client.pending.list({ status: 'resolved', agentId, entityId, limit: 200 }, { signal });
-  return items.find((one) => one.callId === callId);
 }

@@ -1,4 +1,6 @@
+import type { Kysely } from 'kysely';
 import type { Tx } from '../../ports/store/store.ts';
+import type { Tables } from '../../ports/store/tables.ts';
 import { ApiError, notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import type { PendingCall } from './pending-call.ts';
@@ -24,7 +26,7 @@ export function answererId(by: Answerer): string {
 export async function assertMayAnswer(tx: Tx, call: PendingCall, by: Answerer): Promise<void> {
   if ('key' in by) return;
   const role = call.spaceId === undefined ? undefined : await lockRole(tx, call.spaceId, by.entityId);
-  const isOwner = call.spaceId === undefined && (await ownsContext(tx, call.runId, by.entityId));
+  const isOwner = call.spaceId === undefined && (await ownsContext(tx.db, call.runId, by.entityId));
   const may = answerRight(call, { entityId: by.entityId, role, isOwner });
   if (may === 'unknown') throw notFound('pending call', call.callId);
   if (may === 'no')
@@ -52,6 +54,12 @@ export function answerRight(
   return answeredBy === undefined || named || answeredBy.roles?.includes(role) === true ? 'yes' : 'no';
 }
 
+/** True if the entity may answer a call that no space shows, or could have answered it. */
+export async function mayAnswerUnseen(db: Kysely<Tables>, call: PendingCall, entityId: string): Promise<boolean> {
+  const isOwner = await ownsContext(db, call.runId, entityId);
+  return answerRight(call, { entityId, role: undefined, isOwner }) === 'yes';
+}
+
 async function lockRole(tx: Tx, spaceId: string, entityId: string): Promise<string | undefined> {
   if (!isId(entityId)) return undefined;
   const row = await tx.db
@@ -65,8 +73,8 @@ async function lockRole(tx: Tx, spaceId: string, entityId: string): Promise<stri
   return row?.role;
 }
 
-async function ownsContext(tx: Tx, runId: string, entityId: string): Promise<boolean> {
-  const owned = await tx.db
+async function ownsContext(db: Kysely<Tables>, runId: string, entityId: string): Promise<boolean> {
+  const owned = await db
     .selectFrom('runs')
     .innerJoin('contexts', 'contexts.id', 'runs.thread_id')
     .select('contexts.id')

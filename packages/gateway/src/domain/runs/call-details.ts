@@ -4,18 +4,21 @@ import { fromJson } from '../../ports/store/json.ts';
 import type { CallRow, Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
+import { mayAnswerUnseen } from '../pending/may-answer.ts';
 import { withNames } from '../pending/named-answerers.ts';
 import { type PendingCall, toPendingCall } from '../pending/pending-call.ts';
 import { requireMember } from '../spaces/membership.ts';
 import { type Message, toMessage } from '../spaces/message.ts';
 
-/** A call by its id alone: what its card shows, and for operators everything else. */
+/** A call by its id alone: what its card shows or whoever may answer it is told, and for operators everything else. */
 export interface CallDetails {
   readonly callId: string;
   readonly runId: string;
   readonly toolName: string;
   /** Missing if no space sees the call. */
   readonly card?: Message;
+  /** Set if it waits or waited for somebody. With a token: if no space sees the call and the entity may answer it. */
+  readonly pending?: PendingCall;
   /** The rest is for secret keys. */
   readonly step?: number;
   readonly index?: number;
@@ -28,11 +31,12 @@ export interface CallDetails {
   readonly worker?: string;
   readonly createdAt?: number;
   readonly settledAt?: number;
-  /** Set if it waits or waited for somebody. */
-  readonly pending?: PendingCall;
 }
 
-/** For somebody with a token (`entityId`): what the card shows to members of its space. Others are not told of the call. */
+/**
+ * For somebody with a token (`entityId`): what the card shows to members of its space, and of a call without a card what those are
+ * told who may answer it. Others are not told of the call.
+ */
 export async function getCall(
   db: Kysely<Tables>,
   callId: string,
@@ -50,11 +54,19 @@ export async function getCall(
     ...(card === undefined ? {} : { card: toMessage(card) }),
   };
   if (entityId === undefined) return { ...shown, ...factsOf(call), ...(await waitingFacts(db, call)) };
-  if (card === undefined) throw notFound('call', callId);
+  if (card === undefined) return { ...shown, pending: await answerableCall(db, callId, entityId) };
   await requireMember(db, card.space_id, entityId).catch(() => {
     throw notFound('call', callId);
   });
   return shown;
+}
+
+/** As the list of pending calls shows it: answers that did not count are for operators. */
+async function answerableCall(db: Kysely<Tables>, callId: string, entityId: string): Promise<PendingCall> {
+  const { pending } = await pendingOf(db, callId);
+  if (pending === undefined || !(await mayAnswerUnseen(db, pending, entityId))) throw notFound('call', callId);
+  const { lateAnswers: _operators, ...call } = pending;
+  return call;
 }
 
 function factsOf(call: CallRow): Partial<CallDetails> {

@@ -87,7 +87,8 @@ export const runEndpoints: readonly Endpoint[] = [
     method: 'get',
     path: '/api/calls/{id}',
     summary: 'Get a call by its id',
-    description: 'With a token: what its card shows to the members of its space. With a secret key: everything.',
+    description:
+      'With a token: what its card shows to the members of its space, and of a call without a card what those are told who may answer it. With a secret key: everything.',
     access: 'entity',
     answer: callSchema,
     handle: ({ caller, params }, tx) => getCall(tx.db, params.id, { entityId: limitedTo(caller) }),

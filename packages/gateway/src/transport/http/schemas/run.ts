@@ -87,9 +87,12 @@ export const callSchema: z.ZodType = z
       .meta({ description: 'Who runs or ran it: whoever claimed it, or a worker of the gateway.' }),
     createdAt: z.int().optional(),
     settledAt: z.int().optional(),
-    pending: pendingCallSchema.optional().meta({ description: 'Set if it waits or waited for somebody.' }),
+    pending: pendingCallSchema.optional().meta({
+      description:
+        'Set if it waits or waited for somebody. With a token: only if no space sees the call and its entity may answer it.',
+    }),
   })
-  .meta({ id: 'Call', description: 'A call. With a token: only what its card shows.' });
+  .meta({ id: 'Call', description: 'A call. With a token: only what its card shows, or who may answer it is told.' });
 
 export const runEntrySchema: z.ZodType = z
   .strictObject({
