@@ -1,7 +1,7 @@
 import type { Logger } from '@lastcall/core';
 import { waitFor } from '@lastcall/gateway/testing';
 import { expect, test } from 'vitest';
-import type { WebSite } from '../support/web-site.ts';
+import { startWebSite, type WebSite } from '../support/web-site.ts';
 import { startHttpServer } from './http-server.ts';
 import { logOf, type McpAgent, serverFiles, startMcpAgent, stdioServer } from './mcp-agent.ts';
 import type { Files } from './misbehaving-server.ts';
@@ -47,20 +47,36 @@ test('[X15] a server that is down does not stop the agent: the others work, and 
   ]);
 });
 
-test('[X15] the tools of a server over HTTP appear within 10 s of its being back, also with its session gone', async () => {
+/** Something else on the server's port, which has tools for nobody. Counts who tries to connect. */
+async function startStandIn(port: number): Promise<WebSite & { attempts(): number }> {
+  let attempts = 0;
+  const site = await startWebSite(
+    ({ body }, response) => {
+      if (/"(initialize|server\/discover)"/.test(body)) attempts++;
+      response.writeHead(503).end();
+    },
+    { port },
+  );
+  return Object.assign(site, { attempts: () => attempts });
+}
+
+test('[X15] a server over HTTP that is away is tried again and again, and the first try after it is back brings its tools, also with its session gone', async () => {
   const files = await serverFiles();
   let site = await startHttpServer(files);
   await using agent = await startMcpAgent([{ name: 'web', transport: 'http', url: site.url }], {
     egress: { allow: [site.host] },
   });
+  const connected = async () => (await logOf(files)).filter((line) => line === 'initialize').length;
   expect(await isOffered(agent, 'web__echo')).toBe(true);
   const { port } = site;
   await site[Symbol.asyncDispose]();
-  await waitFor(async () => !(await isOffered(agent, 'web__echo')), { timeoutMs: 60_000 });
+  const standIn = await startStandIn(port);
+  await waitFor(() => standIn.attempts() >= 2, { timeoutMs: 60_000 });
+  expect(await isOffered(agent, 'web__echo')).toBe(false);
+  await standIn[Symbol.asyncDispose]();
   site = await startHttpServer(files, { port });
-  const backAt = performance.now();
-  await waitFor(() => isOffered(agent, 'web__echo'));
-  expect(performance.now() - backAt).toBeLessThan(10_000);
+  await waitFor(() => isOffered(agent, 'web__echo'), { timeoutMs: 60_000 });
+  expect(await connected()).toBe(2);
   // Restarted between two calls: its session is unknown, and the call goes through a new one.
   site = await restartHttp(site, files);
   const { settled } = await agent.run([{ toolName: 'web__echo', input: { text: 'again' } }]);
@@ -107,16 +123,15 @@ test('[X15] a changed list is there at the next step, and not within one', async
 });
 
 test.each(['stdio', 'http'] as const)(
-  '[X15] a server over %s that dies in a call settles that call within seconds, and it runs once',
+  '[X15] a server over %s that dies in a call settles that call at once, and it runs once',
   async (transport) => {
     const { server, files } = await stdioServer();
     await using site = await startHttpServer(files);
     const http = { name: 'local', transport: 'http' as const, url: site.url };
     await using agent = await startMcpAgent([transport === 'http' ? http : server], { egress: { allow: [site.host] } });
     await agent.run();
-    const startedAt = performance.now();
     const { settled, status } = await agent.run([{ toolName: 'local__die' }]);
-    expect(performance.now() - startedAt).toBeLessThan(8_000);
+    // Not a timeout, which is how a call ends whose server is waited for.
     expect(settled[0]?.outcome).toMatchObject({ status: 'error', code: 'unknown_outcome' });
     expect(status).toBe('completed');
     expect((await logOf(files)).filter((line) => line.startsWith('call die'))).toHaveLength(1);
