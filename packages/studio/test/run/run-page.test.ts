@@ -18,8 +18,10 @@ let studio: Studio;
 let home: string;
 /** On PostgreSQL: what a run leaves there is what the timeline is made of, and the lists of runs are tested on SQLite. */
 const database = forAllTests(onPostgres.create);
+/** What the gateway sets for agents that set nothing: more than any of these runs takes but one. */
+const MAX_STEPS = 6;
 /** What each of the runs is about. */
-const runs = { taken: '', lost: '', first: '', confirmed: '', paid: '', report: '', scout: '' };
+const runs = { taken: '', lost: '', first: '', confirmed: '', paid: '', report: '', scout: '', inherited: '' };
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'lastcall-runs-'));
@@ -50,8 +52,9 @@ beforeAll(async () => {
           ['slow_weather', { city: 'Oslo' }],
           ['slow_weather', { city: 'Lima' }],
         ),
+        ...Array.from({ length: MAX_STEPS }, () => calls(['fetch_weather', { city: 'Oslo' }])),
       ],
-      { home, databaseUrl: database.location },
+      { home, databaseUrl: database.location, limits: { agent: { maxSteps: MAX_STEPS } } },
     ),
   );
   const { gateway } = studio;
@@ -62,6 +65,9 @@ beforeAll(async () => {
   runs.paid = await answer(gateway, 'pay_invoice', { approve: true, input: { amount: 100, to: 'Inn' } });
   runs.report = await runOf(gateway, await say(gateway, 'File the report.'));
   runs.scout = await runOf(gateway, await say(gateway, 'Look around.', 'Lookout'));
+  const { agentId } = await gateway.api(`/api/runs/${runs.scout}`);
+  await gateway.api(`/api/agents/${agentId}`, { limits: null }, { method: 'PATCH' });
+  runs.inherited = await runOf(gateway, await say(gateway, 'Look on.', 'Lookout'));
 });
 
 afterAll(async () => {
@@ -226,6 +232,10 @@ test('[S5] the tool that ended the turn gave the response, the call after it nev
   await page.getByRole('link', { name: 'limits.maxSteps' }).waitFor();
   await page.getByRole('banner').or(page.locator('header')).getByText('It is set to 1').waitFor();
   await expect.poll(async () => (await rowsOf(page)).filter((row) => row.startsWith('side by side'))).toHaveLength(3);
+  // The agent sets none any more: the gateway's counts, and the sentence says what it is.
+  await page.goto(`${studio.gateway.url}/runs/${runs.inherited}`);
+  await page.getByText(`stopped: it used all its ${MAX_STEPS} steps`).first().waitFor();
+  await page.getByText(`The gateway’s default of ${MAX_STEPS} counts; set limits.maxSteps of Scout.`).waitFor();
   expect(problems).toEqual([]);
 });
 
