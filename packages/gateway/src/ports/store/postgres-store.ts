@@ -12,14 +12,16 @@ import type { Tables } from './tables.ts';
 
 export interface PostgresOptions {
   readonly url: string;
-  /** Default 10. */
+  /** How many it opens at most. Up to four of them, and no more than half, are for groups. Default 10. */
   readonly connections?: number;
 }
 
 /** The scaled store, for one gateway or several. */
 export async function openPostgresStore({ url, connections = 10 }: PostgresOptions): Promise<Store> {
-  const pool = createStorePool(url, Math.max(1, connections - GROUP_CONNECTIONS));
-  const groupPool = createGroupPool(url, GROUP_CONNECTIONS);
+  // A single one is left to transactions that run alone, and then all of them do.
+  const forGroups = Math.min(GROUP_CONNECTIONS, Math.floor(connections / 2));
+  const pool = createStorePool(url, connections - forGroups);
+  const groupPool = createGroupPool(url, forGroups);
   const driver = new BatchingDriver(pool);
   const dialect = postgresDialect(driver);
   const db = new Kysely<Tables>({ dialect });
@@ -50,7 +52,7 @@ export async function openPostgresStore({ url, connections = 10 }: PostgresOptio
     async transaction(work, { group, ...options } = {}) {
       const alone = (): ReturnType<typeof work> =>
         tryAgain((onDoubt) => runTransaction(source, work, { ...options, onDoubt }));
-      return await (group === undefined ? alone() : inGroup({ source, groups, group }, work, alone));
+      return await (group === undefined || forGroups === 0 ? alone() : inGroup({ source, groups, group }, work, alone));
     },
     ping: () => clock.ask(db),
     async close() {

@@ -1,0 +1,45 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
+import type { GroupOptions, Tx } from '../../src/ports/store/store.ts';
+import { insertSetting } from '../support/settings.ts';
+import { onPostgres } from '../support/stores.ts';
+
+const KINDS: readonly (GroupOptions['kind'] | undefined)[] = [
+  undefined,
+  'claim',
+  'post',
+  undefined,
+  'journal',
+  'event',
+];
+
+test.each([1, 3, 5])(
+  'a store that may open %i connections opens no more of them, and does all that it is asked for',
+  async (connections) => {
+    const database = await onPostgres.create();
+    const url = new URL(database.location);
+    url.searchParams.set('application_name', 'counted');
+    const store = await openPostgresStore({ url: url.href, connections });
+    const write = async (tx: Tx, key: string): Promise<void> => {
+      tx.send(insertSetting, { key, value: '1' });
+      // Long enough for a group to count as slow, so that the next one begins beside it.
+      await sql`select pg_sleep(0.03)`.execute(tx.db);
+    };
+    await Promise.all(
+      Array.from({ length: 36 }, (_, index) => {
+        const [key, kind] = [`key ${index}`, KINDS[index % KINDS.length]];
+        return store.transaction((tx) => write(tx, key), kind === undefined ? {} : { group: { kind, key } });
+      }),
+    );
+    expect(await store.db.selectFrom('settings').select('key').execute()).toHaveLength(36);
+    // They stay open for a while.
+    const { rows } = await sql<{ count: number }>`
+    select count(*) from pg_stat_activity where datname = current_database() and application_name = 'counted'`.execute(
+      store.db,
+    );
+    expect(rows[0]?.count).toBeLessThanOrEqual(connections);
+    await store.close();
+    await database.remove();
+  },
+);
