@@ -2,8 +2,10 @@
 import { scriptedModel } from '@lastcall/core/testing';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { pushEvent, pushNewEvent } from '../../src/domain/inbox/push-event.ts';
 import { type PushedServiceEvent, pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
 import { emit } from '../../src/domain/streams/emit.ts';
+import { appendRows } from '../../src/runtime/cycle/append-rows.ts';
 import { claimThread, fenced, type Lease } from '../../src/runtime/lease/lease.ts';
 import { releaseAndLook } from '../../src/runtime/lease/release-thread.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
@@ -103,6 +105,52 @@ describe.each(databases)('several threads at once on $kind', ({ create }) => {
     // Each was told under the number that is stored.
     const told = world.told.filter(({ channel }) => channel === 'space:shared').map(({ seq }) => seq);
     expect(told.toSorted()).toEqual([1, 2]);
+    await world.stop();
+  });
+
+  test('what several threads write at once is written together, and none of them has to run again alone', async () => {
+    const world = await openWorld({ database });
+    const bots = await agents(world, 4);
+    const leases = await Promise.all(bots.map((bot) => claimAs(world, bot, 'own')));
+    const ran: string[] = [];
+    const write = (lease: Lease): Promise<unknown> =>
+      fenced(
+        world.store,
+        lease,
+        async (tx, held) => {
+          const { threadId } = lease;
+          ran.push(threadId);
+          const rows = ['turn', 'message'].map((kind) => ({ kind, payload: `"${kind} of ${threadId}"` }));
+          appendRows(held, { runId: 'run', seq: 1 }, rows);
+          const event = { type: 'service', source: 'test', name: 'tick', data: threadId } as const;
+          // The same event for each of them.
+          const [one, other] = [
+            { agentId: threadId, eventId: 'tick', event },
+            { agentId: threadId, eventId: 'tock', event },
+          ];
+          expect(await pushEvent(world.services, tx, one)).toBe(true);
+          pushNewEvent(world.services, tx, other);
+          const payload = { runId: 'run', entityId: threadId };
+          emit(world.services, tx, { channel: `space:${threadId}`, type: 'agent.inactive', payload });
+        },
+        { group: { kind: 'journal', key: lease.threadId } },
+      );
+    await Promise.all(leases.map((lease) => write(lease as Lease)));
+    // A statement for several of them that fails would undo them all, and each would be done alone: nobody would see it.
+    expect(ran.toSorted()).toEqual(bots.toSorted());
+    const { db } = world.store;
+    const entries = db.selectFrom('transcript_entries').select(['seq', 'kind', 'payload']).orderBy('seq');
+    for (const bot of bots) {
+      expect(await entries.where('thread_id', '=', bot).execute()).toEqual([
+        { seq: 1, kind: 'turn', payload: `"turn of ${bot}"` },
+        { seq: 2, kind: 'message', payload: `"message of ${bot}"` },
+      ]);
+      const inbox = await world.inbox(bot);
+      expect(inbox.map(({ eventId, event }) => [eventId, event])).toEqual(
+        ['tick', 'tock'].map((eventId) => [eventId, expect.objectContaining({ data: bot })]),
+      );
+      expect(await world.events(`space:${bot}`)).toMatchObject([{ seq: 1, payload: { entityId: bot } }]);
+    }
     await world.stop();
   });
 

@@ -4,6 +4,7 @@ import { toJson } from '../../ports/store/json.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { InboxEventRow, Tables } from '../../ports/store/tables.ts';
+import { type Columns, toColumns } from '../../ports/store/to-columns.ts';
 import { type InboxEvent, priorityOf } from './inbox-event.ts';
 
 export interface PushedEvent {
@@ -71,47 +72,28 @@ const insertEvent = statement(
       })
       .onConflict((conflict) => conflict.columns(['agent_id', 'event_id']).doNothing())
       .returning('id'),
-  { toValues: toEventArrays, build: insertSeveral },
+  { toValues: (all) => toColumns(all.map(withName)), build: insertSeveral },
 );
 
-/** Several events, one element for each. */
-interface EventArrays {
+interface NamedEvent extends EventValues {
   /** The agent and the event: only columns of the new rows can be returned, and these tell which is which. */
-  readonly names: readonly string[];
-  readonly agentIds: readonly string[];
-  readonly eventIds: readonly string[];
-  readonly types: readonly string[];
-  readonly priorities: readonly number[];
-  readonly payloads: readonly string[];
-  readonly statuses: readonly string[];
-  readonly runIds: readonly (string | null)[];
-  readonly nows: readonly number[];
+  readonly name: string;
 }
 
-function toEventArrays(all: readonly EventValues[]): EventArrays {
-  return {
-    names: all.map(({ agentId, eventId }) => `${agentId} ${eventId}`),
-    agentIds: all.map(({ agentId }) => agentId),
-    eventIds: all.map(({ eventId }) => eventId),
-    types: all.map(({ type }) => type),
-    priorities: all.map(({ priority }) => priority),
-    payloads: all.map(({ payload }) => payload),
-    statuses: all.map(({ status }) => status),
-    runIds: all.map(({ runId }) => runId),
-    nows: all.map(({ now }) => now),
-  };
+function withName(event: EventValues): NamedEvent {
+  return { ...event, name: `${event.agentId} ${event.eventId}` };
 }
 
 function insertSeveral(
   _db: Kysely<Tables>,
-  { names, agentIds, eventIds, types, priorities, payloads, statuses, runIds, nows }: Params<EventArrays>,
+  { name, agentId, eventId, type, priority, payload, status, runId, now }: Params<Columns<NamedEvent>>,
 ): RawBuilder<unknown> {
   return sql`
     insert into inbox_events (agent_id, event_id, type, priority, payload, status, attempts, available_at, run_id, created_at)
     select agent_id, event_id, type, priority, payload, status, 0, at, run_id, at
-    from unnest(${agentIds}::text[], ${eventIds}::text[], ${types}::text[], ${priorities}::bigint[], ${payloads}::text[],
-      ${statuses}::text[], ${runIds}::text[], ${nows}::bigint[])
+    from unnest(${agentId}::text[], ${eventId}::text[], ${type}::text[], ${priority}::bigint[], ${payload}::text[],
+      ${status}::text[], ${runId}::text[], ${now}::bigint[])
       as given(agent_id, event_id, type, priority, payload, status, run_id, at)
     on conflict (agent_id, event_id) do nothing
-    returning array_position(${names}::text[], agent_id || ' ' || event_id) as place, id`;
+    returning array_position(${name}::text[], agent_id || ' ' || event_id) as place, id`;
 }

@@ -5,6 +5,7 @@ import { violatesConstraint } from '../../ports/store/constraint-error.ts';
 import { sendRows } from '../../ports/store/send-rows.ts';
 import { type Params, statement } from '../../ports/store/statement.ts';
 import type { Tables } from '../../ports/store/tables.ts';
+import { type Columns, toColumns } from '../../ports/store/to-columns.ts';
 import type { HeldThread } from '../lease/lease.ts';
 
 /** The run that writes the rows, and the number of the first row. */
@@ -81,44 +82,27 @@ const insertAll = statement(
       new_row.payload, ${now}::bigint
     from unnest(${kinds}::text[], ${payloads}::text[]) with ordinality as new_row(kind, payload, position),
       (select coalesce(max(seq), 0) as seq from transcript_entries where thread_id = ${threadId}) as last`,
-  { key: 'threadId', toValues: toRowArrays, build: insertOfSeveral },
+  { key: 'threadId', toValues: (all) => toColumns(all.flatMap(toPlacedRows)), build: insertOfSeveral },
 );
 
-/** The rows of several threads, one element for each row. */
-interface RowArrays {
-  readonly threadIds: readonly string[];
-  readonly runIds: readonly string[];
-  readonly nows: readonly number[];
-  readonly befores: readonly number[];
+interface PlacedRow extends OneRow {
   /** Counted from 1 within the rows of a thread. */
-  readonly positions: readonly number[];
-  readonly kinds: readonly string[];
-  readonly payloads: readonly string[];
+  readonly position: number;
 }
 
-function toRowArrays(all: readonly AllRows[]): RowArrays {
-  const perRow = <T>(of: (one: AllRows, index: number) => T): T[] =>
-    all.flatMap((one) => one.kinds.map((_kind, index) => of(one, index)));
-  return {
-    threadIds: perRow(({ threadId }) => threadId),
-    runIds: perRow(({ runId }) => runId),
-    nows: perRow(({ now }) => now),
-    befores: perRow(({ before }) => before),
-    positions: perRow((_one, index) => index + 1),
-    kinds: all.flatMap(({ kinds }) => kinds),
-    payloads: all.flatMap(({ payloads }) => payloads),
-  };
+function toPlacedRows({ kinds, payloads, ...values }: AllRows): readonly PlacedRow[] {
+  return kinds.map((kind, index) => ({ ...values, kind, payload: payloads[index] as string, position: index + 1 }));
 }
 
 function insertOfSeveral(
   _db: Kysely<Tables>,
-  { threadIds, runIds, nows, befores, positions, kinds, payloads }: Params<RowArrays>,
+  { threadId, runId, now, before, position, kind, payload }: Params<Columns<PlacedRow>>,
 ): RawBuilder<unknown> {
   return sql`
     insert into transcript_entries (thread_id, seq, run_id, kind, payload, created_at)
     select new_row.thread_id, case when last.seq = new_row.before then last.seq + new_row.position end, new_row.run_id,
       new_row.kind, new_row.payload, new_row.now
-    from unnest(${threadIds}::text[], ${runIds}::text[], ${nows}::bigint[], ${befores}::bigint[], ${positions}::bigint[],
-        ${kinds}::text[], ${payloads}::text[]) as new_row(thread_id, run_id, now, before, position, kind, payload),
+    from unnest(${threadId}::text[], ${runId}::text[], ${now}::bigint[], ${before}::bigint[], ${position}::bigint[],
+        ${kind}::text[], ${payload}::text[]) as new_row(thread_id, run_id, now, before, position, kind, payload),
       lateral (select coalesce(max(seq), 0) as seq from transcript_entries where thread_id = new_row.thread_id) as last`;
 }
