@@ -101,7 +101,7 @@ function RunSummary({ run }: { run: Run }): ReactElement {
         <Link to="/runs/$id" params={{ id: run.id }} search={{}} className="text-accent hover:underline">
           Run {run.cycle}
         </Link>
-        <bdi className="font-normal">{names?.get(run.agentId) ?? 'a deleted agent'}</bdi>
+        <bdi className="font-normal">{withVisibleControls(names?.get(run.agentId) ?? 'a deleted agent')}</bdi>
         <span className="text-xs font-normal text-quiet">attempt {run.attempt}</span>
       </h2>
       <p className="flex items-center gap-1.5 text-sm">

@@ -2,15 +2,12 @@ import type { Run } from '@lastcall/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactElement, useState } from 'react';
-import { agentNames, newestRuns } from '../../data/runs.ts';
-import { withVisibleControls } from '../../text/visible-text.ts';
+import { newestRuns } from '../../data/runs.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Time } from '../../ui/time.tsx';
-import { StatusMark } from './status-mark.tsx';
-import { statusInWords } from './stop-sentence.ts';
-import { triggerInWords } from './trigger-words.ts';
+import { RunName, RunStatus, RunTrigger } from './run-summary.tsx';
 
 /** Any run can be laid beside this one: those of the same agent first, since they have most in common. */
 export function ComparePicker({ run }: { run: Run }): ReactElement {
@@ -50,9 +47,7 @@ function Choices({ run }: { run: Run }): ReactElement {
 
 /** The older one is left, as it is where attempts are compared. */
 function Choice({ run, other }: { run: Run; other: Run }): ReactElement {
-  const { data: names } = useQuery(agentNames);
   const [id, right] = other.id < run.id ? [other.id, run.id] : [run.id, other.id];
-  const { text } = statusInWords(other);
   return (
     <li className="border-t border-line first:border-t-0">
       <Link
@@ -61,19 +56,16 @@ function Choice({ run, other }: { run: Run; other: Run }): ReactElement {
         className="flex min-h-9 flex-col px-1 py-1.5 -outline-offset-2 hover:bg-raised"
       >
         <span className="flex items-baseline justify-between gap-2">
-          <span dir="auto" className="truncate font-medium">
-            {withVisibleControls(triggerInWords(other.trigger))}
-          </span>
+          <RunTrigger run={other} />
           <span className="shrink-0 text-xs text-quiet">
             <Time at={other.createdAt} />
           </span>
         </span>
         <span className="flex min-w-0 items-center gap-1.5 text-xs text-quiet">
-          <StatusMark run={other} />
           <span className="truncate">
-            <bdi>{withVisibleControls(names?.get(other.agentId) ?? 'a deleted agent')}</bdi>, run {other.cycle}:{' '}
-            {withVisibleControls(text)}
+            <RunName run={other} />:
           </span>
+          <RunStatus run={other} />
         </span>
       </Link>
     </li>

@@ -2,17 +2,14 @@ import type { Run } from '@lastcall/client';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { type ReactElement, useEffect, useMemo, useRef, useState } from 'react';
-import { agentNames, allRuns, newestRuns } from '../../data/runs.ts';
+import { allRuns, newestRuns } from '../../data/runs.ts';
 import { useKeys } from '../../keyboard/keys.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { useTitle } from '../../ui/page.tsx';
 import { duration, Time, useNow } from '../../ui/time.tsx';
-import { StatusMark } from '../run/status-mark.tsx';
-import { statusInWords } from '../run/stop-sentence.ts';
-import { triggerInWords } from '../run/trigger-words.ts';
+import { RunName, RunStatus, RunTrigger } from '../run/run-summary.tsx';
 import { mergeRuns } from './merge-runs.ts';
 import { OutcomeStrip } from './outcome-strip.tsx';
 import { toRunsFilter } from './runs-filter.ts';
@@ -83,12 +80,10 @@ function RunList({ scroller }: { scroller: React.RefObject<HTMLDivElement | null
 }
 
 function RunRow({ run, hasCursor }: { run: Run; hasCursor: boolean }): ReactElement {
-  const { data: names } = useQuery(agentNames);
   const link = useRef<HTMLAnchorElement>(null);
   useEffect(() => {
     if (hasCursor) link.current?.focus();
   }, [hasCursor]);
-  const { text } = statusInWords(run);
   return (
     <li className="appear border-b border-line bg-surface">
       <Link
@@ -99,22 +94,16 @@ function RunRow({ run, hasCursor }: { run: Run; hasCursor: boolean }): ReactElem
         className="grid min-h-9 grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-0.5 px-4 py-1.5 -outline-offset-2 hover:bg-raised wide:grid-cols-[minmax(0,5fr)_minmax(0,3.5fr)_minmax(0,4.5fr)_8.5rem]"
       >
         <span className="col-start-1 row-start-1 flex min-w-0 flex-col wide:col-auto wide:row-auto">
-          <span dir="auto" className="truncate font-medium">
-            {withVisibleControls(triggerInWords(run.trigger))}
-          </span>
+          <RunTrigger run={run} />
           <span className="truncate text-xs text-quiet">
-            <bdi>{names?.get(run.agentId) ?? 'a deleted agent'}</bdi>, run {run.cycle}
-            {run.attempt > 1 && `, attempt ${run.attempt}`}
+            <RunName run={run} />
           </span>
         </span>
         <span className="col-span-full row-start-2 text-sm wide:col-auto wide:row-auto">
           <OutcomeStrip counts={run.counts} />
         </span>
         <span className="col-span-full row-start-3 flex min-w-0 items-center gap-1.5 text-sm wide:col-auto wide:row-auto">
-          <StatusMark run={run} />
-          <span dir="auto" className="truncate" title={text}>
-            {withVisibleControls(text)}
-          </span>
+          <RunStatus run={run} />
         </span>
         <span className="col-start-2 row-start-1 flex flex-col text-right text-xs whitespace-nowrap text-quiet tabular-nums wide:col-auto wide:row-auto">
           <Time at={run.createdAt} />

@@ -1,0 +1,41 @@
+import type { Run } from '@lastcall/client';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactElement } from 'react';
+import { agentNames } from '../../data/runs.ts';
+import { withVisibleControls } from '../../text/visible-text.ts';
+import { StatusMark } from './status-mark.tsx';
+import { statusInWords } from './stop-sentence.ts';
+import { triggerInWords } from './trigger-words.ts';
+
+/** What woke a run, in a line of a list. */
+export function RunTrigger({ run }: { run: Run }): ReactElement {
+  return (
+    <span dir="auto" className="truncate font-medium">
+      {withVisibleControls(triggerInWords(run.trigger))}
+    </span>
+  );
+}
+
+/** Whose run it is, and which: "Clerk, run 3, attempt 2". */
+export function RunName({ run }: { run: Run }): ReactElement {
+  const { data: names } = useQuery(agentNames);
+  return (
+    <>
+      <bdi>{withVisibleControls(names?.get(run.agentId) ?? 'a deleted agent')}</bdi>, run {run.cycle}
+      {run.attempt > 1 && `, attempt ${run.attempt}`}
+    </>
+  );
+}
+
+/** How a run is or why it ended, with its mark. */
+export function RunStatus({ run }: { run: Run }): ReactElement {
+  const { text } = statusInWords(run);
+  return (
+    <>
+      <StatusMark run={run} />
+      <span dir="auto" className="truncate" title={text}>
+        {withVisibleControls(text)}
+      </span>
+    </>
+  );
+}
