@@ -307,3 +307,29 @@ test('a group that waits for a lock holds up neither the next one nor its own ot
   await waiting;
   expect(await readSettings()).toMatchObject({ locked: '!' });
 });
+
+test('the connections of groups give a lock up soon, and look rows up by their keys however small the tables are', async () => {
+  const names = ['lock_timeout', 'enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'plan_cache_mode'];
+  const settingsOf = async ({ db }: Tx): Promise<unknown> => {
+    const { rows } =
+      await sql`select ${sql.join(names.map((name) => sql`current_setting(${name}) as ${sql.id(name)}`))}`.execute(db);
+    return rows[0];
+  };
+  const alone = {
+    lock_timeout: '5s',
+    ...{ enable_seqscan: 'on', enable_hashjoin: 'on', enable_mergejoin: 'on' },
+    plan_cache_mode: 'force_generic_plan',
+  };
+  const grouped = { lock_timeout: '200ms', enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' };
+  expect(await store.transaction(settingsOf)).toEqual(alone);
+  expect(await inGroup('a', settingsOf)).toEqual({ ...alone, ...grouped });
+  // What they are for: nothing is read whole, though that costs least while there is one row.
+  await store.transaction(async (tx) => {
+    put(tx, 'a');
+    await sql`analyze settings`.execute(tx.db);
+  });
+  const planOf = async ({ db }: Tx): Promise<string> =>
+    JSON.stringify((await sql`explain select value from settings where key = 'a'`.execute(db)).rows);
+  expect(await store.transaction(planOf)).toContain('Seq Scan');
+  expect(await inGroup('a', planOf)).toContain('Index Scan');
+});
