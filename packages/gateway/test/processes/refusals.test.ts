@@ -7,7 +7,7 @@ import { describe, expect, inject, test } from 'vitest';
 import { doDuties } from './answering.ts';
 import { openSite } from './site.ts';
 
-test('[S18] a second gateway on one SQLite file is refused, with the ways out, and the first one goes on', async () => {
+test('[S18] a start is refused on a SQLite file that another gateway uses, with the ways out, and on one that a newer version has used', async () => {
   await using site = await openSite({ decide: doDuties });
   const first = await site.start('a');
   const { code, output } = await site.runToEnd();
@@ -16,7 +16,18 @@ test('[S18] a second gateway on one SQLite file is refused, with the ways out, a
   expect(output).toContain('LASTCALL_HOME');
   expect(output).toContain('DATABASE_URL');
   expect(output).not.toContain('    at ');
+  // That one goes on.
   expect(first.isRunning).toBe(true);
+
+  await first.kill();
+  const database = new DatabaseSync(join(site.folder, '.lastcall', 'lastcall.db'));
+  database.exec("insert into kysely_migration (name, timestamp) values ('9999-to-come', '2099-01-01')");
+  database.close();
+  const later = await site.runToEnd();
+  expect(later.output).toMatch(
+    /^A newer version of Lastcall has used this database \(migration 9999-to-come\)\. Install that version[^\n]*\n$/,
+  );
+  expect(later.code).toBe(1);
 });
 
 test('a configuration that cannot work ends the start, with its file, the path in it and what to do', async () => {
@@ -94,20 +105,6 @@ describe('what stops a start is one sentence with what to do', { concurrent: tru
     expect(output).not.toContain('wrong-password');
     expect(code).toBe(1);
   });
-});
-
-test('[S18] a database that a newer version has used ends the start, with what to do', async () => {
-  await using site = await openSite({ decide: doDuties });
-  const first = await site.start('a');
-  await first.kill();
-  const database = new DatabaseSync(join(site.folder, '.lastcall', 'lastcall.db'));
-  database.exec("insert into kysely_migration (name, timestamp) values ('9999-to-come', '2099-01-01')");
-  database.close();
-  const { code, output } = await site.runToEnd();
-  expect(output).toMatch(
-    /^A newer version of Lastcall has used this database \(migration 9999-to-come\)\. Install that version[^\n]*\n$/,
-  );
-  expect(code).toBe(1);
 });
 
 test('[S18] a folder that says it is CommonJS has its configuration loaded all the same', async () => {
