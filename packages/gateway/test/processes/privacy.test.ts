@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
+import { chmod, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makePrivateFolder } from '../../src/ports/store/private-folder.ts';
@@ -9,31 +9,30 @@ import { findPlace, openSite, say } from './site.ts';
 import { until } from './until.ts';
 
 describe('what a gateway keeps in its folder', { concurrent: true }, () => {
-  test.each(['000', '022', '177'])(
-    '[G63] what a gateway keeps is for its owner alone, with umask %s',
-    async (umask) => {
-      await using site = await openSite({ decide: doDuties });
-      // What is compiled is kept in a folder that other tests use, too: nobody makes it such that it cannot be opened.
-      const env: Record<string, string> = umask === '177' ? { NODE_COMPILE_CACHE: '' } : {};
-      const gateway = await site.start('a', env, { umask });
-      await say(gateway.url, 'North', 'Anna: answer m1');
-      expect(await modesIn(join(site.folder, '.lastcall'))).toEqual({
-        '.': '700',
-        'lastcall.db': '600',
-        'lastcall.db-shm': '600',
-        'lastcall.db-wal': '600',
-        'lock.db': '600',
-        'lock.db-journal': '600',
-      });
-    },
-  );
+  const OWN = {
+    '.': '700',
+    'lastcall.db': '600',
+    'lastcall.db-shm': '600',
+    'lastcall.db-wal': '600',
+    'lock.db': '600',
+    'lock.db-journal': '600',
+  };
 
-  test('[G63] what a gateway keeps becomes its owner’s alone where an earlier start left it open to others', async () => {
+  test.each(['022', '177'])('[G63] what a gateway keeps is for its owner alone, with umask %s', async (umask) => {
+    await using site = await openSite({ decide: doDuties });
+    // What is compiled is kept in a folder that other tests use, too: nobody makes it such that it cannot be opened.
+    const env: Record<string, string> = umask === '177' ? { NODE_COMPILE_CACHE: '' } : {};
+    const gateway = await site.start('a', env, { umask });
+    await say(gateway.url, 'North', 'Anna: answer m1');
+    expect(await modesIn(join(site.folder, '.lastcall'))).toEqual(OWN);
+  });
+
+  test('[G63] what a gateway keeps is for its owner alone, with umask 000, and becomes so where it was left open to others', async () => {
     await using site = await openSite({ decide: doDuties });
     const home = join(site.folder, '.lastcall');
-    await mkdir(home, { mode: 0o755 });
-    const first = await site.start('a');
+    const first = await site.start('a', {}, { umask: '000' });
     await say(first.url, 'North', 'Anna: answer m1');
+    expect(await modesIn(home)).toEqual(OWN);
     await first.kill();
     await chmod(home, 0o777);
     for (const file of await readdir(home)) await chmod(join(home, file), 0o666);
