@@ -100,3 +100,11 @@ test('a long line of transactions lets the process do other things in between', 
   isOver = true;
   expect(turns).toBeGreaterThan(5);
 });
+
+test('pages and what a savepoint may have to undo stay in memory, and the log is copied every 16 MB', async () => {
+  const pragma = async (name: string): Promise<unknown> =>
+    Object.values((await sql<object>`pragma ${sql.raw(name)}`.execute(store.db)).rows[0] ?? {})[0];
+  expect(await pragma('temp_store')).toBe(2);
+  expect(await pragma('cache_size')).toBe(-65_536);
+  expect(await pragma('wal_autocheckpoint')).toBe(4_000);
+});

@@ -51,7 +51,7 @@ interface Waiting {
 }
 
 /** How long the connection is used without a pause. SQLite answers at once, so without pauses the process would do nothing else. */
-const SLICE_MS = 4;
+const SLICE_MS = 8;
 
 /** Lends the one connection to one transaction or statement at a time. */
 export class SqliteDriver implements Driver {

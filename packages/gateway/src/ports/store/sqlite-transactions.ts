@@ -5,7 +5,7 @@ import type { SqliteConnection, SqliteDriver } from './sqlite-driver.ts';
 import type { StoreConnection } from './store-connection.ts';
 
 /** With more, the first transaction of a group would wait for long. */
-const MOST_MEMBERS = 10;
+const MOST_MEMBERS = 40;
 
 /** Transactions that share one commit, which is the most expensive part of each. */
 interface Group {
