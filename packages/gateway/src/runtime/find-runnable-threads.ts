@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { IS_WAITING } from '../domain/waiting-events.ts';
 import type { Store } from '../ports/store/store.ts';
 import type { Tables } from '../ports/store/tables.ts';
@@ -26,40 +26,66 @@ export async function findRunnableThreads(
     const abandoned = await tx.db
       .selectFrom('threads')
       .select('id')
-      // The comparison is written this way so that the partial index is used: most threads have no owner.
+      // Both say the same, so that the partial index is used: PostgreSQL knows how many threads have an owner, and SQLite searches by `>`.
+      .where('lease_owner', 'is not', null)
       .where('lease_owner', '>', '')
       .where('lease_until', '<=', now)
       .limit(MAX_FOUND)
       .execute();
     const waiting = waitedMs === undefined ? [] : await threadsWithEvents(tx.db, now - waitedMs);
-    const open = await tx.db
-      .selectFrom('runs')
-      .innerJoin('threads', 'threads.id', 'runs.thread_id')
-      .select('threads.id')
-      .where('runs.status', '=', 'running')
-      .where('threads.lease_owner', 'is', null)
-      .limit(MAX_FOUND)
-      .execute();
+    const open = await threadsWithOpenRuns(tx.db);
     const urgent = new Set(waiting.flatMap(({ id, priority }) => (priority === 0 ? [id] : [])));
     const found = new Set([...abandoned, ...waiting, ...open].map(({ id }) => id));
     return [...found].map((threadId) => ({ threadId, isUrgent: urgent.has(threadId) }));
   });
 }
 
+/**
+ * What this file looks for is little, and what sleeps is much: few of the threads and runs are looked at, those of waiting events and of
+ * open runs. As joins, PostgreSQL would begin with all threads and agents, at least as long as it has not counted its rows. It
+ * does not make joins of subqueries that return a value.
+ */
 async function threadsWithEvents(
   db: Kysely<Tables>,
   before: number,
 ): Promise<readonly { id: string; priority: number }[]> {
   return await db
     .selectFrom('inbox_events')
-    .innerJoin('threads', 'threads.id', 'inbox_events.agent_id')
-    .innerJoin('agents', 'agents.id', 'threads.agent_id')
-    .select(({ fn }) => ['threads.id', fn.min('inbox_events.priority').as('priority')])
+    .select(({ fn }) => ['inbox_events.agent_id as id', fn.min('priority').as('priority')])
     .where(IS_WAITING)
-    .where('inbox_events.available_at', '<=', before)
-    .where('agents.status', '=', 'active')
-    .where('threads.lease_owner', 'is', null)
-    .groupBy('threads.id')
+    .where('available_at', '<=', before)
+    .groupBy('inbox_events.agent_id')
+    .having(
+      (eb) =>
+        eb
+          .selectFrom('threads')
+          .innerJoin('agents', 'agents.id', 'threads.agent_id')
+          .select('agents.status')
+          .whereRef('threads.id', '=', 'inbox_events.agent_id')
+          .where('threads.lease_owner', 'is', null),
+      '=',
+      'active',
+    )
+    .limit(MAX_FOUND)
+    .execute();
+}
+
+async function threadsWithOpenRuns(db: Kysely<Tables>): Promise<readonly { id: string }[]> {
+  return await db
+    .selectFrom('runs')
+    .select('runs.thread_id as id')
+    // Part of the text, because PostgreSQL knows how many runs have this status, and for a parameter assumes that many do.
+    .where(sql<boolean>`runs.status = 'running'`)
+    .where(
+      (eb) =>
+        eb
+          .selectFrom('threads')
+          .select('threads.id')
+          .whereRef('threads.id', '=', 'runs.thread_id')
+          .where('threads.lease_owner', 'is', null),
+      'is not',
+      null,
+    )
     .limit(MAX_FOUND)
     .execute();
 }

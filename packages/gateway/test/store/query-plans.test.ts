@@ -51,8 +51,11 @@ test('[G44] what a gateway asks the embedded store again and again, it finds by 
       .prepare(`explain query plan ${text}`)
       .all()
       .map(({ detail }) => String(detail));
-  const scans = [...asked].filter((text) => plansOf(text).some((plan) => /^SCAN (?!CONSTANT)/.test(plan)));
-  expect(scans).toEqual([]);
+  const scansOf = (text: string): string[] => plansOf(text).filter((plan) => /^SCAN (?!CONSTANT)/.test(plan));
+  // The sweep looks at all events that wait. They have an index of their own, which it reads from end to end.
+  const sweep = [...asked].find((text) => text.includes('having'));
+  expect(scansOf(sweep ?? '')).toEqual(['SCAN inbox_events USING INDEX inbox_waiting']);
+  expect([...asked].filter((text) => text !== sweep && scansOf(text).length > 0)).toEqual([]);
   const inbox = [...asked].filter(
     (text) => text.includes('from "inbox_events"') && text.includes('order by "priority"'),
   );
