@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { IS_WAITING } from '../domain/waiting-events.ts';
 import type { Store } from '../ports/store/store.ts';
 import type { Tables } from '../ports/store/tables.ts';
@@ -13,9 +13,9 @@ export interface RunnableThread {
 }
 
 /**
- * Finds threads that have work and nobody to do it: the lease of their worker ran out, an event's wake was lost or its
- * time has come, or a worker left a run open when it stopped. `waitedMs`: only events that have waited for as long; undefined: no
- * events, of which there may be very many.
+ * Finds threads that have work and nobody to do it: an event's wake was lost or its time has come, or a worker stopped or died with a run
+ * open. A thread whose worker died without either has nothing to do: its lease runs out, and whoever wakes it claims it. `waitedMs`: only
+ * events that have waited for as long; undefined: no events, of which there may be very many.
  */
 export async function findRunnableThreads(
   store: Store,
@@ -23,31 +23,21 @@ export async function findRunnableThreads(
 ): Promise<readonly RunnableThread[]> {
   return await store.transaction(async (tx) => {
     const now = tx.now();
-    const abandoned = await tx.db
-      .selectFrom('threads')
-      .select('id')
-      // Both say the same, so that the partial index is used: PostgreSQL knows how many threads have an owner, and SQLite searches by `>`.
-      .where('lease_owner', 'is not', null)
-      .where('lease_owner', '>', '')
-      .where('lease_until', '<=', now)
-      .limit(MAX_FOUND)
-      .execute();
-    const waiting = waitedMs === undefined ? [] : await threadsWithEvents(tx.db, now - waitedMs);
-    const open = await threadsWithOpenRuns(tx.db);
+    const waiting = waitedMs === undefined ? [] : await threadsWithEvents(tx.db, { now, before: now - waitedMs });
+    const open = await threadsWithOpenRuns(tx.db, now);
     const urgent = new Set(waiting.flatMap(({ id, priority }) => (priority === 0 ? [id] : [])));
-    const found = new Set([...abandoned, ...waiting, ...open].map(({ id }) => id));
+    const found = new Set([...waiting, ...open].map(({ id }) => id));
     return [...found].map((threadId) => ({ threadId, isUrgent: urgent.has(threadId) }));
   });
 }
 
 /**
- * What this file looks for is little, and what sleeps is much: few of the threads and runs are looked at, those of waiting events and of
- * open runs. As joins, PostgreSQL would begin with all threads and agents, at least as long as it has not counted its rows. It
- * does not make joins of subqueries that return a value.
+ * What these look for is little, and what sleeps is much: of all threads only those of waiting events and of open runs are looked at. As
+ * joins, PostgreSQL would read all threads and agents. It does not make joins of subqueries that return a value.
  */
 async function threadsWithEvents(
   db: Kysely<Tables>,
-  before: number,
+  { now, before }: { now: number; before: number },
 ): Promise<readonly { id: string; priority: number }[]> {
   return await db
     .selectFrom('inbox_events')
@@ -62,7 +52,7 @@ async function threadsWithEvents(
           .innerJoin('agents', 'agents.id', 'threads.agent_id')
           .select('agents.status')
           .whereRef('threads.id', '=', 'inbox_events.agent_id')
-          .where('threads.lease_owner', 'is', null),
+          .where(isFree(now)),
       '=',
       'active',
     )
@@ -70,7 +60,7 @@ async function threadsWithEvents(
     .execute();
 }
 
-async function threadsWithOpenRuns(db: Kysely<Tables>): Promise<readonly { id: string }[]> {
+async function threadsWithOpenRuns(db: Kysely<Tables>, now: number): Promise<readonly { id: string }[]> {
   return await db
     .selectFrom('runs')
     .select('runs.thread_id as id')
@@ -78,14 +68,14 @@ async function threadsWithOpenRuns(db: Kysely<Tables>): Promise<readonly { id: s
     .where(sql<boolean>`runs.status = 'running'`)
     .where(
       (eb) =>
-        eb
-          .selectFrom('threads')
-          .select('threads.id')
-          .whereRef('threads.id', '=', 'runs.thread_id')
-          .where('threads.lease_owner', 'is', null),
+        eb.selectFrom('threads').select('threads.id').whereRef('threads.id', '=', 'runs.thread_id').where(isFree(now)),
       'is not',
       null,
     )
     .limit(MAX_FOUND)
     .execute();
 }
+
+/** Nobody holds the thread, or whoever does has not renewed the lease. */
+const isFree = (now: number): RawBuilder<boolean> =>
+  sql<boolean>`(threads.lease_owner is null or threads.lease_until <= ${now})`;

@@ -58,6 +58,7 @@ const UNDO = [
   'drop index channels_by_oldest',
   'alter table channels drop column oldest_at',
   'create index stream_events_by_time on stream_events (created_at)',
+  'create index threads_held on threads (lease_owner) where lease_owner is not null',
   "create index inbox_due on inbox_events (available_at) where status = 'pending'",
   "delete from kysely_migration where name >= '0026'",
 ];

@@ -3,12 +3,12 @@ import type { Migration } from 'kysely/migration';
 
 /**
  * Fewer and smaller indexes: most messages have no id of their client and no call; the sweep finds events that are due among those that
- * wait, which have an index; and it looks for channels with old stream events instead of the events.
+ * wait, which have an index, and leases that ran out by the open runs; and it looks for channels with old stream events instead of the
+ * events. Without an index on who holds a thread, PostgreSQL claims and releases it without writing to the others.
  */
 export const leanIndexes: Migration = {
   async up(db: Kysely<unknown>) {
-    for (const name of ['messages_by_client_id', 'messages_by_call', 'inbox_due', 'stream_events_by_time'])
-      await db.schema.dropIndex(name).execute();
+    for (const name of DROPPED) await db.schema.dropIndex(name).execute();
     await sql`
       create unique index messages_by_client_id on messages (space_id, entity_id, client_message_id)
       where client_message_id is not null`.execute(db);
@@ -20,3 +20,5 @@ export const leanIndexes: Migration = {
     await sql`create index channels_by_oldest on channels (oldest_at) where oldest_at is not null`.execute(db);
   },
 };
+
+const DROPPED = ['messages_by_client_id', 'messages_by_call', 'inbox_due', 'threads_held', 'stream_events_by_time'];
