@@ -49,6 +49,13 @@ describe.each(databases)('a filled database of an earlier version on $kind', ({ 
       .where('id', '=', 'old')
       .executeTakeFirstOrThrow();
     expect(oldest_at).toBeGreaterThan(5);
+    // A gateway of the version before, which still runs.
+    await reopened.transaction(async ({ db }) => {
+      await db.insertInto('channels').values({ id: 'other', next_seq: 2, swept_seq: 0 }).execute();
+      const event = { channel: 'other', seq: 1, type: 'x', payload: '{}', created_at: 5, revocations: 0 };
+      await db.insertInto('stream_events').values(event).execute();
+    });
+    expect(await sweepStreams({ store: reopened, limits: DEFAULT_GATEWAY_LIMITS })).toBe(1);
     await reopened.close();
   });
 });

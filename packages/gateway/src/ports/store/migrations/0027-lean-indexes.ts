@@ -13,7 +13,8 @@ export const leanIndexes: Migration = {
       create unique index messages_by_client_id on messages (space_id, entity_id, client_message_id)
       where client_message_id is not null`.execute(db);
     await sql`create unique index messages_by_call on messages (call_id) where call_id is not null`.execute(db);
-    await sql`alter table channels add column oldest_at bigint`.execute(db);
+    // By default as if it had the oldest of all, so that a sweep looks: a gateway of an earlier version does not say.
+    await sql`alter table channels add column oldest_at bigint default 0`.execute(db);
     await sql`
       update channels set oldest_at =
         (select created_at from stream_events where channel = channels.id order by seq limit 1)`.execute(db);
