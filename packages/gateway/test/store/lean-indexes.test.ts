@@ -70,6 +70,16 @@ const UNDO = [
   "delete from kysely_migration where name >= '0026'",
 ];
 
+const WITH_COLLATION_OF_DATABASE = `
+  do $$ declare found record; begin
+    for found in
+      select table_name, column_name from information_schema.columns
+      where table_schema = current_schema() and collation_name = 'C' and data_type = 'text'
+    loop
+      execute format('alter table %I alter column %I type text collate "default"', found.table_name, found.column_name);
+    end loop;
+  end $$`;
+
 async function run({ kind, location }: Database, statements: readonly string[]): Promise<void> {
   if (kind === 'sqlite') {
     using database = new DatabaseSync(join(location, 'lastcall.db'));
@@ -86,7 +96,8 @@ describe('on PostgreSQL', () => {
   const database = forEachTest(onPostgres.create);
 
   test('every text is compared byte by byte, also in a database of an earlier version', async () => {
-    await run(database, ['alter table messages alter column id type text collate "default"', ...UNDO]);
+    await fill(database);
+    await run(database, [WITH_COLLATION_OF_DATABASE, ...UNDO]);
     const store = await database.open();
     const { rows } = await sql<{ column: string }>`
       select table_name || '.' || column_name as column from information_schema.columns
