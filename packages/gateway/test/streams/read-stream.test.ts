@@ -310,21 +310,57 @@ describe.each(databases)('reading a channel on $kind', ({ create }) => {
       [],
     );
     const row = await store.db.selectFrom('channels').selectAll().where('id', '=', channel).executeTakeFirst();
-    expect(row).toMatchObject({ next_seq: 701, swept_seq: 700 });
+    expect(row).toMatchObject({ next_seq: 701, swept_seq: 700, oldest_at: null });
     expect(await sweepStreams({ store, limits })).toBe(0);
+  });
+
+  test('a channel from which everything was swept is swept again when what came later is old', async () => {
+    const channel = newChannel();
+    const seqsLeft = async (): Promise<number[]> => {
+      const rows = await store.db.selectFrom('stream_events').select('seq').where('channel', '=', channel).execute();
+      return rows.map(({ seq }) => seq).sort();
+    };
+    const age = (from: number): Promise<unknown> =>
+      store.transaction(async ({ db }) => {
+        await db
+          .updateTable('stream_events')
+          .where('channel', '=', channel)
+          .where('seq', '>=', from)
+          .set({ created_at: from })
+          .execute();
+        await db.updateTable('channels').where('id', '=', channel).set({ oldest_at: from }).execute();
+      });
+    await say(channel, 2);
+    await age(1);
+    await say(channel, 2);
+    expect(await sweepStreams({ store, limits })).toBe(2);
+    expect(await seqsLeft()).toEqual([3, 4]);
+    const { oldest_at } = await store.db
+      .selectFrom('channels')
+      .select('oldest_at')
+      .where('id', '=', channel)
+      .executeTakeFirstOrThrow();
+    expect(Number(oldest_at)).toBeGreaterThan(Date.now() - 60_000);
+    await age(3);
+    expect(await sweepStreams({ store, limits })).toBe(2);
+    await say(channel, 1);
+    const later = Date.now() + limits.streamWindowMs + 60_000;
+    expect(await sweepStreams({ store, limits }, { now: later })).toBeGreaterThanOrEqual(1);
+    expect(await seqsLeft()).toEqual([]);
   });
 
   test('sweeping leaves no hole, also where an earlier event has the later time', async () => {
     const channel = newChannel();
     await say(channel, 4);
-    await store.transaction(({ db }) =>
-      db
+    await store.transaction(async ({ db }) => {
+      await db
         .updateTable('stream_events')
         .where('channel', '=', channel)
         .set({ created_at: 1 })
         .where('seq', '=', 2)
-        .execute(),
-    );
+        .execute();
+      await db.updateTable('channels').where('id', '=', channel).set({ oldest_at: 1 }).execute();
+    });
     expect(await sweepStreams({ store, limits })).toBe(2);
     const left = await store.db.selectFrom('stream_events').select('seq').where('channel', '=', channel).execute();
     expect(left.map(({ seq }) => seq).sort()).toEqual([3, 4]);

@@ -1,7 +1,9 @@
 import { scriptedModel } from '@lastcall/core/testing';
+import type { Insertable } from 'kysely';
 import { expect, test } from 'vitest';
 import { pushServiceEvent } from '../../src/domain/inbox/push-service-event.ts';
 import { setPlans } from '../../src/domain/plans/plans.ts';
+import type { Tables } from '../../src/ports/store/tables.ts';
 import { findRunnableThreads } from '../../src/runtime/find-runnable-threads.ts';
 import { describeIdleWorld, describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
@@ -21,6 +23,22 @@ describeIdleWorld('threads with work', ({ world }) => {
     expect(await isFound(60_000)).toBe(true);
     // A worker with enough to do does not look for events at all.
     expect(await isFound(undefined)).toBe(false);
+  });
+
+  test('[G56] are not found while their worker renews its lease, and are found once it ran out', async () => {
+    const [waits, runs] = [await world.agent('Waits'), await world.agent('Runs')];
+    await world.in((tx) => pushServiceEvent(world.services, tx, { agentId: waits, source: 's', name: 'n' }));
+    await world.in((tx) => tx.db.insertInto('runs').values(openRun(runs)).execute());
+    const found = async (lease_until: number): Promise<readonly string[]> => {
+      const held = { lease_owner: 'somebody', lease_until };
+      await world.in((tx) => tx.db.updateTable('threads').set(held).where('id', 'in', [waits, runs]).execute());
+      return (await findRunnableThreads(world.store))
+        .map(({ threadId }) => threadId)
+        .filter((id) => id === waits || id === runs)
+        .sort();
+    };
+    expect(await found(Date.now() + 60_000)).toEqual([]);
+    expect(await found(Date.now() - 60_000)).toEqual([waits, runs].sort());
   });
 });
 
@@ -42,3 +60,18 @@ describeWorlds('sleeping agents', (open) => {
     expect(await findRunnableThreads(world.store)).toEqual([]);
   });
 });
+
+function openRun(threadId: string): Insertable<Tables['runs']> {
+  return {
+    id: `run of ${threadId}`,
+    thread_id: threadId,
+    trigger: '[]',
+    status: 'running',
+    cycle_no: 1,
+    epoch: 1,
+    config_version: 1,
+    attempts: 1,
+    taken_seq: 1,
+    created_at: Date.now(),
+  } as Insertable<Tables['runs']>;
+}

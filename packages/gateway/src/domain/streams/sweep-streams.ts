@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 
@@ -11,50 +12,71 @@ export async function sweepStreams(
 ): Promise<number> {
   let swept = 0;
   while (signal?.aborted !== true) {
-    const old = await store.transaction(async (tx) => {
-      const before = (now ?? (await tx.now())) - limits.streamWindowMs;
-      return await oldestChannels(tx, before);
+    const { before, channels } = await store.transaction(async (tx) => {
+      const before = (now ?? tx.now()) - limits.streamWindowMs;
+      return { before, channels: await oldestChannels(tx, before) };
     });
-    for (const { channel, upTo } of old) swept += await store.transaction((tx) => sweepChannel(tx, { channel, upTo }));
-    if (old.length === 0) return swept;
+    for (const channel of channels) swept += await store.transaction((tx) => sweepChannel(tx, channel, before));
+    if (channels.length === 0) return swept;
   }
   return swept;
 }
 
 const BATCH = 500;
 
-/** The channels of the oldest events, and up to which number each can be deleted. */
-async function oldestChannels(tx: Tx, before: number): Promise<{ channel: string; upTo: number }[]> {
+async function oldestChannels(tx: Tx, before: number): Promise<readonly string[]> {
   const rows = await tx.db
-    .with('oldest', (db) =>
-      db
-        .selectFrom('stream_events')
-        .select(['channel', 'seq'])
-        .where('created_at', '<', before)
-        .orderBy('created_at')
-        .limit(BATCH),
-    )
-    .selectFrom('oldest')
-    .select((eb) => ['channel', eb.fn.max('seq').as('upTo')])
-    .groupBy('channel')
+    .selectFrom('channels')
+    .select('id')
+    .where('oldest_at', '<', before)
+    .orderBy('oldest_at')
+    .limit(BATCH)
     .execute();
-  return rows.map(({ channel, upTo }) => ({ channel, upTo: Number(upTo) }));
+  return rows.map(({ id }) => id);
 }
 
 /**
- * Deletes from the front, so that a channel has no holes, and a reader sees from its first event whether it missed any.
+ * Deletes from the front, so that a channel has no holes, and a reader sees from its first event whether it missed any. The first
+ * update locks the channel, so that no event is written while the oldest one that is left is looked up.
  */
-async function sweepChannel(tx: Tx, { channel, upTo }: { channel: string; upTo: number }): Promise<number> {
+async function sweepChannel(tx: Tx, channel: string, before: number): Promise<number> {
+  const upTo = await lastOld(tx, channel, before);
   await tx.db
     .updateTable('channels')
-    .set({ swept_seq: upTo })
+    .set((eb) => ({ swept_seq: eb.case().when('swept_seq', '<', upTo).then(upTo).else(eb.ref('swept_seq')).end() }))
     .where('id', '=', channel)
-    .where('swept_seq', '<', upTo)
     .execute();
-  const { numDeletedRows } = await tx.db
-    .deleteFrom('stream_events')
-    .where('channel', '=', channel)
-    .where('seq', '<=', upTo)
-    .executeTakeFirstOrThrow();
+  const events = tx.db.deleteFrom('stream_events').where('channel', '=', channel).where('seq', '<=', upTo);
+  const { numDeletedRows } = await events.executeTakeFirstOrThrow();
+  await tx.db
+    .updateTable('channels')
+    .set((eb) => ({
+      oldest_at: eb
+        .selectFrom('stream_events')
+        .select('created_at')
+        .where('channel', '=', channel)
+        .orderBy('seq')
+        .limit(1),
+    }))
+    .where('id', '=', channel)
+    .execute();
   return Number(numDeletedRows);
+}
+
+/** The number of the last old event among the first ones, or 0. */
+async function lastOld(tx: Tx, channel: string, before: number): Promise<number> {
+  const { last } = await tx.db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('stream_events')
+        .select(['seq', 'created_at'])
+        .where('channel', '=', channel)
+        .orderBy('seq')
+        .limit(BATCH)
+        .as('first'),
+    )
+    .select((eb) => eb.fn.coalesce(eb.fn.max('seq'), sql<number>`0`).as('last'))
+    .where('created_at', '<', before)
+    .executeTakeFirstOrThrow();
+  return Number(last);
 }

@@ -56,8 +56,9 @@ const numberAndInsert = statement(
   (_db, { at, channel, count, types, payloads }: Params<ChannelEvents>) =>
     sql<{ seq: number; revocations: number }>`
       with numbered as (
-        insert into channels (id, next_seq, swept_seq) values (${channel}, ${count}::bigint + 1, 0)
-        on conflict (id) do update set next_seq = channels.next_seq + excluded.next_seq - 1
+        insert into channels (id, next_seq, swept_seq, oldest_at) values (${channel}, ${count}::bigint + 1, 0, ${at}::bigint)
+        on conflict (id) do update set next_seq = channels.next_seq + excluded.next_seq - 1,
+          oldest_at = coalesce(channels.oldest_at, excluded.oldest_at)
         returning next_seq
       )
       insert into stream_events (channel, seq, type, payload, created_at, revocations)
@@ -72,6 +73,7 @@ const numberAndInsert = statement(
 interface EventArrays {
   readonly channels: readonly string[];
   readonly counts: readonly number[];
+  readonly beginnings: readonly number[];
   /** One element for each event, as are those below. */
   readonly owners: readonly string[];
   readonly ats: readonly number[];
@@ -85,6 +87,7 @@ function toEventArrays(all: readonly ChannelEvents[]): EventArrays {
   return {
     channels: all.map(({ channel }) => channel),
     counts: all.map(({ count }) => count),
+    beginnings: all.map(({ at }) => at),
     owners: all.flatMap(({ channel, types }) => types.map(() => channel)),
     ats: all.flatMap(({ at, types }) => types.map(() => at)),
     fromEnds: all.flatMap(({ count, types }) => types.map((_type, index) => count - index)),
@@ -95,13 +98,15 @@ function toEventArrays(all: readonly ChannelEvents[]): EventArrays {
 
 function numberAndInsertSeveral(
   _db: Kysely<Tables>,
-  { channels, counts, owners, ats, fromEnds, types, payloads }: Params<EventArrays>,
+  { channels, counts, beginnings, owners, ats, fromEnds, types, payloads }: Params<EventArrays>,
 ): RawBuilder<unknown> {
   return sql`
     with numbered as (
-      insert into channels (id, next_seq, swept_seq)
-      select own.channel, own.count + 1, 0 from unnest(${channels}::text[], ${counts}::bigint[]) as own(channel, count)
-      on conflict (id) do update set next_seq = channels.next_seq + excluded.next_seq - 1
+      insert into channels (id, next_seq, swept_seq, oldest_at)
+      select own.channel, own.count + 1, 0, own.at
+      from unnest(${channels}::text[], ${counts}::bigint[], ${beginnings}::bigint[]) as own(channel, count, at)
+      on conflict (id) do update set next_seq = channels.next_seq + excluded.next_seq - 1,
+        oldest_at = coalesce(channels.oldest_at, excluded.oldest_at)
       returning id, next_seq
     )
     insert into stream_events (channel, seq, type, payload, created_at, revocations)
@@ -119,7 +124,7 @@ async function writeInSeveral(tx: Tx, events: readonly NumberedEvent[], at: numb
   const nextSeqs = new Map<string, number>();
   for (const { channel, type, json, fromEnd } of events) {
     if (!nextSeqs.has(channel)) {
-      const [drawn] = await drawNumbers(tx.db, { channel, count: fromEnd });
+      const [drawn] = await drawNumbers(tx.db, { channel, count: fromEnd, at });
       nextSeqs.set(channel, drawn?.next_seq ?? Number.NaN);
     }
     const seq = (nextSeqs.get(channel) ?? Number.NaN) - fromEnd;
@@ -129,12 +134,15 @@ async function writeInSeveral(tx: Tx, events: readonly NumberedEvent[], at: numb
 }
 
 /** Draws `count` numbers of the channel. */
-const drawNumbers = statement((db, { channel, count }: Params<{ channel: string; count: number }>) =>
+const drawNumbers = statement((db, { channel, count, at }: Params<{ channel: string; count: number; at: number }>) =>
   db
     .insertInto('channels')
-    .values({ id: channel, next_seq: sql`${count} + 1`, swept_seq: 0 })
+    .values({ id: channel, next_seq: sql`${count} + 1`, swept_seq: 0, oldest_at: at })
     .onConflict((conflict) =>
-      conflict.column('id').doUpdateSet((eb) => ({ next_seq: eb('channels.next_seq', '+', count) })),
+      conflict.column('id').doUpdateSet((eb) => ({
+        next_seq: eb('channels.next_seq', '+', count),
+        oldest_at: eb.fn.coalesce('channels.oldest_at', 'excluded.oldest_at'),
+      })),
     )
     .returning('next_seq'),
 );

@@ -19,6 +19,8 @@ import { signIn } from './migrations/0016-sign-in.ts';
 import { requestTexts } from './migrations/0018-request-texts.ts';
 import { contextRetention } from './migrations/0021-context-retention.ts';
 import { usedLinks } from './migrations/0025-used-links.ts';
+import { plainCollation } from './migrations/0026-plain-collation.ts';
+import { leanIndexes } from './migrations/0027-lean-indexes.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
@@ -43,6 +45,8 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0021-context-retention': contextRetention,
     '0018-request-texts': requestTexts,
     '0025-used-links': usedLinks,
+    '0026-plain-collation': plainCollation(dialect),
+    '0027-lean-indexes': leanIndexes,
   };
 }
 

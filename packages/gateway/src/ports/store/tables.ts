@@ -369,6 +369,8 @@ interface ChannelRow {
   next_seq: number;
   /** Events up to here were swept away. */
   swept_seq: number;
+  /** When the first event was written that is left. Null: none is. 0: not known. */
+  oldest_at: number | null;
 }
 
 export interface StreamEventRow {

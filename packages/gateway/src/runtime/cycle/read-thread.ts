@@ -71,9 +71,8 @@ const selectWaiting = (db: Kysely<Tables>, { agentId, now }: WaitingQuery) =>
     .select(COLUMNS.inbox_events)
     .where('agent_id', '=', agentId)
     .where(IS_WAITING)
-    // The statement may wait for the holder of the thread, and finds the events that came meanwhile too. The plus keeps SQLite from using the index on `available_at`, which would search the waiting events of all
-    // agents.
-    .where(sql<number>`+available_at`, '<=', nowOrLater(db, now))
+    // The statement may wait for the holder of the thread, and finds the events that came meanwhile too.
+    .where('available_at', '<=', nowOrLater(db, now))
     .orderBy('priority')
     .orderBy('id');
 

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { IS_WAITING } from '../../domain/waiting-events.ts';
 import type { Services } from '../../ports/services.ts';
 import { nowOrLater } from '../../ports/store/now-or-later.ts';
@@ -56,7 +55,7 @@ const clearLeaseAndLook = statement(
           .select(({ fn }) => fn.min('inbox_events.priority').as('priority'))
           .where('inbox_events.agent_id', '=', threadId)
           .where(IS_WAITING)
-          .where(sql<number>`+available_at`, '<=', nowOrLater(db, now))
+          .where('inbox_events.available_at', '<=', nowOrLater(db, now))
           .as('priority'),
       ),
   { types: { threadId: 'text', now: 'bigint' }, key: 'threadId' },
