@@ -15,16 +15,24 @@ export function compiledOnce<Values extends object, Row>(
   build: Build<Values, Row>,
 ): (on: Target, values: object) => CompiledQuery<Row> {
   const compiled: { [D in Dialect]?: CompiledQuery<Row> } = {};
-  return ({ dialect, db }, values) => {
-    compiled[dialect] ??= named(build(db, params as Params<Values>, dialect).compile(db));
-    return fill(compiled[dialect], values);
+  return (on, values) => {
+    const known = compiled[on.dialect];
+    if (known !== undefined) return fill(known, values);
+    // Only here: a transaction makes its `db` when it is asked for, and most never need one.
+    const query = named(build(on.db, params as Params<Values>, on.dialect).compile(on.db));
+    compiled[on.dialect] = query;
+    return fill(query, values);
   };
 }
 
 function fill<Row>({ query, queryId, sql, parameters }: CompiledQuery<Row>, values: object): CompiledQuery<Row> {
-  const filled = parameters.map((one) =>
-    one instanceof ParamNode ? assertBindable(one.name, (values as Readonly<Record<string, unknown>>)[one.name]) : one,
-  );
+  const filled: unknown[] = [];
+  for (const one of parameters)
+    filled.push(
+      one instanceof ParamNode
+        ? assertBindable(one.name, (values as Readonly<Record<string, unknown>>)[one.name])
+        : one,
+    );
   return { query, queryId, sql, parameters: filled };
 }
 
@@ -37,10 +45,17 @@ function assertBindable(name: string, value: unknown): unknown {
 }
 
 function isPlain(value: unknown): boolean {
-  return value === null || BINDABLE.has(typeof value);
+  switch (typeof value) {
+    case 'string':
+    case 'number':
+    case 'boolean':
+    case 'bigint':
+    case 'undefined':
+      return true;
+    default:
+      return value === null;
+  }
 }
-
-const BINDABLE: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'bigint', 'undefined']);
 
 const names = new Map<string, string>();
 

@@ -31,7 +31,9 @@ export async function openSqliteStore({ home, synchronous = 'FULL', sliceMs }: S
   makePrivateFolder(home);
   const lock = lockHome(home);
   const database = new DatabaseSync(makePrivateDatabase(home, 'lastcall.db'));
-  database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma foreign_keys = on; ${IN_MEMORY}`);
+  database.exec(
+    `pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma foreign_keys = on; ${IN_MEMORY}`,
+  );
   addAssertFound(database);
   const driver = new SqliteDriver(database, sliceMs === undefined ? {} : { sliceMs });
   const dialect = sqliteDialect(driver);
