@@ -40,7 +40,7 @@ export interface EndDetails {
  */
 export function serializeEnd(given: EndEntry, details: EndDetails): SerializedEnd {
   // Of a call that waits, the input and what people are shown are written later: those are copied now.
-  return given.kind === 'pending'
+  return given.settlement.outcome.status === 'pending'
     ? serialize(given, toPlainEntry(given), details)
     : withPlainEntry(given, (plain) => serialize(given, plain, details));
 }
