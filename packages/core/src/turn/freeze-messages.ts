@@ -8,8 +8,9 @@ export function freezeMessages(messages: readonly LanguageModelV4Message[], from
 
 /** Objects of other kinds than JSON has, such as bytes and URLs, stay as they are. */
 function freeze(value: unknown): void {
-  const isPlain = Array.isArray(value) || Object.getPrototypeOf(value ?? 0) === Object.prototype;
+  if (typeof value !== 'object' || value === null) return;
+  const isPlain = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
   if (!isPlain) return;
-  for (const one of Object.values(value as object)) freeze(one);
+  for (const key of Object.keys(value)) freeze((value as Readonly<Record<string, unknown>>)[key]);
   Object.freeze(value);
 }

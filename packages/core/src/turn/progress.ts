@@ -161,6 +161,8 @@ export function goesOn(stop: Stop | undefined): boolean {
   return stop === undefined || stop.reason === 'suspended' || stop.reason === 'aborted' || stop.reason === 'error';
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
 function fresh(): Omit<TurnProgress, 'started' | 'ending' | 'waiting' | 'answers'> {
   return {
     steps: 0,
@@ -172,7 +174,7 @@ function fresh(): Omit<TurnProgress, 'started' | 'ending' | 'waiting' | 'answers
     settled: [],
     refusedByBudget: false,
     sinceCheckpoint: [],
-    waitedBefore: new Set(),
+    waitedBefore: NONE,
     remaining: [],
     compensated: new Set(),
     checkpointed: false,

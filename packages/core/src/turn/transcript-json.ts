@@ -25,6 +25,47 @@ function toPlainEntry(entry: Entry): Entry {
   return isLost ? ({ ...plain, answer: { result: null } } as Entry) : plain;
 }
 
+/**
+ * True if JSON holds all of the entry as it is, so that nothing has to be copied before it is written. Nearly all entries are so, and to
+ * look costs a fraction of a copy. What it reads may still be other than it seemed: a getter or a proxy may throw the next time.
+ */
+export function isPlainEntry(entry: Entry): boolean {
+  try {
+    return isPlain(entry, 0);
+  } catch {
+    return false;
+  }
+}
+
+function isPlain(value: unknown, depth: number): boolean {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true;
+    case 'number':
+      return Number.isFinite(value);
+    case 'object':
+      return value === null || (depth < DEEPEST_PLAIN && isPlainObject(value, depth + 1));
+    default:
+      return false;
+  }
+}
+
+/** What contains itself is too deep. */
+function isPlainObject(value: object, depth: number): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Array.prototype) {
+    const items = value as readonly unknown[];
+    for (let at = 0; at < items.length; at++) if (!isPlain(items[at], depth)) return false;
+    return true;
+  }
+  if (prototype !== Object.prototype) return false;
+  for (const key of Object.keys(value)) if (!isPlain((value as Record<string, unknown>)[key], depth)) return false;
+  return true;
+}
+
+const DEEPEST_PLAIN = 32;
+
 const entriesShape = listOf(entryShape);
 
 /** Reads what `toTranscriptJson` gave, whole or any prefix of it. Refuses anything else, naming the path. */

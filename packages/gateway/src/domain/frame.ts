@@ -1,4 +1,4 @@
-import { tagPattern } from '../telemetry/hide-tag.ts';
+import { replaceTag } from '../telemetry/hide-tag.ts';
 
 /**
  * JSON values, one per line, between tags that carry an id which no outsider knows. No content can imitate a line or a
@@ -52,7 +52,7 @@ function parseLines(lines: readonly string[]): unknown[] | undefined {
 }
 
 function renderLine(value: unknown, tag: string): string {
-  return JSON.stringify(value).replace(UNSAFE_CHARACTERS, escapeCharacter).replace(tagPattern(tag), escapeEnd);
+  return replaceTag(JSON.stringify(value).replace(UNSAFE_CHARACTERS, escapeCharacter), tag, escapeEnd);
 }
 
 /** Escapes the last character of the tag. It is far enough from any earlier escape to be no part of one. */

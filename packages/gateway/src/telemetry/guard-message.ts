@@ -1,5 +1,5 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import { hideTag, hideTagIn, tagPattern } from './hide-tag.ts';
+import { hasTag, hideTag, hideTagIn } from './hide-tag.ts';
 
 type Part = Exclude<LanguageModelV4Message['content'], string>[number];
 
@@ -30,7 +30,7 @@ export function guardMessage(message: LanguageModelV4Message, guard: FrameGuard)
  */
 function guardPart(part: Part, tag: string): Part {
   if (part.type === 'reasoning' || part.type === 'reasoning-file') return part;
-  if (isPlain(part) && !hasTag(part, tag)) return part;
+  if (isPlain(part) && !isTagged(part, tag)) return part;
   if (part.type !== 'tool-result' || part.output.type !== 'content') return hideTagIn(part, tag);
   const value = part.output.value.map((one) => hideInFile(hideTagIn(one, tag), tag));
   return { ...hideTagIn(part, tag), output: { ...part.output, value } };
@@ -50,12 +50,11 @@ function fieldsOf(value: object): number {
   return Object.keys(value).length;
 }
 
-function hasTag(part: PlainPart, tag: string): boolean {
-  const pattern = tagPattern(tag);
-  if (part.type === 'text') return part.text.search(pattern) !== -1;
+function isTagged(part: PlainPart, tag: string): boolean {
+  if (part.type === 'text') return hasTag(part.text, tag);
   const { toolCallId, toolName, output } = part;
   const value = 'value' in output && typeof output.value === 'string' ? output.value : '';
-  return [toolCallId, toolName, value].some((text) => text.search(pattern) !== -1);
+  return [toolCallId, toolName, value].some((text) => hasTag(text, tag));
 }
 
 /** A model reads a text file as text, so the tag is hidden in the decoded bytes too. */

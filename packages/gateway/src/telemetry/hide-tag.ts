@@ -8,7 +8,12 @@ const HIDDEN = 'hidden';
 
 /** Replaces the frame tag in any spelling, so that a copied or guessed frame is no longer one. */
 export function hideTag(text: string, tag: string): string {
-  return text.replace(tagPattern(tag), HIDDEN);
+  return replaceTag(text, tag, () => HIDDEN);
+}
+
+/** True if the text may contain the tag. Nearly none does, and to see that needs no pattern, of which each agent has its own. */
+export function hasTag(text: string, tag: string): boolean {
+  return text.length >= tag.length && text.toLowerCase().includes(tag.toLowerCase());
 }
 
 /**
@@ -16,8 +21,7 @@ export function hideTag(text: string, tag: string): string {
  * replaced.
  */
 export function hideTagIn<T>(value: T, tag: string): T {
-  const pattern = tagPattern(tag);
-  return replaceTexts(value, (text) => text.replace(pattern, HIDDEN));
+  return replaceTexts(value, (text) => hideTag(text, tag));
 }
 
 /**
@@ -26,15 +30,19 @@ export function hideTagIn<T>(value: T, tag: string): T {
  * escapes are skipped as wholes.
  */
 export function hideTagInJson(json: string, tag: string): string {
-  // Nearly always: the slower replacement runs only if there is something to replace.
-  if (json.search(tagPattern(tag)) === -1) return json;
+  if (!hasTag(json, tag)) return json;
   return json.replace(new RegExp(`\\\\(?:u[0-9a-f]{4}|.)|${tag}`, 'gi'), (found) =>
     found.startsWith('\\') ? found : HIDDEN,
   );
 }
 
+/** Replaces each occurrence of the tag, in any spelling. */
+export function replaceTag(text: string, tag: string, replacement: (found: string) => string): string {
+  return hasTag(text, tag) ? text.replace(tagPattern(tag), replacement) : text;
+}
+
 /** Tags are letters and digits, so they need no escaping. The case is ignored, because some models ignore it. */
-export function tagPattern(tag: string): RegExp {
+function tagPattern(tag: string): RegExp {
   return patterns.memo(tag);
 }
 

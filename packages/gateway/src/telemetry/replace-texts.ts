@@ -21,18 +21,32 @@ function replaceIn(value: unknown, replace: ReplaceText): unknown {
 }
 
 function replaceItems(items: readonly unknown[], replace: ReplaceText): readonly unknown[] {
-  const replaced = items.map((item) => replaceIn(item, replace));
-  return replaced.some((item, index) => item !== items[index]) ? replaced : items;
+  let replaced: unknown[] | undefined;
+  items.forEach((item, index) => {
+    const safe = replaceIn(item, replace);
+    if (safe === item) return;
+    replaced ??= items.slice();
+    replaced[index] = safe;
+  });
+  return replaced ?? items;
 }
 
 function replaceFields(
   fields: Readonly<Record<string, unknown>>,
   replace: ReplaceText,
 ): Readonly<Record<string, unknown>> {
-  const entries = Object.entries(fields);
-  const replaced = entries.map(([key, field]): [string, unknown] => [replace(key), replaceIn(field, replace)]);
-  const isSame = replaced.every(([key, field], index) => key === entries[index]?.[0] && field === entries[index]?.[1]);
-  return isSame ? fields : Object.fromEntries(replaced);
+  const keys = Object.keys(fields);
+  // Nearly always nothing is replaced: then nothing is copied.
+  let replaced: [string, unknown][] | undefined;
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as string;
+    const field = fields[key];
+    const safeKey = replace(key);
+    const safe = replaceIn(field, replace);
+    if (safeKey !== key || safe !== field) replaced ??= keys.slice(0, index).map((one) => [one, fields[one]]);
+    replaced?.push([safeKey, safe]);
+  }
+  return replaced === undefined ? fields : Object.fromEntries(replaced);
 }
 
 /** Copies what a log reads of the error, because whoever threw it may still use it. */

@@ -1,4 +1,4 @@
-import { type Outcome, type Settlement, tool } from '@lastcall/core';
+import { type Outcome, type Settlement, Transcript, tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -10,8 +10,10 @@ import { lobby } from '../support/lobby.ts';
 
 const TAG = 'b012cd34ef56ab78cd90ef12';
 
+const CALL = { callId: 'c', toolName: 'give', startedAt: 1, endedAt: 2 };
+
 function serialized(outcome: Outcome, { input = {} as unknown, fullOutcome = outcome } = {}) {
-  const settlement: Settlement = { callId: 'c', toolName: 'give', input, outcome, startedAt: 1, endedAt: 2 };
+  const settlement: Settlement = { ...CALL, input, outcome };
   return serializeEnd({ kind: 'settled', settlement }, { events: [], fullOutcome, tag: TAG }).json;
 }
 
@@ -57,6 +59,35 @@ test('the time at which a pending call expires is not in the transcript', () => 
 test('a tool that returned nothing has no output', () => {
   const { output, outcome } = serialized({ status: 'ok', value: undefined, text: '' });
   expect([output, outcome]).toEqual([undefined, '{"status":"ok","text":""}']);
+});
+
+test('what JSON holds of any value is stored, whether it was copied before or not', () => {
+  fc.assert(
+    fc.property(fc.anything({ withBigInt: true, withDate: true, withMap: true, withTypedArray: true }), (value) => {
+      const [copied] = new Transcript([{ kind: 'settled', settlement: endOf(value) }]).toJSON().entries;
+      const { input, outcome } = (copied as { settlement: Settlement }).settlement;
+      expect(serialized({ status: 'ok', value, text: '' }, { input: value })).toEqual(serialized(outcome, { input }));
+    }),
+  );
+});
+
+function endOf(value: unknown): Settlement {
+  return { ...CALL, input: value, outcome: { status: 'ok', value, text: '' } };
+}
+
+test('a value that says what it holds only once is stored as it was read then, or as unreadable', () => {
+  let times = 0;
+  const once = {
+    get n() {
+      if (++times > 1) throw new Error('no');
+      return 1;
+    },
+  };
+  expect(JSON.parse(serialized({ status: 'ok', value: once, text: 'x' }).outcome)).toEqual({
+    status: 'ok',
+    value: '[unreadable value]',
+    text: 'x',
+  });
 });
 
 const ring: Record<string, unknown> = {};

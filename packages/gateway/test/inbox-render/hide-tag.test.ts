@@ -31,6 +31,12 @@ describe('the id of an agent’s frames', () => {
     expect(error.message).toContain(TAG);
   });
 
+  test('[G10] the id of an agent’s frames is hidden behind letters that change their length with their case', () => {
+    // "İ" is two characters in lower case, and the Kelvin sign is a "k".
+    expect(hideTag(`İ\u212A${TAG.toUpperCase()}ß`, TAG)).toBe('İ\u212Ahiddenß');
+    expect(hideTag('\u212A'.repeat(8), 'k'.repeat(8))).toBe('\u212A'.repeat(8));
+  });
+
   test('[G63] the id of an agent’s frames is hidden wherever the name of a frame stands before it, whichever agent’s it is', () => {
     expect(hideFrameIds(`bad prompt: <inbox-${TAG} cycle="1"> and </situation-${TAG.toUpperCase()}>`)).toBe(
       'bad prompt: <inbox-hidden cycle="1"> and </situation-hidden>',

@@ -87,9 +87,10 @@ export function toRecord(row: TranscriptRow & { [RECORD]?: StoredRecord }): Stor
 
 /** Objects of other kinds than JSON has, such as a URL, stay as they are. */
 function freeze<T>(value: T): T {
-  const isPlain = Array.isArray(value) || Object.getPrototypeOf(value ?? 0) === Object.prototype;
+  if (typeof value !== 'object' || value === null) return value;
+  const isPlain = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
   if (!isPlain) return value;
-  for (const one of Object.values(value as object)) freeze(one);
+  for (const key of Object.keys(value)) freeze((value as Readonly<Record<string, unknown>>)[key]);
   return Object.freeze(value);
 }
 

@@ -1,5 +1,5 @@
 import { type Entry, type JournalRecord, Transcript } from '@lastcall/core';
-import { toTranscriptJson } from '@lastcall/core/internal';
+import { isPlainEntry, toTranscriptJson } from '@lastcall/core/internal';
 import { fromJson, toJson } from '../../ports/store/json.ts';
 import type { Json } from '../../ports/store/tables.ts';
 import type { FailedRequest, StoredRequest } from '../runs/stored-request.ts';
@@ -22,17 +22,44 @@ export interface EntryRecord extends JournalRecord {
 
 /** Serializes an entry and, for the end of a call, what the call changed. */
 export function toEntryPayload({ entry, staged, request }: EntryRecord): Json {
-  const [plain] = toTranscriptJson([entry]).entries;
-  return toJson({
-    entry: plain,
-    ...(staged === undefined ? {} : { staged }),
-    ...(request === undefined ? {} : { request }),
-  });
+  return withPlainEntry(entry, (plain) =>
+    toJson({
+      entry: plain,
+      ...(staged === undefined ? {} : { staged }),
+      ...(request === undefined ? {} : { request }),
+    }),
+  );
+}
+
+/** Calls `write` with what JSON holds of the entry, as core says it: mostly the entry itself. Only this reads values that tools made. */
+export function withPlainEntry<E extends Entry, T>(entry: E, write: (plain: E) => T): T {
+  if (isPlainEntry(entry))
+    try {
+      return write(entry);
+    } catch {
+      // A value that gave what it holds once, and not again.
+    }
+  return write(toPlainEntry(entry));
+}
+
+/** A copy of what JSON holds of the entry. */
+export function toPlainEntry<E extends Entry>(entry: E): E {
+  return toTranscriptJson([entry]).entries[0] as E;
 }
 
 export function fromEntryPayload(payload: Json): JournalRecord {
-  const { entry, ...rest } = fromJson<JournalRecord>(payload);
-  return { entry: entry.kind === 'message' ? (revive([entry])[0] ?? entry) : entry, ...rest };
+  const record = fromJson<JournalRecord>(payload);
+  const { entry } = record;
+  if (entry.kind !== 'message' || isText(entry)) return record;
+  return { ...record, entry: revive([entry])[0] ?? entry };
+}
+
+/** True for a user's message of texts alone, which is how nearly all are stored: nothing in it has to be revived. */
+function isText({ message }: Extract<Entry, { kind: 'message' }>): boolean {
+  if (message.role !== 'user' || !Array.isArray(message.content) || 'providerOptions' in message) return false;
+  return message.content.every(
+    (part) => part?.type === 'text' && typeof part.text === 'string' && !('providerOptions' in part),
+  );
 }
 
 export function toCompactionPayload({ summary, carried }: Compaction): Json {

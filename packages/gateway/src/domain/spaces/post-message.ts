@@ -86,6 +86,8 @@ async function findPosted(
   tx: Tx,
   { spaceId, entityId, clientMessageId, messageId }: NewMessage,
 ): Promise<MessageRow | undefined> {
+  // Most have neither, and to build a query costs more than to run it.
+  if (clientMessageId === undefined && messageId === undefined) return undefined;
   const own = tx.db
     .selectFrom('messages')
     .selectAll()

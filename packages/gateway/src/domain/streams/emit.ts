@@ -40,8 +40,8 @@ export function emit({ bus }: Pick<Services, 'bus'>, tx: Tx, newEvent: NewStream
   }
   const events = [event];
   eventsOfTransaction.set(tx, events);
-  tx.beforeCommit(async () => {
-    const written = await write(tx, events);
+  tx.beforeCommit(() => {
+    const written = write(tx, events);
     tx.afterCommit(() => bus.publish(written()));
   });
 }
@@ -51,14 +51,14 @@ export function emit({ bus }: Pick<Services, 'bus'>, tx: Tx, newEvent: NewStream
  * readers see its events in order and without gaps, and two transactions never wait for each other. The numbers may be
  * known only after the commit: then the returned function gives the events.
  */
-async function write(tx: Tx, events: readonly SerializedEvent[]): Promise<() => StreamEvent[]> {
+function write(tx: Tx, events: readonly SerializedEvent[]): () => StreamEvent[] {
   const at = tx.now();
   const numbered = numberWithin(events);
-  const written = await appendStreamEvents(tx, numbered, at);
+  const written = appendStreamEvents(tx, numbered, at);
   return () => {
     const { nextSeqs, revocations } = written();
-    return numbered.map(({ fromEnd, ...event }) =>
-      storedEvent({ ...event, seq: (nextSeqs.get(event.channel) ?? Number.NaN) - fromEnd, at, revocations }),
+    return numbered.map(({ channel, type, json, fromEnd }) =>
+      storedEvent({ channel, type, json, seq: (nextSeqs.get(channel) ?? Number.NaN) - fromEnd, at, revocations }),
     );
   };
 }
@@ -69,9 +69,9 @@ function numberWithin(events: readonly SerializedEvent[]): NumberedEvent[] {
     one.channel < other.channel ? -1 : one.channel > other.channel ? 1 : 0,
   );
   const numbered: NumberedEvent[] = [];
-  for (const event of sorted.reverse()) {
+  for (const { channel, type, json } of sorted.reverse()) {
     const next = numbered.at(-1);
-    numbered.push({ ...event, fromEnd: next?.channel === event.channel ? next.fromEnd + 1 : 1 });
+    numbered.push({ channel, type, json, fromEnd: next?.channel === channel ? next.fromEnd + 1 : 1 });
   }
   return numbered.reverse();
 }

@@ -1,4 +1,3 @@
-import { withJsonField } from '../store/json.ts';
 import type { StreamNotice } from './bus.ts';
 
 /** PostgreSQL refuses payloads of 8,000 bytes or more. */
@@ -7,7 +6,7 @@ const MAX_BYTES = 7_999;
 /** Packs notices into as few NOTIFY payloads as possible. An event that is too large for one is sent as a reference. */
 export function packNotices(from: string, notices: readonly StreamNotice[]): string[] {
   const packets: string[] = [];
-  const open = `{"from":${JSON.stringify(from)},"notices":[`;
+  const open = `${openingOf(from)}"notices":[`;
   const close = ']}';
   const room = MAX_BYTES - bytesOf(open) - bytesOf(close);
   let items: string[] = [];
@@ -30,13 +29,20 @@ export function packNotices(from: string, notices: readonly StreamNotice[]): str
   return packets;
 }
 
+/** True for a packet of this gateway. It is not parsed to see that: every gateway hears its own packets too, and a lone one no others. */
+export function isPacketOf(from: string, packet: string): boolean {
+  return packet.startsWith(openingOf(from));
+}
+
+const openingOf = (from: string): string => `{"from":${JSON.stringify(from)},`;
+
 function toItem(notice: StreamNotice, room: number): string {
   const { channel, seq } = notice;
   const reference = JSON.stringify({ channel, seq });
   if (notice.event === undefined) return reference;
   const { type, at, revocations, json = JSON.stringify(notice.event.payload ?? null) } = notice.event;
-  const event = withJsonField(JSON.stringify({ type, at, revocations }), 'payload', json);
-  const complete = withJsonField(reference, 'event', event);
+  const event = `${JSON.stringify({ type, at, revocations }).slice(0, -1)},"payload":${json}}`;
+  const complete = `${reference.slice(0, -1)},"event":${event}}`;
   return bytesOf(complete) < room ? complete : reference;
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@lastcall/core';
 import type { Bus } from './bus.ts';
 import { Outbox } from './outbox.ts';
-import { packNotices, unpackNotices } from './packet.ts';
+import { isPacketOf, packNotices, unpackNotices } from './packet.ts';
 import { ReconnectingClient } from './reconnecting-client.ts';
 import { Subscribers, toNotice } from './subscribers.ts';
 
@@ -40,6 +40,7 @@ export function createPostgresBus({ url, logger }: PostgresBusOptions): Bus {
   });
 
   function receive(packet: string): void {
+    if (isPacketOf(gatewayId, packet)) return;
     const unpacked = unpackNotices(packet);
     if (unpacked === undefined) logger?.warn(`The bus ignored a notification on ${CHANNEL} that no gateway sent.`);
     else if (unpacked.from !== gatewayId) for (const notice of unpacked.notices) subscribers.notify(notice);

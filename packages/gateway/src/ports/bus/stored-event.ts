@@ -1,13 +1,32 @@
 import type { StreamEvent } from './bus.ts';
 
+type StoredFields = Omit<StreamEvent, 'payload'> & { readonly json: string };
+
 /** An event whose payload is JSON text. It is parsed when somebody reads it, which most events' readers never do. */
-export function storedEvent(event: Omit<StreamEvent, 'payload'> & { readonly json: string }): StreamEvent {
-  let payload: unknown;
-  return {
-    ...event,
-    get payload() {
-      payload ??= JSON.parse(event.json);
-      return payload;
-    },
-  };
+export function storedEvent(fields: StoredFields): StreamEvent {
+  return new StoredEvent(fields);
+}
+
+class StoredEvent implements StreamEvent {
+  readonly channel: string;
+  readonly seq: number;
+  readonly type: string;
+  readonly json: string;
+  readonly at: number;
+  readonly revocations: number;
+  #payload: unknown;
+
+  constructor({ channel, seq, type, json, at, revocations }: StoredFields) {
+    this.channel = channel;
+    this.seq = seq;
+    this.type = type;
+    this.json = json;
+    this.at = at;
+    this.revocations = revocations;
+  }
+
+  get payload(): unknown {
+    this.#payload ??= JSON.parse(this.json);
+    return this.#payload;
+  }
 }

@@ -18,8 +18,8 @@ export interface NumberedEvent {
  * Draws the numbers of the events and writes them. They come in the order of their channels, whose rows stay locked until the
  * commit. The numbers may be known only after it: then the returned function gives them.
  */
-export async function appendStreamEvents(tx: Tx, events: readonly NumberedEvent[], at: number): Promise<() => Written> {
-  return tx.dialect === 'postgres' ? writeByChannel(tx, events, at) : await writeInSeveral(tx, events, at);
+export function appendStreamEvents(tx: Tx, events: readonly NumberedEvent[], at: number): () => Written {
+  return tx.dialect === 'postgres' ? writeByChannel(tx, events, at) : writeInSeveral(tx, events, at);
 }
 
 /** The database's answer: the number after the last of each channel, and how many keys had been revoked. */
@@ -119,12 +119,12 @@ function numberAndInsertSeveral(
 }
 
 /** The same in several statements, for SQLite. */
-async function writeInSeveral(tx: Tx, events: readonly NumberedEvent[], at: number): Promise<() => Written> {
-  const revocations = ((await countRevocations(tx.db, {}))[0]?.next_seq ?? 1) - 1;
+function writeInSeveral(tx: Tx, events: readonly NumberedEvent[], at: number): () => Written {
+  const revocations = (tx.runNow(countRevocations, {})[0]?.next_seq ?? 1) - 1;
   const nextSeqs = new Map<string, number>();
   for (const { channel, type, json, fromEnd } of events) {
     if (!nextSeqs.has(channel)) {
-      const [drawn] = await drawNumbers(tx.db, { channel, count: fromEnd, at });
+      const [drawn] = tx.runNow(drawNumbers, { channel, count: fromEnd, at });
       nextSeqs.set(channel, drawn?.next_seq ?? Number.NaN);
     }
     const seq = (nextSeqs.get(channel) ?? Number.NaN) - fromEnd;

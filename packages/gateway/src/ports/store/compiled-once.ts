@@ -14,33 +14,63 @@ export interface Target {
 export function compiledOnce<Values extends object, Row>(
   build: Build<Values, Row>,
 ): (on: Target, values: object) => CompiledQuery<Row> {
-  const compiled: { [D in Dialect]?: CompiledQuery<Row> } = {};
-  return ({ dialect, db }, values) => {
-    compiled[dialect] ??= named(build(db, params as Params<Values>, dialect).compile(db));
-    return fill(compiled[dialect], values);
+  const compiled: { [D in Dialect]?: Template<Row> } = {};
+  return (on, values) => {
+    // Only the first time needs `db`: a transaction makes its own when it is asked for, and most never need one.
+    const template =
+      compiled[on.dialect] ?? toTemplate(build(on.db, params as Params<Values>, on.dialect).compile(on.db));
+    compiled[on.dialect] = template;
+    return fill(template, values);
   };
 }
 
-function fill<Row>({ query, queryId, sql, parameters }: CompiledQuery<Row>, values: object): CompiledQuery<Row> {
-  const filled = parameters.map((one) =>
-    one instanceof ParamNode ? assertBindable(one.name, (values as Readonly<Record<string, unknown>>)[one.name]) : one,
-  );
+/** A compiled statement, and the names of its parameters: undefined for one that is the same each time. */
+interface Template<Row> {
+  readonly query: CompiledQuery<Row>;
+  readonly names: readonly (string | undefined)[];
+}
+
+function toTemplate<Row>(query: CompiledQuery<Row>): Template<Row> {
+  return {
+    query: named(query),
+    names: query.parameters.map((one) => (one instanceof ParamNode ? one.name : undefined)),
+  };
+}
+
+function fill<Row>(
+  { query: { query, queryId, sql, parameters }, names }: Template<Row>,
+  values: object,
+): CompiledQuery<Row> {
+  const filled: unknown[] = [];
+  for (let at = 0; at < names.length; at++) {
+    const name = names[at];
+    filled.push(
+      name === undefined ? parameters[at] : assertBindable(name, (values as Readonly<Record<string, unknown>>)[name]),
+    );
+  }
   return { query, queryId, sql, parameters: filled };
 }
 
 /** A value that no database takes is refused here, by its name, before the statement is sent. */
 function assertBindable(name: string, value: unknown): unknown {
-  const isBindable = Array.isArray(value) ? value.every(isPlain) : isPlain(value);
+  const isBindable = isPlain(value) || (Array.isArray(value) && value.every(isPlain));
   if (!isBindable)
     throw new StoreMisuse(`The value of "${name}" is no text, number, boolean or list of these: use toJson.`);
   return value;
 }
 
 function isPlain(value: unknown): boolean {
-  return value === null || BINDABLE.has(typeof value);
+  switch (typeof value) {
+    case 'string':
+    case 'number':
+    case 'boolean':
+    case 'bigint':
+    case 'undefined':
+      return true;
+    default:
+      return value === null;
+  }
 }
-
-const BINDABLE: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'bigint', 'undefined']);
 
 const names = new Map<string, string>();
 

@@ -122,6 +122,14 @@ class OpenTransaction implements Tx {
     return sent;
   }
 
+  runNow<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): readonly Row[] {
+    const query = statement.withValues(this, values);
+    if (this.#isOver) throw over();
+    const { connection } = this.#begun;
+    if (connection.executeNow === undefined) throw notInProcess();
+    return connection.executeNow<Row>(query).rows;
+  }
+
   /** The connection, as long as the transaction takes statements. */
   #whileOpen(connection: StoreConnection): StoreConnection {
     const { executeNow } = connection;
@@ -159,8 +167,12 @@ class OpenTransaction implements Tx {
   async perform<T>(work: (tx: Tx) => Promise<T>, onDoubt: (() => void) | undefined): Promise<T> {
     try {
       const value = await work(this);
-      for (const last of this.#before) await last();
-      if (!this.#abortsOnError) throwFirst(await this.#end());
+      for (const last of this.#before) {
+        // Most of it only sends statements, and is done.
+        const working = last();
+        if (working !== undefined) await working;
+      }
+      if (!this.#abortsOnError && this.#sent.length > 0) throwFirst(await this.#end());
       await this.#commit(onDoubt);
       return value;
     } catch (error) {
@@ -174,8 +186,9 @@ class OpenTransaction implements Tx {
   }
 
   async #commit(onDoubt: (() => void) | undefined): Promise<void> {
+    this.#isOver = true;
     const committing = this.#begun.commit().then(nothing, toFailure);
-    const failures = await this.#end();
+    const failures = this.#sent.length === 0 ? [] : await this.#end();
     const committed = await committing;
     // It may have been made all the same, unless the database itself says that it was not, or was never asked.
     if (committed !== undefined && !isUndone(committed.error)) onDoubt?.();
@@ -185,7 +198,7 @@ class OpenTransaction implements Tx {
   /** Takes no more statements, and waits for those that were sent. */
   async #end(): Promise<readonly (Failure | undefined)[]> {
     this.#isOver = true;
-    return this.#sent.length === 0 ? [] : await Promise.all(this.#sent);
+    return await Promise.all(this.#sent);
   }
 
   /** The transaction is durable, whatever these callbacks do. */
@@ -239,6 +252,8 @@ function isUnsent(error: unknown): boolean {
 
 const over = (): StoreMisuse =>
   new StoreMisuse('The transaction is over: await its statements, or send them, before it ends.');
+const notInProcess = (): StoreMisuse =>
+  new StoreMisuse('The database is not in this process: send the statement, or await it.');
 const nothing = (): undefined => undefined;
 const itself = (error: unknown): unknown => error;
 const toFailure = (error: unknown): Failure => ({ error });

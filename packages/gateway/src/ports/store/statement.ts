@@ -4,6 +4,7 @@ import type { Dialect } from './dialect.ts';
 import { connectionOf } from './kysely-on.ts';
 import type { Build } from './params.ts';
 import { type Several, type SeveralByHand, type SeveralForm, toSeveralForm } from './several.ts';
+import { StoreMisuse } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
 export type { Param, Params } from './params.ts';
@@ -13,6 +14,13 @@ export interface Statement<Values, Row> {
   (db: Kysely<Tables>, values: Values): Promise<Row[]>;
   /** The same, ready to be sent. Throws where a value is none that a database takes. `db` is used once, to compile it. */
   withValues(on: Target, values: Values): FilledQuery<Row>;
+  /** Runs it before it returns. Only where `answersNow`. */
+  runNow(db: Kysely<Tables>, values: Values): Row[];
+}
+
+/** True if statements on it have their answer at once, because the database is in this process: nothing has to be waited for. */
+export function answersNow(db: Kysely<Tables>): boolean {
+  return connectionOf(db)?.executeNow !== undefined;
 }
 
 /** A statement with its values in it. */
@@ -32,15 +40,22 @@ export function statement<Values extends object, Row, All extends object = objec
 ): Statement<Values, Row> {
   const fillIn = compiledOnce(build);
   const form = several === undefined ? undefined : toSeveralForm(build, several);
-  const withValues: Statement<Values, Row>['withValues'] = (on, values) =>
-    Object.assign(fillIn(on, values), { values, several: form });
+  const withValues: Statement<Values, Row>['withValues'] = (on, values) => {
+    const { query, queryId, sql, parameters } = fillIn(on, values);
+    return { query, queryId, sql, parameters, values, several: form };
+  };
   const run = async (db: Kysely<Tables>, values: Values): Promise<Row[]> => {
-    const query = withValues({ dialect: dialectOf(db), db }, values);
     const connection = connectionOf(db);
-    if (connection?.executeNow !== undefined) return connection.executeNow<Row>(query).rows;
+    if (connection?.executeNow !== undefined) return runNow(db, values);
+    const query = withValues({ dialect: dialectOf(db), db }, values);
     return (await (connection?.executeQuery<Row>(query) ?? db.executeQuery(query))).rows;
   };
-  return Object.assign(run, { withValues });
+  const runNow = (db: Kysely<Tables>, values: Values): Row[] => {
+    const connection = connectionOf(db);
+    if (connection?.executeNow === undefined) throw new StoreMisuse('The database is not in this process: await it.');
+    return connection.executeNow<Row>(withValues({ dialect: dialectOf(db), db }, values)).rows;
+  };
+  return Object.assign(run, { withValues, runNow });
 }
 
 export function dialectOf(db: Kysely<Tables>): Dialect {

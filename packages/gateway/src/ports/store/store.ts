@@ -80,6 +80,8 @@ export interface Tx {
     values: Values,
     toError?: (error: unknown) => unknown,
   ): Sent<Row>;
+  /** Runs a statement before it returns. Only on SQLite, which is in this process: nothing has to be waited for. */
+  runNow<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): readonly Row[];
   /**
    * To be called before a row is locked, by its id. The lock would not keep the members of a group apart, so a transaction that is one
    * leaves the group, and its work begins again alone. The row of its own key is its own.

@@ -4,14 +4,14 @@ import type { Services } from '../../ports/services.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 
 /**
- * Resolves with what came of the run, wherever it runs. Rejects with the signal's reason if that comes first, which the run does not
+ * Resolves with what came of the run, wherever it runs. Rejects with a signal's reason if that comes first, which the run does not
  * notice. Notices of the bus tell of the end; the store is asked now and then, since a notice can get lost. A store that is away is
  * asked again: the run is stored, and whoever waits must not be told that nothing was done.
  */
 export async function awaitRun(
   { store, bus, limits }: Pick<Services, 'store' | 'bus' | 'limits'>,
   runId: string,
-  { signal }: { signal?: AbortSignal } = {},
+  { signals = [] }: { signals?: readonly AbortSignal[] } = {},
 ): Promise<RunAnswer> {
   const wake = new Wake();
   const unsubscribe = bus.subscribe(runChannel(runId), ({ seq, event }) => {
@@ -19,16 +19,16 @@ export async function awaitRun(
   });
   const timer = setInterval(() => wake.now(), LOOK_SWEEPS * limits.sweepMs);
   const onAbort = (): void => wake.now();
-  signal?.addEventListener('abort', onAbort);
+  for (const signal of signals) signal.addEventListener('abort', onAbort);
   try {
     for (;;) {
-      signal?.throwIfAborted();
+      for (const signal of signals) signal.throwIfAborted();
       const answer = await findAnswer(store.db, runId).catch(ignoreOutage);
       if (answer !== undefined) return answer;
       await wake.next();
     }
   } finally {
-    signal?.removeEventListener('abort', onAbort);
+    for (const signal of signals) signal.removeEventListener('abort', onAbort);
     clearInterval(timer);
     unsubscribe();
   }

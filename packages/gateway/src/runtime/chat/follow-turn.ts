@@ -23,7 +23,7 @@ export async function followTurn(services: Services, runId: string, options: Fol
   const { signal, onEvent, isAnsweredElsewhere } = options;
   for (let current = runId; ; ) {
     if (onEvent !== undefined) for await (const event of runEvents(services, current, { signal })) onEvent(event);
-    const answer = await awaitRun(services, current, { signal });
+    const answer = await awaitRun(services, current, { signals: [signal] });
     if (answer.stop.reason !== 'suspended') return { answer, waiting: [] };
     const waiting = await waitingCalls(services, answer.contextId);
     if (!waiting.every(isAnsweredElsewhere)) return { answer, waiting };

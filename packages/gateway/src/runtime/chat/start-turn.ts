@@ -25,7 +25,7 @@ import type { AcceptedTurn, TurnCaller, TurnInput, TurnRequest } from './turn-re
  * The way into contexts, for every door: the chat endpoints, /v1, useChat, the MCP server. docs/concepts/contexts.md has the whole.
  *
  *   const { runId, contextId } = await store.transaction((tx) => startTurn(services, tx, registry, request));
- *   const answer = await awaitRun(services, runId, { signal });            // JSON: await-run.ts
+ *   const answer = await awaitRun(services, runId, { signals: [signal] }); // JSON: await-run.ts
  *   for await (const event of runEvents(services, runId, { signal })) …    // a stream: run-events.ts
  *
  * 1. What `startTurn` returned is durable once the transaction is committed: the run happens, on whatever gateway, whoever waits.

@@ -18,12 +18,17 @@ export interface ChangeGuard {
 
 /** What people read of what a call changed. Undefined if it changed nothing. */
 export function toCallChanges(parts: readonly (Changes | undefined)[], guard: ChangeGuard): Changes | undefined {
+  if (parts.every(isEmpty)) return undefined;
   const listed = (of: keyof Changes): readonly Change[] => {
     const all = parts.flatMap((part) => part?.[of] ?? []);
     return fold(all).map((change) => toSafe(change, guard));
   };
   const [committed, discarded] = [listed('committed'), listed('discarded')];
   return committed.length === 0 && discarded.length === 0 ? undefined : { committed, discarded };
+}
+
+function isEmpty(part: Changes | undefined): boolean {
+  return part === undefined || (part.committed.length === 0 && part.discarded.length === 0);
 }
 
 /** The first of many, and how many more there are of each kind. */

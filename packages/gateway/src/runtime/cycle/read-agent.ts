@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { AgentConfig } from '../../config/agent-config.ts';
-import { resolveAgentLimits } from '../../config/agent-limits.ts';
+import { type AgentLimits, resolveAgentLimits } from '../../config/agent-limits.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { AgentRow } from '../../ports/store/tables.ts';
 import type { ConfiguredAgent } from './cycle.ts';
@@ -11,8 +11,18 @@ export function readAgent(
   agentLimits: Registry['agentLimits'],
 ): Omit<ConfiguredAgent, 'registryTools'> {
   const config = configs.memo(json);
-  return { id, entityId, name, tag, config, limits: resolveAgentLimits(config.limits, agentLimits) };
+  return { id, entityId, name, tag, config, limits: limitsOf(config, agentLimits) };
 }
+
+function limitsOf(config: AgentConfig, defaults: Registry['agentLimits']): AgentLimits {
+  const known = limits.get(config);
+  if (known?.defaults === defaults) return known.resolved;
+  const resolved = resolveAgentLimits(config.limits, defaults);
+  limits.set(config, { defaults, resolved });
+  return resolved;
+}
+
+const limits = new WeakMap<AgentConfig, { readonly defaults: object; readonly resolved: AgentLimits }>();
 
 // The same JSON gives the same object, because tools and schemas are compiled once per object.
 const configs = new LRUCache<string, AgentConfig>({ max: 5_000, memoMethod: (json) => fromJson<AgentConfig>(json) });

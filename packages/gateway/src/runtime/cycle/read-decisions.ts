@@ -1,18 +1,19 @@
 import type { Answer } from '@lastcall/core';
-import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import type { WaitingEvent } from '../../domain/inbox/render-inbox.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { EventRow } from './read-thread.ts';
 
 /**
  * Reads the approvals and denials among the events, and the answers to questions. Core needs them as answers, to run the
  * tool or to refuse it; plain results need only be shown to the model. A retried event may have settled its call the
  * first time, or led it to its next question, and then it is left out.
  */
-export async function readDecisions(tx: Tx, events: readonly EventRow[]): Promise<Record<string, Answer>> {
+export async function readDecisions(
+  tx: Tx,
+  events: readonly Pick<WaitingEvent, 'event'>[],
+): Promise<Record<string, Answer>> {
   const answers: Record<string, Answer> = {};
-  for (const { payload } of events) {
-    const event = fromJson<InboxEvent>(payload);
+  for (const { event } of events) {
     if (event.type !== 'tool_result') continue;
     const { outcome } = event;
     if (outcome.status === 'approved')

@@ -49,8 +49,8 @@ export async function loadContext(
   { tx, threadId }: LockedThread,
   known: readonly TranscriptRow[] | undefined,
 ): Promise<ThreadContext> {
-  const loadingRows = known === undefined ? loadTranscriptRows(tx.db, threadId) : Promise.resolve(known);
-  const [rows, surroundings] = await pipeline(loadingRows, loadSurroundings(tx.db, threadId));
+  if (known !== undefined) return { rows: known, surroundings: await loadSurroundings(tx.db, threadId) };
+  const [rows, surroundings] = await pipeline(loadTranscriptRows(tx.db, threadId), loadSurroundings(tx.db, threadId));
   return { rows, surroundings };
 }
 

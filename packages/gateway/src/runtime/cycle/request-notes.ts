@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { Middleware } from '@lastcall/core';
 import type { RequestSettings, RequestText, StoredRequest } from '../../domain/runs/stored-request.ts';
@@ -88,16 +88,17 @@ interface AskedBeside {
 }
 
 function toTexts({ system, observed, tools, settings }: Beside): Omit<AskedBeside, 'given'> {
-  const named = Object.entries({
-    instructions: system === '' ? undefined : toText(system),
-    observed: observed === '' ? undefined : toText(observed),
-    tools: tools === undefined ? undefined : toolsText(tools),
-    settings: isEmpty(settings) ? undefined : toText(settings),
-  }).flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const]));
-  return {
-    hashes: Object.fromEntries(named.map(([name, { hash }]) => [name, hash])),
-    texts: named.map(([, text]) => text),
+  const hashes: { -readonly [Name in keyof AskedBeside['hashes']]: string } = {};
+  const texts: RequestText[] = [];
+  const note = (name: keyof typeof hashes, text: RequestText): void => {
+    hashes[name] = text.hash;
+    texts.push(text);
   };
+  if (system !== '') note('instructions', toText(system));
+  if (observed !== '') note('observed', toText(observed));
+  if (tools !== undefined) note('tools', toolsText(tools));
+  if (!isEmpty(settings)) note('settings', toText(settings));
+  return { hashes, texts };
 }
 
 type Tools = NonNullable<LanguageModelV4CallOptions['tools']>;
@@ -113,7 +114,7 @@ function toolsText(tools: Tools): RequestText {
 
 function toText(value: unknown): RequestText {
   const text = toJson(value);
-  return { hash: createHash('sha256').update(text).digest('base64url'), text };
+  return { hash: hash('sha256', text, 'base64url'), text };
 }
 
 function isEmpty(settings: RequestSettings): boolean {

@@ -1,5 +1,5 @@
 import type { Changes, Journal, Outcome, Settlement, Staged } from '@lastcall/core';
-import { toTranscriptJson } from '@lastcall/core/internal';
+import { toPlainEntry, withPlainEntry } from '../../domain/consciousness/transcript-row.ts';
 import { toJson, withJsonField, withJsonFields } from '../../ports/store/json.ts';
 import type { Json } from '../../ports/store/tables.ts';
 import { hideTagInJson } from '../../telemetry/hide-tag.ts';
@@ -38,8 +38,18 @@ export interface EndDetails {
  * Serializes the end of a call, once and right away: the tool may change its result before it is written. The tool has run, whatever
  * it returned: a value that JSON cannot hold is kept as far as it can, and never undoes the call.
  */
-export function serializeEnd(given: EndEntry, { events, changes, fullOutcome, tag }: EndDetails): SerializedEnd {
-  const { settlement, ...how } = toPlain(given);
+export function serializeEnd(given: EndEntry, details: EndDetails): SerializedEnd {
+  // Of a call that waits, the input and what people are shown are written later: those are copied now.
+  return given.settlement.outcome.status === 'pending'
+    ? serialize(given, toPlainEntry(given), details)
+    : withPlainEntry(given, (plain) => serialize(given, plain, details));
+}
+
+function serialize(
+  given: EndEntry,
+  { settlement, ...how }: EndEntry,
+  { events, changes, fullOutcome, tag }: EndDetails,
+): SerializedEnd {
   const { input, outcome, ...call } = settlement;
   const texts = outcomeJson(outcome);
   const inputJson = toJson(input);
@@ -89,12 +99,7 @@ function outcomeJson(outcome: Outcome): { stored: Json; seen: Json; output: Json
 
 function fullJson(given: EndEntry, fullOutcome: Outcome): Json {
   const settlement = { ...given.settlement, input: null, outcome: fullOutcome };
-  return outcomeJson(toPlain({ ...given, settlement }).settlement.outcome).seen;
-}
-
-/** What JSON holds of the entry, as core says it. Only this reads values that tools made. */
-function toPlain(entry: EndEntry): EndEntry {
-  return toTranscriptJson([entry]).entries[0] as EndEntry;
+  return withPlainEntry({ ...given, settlement } as EndEntry, (plain) => outcomeJson(plain.settlement.outcome).seen);
 }
 
 function withFields(object: object, fields: Readonly<Record<string, Json>>): Json {

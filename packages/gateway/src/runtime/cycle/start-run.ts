@@ -45,7 +45,7 @@ export async function startRun(
     const payload = { runId: run.id, entityId: agent.entityId };
     emit(services, tx, { channel: spaceChannel(run.active_in), type: 'agent.active', payload });
   }
-  const answers = await readDecisions(tx, events);
+  const answers = await readDecisions(tx, waiting);
   return toCycle(inputs, { run, entries, written, answers, isTakenOver: false });
 }
 

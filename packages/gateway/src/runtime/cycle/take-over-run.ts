@@ -1,3 +1,4 @@
+import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
 import { withdrawQuestions } from '../../domain/pending/withdraw-questions.ts';
 import type { Takeover } from '../../domain/runs/takeover.ts';
 import { emit, runChannel } from '../../domain/streams/emit.ts';
@@ -46,7 +47,10 @@ export async function takeOverRun(
   await withdrawQuestions(services, tx, { runId: open.id, agentId: inputs.agent.id });
   const { at: _at, ...told } = takeover;
   emit(services, tx, { channel: runChannel(open.id), type: 'run.taken', payload: { runId: open.id, ...told } });
-  const answers = await readDecisions(tx, events);
+  const answers = await readDecisions(
+    tx,
+    events.map(({ payload }) => ({ event: fromJson<InboxEvent>(payload) })),
+  );
   const cycle = toCycle(inputs, { run: open, entries: [], written: [], answers, isTakenOver: true });
   if (attempts <= MAX_TAKEOVERS) return cycle;
   const message = `This run was taken over ${MAX_TAKEOVERS} times without making progress.`;

@@ -42,7 +42,7 @@ import { streamEndpoints } from './routes/streams.ts';
 import { systemEndpoints } from './routes/system.ts';
 import { toolEndpoints } from './routes/tools.ts';
 import { useChatEndpoints } from './routes/use-chat.ts';
-import { setSecurityHeaders } from './security-headers.ts';
+import { SECURITY_HEADERS, setSecurityHeaders } from './security-headers.ts';
 import { findStudio } from './studio/find-studio.ts';
 import { createStudio } from './studio/studio.ts';
 
@@ -189,12 +189,15 @@ const NO_SETUP: Setup = {
 function observe(app: Hono<AppEnv>, metrics: Metrics, logger: Logger): void {
   app.use(async (c, next) => {
     const startedAt = performance.now();
-    c.set('requestId', newId());
+    const requestId = newId();
+    c.set('requestId', requestId);
     await next();
     const json = c.get('json');
-    if (json !== undefined) keepText(c.res, json);
-    c.res.headers.set('x-request-id', c.get('requestId'));
-    setSecurityHeaders(c.res.headers);
+    const isKept = json !== undefined && keepText(c.res, json, { ...SECURITY_HEADERS, 'x-request-id': requestId });
+    if (!isKept) {
+      c.res.headers.set('x-request-id', requestId);
+      setSecurityHeaders(c.res.headers);
+    }
     const answered = {
       method: METHODS.has(c.req.method) ? c.req.method : 'other',
       // Not the URL: ids of people and tokens are in it.
@@ -203,7 +206,7 @@ function observe(app: Hono<AppEnv>, metrics: Metrics, logger: Logger): void {
       seconds: (performance.now() - startedAt) / 1_000,
     };
     metrics.httpRequest(answered);
-    logger.debug('Answered a request.', { requestId: c.get('requestId'), ...answered });
+    logger.debug('Answered a request.', { requestId, ...answered });
   });
 }
 

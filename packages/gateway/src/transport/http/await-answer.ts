@@ -23,9 +23,9 @@ export async function awaitAnswer(
       if (!(await isStillValid(store.db, caller))) throw accessEnded(runId);
     };
     await assertValid();
-    const signal = AbortSignal.any([left, access.ended]);
-    const answer = await awaitRun(services, runId, { signal }).catch((error: unknown) => {
-      if (!signal.aborted) throw error;
+    const signals = [left, access.ended];
+    const answer = await awaitRun(services, runId, { signals }).catch((error: unknown) => {
+      if (!signals.some(({ aborted }) => aborted)) throw error;
     });
     if (left.aborted) return undefined;
     if (answer === undefined) throw accessEnded(runId);
