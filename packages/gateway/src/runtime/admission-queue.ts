@@ -21,6 +21,8 @@ interface QueuedThread extends Wait {
 export interface AdmissionQueueOptions {
   /** How many threads may hold a slot at once. */
   readonly slots: number;
+  /** How many may be between their admission and the end of their first transaction, which claims their work. */
+  readonly startsAtOnce: number;
   /** True while the store is saturated: the threads that run already keep it waiting. */
   isBusy(): boolean;
   /** Milliseconds since any moment, never going back. Default `performance.now`. */
@@ -32,8 +34,6 @@ const BURST = 8;
 const REFILL_MS = 2;
 /** One more thread is admitted after this time, however busy the store is: work other than threads may keep it busy for ever. */
 const MAX_WAIT_MS = 20;
-/** How many threads are between their admission and the end of their first transaction, which claims their work. */
-const MAX_STARTING = 8;
 
 /**
  * Limits how many cycles run, and how fast they start. If all started at once they would wait for each other inside the store, where
@@ -47,6 +47,7 @@ const MAX_STARTING = 8;
  */
 export class AdmissionQueue {
   readonly #isBusy: () => boolean;
+  readonly #startsAtOnce: number;
   readonly #now: () => number;
   #freeSlots: number;
   readonly #queue = new FairQueue<QueuedThread>({ ranks: 3 });
@@ -58,8 +59,9 @@ export class AdmissionQueue {
   #admittedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ slots, isBusy, now = () => performance.now() }: AdmissionQueueOptions) {
+  constructor({ slots, startsAtOnce, isBusy, now = () => performance.now() }: AdmissionQueueOptions) {
     this.#freeSlots = slots;
+    this.#startsAtOnce = startsAtOnce;
     this.#isBusy = isBusy;
     this.#now = now;
   }
@@ -124,7 +126,7 @@ export class AdmissionQueue {
       }
       thread.admit();
     }
-    const isHeldUp = this.#queue.size > 0 && this.#starting >= MAX_STARTING;
+    const isHeldUp = this.#queue.size > 0 && this.#starting >= this.#startsAtOnce;
     if (isHeldUp || this.#queue.has(OTHER) || this.#allowance < BURST)
       this.#timer ??= setTimeout(() => this.#refillAllowance(), REFILL_MS);
   }
@@ -139,7 +141,7 @@ export class AdmissionQueue {
 
   /** A claim may wait for a lock for seconds: then the others go on one by one. */
   #mayStart(): boolean {
-    if (this.#isOpen || this.#starting < MAX_STARTING) return true;
+    if (this.#isOpen || this.#starting < this.#startsAtOnce) return true;
     return this.#now() - this.#startedAt > MAX_WAIT_MS;
   }
 

@@ -66,7 +66,11 @@ export class Worker {
     const { store, limits, logger } = services;
     this.#renewals = new BackgroundTasks(logger);
     this.#sweeps = new BackgroundTasks(logger);
-    this.#admission = new AdmissionQueue({ slots: limits.cycles, isBusy: () => store.isBusy });
+    this.#admission = new AdmissionQueue({
+      slots: limits.cycles,
+      startsAtOnce: store.claimsAtOnce,
+      isBusy: () => store.isBusy,
+    });
   }
 
   /** The name under which it holds threads. */

@@ -24,7 +24,7 @@ function failingAt(store: Store, at: number): { readonly store: Store; count(): 
     }, options);
   };
   const { dialect, db, ping, close } = store;
-  return { store: { dialect, db, ping, close, isBusy: false, transaction }, count: () => count };
+  return { store: { dialect, db, ping, close, isBusy: false, claimsAtOnce: 8, transaction }, count: () => count };
 }
 
 describe.each(databases)('a write that fails on $kind', ({ create }) => {

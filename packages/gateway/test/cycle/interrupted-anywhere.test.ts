@@ -35,7 +35,7 @@ function watched(
     return value;
   };
   const { dialect, db, ping, close } = store;
-  return { store: { dialect, db, ping, close, isBusy: false, transaction }, count: () => count };
+  return { store: { dialect, db, ping, close, isBusy: false, claimsAtOnce: 8, transaction }, count: () => count };
 }
 
 function script() {

@@ -19,7 +19,7 @@ function follow(queue: AdmissionQueue, { start = () => queue.started() }: { star
 const settled = (): Promise<unknown> => new Promise(setImmediate);
 
 test('only as many threads as there are slots are admitted, and a freed slot goes to an urgent thread first', async () => {
-  const queue = new AdmissionQueue({ slots: 2, isBusy: () => false });
+  const queue = new AdmissionQueue({ slots: 2, startsAtOnce: 8, isBusy: () => false });
   const { admitted, acquire } = follow(queue);
   for (const name of ['a', 'b', 'c', 'd']) acquire(name);
   acquire('person', urgent);
@@ -36,7 +36,7 @@ test('only as many threads as there are slots are admitted, and a freed slot goe
 
 test('while the store is busy, urgent threads are admitted and all others wait, also those that hold a slot', async () => {
   let isBusy = true;
-  const queue = new AdmissionQueue({ slots: 10, isBusy: () => isBusy, now: () => 0 });
+  const queue = new AdmissionQueue({ slots: 10, startsAtOnce: 8, isBusy: () => isBusy, now: () => 0 });
   const { admitted, acquire } = follow(queue);
   acquire('a');
   // The queue was idle until now, so one thread is admitted, whatever the store says.
@@ -57,7 +57,7 @@ test('while the store is busy, urgent threads are admitted and all others wait, 
 
 test('a store that stays busy for ever starves no thread', async () => {
   let now = 0;
-  const queue = new AdmissionQueue({ slots: 10, isBusy: () => true, now: () => now });
+  const queue = new AdmissionQueue({ slots: 10, startsAtOnce: 8, isBusy: () => true, now: () => now });
   const { admitted, acquire } = follow(queue);
   for (const name of ['a', 'b', 'c']) acquire(name);
   await settled();
@@ -69,7 +69,7 @@ test('a store that stays busy for ever starves no thread', async () => {
 });
 
 test('urgent threads that never stop coming do not starve the others', async () => {
-  const queue = new AdmissionQueue({ slots: 1, isBusy: () => false });
+  const queue = new AdmissionQueue({ slots: 1, startsAtOnce: 8, isBusy: () => false });
   const { admitted, acquire } = follow(queue);
   for (let index = 0; index < 20; index++) acquire(`person ${index}`, urgent);
   acquire('other');
@@ -82,7 +82,7 @@ test('urgent threads that never stop coming do not starve the others', async () 
 
 test('many threads are admitted in small bursts, so that the store is asked in between', async () => {
   let asked = 0;
-  const queue = new AdmissionQueue({ slots: 1_000, isBusy: () => ++asked < 0 });
+  const queue = new AdmissionQueue({ slots: 1_000, startsAtOnce: 8, isBusy: () => ++asked < 0 });
   const { admitted, acquire } = follow(queue);
   for (let index = 0; index < 100; index++) acquire(String(index));
   await settled();
@@ -92,7 +92,7 @@ test('many threads are admitted in small bursts, so that the store is asked in b
 });
 
 test('after admitAll no thread waits', async () => {
-  const queue = new AdmissionQueue({ slots: 0, isBusy: () => true });
+  const queue = new AdmissionQueue({ slots: 0, startsAtOnce: 8, isBusy: () => true });
   const { admitted, acquire } = follow(queue);
   acquire('a');
   acquire('b', urgent);
@@ -105,7 +105,7 @@ test('after admitAll no thread waits', async () => {
 });
 
 test('a thread that a person woke goes before those that had a cycle and have more to do', async () => {
-  const queue = new AdmissionQueue({ slots: 1, isBusy: () => false });
+  const queue = new AdmissionQueue({ slots: 1, startsAtOnce: 8, isBusy: () => false });
   const { admitted, acquire } = follow(queue);
   acquire('runs now', urgent);
   for (const name of ['busy 1', 'busy 2', 'busy 3']) acquire(name, urgentAgain);
@@ -117,7 +117,7 @@ test('a thread that a person woke goes before those that had a cycle and have mo
 });
 
 test('threads that have more to do take turns, one cycle each', async () => {
-  const queue = new AdmissionQueue({ slots: 1, isBusy: () => false });
+  const queue = new AdmissionQueue({ slots: 1, startsAtOnce: 8, isBusy: () => false });
   const { admitted, acquire } = follow(queue);
   for (const name of ['a', 'b', 'c']) acquire(name, urgentAgain);
   for (const name of ['a', 'b', 'c', 'a', 'b']) {
@@ -130,7 +130,7 @@ test('threads that have more to do take turns, one cycle each', async () => {
 });
 
 test('threads that people keep waking do not starve those that have more to do', async () => {
-  const queue = new AdmissionQueue({ slots: 1, isBusy: () => false });
+  const queue = new AdmissionQueue({ slots: 1, startsAtOnce: 8, isBusy: () => false });
   const { admitted, acquire } = follow(queue);
   acquire('runs now', urgent);
   acquire('other');
@@ -143,7 +143,7 @@ test('threads that people keep waking do not starve those that have more to do',
 });
 
 test('few threads start at a time, and one that comes later is let ahead of those that wait', async () => {
-  const queue = new AdmissionQueue({ slots: 100, isBusy: () => false, now: () => 0 });
+  const queue = new AdmissionQueue({ slots: 100, startsAtOnce: 8, isBusy: () => false, now: () => 0 });
   const { admitted, acquire } = follow(queue, { start: () => {} });
   for (let index = 0; index < 20; index++) acquire(`busy ${index}`, urgentAgain);
   acquire('idle', urgent);
@@ -156,7 +156,7 @@ test('few threads start at a time, and one that comes later is let ahead of thos
 
 test('threads that cannot start do not hold up the others for ever', async () => {
   let now = 0;
-  const queue = new AdmissionQueue({ slots: 100, isBusy: () => false, now: () => now });
+  const queue = new AdmissionQueue({ slots: 100, startsAtOnce: 8, isBusy: () => false, now: () => now });
   const { admitted, acquire } = follow(queue, { start: () => {} });
   for (let index = 0; index < 10; index++) acquire(`stuck ${index}`, urgent);
   await settled();

@@ -6,7 +6,7 @@ import type { GroupOptions } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /** With more, the first of a group would wait for long, and little more is saved. */
-const MOST_MEMBERS = 8;
+const MOST_MEMBERS = 24;
 /** A group that takes longer than this holds nobody up: it may wait for a lock. */
 const SLOW_MS = 20;
 /** How many groups of a line run at once, if all but one are slow. */

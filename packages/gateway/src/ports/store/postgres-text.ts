@@ -9,7 +9,25 @@ export function toPostgresText(value: unknown): string | null {
 
 function toElement(value: unknown): string {
   if (value === null || value === undefined) return 'NULL';
-  return `"${toText(value).replace(/["\\]/g, '\\$&')}"`;
+  const text = toText(value);
+  if (typeof value !== 'string') return text;
+  return SPECIAL.test(text) ? `"${withBackslashes(text)}"` : `"${text}"`;
+}
+
+const SPECIAL = /["\\]/;
+const [QUOTE, BACKSLASH] = [34, 92];
+
+/** By hand: with a pattern it takes twice as long, and a message of an agent is about a hundred elements. */
+function withBackslashes(text: string): string {
+  let escaped = '';
+  let from = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code !== QUOTE && code !== BACKSLASH) continue;
+    escaped += `${text.slice(from, at)}\\`;
+    from = at;
+  }
+  return escaped + text.slice(from);
 }
 
 function toText(value: unknown): string {

@@ -56,6 +56,7 @@ export async function openSqliteStore({ home, synchronous = 'FULL', sliceMs }: S
     dialect: 'sqlite',
     db,
     transaction: (work, options) => runTransaction(source, work, options),
+    claimsAtOnce: 8,
     get isBusy() {
       return driver.waiting >= MOST_WAITING;
     },

@@ -44,6 +44,8 @@ export interface Store {
   transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Whether as much is under way as it does well side by side: more would only wait. */
   readonly isBusy: boolean;
+  /** How many threads are best claimed side by side. More would be claimed together, but whoever comes next would wait for them. */
+  readonly claimsAtOnce: number;
   /** Whether the database answers. */
   ping(): Promise<void>;
   close(): Promise<void>;
