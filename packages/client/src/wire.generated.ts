@@ -241,7 +241,7 @@ export type Answerers = {
   readonly roles?: readonly (string)[] | undefined;
 };
 
-/** A call. With a token: only what its card shows, or who may answer it is told. */
+/** A call. With a token: only what its card shows, or what those who may answer it are told. */
 export type Call = {
   readonly callId: string;
   readonly runId: string;

@@ -8,4 +8,4 @@ export { advertise } from '../tools/advertise.ts';
 export { closestNames } from '../tools/closest-names.ts';
 export { streamResult } from '../turn/stream-result.ts';
 export { toPrompt } from '../turn/to-prompt.ts';
-export { isPlainEntry, toTranscriptJson } from '../turn/transcript-json.ts';
+export { isPlainEntry, toPlainValue, toTranscriptJson } from '../turn/transcript-json.ts';

@@ -37,6 +37,16 @@ export function isPlainEntry(entry: Entry): boolean {
   }
 }
 
+/** The value itself if JSON holds it as it is; otherwise what JSON holds of it, as a transcript does. */
+export function toPlainValue(value: unknown): unknown {
+  try {
+    if (isPlain(value, 0)) return value;
+  } catch {
+    // Something in it cannot be read: the copy says where.
+  }
+  return toPlain(value, []);
+}
+
 function isPlain(value: unknown, depth: number): boolean {
   switch (typeof value) {
     case 'string':
@@ -53,6 +63,7 @@ function isPlain(value: unknown, depth: number): boolean {
 
 /** What contains itself is too deep. */
 function isPlainObject(value: object, depth: number): boolean {
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === Array.prototype) {
     const items = value as readonly unknown[];

@@ -278,6 +278,14 @@ describeWorlds('the details of runs', (open) => {
     const told = { callId, runId, toolName: 'sign_off' };
     expect(await shownTo(eve)).toEqual({ ...told, pending: expect.objectContaining({ callId, status: 'pending' }) });
     await expect(shownTo(ada)).rejects.toMatchObject({ status: 404 });
+    // A call that was asked in a space from which the agent was removed has no card, and the members may answer it.
+    const spaceId = await world.space('Desk', [ada]);
+    const ask = (where: { space_id: string | null; answered_by: string | null }): Promise<unknown> =>
+      world.in((tx) => tx.db.updateTable('pending_calls').set(where).where('call_id', '=', callId).execute());
+    await ask({ space_id: spaceId, answered_by: null });
+    expect((await shownTo(ada)).pending).toMatchObject({ callId });
+    await expect(shownTo(eve)).rejects.toMatchObject({ status: 404 });
+    await ask({ space_id: null, answered_by: JSON.stringify({ entities: [eve] }) });
     // Once it is over, too.
     const given = { runId, callId, by: { entityId: eve } };
     await answer(world.services, { ...given, answer: { result: 'yes' } });

@@ -76,6 +76,15 @@ describe('the files of the studio', () => {
     expect([head.status, await head.text()]).toEqual([200, '']);
   });
 
+  test('[G55] a HEAD of an answer in JSON has the headers of the GET, and no body', async () => {
+    const [full, head] = [await get('/health'), await get('/health', {}, 'HEAD')];
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    for (const name of ['content-security-policy', 'x-content-type-options', 'cache-control', 'content-type'])
+      expect([name, head.headers.get(name)]).toEqual([name, full.headers.get(name)]);
+    expect(head.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(head.headers.get('x-request-id')).toMatch(/^[\w-]{36}$/);
+  });
+
   test('paths of the studio are the page to a browser, and stay 404 in JSON to everybody else', async () => {
     const paths = [
       '/spaces',

@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { createMigrationPool } from '../../src/ports/store/postgres-pool.ts';
 import { openPostgresStore } from '../../src/ports/store/postgres-store.ts';
 import type { GroupOptions, Tx } from '../../src/ports/store/store.ts';
+import { holdLock } from '../support/held-lock.ts';
 import { insertSetting } from '../support/settings.ts';
 import { onPostgres } from '../support/stores.ts';
 
@@ -43,3 +45,22 @@ test.each([1, 3, 5])(
     await database.remove();
   },
 );
+
+test('bringing large tables up to date may take as long as it takes', async () => {
+  const database = await onPostgres.create();
+  const pool = createMigrationPool(database.location);
+  expect((await pool.query('show statement_timeout')).rows).toEqual([{ statement_timeout: '0' }]);
+  await pool.end();
+  await database.remove();
+});
+
+test('a start that finds the tables up to date waits for nobody who migrates', async () => {
+  const database = await onPostgres.create();
+  await (await database.open()).close();
+  const lock = await holdLock(database, 'lock table kysely_migration_lock in access exclusive mode');
+  const store = await database.open();
+  await store.ping();
+  await store.close();
+  await lock.release();
+  await database.remove();
+});

@@ -365,6 +365,23 @@ describe.each(databases)('reading a channel on $kind', ({ create }) => {
     const left = await store.db.selectFrom('stream_events').select('seq').where('channel', '=', channel).execute();
     expect(left.map(({ seq }) => seq).sort()).toEqual([3, 4]);
   });
+
+  test('an event from the future keeps those behind it no longer than a new one would', async () => {
+    const channel = newChannel();
+    await say(channel, 3);
+    const future = Date.now() + 1_000 * limits.streamWindowMs;
+    await store.transaction(async ({ db }) => {
+      const own = db.updateTable('stream_events').where('channel', '=', channel);
+      await own.set({ created_at: future }).where('seq', '=', 2).execute();
+      await own.set({ created_at: 1 }).where('seq', '=', 1).execute();
+      await db.updateTable('channels').where('id', '=', channel).set({ oldest_at: 1 }).execute();
+    });
+    expect(await sweepStreams({ store, limits })).toBe(1);
+    const later = Date.now() + limits.streamWindowMs + 60_000;
+    expect(await sweepStreams({ store, limits }, { now: later })).toBeGreaterThanOrEqual(2);
+    const left = await store.db.selectFrom('stream_events').select('seq').where('channel', '=', channel).execute();
+    expect(left).toEqual([]);
+  });
 });
 
 type Fate = 'told' | 'lost' | 'doubled' | 'delayed' | 'bare' | 'look';

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { removeSecrets } from '../../src/runtime/cycle/remove-secrets.ts';
 import { KnownSecrets } from '../../src/telemetry/known-secrets.ts';
 import { createRedact, secretValues } from '../../src/telemetry/redact.ts';
 import { createSecrets } from '../../src/telemetry/secrets.ts';
@@ -47,6 +48,28 @@ describe('known secrets', () => {
     });
     const clean = { a: [1, 'b'] };
     expect(known.removeFromAll(clean)).toBe(clean);
+  });
+
+  test('[X7] are removed from what a tool returns in a map, a set or an object of a class, which are stored, too', async () => {
+    class Account {
+      readonly key = 'hunter2hunter2';
+    }
+    const returned = {
+      map: new Map([['a', 'hunter2hunter2']]),
+      set: new Set(['hunter2hunter2']),
+      list: [new Account()],
+      url: new URL('https://far.example/?key=hunter2hunter2'),
+    };
+    const { outcome } = removeSecrets(new KnownSecrets(['hunter2hunter2']));
+    const heard = await outcome?.({ status: 'ok', value: returned, text: '' } as never, {} as never);
+    expect(heard).toMatchObject({
+      value: {
+        map: { a: '[redacted]' },
+        set: ['[redacted]'],
+        list: [{ key: '[redacted]' }],
+        url: 'https://far.example/?key=[redacted]',
+      },
+    });
   });
 
   test('[X7] a longer secret that begins like another is removed whole', () => {

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, SelectQueryBuilder } from 'kysely';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 import { ApiError, notFound } from '../api-error.ts';
@@ -54,23 +54,30 @@ export function answerRight(
   return answeredBy === undefined || named || answeredBy.roles?.includes(role) === true ? 'yes' : 'no';
 }
 
-/** True if the entity may answer a call that no space shows, or could have answered it. */
+/** True if the entity may answer a call that has no card, or could have answered it. The agent may have left the space that it asked. */
 export async function mayAnswerUnseen(db: Kysely<Tables>, call: PendingCall, entityId: string): Promise<boolean> {
-  const isOwner = await ownsContext(db, call.runId, entityId);
-  return answerRight(call, { entityId, role: undefined, isOwner }) === 'yes';
+  const role = call.spaceId === undefined ? undefined : await roleIn(db, call.spaceId, entityId).executeTakeFirst();
+  const isOwner = call.spaceId === undefined && (await ownsContext(db, call.runId, entityId));
+  return answerRight(call, { entityId, role: role?.role, isOwner }) === 'yes';
 }
 
 async function lockRole(tx: Tx, spaceId: string, entityId: string): Promise<string | undefined> {
   if (!isId(entityId)) return undefined;
-  const row = await tx.db
+  const row = await roleIn(tx.db, spaceId, entityId).forShare().executeTakeFirst();
+  return row?.role;
+}
+
+function roleIn(
+  db: Kysely<Tables>,
+  spaceId: string,
+  entityId: string,
+): SelectQueryBuilder<Tables, 'memberships', { role: string }> {
+  return db
     .selectFrom('memberships')
     .select('role')
     .where('space_id', '=', spaceId)
     .where('entity_id', '=', entityId)
-    .where('left_at', 'is', null)
-    .forShare()
-    .executeTakeFirst();
-  return row?.role;
+    .where('left_at', 'is', null);
 }
 
 async function ownsContext(db: Kysely<Tables>, runId: string, entityId: string): Promise<boolean> {

@@ -41,6 +41,7 @@ async function oldestChannels(tx: Tx, before: number): Promise<readonly string[]
  */
 async function sweepChannel(tx: Tx, channel: string, before: number): Promise<number> {
   const upTo = await lastOld(tx, channel, before);
+  const now = tx.now();
   await tx.db
     .updateTable('channels')
     .set((eb) => ({ swept_seq: eb.case().when('swept_seq', '<', upTo).then(upTo).else(eb.ref('swept_seq')).end() }))
@@ -53,7 +54,8 @@ async function sweepChannel(tx: Tx, channel: string, before: number): Promise<nu
     .set((eb) => ({
       oldest_at: eb
         .selectFrom('stream_events')
-        .select('created_at')
+        // The clock may have been wrong: what is behind such an event is looked at in time all the same.
+        .select((own) => own.case().when('created_at', '>', now).then(now).else(own.ref('created_at')).end().as('at'))
         .where('channel', '=', channel)
         .orderBy('seq')
         .limit(1),

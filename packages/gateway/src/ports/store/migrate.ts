@@ -53,7 +53,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
 /** Brings the tables up to date, where they are not: that takes a lock and looks at all tables, and most starts find nothing to do. Kysely holds a lock meanwhile: of two gateways that start at once, one migrates and one waits. */
 export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
   const known = migrations(dialect);
-  if (await isUpToDate(db, Object.keys(known))) return;
+  if (await isUpToDate(db, Object.keys(known).sort())) return;
   const migrator = new Migrator({ db, provider: { getMigrations: async () => known } });
   const { error, results = [] } = await migrator.migrateToLatest();
   if (error === undefined) return;

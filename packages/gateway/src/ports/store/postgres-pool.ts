@@ -21,6 +21,11 @@ export function createPool(url: string, connections: number, more: PoolConfig = 
   return pool;
 }
 
+/** The connection that brings the tables up to date: to build the indexes of a large table takes as long as it takes. */
+export function createMigrationPool(url: string): Pool {
+  return createPool(url, 1, { statement_timeout: 0 });
+}
+
 /** Connections of the store, unable to write outside of a transaction. */
 export function createStorePool(url: string, connections: number): Pool {
   return createPool(url, connections, { onConnect: prepareSession });

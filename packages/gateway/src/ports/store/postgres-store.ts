@@ -4,7 +4,7 @@ import { migrate } from './migrate.ts';
 import { BatchingDriver, postgresDialect } from './postgres-driver.ts';
 import { codeOf, isStaleStatement, toStoreError } from './postgres-error.ts';
 import { GROUP_CONNECTIONS, PostgresGroups } from './postgres-groups.ts';
-import { createGroupPool, createPool, createStorePool } from './postgres-pool.ts';
+import { createGroupPool, createMigrationPool, createStorePool } from './postgres-pool.ts';
 import { type BegunTransaction, runTransaction, type TransactionSource } from './run-transaction.ts';
 import type { GroupOptions, Store, Tx } from './store.ts';
 import { StoreUnavailable } from './store-error.ts';
@@ -20,7 +20,7 @@ export interface PostgresOptions {
 export async function openPostgresStore({ url, connections = 10 }: PostgresOptions): Promise<Store> {
   // A single one is left to transactions that run alone, and then all of them do.
   const forGroups = Math.min(GROUP_CONNECTIONS, Math.floor(connections / 2));
-  const pool = createStorePool(url, connections - forGroups);
+  const pool = createStorePool(url, Math.max(1, connections - forGroups));
   const groupPool = createGroupPool(url, forGroups);
   const driver = new BatchingDriver(pool);
   const dialect = postgresDialect(driver);
@@ -66,7 +66,7 @@ export async function openPostgresStore({ url, connections = 10 }: PostgresOptio
 
 /** On a connection of its own: those of the store write in transactions only, and Kysely makes the table of migrations outside of one. */
 async function migrateOn(url: string): Promise<void> {
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPool(url, 1) }) });
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createMigrationPool(url) }) });
   try {
     await migrate(db, 'postgres');
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { Middleware, Outcome, TurnEvent } from '@lastcall/core';
-import { asJson } from '../../ports/store/json.ts';
+import { toPlainValue } from '@lastcall/core/internal';
 import { KnownSecrets } from '../../telemetry/known-secrets.ts';
 import type { WorkerRegistry } from './registry.ts';
 
@@ -14,17 +14,17 @@ const NO_SECRETS = new KnownSecrets();
 export function removeSecrets(secrets: KnownSecrets): Middleware {
   return {
     name: 'remove-secrets',
-    outcome: (outcome) => (secrets.isEmpty ? outcome : secrets.removeFromAll(withJsonValue(outcome))),
+    outcome: (outcome) => (secrets.isEmpty ? outcome : secrets.removeFromAll(withPlainValue(outcome))),
   };
 }
 
 /** Removes them from what a tool reports while it runs. */
 export function withoutSecrets(event: TurnEvent, secrets: KnownSecrets): TurnEvent {
   if (event.type !== 'tool-call.progress' || secrets.isEmpty) return event;
-  return { ...event, value: secrets.removeFromAll(asJson(event.value)) };
+  return { ...event, value: secrets.removeFromAll(toPlainValue(event.value)) };
 }
 
-/** A value that contains itself could not be searched to its end. */
-function withJsonValue(outcome: Outcome): Outcome {
-  return outcome.status === 'ok' ? { ...outcome, value: asJson(outcome.value) } : outcome;
+/** What a `Map` or an object of a class holds is stored as well, so it is searched as it is stored. */
+function withPlainValue(outcome: Outcome): Outcome {
+  return outcome.status === 'ok' ? { ...outcome, value: toPlainValue(outcome.value) } : outcome;
 }

@@ -193,7 +193,11 @@ function observe(app: Hono<AppEnv>, metrics: Metrics, logger: Logger): void {
     c.set('requestId', requestId);
     await next();
     const json = c.get('json');
-    const isKept = json !== undefined && keepText(c.res, json, { ...SECURITY_HEADERS, 'x-request-id': requestId });
+    // Hono makes another answer of this one for HEAD, which has its headers and not what is kept for it.
+    const isKept =
+      json !== undefined &&
+      c.req.method !== 'HEAD' &&
+      keepText(c.res, json, { ...SECURITY_HEADERS, 'x-request-id': requestId });
     if (!isKept) {
       c.res.headers.set('x-request-id', requestId);
       setSecurityHeaders(c.res.headers);

@@ -92,7 +92,10 @@ export const callSchema: z.ZodType = z
         'Set if it waits or waited for somebody. With a token: only if no space sees the call and its entity may answer it.',
     }),
   })
-  .meta({ id: 'Call', description: 'A call. With a token: only what its card shows, or who may answer it is told.' });
+  .meta({
+    id: 'Call',
+    description: 'A call. With a token: only what its card shows, or what those who may answer it are told.',
+  });
 
 export const runEntrySchema: z.ZodType = z
   .strictObject({
