@@ -10,7 +10,7 @@ import { type PendingCall, toPendingCall } from '../pending/pending-call.ts';
 import { requireMember } from '../spaces/membership.ts';
 import { type Message, toMessage } from '../spaces/message.ts';
 
-/** A call by its id alone: what its card shows or whoever may answer it is told, and for operators everything else. */
+/** A call by its id alone: what its card shows, or what those who may answer it are told, and for operators everything else. */
 export interface CallDetails {
   readonly callId: string;
   readonly runId: string;
@@ -34,8 +34,8 @@ export interface CallDetails {
 }
 
 /**
- * For somebody with a token (`entityId`): what the card shows to members of its space, and of a call without a card what those are
- * told who may answer it. Others are not told of the call.
+ * For somebody with a token (`entityId`): what the card shows to members of its space, or, if it has no card, what those who may
+ * answer it are told. Others are not told of the call.
  */
 export async function getCall(
   db: Kysely<Tables>,

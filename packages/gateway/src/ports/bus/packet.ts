@@ -1,3 +1,4 @@
+import { withJsonField } from '../store/json.ts';
 import type { StreamNotice } from './bus.ts';
 
 /** PostgreSQL refuses payloads of 8,000 bytes or more. */
@@ -41,8 +42,8 @@ function toItem(notice: StreamNotice, room: number): string {
   const reference = JSON.stringify({ channel, seq });
   if (notice.event === undefined) return reference;
   const { type, at, revocations, json = JSON.stringify(notice.event.payload ?? null) } = notice.event;
-  const event = `${JSON.stringify({ type, at, revocations }).slice(0, -1)},"payload":${json}}`;
-  const complete = `${reference.slice(0, -1)},"event":${event}}`;
+  const event = withJsonField(JSON.stringify({ type, at, revocations }), 'payload', json);
+  const complete = withJsonField(reference, 'event', event);
   return bytesOf(complete) < room ? complete : reference;
 }
 

@@ -75,8 +75,8 @@ async function releaseAllLeases(db: Kysely<Tables>): Promise<void> {
   await db
     .updateTable('threads')
     .set({ lease_owner: null, lease_until: 0 })
-    // Written so that the partial index is used: most threads have no owner.
-    .where('lease_owner', '>', '')
+    // It looks at all threads, once in the life of the process: an index on the owner would be written with each claim.
+    .where('lease_owner', 'is not', null)
     .execute();
 }
 

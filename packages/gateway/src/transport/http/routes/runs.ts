@@ -88,7 +88,7 @@ export const runEndpoints: readonly Endpoint[] = [
     path: '/api/calls/{id}',
     summary: 'Get a call by its id',
     description:
-      'With a token: what its card shows to the members of its space, and of a call without a card what those are told who may answer it. With a secret key: everything.',
+      'With a token: what its card shows to the members of its space, or, if it has no card, what those who may answer it are told. With a secret key: everything.',
     access: 'entity',
     answer: callSchema,
     handle: ({ caller, params }, tx) => getCall(tx.db, params.id, { entityId: limitedTo(caller) }),
