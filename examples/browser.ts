@@ -1,11 +1,8 @@
-import chromium from '@sparticuz/chromium';
+import { chromePath } from '../packages/studio/test/support/chrome-path.ts';
 
-/** Where the Chromium is that the tests of the pages run, or the one that CHROME_PATH names. */
-export async function chromePath(): Promise<string> {
-  return process.env.CHROME_PATH ?? (await chromium.executablePath());
-}
+export { chromePath };
 
-/** Before any test: it is unpacked when it is first asked for, and a worker that asks meanwhile would run the half of it. */
+/** Before any test: Chromium is unpacked or installed when it is first needed, and a second worker would run half of it. */
 export async function setup(): Promise<void> {
   await chromePath();
 }

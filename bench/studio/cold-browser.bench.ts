@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { startTestGateway, type TestGateway } from '@lastcall/gateway/testing';
-import chromium from '@sparticuz/chromium';
 import { type Page, chromium as playwright } from 'playwright-core';
+import { chromePath } from '../../packages/studio/test/support/chrome-path.ts';
 import { heldAtMost, percentile } from '../gateway/percentiles.ts';
 import { type Report, toMarkdown } from '../report.ts';
 
@@ -77,7 +77,7 @@ async function linkFor({ api }: TestGateway, entityId: string): Promise<string> 
 
 async function inNewBrowser<T>(work: (page: Page) => Promise<T>): Promise<T> {
   const browser = await playwright.launch({
-    executablePath: process.env.CHROME_PATH ?? (await chromium.executablePath()),
+    executablePath: await chromePath(),
     args: ['--no-sandbox', '--headless=shell'],
   });
   try {

@@ -3,9 +3,9 @@
 import { tool } from '@lastcall/core';
 import { type ScriptedReply, scriptedModel } from '@lastcall/core/testing';
 import { startTestGateway, type TestGateway, waitFor } from '@lastcall/gateway/testing';
-import chromium from '@sparticuz/chromium';
 import { type Browser, type Page, chromium as playwright } from 'playwright-core';
 import { z } from 'zod';
+import { chromePath } from '../../packages/studio/test/support/chrome-path.ts';
 import { percentile } from '../gateway/percentiles.ts';
 import { type Report, toMarkdown } from '../report.ts';
 
@@ -18,7 +18,7 @@ const FRAMES = 180;
 /** Whether the page of a long run is as smooth as that of a short one. */
 export async function benchStudioRunTimeline(): Promise<Report> {
   const browser = await playwright.launch({
-    executablePath: process.env.CHROME_PATH ?? (await chromium.executablePath()),
+    executablePath: await chromePath(),
     args: ['--no-sandbox', '--headless=shell'],
   });
   try {
