@@ -86,6 +86,7 @@ const FIELDS: readonly FieldCheck[] = [
     (value) => Array.isArray(value) && value.every(isPolicy),
     'must be an array of policies, each with a name',
   ],
+  ['slices', (value) => Array.isArray(value) && value.every(isSlice), 'must be an array of slices made by slice()'],
 ];
 
 /** Checks the optional fields, also of tools made elsewhere, which may carry them too. */
@@ -100,6 +101,11 @@ export function checkFields(definition: Partial<ToolDefinition>, name: string): 
       );
     }
   }
+}
+
+function isSlice(value: unknown): boolean {
+  const { name, on } = (value ?? {}) as { name?: unknown; on?: unknown };
+  return isText(name) && typeof on === 'object' && on !== null;
 }
 
 function isPolicy(value: unknown): boolean {

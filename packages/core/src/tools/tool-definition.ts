@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Policy } from '../policies/policy.ts';
 import type { JsonSchemaObject } from '../schema/json-schema-object.ts';
 import type { Session } from '../session/session.ts';
+import type { AnySlice } from '../session/slice.ts';
 import type { ToolContext } from './tool-context.ts';
 import type { ToolExample } from './tool-example.ts';
 import type { ToolReturn } from './tool-return.ts';
@@ -38,4 +39,6 @@ export interface ToolDefinition<I = Record<string, unknown>, O = unknown, W = I>
   /** Its success hands over to the host: the turn stops with `{ reason: 'transition' }` after the whole batch. */
   transition?: boolean;
   policies?: readonly Policy[];
+  /** The slices that it uses: they are registered when the tool is offered. One that it reads is also registered by that. */
+  slices?: readonly AnySlice[];
 }
