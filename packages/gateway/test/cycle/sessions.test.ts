@@ -249,7 +249,7 @@ describeWorlds('a session', (open) => {
     expect(lastResult(model)).toBe('sees ');
   });
 
-  test('[A8] a tool that writes a file gets an error that says that files are not kept here, and what to use', async () => {
+  test('a tool that writes a file gets an error that says that files are not kept here, and what to use', async () => {
     const model = obeying();
     const pay = tool({
       description: 'Pays.',
