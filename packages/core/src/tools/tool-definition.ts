@@ -9,7 +9,7 @@ import type { ToolReturn } from './tool-return.ts';
 
 /** A named capability with an input schema. `I` is the parsed input, `O` the output, `W` the input as it is written. */
 export interface ToolDefinition<I = Record<string, unknown>, O = unknown, W = I> {
-  /** 1–200 characters after trimming. As a function it is asked at each step, so the model reads the current text. */
+  /** 1–1,024 characters after trimming. As a function it is asked at each step, so the model reads the current text. */
   description: string | ((session: Session) => string);
   /** An id to be referred to by. */
   id?: string;
