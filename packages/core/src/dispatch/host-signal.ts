@@ -13,7 +13,7 @@ export function toHostSignal(thrown: unknown, deadline: number | undefined): Err
   try {
     if (thrown instanceof VisibilityExpansionRequired) return thrown;
     if (thrown instanceof PromptEvaluationError) return thrown;
-    // No call can work with this state: somebody has to change the program.
+    // No call can work with this state until the program is changed.
     if (thrown instanceof SliceVersionError) return thrown;
     if (!(thrown instanceof DeadlineExceededError)) return undefined;
     const expiresAt = thrown.expiresAt ?? deadline;

@@ -28,7 +28,7 @@ interface Draft {
  */
 export class Recording {
   #written: Root;
-  /** Calls without effects run side by side: their ends may be with the journal and not yet in the session. */
+  /** Calls without effects run in parallel: their ends may be with the journal and not yet in the session. */
   readonly #beingWritten = new Set<Draft>();
 
   constructor(root: Root) {
