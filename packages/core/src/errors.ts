@@ -72,6 +72,33 @@ export class SessionError extends LastcallError {
   }
 }
 
+/** Stored state of a slice that the slice's definition cannot read. Nothing was changed: it waits for a definition that can. */
+export class SliceVersionError extends SessionError {
+  override readonly name: string = 'SliceVersionError';
+  override readonly code: string = 'slice_version';
+  readonly slice: string;
+  readonly storedVersion: number;
+  readonly version: number;
+
+  constructor(found: { name: string; stored: number; defined: number; cause?: unknown }) {
+    const { name, stored, defined, cause } = found;
+    super(versionProblem(found), cause === undefined ? {} : { cause });
+    this.slice = name;
+    this.storedVersion = stored;
+    this.version = defined;
+  }
+}
+
+function versionProblem(found: { name: string; stored: number; defined: number; cause?: unknown }): string {
+  const { name, stored, defined, cause } = found;
+  const versions = `Slice "${name}" is stored in version ${stored}, and its definition is version ${defined}`;
+  const why = cause instanceof Error ? cause.message : String(cause);
+  if (cause !== undefined) return `${versions}. Its migrate(state, ${stored}) failed: ${why} The stored state is kept.`;
+  return stored > defined
+    ? `${versions}, which is older. Run the newer program, or give the definition version ${stored} or above. The stored state is kept.`
+    : `${versions}. Give the slice a migrate(state, fromVersion) that makes version ${defined} of version ${stored}. The stored state is kept.`;
+}
+
 /** A stored transcript that cannot be read. `path` is where in it, like `entries[3].settlement.callId`. */
 export class StoredTranscriptError extends LastcallError {
   override readonly name: string = 'StoredTranscriptError';
@@ -153,6 +180,7 @@ export type FilesystemErrorCode =
   | 'too_large'
   | 'not_text'
   | 'special_file'
+  | 'not_kept'
   | 'io';
 
 /** Thrown by a policy's guard in the middle of a call: settles as `error/denied` with this reason. */

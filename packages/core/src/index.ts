@@ -22,6 +22,7 @@ export {
   RestoreFailed,
   SchemaError,
   SessionError,
+  SliceVersionError,
   StaleCallError,
   StoredTranscriptError,
   ToolDefinitionError,
@@ -77,10 +78,11 @@ export { jsonSchema } from './schema/json-schema.ts';
 export type { JsonSchemaObject } from './schema/json-schema-object.ts';
 export type { Problem } from './schema/schema-result.ts';
 export type { Change, Changes } from './session/changes.ts';
-export { createSession, Session, type SessionOptions } from './session/create-session.ts';
+export { createSession, type RestoreOptions, Session, type SessionOptions } from './session/create-session.ts';
+export type { SliceChange, SliceChanges } from './session/recording.ts';
 export { type Resource, type ResourceContext, type Resources, resource } from './session/resource.ts';
 export type { SessionJson } from './session/session-json.ts';
-export { type Reducer, type SessionEvent, type Slice, slice } from './session/slice.ts';
+export { type Migrate, type Reducer, type SessionEvent, type Slice, slice } from './session/slice.ts';
 export type { Snapshot } from './session/snapshots.ts';
 export type { ToolInvoked } from './session/tool-invoked.ts';
 export type { AiSdkTool } from './tools/ai-sdk-tool.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tool } from '@lastcall/core';
+import { slice, tool } from '@lastcall/core';
 import { z } from 'zod';
 import type { ToolEntries } from './config/registered-tool.ts';
 import type { ToolConfigInput } from './config/tool-config.ts';
@@ -83,18 +83,30 @@ const payInvoice = tool({
 
 const RECEIPTS = ['Taxi 18.40', 'Lunch 23.10', 'Train (the total is missing)', 'Hotel 140.00'] as const;
 
+interface ReceiptImported {
+  readonly type: 'ReceiptImported';
+  readonly month: string;
+  readonly receipt: string;
+}
+
+const ledger = slice<readonly string[]>('ledger', {
+  initial: [],
+  on: { ReceiptImported: (lines, { month, receipt }: ReceiptImported) => [...lines, `${month}: ${receipt}`] },
+});
+
 /** Fails half-way, each time: what it had written until then is gone with it. */
 const importReceipts = tool({
   description: 'Imports the receipts of a month into the ledger. A demonstration: the third receipt cannot be read.',
   inputSchema: z.object({ month: z.string().min(1).max(20) }),
   effects: 'session',
-  async execute({ month }, { filesystem, progress, abortSignal }) {
+  slices: [ledger],
+  async execute({ month }, { session, progress, abortSignal }) {
     for (const [index, receipt] of RECEIPTS.entries()) {
       progress({ receipt: index + 1, of: RECEIPTS.length });
       await sleep(600, undefined, { signal: abortSignal });
       const [, total] = /(\d+\.\d+)$/.exec(receipt) ?? [];
       if (total === undefined) throw new Error(`Receipt ${index + 1} of ${RECEIPTS.length} has no total: ${receipt}`);
-      await filesystem.writeText(`ledger/${month}.csv`, `${receipt}\n`, { mode: 'append' });
+      session.dispatch<ReceiptImported>({ type: 'ReceiptImported', month, receipt });
     }
     return `${RECEIPTS.length} receipts of ${month}`;
   },

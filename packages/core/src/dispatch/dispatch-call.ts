@@ -89,6 +89,7 @@ function unrun(run: CallRun, { tool, input }: ReadCall, outcome: Outcome): Endin
 function perform(run: CallRun, call: ReadCall): Ending | Promise<Ending> {
   run.session.assertUnpoisoned();
   if (!run.session.isOpen) return unrun(run, call, gone(run.toolName));
+  if (call.tool.slices.length > 0) run.session.adopt(call.tool.slices);
   return needsPermission(run, call.tool) ? askAndExecute(run, call) : execute(run, call);
 }
 

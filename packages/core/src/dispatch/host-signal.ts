@@ -1,4 +1,9 @@
-import { DeadlineExceededError, PromptEvaluationError, VisibilityExpansionRequired } from '../errors.ts';
+import {
+  DeadlineExceededError,
+  PromptEvaluationError,
+  SliceVersionError,
+  VisibilityExpansionRequired,
+} from '../errors.ts';
 
 /**
  * What of all that a tool may throw is meant for the host and leaves the loop. Undefined for everything else, which is
@@ -8,6 +13,8 @@ export function toHostSignal(thrown: unknown, deadline: number | undefined): Err
   try {
     if (thrown instanceof VisibilityExpansionRequired) return thrown;
     if (thrown instanceof PromptEvaluationError) return thrown;
+    // No call can work with this state until the program is changed.
+    if (thrown instanceof SliceVersionError) return thrown;
     if (!(thrown instanceof DeadlineExceededError)) return undefined;
     const expiresAt = thrown.expiresAt ?? deadline;
     return new PromptEvaluationError(thrown.message, { phase: 'tool', expiresAt, cause: thrown });

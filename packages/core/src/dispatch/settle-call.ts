@@ -1,8 +1,8 @@
 import { JournalStalled, RestoreFailed } from '../errors.ts';
 import { describeError, errorText } from '../results/describe-error.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
-import { logEnd, reduceEnd, tellSubscribers } from '../session/call-ends.ts';
-import { type Change, joinChanges } from '../session/changes.ts';
+import { logEnd, reduceEnd, stageLogs, tellSubscribers } from '../session/call-ends.ts';
+import { type Change, type Changes, joinChanges } from '../session/changes.ts';
 import type { Staged } from '../turn/journal.ts';
 import { endEvent } from './call-events.ts';
 import type { CallRun } from './call-run.ts';
@@ -34,13 +34,17 @@ function commit(run: CallRun, ending: Ending): Settlement | Promise<Settlement> 
   // The end of a call is part of what it commits; one that never came to a draft tells the session.
   const layer = ending.draft ?? run.session;
   const before = layer.state.root;
+  let reduced = before;
+  let staged: Staged;
   try {
     if (ending.outcome.status === 'ok') reduceEnd(layer, settlement);
+    reduced = layer.state.root;
+    staged = committed(run, ending);
   } catch (error) {
+    layer.state.root = before;
     return uncommitted(run, ending, error);
   }
-  const reduced = layer.state.root;
-  const writing = write(run, settlement, () => committed(ending));
+  const writing = write(run, settlement, staged);
   if (writing === undefined) return commitDraft(run, ending, settlement);
   return writing.then(
     () => commitDraft(run, ending, settlement),
@@ -68,9 +72,9 @@ function commitDraft(run: CallRun, ending: Ending, settlement: Settlement): Sett
 }
 
 /** A journal that throws at once has refused like one that rejects. */
-function write(run: CallRun, settlement: Settlement, staged: () => Staged): void | Promise<void> {
+function write(run: CallRun, settlement: Settlement, staged: Staged): void | Promise<void> {
   try {
-    return run.onSettle?.(settlement, staged());
+    return run.onSettle?.(settlement, staged);
   } catch (error) {
     return Promise.reject(error);
   }
@@ -113,7 +117,7 @@ function discard(run: CallRun, ending: Ending, outcome: Outcome): Settlement | P
   const log = (told: Outcome): Settlement | Promise<Settlement> => {
     const settlement = toSettlement(run, ending, told);
     logEnd(run.session, settlement);
-    const writing = write(run, settlement, () => discarded(ending));
+    const writing = write(run, settlement, discarded(run, ending));
     return writing === undefined ? settlement : writing.then(() => settlement);
   };
   const discarding = ending.draft?.discard({ hurry: ending.leftBehind ?? false });
@@ -128,19 +132,30 @@ function discard(run: CallRun, ending: Ending, outcome: Outcome): Settlement | P
   );
 }
 
-function committed({ draft, dropped }: Ending): Staged {
+function committed({ session }: CallRun, { draft, dropped }: Ending): Staged {
   const events = draft?.state.events ?? [];
   const lost = draft?.lost ?? nothing;
-  return staged(events, draft?.changes ?? nothing, dropped === undefined ? lost : [...takenBack(dropped), ...lost]);
+  const changes = {
+    committed: draft?.changes ?? nothing,
+    discarded: dropped === undefined ? lost : [...takenBack(dropped), ...lost],
+  };
+  return staged({ events, slices: session.recording?.stage(session.state.root, draft), changes });
 }
 
-function discarded({ draft, dropped }: Ending): Staged {
-  return staged([], nothing, takenBack(draft === undefined ? dropped : [...(dropped ?? []), draft]));
+function discarded({ session }: CallRun, { draft, dropped }: Ending): Staged {
+  const all = takenBack(draft === undefined ? dropped : [...(dropped ?? []), draft]);
+  return staged({ events: [], slices: stageLogs(session), changes: { committed: nothing, discarded: all } });
 }
 
-function staged(events: Staged['events'], committed: readonly Change[], discarded: readonly Change[]): Staged {
-  if (committed.length === 0 && discarded.length === 0) return { events };
-  return { events, changes: { committed, discarded: joinChanges(discarded) } };
+interface StagedParts extends Pick<Staged, 'events'> {
+  readonly slices: Staged['slices'] | undefined;
+  readonly changes: Changes;
+}
+
+function staged({ events, slices, changes: { committed, discarded } }: StagedParts): Staged {
+  const changed: Omit<Staged, 'changes'> = slices === undefined ? { events } : { events, slices };
+  if (committed.length === 0 && discarded.length === 0) return changed;
+  return { ...changed, changes: { committed, discarded: joinChanges(discarded) } };
 }
 
 const nothing: readonly Change[] = [];

@@ -6,6 +6,8 @@ export { type Deferred, deferred } from '../deferred.ts';
 export { forkSession } from '../session/fork-session.ts';
 export { advertise } from '../tools/advertise.ts';
 export { closestNames } from '../tools/closest-names.ts';
+export { dataTool } from '../tools/data-tool.ts';
 export { streamResult } from '../turn/stream-result.ts';
 export { toPrompt } from '../turn/to-prompt.ts';
 export { isPlainEntry, toPlainValue, toTranscriptJson } from '../turn/transcript-json.ts';
+export { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';

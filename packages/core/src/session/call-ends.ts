@@ -1,4 +1,5 @@
 import type { Settlement } from '../results/outcome.ts';
+import type { SliceChanges } from './recording.ts';
 import type { SessionLayer } from './session-layer.ts';
 import { toToolInvoked } from './tool-invoked.ts';
 
@@ -32,4 +33,14 @@ export function startRun(layer: SessionLayer): void {
 /** Tells the subscribers of `ToolInvoked`. */
 export function tellSubscribers({ shared: { subscribers } }: SessionLayer, settlement: Settlement): void {
   if (subscribers.has('ToolInvoked')) subscribers.tell(toToolInvoked(settlement));
+}
+
+/** What the `log` slices keep of a call that did not succeed. A log that cannot be stored must not keep the call from ending. */
+export function stageLogs({ recording, state, logger }: SessionLayer): SliceChanges | undefined {
+  try {
+    return recording?.stage(state.root);
+  } catch (error) {
+    logger.error('What a failed call told the log slices could not be stored.', error);
+    return {};
+  }
 }

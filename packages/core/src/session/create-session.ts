@@ -8,7 +8,7 @@ import { assertKnownOptions, type KnownNames, knownNames } from '../unknown-opti
 import type { AnyResource } from './resource.ts';
 import type { ResourceScope } from './resource-scope.ts';
 import type { Session as OpenedSession } from './session.ts';
-import { restoreRoot, type SessionJson } from './session-json.ts';
+import { restoreRoot, type SessionJson, type UnknownSlices } from './session-json.ts';
 import { SessionLayer } from './session-layer.ts';
 import type { AnySlice } from './slice.ts';
 
@@ -33,26 +33,40 @@ export type Session = OpenedSession;
 
 /** `Session.fromJSON` reads what `session.toJSON` gave. */
 export const Session: {
-  /** Refuses an unknown slice or another version of its shape, naming it. */
-  fromJSON(json: SessionJson | string, options?: SessionOptions): Session;
+  /**
+   * Brings state of an older version up to date with its slice's `migrate`. Refuses an unknown slice, or another version without
+   * `migrate`, naming it.
+   */
+  fromJSON(json: SessionJson | string, options?: RestoreOptions): Session;
 } = {
-  fromJSON(json, options = {}) {
+  fromJSON(json, { unknownSlices = 'refuse', ...options } = {}) {
+    if (unknownSlices !== 'refuse' && unknownSlices !== 'keep')
+      throw new OptionsError('unknownSlices', `must be 'refuse' or 'keep', not ${JSON.stringify(unknownSlices)}.`);
     const session = openSession(options);
-    session.state.root = restoreRoot(json, session.state.root);
+    session.state.root = restoreRoot(json, session.state.root, unknownSlices);
     return session;
   },
 };
+
+export interface RestoreOptions extends SessionOptions {
+  /**
+   * A stored slice that is not among `slices` is an error ('refuse', the default), or stays in the session as it was stored until
+   * a tool or the host uses it ('keep').
+   */
+  unknownSlices?: UnknownSlices;
+}
 
 const OPTIONS: KnownNames = knownNames<SessionOptions>(
   { slices: true, resources: true, filesystem: true, logger: true, clock: true },
   { files: 'filesystem', fs: 'filesystem', state: 'slices' },
 );
 
-function openSession(options: SessionOptions): SessionLayer {
+/** `otherwise`: the file system if none is given, neither as an option nor as a resource. */
+export function openSession(options: SessionOptions, otherwise?: Filesystem): SessionLayer {
   assertKnownOptions(options, OPTIONS);
   const { logger = consoleLogger, clock = systemClock } = options;
   const filesystem = (resources: ResourceScope): Filesystem =>
-    options.filesystem ?? filesystemResource(resources) ?? memoryFilesystem({ clock });
+    options.filesystem ?? filesystemResource(resources) ?? otherwise ?? memoryFilesystem({ clock });
   const session = SessionLayer.bottom({ logger, clock, filesystem });
   session.register(...toList('slices', 'on', options.slices));
   for (const one of toList('resources', 'create', options.resources)) session.addResource(one);

@@ -1,13 +1,20 @@
-import { createSession } from './create-session.ts';
+import type { Filesystem } from '../files/filesystem.ts';
+import { openSession, type SessionOptions } from './create-session.ts';
 import type { Session } from './session.ts';
 import { SessionLayer } from './session-layer.ts';
+
+interface ForkOptions {
+  readonly logger?: SessionOptions['logger'] | undefined;
+  /** The file system unless a tool brings a resource with the key "filesystem". Default: one in memory, empty. */
+  readonly otherwiseFilesystem?: Filesystem | undefined;
+}
 
 /**
  * A session that starts with the same state and goes on by itself. State is one immutable root, so it costs the same at any size.
  * Resources, files and subscribers are not taken over.
  */
-export function forkSession(session: Session): Session {
-  const forked = SessionLayer.of(createSession());
+export function forkSession(session: Session, { logger, otherwiseFilesystem }: ForkOptions = {}): Session {
+  const forked = openSession(logger === undefined ? {} : { logger }, otherwiseFilesystem);
   forked.state.root = SessionLayer.of(session).state.root;
   return forked;
 }

@@ -1,4 +1,4 @@
-import { type Root, readSlice, reduceRoot, rollBack, slotNamed, withSlice, withSlicesOf } from './root.ts';
+import { type Root, readSlice, reduceRoot, rollBack, withSlice, withSlicesOf } from './root.ts';
 import type { AnySlice, SessionEvent, Slice } from './slice.ts';
 import type { ToolInvoked } from './tool-invoked.ts';
 
@@ -19,7 +19,7 @@ export class LayerState {
 
   /** `mayAdd`: a slice that is not known yet becomes known. */
   read<S>(slice: Slice<S>, mayAdd: boolean): S {
-    if (mayAdd && slotNamed(this.root, slice.name) === undefined) this.root = withSlice(this.root, slice);
+    if (mayAdd) this.root = withSlice(this.root, slice);
     return readSlice(this.root, slice);
   }
 

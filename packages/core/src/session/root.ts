@@ -1,6 +1,7 @@
 import { SessionError } from '../errors.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import type { AnySlice, Reducer, SessionEvent, Slice } from './slice.ts';
+import { claimState, isUnclaimed } from './unclaimed.ts';
 
 /**
  * All state of a session: one immutable value. A snapshot is keeping a reference to it and a rollback is taking an old
@@ -21,12 +22,17 @@ export function slotNamed(root: Root, name: string): Slot | undefined {
   return undefined;
 }
 
-/** The root with a slice in its initial state, or the same root where it is already. */
+/** The root with a slice: in its initial state, with the stored state that waits for it, or the same root where it is already. */
 export function withSlice(root: Root, slice: AnySlice): Root {
   const known = slotNamed(root, slice.name);
   if (known === undefined) return [...root, { slice, state: slice.initial }];
-  if (known.slice === slice) return root;
+  if (known.slice === slice || isUnclaimed(slice)) return root;
+  if (isUnclaimed(known.slice)) return withSlot(root, { slice, state: claimState(slice, storedIn(known)) });
   throw new SessionError(`Two different slices are named "${slice.name}". Rename one, or share one definition.`);
+}
+
+function storedIn({ slice: { version }, state }: Slot): { version: number; state: unknown } {
+  return { version, state };
 }
 
 /** The root with a slot in the place of the one of its name, or added to it. */
@@ -38,7 +44,9 @@ export function withSlot(root: Root, slot: Slot): Root {
 export function readSlice<S>(root: Root, slice: Slice<S>): S {
   const slot = slotNamed(root, slice.name);
   if (slot === undefined) return slice.initial;
-  if (slot.slice !== slice) withSlice(root, slice);
+  if (slot.slice === slice) return slot.state as S;
+  if (isUnclaimed(slot.slice)) return claimState(slice, storedIn(slot)) as S;
+  withSlice(root, slice);
   return slot.state as S;
 }
 

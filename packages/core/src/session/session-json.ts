@@ -1,44 +1,54 @@
 import { SessionError } from '../errors.ts';
 import { deepFreeze } from './deep-freeze.ts';
-import { type Root, slotNamed, withSlot } from './root.ts';
+import { assertJson } from './json-state.ts';
+import { type Root, type Slot, slotNamed, withSlot } from './root.ts';
 import { builtInNamed } from './slice.ts';
+import { claimState, type StoredSlice, unclaimedSlice } from './unclaimed.ts';
 
 /** A session as plain data. */
 export interface SessionJson {
   readonly version: 1;
-  readonly slices: { readonly [name: string]: { readonly version: number; readonly state: unknown } };
+  readonly slices: { readonly [name: string]: StoredSlice };
 }
 
 export function rootToJson(root: Root): SessionJson {
-  const slices: Record<string, { version: number; state: unknown }> = {};
+  const slices: Record<string, StoredSlice> = {};
   for (const { slice, state } of root) {
-    const { name } = slice;
-    assertJson(state, name, '');
-    slices[name] = { version: slice.version, state };
+    const { name, version, policy } = slice;
+    assertJson(state, name);
+    slices[name] = { version, ...(policy === 'log' ? { policy } : {}), state };
   }
   return { version: 1, slices };
 }
 
+/** What becomes of a stored slice whose definition is not there: an error, or it is kept as it is until the definition comes. */
+export type UnknownSlices = 'refuse' | 'keep';
+
 /** The root with the stored states in it. Everything is checked before anything is kept. */
-export function restoreRoot(json: SessionJson | string, root: Root): Root {
+export function restoreRoot(json: SessionJson | string, root: Root, unknown: UnknownSlices): Root {
   const stored = toSessionJson(json);
   let next = root;
-  for (const [name, { version, state }] of Object.entries(stored.slices)) {
-    const known = builtInNamed(name);
-    const slot = slotNamed(root, name) ?? (known === undefined ? undefined : { slice: known, state: known.initial });
-    if (slot === undefined)
-      throw new SessionError(`The stored session has a slice "${name}" that is not among the slices given.`);
-    if (slot.slice.version !== version) {
-      throw new SessionError(
-        `Slice "${name}" is stored in version ${version}, and its definition is version ${slot.slice.version}.`,
-      );
-    }
-    // What reads it is ours, and takes it for what it is.
-    if (known !== undefined && kindOf(state) !== kindOf(known.initial))
-      throw new SessionError(`The stored state of slice "${name}" must be ${kindOf(known.initial)}.`);
-    next = withSlot(next, { slice: slot.slice, state: deepFreeze(structuredClone(state), undefined) });
-  }
+  for (const [name, one] of Object.entries(stored.slices)) next = withSlot(next, toSlot(name, one, { root, unknown }));
   return next;
+}
+
+function toSlot(
+  name: string,
+  { version, policy, state }: StoredSlice,
+  { root, unknown }: { readonly root: Root; readonly unknown: UnknownSlices },
+): Slot {
+  const builtIn = builtInNamed(name);
+  const slice = slotNamed(root, name)?.slice ?? builtIn;
+  const own = deepFreeze(structuredClone(state), undefined);
+  if (slice === undefined && unknown === 'keep')
+    return { slice: unclaimedSlice(name, { version, ...(policy === 'log' ? { policy } : {}) }), state: own };
+  if (slice === undefined)
+    throw new SessionError(`The stored session has a slice "${name}" that is not among the slices given.`);
+  const claimed = claimState(slice, { version, state: own });
+  // What reads it is ours, and takes it for what it is.
+  if (builtIn !== undefined && kindOf(claimed) !== kindOf(builtIn.initial))
+    throw new SessionError(`The stored state of slice "${name}" must be ${kindOf(builtIn.initial)}.`);
+  return { slice, state: claimed };
 }
 
 function kindOf(state: unknown): string {
@@ -64,21 +74,4 @@ function parse(text: string): unknown {
   } catch (cause) {
     throw new SessionError('The stored session is not JSON.', { cause });
   }
-}
-
-/** Refuses what JSON would lose, so that what is restored is what was stored. Fields that are undefined do no harm. */
-function assertJson(value: unknown, slice: string, path: string): void {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return;
-  if (typeof value === 'number' && Number.isFinite(value)) return;
-  if (Array.isArray(value)) {
-    value.forEach((item, index) => {
-      assertJson(item, slice, `${path}[${index}]`);
-    });
-    return;
-  }
-  if (typeof value !== 'object') {
-    const what = typeof value === 'number' ? String(value) : `a ${typeof value}`;
-    throw new SessionError(`Slice "${slice}" cannot be stored: it holds ${what}${path === '' ? '' : ` at ${path}`}.`);
-  }
-  for (const [key, field] of Object.entries(value)) if (field !== undefined) assertJson(field, slice, `${path}.${key}`);
 }

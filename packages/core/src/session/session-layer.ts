@@ -5,15 +5,18 @@ import {
   ReadOnlyError,
   RestoreFailed,
   SessionError,
+  SliceVersionError,
   StaleCallError,
 } from '../errors.ts';
 import type { Filesystem } from '../files/filesystem.ts';
 import type { Logger } from '../logger.ts';
 import { CallLock } from './call-lock.ts';
 import { type Change, countEvents, joinChanges } from './changes.ts';
+import { assertKnownEvent } from './known-event.ts';
 import { LayerEffects } from './layer-effects.ts';
 import { LayerState } from './layer-state.ts';
 import { LayersAbove } from './layers-above.ts';
+import type { Recording } from './recording.ts';
 import type { AnyResource, Resources } from './resource.ts';
 import { ResourceScope } from './resource-scope.ts';
 import { emptyRoot, type Root, rollBack, withSlice } from './root.ts';
@@ -22,7 +25,7 @@ import { rootToJson, type SessionJson } from './session-json.ts';
 import { assertUnpoisoned, createSharedState, type SharedState } from './shared-state.ts';
 import type { AnySlice, SessionEvent, Slice } from './slice.ts';
 import type { Snapshot } from './snapshots.ts';
-import { rootOf, takeSnapshot } from './snapshots.ts';
+import { pointOf, takeSnapshot } from './snapshots.ts';
 import { succeededTools } from './succeeded-tools.ts';
 import { UndoLog } from './undo-log.ts';
 
@@ -36,6 +39,8 @@ export type FilesystemGuard = (filesystem: Filesystem, layer: SessionLayer) => F
 export class SessionLayer implements Session {
   readonly shared: SharedState;
   readonly state: LayerState;
+  /** What a journal knows of the state. Undefined without a journal. */
+  recording: Recording | undefined;
   /** What makes the call fail even where its tool caught the error: a reducer that threw, a write from a read-only tool. */
   breach: { readonly error: unknown } | undefined;
   readonly #below: SessionLayer | undefined;
@@ -141,11 +146,11 @@ export class SessionLayer implements Session {
   }
 
   read<S>(slice: Slice<S>): S {
-    return this.state.read(slice, this.isOpen && !this.#readOnly);
+    return this.#claiming(() => this.state.read(slice, this.isOpen && !this.#readOnly));
   }
 
   register(...slices: readonly AnySlice[]): void {
-    const root = this.state.with(slices);
+    const root = this.#claiming(() => this.state.with(slices));
     if (root === this.state.root) return;
     if (!this.isOpen) throw new StaleCallError('A slice was registered');
     // Allowed beside a running call: it adds a slice in its initial state, and the call's commit keeps it.
@@ -162,6 +167,7 @@ export class SessionLayer implements Session {
     if (event.type === 'ToolInvoked') throw new SessionError('"ToolInvoked" is told by the runtime alone.');
     this.#assertWritable(`Event "${event.type}" was dispatched`);
     try {
+      if (!this.shared.subscribers.has(event.type)) assertKnownEvent(this.state.root, event.type);
       this.state.reduce(event);
     } catch (error) {
       this.#break(error);
@@ -185,13 +191,15 @@ export class SessionLayer implements Session {
   }
 
   snapshot(): Snapshot {
-    return takeSnapshot(this.state.root, this.shared);
+    const { root } = this.state;
+    return takeSnapshot({ root, written: this.recording?.written ?? root, shared: this.shared });
   }
 
   restore(snapshot: Snapshot): void {
-    const root = rootOf(snapshot, this.shared);
+    const { root, written } = pointOf(snapshot, this.shared);
     this.#assertWritable('A snapshot was restored');
     this.state.root = rollBack(root, this.state.root);
+    this.recording?.goBack(written);
   }
 
   toJSON(): SessionJson {
@@ -277,7 +285,7 @@ export class SessionLayer implements Session {
     await this.#above?.endAll();
     try {
       // What can refuse comes first: once files are committed there is no way back.
-      this.#nextRoot(this.#belowOrThrow());
+      this.rootUpon(this.#belowOrThrow().state.root);
     } catch (error) {
       this.#phase = 'undecided';
       throw error;
@@ -313,7 +321,7 @@ export class SessionLayer implements Session {
 
   #moveDown(): void {
     const below = this.#belowOrThrow();
-    below.state.root = this.#nextRoot(below);
+    below.state.root = this.rootUpon(below.state.root);
     for (const event of this.state.events) below.#remember(event);
     if (this.#lost !== undefined && below.#below !== undefined)
       below.#lost = joinChanges([...below.lost, ...this.#lost]);
@@ -324,8 +332,13 @@ export class SessionLayer implements Session {
     throw new StaleCallError('A call was committed');
   }
 
-  #nextRoot(below: SessionLayer): Root {
-    return this.#readOnly ? this.state.recordedUpon(below.state.root) : this.state.committedUpon(below.state.root);
+  /** The root below after the commit of this layer. */
+  rootUpon(below: Root): Root {
+    return this.#readOnly ? this.state.recordedUpon(below) : this.state.committedUpon(below);
+  }
+
+  get isDecided(): boolean {
+    return this.#phase === 'decided';
   }
 
   #decided(): void {
@@ -349,6 +362,16 @@ export class SessionLayer implements Session {
       onCommit: (undos) => below.#undoLog?.add(undos),
     });
     return this.#effects;
+  }
+
+  /** A call that met stored state which it cannot read has failed, also if its tool goes on without it. */
+  #claiming<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      if (error instanceof SliceVersionError) this.#break(error);
+      throw error;
+    }
   }
 
   #break(error: unknown): void {

@@ -13,19 +13,28 @@ export type Reducer<S> = {
   reduce(state: S, event: SessionEvent): S;
 }['reduce'];
 
+/** Makes a state of today's shape of one that was stored with an older version. */
+export type Migrate<S> = {
+  // Written as a method, so that it may name the exact shape that it takes.
+  migrate(state: unknown, fromVersion: number): S;
+}['migrate'];
+
 /** A named part of a session's state and how events change it. */
 export interface Slice<S> {
   readonly name: string;
   readonly initial: S;
   /** `state` is rolled back with a failed call; `log` keeps its entries, also those of failed calls. */
   readonly policy: 'state' | 'log';
-  /** The version of the state's shape: stored state of another version is refused. */
+  /** The version of the state's shape. */
   readonly version: number;
+  /** Makes state of this version of what an older one stored. Without it, stored state of another version is refused. */
+  readonly migrate?: Migrate<S>;
   readonly on: { readonly [eventType: string]: Reducer<S> };
 }
 
 /** A slice whose state's type does not matter here. */
 export interface AnySlice extends Pick<Slice<unknown>, 'name' | 'initial' | 'policy' | 'version'> {
+  readonly migrate?: (state: never, fromVersion: number) => unknown;
   readonly on: { readonly [eventType: string]: (state: never, event: never) => unknown };
 }
 
@@ -34,6 +43,8 @@ export interface SliceDefinition<S> {
   policy?: 'state' | 'log';
   /** Default 1. */
   version?: number;
+  /** Makes state of this version of what an older one stored. */
+  migrate?: Migrate<S>;
   on: { [eventType: string]: Reducer<S> };
 }
 
@@ -42,18 +53,21 @@ export function slice<S>(name: string, definition: SliceDefinition<S>): Slice<S>
   assertSliceName(name);
   const unknown = unknownName(definition, FIELDS);
   if (unknown !== undefined) throw new SessionError(`Slice "${name}": ${unknown.field} ${unknown.problem}`);
-  const { policy = 'state', version = 1 } = definition;
+  const { policy = 'state', version = 1, migrate } = definition;
   if (policy !== 'state' && policy !== 'log') {
     throw new SessionError(`Slice "${name}": policy must be 'state' or 'log', not ${JSON.stringify(policy)}.`);
   }
   if (!Number.isInteger(version)) throw new SessionError(`Slice "${name}": version must be a whole number.`);
+  if (migrate !== undefined && typeof migrate !== 'function')
+    throw new SessionError(`Slice "${name}": migrate must be a function (state, fromVersion) => state.`);
   const initial = deepFreeze(definition.initial, undefined);
-  return Object.freeze({ name, initial, policy, version, on: toReducers(name, definition.on) });
+  const made = { name, initial, policy, version, on: toReducers(name, definition.on) };
+  return Object.freeze(migrate === undefined ? made : { ...made, migrate });
 }
 
 const FIELDS: KnownNames = knownNames<SliceDefinition<unknown>>(
-  { initial: true, policy: true, version: true, on: true },
-  { initialState: 'initial', reducers: 'on' },
+  { initial: true, policy: true, version: true, migrate: true, on: true },
+  { initialState: 'initial', reducers: 'on', upgrade: 'migrate' },
 );
 
 // Slices that this package brings itself, by name: a stored session may hold one that nobody listed.

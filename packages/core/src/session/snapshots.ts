@@ -7,17 +7,24 @@ export interface Snapshot {
   readonly kind: 'session-snapshot';
 }
 
-const saved = new WeakMap<Snapshot, { readonly root: Root; readonly shared: SharedState }>();
+/** What a snapshot keeps: references, and no copies, whatever their size. */
+interface Point {
+  readonly root: Root;
+  /** What a journal knew of the state. */
+  readonly written: Root;
+  readonly shared: SharedState;
+}
 
-/** Keeps a reference to the root: nothing is copied, whatever its size. */
-export function takeSnapshot(root: Root, shared: SharedState): Snapshot {
+const saved = new WeakMap<Snapshot, Point>();
+
+export function takeSnapshot(point: Point): Snapshot {
   const snapshot: Snapshot = Object.freeze({ kind: 'session-snapshot' });
-  saved.set(snapshot, { root, shared });
+  saved.set(snapshot, point);
   return snapshot;
 }
 
-export function rootOf(snapshot: Snapshot, shared: SharedState): Root {
+export function pointOf(snapshot: Snapshot, shared: SharedState): Point {
   const known = saved.get(snapshot);
-  if (known?.shared === shared) return known.root;
+  if (known?.shared === shared) return known;
   throw new SessionError('restore() takes a snapshot that this very session made.');
 }

@@ -1,5 +1,6 @@
 import type { Policy } from '../policies/policy.ts';
 import type { Session } from '../session/session.ts';
+import type { AnySlice } from '../session/slice.ts';
 import type { ToolExample } from './tool-example.ts';
 import type { ToolMark } from './tool-mark.ts';
 
@@ -23,4 +24,5 @@ export interface AnyTool extends ToolMark {
   readonly forbidsRewind?: boolean;
   readonly transition?: boolean;
   readonly policies?: readonly Policy[];
+  readonly slices?: readonly AnySlice[];
 }

@@ -4,11 +4,12 @@ import { renderValue } from '../results/render.ts';
 import { compileOutputSchema, compileSchema } from '../schema/compiled-schema.ts';
 import type { CompiledSchema, SchemaResult } from '../schema/schema-result.ts';
 import type { ToolDefinition } from './tool-definition.ts';
+import { TOOL, type ToolMark } from './tool-mark.ts';
 import { nameProblem } from './tool-name.ts';
 
-/** The limit in characters. Tools made elsewhere have longer descriptions, and must still work. */
-export function longestDescription(origin: 'lastcall' | 'ai-sdk' | 'provider'): number {
-  return origin === 'lastcall' ? 200 : 4_096;
+/** The limit in characters. Tools that come from elsewhere have longer descriptions, and must still work. */
+export function longestDescription(origin: 'lastcall' | 'data' | 'ai-sdk' | 'provider'): number {
+  return origin === 'lastcall' ? 1_024 : 4_096;
 }
 
 /** The definition with its description trimmed, or a ToolDefinitionError that names the tool and the field. */
@@ -28,7 +29,8 @@ export function checkDefinition(definition: ToolDefinition, name: string): ToolD
       ? undefined
       : compileField(name, 'outputSchema', () => compileOutputSchema(definition.outputSchema));
   checkExamples(definition, name, input, output);
-  return { ...definition, description: checkDescription(definition.description, name, longestDescription('lastcall')) };
+  const origin = (definition as Partial<ToolMark>)[TOOL] === 'data' ? 'data' : 'lastcall';
+  return { ...definition, description: checkDescription(definition.description, name, longestDescription(origin)) };
 }
 
 /** The trimmed text. A function is left for the time it is asked. */
@@ -86,6 +88,7 @@ const FIELDS: readonly FieldCheck[] = [
     (value) => Array.isArray(value) && value.every(isPolicy),
     'must be an array of policies, each with a name',
   ],
+  ['slices', (value) => Array.isArray(value) && value.every(isSlice), 'must be an array of slices made by slice()'],
 ];
 
 /** Checks the optional fields, also of tools made elsewhere, which may carry them too. */
@@ -100,6 +103,11 @@ export function checkFields(definition: Partial<ToolDefinition>, name: string): 
       );
     }
   }
+}
+
+function isSlice(value: unknown): boolean {
+  const { name, on } = (value ?? {}) as { name?: unknown; on?: unknown };
+  return isText(name) && typeof on === 'object' && on !== null;
 }
 
 function isPolicy(value: unknown): boolean {

@@ -23,6 +23,7 @@ const FIELDS: KnownNames = knownNames<ToolDefinition>(
     forbidsRewind: true,
     transition: true,
     policies: true,
+    slices: true,
   },
   {
     parameters: 'inputSchema',

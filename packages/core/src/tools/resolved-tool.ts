@@ -4,6 +4,7 @@ import type { Policy } from '../policies/policy.ts';
 import { describeError } from '../results/describe-error.ts';
 import { compileForeignSchema, compileOutputSchema, compileSchema } from '../schema/compiled-schema.ts';
 import type { CompiledSchema } from '../schema/schema-result.ts';
+import type { AnySlice } from '../session/slice.ts';
 import type { AiSdkTool } from './ai-sdk-tool.ts';
 import type { AnyTool } from './any-tool.ts';
 import { checkDefinition, checkDescription, checkFields, longestDescription } from './check-definition.ts';
@@ -31,6 +32,7 @@ export interface ResolvedTool {
   readonly render: ((value: never) => string) | undefined;
   readonly toModelOutput: ((options: never) => unknown) | undefined;
   readonly policies: readonly Policy[];
+  readonly slices: readonly AnySlice[];
   readonly middleware: readonly Middleware[];
 }
 
@@ -96,6 +98,7 @@ function shared(
     timeoutMs: definition.timeoutMs,
     render: definition.render,
     policies: definition.policies ?? [],
+    slices: definition.slices ?? [],
     middleware: attachedMiddleware(definition),
   };
 }

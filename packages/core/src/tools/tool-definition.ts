@@ -2,13 +2,14 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Policy } from '../policies/policy.ts';
 import type { JsonSchemaObject } from '../schema/json-schema-object.ts';
 import type { Session } from '../session/session.ts';
+import type { AnySlice } from '../session/slice.ts';
 import type { ToolContext } from './tool-context.ts';
 import type { ToolExample } from './tool-example.ts';
 import type { ToolReturn } from './tool-return.ts';
 
 /** A named capability with an input schema. `I` is the parsed input, `O` the output, `W` the input as it is written. */
 export interface ToolDefinition<I = Record<string, unknown>, O = unknown, W = I> {
-  /** 1–200 characters after trimming. As a function it is asked at each step, so the model reads the current text. */
+  /** 1–1,024 characters after trimming. As a function it is asked at each step, so the model reads the current text. */
   description: string | ((session: Session) => string);
   /** An id to be referred to by. */
   id?: string;
@@ -38,4 +39,6 @@ export interface ToolDefinition<I = Record<string, unknown>, O = unknown, W = I>
   /** Its success hands over to the host: the turn stops with `{ reason: 'transition' }` after the whole batch. */
   transition?: boolean;
   policies?: readonly Policy[];
+  /** The slices that it uses: they are registered when the tool is offered. One that it reads is also registered by that. */
+  slices?: readonly AnySlice[];
 }

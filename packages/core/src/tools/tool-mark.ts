@@ -3,5 +3,6 @@ export const TOOL: unique symbol = Symbol.for('lastcall.tool') as never;
 
 /** Marks a checked definition. */
 export interface ToolMark {
-  readonly [TOOL]: true;
+  /** 'data' if its definition was not written in TypeScript but read from somewhere. */
+  readonly [TOOL]: true | 'data';
 }

@@ -1,4 +1,5 @@
 import type { Changes } from '../session/changes.ts';
+import type { SliceChanges } from '../session/recording.ts';
 import type { SessionEvent } from '../session/slice.ts';
 import type { Entry, PendingEntry, SettledEntry } from './entry.ts';
 
@@ -16,6 +17,11 @@ export interface Journal {
 export interface Staged {
   /** The session events of the call, in order. Empty for a call that did not succeed. */
   readonly events: readonly SessionEvent[];
+  /**
+   * How the slices changed with the end of the call, of a call that failed those that are logs: plain data, from which `replay`
+   * restores them. Without it, `replay` gives the events to the reducers.
+   */
+  readonly slices?: SliceChanges;
   /** For whoever reads what happened: counts of what the call changed and of what was taken back. Absent if there was nothing. */
   readonly changes?: Changes;
 }

@@ -1,6 +1,7 @@
 import { OptionsError, ToolDefinitionError } from '../errors.ts';
 import { renderPrompt } from '../prompt/build-prompt.ts';
 import { withTerminalTools } from '../prompt/terminal-tools.ts';
+import type { AnySlice } from '../session/slice.ts';
 import { type AdvertisedTool, advertise, isOffered } from '../tools/advertise.ts';
 import { type ResolvedTool, resolveTool } from '../tools/resolved-tool.ts';
 import { assertToolSet, mergeToolSets, type ToolSet } from '../tools/tool-set.ts';
@@ -14,6 +15,7 @@ import { openReply, type Turn } from './turn.ts';
 export function stepTools(turn: Turn, canRewind: boolean): StepTools | Promise<StepTools> {
   const { tools, body } = collectTools(turn);
   const offered = canRewind ? tools : withoutRewind(tools);
+  turn.session.adopt(slicesOf(offered));
   const { lastTools: last } = turn;
   return last?.tools === offered && last.body === body && fixed.has(offered) ? last : describeStep(turn, offered, body);
 }
@@ -44,6 +46,16 @@ function withRules(turn: Turn, offered: ToolSet, body: string, advertised: reado
   const hasRewind = Object.values(offered).some(isRewindTool);
   turn.lastTools = { tools: offered, advertised, plan, body, system, hasRewind };
   return turn.lastTools;
+}
+
+const slices = new WeakMap<ToolSet, readonly AnySlice[]>();
+
+function slicesOf(tools: ToolSet): readonly AnySlice[] {
+  const known = slices.get(tools);
+  if (known !== undefined) return known;
+  const all = Object.entries(tools).flatMap(([name, definition]) => resolveTool(name, definition).slices);
+  slices.set(tools, all);
+  return all;
 }
 
 /** A terminal tool gives the response there and then: one that waits for somebody's answer would end no turn. */

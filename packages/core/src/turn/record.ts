@@ -2,7 +2,7 @@ import { endEvent } from '../dispatch/call-events.ts';
 import { readArguments } from '../dispatch/read-arguments.ts';
 import { isPromise } from '../is-promise.ts';
 import type { Outcome, Settlement } from '../results/outcome.ts';
-import { logEnd, tellSubscribers } from '../session/call-ends.ts';
+import { logEnd, stageLogs, tellSubscribers } from '../session/call-ends.ts';
 import type { Entry, PendingEntry, SettledEntry } from './entry.ts';
 import type { Staged } from './journal.ts';
 import { writtenInTime } from './journal-wait.ts';
@@ -39,14 +39,14 @@ export async function settleUnrun(
   // Calls that ran have parsed input in their settlements, so those that did not run get it too.
   const input = 'value' in read ? read.value : call.input;
   const settlement: Settlement = { callId, toolName, input, outcome, startedAt: now, endedAt: now };
-  await recordSettled(turn, { kind: 'settled', settlement, ...how }, NOTHING_STAGED);
   logEnd(turn.session, settlement);
+  const slices = stageLogs(turn.session);
+  const staged: Staged = slices === undefined ? { events: [] } : { events: [], slices };
+  await recordSettled(turn, { kind: 'settled', settlement, ...how }, staged);
   turn.emit?.(endEvent(settlement));
   tellSubscribers(turn.session, settlement);
   return settlement;
 }
-
-const NOTHING_STAGED: Staged = { events: [] };
 
 function appendEntries(turn: Turn, entries: readonly Entry[]): void {
   for (const entry of entries) turn.transcript.push(entry);

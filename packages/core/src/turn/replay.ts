@@ -1,4 +1,5 @@
 import { logEnd, reduceEnd, startRun } from '../session/call-ends.ts';
+import { withChanges } from '../session/restore-changes.ts';
 import type { Session } from '../session/session.ts';
 import { SessionLayer } from '../session/session-layer.ts';
 import type { Snapshot } from '../session/snapshots.ts';
@@ -15,11 +16,13 @@ export interface JournalRecord {
 
 /**
  * Brings a session that is as it was before the first record to where it was after the last. What a rewind undid is undone
- * here too, and a turn that is taken up again may still be rewound. Files and resources are not in a journal: theirs is to
+ * here too, and a turn that is taken up again may still be rewound. A slice that the session does not have is kept as it was stored,
+ * until a tool or the host uses it. Files and resources are not in a journal: theirs is to
  * last by themselves.
  */
 export function replay(session: Session, records: Iterable<JournalRecord>): void {
   const layer = SessionLayer.of(session);
+  const registered = layer.state.root.map(({ slice }) => slice);
   const progress = readProgress([]);
   let checkpoint: Snapshot | undefined;
   for (const { entry, staged } of records) {
@@ -29,12 +32,18 @@ export function replay(session: Session, records: Iterable<JournalRecord>): void
     else if (entry.kind === 'rewind' && checkpoint !== undefined) layer.restore(checkpoint);
     else if (entry.kind === 'settled' || entry.kind === 'pending') applyEnd(layer, entry, staged);
   }
+  // Those that changes of an older version were restored for.
+  layer.adopt(registered);
   if (checkpoint !== undefined && progress.lastCall !== undefined)
     Checkpoint.replayed(layer, checkpoint).keep(progress.lastCall);
 }
 
 function applyEnd(layer: SessionLayer, entry: Extract<Entry, { kind: 'settled' | 'pending' }>, staged?: Staged): void {
-  for (const event of staged?.events ?? []) layer.dispatch(event);
+  if (staged?.slices !== undefined) {
+    layer.state.root = withChanges(layer.state.root, staged.slices);
+    return;
+  }
+  for (const event of staged?.events ?? []) layer.state.reduce(event);
   if (entry.kind === 'pending') return;
   if (entry.settlement.outcome.status === 'ok') reduceEnd(layer, entry.settlement);
   else logEnd(layer, entry.settlement);

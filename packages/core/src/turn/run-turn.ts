@@ -3,6 +3,7 @@ import { outerRun } from '../dispatch/dispatch-options.ts';
 import { OptionsError } from '../errors.ts';
 import { startRun } from '../session/call-ends.ts';
 import type { LockTicket } from '../session/call-lock.ts';
+import { Recording } from '../session/recording.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
 import { checkAnswers, hasNewAnswer, settleLateAnswers } from './answers.ts';
 import { askModel } from './ask-model.ts';
@@ -91,6 +92,7 @@ async function runAlone(turn: Turn): Promise<TurnResult> {
     turn.emit?.({ type: 'turn.end', stop });
     return toTurnResult(turn, stop);
   }
+  turn.session.recording = turn.options.journal === undefined ? undefined : new Recording(turn.session.state.root);
   if (begun) await settleBefore(turn);
   await begin(turn, begun);
   const loop = new TurnLoop(turn);
@@ -113,7 +115,10 @@ async function begin(turn: Turn, begun: boolean): Promise<void> {
   const writing = entries.length === 0 ? undefined : record(turn, ...entries);
   if (writing !== undefined) await writing;
   // A turn inside a call is part of the run around it.
-  if (entries[0]?.kind === 'turn' && turn.options.parent === undefined) startRun(turn.session);
+  if (entries[0]?.kind === 'turn' && turn.options.parent === undefined) {
+    startRun(turn.session);
+    turn.session.recording?.runStarted(turn.session.state.root);
+  }
   turn.checkpoint = Checkpoint.find(turn.session, turn.progress.lastCall, turn.options.rewind);
   if (turn.checkpoint === undefined) Checkpoint.forget(turn.session);
   if (turn.progress.waiting.size > 0) await settleLateAnswers(turn);

@@ -66,10 +66,10 @@ test('[T1] an array where a tool set is expected is refused', async () => {
   await expect(dispatchCall({ tools: array, call: { toolName: '0' } })).rejects.toThrow(ToolSetError);
 });
 
-test('[T2] a description is stored trimmed and is 1–200 characters', () => {
+test('[T2] a description is stored trimmed and is 1–1,024 characters', () => {
   expect(tool({ description: '  Hello. \n', inputSchema: anything }).description).toBe('Hello.');
-  expect(define({ description: `  ${'x'.repeat(200)}  ` })).toMatchObject({ description: 'x'.repeat(200) });
-  for (const description of ['', '   ', 'x'.repeat(201), undefined, 5]) {
+  expect(define({ description: `  ${'x'.repeat(1_024)}  ` })).toMatchObject({ description: 'x'.repeat(1_024) });
+  for (const description of ['', '   ', 'x'.repeat(1_025), undefined, 5]) {
     expect(errorOf(() => define({ description, name: 'greet' }))).toMatchObject({
       name: 'ToolDefinitionError',
       tool: 'greet',

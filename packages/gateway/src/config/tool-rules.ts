@@ -1,4 +1,5 @@
-import { type JsonSchemaObject, jsonSchema, LastcallError, ToolDefinitionError, tool } from '@lastcall/core';
+import { type JsonSchemaObject, jsonSchema, LastcallError, ToolDefinitionError } from '@lastcall/core';
+import { dataTool } from '@lastcall/core/internal';
 import { type ProblemAt, problemsIn } from './config-problem.ts';
 import { httpExecutionSchema } from './http-execution.ts';
 import { imageExecutionSchema } from './image-execution.ts';
@@ -147,7 +148,7 @@ function pendingProblems(config: ToolConfig): readonly ProblemAt[] {
 /** Applies core's own rules for a tool, and reports them at the path they concern. */
 function definitionProblems({ description, inputSchema, outputSchema }: ToolConfig): readonly ProblemAt[] {
   try {
-    tool({ description, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }) });
+    dataTool({ description, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }) });
     return [];
   } catch (error) {
     if (!(error instanceof ToolDefinitionError)) throw error;

@@ -71,7 +71,7 @@ export function ended(
 ): Extract<CycleEvent, { type: 'call-ended' }> {
   const settlement: Settlement = { callId, toolName, input, outcome, startedAt: 1, endedAt: 2 };
   const entry = { kind: outcome.status === 'pending' ? 'pending' : 'settled', settlement } as const;
-  const details = { events: [], fullOutcome: outcome, tag: TAG };
+  const details = { slices: {}, fullOutcome: outcome, tag: TAG };
   return { type: 'call-ended', ...serializeEnd(entry, details), rawInput: '{}', hasStagedWrites };
 }
 

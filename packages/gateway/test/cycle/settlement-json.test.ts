@@ -14,7 +14,7 @@ const CALL = { callId: 'c', toolName: 'give', startedAt: 1, endedAt: 2 };
 
 function serialized(outcome: Outcome, { input = {} as unknown, fullOutcome = outcome } = {}) {
   const settlement: Settlement = { ...CALL, input, outcome };
-  return serializeEnd({ kind: 'settled', settlement }, { events: [], fullOutcome, tag: TAG }).json;
+  return serializeEnd({ kind: 'settled', settlement }, { slices: {}, fullOutcome, tag: TAG }).json;
 }
 
 /** A value that counts how often it is serialized. */

@@ -3,7 +3,8 @@ import { fromJson } from '../../src/ports/store/json.ts';
 import type { Tables } from '../../src/ports/store/tables.ts';
 import type { Effect } from './site.ts';
 
-const ACTING: readonly string[] = ['charge', 'record', 'transfer'];
+/** Tools that do something outside, and keep in the session what they did. */
+export const ACTING: readonly string[] = ['charge', 'record', 'transfer'];
 
 /** What is wrong between what calls say they did and what was really done. */
 export async function problemsOfEffects(db: Kysely<Tables>, effects: readonly Effect[]): Promise<string[]> {

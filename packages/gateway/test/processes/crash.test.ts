@@ -57,7 +57,7 @@ describe.each(kinds)('a gateway on $kind is killed', { concurrent: true }, ({ ki
     expect(await streamed(crew, 'message.cancelled')).toHaveLength(1);
   });
 
-  test('[G20] [G39] [G47] when a gateway is killed inside an idempotent call after enter_space, it runs again with the same key, and its start and its input are shown once, as those of the calls after it', async () => {
+  test('[A4] [G20] [G39] [G47] when a gateway is killed inside an idempotent call after enter_space, it runs again with the same key, what it wrote to the session is there once, and its start and its input are shown once, as those of the calls after it', async () => {
     await using crew = await crashInsideCall({ kind, decide: recordTwice });
     expect(await crew.problems()).toEqual([]);
     expect(await writtenInputs(crew)).toEqual(['{"ref":"m1"}', '{"ref":"m1-again"}']);

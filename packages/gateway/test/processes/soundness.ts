@@ -1,4 +1,5 @@
 import { problemsOfEffects } from './check-effects.ts';
+import { problemsOfSessions } from './check-sessions.ts';
 import { problemsOfStore } from './check-store.ts';
 import { problemsOfStreams } from './check-streams.ts';
 import type { Site } from './site.ts';
@@ -19,6 +20,7 @@ export async function problemsOf({ db, model, effects }: Pick<Site, 'db' | 'mode
   return [
     ...(await problemsOfStore(db)),
     ...(await problemsOfStreams(db)),
+    ...(await problemsOfSessions(db)),
     ...(await problemsOfEffects(db, await effects())),
     ...model.problems,
   ];

@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs';
-import { type ToolContext, tool } from '@lastcall/core';
+import { type SessionEvent, type Slice, slice, type ToolContext, tool } from '@lastcall/core';
 import { type ConfigInput, defineConfig } from '../../src/config/config.ts';
 
 /** Where tools leave a line of each time they really ran: in the working directory of the gateway. */
@@ -14,8 +14,23 @@ if (TEST_PARENT !== undefined)
 
 const inputSchema = { type: 'object', properties: { ref: { type: 'string' } }, required: ['ref'] } as const;
 
+interface Acted extends SessionEvent {
+  readonly type: 'Acted';
+  readonly ref: string;
+}
+
+/** What the agent has done, in its session. */
+export const acts: Slice<readonly string[]> = slice<readonly string[]>('acts', {
+  initial: [],
+  on: { Acted: (refs, { ref }: Acted) => [...refs, ref] },
+});
+
 /** An effect outside: one write, which a kill cannot cut; then it waits until the test lets it go on. */
-async function act({ ref }: { ref: string }, { toolName, toolCallId, idempotencyKey }: ToolContext): Promise<object> {
+async function act(
+  { ref }: { ref: string },
+  { toolName, toolCallId, idempotencyKey, session }: ToolContext,
+): Promise<object> {
+  session.dispatch<Acted>({ type: 'Acted', ref });
   appendFileSync(EFFECTS, `${JSON.stringify({ toolName, idempotencyKey, ref })}\n`);
   await report(toolName, toolCallId, { ref });
   return { done: ref };
@@ -30,7 +45,7 @@ async function report(toolName: string, callId: string, input: object): Promise<
   });
 }
 
-const effect = { inputSchema, execute: act };
+const effect = { inputSchema, slices: [acts], execute: act };
 
 /** Tools of every kind that a crash treats differently. */
 const tools = {

@@ -96,6 +96,7 @@ const QUICK = { sweepMs: 100, retryMs: 20, graceMs: 5_000 };
 function worldOf(parts: Pick<World, 'services' | 'worker' | 'registry' | 'logs' | 'wakes' | 'told'>): World {
   const { services, worker, told } = parts;
   const { store } = services;
+  let isStopped = false;
   const world: World = {
     ...parts,
     store,
@@ -116,6 +117,8 @@ function worldOf(parts: Pick<World, 'services' | 'worker' | 'registry' | 'logs' 
     idle: () => untilIdle(store, worker),
     start: () => worker.start({ sweeps: [fireDuePlans, expireDue, offerLapsed].map((sweep) => () => sweep(services)) }),
     async stop() {
+      if (isStopped) return;
+      isStopped = true;
       await worker.stop();
       await services.bus.stop();
       await store.close();

@@ -1,4 +1,5 @@
 import type { SessionOptions } from '@lastcall/core';
+import { assertKnownOptions, type KnownNames, knownNames } from '@lastcall/core/internal';
 import { type Charter, CompiledCharter } from '../charter/charter.ts';
 import type { NodeRef } from '../charter/node-types.ts';
 import type { KnownRoot, RootState } from '../charter/target-types.ts';
@@ -24,6 +25,7 @@ export function createMachine<N = unknown, const R extends NodeRef = NodeRef>(
   options: MachineOptions<N, R>,
 ): Machine {
   const compiled = CompiledCharter.of(charter);
+  assertKnownOptions(options, OPTIONS);
   if (options?.root === undefined) throw new CharterError('root', 'must be a node of the charter.');
   if (options.session !== undefined && typeof options.session !== 'function')
     throw new CharterError('session', 'must be a function of an instance id that gives the options of its session.');
@@ -42,3 +44,8 @@ export function createMachine<N = unknown, const R extends NodeRef = NodeRef>(
   const tree: Tree = { root, packs: compiled.packStates, queue: [], speaker: ROOT };
   return new LiveMachine({ charter: compiled, tree, sessionOptions: options.session ?? (() => ({})) });
 }
+
+const OPTIONS: KnownNames = knownNames<MachineOptions>(
+  { root: true, state: true, session: true },
+  { node: 'root', initial: 'root', initialState: 'state', slices: 'session' },
+);

@@ -11,6 +11,7 @@ import type {
   TurnOptions,
 } from '@lastcall/core';
 import { OptionsError } from '@lastcall/core';
+import { assertKnownOptions, type KnownNames, knownNames } from '@lastcall/core/internal';
 import type { Origin } from '../tree/log.ts';
 import type { MachineMessage } from '../tree/message.ts';
 
@@ -45,6 +46,7 @@ export const DEFAULT_MAX_STEPS = 50;
 /** Refuses what could not work before anything runs. The rest core refuses, naming the field. */
 export function checkRunOptions(options: RunMachineOptions): void {
   if (typeof options !== 'object' || options === null) throw new OptionsError('options', 'must be an object.');
+  assertKnownOptions(options, RUN);
   const { model, maxSteps, signal, deadline } = options;
   if (typeof model !== 'function' && (typeof model !== 'object' || model === null))
     throw new OptionsError('model', 'must be an AI SDK language model, or a function of the leaf that gives one.');
@@ -59,6 +61,27 @@ export function checkRunOptions(options: RunMachineOptions): void {
     if (value !== undefined && !isRight(value)) throw new OptionsError(name, expected);
   }
 }
+
+const RUN: KnownNames = knownNames<RunMachineOptions>(
+  {
+    model: true,
+    input: true,
+    maxSteps: true,
+    deadline: true,
+    budget: true,
+    signal: true,
+    batch: true,
+    middleware: true,
+    policies: true,
+    onEvent: true,
+    clock: true,
+    newId: true,
+    logger: true,
+    modelRetries: true,
+    modelSettings: true,
+  },
+  { prompt: 'input', message: 'input', messages: 'input', abortSignal: 'signal', maxRetries: 'modelRetries' },
+);
 
 interface Shape {
   readonly isRight: (value: unknown) => boolean;

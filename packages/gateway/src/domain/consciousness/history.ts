@@ -2,7 +2,7 @@ import { type Entry, replay, type Session, Transcript } from '@lastcall/core';
 import { forkSession } from '@lastcall/core/internal';
 import { CountedMessages } from './estimate-tokens.ts';
 import { fromFirstRow, type StoredRecord, type TranscriptRow, toRecord } from './load-consciousness.ts';
-import { recordsAfter, restoreSession, type SessionState } from './restore-session.ts';
+import { recordsAfter, restoreSession, type SessionHost, type SessionState } from './restore-session.ts';
 import { SentMessages } from './sent-messages.ts';
 
 /**
@@ -66,15 +66,15 @@ export class History {
   }
 
   /** The session as the last cycle left it, for one cycle. `state` is a snapshot that was taken at some row. */
-  session(state: SessionState | undefined): Session {
+  session(state: SessionState | undefined, host: SessionHost = {}): Session {
     // A rewind goes back to a checkpoint, which may be records before the new ones.
-    if (this.#hasCheckpoint) return restoreSession({ state, records: this.#records });
+    if (this.#hasCheckpoint) return restoreSession({ state, records: this.#records, host });
     try {
       this.#session ??= { session: restoreSession({ state, records: [] }), replayed: 0 };
       const { session, replayed } = this.#session;
       this.#session.replayed = this.#records.length;
       replay(session, recordsAfter(state, this.#records.slice(replayed)));
-      return forkSession(session);
+      return forkSession(session, { logger: host.logger, otherwiseFilesystem: host.filesystem });
     } catch (error) {
       this.#session = undefined;
       throw error;

@@ -1,4 +1,4 @@
-import { createSession, replay, Session, type SessionJson } from '@lastcall/core';
+import { createSession, replay, Session, type SessionJson, type SessionOptions } from '@lastcall/core';
 import type { StoredRecord } from './load-consciousness.ts';
 
 /** The latest snapshot of a session, and the number of the transcript row it was taken after. */
@@ -7,15 +7,24 @@ export interface SessionState {
   readonly session: unknown;
 }
 
+/** What the calls of a cycle get beside the state. */
+export type SessionHost = Pick<SessionOptions, 'logger' | 'filesystem'>;
+
 interface StoredSession {
   readonly state: SessionState | undefined;
   readonly records: readonly StoredRecord[];
+  readonly host?: SessionHost;
 }
 
-/** Restores the session as the last cycle left it. */
-export function restoreSession({ state, records }: StoredSession): Session {
+/**
+ * Restores the session as the last cycle left it. Its slices are those of tools, which may be gone, new or of another version: their
+ * state is kept as it was stored, until a tool uses it.
+ */
+export function restoreSession({ state, records, host = {} }: StoredSession): Session {
   const session =
-    state === undefined ? createSession() : Session.fromJSON(state.session as SessionJson, { slices: [] });
+    state === undefined
+      ? createSession(host)
+      : Session.fromJSON(state.session as SessionJson, { ...host, unknownSlices: 'keep' });
   replay(session, recordsAfter(state, records));
   return session;
 }

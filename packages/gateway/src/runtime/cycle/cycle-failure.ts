@@ -32,13 +32,15 @@ const HISTORY_UNREADABLE = "The agent's stored history cannot be read.";
 export const CYCLE_FAILED = 'Something went wrong while the agent was working.';
 const MODEL_FAILED = 'The model could not be asked, or did not answer.';
 
-/** Our own error codes: a model without its key, package or address, and tools that this gateway cannot use. */
+/** Our own error codes: a model without its key, package or address, tools that this gateway cannot use. */
 const SETUP_ERROR_CODES: ReadonlySet<string> = new Set([
   'model',
   'unknown_tool',
   'tool_definition',
   'tool_set',
   'schema',
+  // A slice whose stored state the program cannot read. It waits for one that can.
+  'slice_version',
 ]);
 /** Names of errors of the providers' packages: a key or a setting is missing, or there is no such model. */
 const SETUP_ERROR_NAMES: ReadonlySet<unknown> = new Set([

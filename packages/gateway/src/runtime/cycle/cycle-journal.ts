@@ -121,7 +121,7 @@ export class CycleJournal implements Journal {
     const changes = toCallChanges([staged.changes, stagedWrites.changes(callId, { isApplied })], { secrets, tag });
     const writes = this.#decide({
       type: 'call-ended',
-      ...serializeEnd(entry, { events: staged.events, changes, fullOutcome, tag }),
+      ...serializeEnd(entry, { slices: staged.slices, changes, fullOutcome, tag }),
       rawInput: outcome.status === 'pending' ? rawInput(cycle.transcript, callId) : '',
       hasStagedWrites,
     });

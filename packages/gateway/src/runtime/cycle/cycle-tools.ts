@@ -10,9 +10,8 @@ import {
   pending,
   type ToolContext,
   type ToolSet,
-  tool,
 } from '@lastcall/core';
-import { advertise } from '@lastcall/core/internal';
+import { advertise, dataTool } from '@lastcall/core/internal';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { MiddlewareConfig } from '../../config/middleware-config.ts';
 import { findTool, type RegisteredTool, type RegisteredTools } from '../../config/registered-tool.ts';
@@ -226,7 +225,7 @@ function publicOnly(): Outgoing {
 
 /** A tool that somebody else answers. Its own code only asks, so it may run again after a crash. */
 function interactiveTool(config: ToolConfig): { tool: AnyTool; effects: 'session' } {
-  const made = tool({
+  const made = dataTool({
     description: config.description,
     inputSchema: config.inputSchema,
     execute: (_input: unknown, ctx: ToolContext) => {
@@ -245,7 +244,7 @@ function interactiveTool(config: ToolConfig): { tool: AnyTool; effects: 'session
 /** A tool that returns a fixed value. */
 function fixedValueTool(config: ToolConfig): { tool: AnyTool; effects: 'none' } {
   const { value } = (config.execution ?? {}) as { value?: unknown };
-  const made = tool({ description: config.description, inputSchema: config.inputSchema, execute: () => value });
+  const made = dataTool({ description: config.description, inputSchema: config.inputSchema, execute: () => value });
   return { tool: made, effects: 'none' };
 }
 

@@ -27,6 +27,8 @@ export interface Cycle {
   readonly transcript: Transcript;
   /** The transcript rows that the cycle started with. */
   readonly rows: readonly TranscriptRow[];
+  /** Those of them that were written when the run started: the history does not hold them yet. */
+  readonly written: readonly TranscriptRow[];
   /** A snapshot of the session, taken at some row of the transcript. */
   readonly state: SessionState | undefined;
   /** The agent's space, goals, memories and plans when the cycle started. */

@@ -1,5 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { Middleware, Session, TurnOptions } from '@lastcall/core';
+import { type Middleware, replay, type Session, type TurnOptions } from '@lastcall/core';
+import { toRecord } from '../../domain/consciousness/load-consciousness.ts';
 import { newId } from '../../domain/new-id.ts';
 import type { CycleActivity } from '../../telemetry/cycle-activity.ts';
 import { countEvent, traceCycle } from '../../telemetry/observe-cycle.ts';
@@ -12,6 +13,7 @@ import type { OpenCycle } from './open-cycle.ts';
 import { findApprovedCalls, findShownCalls } from './recover-calls.ts';
 import { removeSecrets, secretsOf, withoutSecrets } from './remove-secrets.ts';
 import { showCards } from './show-cards.ts';
+import { UNKEPT_FILES } from './unkept-files.ts';
 
 /** The turn of a cycle, ready to run, and what the cycle needs after it. */
 export interface PreparedTurn {
@@ -26,7 +28,7 @@ export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Pro
   const { tag, limits } = cycle.agent;
   await journal.recover(await findApprovedCalls(services, cycle));
   if (cycle.isTakenOver && kind.hasSpaces) await journal.recover(await findShownCalls(services, cycle));
-  const session = cycle.history.session(cycle.state);
+  const session = sessionOf(open);
   const secrets = secretsOf(open.registry);
   const options = kind.turnOptions(cycle, () => frames.situation);
   const model = await kind.modelOf(cycle, (name) => registry.model(name));
@@ -58,6 +60,16 @@ export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Pro
     logger: withoutTag(services.logger, tag),
   };
   return { turn, model, session };
+}
+
+/** The session as the last cycle left it, with the ends of calls whose answers this cycle begins with. */
+function sessionOf({ services, cycle: { history, state, written, agent } }: OpenCycle): Session {
+  const session = history.session(state, {
+    logger: withoutTag(services.logger, agent.tag),
+    filesystem: UNKEPT_FILES,
+  });
+  replay(session, written.map(toRecord));
+  return session;
 }
 
 function middlewareOf(open: OpenCycle, { modelId }: LanguageModelV4): Middleware[] {

@@ -55,6 +55,8 @@ export async function runCycle(
     return ended;
   } finally {
     await open?.journal.close();
+    // What tools opened for the cycle is closed with it, however it ended.
+    await prepared?.session.dispose();
   }
 }
 

@@ -25,7 +25,8 @@ export interface SerializedEnd {
 }
 
 export interface EndDetails {
-  readonly events: Staged['events'];
+  /** What the call changed of the session. Its events are not kept: what the slices made of them is. */
+  readonly slices: Staged['slices'];
   /** What people are told that the call changed. */
   readonly changes?: Changes | undefined;
   /** The outcome before it was cut, or the outcome itself. */
@@ -48,7 +49,7 @@ export function serializeEnd(given: EndEntry, details: EndDetails): SerializedEn
 function serialize(
   given: EndEntry,
   { settlement, ...how }: EndEntry,
-  { events, changes, fullOutcome, tag }: EndDetails,
+  { slices = {}, changes, fullOutcome, tag }: EndDetails,
 ): SerializedEnd {
   const { input, outcome, ...call } = settlement;
   const texts = outcomeJson(outcome);
@@ -66,7 +67,7 @@ function serialize(
         {},
         {
           entry: withFields(how, { settlement: withFields(call, { input: inputJson, outcome: texts.stored }) }),
-          staged: toJson({ events }),
+          staged: toJson({ events: [], slices }),
           ...changed,
         },
       ),

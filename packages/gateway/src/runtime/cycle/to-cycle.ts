@@ -49,6 +49,7 @@ export function toCycle(
     transcript,
     history,
     rows: [...rows, ...written],
+    written,
     situation: toSituation(row, surroundings),
     state,
     ...rest,

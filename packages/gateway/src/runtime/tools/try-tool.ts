@@ -1,4 +1,5 @@
-import { type AnyTool, dispatchCall, type Settlement, type ToolSet, tool } from '@lastcall/core';
+import { type AnyTool, createSession, dispatchCall, type Settlement, type ToolSet } from '@lastcall/core';
+import { dataTool } from '@lastcall/core/internal';
 import type { RegisteredTool } from '../../config/registered-tool.ts';
 import { isInteractive } from '../../config/visibility.ts';
 import { newId } from '../../domain/new-id.ts';
@@ -27,25 +28,31 @@ const LONGEST_TRIAL_MS = 120_000;
 export async function tryTool(services: Services, registry: Registry, trial: ToolTrial): Promise<Settlement> {
   const { name } = trial.tool;
   const known = registry.outgoing?.secrets.known;
-  return await dispatchCall({
-    tools: { [name]: runnableAlone(trial.tool, registry) },
-    call: { toolName: name, input: trial.input },
-    ...(trial.approve ? { answer: { approve: true } } : {}),
-    pendingAnswered: true,
-    middleware: [
-      createOutputLimit({ ...services.limits, keptOutputBytes: 0 }).middleware,
-      ...(known === undefined ? [] : [removeSecrets(known)]),
-    ],
-    deadline: Date.now() + LONGEST_TRIAL_MS,
-    signal: trial.signal,
-    newId,
-    logger: services.logger,
-  });
+  const session = createSession({ logger: services.logger });
+  try {
+    return await dispatchCall({
+      tools: { [name]: runnableAlone(trial.tool, registry) },
+      call: { toolName: name, input: trial.input },
+      session,
+      ...(trial.approve ? { answer: { approve: true } } : {}),
+      pendingAnswered: true,
+      middleware: [
+        createOutputLimit({ ...services.limits, keptOutputBytes: 0 }).middleware,
+        ...(known === undefined ? [] : [removeSecrets(known)]),
+      ],
+      deadline: Date.now() + LONGEST_TRIAL_MS,
+      signal: trial.signal,
+      newId,
+      logger: services.logger,
+    });
+  } finally {
+    await session.dispose();
+  }
 }
 
 /** A tool that is answered by others asks them in its agent's space. Here there is none. */
 function runnableAlone(one: RegisteredTool, registry: Registry): ToolSet[string] {
   if (one.kind === 'typescript' || !isInteractive(one)) return toTool(one, registry);
   const { description, inputSchema, approval = false } = one;
-  return tool({ description, inputSchema, approval, effects: 'session' }) as AnyTool;
+  return dataTool({ description, inputSchema, approval, effects: 'session' }) as AnyTool;
 }

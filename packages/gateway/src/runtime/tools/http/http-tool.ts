@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AnyTool, fail, ok, type ToolContext, tool } from '@lastcall/core';
+import { type AnyTool, fail, ok, type ToolContext } from '@lastcall/core';
+import { dataTool } from '@lastcall/core/internal';
 import { readHttpExecution } from '../../../config/http-execution.ts';
 import type { ToolConfig } from '../../../config/tool-config.ts';
 import { signWebhook } from '../../../domain/webhooks/webhook-signature.ts';
@@ -32,7 +33,7 @@ export function httpTool(config: ToolConfig, { egress, secrets }: Outgoing): { t
     return await sendUntilDone(send, { isRepeatable: config.idempotent === true, ctx });
   };
   const { description, inputSchema, outputSchema } = config;
-  const made = tool({
+  const made = dataTool({
     description,
     inputSchema,
     ...(outputSchema === undefined ? {} : { outputSchema }),

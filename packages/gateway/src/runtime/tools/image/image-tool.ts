@@ -1,5 +1,6 @@
 import type { ImageModelV4, ImageModelV4CallOptions } from '@ai-sdk/provider';
-import { type AnyTool, fail, type ToolContext, tool } from '@lastcall/core';
+import { type AnyTool, fail, type ToolContext } from '@lastcall/core';
+import { dataTool } from '@lastcall/core/internal';
 import { readImageExecution } from '../../../config/image-execution.ts';
 import type { ToolConfig } from '../../../config/tool-config.ts';
 import { imageTypeOf } from '../../../domain/artifacts/media-type.ts';
@@ -37,7 +38,7 @@ export function imageTool(config: ToolConfig, host: ImageHost): { tool: AnyTool;
   };
   const { description, inputSchema } = config;
   return {
-    tool: tool({ description, inputSchema, execute }),
+    tool: dataTool({ description, inputSchema, execute }),
     timeoutMs: config.timeoutMs ?? image.timeout ?? DEFAULT_TIMEOUT_MS,
   };
 }

@@ -8,8 +8,8 @@ import {
   type ToolSet,
   type TurnEvent,
   type TurnResult,
-  tool,
 } from '@lastcall/core';
+import { dataTool } from '@lastcall/core/internal';
 import type { SubAgentConfig, SubAgentExecution } from '../../../config/sub-agent.ts';
 import type { ToolConfig } from '../../../config/tool-config.ts';
 import { NestedUsage } from './nested-usage.ts';
@@ -64,7 +64,7 @@ export function subAgentTool(
     );
   };
   const { description, inputSchema, outputSchema } = config;
-  const made = tool({ description, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }), execute });
+  const made = dataTool({ description, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }), execute });
   const timeoutMs = config.timeoutMs ?? timeout ?? DEFAULT_TIMEOUT_MS;
   // Without tools it does nothing outside, so it may simply run again after a crash.
   return (agentConfig.tools ?? []).length === 0

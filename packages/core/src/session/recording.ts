@@ -1,0 +1,109 @@
+import { assertJson } from './json-state.ts';
+import { type Root, rollBack, type Slot, slotNamed } from './root.ts';
+import { builtInNamed } from './slice.ts';
+import { diffState, type StatePatch } from './state-patch.ts';
+import { isUnclaimed } from './unclaimed.ts';
+
+/** How the end of a call changed a slice. Its version and policy are known also where its definition is not. */
+export interface SliceChange {
+  readonly version: number;
+  /** Absent for `state`. */
+  readonly policy?: 'log';
+  readonly patch: StatePatch;
+}
+
+/** By the names of the slices. */
+export type SliceChanges = Readonly<Record<string, SliceChange>>;
+
+/** The draft of a call whose end is written. */
+interface Draft {
+  readonly isDecided: boolean;
+  /** The state below after its commit. */
+  rootUpon(below: Root): Root;
+}
+
+/**
+ * What a journal knows of the state. Changes are written as what the reducers made of it, and not as events: reducers change with
+ * the program and may be gone, and what a call wrote stays what it was.
+ */
+export class Recording {
+  #written: Root;
+  /** Calls without effects run in parallel: their ends may be with the journal and not yet in the session. */
+  readonly #beingWritten = new Set<Draft>();
+
+  constructor(root: Root) {
+    this.#written = root;
+  }
+
+  get written(): Root {
+    return this.#written;
+  }
+
+  /** What the journal is given with the end of a call. Throws, with nothing taken as written, if JSON would lose some of it. */
+  stage(session: Root, draft?: Draft): SliceChanges {
+    for (const one of this.#beingWritten) if (one.isDecided) this.#beingWritten.delete(one);
+    let root = session;
+    for (const one of this.#beingWritten) root = one.rootUpon(root);
+    if (draft !== undefined) root = draft.rootUpon(root);
+    const changes = changesOf(this.#written, root);
+    this.#written = root;
+    if (draft !== undefined) this.#beingWritten.add(draft);
+    return changes;
+  }
+
+  /** A replay tells of the start of a run too, but not those slices whose definition is not there. */
+  runStarted(root: Root): void {
+    const before = this.#written;
+    this.#written = root.map(({ slice, state }) => {
+      const isSure = builtInNamed(slice.name) === slice || slotNamed(before, slice.name)?.state === state;
+      return { slice, state: isSure ? state : UNSURE };
+    });
+  }
+
+  /** The session goes back to where it was when the journal knew `written`. */
+  goBack(written: Root): void {
+    this.#written = rollBack(written, this.#written);
+  }
+}
+
+/** In the place of a state that a replay may have or not: the next one is written whole. */
+const UNSURE: object = Object.freeze({});
+
+function changesOf(before: Root, after: Root): SliceChanges {
+  const changes: [string, SliceChange][] = [];
+  for (const slot of after) {
+    const old = slotNamed(before, slot.slice.name);
+    if (old !== undefined && old.state === slot.state && old.slice.version === slot.slice.version) continue;
+    const patch = patchOf(old, slot);
+    if (patch === undefined) continue;
+    const { name, version, policy } = slot.slice;
+    changes.push([name, { version, ...(policy === 'log' ? { policy } : {}), patch }]);
+  }
+  return Object.fromEntries(changes);
+}
+
+function patchOf(old: Slot | undefined, { slice, state }: Slot): StatePatch | undefined {
+  // As it was stored: it has no reducers that could have changed it.
+  if (isUnclaimed(slice)) return undefined;
+  const { name, version, initial } = slice;
+  if (old !== undefined && old.slice.version === version && isWritten(old))
+    return diffState(old.state, state, (value) => assertStorable(value, { name, state }));
+  assertJson(state, name);
+  // Where its definition is, the initial state is too.
+  return old === undefined && state === initial ? undefined : { is: state };
+}
+
+/** A slice that is registered and was never changed is not in a journal. */
+function isWritten({ slice, state }: Slot): boolean {
+  return state !== slice.initial && state !== UNSURE;
+}
+
+/** Checks what is new. The error names the place in the whole. */
+function assertStorable(value: unknown, { name, state }: { readonly name: string; readonly state: unknown }): void {
+  try {
+    assertJson(value, name);
+  } catch (error) {
+    assertJson(state, name);
+    throw error;
+  }
+}

@@ -1,0 +1,10 @@
+import type { AnyTool } from './any-tool.ts';
+import { checkDefinition } from './check-definition.ts';
+import type { ToolDefinition } from './tool-definition.ts';
+import { TOOL } from './tool-mark.ts';
+
+/** Makes a tool of what was read from a file or a request: its description may be as long as those of other tools from elsewhere. */
+export function dataTool(definition: ToolDefinition): AnyTool {
+  const marked = { ...definition, [TOOL]: 'data' as const };
+  return Object.freeze(checkDefinition(marked, definition.name ?? '(unnamed)')) as unknown as AnyTool;
+}

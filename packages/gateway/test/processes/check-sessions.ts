@@ -1,0 +1,38 @@
+import type { Kysely } from 'kysely';
+import { loadConsciousness } from '../../src/domain/consciousness/load-consciousness.ts';
+import { restoreSession, type SessionState } from '../../src/domain/consciousness/restore-session.ts';
+import { fromJson } from '../../src/ports/store/json.ts';
+import type { Tables } from '../../src/ports/store/tables.ts';
+import { ACTING } from './check-effects.ts';
+import { acts } from './tools-config.ts';
+
+/** Where what successful calls wrote to a session is not exactly what the session holds. */
+export async function problemsOfSessions(db: Kysely<Tables>): Promise<string[]> {
+  const threads = await db.selectFrom('threads').select(['id', 'state']).execute();
+  const problems: string[] = [];
+  for (const { id, state } of threads) {
+    const { records } = await loadConsciousness(db, id);
+    const session = restoreSession({ state: state === null ? undefined : fromJson<SessionState>(state), records });
+    const [held, done] = [session.read(acts).toSorted(), (await refsOf(db, id)).toSorted()];
+    if (held.join() !== done.join())
+      problems.push(`The session of ${id} holds [${held}], and its calls did [${done}].`);
+  }
+  return problems;
+}
+
+async function refsOf(db: Kysely<Tables>, threadId: string): Promise<string[]> {
+  const calls = await db
+    .selectFrom('calls')
+    .innerJoin('runs', 'runs.id', 'calls.run_id')
+    .select('calls.input')
+    .where('runs.thread_id', '=', threadId)
+    .where('calls.tool_name', 'in', ACTING)
+    .where('calls.outcome_status', '=', 'ok')
+    .execute();
+  return calls.map(({ input }) => toRef(fromJson(input)));
+}
+
+/** The arguments as the model wrote them may be a text. */
+function toRef(input: unknown): string {
+  return (typeof input === 'string' ? (JSON.parse(input) as { ref: string }) : (input as { ref: string })).ref;
+}
