@@ -17,6 +17,7 @@ import { fromJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { AgentRow } from '../../ports/store/tables.ts';
 import type { Registry } from '../cycle/registry.ts';
+import { settingsFor } from './caller-text.ts';
 import { toolsToAdd } from './check-tools.ts';
 import { giveAnswers } from './give-answers.ts';
 import type { AcceptedTurn, TurnCaller, TurnInput, TurnRequest } from './turn-request.ts';
@@ -112,7 +113,8 @@ interface Accepted extends Opened {
 }
 
 async function toEvent(tx: Tx, registry: Registry, { request, context, agent, runId }: Accepted): Promise<ChatEvent> {
-  const { input, settings = {}, caller } = request;
+  const { input, caller } = request;
+  const settings = settingsFor(request);
   const messages = [...historyOf(request), ...messagesOf(input)];
   if ('invoke' in input && messages.length === 0) await assertSomethingSaid(tx, context.id);
   const { terminating, tools = [], clientTools = [] } = settings;

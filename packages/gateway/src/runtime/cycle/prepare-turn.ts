@@ -28,13 +28,13 @@ export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Pro
   if (cycle.isTakenOver && kind.hasSpaces) await journal.recover(await findShownCalls(services, cycle));
   const session = cycle.history.session(cycle.state);
   const secrets = secretsOf(open.registry);
-  const options = kind.turnOptions(cycle, () => frames.situation);
+  const { framed, ...options } = kind.turnOptions(cycle, () => frames.situation);
   const model = await kind.modelOf(cycle, (name) => registry.model(name));
   // What was approved must still be what runs.
   await tools.ready?.({ isFresh: Object.keys(cycle.answers).length > 0 });
   cycle.history.shownTo(model.provider);
   const { instructions } = options;
-  const isFrame = (text: string): boolean => frames.has(text);
+  const isFrame = (text: string): boolean => text === framed || frames.has(text);
   const turn: TurnOptions = {
     ...options,
     ...(options.observe === undefined ? {} : { observe: requests.observing(options.observe) }),

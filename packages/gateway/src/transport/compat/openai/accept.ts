@@ -36,7 +36,13 @@ export async function accept(services: Services, tx: Tx, registry: Registry, sen
   const context = isTask
     ? { agent: agent.id, history: told.history }
     : await findContext(tx, { asked, told, agent, caller, scope });
-  const request: TurnRequest = { caller, context, input: inputOf(told), settings: settingsOf(asked, told, isTask) };
+  const request: TurnRequest = {
+    caller,
+    context,
+    input: inputOf(told),
+    settings: settingsOf(asked, isTask),
+    systemText: told.instructions,
+  };
   if ('message' in request.input && told.answers.length > 0)
     await startTurn(services, tx, registry, { ...request, input: { answers: answersOf(told) } });
   return await startOnce(services, tx, registry, {
@@ -67,11 +73,9 @@ function answersOf({ answers }: ToldConversation): Readonly<Record<string, Answe
 
 function settingsOf(
   { clientTools, modelSettings, isStored }: Asked,
-  { instructions }: ToldConversation,
   isTask: boolean,
 ): NonNullable<TurnRequest['settings']> {
   return {
-    ...(instructions === '' ? {} : { instructions }),
     ...(clientTools.length === 0 ? {} : { clientTools }),
     ...(Object.keys(modelSettings).length === 0 ? {} : { modelSettings }),
     ...(isTask ? { isWithoutEffects: true } : {}),
