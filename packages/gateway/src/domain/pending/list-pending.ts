@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { PendingCallRow, PendingStatus, Tables } from '../../ports/store/tables.ts';
+import { usableBy } from '../contexts/usable-by.ts';
 import { isId } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
 import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
@@ -97,9 +98,7 @@ async function readPage(
         .on('memberships.left_at', 'is', null),
     )
     .leftJoin('runs', 'runs.id', 'pending_calls.run_id')
-    .leftJoin('contexts', (join) =>
-      join.onRef('contexts.id', '=', 'runs.thread_id').on('contexts.owner_id', '=', entityId ?? ''),
-    )
+    .leftJoin('contexts', (join) => join.onRef('contexts.id', '=', 'runs.thread_id').on(usableBy(entityId ?? '')))
     .selectAll('pending_calls')
     .select(['memberships.role', 'contexts.id as owned_context'])
     .where('pending_calls.status', '=', status)

@@ -190,9 +190,10 @@ async function respond(accepted: AcceptedTurn, exchange: Exchange, options: Chat
   if (wantsStream(request.headers)) return await respondWithStream(accepted, exchange, options);
   const answer = await awaitAnswer(accepted.runId, exchange, options);
   if (answer === undefined) return clientLeft();
-  const error = errorOf(shownTo(contextUser(exchange.caller), answer));
+  const shown = shownTo(contextUser(exchange.caller), answer);
+  const error = errorOf(shown);
   return error === undefined
-    ? exchange.json(toChatAnswer(answer))
+    ? exchange.json(toChatAnswer(shown))
     : errorResponse(error, { generated_messages: answer.messages });
 }
 
