@@ -6,7 +6,7 @@ import { invalid } from '../entities/invalid.ts';
 import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
 import { answerRight } from './may-answer.ts';
 import { withNames } from './named-answerers.ts';
-import { type PendingCall, toPendingCall } from './pending-call.ts';
+import { forAnswerer, type PendingCall, toPendingCall } from './pending-call.ts';
 
 export interface PendingFilter extends PageOptions {
   /** Only calls that this entity may answer. Without it: all that wait, for operators. */
@@ -74,13 +74,9 @@ function concerns({ role, owned_context: owned, ...row }: Listed, entityId: stri
   return answerRight(toPendingCall(row), { entityId, role: role ?? undefined, isOwner: owned !== null }) === 'yes';
 }
 
-/** Answers that did not count are for operators. */
 function shownTo({ role: _role, owned_context: _owned, ...row }: Listed, entityId: string | undefined): PendingCall {
-  const { lateAnswers, ...call } = toPendingCall(row);
-  return {
-    ...call,
-    ...(entityId === undefined && lateAnswers !== undefined ? { lateAnswers } : {}),
-  };
+  const call = toPendingCall(row);
+  return entityId === undefined ? call : forAnswerer(call);
 }
 
 async function readPage(

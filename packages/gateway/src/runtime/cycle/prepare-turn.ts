@@ -12,6 +12,7 @@ import type { OpenCycle } from './open-cycle.ts';
 import { findApprovedCalls, findShownCalls } from './recover-calls.ts';
 import { removeSecrets, secretsOf, withoutSecrets } from './remove-secrets.ts';
 import { showCards } from './show-cards.ts';
+import { toolLabel } from './tool-label.ts';
 
 /** The turn of a cycle, ready to run, and what the cycle needs after it. */
 export interface PreparedTurn {
@@ -34,6 +35,7 @@ export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Pro
   await tools.ready?.({ isFresh: Object.keys(cycle.answers).length > 0 });
   cycle.history.shownTo(model.provider);
   const { instructions } = options;
+  const counted = { model: model.modelId, labelOf: toolLabel(tools, cycle.settings) };
   const isFrame = (text: string): boolean => text === framed || frames.has(text);
   const turn: TurnOptions = {
     ...options,
@@ -47,7 +49,7 @@ export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Pro
       const told = withoutSecrets(event, secrets);
       journal.onEvent(told);
       activity.onEvent(told);
-      if (registry.metrics !== undefined) countEvent(registry.metrics, event, { model: model.modelId });
+      if (registry.metrics !== undefined) countEvent(registry.metrics, event, counted);
     },
     deadline: Date.now() + limits.cycleTimeoutMs,
     budget: { tokens: limits.tokensPerCycle },
