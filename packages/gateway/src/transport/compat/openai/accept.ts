@@ -7,12 +7,12 @@ import { findStarted, startOnce } from '../../../runtime/chat/start-once.ts';
 import { startTurn } from '../../../runtime/chat/start-turn.ts';
 import type { AcceptedTurn, TurnCaller, TurnInput, TurnRequest } from '../../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../../runtime/cycle/registry.ts';
+import { isPageTask } from '../page-task.ts';
 import type { Asked } from './asked.ts';
 import { conversationHash, type Scope, sha256 } from './conversation-hash.ts';
 import { findContext } from './find-context.ts';
 import { findModel } from './find-model.ts';
 import { type ToldConversation, takeApart } from './items.ts';
-import { isPageTask } from './page-task.ts';
 
 /** A request, as it came. */
 export interface Sent {
@@ -32,7 +32,7 @@ export async function accept(services: Services, tx: Tx, registry: Registry, sen
   const told = takeApart(asked.items);
   const agent = await findModel(tx.db, asked.model, caller);
   const scope = scopeOf(agent.id, sent);
-  const isTask = isPageTask(told) || headers.get('x-lastcall-effects') === 'none';
+  const isTask = isTaskOfPage(asked, told) || headers.get('x-lastcall-effects') === 'none';
   const context = isTask
     ? { agent: agent.id, history: told.history }
     : await findContext(tx, { asked, told, agent, caller, scope });
@@ -65,6 +65,10 @@ function inputOf(told: ToldConversation): TurnInput {
   if (told.answers.length > 0) return { answers: answersOf(told) };
   if (told.history.length > 0) return { invoke: true };
   throw invalid('messages', 'must have a message of a user.');
+}
+
+function isTaskOfPage(asked: Asked, { instructions, message = [], lastReply }: ToldConversation): boolean {
+  return isWhole(asked) && lastReply === undefined && isPageTask({ instructions, message });
 }
 
 function answersOf({ answers }: ToldConversation): Readonly<Record<string, Answer>> {

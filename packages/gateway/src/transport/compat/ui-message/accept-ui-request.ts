@@ -16,6 +16,7 @@ import type { Tx } from '../../../ports/store/store.ts';
 import { callerId, startTurn } from '../../../runtime/chat/start-turn.ts';
 import type { TurnCaller, TurnRequest } from '../../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../../runtime/cycle/registry.ts';
+import { isPageTask } from '../page-task.ts';
 import { runOfMessage } from './chat-history.ts';
 import { findChat } from './open-chat.ts';
 import { clientToolsOf, readUiRequest, type UiClaim, type UiRequest, type UiRequestBody } from './ui-request.ts';
@@ -53,7 +54,9 @@ export async function acceptUiRequest(call: UiCall): Promise<AcceptedUiRequest> 
   if (contextId !== undefined) return await acceptInChat({ ...call, contextId }, request);
   if (request.kind === 'answers') throw notFound('context', call.body.id);
   // A message that is to be answered again never arrived, or its context is gone.
-  return await say(call, request, { agent: call.agent, newId: call.body.id });
+  const isTask = isPageTask({ message: request.content });
+  const context = { agent: call.agent, newId: call.body.id };
+  return await say(call, request, context, isTask ? { isWithoutEffects: true } : {});
 }
 
 async function acceptInChat(chat: KnownChat, request: UiRequest): Promise<AcceptedUiRequest> {
@@ -81,7 +84,7 @@ async function say(
   { services, tx, registry, caller, body }: UiCall,
   { id, content }: Pick<Submitted, 'id' | 'content'>,
   context: TurnRequest['context'],
-  more: Pick<TurnSettings, 'instructions'> = {},
+  more: Pick<TurnSettings, 'instructions' | 'isWithoutEffects'> = {},
 ): Promise<AcceptedUiRequest> {
   const { runId, contextId } = await startTurn(services, tx, registry, {
     caller,
