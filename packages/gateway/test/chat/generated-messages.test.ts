@@ -24,7 +24,7 @@ describeWorlds('generated messages', (open) => {
     expect(textsOf(model.requests[0]?.prompt ?? [])).toEqual(['Thanks']);
   });
 
-  test('[C1] add-ai-message stores a given message in a new context of its own', async () => {
+  test('[C1] add-ai-message stores a given message in a context that it creates', async () => {
     const model = scriptedModel(() => 'Never.');
     const api = await chatApi(await open({ models: { default: model } }));
     const agent = await api.agent();

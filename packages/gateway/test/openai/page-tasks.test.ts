@@ -122,7 +122,7 @@ describeOpenAi('requests of chat pages', (open) => {
     expect(paid).toBe(1);
   });
 
-  test('[X25] a conversation that the page has begun keeps the tools, whatever is said in it', async () => {
+  test('[X25] a conversation that the page has begun keeps the tools, whatever its messages ask for', async () => {
     const model = scriptedModel(() => 'Paid.');
     const { client, world } = await open({ models: { default: model }, tools: { pay } });
     const agent = await world.agent('Payer', { tools: ['pay'] });

@@ -4,7 +4,7 @@ import type { TurnRequest } from './turn-request.ts';
 type Asked = Pick<TurnRequest, 'caller' | 'systemText' | 'settings'>;
 
 /**
- * The settings of a run, with the system text that the caller sent. Whoever has a key may instruct the agent. What an entity sends is
+ * The settings of a run, with the system text that the caller sent. A key may instruct the agent. What an entity sends is
  * kept apart from the instructions: its system text, and its reminder, which a nudge would put into the system role.
  */
 export function settingsFor({ caller, systemText = '', settings = {} }: Asked): NonNullable<TurnRequest['settings']> {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { ApiError } from '../../../domain/api-error.ts';
+import { ifNotFound } from '../../../domain/api-error.ts';
 import { getContext } from '../../../domain/contexts/context.ts';
 import { historyOf } from '../../../domain/contexts/history-of.ts';
 import type { TurnSettings } from '../../../domain/contexts/turn-settings.ts';
@@ -98,11 +98,5 @@ async function contextOfCall(db: Kysely<Tables>, callId: string): Promise<string
 }
 
 async function mayUse(db: Kysely<Tables>, contextId: string, caller: TurnCaller): Promise<boolean> {
-  return await getContext(db, contextId, caller).then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof ApiError) return false;
-      throw error;
-    },
-  );
+  return (await getContext(db, contextId, caller).catch(ifNotFound)) !== undefined;
 }

@@ -18,7 +18,7 @@ import type { TurnCaller, TurnRequest } from '../../../runtime/chat/turn-request
 import type { Registry } from '../../../runtime/cycle/registry.ts';
 import { isPageTask } from '../page-task.ts';
 import { runOfMessage } from './chat-history.ts';
-import { findChat } from './open-chat.ts';
+import { findChat } from './find-chat.ts';
 import { clientToolsOf, readUiRequest, type UiClaim, type UiRequest, type UiRequestBody } from './ui-request.ts';
 
 export interface UiCall {

@@ -50,7 +50,7 @@ export const contextEndpoints: readonly Endpoint[] = [
         throw invalid('entity_id', "must be absent or the token's own entity.");
       if (user.kind === 'key' && entityId !== undefined) await getEntity(tx.db, entityId);
       const ownerId = user.kind === 'entity' ? user.entityId : (entityId ?? user.entityId);
-      // A member's right ends with the membership. Whoever shares no space with the agent has it from the key.
+      // A member's right ends with the membership. A person who shares no space with the agent has the right from the key.
       const isGiven =
         user.kind === 'key' && entityId !== undefined && !(await sharesSpace(tx.db, { agentId, entityId }));
       const newId = id === undefined ? undefined : await newContextId(tx.db, id, user);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findAgentNamed } from '../../../domain/agents/find-agent-named.ts';
-import { ApiError } from '../../../domain/api-error.ts';
+import { ifNotFound } from '../../../domain/api-error.ts';
 import { getContext } from '../../../domain/contexts/context.ts';
 import { assertMayChat } from '../../../domain/contexts/may-chat.ts';
 import { shownContextId } from '../../../domain/contexts/own-context-id.ts';
@@ -11,8 +11,8 @@ import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../../runtime/cycle/registry.ts';
 import { acceptUiRequest } from '../../compat/ui-message/accept-ui-request.ts';
 import { chatHistory, historySchema } from '../../compat/ui-message/chat-history.ts';
+import { findChat, type NamedChat } from '../../compat/ui-message/find-chat.ts';
 import { hasUnwatched, isForgotten, isSwept, toTurn } from '../../compat/ui-message/find-turn.ts';
-import { findChat, type NamedChat } from '../../compat/ui-message/open-chat.ts';
 import { UI_STREAM_HEADERS } from '../../compat/ui-message/ui-chunk.ts';
 import { uiRequestSchema } from '../../compat/ui-message/ui-request.ts';
 import { type ShownTurn, storedTurn, UiStream } from '../../compat/ui-message/ui-stream.ts';
@@ -108,10 +108,6 @@ async function findOpenChat(tx: Tx, chat: NamedChat): Promise<string | undefined
   const { id: agentId } = await findAgentNamed(tx.db, agent);
   await assertMayChat(tx.db, { agentId, name: agent }, caller);
   return undefined;
-}
-
-function ifNotFound(error: unknown): undefined {
-  if (!(error instanceof ApiError) || error.status !== 404) throw error;
 }
 
 async function show(turn: ShownTurn, exchange: Exchange, options: UseChatOptions): Promise<Response> {
