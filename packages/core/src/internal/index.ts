@@ -8,6 +8,7 @@ export { advertise } from '../tools/advertise.ts';
 export { closestNames } from '../tools/closest-names.ts';
 export { dataTool } from '../tools/data-tool.ts';
 export { streamResult } from '../turn/stream-result.ts';
+export { DEFAULT_CONSECUTIVE_NUDGES, DEFAULT_MAX_INVOCATIONS } from '../turn/terminating.ts';
 export { toPrompt } from '../turn/to-prompt.ts';
 export { isPlainEntry, toPlainValue, toTranscriptJson } from '../turn/transcript-json.ts';
 export { assertKnownOptions, type KnownNames, knownNames } from '../unknown-option.ts';

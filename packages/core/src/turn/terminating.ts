@@ -15,6 +15,9 @@ export interface TerminatingContract {
   maxInvocations?: number;
 }
 
+export const DEFAULT_CONSECUTIVE_NUDGES = 1;
+export const DEFAULT_MAX_INVOCATIONS = 64;
+
 const DEFAULT_NUDGE =
   'You are currently in an autonomous execution mode with no user interaction. You must complete your task by calling one of the terminating tools.';
 
@@ -25,7 +28,12 @@ export function checkContract(contract: TerminatingContract): CheckedContract {
   if (typeof contract !== 'object' || contract === null)
     throw new OptionsError('terminating', 'must be an object { toolIds: […] }.');
   assertKnownOptions(contract, CONTRACT, 'terminating.');
-  const { toolIds, consecutiveNudges = 1, nudgeMessage = DEFAULT_NUDGE, maxInvocations = 64 } = contract;
+  const {
+    toolIds,
+    consecutiveNudges = DEFAULT_CONSECUTIVE_NUDGES,
+    nudgeMessage = DEFAULT_NUDGE,
+    maxInvocations = DEFAULT_MAX_INVOCATIONS,
+  } = contract;
   if (!Array.isArray(toolIds) || toolIds.length === 0 || !toolIds.every((id) => typeof id === 'string')) {
     throw new OptionsError('terminating.toolIds', 'must be a list of at least one tool.');
   }

@@ -28,7 +28,8 @@ export interface AgentLimits {
 }
 
 export const DEFAULT_AGENT_LIMITS: AgentLimits = {
-  maxSteps: 50,
+  // As many as a run of the chat endpoints may have that names no number itself (law C2).
+  maxSteps: 64,
   tokensPerCycle: 400_000,
   consciousnessTokens: 32_000,
   // A model that reasons for long and calls a few slow tools stays well below this.

@@ -30,3 +30,8 @@ export type ApiStatus = 400 | 401 | 403 | 404 | 405 | 409 | 410 | 413 | 415 | 42
 export function notFound(what: string, id: string): ApiError {
   return new ApiError(404, 'not_found', `There is no ${what} "${id}".`);
 }
+
+/** For `catch`: what was not found is undefined. Everything else is thrown on. */
+export function ifNotFound(error: unknown): undefined {
+  if (!(error instanceof ApiError) || error.status !== 404) throw error;
+}

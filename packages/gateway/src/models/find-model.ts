@@ -1,6 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { LastcallError } from '@lastcall/core';
 import { chooseDefaultModel, type DefaultModel } from './default-model.ts';
+import { withEstimatedUsage } from './estimated-usage.ts';
 import { keyOf, loadProvider, PROVIDERS } from './provider-package.ts';
 import { rehearsalModel } from './rehearsal/rehearsal-model.ts';
 
@@ -78,11 +79,14 @@ async function openAiCompatible(
     createOpenAICompatible(settings: object): (id: string) => LanguageModelV4;
   };
   const apiKey = env.LASTCALL_MODEL_KEY ?? env.OPENAI_API_KEY;
-  return createOpenAICompatible({
+  const provider = createOpenAICompatible({
     name: 'openai-compatible',
     baseURL: modelUrl,
+    // Without it, servers of this protocol count no tokens of a streamed reply.
+    includeUsage: true,
     ...(apiKey === undefined ? {} : { apiKey }),
-  })(model);
+  });
+  return withEstimatedUsage(provider(model));
 }
 
 function unknownModel(name: string): LastcallError {

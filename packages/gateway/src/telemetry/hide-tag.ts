@@ -49,7 +49,7 @@ function tagPattern(tag: string): RegExp {
 const patterns = new LRUCache<string, RegExp>({ max: 1_000, memoMethod: (tag) => new RegExp(tag, 'gi') });
 
 // Matches any agent's tag behind the names of our frames. For places that know no agent, such as a log.
-const FRAME_ID = /\b(inbox|situation|summary|transcript)-[0-9a-f]{24}\b/gi;
+const FRAME_ID = /\b(inbox|situation|summary|transcript|caller)-[0-9a-f]{24}\b/gi;
 
 /** Replaces the tags of all agents' frames. */
 export function hideFrameIds(text: string): string {

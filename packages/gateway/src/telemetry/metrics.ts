@@ -8,7 +8,7 @@ export interface Metrics {
   httpRequest(request: { method: string; route: string; status: number; seconds: number }): void;
   /** Counts a cycle that ended. */
   cycle(ended: { status: 'completed' | 'failed' | 'cancelled'; seconds: number }): void;
-  /** Counts a settled tool call. Tool names are configuration, so their number is bounded. */
+  /** Counts a settled tool call. `tool` is the name of a configured tool or a fixed word, so the number of labels is bounded. */
   call(settled: { tool: string; outcome: CallOutcome; seconds: number }): void;
   /** Counts the tokens that a model read and wrote. */
   tokens(used: { model: string; input: number; output: number }): void;

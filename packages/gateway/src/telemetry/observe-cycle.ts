@@ -24,13 +24,17 @@ export function traceCycle(model: string): readonly Middleware[] {
   ];
 }
 
+export interface CountedBy {
+  readonly model: string;
+  /** The label of a call: there is no end to the names that callers and models invent. */
+  readonly labelOf: (toolName: string) => string;
+}
+
 /** Counts the model's replies and the ends of calls. */
-export function countEvent(metrics: Metrics, event: TurnEvent, { model }: { model: string }): void {
+export function countEvent(metrics: Metrics, event: TurnEvent, { model, labelOf }: CountedBy): void {
   if (event.type === 'step.end')
     metrics.tokens({ model, input: event.usage.inputTokens, output: event.usage.outputTokens });
   if (!('outcome' in event)) return;
   const { toolName, outcome, startedAt, endedAt } = event;
-  // A name that the model invented must not become a label: there is no end to those.
-  const tool = outcome.status === 'error' && outcome.code === 'unknown_tool' ? 'unknown' : toolName;
-  metrics.call({ tool, outcome: outcome.status, seconds: (endedAt - startedAt) / 1_000 });
+  metrics.call({ tool: labelOf(toolName), outcome: outcome.status, seconds: (endedAt - startedAt) / 1_000 });
 }

@@ -95,7 +95,7 @@ describeWorlds('the chat endpoints', (open) => {
     });
     const world = await open({ models: { default: model }, tools: { look: plain } });
     const api = await chatApi(world);
-    const agent = await api.agent('Bot', { tools: ['look'], limits: { maxSteps: 3 } });
+    const agent = await api.agent('Bot', { tools: ['look'] });
     const terminating_config = { tool_ids: ['complete_task'], consecutive_nudges: 1, nudge_message: 'Go on.' };
     const answer = await api.done('POST', '/chat', { agent, message: 'Go', terminating_config });
     expect(answer.response).toBe('Task completed: done');

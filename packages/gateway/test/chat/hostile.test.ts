@@ -217,6 +217,7 @@ describeWorlds('contexts under attack', (open) => {
           metadata: '{}',
           created_at: 1,
           is_brief: 0 as const,
+          is_given: 0 as const,
           used_at: 1,
         };
         await db

@@ -15,7 +15,16 @@ export function inboxOf({
 
 /** The lines of the situation that a request shows. */
 export function situationOf({ prompt }: { prompt: Prompt }): Record<string, unknown>[] {
-  const frame = textsOf(prompt).findLast((text) => text.startsWith('<situation-')) ?? '';
+  return linesOf(prompt, 'situation');
+}
+
+/** What a request shows of the texts with which an entity's client wants to instruct the model. */
+export function callerTextOf({ prompt }: { prompt: Prompt }): Record<string, unknown>[] {
+  return linesOf(prompt, 'caller');
+}
+
+function linesOf(prompt: Prompt, name: string): Record<string, unknown>[] {
+  const frame = textsOf(prompt).findLast((text) => text.startsWith(`<${name}-`)) ?? '';
   const [, ...lines] = frame.split('\n');
   return lines.slice(0, -1).map((line) => JSON.parse(line));
 }

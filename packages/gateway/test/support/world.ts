@@ -20,6 +20,7 @@ import { fromJson } from '../../src/ports/store/json.ts';
 import type { Store, Tx } from '../../src/ports/store/store.ts';
 import type { Registry } from '../../src/runtime/cycle/registry.ts';
 import { Worker } from '../../src/runtime/worker.ts';
+import type { Metrics } from '../../src/telemetry/metrics.ts';
 import { assertDocumentedEvents } from './check-events.ts';
 import type { Database } from './stores.ts';
 
@@ -63,10 +64,11 @@ export interface WorldOptions {
   readonly tools?: ToolEntries;
   readonly limits?: Partial<GatewayLimits>;
   readonly agentLimits?: AgentLimitsInput;
+  readonly metrics?: Metrics;
 }
 
 export async function openWorld(options: WorldOptions): Promise<World> {
-  const { database, models, tools: entries = {}, limits, agentLimits = {} } = options;
+  const { database, models, tools: entries = {}, limits, agentLimits = {}, metrics } = options;
   const store = await database.open();
   const [logs, wakes, told]: [LogEntry[], string[], StreamEvent[]] = [[], [], []];
   const logger = recordLogs(logs);
@@ -84,7 +86,12 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     if (found === undefined) throw new Error(`There is no model ${name}.`);
     return found;
   };
-  const registry: Registry = { tools: tools.value, model, agentLimits };
+  const registry: Registry = {
+    tools: tools.value,
+    model,
+    agentLimits,
+    ...(metrics === undefined ? {} : { metrics }),
+  };
   const worker = new Worker(services, registry);
   await services.bus.start();
   return worldOf({ services, worker, registry, logs, wakes, told });

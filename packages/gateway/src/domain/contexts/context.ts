@@ -9,7 +9,9 @@ import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { type Metadata, toMetadata } from '../entities/metadata.ts';
 import { newId } from '../new-id.ts';
-import { idTaken, ownId } from '../own-id.ts';
+import { idTaken } from '../own-id.ts';
+import { meantIds, shownContextId } from './own-context-id.ts';
+import { usableBy } from './usable-by.ts';
 
 /** A conversation with an agent. Its thread has the same id. */
 export interface Context {
@@ -24,13 +26,15 @@ export interface Context {
 }
 
 export interface NewContext {
-  /** The caller's own id, 1–64 of `[A-Za-z0-9_-]`. Default: a new one. */
+  /** As `newContextId` gives it. Default: a new one. */
   readonly id?: string | undefined;
   readonly agentId: string;
   readonly ownerId?: string | undefined;
   readonly metadata?: Metadata | undefined;
   /** Made for one call, or for an answer that is not saved. */
   readonly isBrief?: boolean;
+  /** The owner may use it without sharing a space with the agent. */
+  readonly isGiven?: boolean;
 }
 
 /** Who uses a context: the holder of a key may use all of them, an entity only its own. */
@@ -44,10 +48,9 @@ export async function createContext(tx: Tx, wanted: NewContext): Promise<Context
 
 /** The same for an agent that was just found. */
 export async function insertContext(tx: Tx, wanted: NewContext): Promise<Context> {
-  const { id: given, agentId, ownerId, metadata, isBrief = false } = wanted;
-  const id = given === undefined ? newId(tx.now()) : ownId(given);
+  const { id = newId(tx.now()), agentId, ownerId, metadata, isBrief = false, isGiven = false } = wanted;
   const [thread] = await insertThread(tx.db, { id, agentId, epoch: firstEpoch(tx) });
-  if (thread === undefined) throw idTaken(id);
+  if (thread === undefined) throw idTaken(shownContextId(id, { kind: 'entity', entityId: ownerId }));
   const row = {
     id,
     agent_id: agentId,
@@ -56,6 +59,7 @@ export async function insertContext(tx: Tx, wanted: NewContext): Promise<Context
     created_at: tx.now(),
     is_brief: isBrief ? (1 as const) : (0 as const),
     used_at: tx.now(),
+    is_given: isGiven ? (1 as const) : (0 as const),
   };
   tx.send(insertContextRow, row);
   return toContext(row);
@@ -76,31 +80,30 @@ const insertThread = statement((db, { id, agentId, epoch }: Params<{ id: string;
     .returning('id'),
 );
 
-/** Throws 404 for a context that does not exist, and for one that the user must not know of. */
+/** Throws 404 for a context that does not exist, and for one that the user may not use, or no longer. */
 export async function getContext(db: Kysely<Tables>, contextId: string, user: ContextUser): Promise<Context> {
-  return await readContext(selectContext(db, contextId), contextId, user);
+  return await readContext(selectContext(db, contextId, user), contextId);
 }
 
-/** The same for whoever is about to say something in it: it is not deleted before the commit. */
+/** The same for a request that is about to say something in it: it is not deleted before the commit. */
 export async function getContextForUse(tx: Tx, contextId: string, user: ContextUser): Promise<Context> {
-  const row = selectContext(tx.db, contextId);
-  return await readContext(tx.dialect === 'sqlite' ? row : row.forKeyShare('threads'), contextId, user);
+  const row = selectContext(tx.db, contextId, user);
+  return await readContext(tx.dialect === 'sqlite' ? row : row.forKeyShare('threads'), contextId);
 }
 
 type SelectedContext = SelectQueryBuilder<Tables, 'contexts' | 'threads', Selectable<ContextRow>>;
 
-function selectContext(db: Kysely<Tables>, contextId: string): SelectedContext {
-  return db
-    .selectFrom('contexts')
-    .innerJoin('threads', 'threads.id', 'contexts.id')
-    .selectAll('contexts')
-    .where('contexts.id', '=', contextId);
+function selectContext(db: Kysely<Tables>, contextId: string, user: ContextUser): SelectedContext {
+  const contexts = db.selectFrom('contexts').innerJoin('threads', 'threads.id', 'contexts.id').selectAll('contexts');
+  if (user.kind === 'key') return contexts.where('contexts.id', '=', contextId);
+  const meant = contexts.where('contexts.id', 'in', meantIds(contextId, user.entityId));
+  // Of two, the longer id is the one that the entity chose itself.
+  return meant.where(usableBy(user.entityId)).orderBy('contexts.id', 'desc');
 }
 
-async function readContext(query: SelectedContext, contextId: string, user: ContextUser): Promise<Context> {
+async function readContext(query: SelectedContext, contextId: string): Promise<Context> {
   const row = isId(contextId) ? await query.executeTakeFirst() : undefined;
-  const isTheirs = user.kind === 'key' || row?.owner_id === user.entityId;
-  if (row === undefined || !isTheirs) throw notFound('context', contextId);
+  if (row === undefined) throw notFound('context', contextId);
   return toContext(row);
 }
 

@@ -40,9 +40,20 @@ function toCall(settlement: Settlement | undefined): readonly ConversationMessag
   if (settlement === undefined || !hasRun(settlement.outcome)) return [];
   const { callId, toolName, input, outcome } = settlement;
   return [
-    { type: 'tool_call', tool_call_id: callId, tool_name: toolName, tool_input: input },
+    { type: 'tool_call', tool_call_id: callId, tool_name: toolName, tool_input: inputOf(input) },
     { type: 'tool_response', tool_call_id: callId, tool_output: outcome.text },
   ];
+}
+
+/** A call that no tool took has its input as the model wrote it. Callers get the object in it, or the text where it holds none. */
+function inputOf(input: unknown): unknown {
+  if (typeof input !== 'string') return input;
+  try {
+    const value: unknown = JSON.parse(input === '' ? '{}' : input);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : input;
+  } catch {
+    return input;
+  }
 }
 
 function hasRun({ status }: Outcome): boolean {

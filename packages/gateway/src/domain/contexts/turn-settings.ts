@@ -8,8 +8,10 @@ export interface TurnSettings {
   /** Names or ids of registered tools that the agent does not have, added for this run. */
   readonly tools?: readonly string[];
   readonly clientTools?: readonly ClientTool[];
-  /** Text of the caller that follows the agent's instructions. */
+  /** Text of an operator or of the gateway that follows the agent's instructions. */
   readonly instructions?: string;
+  /** What an entity's client sent to instruct the model. The model reads it as data, in a frame. */
+  readonly callerText?: readonly CallerText[];
   /** What the model is to write now. It is the last message of each request, and is not stored as a message. */
   readonly prompt?: string;
   /** The AI's message, given by the caller. No model is asked. */
@@ -23,6 +25,11 @@ export interface TurnSettings {
   readonly isUnwatched?: true;
   /** False: the messages of the run are removed when it ends, and only its answer is kept. */
   readonly save?: false;
+}
+
+export interface CallerText {
+  readonly from: 'system message' | 'nudge_message';
+  readonly text: string;
 }
 
 /** A tool that the caller runs itself. A call of it waits, and a later request answers it. */

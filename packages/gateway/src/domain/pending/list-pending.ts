@@ -1,11 +1,12 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { PendingCallRow, PendingStatus, Tables } from '../../ports/store/tables.ts';
+import { usableBy } from '../contexts/usable-by.ts';
 import { isId } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
 import { type Page, type PageOptions, pageLimit, textCursor } from '../entities/page.ts';
 import { answerRight } from './may-answer.ts';
 import { withNames } from './named-answerers.ts';
-import { type PendingCall, toPendingCall } from './pending-call.ts';
+import { forAnswerer, type PendingCall, toPendingCall } from './pending-call.ts';
 
 export interface PendingFilter extends PageOptions {
   /** Only calls that this entity may answer. Without it: all that wait, for operators. */
@@ -73,13 +74,9 @@ function concerns({ role, owned_context: owned, ...row }: Listed, entityId: stri
   return answerRight(toPendingCall(row), { entityId, role: role ?? undefined, isOwner: owned !== null }) === 'yes';
 }
 
-/** Answers that did not count are for operators. */
 function shownTo({ role: _role, owned_context: _owned, ...row }: Listed, entityId: string | undefined): PendingCall {
-  const { lateAnswers, ...call } = toPendingCall(row);
-  return {
-    ...call,
-    ...(entityId === undefined && lateAnswers !== undefined ? { lateAnswers } : {}),
-  };
+  const call = toPendingCall(row);
+  return entityId === undefined ? call : forAnswerer(call);
 }
 
 async function readPage(
@@ -97,9 +94,7 @@ async function readPage(
         .on('memberships.left_at', 'is', null),
     )
     .leftJoin('runs', 'runs.id', 'pending_calls.run_id')
-    .leftJoin('contexts', (join) =>
-      join.onRef('contexts.id', '=', 'runs.thread_id').on('contexts.owner_id', '=', entityId ?? ''),
-    )
+    .leftJoin('contexts', (join) => join.onRef('contexts.id', '=', 'runs.thread_id').on(usableBy(entityId ?? '')))
     .selectAll('pending_calls')
     .select(['memberships.role', 'contexts.id as owned_context'])
     .where('pending_calls.status', '=', status)

@@ -2,6 +2,7 @@ import type { Kysely, SelectQueryBuilder } from 'kysely';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Tables } from '../../ports/store/tables.ts';
 import { ApiError, notFound } from '../api-error.ts';
+import { usableBy } from '../contexts/usable-by.ts';
 import { isId } from '../entities/column-text.ts';
 import type { PendingCall } from './pending-call.ts';
 
@@ -86,7 +87,7 @@ async function ownsContext(db: Kysely<Tables>, runId: string, entityId: string):
     .innerJoin('contexts', 'contexts.id', 'runs.thread_id')
     .select('contexts.id')
     .where('runs.id', '=', runId)
-    .where('contexts.owner_id', '=', entityId)
+    .where(usableBy(entityId))
     .executeTakeFirst();
   return owned !== undefined;
 }

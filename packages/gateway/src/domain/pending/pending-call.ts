@@ -98,3 +98,10 @@ function parsed<T = unknown>(text: Json | null): T | null {
 function optionalField<K extends string, T>(name: K, value: T | null): { readonly [name in K]?: T } {
   return value === null ? {} : ({ [name]: value } as { [name in K]: T });
 }
+
+/** As an entity that may answer it sees it. Answers that did not count, and the process that works on it, are for operators. */
+export function forAnswerer({ lateAnswers: _late, job, ...call }: PendingCall): PendingCall {
+  if (job === undefined) return call;
+  const { worker: _worker, ...shown } = job;
+  return { ...call, job: shown };
+}

@@ -6,7 +6,7 @@ import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
 import { mayAnswerUnseen } from '../pending/may-answer.ts';
 import { withNames } from '../pending/named-answerers.ts';
-import { type PendingCall, toPendingCall } from '../pending/pending-call.ts';
+import { forAnswerer, type PendingCall, toPendingCall } from '../pending/pending-call.ts';
 import { requireMember } from '../spaces/membership.ts';
 import { type Message, toMessage } from '../spaces/message.ts';
 
@@ -61,12 +61,11 @@ export async function getCall(
   return shown;
 }
 
-/** As the list of pending calls shows it: answers that did not count are for operators. */
+/** As the list of pending calls shows it. */
 async function answerableCall(db: Kysely<Tables>, callId: string, entityId: string): Promise<PendingCall> {
   const { pending } = await pendingOf(db, callId);
   if (pending === undefined || !(await mayAnswerUnseen(db, pending, entityId))) throw notFound('call', callId);
-  const { lateAnswers: _operators, ...call } = pending;
-  return call;
+  return forAnswerer(pending);
 }
 
 function factsOf(call: CallRow): Partial<CallDetails> {

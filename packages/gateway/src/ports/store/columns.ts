@@ -104,7 +104,7 @@ const WHOLE: { readonly [T in Known]: Readonly<Record<keyof Tables[T], 1>> } = {
     created_at: 1,
     updated_at: 1,
   },
-  contexts: { id: 1, agent_id: 1, owner_id: 1, metadata: 1, created_at: 1, is_brief: 1, used_at: 1 },
+  contexts: { id: 1, agent_id: 1, owner_id: 1, metadata: 1, created_at: 1, is_brief: 1, used_at: 1, is_given: 1 },
   pending_calls: {
     call_id: 1,
     agent_id: 1,

@@ -95,6 +95,8 @@ export interface ContextRow {
   is_brief: 0 | 1;
   /** It was in use until then, as far as the last sweep knows. */
   used_at: number;
+  /** 1: a key gave it to its owner, who need not share a space with the agent. */
+  is_given: 0 | 1;
 }
 
 /** A request for a turn that can be recognised when it comes again. */

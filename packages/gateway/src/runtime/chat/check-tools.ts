@@ -72,5 +72,7 @@ function assertClientTools(tools: readonly ClientTool[], own: ReadonlySet<string
 
 function unknownTool(id: string): ApiError {
   const message = `"${id}" is no tool of the agent or of the registry: give a tool's name or id.`;
-  return new ApiError(422, 'unknown_tool', message, { details: { path: 'tool_ids', toolId: id } });
+  return new ApiError(422, 'unknown_tool', message, {
+    details: { path: 'terminating_config.tool_ids', toolId: id },
+  });
 }

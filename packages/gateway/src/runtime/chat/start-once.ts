@@ -2,7 +2,7 @@ import { findByBody, findByKey, type RequestIdentity } from '../../domain/contex
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { Registry } from '../cycle/registry.ts';
-import { callerId, startTurn } from './start-turn.ts';
+import { callerId, repeatOf, startTurn } from './start-turn.ts';
 import type { AcceptedTurn, TurnRequest } from './turn-request.ts';
 
 export interface OnceRequest extends TurnRequest {
@@ -26,7 +26,7 @@ export async function startOnce(
   const { bodyHash } = identity;
   const newest = await findByBody(tx.db, { caller: callerId(caller), bodyHash, since: 0 });
   if (isRetry && newest !== undefined && newest.notedAt >= tx.now() - RETRIED_WITHIN_MS)
-    return { runId: newest.runId, contextId: newest.contextId, isRepeat: true };
+    return await repeatOf(tx, newest, caller);
   // The first attempt may be under way on another gateway, and not stored yet. A retry counts up to the same key, and waits for it.
   for (let number = numberOf(newest?.key) + 1; ; number++) {
     const numbered = { ...identity, key: `${bodyHash} ${number}` };
@@ -50,7 +50,7 @@ export async function findStarted(
     key === undefined
       ? await findByBody(tx.db, { ...by, since: tx.now() - RETRIED_WITHIN_MS })
       : await findByKey(tx.db, { ...by, key });
-  return turn && { runId: turn.runId, contextId: turn.contextId, isRepeat: true };
+  return turn && (await repeatOf(tx, turn, caller));
 }
 
 /** The `openai` package tries three times, each for ten minutes. */

@@ -4,9 +4,16 @@ import { findAgent } from '../../domain/agents/agent.ts';
 import { findAgentNamed } from '../../domain/agents/find-agent-named.ts';
 import { ensureToolCaller } from '../../domain/agents/tool-caller.ts';
 import { ApiError } from '../../domain/api-error.ts';
-import { type Context, getContextForUse, insertContext, keepLonger } from '../../domain/contexts/context.ts';
+import {
+  type Context,
+  getContext,
+  getContextForUse,
+  insertContext,
+  keepLonger,
+} from '../../domain/contexts/context.ts';
 import { assertMayChat } from '../../domain/contexts/may-chat.ts';
-import { forgetRequest, noteRequest } from '../../domain/contexts/turn-requests.ts';
+import { newContextId } from '../../domain/contexts/own-context-id.ts';
+import { forgetRequest, noteRequest, type StartedTurn } from '../../domain/contexts/turn-requests.ts';
 import type { TurnSettings } from '../../domain/contexts/turn-settings.ts';
 import { countWaiting, inboxFull, inboxLimit } from '../../domain/inbox/inbox-capacity.ts';
 import type { ChatEvent } from '../../domain/inbox/inbox-event.ts';
@@ -17,6 +24,7 @@ import { fromJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
 import type { AgentRow } from '../../ports/store/tables.ts';
 import type { Registry } from '../cycle/registry.ts';
+import { settingsFor } from './caller-text.ts';
 import { toolsToAdd } from './check-tools.ts';
 import { giveAnswers } from './give-answers.ts';
 import type { AcceptedTurn, TurnCaller, TurnInput, TurnRequest } from './turn-request.ts';
@@ -44,9 +52,9 @@ export async function startTurn(
   request: TurnRequest,
 ): Promise<AcceptedTurn> {
   const { caller, identity } = request;
-  const accepted = { runId: newId(tx.now()), contextId: contextIdOf(tx, request) };
+  const accepted = { runId: newId(tx.now()), contextId: await contextIdOf(tx, request) };
   const repeated = identity && (await noteRequest(tx, callerId(caller), identity, accepted));
-  if (repeated !== undefined) return { ...repeated, isRepeat: true };
+  if (repeated !== undefined) return await repeatOf(tx, repeated, caller);
   const opened = await openContext(tx, request, accepted.contextId);
   const repeatedId = await giveAnswers(services, tx, { ...accepted, caller, input: request.input });
   if (repeatedId !== undefined) {
@@ -60,8 +68,17 @@ export async function startTurn(
   return { ...accepted, isRepeat: false };
 }
 
-function contextIdOf(tx: Tx, { context }: TurnRequest): string {
-  return 'contextId' in context ? context.contextId : (context.newId ?? newId(tx.now()));
+/** The stored id. An entity's right to use the context is checked first, also for a request that turns out to be a repeat. */
+async function contextIdOf(tx: Tx, { context, caller }: TurnRequest): Promise<string> {
+  if ('contextId' in context)
+    return caller.kind === 'key' ? context.contextId : (await getContext(tx.db, context.contextId, caller)).id;
+  return context.newId === undefined ? newId(tx.now()) : await newContextId(tx.db, context.newId, caller);
+}
+
+/** The turn that the same request started before, unless the caller may no longer use its context. */
+export async function repeatOf(tx: Tx, turn: StartedTurn, caller: TurnCaller): Promise<AcceptedTurn> {
+  if (caller.kind === 'entity') await getContext(tx.db, turn.contextId, caller);
+  return { runId: turn.runId, contextId: turn.contextId, isRepeat: true };
 }
 
 /** Keys of two callers never meet. */
@@ -84,7 +101,7 @@ async function openContext(tx: Tx, request: TurnRequest, id: string): Promise<Op
     return { agent, context: await insertContext(tx, { id, agentId: agent.id, isBrief: true }), isNew: true };
   }
   if ('contextId' in wanted) {
-    const context = await getContextForUse(tx, wanted.contextId, caller);
+    const context = await getContextForUse(tx, id, caller);
     if (!isBrief && !('answers' in input)) await keepLonger(tx, context);
     const agent = await findAgent(tx.db, context.agentId);
     assertActive(agent);
@@ -112,7 +129,8 @@ interface Accepted extends Opened {
 }
 
 async function toEvent(tx: Tx, registry: Registry, { request, context, agent, runId }: Accepted): Promise<ChatEvent> {
-  const { input, settings = {}, caller } = request;
+  const { input, caller } = request;
+  const settings = settingsFor(request);
   const messages = [...historyOf(request), ...messagesOf(input)];
   if ('invoke' in input && messages.length === 0) await assertSomethingSaid(tx, context.id);
   const { terminating, tools = [], clientTools = [] } = settings;

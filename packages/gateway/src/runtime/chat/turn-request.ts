@@ -13,7 +13,9 @@ export interface TurnRequest {
   readonly context: ExistingContext | NewContextFor;
   readonly input: TurnInput;
   /** What the run does beyond the agent's configuration. `terminating.toolIds` and `tools` are checked, and added to the run. */
-  readonly settings?: Omit<TurnSettings, 'prompt' | 'aiMessage' | 'call'>;
+  readonly settings?: Omit<TurnSettings, 'prompt' | 'aiMessage' | 'call' | 'callerText'>;
+  /** The system text that the caller sent. With a key it follows the agent's instructions; an entity's is data: see caller-text.ts. */
+  readonly systemText?: string;
   readonly identity?: RequestIdentity | undefined;
   /** A new context is kept for this turn and its answers, and deleted sooner than others. So are those of turns that are not saved. */
   readonly isBrief?: true;

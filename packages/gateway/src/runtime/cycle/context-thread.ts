@@ -9,6 +9,8 @@ import { fixedReply } from '../../models/fixed-reply.ts';
 import { fromJson, toJson } from '../../ports/store/json.ts';
 import { hideTagIn } from '../../telemetry/hide-tag.ts';
 import { contextBuiltIns } from './built-in-tools.ts';
+import { callerFrame, observedText } from './caller-frame.ts';
+import { limitSteps, lowerContract } from './caller-limits.ts';
 import { type EventRow, FIRST_PAGE, waitingEvents } from './read-thread.ts';
 import type { ThreadKind } from './thread-kind.ts';
 import { turnRules } from './turn-rules.ts';
@@ -47,16 +49,16 @@ export const contextThread: ThreadKind = {
     return isResumed ? [{ kind: 'turn' }, ...answers, ...messages] : [...answers, { kind: 'turn' }, ...messages];
   },
   builtInTools: contextBuiltIns,
-  turnOptions({ agent: { config, limits }, settings = {} }) {
-    const { instructions = '', prompt, modelSettings } = settings;
-    const rules = turnRules(config);
+  turnOptions({ agent: { config, limits, tag }, settings = {} }) {
+    const { instructions = '', callerText, prompt, aiMessage, modelSettings } = settings;
+    const frame = callerFrame(callerText, tag);
+    const observed = observedText({ frame, prompt: aiMessage === undefined ? prompt : GIVEN }, tag);
+    const texts = [config.instructions, instructions, frame?.explanation ?? ''].map((text) => text.trim());
     return {
-      instructions: [config.instructions.trim(), instructions.trim()].filter((text) => text !== '').join('\n\n'),
+      instructions: texts.filter((text) => text !== '').join('\n\n'),
       onPending: 'suspend',
-      ...rules,
-      // Under a contract, the number of invocations is the limit.
-      ...(rules.terminating === undefined ? { maxSteps: limits.maxSteps } : {}),
-      ...(prompt === undefined ? {} : { observe: () => prompt }),
+      ...limitSteps(turnRules(config), limits),
+      ...(observed === '' ? {} : { observe: () => observed, framed: observed }),
       ...(modelSettings === undefined ? {} : { modelSettings }),
     };
   },
@@ -65,6 +67,9 @@ export const contextThread: ThreadKind = {
     return settings?.aiMessage === undefined ? find(config.model) : fixedReply(settings.aiMessage);
   },
 };
+
+/** A turn begins with something that was said, also one whose reply the caller gives in an empty context. */
+const GIVEN = 'The caller gives the next message.';
 
 /** More requests than may wait are refused long before. */
 const MAX_WAITING = 10_000;
@@ -92,7 +97,7 @@ class RunConfigs {
     const made = ofAgent.get(key) ?? {
       ...own,
       tools: [...(config.tools ?? []), ...tools],
-      ...(terminating === undefined ? {} : { terminating }),
+      ...(terminating === undefined ? {} : { terminating: lowerContract(terminating, config.terminating) }),
     };
     ofAgent.set(key, made);
     return made;

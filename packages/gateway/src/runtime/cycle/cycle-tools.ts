@@ -191,6 +191,8 @@ function imageHost(config: ToolConfig, { images }: Registry): ImageHost {
 /** Tools of a sub-agent are made when it is first called: it may name itself, by way of others. */
 function subAgentHost(registry: Registry, ofRegistry: RegisteredTools): SubAgentHost {
   const known = new WeakMap<SubAgentConfig, ToolSet>();
+  const all = [registry.tools, ofRegistry, TASK_TOOLS];
+  const labelOf = (name: string): string => (all.some((tools) => Object.hasOwn(tools, name)) ? name : 'unknown');
   return {
     toolsOf(config) {
       const tools = known.get(config) ?? subAgentTools(config, registry, ofRegistry);
@@ -206,7 +208,8 @@ function subAgentHost(registry: Registry, ofRegistry: RegisteredTools): SubAgent
     },
     cycle: () => currentCycle().subAgents,
     onEvent(event, model) {
-      if (registry.metrics !== undefined) countEvent(registry.metrics, event, { model: model?.modelId ?? 'unknown' });
+      if (registry.metrics !== undefined)
+        countEvent(registry.metrics, event, { model: model?.modelId ?? 'unknown', labelOf });
     },
   };
 }

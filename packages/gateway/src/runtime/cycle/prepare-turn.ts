@@ -14,6 +14,7 @@ import { findApprovedCalls, findShownCalls } from './recover-calls.ts';
 import { removeSecrets, secretsOf, withoutSecrets } from './remove-secrets.ts';
 import { showCards } from './show-cards.ts';
 import { UNKEPT_FILES } from './unkept-files.ts';
+import { toolLabel } from './tool-label.ts';
 
 /** The turn of a cycle, ready to run, and what the cycle needs after it. */
 export interface PreparedTurn {
@@ -30,13 +31,14 @@ export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Pro
   if (cycle.isTakenOver && kind.hasSpaces) await journal.recover(await findShownCalls(services, cycle));
   const session = sessionOf(open);
   const secrets = secretsOf(open.registry);
-  const options = kind.turnOptions(cycle, () => frames.situation);
+  const { framed, ...options } = kind.turnOptions(cycle, () => frames.situation);
   const model = await kind.modelOf(cycle, (name) => registry.model(name));
   // What was approved must still be what runs.
   await tools.ready?.({ isFresh: Object.keys(cycle.answers).length > 0 });
   cycle.history.shownTo(model.provider);
   const { instructions } = options;
-  const isFrame = (text: string): boolean => frames.has(text);
+  const counted = { model: model.modelId, labelOf: toolLabel(tools, cycle.settings) };
+  const isFrame = (text: string): boolean => text === framed || frames.has(text);
   const turn: TurnOptions = {
     ...options,
     ...(options.observe === undefined ? {} : { observe: requests.observing(options.observe) }),
@@ -49,7 +51,7 @@ export async function prepareTurn(open: OpenCycle, activity: CycleActivity): Pro
       const told = withoutSecrets(event, secrets);
       journal.onEvent(told);
       activity.onEvent(told);
-      if (registry.metrics !== undefined) countEvent(registry.metrics, event, { model: model.modelId });
+      if (registry.metrics !== undefined) countEvent(registry.metrics, event, counted);
     },
     deadline: Date.now() + limits.cycleTimeoutMs,
     budget: { tokens: limits.tokensPerCycle },

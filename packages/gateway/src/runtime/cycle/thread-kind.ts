@@ -69,4 +69,6 @@ interface Opening {
 interface KindOptions extends Pick<TurnOptions, 'observe' | 'batch' | 'terminating' | 'maxSteps' | 'modelSettings'> {
   readonly instructions: string;
   readonly onPending: 'suspend' | 'continue';
+  /** A text of `observe` in which the gateway itself wrote a frame, beside those that the cycle knows. */
+  readonly framed?: string;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ApiError } from '../../domain/api-error.ts';
 import type { ConversationMessage } from '../../domain/contexts/conversation.ts';
+import { shownContextId } from '../../domain/contexts/own-context-id.ts';
 import type { RunAnswer } from '../../domain/contexts/run-answer.ts';
 
 const messageSchema = z
@@ -72,14 +73,15 @@ export function toChatAnswer({ pending, ...answer }: RunAnswer): ChatAnswer {
   };
 }
 
-type Viewer = { readonly kind: 'nobody' | 'key' | 'entity' };
+type Viewer = { readonly kind: 'nobody' | 'key' | 'entity'; readonly entityId?: string | undefined };
 
 /**
  * The answer, as this caller may see it. What a provider or the configuration said about a failure is for operators: a provider may
  * quote the agent's instructions.
  */
 export function shownTo(viewer: Viewer, answer: RunAnswer): RunAnswer {
-  return { ...answer, stop: stopShownTo(viewer, answer.stop) };
+  const contextId = shownContextId(answer.contextId, viewer);
+  return { ...answer, contextId, stop: stopShownTo(viewer, answer.stop) };
 }
 
 export function stopShownTo({ kind }: Viewer, stop: RunAnswer['stop']): RunAnswer['stop'] {

@@ -7,12 +7,12 @@ import { findStarted, startOnce } from '../../../runtime/chat/start-once.ts';
 import { startTurn } from '../../../runtime/chat/start-turn.ts';
 import type { AcceptedTurn, TurnCaller, TurnInput, TurnRequest } from '../../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../../runtime/cycle/registry.ts';
+import { isPageTask } from '../page-task.ts';
 import type { Asked } from './asked.ts';
 import { conversationHash, type Scope, sha256 } from './conversation-hash.ts';
 import { findContext } from './find-context.ts';
 import { findModel } from './find-model.ts';
 import { type ToldConversation, takeApart } from './items.ts';
-import { isPageTask } from './page-task.ts';
 
 /** A request, as it came. */
 export interface Sent {
@@ -32,11 +32,17 @@ export async function accept(services: Services, tx: Tx, registry: Registry, sen
   const told = takeApart(asked.items);
   const agent = await findModel(tx.db, asked.model, caller);
   const scope = scopeOf(agent.id, sent);
-  const isTask = isPageTask(told) || headers.get('x-lastcall-effects') === 'none';
+  const isTask = isTaskOfPage(asked, told) || headers.get('x-lastcall-effects') === 'none';
   const context = isTask
     ? { agent: agent.id, history: told.history }
     : await findContext(tx, { asked, told, agent, caller, scope });
-  const request: TurnRequest = { caller, context, input: inputOf(told), settings: settingsOf(asked, told, isTask) };
+  const request: TurnRequest = {
+    caller,
+    context,
+    input: inputOf(told),
+    settings: settingsOf(asked, isTask),
+    systemText: told.instructions,
+  };
   if ('message' in request.input && told.answers.length > 0)
     await startTurn(services, tx, registry, { ...request, input: { answers: answersOf(told) } });
   return await startOnce(services, tx, registry, {
@@ -61,17 +67,19 @@ function inputOf(told: ToldConversation): TurnInput {
   throw invalid('messages', 'must have a message of a user.');
 }
 
+function isTaskOfPage(asked: Asked, { instructions, message = [], lastReply }: ToldConversation): boolean {
+  return isWhole(asked) && lastReply === undefined && isPageTask({ instructions, message });
+}
+
 function answersOf({ answers }: ToldConversation): Readonly<Record<string, Answer>> {
   return Object.fromEntries(answers.map(({ callId, output }) => [callId, { result: output }]));
 }
 
 function settingsOf(
   { clientTools, modelSettings, isStored }: Asked,
-  { instructions }: ToldConversation,
   isTask: boolean,
 ): NonNullable<TurnRequest['settings']> {
   return {
-    ...(instructions === '' ? {} : { instructions }),
     ...(clientTools.length === 0 ? {} : { clientTools }),
     ...(Object.keys(modelSettings).length === 0 ? {} : { modelSettings }),
     ...(isTask ? { isWithoutEffects: true } : {}),

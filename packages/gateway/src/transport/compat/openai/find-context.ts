@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { ifNotFound } from '../../../domain/api-error.ts';
 import { getContext } from '../../../domain/contexts/context.ts';
 import { historyOf } from '../../../domain/contexts/history-of.ts';
 import type { TurnSettings } from '../../../domain/contexts/turn-settings.ts';
@@ -50,7 +51,7 @@ async function inContext(
   const context = await getContext(tx.db, contextId, caller);
   if (context.agentId !== agent.id)
     throw invalid('model', `must be the agent of the conversation, "${context.agentId}".`);
-  return { contextId };
+  return { contextId: context.id };
 }
 
 /** Where the conversation went on since, it branches off: a new context with the texts up to there. */
@@ -97,6 +98,5 @@ async function contextOfCall(db: Kysely<Tables>, callId: string): Promise<string
 }
 
 async function mayUse(db: Kysely<Tables>, contextId: string, caller: TurnCaller): Promise<boolean> {
-  const row = await db.selectFrom('contexts').select('owner_id').where('id', '=', contextId).executeTakeFirst();
-  return row !== undefined && (caller.kind === 'key' || row.owner_id === caller.entityId);
+  return (await getContext(db, contextId, caller).catch(ifNotFound)) !== undefined;
 }

@@ -58,6 +58,6 @@ function toSaid(item: Item): readonly SaidMessage[] {
 }
 
 /** The history holds texts alone, so the model is told where something else was. */
-export function textOf(content: UserContent): string {
+function textOf(content: UserContent): string {
   return content.map((part) => (part.type === 'text' ? part.text : '[an image was here]')).join('\n');
 }

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Answer } from '@lastcall/core';
 import { sql } from 'kysely';
-import { findAgentNamed } from '../../../domain/agents/find-agent-named.ts';
 import { ApiError, notFound } from '../../../domain/api-error.ts';
 import { askedCalls } from '../../../domain/contexts/asked-calls.ts';
-import { getContext } from '../../../domain/contexts/context.ts';
 import { findAnswer } from '../../../domain/contexts/run-answer.ts';
 import { runsOfLatestTurn } from '../../../domain/contexts/turn-runs.ts';
 import type { TurnSettings } from '../../../domain/contexts/turn-settings.ts';
@@ -16,9 +14,11 @@ import type { Services } from '../../../ports/services.ts';
 import { canonicalJson } from '../../../ports/store/json.ts';
 import type { Tx } from '../../../ports/store/store.ts';
 import { callerId, startTurn } from '../../../runtime/chat/start-turn.ts';
-import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
+import type { TurnCaller, TurnRequest } from '../../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../../runtime/cycle/registry.ts';
+import { isPageTask } from '../page-task.ts';
 import { runOfMessage } from './chat-history.ts';
+import { findChat } from './find-chat.ts';
 import { clientToolsOf, readUiRequest, type UiClaim, type UiRequest, type UiRequestBody } from './ui-request.ts';
 
 export interface UiCall {
@@ -43,50 +43,54 @@ export type AcceptedUiRequest =
       readonly calls: readonly PendingCall[];
     };
 
+/** A request in a chat that exists. */
+interface KnownChat extends UiCall {
+  readonly contextId: string;
+}
+
 export async function acceptUiRequest(call: UiCall): Promise<AcceptedUiRequest> {
   const request = readUiRequest(call.body);
-  const isNew = !(await isKnownChat(call));
+  const contextId = await findChat(call.tx, { ...call, chatId: call.body.id });
+  if (contextId !== undefined) return await acceptInChat({ ...call, contextId }, request);
+  if (request.kind === 'answers') throw notFound('context', call.body.id);
+  // A message that is to be answered again never arrived, or its context is gone.
+  const isTask = isPageTask({ message: request.content });
+  const context = { agent: call.agent, newId: call.body.id };
+  return await say(call, request, context, isTask ? { isWithoutEffects: true } : {});
+}
+
+async function acceptInChat(chat: KnownChat, request: UiRequest): Promise<AcceptedUiRequest> {
   switch (request.kind) {
     case 'message':
-      return await submit(call, request, isNew);
+      return await submit(chat, request);
     case 'regenerate':
-      return await regenerate(call, request, isNew);
+      return await regenerate(chat, request);
     case 'answers':
-      return await takeAnswers(call, request);
+      return await takeAnswers(chat, request);
   }
-}
-
-/** False for a chat that is to be created. Throws 404 for one of somebody else, or with another agent. */
-async function isKnownChat(call: UiCall): Promise<boolean> {
-  const { tx, body } = call;
-  const row = await tx.db.selectFrom('contexts').select('id').where('id', '=', body.id).executeTakeFirst();
-  if (row !== undefined) await openChat(tx, { ...call, chatId: body.id });
-  return row !== undefined;
-}
-
-/** Throws 404 unless the chat is the caller's, with this agent. */
-export async function openChat(
-  { db }: Pick<Tx, 'db'>,
-  { caller, agent, chatId }: Pick<UiCall, 'caller' | 'agent'> & { readonly chatId: string },
-): Promise<void> {
-  const context = await getContext(db, chatId, caller);
-  const { id } = await findAgentNamed(db, agent);
-  if (context.agentId !== id) throw notFound('context', chatId);
 }
 
 type Submitted = Extract<UiRequest, { kind: 'message' }>;
 
-/** A message is known by its id and what it says. Sent again, it returns the first run. */
-async function submit(call: UiCall, { id, content, isEdit }: Submitted, isNew: boolean): Promise<AcceptedUiRequest> {
-  const { services, tx, registry, caller, agent, body } = call;
+async function submit(chat: KnownChat, message: Submitted): Promise<AcceptedUiRequest> {
+  const { id, isEdit } = message;
   // A page also names a message that it sends again as it was.
-  const replacesOther =
-    isEdit && !isNew && ((await hasVersion(call, keyOf(body, id))) || (await isOfHistory(call, id)));
+  const replacesOther = isEdit && ((await hasVersion(chat, keyOf(chat.body, id))) || (await isOfHistory(chat, id)));
+  return await say(chat, message, { contextId: chat.contextId }, replacesOther ? { instructions: EDITED } : {});
+}
+
+/** A message is known by its id and what it says. Sent again, it returns the first run. */
+async function say(
+  { services, tx, registry, caller, body }: UiCall,
+  { id, content }: Pick<Submitted, 'id' | 'content'>,
+  context: TurnRequest['context'],
+  more: Pick<TurnSettings, 'instructions' | 'isWithoutEffects'> = {},
+): Promise<AcceptedUiRequest> {
   const { runId, contextId } = await startTurn(services, tx, registry, {
     caller,
-    context: isNew ? { agent, newId: body.id } : { contextId: body.id },
+    context,
     input: { message: content },
-    settings: { ...settingsOf(body), ...(replacesOther ? { instructions: EDITED } : {}) },
+    settings: { ...settingsOf(body), ...more },
     identity: { key: keyOf(body, id, content), bodyHash: hash(content) },
   });
   return { kind: 'turn', contextId, runId };
@@ -100,21 +104,20 @@ const EDITED =
  * asked for another answer under an instruction that is not stored.
  */
 async function regenerate(
-  call: UiCall,
+  chat: KnownChat,
   { id, content }: Extract<UiRequest, { kind: 'regenerate' }>,
-  isNew: boolean,
 ): Promise<AcceptedUiRequest> {
-  const { services, tx, registry, caller, body } = call;
-  // The message never arrived, or its context is gone.
-  const isKnown = !isNew && ((await isKnownMessage(call, keyOf(body, id, content))) || (await isOfHistory(call, id)));
-  if (!isKnown) return await submit(call, { kind: 'message', id, content, isEdit: false }, isNew);
-  const latest = await runsOfLatestTurn(tx.db, body.id);
+  const { services, tx, registry, caller, body, contextId } = chat;
+  const isKnown = (await isKnownMessage(chat, keyOf(body, id, content))) || (await isOfHistory(chat, id));
+  // The message never arrived.
+  if (!isKnown) return await say(chat, { id, content }, { contextId });
+  const latest = await runsOfLatestTurn(tx.db, contextId);
   const [first = '', last = first] = [latest[0], latest.at(-1)];
   // It is being answered.
-  if ((await findAnswer(tx.db, last)) === undefined) return { kind: 'turn', contextId: body.id, runId: first };
-  const { runId, contextId } = await startTurn(services, tx, registry, {
+  if ((await findAnswer(tx.db, last)) === undefined) return { kind: 'turn', contextId, runId: first };
+  const { runId } = await startTurn(services, tx, registry, {
     caller,
-    context: { contextId: body.id },
+    context: { contextId },
     input: { prompt: AGAIN },
     settings: settingsOf(body),
     // Two at the same moment are one.
@@ -133,10 +136,10 @@ async function isKnownMessage({ tx, caller }: UiCall, key: string): Promise<bool
 }
 
 /** Whether the page has the message from `chatHistory`. */
-async function isOfHistory({ tx, body }: UiCall, messageId: string): Promise<boolean> {
+async function isOfHistory({ tx, contextId }: KnownChat, messageId: string): Promise<boolean> {
   const runId = runOfMessage(messageId);
   if (runId === messageId || !isId(runId)) return false;
-  const run = tx.db.selectFrom('runs').select('id').where('id', '=', runId).where('thread_id', '=', body.id);
+  const run = tx.db.selectFrom('runs').select('id').where('id', '=', runId).where('thread_id', '=', contextId);
   return (await run.executeTakeFirst()) !== undefined;
 }
 
@@ -152,12 +155,10 @@ async function hasVersion({ tx, caller }: UiCall, begin: string): Promise<boolea
  * shown what happened. A claim about a call that waits for nothing changes nothing.
  */
 async function takeAnswers(
-  call: UiCall,
+  chat: KnownChat,
   { messageId, claims }: Extract<UiRequest, { kind: 'answers' }>,
 ): Promise<AcceptedUiRequest> {
-  const { services, tx, registry, caller, body } = call;
-  const contextId = body.id;
-  await openChat(tx, { ...call, chatId: contextId });
+  const { services, tx, registry, caller, body, contextId } = chat;
   const calls = await lockAsked(tx, contextId, [...claims.keys()]);
   if (calls.length === 0) throw nothingWaits();
   const waiting = calls.filter((one) => one.status === 'pending' && !isOver(one, tx.now()));

@@ -27,19 +27,22 @@ export class UiStream implements EventFormat {
   readonly interrupted = 'cut' as const;
   readonly #services: Services;
   readonly #turn: ShownTurn;
+  readonly #chatId: string;
   readonly #chunks: RunChunks;
 
-  constructor(services: Services, turn: ShownTurn) {
+  /** `chatId`: the context's id as the caller knows it. */
+  constructor(services: Services, turn: ShownTurn, { chatId }: { readonly chatId: string }) {
     this.#services = services;
     this.#turn = turn;
+    this.#chatId = chatId;
     this.#chunks = new RunChunks(turn.known);
   }
 
   start(): Uint8Array {
-    const { messageId, contextId } = this.#turn;
+    const { messageId } = this.#turn;
     return encodeChunks([
       { type: 'start', messageId },
-      { type: 'data-run', data: { runId: this.#lastRunId, contextId }, transient: true },
+      { type: 'data-run', data: { runId: this.#lastRunId, contextId: this.#chatId }, transient: true },
     ]);
   }
 

@@ -190,9 +190,10 @@ async function respond(accepted: AcceptedTurn, exchange: Exchange, options: Chat
   if (wantsStream(request.headers)) return await respondWithStream(accepted, exchange, options);
   const answer = await awaitAnswer(accepted.runId, exchange, options);
   if (answer === undefined) return clientLeft();
-  const error = errorOf(shownTo(contextUser(exchange.caller), answer));
+  const shown = shownTo(contextUser(exchange.caller), answer);
+  const error = errorOf(shown);
   return error === undefined
-    ? exchange.json(toChatAnswer(answer))
+    ? exchange.json(toChatAnswer(shown))
     : errorResponse(error, { generated_messages: answer.messages });
 }
 
@@ -223,16 +224,20 @@ async function respondWithStream(
 
 function eventShownTo(caller: Caller, event: StreamEvent): StreamEvent {
   const viewer = contextUser(caller);
-  const isPrivate = event.type === 'run.end' || event.type.startsWith('tool-call.');
+  const isPrivate = ['run.end', 'run.taken'].includes(event.type) || event.type.startsWith('tool-call.');
   if (viewer.kind === 'key' || !isPrivate) return event;
   const { json: _, ...told } = event;
-  // What a tool keeps for itself is for operators.
+  // What a tool keeps for itself, and which processes ran it, is for operators.
   const {
     changes: _changes,
+    from: _from,
+    to: _to,
     stop,
     ...payload
   } = event.payload as Partial<Pick<RunAnswer, 'stop'>> & {
     readonly changes?: unknown;
+    readonly from?: unknown;
+    readonly to?: unknown;
   };
   return { ...told, payload: stop === undefined ? payload : { ...payload, stop: stopShownTo(viewer, stop) } };
 }

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { findAgentNamed } from '../../../domain/agents/find-agent-named.ts';
-import { type Context, createContext, getContext } from '../../../domain/contexts/context.ts';
+import { type Context, type ContextUser, createContext, getContext } from '../../../domain/contexts/context.ts';
 import { contextMessages } from '../../../domain/contexts/context-messages.ts';
 import { assertMayChat } from '../../../domain/contexts/may-chat.ts';
+import { newContextId, shownContextId } from '../../../domain/contexts/own-context-id.ts';
+import { sharesSpace } from '../../../domain/contexts/shares-space.ts';
 import { getEntity } from '../../../domain/entities/entity.ts';
 import { invalid } from '../../../domain/entities/invalid.ts';
 import { messagesSchema } from '../chat-answer.ts';
@@ -48,7 +50,11 @@ export const contextEndpoints: readonly Endpoint[] = [
         throw invalid('entity_id', "must be absent or the token's own entity.");
       if (user.kind === 'key' && entityId !== undefined) await getEntity(tx.db, entityId);
       const ownerId = user.kind === 'entity' ? user.entityId : (entityId ?? user.entityId);
-      return toWire(await createContext(tx, { id, agentId, ownerId, metadata }));
+      // A member's right ends with the membership. A person who shares no space with the agent has the right from the key.
+      const isGiven =
+        user.kind === 'key' && entityId !== undefined && !(await sharesSpace(tx.db, { agentId, entityId }));
+      const newId = id === undefined ? undefined : await newContextId(tx.db, id, user);
+      return toWire(await createContext(tx, { id: newId, agentId, ownerId, metadata, isGiven }), user);
     },
   }),
   endpoint({
@@ -67,14 +73,15 @@ export const contextEndpoints: readonly Endpoint[] = [
       })
       .meta({ id: 'ContextWithMessages' }),
     async handle({ caller, params, query }, tx) {
-      const context = await getContext(tx.db, params.id, contextUser(caller));
+      const user = contextUser(caller);
+      const context = await getContext(tx.db, params.id, user);
       const { items: messages, next } = await contextMessages(tx.db, context.id, query);
-      return { ...toWire(context), messages, ...(next === undefined ? {} : { next }) };
+      return { ...toWire(context, user), messages, ...(next === undefined ? {} : { next }) };
     },
   }),
 ];
 
-function toWire({ id, agentId, ownerId, metadata, createdAt }: Context): object {
+function toWire({ id, agentId, ownerId, metadata, createdAt }: Context, user: ContextUser): object {
   const owner = ownerId === undefined ? {} : { entity_id: ownerId };
-  return { id, agent_id: agentId, ...owner, metadata, created_at: createdAt };
+  return { id: shownContextId(id, user), agent_id: agentId, ...owner, metadata, created_at: createdAt };
 }

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { assertMayCancel } from '../../../domain/contexts/may-cancel.ts';
+import { shownContextId } from '../../../domain/contexts/own-context-id.ts';
 import { findAnswer } from '../../../domain/contexts/run-answer.ts';
 import { getCall } from '../../../domain/runs/call-details.ts';
 import { requestCancel } from '../../../domain/runs/request-cancel.ts';
 import { getRunCall } from '../../../domain/runs/run-call.ts';
-import { getRunDetails, listCountedRuns } from '../../../domain/runs/run-details.ts';
+import { getRunDetails, listCountedRuns, type RunDetails } from '../../../domain/runs/run-details.ts';
 import { runTranscript } from '../../../domain/runs/run-transcript.ts';
 import { getStepRequest } from '../../../domain/runs/step-request.ts';
+import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
 import { limitedTo } from '../../caller.ts';
 import { stopShownTo, toChatAnswer } from '../chat-answer.ts';
 import { contextUser } from '../context-user.ts';
@@ -106,8 +108,18 @@ export const runEndpoints: readonly Endpoint[] = [
       const user = contextUser(caller);
       await assertMayCancel(tx.db, params.id, user);
       await requestCancel(services, tx, params.id);
-      const { stop, ...run } = await getRunDetails(tx.db, params.id, services.prices);
-      return { ...run, ...(stop === undefined ? {} : { stop: stopShownTo(user, stop) }) };
+      return runShownTo(user, await getRunDetails(tx.db, params.id, services.prices));
     },
   }),
 ];
+
+/** To an entity, not the hosts and processes that ran it, nor what a provider said about a failure. */
+function runShownTo(user: TurnCaller, run: RunDetails): object {
+  if (user.kind === 'key') return run;
+  const { worker: _worker, takeovers: _takeovers, stop, ...shown } = run;
+  return {
+    ...shown,
+    threadId: shownContextId(run.threadId, user),
+    ...(stop === undefined ? {} : { stop: stopShownTo(user, stop) }),
+  };
+}

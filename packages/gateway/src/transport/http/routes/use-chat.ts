@@ -1,15 +1,17 @@
 import { z } from 'zod';
 import { findAgentNamed } from '../../../domain/agents/find-agent-named.ts';
-import { ApiError } from '../../../domain/api-error.ts';
+import { ifNotFound } from '../../../domain/api-error.ts';
 import { getContext } from '../../../domain/contexts/context.ts';
 import { assertMayChat } from '../../../domain/contexts/may-chat.ts';
+import { shownContextId } from '../../../domain/contexts/own-context-id.ts';
 import { runsOfLatestTurn } from '../../../domain/contexts/turn-runs.ts';
 import { runChannel } from '../../../domain/streams/emit.ts';
 import type { Tx } from '../../../ports/store/store.ts';
 import type { TurnCaller } from '../../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../../runtime/cycle/registry.ts';
-import { acceptUiRequest, openChat } from '../../compat/ui-message/accept-ui-request.ts';
+import { acceptUiRequest } from '../../compat/ui-message/accept-ui-request.ts';
 import { chatHistory, historySchema } from '../../compat/ui-message/chat-history.ts';
+import { findChat, type NamedChat } from '../../compat/ui-message/find-chat.ts';
 import { hasUnwatched, isForgotten, isSwept, toTurn } from '../../compat/ui-message/find-turn.ts';
 import { UI_STREAM_HEADERS } from '../../compat/ui-message/ui-chunk.ts';
 import { uiRequestSchema } from '../../compat/ui-message/ui-request.ts';
@@ -69,7 +71,7 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
       reserve: () => options.streams.reserve(),
       // A page asks before it has said anything. A chat of somebody else is none of this caller's.
       handle: ({ caller, params: { id: agent, chatId } }, tx) =>
-        findChat(tx, { caller: contextUser(caller), agent, chatId }),
+        findOpenChat(tx, { caller: contextUser(caller), agent, chatId }),
       async respond(contextId, exchange) {
         const runIds = contextId === undefined ? [] : await runsOfLatestTurn(services.store.db, contextId);
         const [messageId] = runIds;
@@ -91,26 +93,21 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
       }),
       answer: historySchema,
       async handle({ caller, params: { id: agent, chatId }, query: { limit = 50, before } }, tx) {
-        const contextId = await findChat(tx, { caller: contextUser(caller), agent, chatId });
+        const contextId = await findOpenChat(tx, { caller: contextUser(caller), agent, chatId });
         return contextId === undefined ? [] : await chatHistory(tx.db, contextId, { limit, before });
       },
     }),
   ];
 }
 
-/** Undefined for a chat that does not exist, or is somebody else's. Throws 404 for an agent that is none of the caller's. */
-async function findChat(tx: Tx, chat: Parameters<typeof openChat>[1]): Promise<string | undefined> {
-  const { caller, agent, chatId } = chat;
+/** Undefined for a chat that the caller does not have. Throws 404 for an agent that is none of the caller's. */
+async function findOpenChat(tx: Tx, chat: NamedChat): Promise<string | undefined> {
+  const found = await findChat(tx, chat).catch(ifNotFound);
+  if (found !== undefined) return found;
+  const { caller, agent } = chat;
   const { id: agentId } = await findAgentNamed(tx.db, agent);
   await assertMayChat(tx.db, { agentId, name: agent }, caller);
-  return await openChat(tx, chat).then(
-    () => chatId,
-    (error: unknown) => ifNotFound(error),
-  );
-}
-
-function ifNotFound(error: unknown): undefined {
-  if (!(error instanceof ApiError) || error.status !== 404) throw error;
+  return undefined;
 }
 
 async function show(turn: ShownTurn, exchange: Exchange, options: UseChatOptions): Promise<Response> {
@@ -121,8 +118,8 @@ async function show(turn: ShownTurn, exchange: Exchange, options: UseChatOptions
   if (isUnwatched && (await awaitAnswer(runIds.at(-1) ?? '', exchange, options)) === undefined) return clientLeft();
   if (isUnwatched || (await isSwept(services, runIds)))
     return new Response(await storedTurn(services, turn), { headers: { ...STREAM_HEADERS, ...UI_STREAM_HEADERS } });
-  const format = new UiStream(services, turn);
   const caller: TurnCaller = contextUser(exchange.caller);
+  const format = new UiStream(services, turn, { chatId: shownContextId(contextId, caller) });
   return await openStream(
     {
       channel: runChannel(runIds[0] ?? ''),

@@ -1,0 +1,39 @@
+import type { Kysely } from 'kysely';
+import type { Tables } from '../../ports/store/tables.ts';
+import { idTaken, ownId } from '../own-id.ts';
+
+/*
+ * The ids that an entity chooses for its contexts are its own affair: what it calls "c1" is stored as "c1." with the entity's id. So
+ * it neither learns that another caller has a "c1", nor takes that id from an agent: no id that is chosen has a dot. Keys choose the
+ * stored id.
+ */
+
+interface User {
+  readonly kind: 'nobody' | 'key' | 'entity';
+  readonly entityId?: string | undefined;
+}
+
+/** The stored id of a new context with this id. Throws 409 where the caller can use a context of that id already. */
+export async function newContextId(db: Kysely<Tables>, given: string, user: User): Promise<string> {
+  const id = ownId(given);
+  const { kind, entityId } = user;
+  if (kind !== 'entity' || entityId === undefined) return id;
+  const known = db.selectFrom('contexts').select('id').where('id', '=', id).where('owner_id', '=', entityId);
+  if ((await known.executeTakeFirst()) !== undefined) throw idTaken(id);
+  return storedId(id, entityId);
+}
+
+/** The stored ids that an entity may mean by an id: its own one, or that of a context which a key gave it. */
+export function meantIds(id: string, entityId: string): readonly string[] {
+  return [id, storedId(id, entityId)];
+}
+
+/** The id of a context as this caller knows it. */
+export function shownContextId(id: string, user: User): string {
+  const end = `.${user.entityId}`;
+  return user.kind === 'entity' && id.endsWith(end) ? id.slice(0, -end.length) : id;
+}
+
+function storedId(id: string, entityId: string): string {
+  return `${id}.${entityId}`;
+}
