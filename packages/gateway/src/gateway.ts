@@ -221,6 +221,7 @@ async function start(starting: Starting): Promise<Running> {
       tokenSecret: await tokenSecret(services.store),
       corsOrigins: config.corsOrigins,
       publicUrl: settings.publicUrl,
+      trustedProxies: settings.trustedProxies,
       isKnownTool: (name) => findTool(config.tools, name) !== undefined || Object.hasOwn(TASK_TOOLS, name),
       isKnownCommand: knownCommands(config.agents),
       mcp: { status: () => servers.status(), finishLogin: (query) => login.finish(query) },

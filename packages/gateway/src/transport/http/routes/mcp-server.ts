@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ApiError } from '../../../domain/api-error.ts';
 import type { GatewayMcpServer, McpServerOptions } from '../../mcp-server/mcp-server.ts';
+import { holdPlace } from '../../sse/hold-place.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 
 /**
@@ -24,13 +25,16 @@ export function mcpServerEndpoints(options: McpServerOptions): readonly Endpoint
       ...(method === 'post' ? { body: message } : {}),
       answer: 'text/event-stream',
       refusals: [404],
-      handle: async ({ body, caller }) => {
+      handle: async ({ body, caller, address }) => {
         if (caller.kind !== 'key') throw new ApiError(403, 'forbidden', 'The MCP server needs a secret key.');
-        return { keyId: caller.keyId, body };
+        return { keyId: caller.keyId, address, body };
       },
-      respond: async (from, { request }) => {
+      respond: async (from, { request, caller, address }) => {
         loading ??= load();
-        return await (await loading).fetch(request, from);
+        const server = await loading;
+        if (method !== 'get') return await server.fetch(request, from);
+        const place = options.streams.reserve({ caller, address });
+        return await holdPlace(server.fetch(request, from), place);
       },
     }),
   );

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ApiError } from '../../../domain/api-error.ts';
 import { findKey } from '../../../domain/keys/api-key.ts';
-import { Attempts } from '../../../domain/keys/attempts.ts';
+import type { Attempts } from '../../../domain/keys/attempts.ts';
 import { assertPerson, type Grant } from '../../../domain/keys/grant.ts';
 import { hasScope, type Scope } from '../../../domain/keys/scope.ts';
 import { changePerson, createSession, endSession, findSession, listSessions } from '../../../domain/keys/session.ts';
@@ -17,6 +17,8 @@ import { clearedCookie, sessionCookie } from '../session-cookie.ts';
 export interface SessionOptions {
   /** How browsers reach the gateway, if not by the address that requests name. */
   readonly publicUrl: string | undefined;
+  /** Of wrong codes and keys. */
+  readonly attempts: Attempts;
 }
 
 const secretField = z.string().min(1).max(4_096);
@@ -32,8 +34,7 @@ const signInSchema = z
   .meta({ description: 'The code of a sign-in link, or a secret key.' });
 
 /** Signing in to the page that the gateway serves. */
-export function sessionEndpoints({ publicUrl }: SessionOptions): readonly Endpoint[] {
-  const attempts = new Attempts();
+export function sessionEndpoints({ publicUrl, attempts }: SessionOptions): readonly Endpoint[] {
   return [
     endpoint({
       method: 'post',
@@ -68,12 +69,12 @@ export function sessionEndpoints({ publicUrl }: SessionOptions): readonly Endpoi
       refusals: [401, 403, 429],
       async handle({ body, request, address }, tx) {
         assertOwnPage(request, publicUrl);
-        attempts.begin(address);
-        const grant = 'code' in body ? await takeSignInCode(tx, body.code) : await grantOfKey(tx, body);
+        const taken = 'code' in body ? takeSignInCode(tx, body.code) : grantOfKey(tx, body);
+        const grant = await taken.catch((error: unknown) => {
+          throw isWrongSecret(error) ? attempts.refuse(address, error) : error;
+        });
         const { id, secret } = await createSession(tx, grant);
-        const session = await requireSession(tx, id);
-        attempts.succeeded(address);
-        return { session, secret };
+        return { session: await requireSession(tx, id), secret };
       },
       respond: ({ session, secret }, { request }) =>
         Response.json(session, {
@@ -154,6 +155,10 @@ async function grantOfKey(tx: Tx, { key, entityId }: { key: string; entityId?: s
     await assertPerson(tx, entityId);
   }
   return { scopes: found.scopes, entityId, keyId: found.id };
+}
+
+function isWrongSecret(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 401;
 }
 
 /** Whoever may only read must not post in somebody's name. */
