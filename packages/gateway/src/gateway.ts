@@ -266,7 +266,7 @@ async function signInLink(
   url: string,
 ): Promise<string | undefined> {
   if (!LOOPBACK.includes(settings.host)) return undefined;
-  const maker = { scopes: ['admin'] as const, keyId: undefined };
+  const maker = { scopes: ['admin'] as const, keyId: undefined, sessionId: undefined };
   const { code } = await store.transaction(async (tx) => {
     const entityId = await findFirstPerson(tx, config);
     return await createSignInCode(tx, { entityId, scopes: maker.scopes, maker });

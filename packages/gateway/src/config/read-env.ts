@@ -32,7 +32,7 @@ export function readEnv(env: Readonly<Record<string, string | undefined>>): Sett
     const text = env[variable]?.trim();
     if (text === undefined || text === '') continue;
     const schema: z.ZodType = settingSchemas[setting];
-    const result = check(schema, valueOf(setting, text), [variable]);
+    const result = check(schema, parsedValue(setting, text), [variable]);
     if (result.ok) settings[setting] = result.value;
     else problems.push(...result.problems);
   }
@@ -41,7 +41,7 @@ export function readEnv(env: Readonly<Record<string, string | undefined>>): Sett
   return settings as SettingsInput;
 }
 
-function valueOf(setting: keyof Settings, text: string): unknown {
+function parsedValue(setting: keyof Settings, text: string): unknown {
   if (LISTS.has(setting)) return text.split(',').map((one) => one.trim());
   return NUMBERS.has(setting) ? toNumber(text) : text;
 }

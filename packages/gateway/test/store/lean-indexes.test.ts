@@ -1,14 +1,13 @@
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
-import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_GATEWAY_LIMITS } from '../../src/config/limits.ts';
 import { sweepStreams } from '../../src/domain/streams/sweep-streams.ts';
 import { findRunnableThreads } from '../../src/runtime/find-runnable-threads.ts';
 import { forEachTest } from '../support/for-all-tests.ts';
+import { runStatements } from '../support/run-statements.ts';
 import { type Database, databases, onPostgres } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
+import { UNDO_MADE_BY_SESSIONS } from './undo-made-by-sessions.ts';
 
 describe.each(databases)('a filled database of an earlier version on $kind', ({ create }) => {
   const database = forEachTest(create);
@@ -35,7 +34,7 @@ describe.each(databases)('a filled database of an earlier version on $kind', ({ 
         .execute();
     });
     await world.stop();
-    await run(database, UNDO);
+    await runStatements(database, UNDO);
     const reopened = await database.open();
     expect(await sweepStreams({ store: reopened, limits: DEFAULT_GATEWAY_LIMITS })).toBe(1);
     const left = reopened.db.selectFrom('stream_events').select(['channel', 'seq']).orderBy('channel').orderBy('seq');
@@ -62,6 +61,7 @@ describe.each(databases)('a filled database of an earlier version on $kind', ({ 
 
 /** As the version before left its tables. */
 const UNDO = [
+  ...UNDO_MADE_BY_SESSIONS,
   'drop index channels_by_oldest',
   'alter table channels drop column oldest_at',
   'create index stream_events_by_time on stream_events (created_at)',
@@ -80,24 +80,12 @@ const WITH_COLLATION_OF_DATABASE = `
     end loop;
   end $$`;
 
-async function run({ kind, location }: Database, statements: readonly string[]): Promise<void> {
-  if (kind === 'sqlite') {
-    using database = new DatabaseSync(join(location, 'lastcall.db'));
-    for (const statement of statements) database.exec(statement);
-    return;
-  }
-  const client = new Client({ connectionString: location });
-  await client.connect();
-  for (const statement of statements) await client.query(statement);
-  await client.end();
-}
-
 describe('on PostgreSQL', () => {
   const database = forEachTest(onPostgres.create);
 
   test('every text is compared byte by byte, also in a database of an earlier version', async () => {
     await fill(database);
-    await run(database, [WITH_COLLATION_OF_DATABASE, ...UNDO]);
+    await runStatements(database, [WITH_COLLATION_OF_DATABASE, ...UNDO]);
     const store = await database.open();
     const { rows } = await sql<{ column: string }>`
       select table_name || '.' || column_name as column from information_schema.columns
@@ -138,7 +126,7 @@ describe('on PostgreSQL', () => {
 /** Two thousand agents that sleep, counted by PostgreSQL as it does after a while, of which two have events that wait, and one has an open run. */
 async function fill(database: Database): Promise<void> {
   const each = 'from generate_series(1, 2000) as i';
-  await run(database, [
+  await runStatements(database, [
     `insert into entities (id, kind, display_name, metadata, created_at) select 'e' || i, 'agent', 'x', '{}', 0 ${each}`,
     `insert into agents (id, entity_id, name, config, config_version, status, tag, created_at, updated_at)
      select 'a' || i, 'e' || i, 'n' || i, '{}', 1, 'active', 't', 0, 0 ${each}`,

@@ -1,0 +1,17 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Client } from 'pg';
+import type { Database } from './stores.ts';
+
+/** Runs SQL upon a database that no store has open. */
+export async function runStatements({ kind, location }: Database, statements: readonly string[]): Promise<void> {
+  if (kind === 'sqlite') {
+    using database = new DatabaseSync(join(location, 'lastcall.db'));
+    for (const statement of statements) database.exec(statement);
+    return;
+  }
+  const client = new Client({ connectionString: location });
+  await client.connect();
+  for (const statement of statements) await client.query(statement);
+  await client.end();
+}
