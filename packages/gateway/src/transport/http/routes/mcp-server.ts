@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ApiError } from '../../../domain/api-error.ts';
+import { hasScope } from '../../../domain/keys/scope.ts';
 import type { GatewayMcpServer, McpServerOptions } from '../../mcp-server/mcp-server.ts';
 import { holdPlace } from '../../sse/hold-place.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
@@ -26,7 +27,9 @@ export function mcpServerEndpoints(options: McpServerOptions): readonly Endpoint
       answer: 'text/event-stream',
       refusals: [404],
       handle: async ({ body, caller, address }) => {
-        if (caller.kind !== 'key') throw new ApiError(403, 'forbidden', 'The MCP server needs a secret key.');
+        // Also to read a stream: it is part of a session, and only keys that may write have one.
+        if (caller.kind !== 'key' || !hasScope(caller.scopes, 'write'))
+          throw new ApiError(403, 'forbidden', 'The MCP server needs a secret key with scope "write".');
         return { keyId: caller.keyId, address, body };
       },
       respond: async (from, { request, caller, address }) => {
