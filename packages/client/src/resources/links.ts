@@ -7,7 +7,7 @@ type Ops = Operations;
 export interface Links {
   /** The link is in this answer only. */
   create(link: Ops['POST /api/links']['body'], options?: RequestOptions): Promise<Ops['POST /api/links']['answer']>;
-  /** Those that still sign somebody in, without their codes. */
+  /** Those that still work, without their codes. */
   list(query?: Ops['GET /api/links']['query'], options?: RequestOptions): Promise<Ops['GET /api/links']['answer']>;
   revoke(id: string, options?: RequestOptions): Promise<Ops['DELETE /api/links/{id}']['answer']>;
 }

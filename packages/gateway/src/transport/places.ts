@@ -71,7 +71,7 @@ interface Named {
   readonly name: string;
 }
 
-/** Narrowest first: callers who have used up their own share are told that, and not that the gateway is full. */
+/** Narrowest first: a caller who has used up the caller's share reads that, and not that the gateway is full. */
 function namesOf({ caller, address }: Holder): readonly Named[] {
   const id = shareOf(caller);
   return [

@@ -102,7 +102,7 @@ describe('[G65] shares of one gateway behind a socket', () => {
     const third = send(url, { secret: other });
     third.socket.write(rest);
     expect(await third.status()).toBe(201);
-    // A whole body is no burden, whoever sends it.
+    // A whole body takes no place, even of this caller.
     const whole = send(url, { secret: busy, announced: person.length, body: person });
     expect(await whole.status()).toBe(201);
     for (const half of halves) half.socket.write(rest);

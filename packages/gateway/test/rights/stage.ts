@@ -10,7 +10,7 @@ import { openJob } from '../jobs/job-desk.ts';
 import { onSqlite } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
 
-/** Who may come to a path. `member` and `stranger` have entity tokens: of somebody in the space of the agent, and of somebody in none. */
+/** Who may come to a path. `member` and `stranger` have entity tokens: of a person in the space of the agent, and of one in no space. */
 export const CALLERS = ['anonymous', 'member', 'stranger', 'read', 'write', 'admin'] as const;
 export type CallerName = (typeof CALLERS)[number];
 
@@ -31,7 +31,7 @@ export interface Stage {
   run(): Promise<{ runId: string; callId: string }>;
   /** A call with a card in the space. */
   shownCall(): Promise<string>;
-  /** A call that waits for somebody of the space. */
+  /** A call that waits for a member of the space. */
   waitingCall(): Promise<{ runId: string; callId: string }>;
   /** The id of a new session. */
   signIn(): Promise<string>;

@@ -26,7 +26,7 @@ const rights = (
 const ANYONE = rights(/*        */ 'ok', 'ok', 'ok', 'ok', 'ok', 'ok');
 /** Everyone known, who sees what they may: of a stranger, nothing. */
 const LIST = rights(/*          */ 401, 'ok', 'ok', 'ok', 'ok', 'ok');
-/** Strangers are not told that it exists. */
+/** For strangers it does not exist. */
 const SHARED_READ = rights(/*   */ 401, 'ok', 404, 'ok', 'ok', 'ok');
 const SHARED_WRITE = rights(/*  */ 401, 'ok', 404, 403, 'ok', 'ok');
 const READ = rights(/*          */ 401, 403, 403, 'ok', 'ok', 'ok');
@@ -143,7 +143,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
 
   'GET /api/mcp/servers': { rights: READ, request: plain },
   'GET /api/mcp/tools': { rights: READ, request: plain },
-  // There is none: who may approve one is told so.
+  // There is none, as callers who may approve one learn.
   'POST /api/mcp/tools/{id}/approve': {
     rights: { ...WRITE, write: 404, admin: 404 },
     request: () => ({ path: '/api/mcp/tools/none/approve', body: { fingerprint: 'f' } }),
@@ -191,7 +191,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
     rights: SHARED_READ,
     request: async (stage) => ({ path: `/api/calls/${await stage.shownCall()}` }),
   },
-  // It has ended: who may cancel it is told so.
+  // It has ended, as callers who may cancel it learn.
   'POST /api/runs/{id}/cancel': {
     rights: { ...SHARED_WRITE, member: 409, write: 409, admin: 409 },
     request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}/cancel` }),
@@ -251,7 +251,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
     request: async (stage) => ({ path: `/api/sessions/${await stage.signIn()}` }),
   },
 
-  // There is none: who may come is told so. What a space shows of one is in images/image-tool.test.ts.
+  // There is none. What a space shows of one is in images/image-tool.test.ts.
   'GET /api/artifacts/{id}': { rights: rights(401, 404, 404, 404, 404, 404), request: at('/api/artifacts/none') },
 
   'GET /v1/models': { rights: LIST, request: plain },
@@ -281,7 +281,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
       },
     }),
   },
-  // Without a session: who may have one is told so.
+  // Without a session, which callers who may have one are asked for.
   'GET /mcp': { rights: { ...WRITE, write: 400, admin: 400 }, request: () => ({ headers: MCP }) },
   'DELETE /mcp': { rights: { ...WRITE, write: 400, admin: 400 }, request: () => ({ headers: MCP }) },
 

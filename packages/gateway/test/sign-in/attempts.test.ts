@@ -25,7 +25,7 @@ describe('attempts to sign in', () => {
     expect((await tryFrom('10.1.1.2', { key: 'wrong' })).status).toBe(401);
   });
 
-  test('[G66] wrong sign-ins lock nobody out: a right key and a right link count at the same address', async () => {
+  test('[G66] wrong sign-ins lock out no right one: a right key and a right link count at the same address', async () => {
     for (let at = 0; at < 12; at++) await tryFrom('10.2.2.2', { key: 'wrong' });
     expect((await tryFrom('10.2.2.2', { key: 'wrong' })).status).toBe(429);
     expect((await tryFrom('10.2.2.2', { key: api.key })).status).toBe(201);

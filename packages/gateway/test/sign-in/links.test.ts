@@ -89,7 +89,7 @@ describe.each(databases)('[G66] links and sessions that a session made, on $kind
     }
   });
 
-  test('[G66] links are listed without their codes until they are used, and one that is revoked signs nobody in', async () => {
+  test('[G66] links are listed without their codes until they are used, and one that is revoked does not work', async () => {
     const ada = await api.person();
     const [used, revoked] = [
       await api.done<Link>('POST', '/api/links', {}),

@@ -64,7 +64,7 @@ export async function endSession(services: Pick<Services, 'bus'>, tx: Tx, id: st
   return session;
 }
 
-/** Level by level: whoever makes a session waits for the lock of its maker's row, so none can appear under one that is deleted. */
+/** Level by level: a sign-in waits for the lock of its maker's row, so none can appear under one that is deleted. */
 async function deleteWithDescendants(tx: Tx, id: string): Promise<readonly string[]> {
   await tx.db.deleteFrom('sessions').where('id', '=', id).execute();
   const all = [id];

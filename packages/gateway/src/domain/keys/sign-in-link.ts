@@ -47,12 +47,12 @@ export async function createSignInCode(tx: Tx, newLink: NewLink): Promise<SignIn
   return { id: row.id, code, expiresAt };
 }
 
-/** Lists the links that still sign somebody in, oldest first. */
+/** Lists the links that still work, oldest first. */
 export async function listLinks(tx: Tx, page: PageOptions = {}): Promise<Page<ListedGrant>> {
   return await listGrants(tx, 'sign_in_links', page);
 }
 
-/** Revokes a link that still signs somebody in. Returns what it was. */
+/** Revokes a link that still works. Returns what it was. */
 export async function revokeLink(tx: Tx, id: string): Promise<ListedGrant> {
   if (!isId(id)) throw notFound('link', id);
   const [link] = await findGrants(tx.db, 'sign_in_links', { now: tx.now(), id });

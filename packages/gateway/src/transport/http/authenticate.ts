@@ -43,7 +43,7 @@ export function credentialsOf(
 
 /** Who sends a request, as far as that is known yet. */
 export interface Identity {
-  /** Known without the store: a key that was valid when it was last used, a token with a valid signature, or nobody. */
+  /** Known without the store: a key that was valid when it was last used, a token with a valid signature, or no credentials. */
   readonly presumed: Caller | undefined;
   /** Finds out in the transaction of whatever they want. Throws 401, now or when the transaction commits. */
   confirm(tx: Tx): Promise<Caller>;

@@ -58,7 +58,7 @@ function withoutZone(address: string): string {
   return address.replace(/%.*$/, '');
 }
 
-/** Whoever has one address of IPv6 has all that begin with the same 64 bits. */
+/** A client that has one address of IPv6 usually has all that begin with the same 64 bits. */
 function countedAs(address: Address): string {
   if (address.kind() === 'ipv4') return address.toString();
   const [a, b, c, d] = (address as ipaddr.IPv6).parts;
