@@ -653,23 +653,6 @@ export type Key = {
   readonly revokedAt?: number | undefined;
 };
 
-export type Link = {
-  readonly id: string;
-  /** What it may do beyond what its person may. */
-  readonly scopes: readonly ("admin" | "write" | "read")[];
-  /** The person that messages and answers are by. */
-  readonly entity?: {
-    readonly id: string;
-    readonly displayName: string;
-  } | undefined;
-  /** The secret key that it ends with. */
-  readonly keyId?: string | undefined;
-  /** The session that made it, and that it ends with. */
-  readonly makerSessionId?: string | undefined;
-  readonly createdAt: number;
-  readonly expiresAt: number;
-};
-
 export type McpServer = {
   readonly name: string;
   readonly transport: "http" | "stdio";
@@ -1246,6 +1229,23 @@ export type Settlement = {
   readonly terminal?: true | undefined;
   readonly startedAt: number;
   readonly endedAt: number;
+};
+
+export type SignInLink = {
+  readonly id: string;
+  /** What it may do beyond what its person may. */
+  readonly scopes: readonly ("admin" | "write" | "read")[];
+  /** The person that messages and answers are by. */
+  readonly entity?: {
+    readonly id: string;
+    readonly displayName: string;
+  } | undefined;
+  /** The secret key that it ends with. */
+  readonly keyId?: string | undefined;
+  /** The session that made it, and that it ends with. */
+  readonly makerSessionId?: string | undefined;
+  readonly createdAt: number;
+  readonly expiresAt: number;
 };
 
 export type Space = {
@@ -2278,7 +2278,7 @@ export interface Operations {
     };
     readonly body: undefined;
     readonly answer: {
-      readonly items: readonly (Link)[];
+      readonly items: readonly (SignInLink)[];
       /** The cursor of the next page. Absent on the last page. */
       readonly next?: string | undefined;
     };
@@ -2304,7 +2304,7 @@ export interface Operations {
     readonly params: { readonly id: string };
     readonly query: Record<string, never>;
     readonly body: undefined;
-    readonly answer: Link;
+    readonly answer: SignInLink;
   };
   'GET /api/mcp/servers': {
     readonly params: {  };

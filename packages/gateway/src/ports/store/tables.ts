@@ -454,7 +454,7 @@ export interface SessionRow extends GrantColumns {
 }
 
 /** A link that signs a browser in. The row is deleted a week after its time. */
-export interface SignInLinkRow extends GrantColumns {
+interface SignInLinkRow extends GrantColumns {
   id: string;
   /** SHA-256 of its code, in hexadecimal. */
   hash: string;

@@ -22,4 +22,4 @@ const fields = {
 export const sessionSchema: z.ZodType = z.strictObject(fields).meta({ id: 'Session' });
 
 /** A sign-in link without its code. */
-export const linkSchema: z.ZodType = z.strictObject(fields).meta({ id: 'Link' });
+export const linkSchema: z.ZodType = z.strictObject(fields).meta({ id: 'SignInLink' });
