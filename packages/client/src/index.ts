@@ -59,6 +59,7 @@ export type {
   RunEvent,
   Session,
   Settlement,
+  SignInLink,
   Space,
   SpaceEvent,
   Status,

@@ -1214,6 +1214,8 @@ export type Session = {
   } | undefined;
   /** The secret key that it ends with. */
   readonly keyId?: string | undefined;
+  /** The session that made it, and that it ends with. */
+  readonly makerSessionId?: string | undefined;
   readonly createdAt: number;
   readonly expiresAt: number;
 };
@@ -1227,6 +1229,23 @@ export type Settlement = {
   readonly terminal?: true | undefined;
   readonly startedAt: number;
   readonly endedAt: number;
+};
+
+export type SignInLink = {
+  readonly id: string;
+  /** What it may do beyond what its person may. */
+  readonly scopes: readonly ("admin" | "write" | "read")[];
+  /** The person that messages and answers are by. */
+  readonly entity?: {
+    readonly id: string;
+    readonly displayName: string;
+  } | undefined;
+  /** The secret key that it ends with. */
+  readonly keyId?: string | undefined;
+  /** The session that made it, and that it ends with. */
+  readonly makerSessionId?: string | undefined;
+  readonly createdAt: number;
+  readonly expiresAt: number;
 };
 
 export type Space = {
@@ -2250,6 +2269,20 @@ export interface Operations {
     readonly body: undefined;
     readonly answer: Key;
   };
+  'GET /api/links': {
+    readonly params: {  };
+    readonly query: {
+      /** The `next` of the previous page. */
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: {
+      readonly items: readonly (SignInLink)[];
+      /** The cursor of the next page. Absent on the last page. */
+      readonly next?: string | undefined;
+    };
+  };
   'POST /api/links': {
     readonly params: {  };
     readonly query: Record<string, never>;
@@ -2262,9 +2295,16 @@ export interface Operations {
       readonly expiresInSeconds?: number | undefined;
     };
     readonly answer: {
+      readonly id: string;
       readonly url: string;
       readonly expiresAt: number;
     };
+  };
+  'DELETE /api/links/{id}': {
+    readonly params: { readonly id: string };
+    readonly query: Record<string, never>;
+    readonly body: undefined;
+    readonly answer: SignInLink;
   };
   'GET /api/mcp/servers': {
     readonly params: {  };

@@ -36,6 +36,10 @@ test('a page signs in with a link, acts as its person, and signs out, with nothi
   expect(await lastcall.session.actFor(ben?.id ?? '')).toMatchObject({ entity: { displayName: 'Ben' } });
   expect(await lastcall.status.get()).toMatchObject({ model: { isRehearsal: true }, counts: { agents: 0 } });
   expect((await lastcall.models.list()).items[0]).toEqual({ name: 'rehearsal', usable: true });
+  const { id: revoked } = await lastcall.links.create({});
+  expect((await lastcall.links.list()).items.map((one) => one.id)).toEqual([revoked]);
+  expect(await lastcall.links.revoke(revoked)).toMatchObject({ id: revoked });
+  expect((await lastcall.links.list()).items).toEqual([]);
   const { id } = await lastcall.session.get();
   expect((await lastcall.session.list()).items.map((one) => one.id)).toEqual([id]);
   await lastcall.session.signOut();

@@ -143,6 +143,30 @@ test('every page, law file and decision is linked from an index', () => {
   expect(docs.filter((path) => path !== 'docs/README.md' && !reached.has(path))).toEqual([]);
 });
 
+describe('docs/threats.md', () => {
+  const [stopped = ''] = read('docs/threats.md').split('\n## What is not stopped\n');
+  const sections = stopped.split(/^## .*$/m).slice(1);
+  const lines = sections.flatMap((section) => section.split('\n')).filter((line) => line !== '');
+
+  test('says nothing that is no row of a table, but in its introduction and in the list of what is not stopped', () => {
+    expect(lines.length).toBeGreaterThan(50);
+    expect(lines.filter((line) => !line.startsWith('|'))).toEqual([]);
+  });
+
+  test('names the tests of every attempt, and they exist', () => {
+    const rows = lines.filter((line) => !/^\|(---\||[ ]attempt )/.test(line));
+    const testsOf = (row: string): readonly string[] => {
+      const last = row.split('|').at(-2) ?? '';
+      return Array.from(last.matchAll(/`([^`]+)`/g), ([, name = '']) =>
+        name.startsWith('packages/') ? name : `packages/gateway/test/${name}`,
+      );
+    };
+    const isProven = (names: readonly string[]): boolean =>
+      names.length > 0 && names.every((name) => name.endsWith('.test.ts') && existsSync(join(root, name)));
+    expect(rows.filter((row) => !isProven(testsOf(row)))).toEqual([]);
+  });
+});
+
 describe('the documentation of errors', () => {
   const errors = read('packages/core/src/errors.ts');
   const sources = readdirSync(join(root, 'packages/core/src'), { recursive: true, encoding: 'utf8' })

@@ -221,6 +221,7 @@ async function start(starting: Starting): Promise<Running> {
       tokenSecret: await tokenSecret(services.store),
       corsOrigins: config.corsOrigins,
       publicUrl: settings.publicUrl,
+      trustedProxies: settings.trustedProxies,
       isKnownTool: (name) => findTool(config.tools, name) !== undefined || Object.hasOwn(TASK_TOOLS, name),
       isKnownCommand: knownCommands(config.agents),
       mcp: { status: () => servers.status(), finishLogin: (query) => login.finish(query) },
@@ -265,7 +266,7 @@ async function signInLink(
   url: string,
 ): Promise<string | undefined> {
   if (!LOOPBACK.includes(settings.host)) return undefined;
-  const maker = { scopes: ['admin'] as const, keyId: undefined };
+  const maker = { scopes: ['admin'] as const, keyId: undefined, sessionId: undefined };
   const { code } = await store.transaction(async (tx) => {
     const entityId = await findFirstPerson(tx, config);
     return await createSignInCode(tx, { entityId, scopes: maker.scopes, maker });

@@ -65,6 +65,23 @@ test('somebody is added, gets a link that signs in once, and a second browser is
   expect(problems).toEqual([]);
 });
 
+test('[G66] a link that was not used is listed, and does not sign in once it was revoked', async () => {
+  const { page, problems } = await studio.open('/settings?tab=sessions');
+  const person = await studio.gateway.api('/api/entities', { kind: 'human', displayName: 'Mary' });
+  const { url } = await studio.gateway.api('/api/links', { entityId: person.id });
+  await page.reload();
+  const row = page.getByRole('list', { name: 'Links' }).getByRole('listitem').filter({ hasText: 'Mary' });
+  await row.getByRole('button', { name: 'Revoke the link for Mary' }).click();
+  await page.getByRole('dialog', { name: 'Revoke the link for Mary?' }).getByRole('button', { name: 'Revoke' }).click();
+  await row.waitFor({ state: 'detached' });
+  const other = await (await browser().newContext()).newPage();
+  await other.goto(url);
+  await other.getByRole('heading', { name: 'Sign in to Lastcall' }).waitFor();
+  const { items } = await studio.gateway.api('/api/sessions');
+  expect(JSON.stringify(items)).not.toContain('Mary');
+  expect(problems).toEqual([]);
+});
+
 test('[S7] a session that is revoked in one browser ends the page of the other, and says why', async () => {
   const ada = await studio.open('/settings?tab=sessions');
   await ada.page.getByText('this browser').waitFor();

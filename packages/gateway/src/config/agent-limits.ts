@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DEFAULT_GATEWAY_LIMITS, type GatewayLimits } from './limits.ts';
+import { DEFAULT_GATEWAY_LIMITS, defaultShares, type GatewayLimits } from './limits.ts';
 
 /** The limits of one agent. */
 export interface AgentLimits {
@@ -95,7 +95,7 @@ export function resolveAgentLimits(...sources: readonly (AgentLimitsInput | unde
 }
 
 export function resolveGatewayLimits(sources: GatewayLimitsInput, leaseMs: number): GatewayLimits {
-  return firstDefined(DEFAULT_GATEWAY_LIMITS, [{ ...sources, leaseMs }]);
+  return firstDefined(DEFAULT_GATEWAY_LIMITS, [{ ...sources, leaseMs }, defaultShares(sources)]);
 }
 
 function firstDefined<T extends object>(defaults: T, sources: readonly (Optional<T> | undefined)[]): T {

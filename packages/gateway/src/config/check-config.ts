@@ -73,7 +73,7 @@ const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).o
   error: 'must be an origin without a path, e.g. "https://app.example.com".',
 });
 
-const { port, host, home, databaseUrl, secretKey, encryptionKey, publicUrl } = settingSchemas;
+const { port, host, home, databaseUrl, secretKey, encryptionKey, publicUrl, trustedProxies } = settingSchemas;
 const { model: modelName, modelUrl, leaseMs, logLevel } = settingSchemas;
 
 const configSchema: z.ZodType<Omit<Config, 'tools'>> = z.strictObject({
@@ -84,6 +84,7 @@ const configSchema: z.ZodType<Omit<Config, 'tools'>> = z.strictObject({
   secretKey: secretKey.optional(),
   encryptionKey: encryptionKey.optional(),
   publicUrl: publicUrl.optional(),
+  trustedProxies: trustedProxies.optional(),
   model: modelName.optional(),
   modelUrl: modelUrl.optional(),
   leaseMs: leaseMs.optional(),

@@ -1,8 +1,9 @@
 import ipaddr from 'ipaddr.js';
+import { type AddressRange, isInRange } from './address-range.ts';
 
 /** What `egress.allow` opens: a name, an address or a range of addresses, on one port or on all of them. */
 export interface EgressRule {
-  readonly to: { readonly name: string } | { readonly range: readonly [ipaddr.IPv4 | ipaddr.IPv6, number] };
+  readonly to: { readonly name: string } | { readonly range: AddressRange };
   /** Undefined opens all ports. */
   readonly port: number | undefined;
 }
@@ -34,14 +35,10 @@ export function isOpened(
   return rules.some(
     (rule) =>
       (rule.port === undefined || rule.port === port) &&
-      ('name' in rule.to ? rule.to.name === host : isInRange(address, rule.to.range)),
+      ('name' in rule.to
+        ? rule.to.name === host
+        : ipaddr.isValid(address) && isInRange(ipaddr.process(address), rule.to.range)),
   );
-}
-
-function isInRange(address: string, range: readonly [ipaddr.IPv4 | ipaddr.IPv6, number]): boolean {
-  if (!ipaddr.isValid(address)) return false;
-  const ip = ipaddr.process(address);
-  return ip.kind() === range[0].kind() && ip.match(range as [typeof ip, number]);
 }
 
 function widthOf(ip: ipaddr.IPv4 | ipaddr.IPv6): 32 | 128 {

@@ -23,6 +23,16 @@ export interface GatewayLimits {
   readonly artifactBytes: number;
   /** The number of streams that are open at once, and of requests that wait for a run. */
   readonly connections: number;
+  /** How many of these one caller may have: one key, or one entity. */
+  readonly connectionsPerCaller: number;
+  /** How many of these may come from one address. */
+  readonly connectionsPerAddress: number;
+  /** The number of bodies that are read at once. One that has come whole with its request does not count. */
+  readonly bodies: number;
+  readonly bodiesPerCaller: number;
+  readonly bodiesPerAddress: number;
+  /** How long a body may take to arrive. */
+  readonly bodyTimeoutMs: number;
   /**
    * The number of events that wait in memory for one reader of a stream. A reader further behind reads from the
    * database.
@@ -54,6 +64,12 @@ export const DEFAULT_GATEWAY_LIMITS: GatewayLimits = {
   keptOutputBytes: 16_000_000,
   artifactBytes: 20_000_000,
   connections: 10_000,
+  connectionsPerCaller: 1_000,
+  connectionsPerAddress: 5_000,
+  bodies: 200,
+  bodiesPerCaller: 20,
+  bodiesPerAddress: 100,
+  bodyTimeoutMs: 30_000,
   streamBacklog: 1_000,
   streamStallMs: 15_000,
   streamWindowMs: 3_600_000,
@@ -61,3 +77,24 @@ export const DEFAULT_GATEWAY_LIMITS: GatewayLimits = {
   briefContextDays: 7,
   graceMs: 10_000,
 };
+
+type Shares = Pick<
+  GatewayLimits,
+  'connectionsPerCaller' | 'connectionsPerAddress' | 'bodiesPerCaller' | 'bodiesPerAddress'
+>;
+
+/** Shares that are not set follow from the total that is: a tenth of it for a caller, a half for an address. */
+export function defaultShares({
+  connections = DEFAULT_GATEWAY_LIMITS.connections,
+  bodies = DEFAULT_GATEWAY_LIMITS.bodies,
+}: {
+  readonly connections?: number | undefined;
+  readonly bodies?: number | undefined;
+}): Shares {
+  return {
+    connectionsPerCaller: Math.ceil(connections / 10),
+    connectionsPerAddress: Math.ceil(connections / 2),
+    bodiesPerCaller: Math.ceil(bodies / 10),
+    bodiesPerAddress: Math.ceil(bodies / 2),
+  };
+}

@@ -11,6 +11,7 @@ const VARIABLES: readonly (readonly [variable: string, setting: keyof Settings])
   ['LASTCALL_SECRET_KEY', 'secretKey'],
   ['LASTCALL_ENCRYPTION_KEY', 'encryptionKey'],
   ['LASTCALL_PUBLIC_URL', 'publicUrl'],
+  ['LASTCALL_TRUSTED_PROXIES', 'trustedProxies'],
   ['LASTCALL_MODEL', 'model'],
   ['LASTCALL_MODEL_URL', 'modelUrl'],
   ['LASTCALL_LEASE_MS', 'leaseMs'],
@@ -18,6 +19,7 @@ const VARIABLES: readonly (readonly [variable: string, setting: keyof Settings])
 ];
 
 const NUMBERS: ReadonlySet<keyof Settings> = new Set(['port', 'leaseMs']);
+const LISTS: ReadonlySet<keyof Settings> = new Set(['trustedProxies']);
 
 /**
  * Reads the settings that the environment sets. An empty variable counts as unset. Throws a ConfigError that names the
@@ -30,13 +32,18 @@ export function readEnv(env: Readonly<Record<string, string | undefined>>): Sett
     const text = env[variable]?.trim();
     if (text === undefined || text === '') continue;
     const schema: z.ZodType = settingSchemas[setting];
-    const result = check(schema, NUMBERS.has(setting) ? toNumber(text) : text, [variable]);
+    const result = check(schema, parsedValue(setting, text), [variable]);
     if (result.ok) settings[setting] = result.value;
     else problems.push(...result.problems);
   }
   problems.push(...modelUrlProblems(settings));
   if (problems.length > 0) throw new ConfigError('environment', problems);
   return settings as SettingsInput;
+}
+
+function parsedValue(setting: keyof Settings, text: string): unknown {
+  if (LISTS.has(setting)) return text.split(',').map((one) => one.trim());
+  return NUMBERS.has(setting) ? toNumber(text) : text;
 }
 
 // Only digits are accepted: Number() would also take "0x10", "1e3" and " 80 ".

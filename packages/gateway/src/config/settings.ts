@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseAddressRange } from './address-range.ts';
 
 /** Where and how a gateway runs. The environment overrides the configuration file, which overrides the defaults. */
 export interface Settings {
@@ -15,6 +16,8 @@ export interface Settings {
   readonly encryptionKey: string | undefined;
   /** How browsers reach the gateway, if not by its host and port. */
   readonly publicUrl: string | undefined;
+  /** Addresses and ranges of the proxies whose word is taken for the address of a client. */
+  readonly trustedProxies: readonly string[];
   /** The model of agents that name none: `provider/model`, the name of a configured model, or `rehearsal`. */
   readonly model: string | undefined;
   /** The base URL of `openai-compatible/<model>`. */
@@ -38,6 +41,7 @@ export const DEFAULT_SETTINGS: Settings = {
   secretKey: undefined,
   encryptionKey: undefined,
   publicUrl: undefined,
+  trustedProxies: [],
   model: undefined,
   modelUrl: undefined,
   // A killed worker's threads are taken over within 15 s: the lease, and a sweep.
@@ -46,6 +50,7 @@ export const DEFAULT_SETTINGS: Settings = {
 };
 
 const PORT = 'must be a whole number from 0 to 65535, e.g. 4100.';
+const PROXY = 'must be the address of a proxy or a range of addresses, e.g. 10.0.0.5, 10.0.0.0/8 or fd00::/8.';
 const LEASE = 'must be a whole number of milliseconds from 100 to 600000, e.g. 10000.';
 
 /** The messages never repeat a value, because a URL and a key are secrets. */
@@ -65,6 +70,9 @@ export const settingSchemas: { readonly [K in keyof Settings]: z.ZodType<Exclude
     error: 'must be 32–512 characters of ASCII without spaces, e.g. what `openssl rand -hex 32` gives.',
   }),
   publicUrl: z.string().refine(isHttpUrl, { error: 'must be an http or https URL, e.g. https://agents.example.com.' }),
+  trustedProxies: z
+    .array(z.string().refine((text) => parseAddressRange(text) !== undefined, { error: PROXY }))
+    .max(1_000),
   model: z.string().regex(/^\S{1,200}$/, {
     error:
       'must be a model without spaces, e.g. anthropic/<model>, openai/<model>, openai-compatible/<model> or rehearsal.',

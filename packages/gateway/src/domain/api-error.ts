@@ -24,7 +24,7 @@ export class ApiError extends LastcallError {
   }
 }
 
-export type ApiStatus = 400 | 401 | 403 | 404 | 405 | 409 | 410 | 413 | 415 | 422 | 429 | 502 | 503;
+export type ApiStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 410 | 413 | 415 | 422 | 429 | 502 | 503;
 
 /** Also used for what the caller must not know of, so that they cannot tell that it exists. */
 export function notFound(what: string, id: string): ApiError {

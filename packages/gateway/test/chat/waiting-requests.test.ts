@@ -2,6 +2,7 @@ import { tool } from '@lastcall/core';
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import type { GatewayLimits } from '../../src/config/limits.ts';
 import { waitFor } from '../../src/testing/wait-for.ts';
 import { type Api, toRequest } from '../http/api.ts';
 import { describeWorlds, type OpenWorld } from '../support/describe-worlds.ts';
@@ -27,7 +28,7 @@ interface Slow {
 }
 
 /** An agent whose tool takes as long as the test likes. */
-async function slowAgent(open: OpenWorld, connections = 10_000): Promise<Slow> {
+async function slowAgent(open: OpenWorld, limits: Partial<GatewayLimits> = {}): Promise<Slow> {
   const gate = Promise.withResolvers<void>();
   let begun = 0;
   const pay = tool({
@@ -40,7 +41,7 @@ async function slowAgent(open: OpenWorld, connections = 10_000): Promise<Slow> {
     },
   });
   const model = scriptedModel(({ prompt }) => (prompt.at(-1)?.role === 'tool' ? 'It is paid.' : call('pay')));
-  const world = await open({ models: { default: model }, tools: { pay }, limits: { connections } });
+  const world = await open({ models: { default: model }, tools: { pay }, limits });
   const api = await chatApi(world);
   const agent = await api.agent('Payer', { tools: ['pay'] });
   return { world, api, agent, begun: () => begun, finish: () => gate.resolve() };
@@ -52,7 +53,7 @@ async function countRuns(world: World): Promise<number> {
 
 describeWorlds('requests that wait for their runs', (open) => {
   test.each(DOORS)('$path: beyond the limit, a request is refused and starts nothing', async ({ path, bodyOf }) => {
-    const { world, api, agent, begun, finish } = await slowAgent(open, 1);
+    const { world, api, agent, begun, finish } = await slowAgent(open, { connections: 1 });
     const first = api.call('POST', path, { body: bodyOf(agent) });
     await waitFor(() => begun() === 1);
     const before = await countRuns(world);
@@ -67,8 +68,26 @@ describeWorlds('requests that wait for their runs', (open) => {
     expect([begun(), await countRuns(world)]).toEqual([2, before + 1]);
   });
 
+  test.each(DOORS)(
+    '[G65] $path: a caller has a share of the requests that wait, and the rest is left to others',
+    async ({ path, bodyOf }) => {
+      const { world, api, agent, begun, finish } = await slowAgent(open, { connections: 3, connectionsPerCaller: 1 });
+      const first = api.call('POST', path, { body: bodyOf(agent) });
+      await waitFor(() => begun() === 1);
+      const before = await countRuns(world);
+      const refused = await api.call('POST', path, { body: bodyOf(agent) });
+      expect([refused.status, refused.body.error.code]).toEqual([429, 'too_many_streams']);
+      expect(refused.body.error.message).toContain('limits.connectionsPerCaller');
+      expect(await countRuns(world)).toBe(before);
+      const other = api.call('POST', path, { body: bodyOf(agent), secret: await api.keyWith('write') });
+      await waitFor(() => begun() === 2);
+      finish();
+      expect([(await first).status, (await other).status]).toEqual([200, 200]);
+    },
+  );
+
   test('requests that wait and streams share one limit', async () => {
-    const { api, agent, begun, finish } = await slowAgent(open, 1);
+    const { api, agent, begun, finish } = await slowAgent(open, { connections: 1 });
     const waiting = api.call('POST', '/chat', { body: { agent, message: 'Pay' } });
     await waitFor(() => begun() === 1);
     const lobby = await api.space(await api.person());
@@ -79,7 +98,7 @@ describeWorlds('requests that wait for their runs', (open) => {
   });
 
   test('a client that goes away, and a request that is refused, give their places back', async () => {
-    const { api, agent, begun, finish } = await slowAgent(open, 1);
+    const { api, agent, begun, finish } = await slowAgent(open, { connections: 1 });
     const leaving = new AbortController();
     const left = api.app.fetch(
       new Request(toRequest('POST', '/chat', { secret: api.key, body: { agent, message: 'Pay' } }), {
@@ -95,7 +114,7 @@ describeWorlds('requests that wait for their runs', (open) => {
   });
 
   test('a stream that was promised a place gets it, also where that is the last one', async () => {
-    const { api, agent, finish } = await slowAgent(open, 1);
+    const { api, agent, finish } = await slowAgent(open, { connections: 1 });
     finish();
     const headers = { accept: 'text/event-stream' };
     const body = { agent, message: 'Pay' };
@@ -130,7 +149,7 @@ describeWorlds('requests that wait for their runs', (open) => {
   );
 
   test('a page that waits for a run without a stream is bounded, may leave without an error in the log, and ends with its key', async () => {
-    const { world, api, agent, begun, finish } = await slowAgent(open, 2);
+    const { world, api, agent, begun, finish } = await slowAgent(open, { connections: 2 });
     await api.done('POST', '/contexts', { id: 'chat', agent });
     const waiting = api.call('POST', '/chat', { body: { context_id: 'chat', message: 'Pay' } });
     await waitFor(() => begun() === 1);

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { agentConfigSchema } from '../../src/config/agent-config.ts';
 import { DEFAULT_AGENT_LIMITS, resolveAgentLimits, resolveGatewayLimits } from '../../src/config/agent-limits.ts';
 import { check } from '../../src/config/config-problem.ts';
+import { DEFAULT_GATEWAY_LIMITS } from '../../src/config/limits.ts';
 
 const agent = { name: 'Concierge', instructions: 'Help.' };
 const confirm = { name: 'confirmAction', executionType: 'space' };
@@ -121,6 +122,18 @@ describe('an agent as data', () => {
     expect(resolveGatewayLimits({ bodyBytes: 5, agent: { maxSteps: 3 } }, 700)).toMatchObject({
       bodyBytes: 5,
       leaseMs: 700,
+    });
+  });
+
+  test('[G65] shares that are not set are a tenth of the total for a caller, and a half for an address', () => {
+    expect(resolveGatewayLimits({}, 700)).toEqual({ ...DEFAULT_GATEWAY_LIMITS, leaseMs: 700 });
+    expect(resolveGatewayLimits({ connections: 50, connectionsPerAddress: 50, bodies: 7 }, 700)).toMatchObject({
+      connections: 50,
+      connectionsPerCaller: 5,
+      connectionsPerAddress: 50,
+      bodies: 7,
+      bodiesPerCaller: 1,
+      bodiesPerAddress: 4,
     });
   });
 });

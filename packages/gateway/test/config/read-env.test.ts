@@ -11,6 +11,7 @@ describe('the environment', () => {
       DATABASE_URL: 'postgres://u:p@localhost:5432/db',
       LASTCALL_HOME: '/var/lib/lastcall',
       LASTCALL_SECRET_KEY: 'k'.repeat(32),
+      LASTCALL_TRUSTED_PROXIES: '10.0.0.5, fd00::/8',
       LASTCALL_MODEL: 'openai-compatible/some-model',
       LASTCALL_MODEL_URL: 'http://127.0.0.1:11434/v1',
       LASTCALL_LEASE_MS: '500',
@@ -23,6 +24,7 @@ describe('the environment', () => {
       databaseUrl: env.DATABASE_URL,
       home: '/var/lib/lastcall',
       secretKey: env.LASTCALL_SECRET_KEY,
+      trustedProxies: ['10.0.0.5', 'fd00::/8'],
       model: 'openai-compatible/some-model',
       modelUrl: env.LASTCALL_MODEL_URL,
       leaseMs: 500,
@@ -47,6 +49,9 @@ describe('the environment', () => {
     ['LASTCALL_SECRET_KEY', 'secret-thing'],
     ['LASTCALL_SECRET_KEY', 'secret-thing with a space'],
     ['LASTCALL_MODEL', 'a b'],
+    ['LASTCALL_TRUSTED_PROXIES', 'proxy.example.com'],
+    ['LASTCALL_TRUSTED_PROXIES', '10.0.0.0/33'],
+    ['LASTCALL_TRUSTED_PROXIES', '0x7f.1'],
     ['LASTCALL_MODEL_URL', 'ftp://secret-thing'],
     ['LASTCALL_LEASE_MS', '10s'],
     ['LASTCALL_LEASE_MS', '1'],
@@ -54,7 +59,7 @@ describe('the environment', () => {
   ])('%s=%s is refused, naming the variable and no secret', (variable, value) => {
     const read = (): unknown => readEnv({ [variable]: value });
     expect(read).toThrow(ConfigError);
-    expect(read).toThrow(new RegExp(`^environment: ${variable} must be `));
+    expect(read).toThrow(new RegExp(`^environment: ${variable}(\\[0\\])? must be `));
     expect(read).not.toThrow(/secret-thing/);
   });
 

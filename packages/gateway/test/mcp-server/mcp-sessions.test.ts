@@ -18,29 +18,41 @@ function sessionsWith(limits: { max?: number; silenceMs?: number }) {
     keepAliveMs: 0,
     ...limits,
   });
-  const send = async (body: object, id?: string): Promise<Response> => {
+  const send = async (keyId: string, body: object, id?: string): Promise<Response> => {
     const headers = {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
       ...(id === undefined ? {} : { 'mcp-session-id': id }),
     };
     const request = new Request('http://gateway/mcp', { method: 'POST', headers, body: JSON.stringify(body) });
-    const response = await sessions.fetch(request, { authInfo: toAuthInfo('key'), parsedBody: body });
+    const authInfo = toAuthInfo({ keyId, address: '' });
+    const response = await sessions.fetch(request, { authInfo, parsedBody: body });
     await response.body?.cancel();
     return response;
   };
   return {
-    open: async () => (await send(INITIALIZE)).headers.get('mcp-session-id') ?? '',
-    ping: async (id: string) => (await send(PING, id)).status,
+    open: async (keyId = 'key') => (await send(keyId, INITIALIZE)).headers.get('mcp-session-id') ?? '',
+    ping: async (id: string, keyId = 'key') => (await send(keyId, PING, id)).status,
   };
 }
 
 test('[X19] beyond the limit, the session that was used least recently makes room, and its client is told 404', async () => {
   const { open, ping } = sessionsWith({ max: 2 });
-  const [first, second] = [await open(), await open()];
-  expect(await ping(first)).toBe(200);
-  const third = await open();
-  expect([await ping(first), await ping(second), await ping(third)]).toEqual([200, 404, 200]);
+  const [first, second] = [await open('a'), await open('b')];
+  expect(await ping(first, 'a')).toBe(200);
+  const third = await open('c');
+  expect([await ping(first, 'a'), await ping(second, 'b'), await ping(third, 'c')]).toEqual([200, 404, 200]);
+});
+
+test('[G65] a key that opens many sessions pushes out its own, and none of another key', async () => {
+  const { open, ping } = sessionsWith({ max: 20 });
+  const others = await open('other');
+  const [first, second, third] = [await open('busy'), await open('busy'), await open('busy')];
+  for (let count = 0; count < 30; count++) await open('busy');
+  const last = await open('busy');
+  expect(await ping(others, 'other')).toBe(200);
+  expect(await ping(last, 'busy')).toBe(200);
+  for (const id of [first, second, third]) expect(await ping(id, 'busy')).toBe(404);
 });
 
 test('[X19] a session that was silent for too long is forgotten', async () => {

@@ -3,7 +3,7 @@ import { hashKey } from '../../src/domain/keys/api-key.ts';
 import type { Scope } from '../../src/domain/keys/scope.ts';
 import { openApi } from '../http/api.ts';
 import { forAllTests } from '../support/for-all-tests.ts';
-import { databases, onSqlite } from '../support/stores.ts';
+import { databases } from '../support/stores.ts';
 import { Browser } from './browser.ts';
 import { signInFrom } from './sign-in-from.ts';
 
@@ -258,33 +258,5 @@ describe.each(databases)('signing in on $kind', ({ create }) => {
     });
     const twice = `lastcall_80=${page.cookies.get('lastcall_80')}; lastcall_80=lc_se_tossed`;
     expect((await page.call('GET', '/api/session', undefined, { cookie: twice })).status).toBe(401);
-  });
-});
-
-describe('attempts to sign in', () => {
-  const database = forAllTests(onSqlite.create);
-  const api = forAllTests(() => openApi(database));
-
-  const tryFrom = (address: string, body: object): Promise<Response> => signInFrom(api, address, body);
-
-  test('[G53] the eleventh wrong code or key from an address is answered 429, also of a hundred at once', async () => {
-    const all = await Promise.all(
-      Array.from({ length: 100 }, (_, at) =>
-        tryFrom('10.1.1.1', at % 2 === 0 ? { code: `c${at}` } : { key: `k${at}` }),
-      ),
-    );
-    expect(all.filter(({ status }) => status === 401)).toHaveLength(10);
-    const refused = all.filter(({ status }) => status === 429);
-    expect(refused).toHaveLength(90);
-    expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(Number(refused[0]?.headers.get('retry-after'))).toBeLessThanOrEqual(60);
-    expect((await tryFrom('10.1.1.1', { key: api.key })).status).toBe(429);
-    expect((await tryFrom('10.1.1.2', { key: api.key })).status).toBe(201);
-  });
-
-  test('right ones do not count', async () => {
-    for (let at = 0; at < 15; at++) expect((await tryFrom('10.2.2.2', { key: api.key })).status).toBe(201);
-    for (let at = 0; at < 10; at++) expect((await tryFrom('10.2.2.2', { key: 'wrong' })).status).toBe(401);
-    expect((await tryFrom('10.2.2.2', { key: api.key })).status).toBe(429);
   });
 });

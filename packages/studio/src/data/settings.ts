@@ -22,6 +22,12 @@ export const sessionList = queryOptions({
   refetchInterval: EVERY_MS,
 });
 
+export const linkList = queryOptions({
+  queryKey: ['links'],
+  queryFn: ({ signal }) => everyPage((page) => client.links.list(page, { signal })),
+  refetchInterval: EVERY_MS,
+});
+
 export const mcpServers = queryOptions({
   queryKey: ['mcp', 'servers'],
   queryFn: async ({ signal }) => (await client.mcp.servers({ signal })).items,

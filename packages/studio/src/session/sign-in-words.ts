@@ -43,7 +43,7 @@ const LINKS = {
   expired: { title: 'This link has expired.', advice: `Nobody used it in time. ${ANOTHER}` },
   revoked: {
     title: 'This link does not sign in any more.',
-    advice: `The key that made it was revoked, or the person it was for was deleted. ${ANOTHER}`,
+    advice: `It was revoked, or the key or session that made it was, or the person it was for was deleted. ${ANOTHER}`,
   },
   unknown: { title: 'The gateway does not know this link.', advice: `Was all of it copied? ${ANOTHER}` },
 } as const;

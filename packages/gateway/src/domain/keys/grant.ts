@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely';
 import { fromJson, toJson } from '../../ports/store/json.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { SessionRow, Tables } from '../../ports/store/tables.ts';
+import type { SessionRow } from '../../ports/store/tables.ts';
 import { isId } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
 import type { Scope } from './scope.ts';
@@ -12,16 +11,28 @@ export interface Grant {
   readonly entityId: string | undefined;
   /** The key that it ends with. */
   readonly keyId: string | undefined;
+  /** The session that made it, and that it ends with. */
+  readonly makerSessionId: string | undefined;
 }
 
-type GrantRow = Pick<SessionRow, 'scopes' | 'entity_id' | 'key_id'>;
+export type GrantRow = Pick<SessionRow, 'scopes' | 'entity_id' | 'key_id' | 'maker_session_id'>;
 
-export function toGrantRow({ scopes, entityId, keyId }: Grant): GrantRow {
-  return { scopes: toJson(scopes), entity_id: entityId ?? null, key_id: keyId ?? null };
+export function toGrantRow({ scopes, entityId, keyId, makerSessionId }: Grant): GrantRow {
+  return {
+    scopes: toJson(scopes),
+    entity_id: entityId ?? null,
+    key_id: keyId ?? null,
+    maker_session_id: makerSessionId ?? null,
+  };
 }
 
-export function fromGrantRow({ scopes, entity_id, key_id }: GrantRow): Grant {
-  return { scopes: fromJson<readonly Scope[]>(scopes), entityId: entity_id ?? undefined, keyId: key_id ?? undefined };
+export function fromGrantRow({ scopes, entity_id, key_id, maker_session_id }: GrantRow): Grant {
+  return {
+    scopes: fromJson<readonly Scope[]>(scopes),
+    entityId: entity_id ?? undefined,
+    keyId: key_id ?? undefined,
+    makerSessionId: maker_session_id ?? undefined,
+  };
 }
 
 /** Sessions are for people: agents act by their cycles, and services have no browser. */
@@ -41,15 +52,4 @@ export async function assertPerson(tx: Tx, entityId: string): Promise<void> {
 /** Deletes what expired before `until`. Done whenever a new one is made, so that neither table grows. */
 export async function deleteExpired(tx: Tx, table: 'sessions' | 'sign_in_links', until: number): Promise<void> {
   await tx.db.deleteFrom(table).where('expires_at', '<=', until).execute();
-}
-
-/** True unless the key that a grant ends with was revoked, or its person deleted. */
-export async function isGrantValid(db: Kysely<Tables>, { entityId, keyId }: Grant): Promise<boolean> {
-  if (keyId !== undefined) {
-    const key = db.selectFrom('api_keys').select('id').where('id', '=', keyId).where('revoked_at', 'is', null);
-    if ((await key.executeTakeFirst()) === undefined) return false;
-  }
-  if (entityId === undefined) return true;
-  const person = db.selectFrom('entities').select('id').where('id', '=', entityId).where('deleted_at', 'is', null);
-  return (await person.executeTakeFirst()) !== undefined;
 }

@@ -11,12 +11,21 @@ import { type ApiKey, findKey, hashKey } from './api-key.ts';
 export class KnownKeys {
   readonly #known = new LRUCache<string, ApiKey>({ max: 10_000 });
 
+  /** A key that was valid when it was last used, without asking the store. */
+  peek(presented: string): ApiKey | undefined {
+    return this.#known.get(hashKey(presented));
+  }
+
   /** Returns undefined if there is no such key. `refuse` makes the error for one that was revoked. */
   async find(tx: Tx, presented: string, refuse: () => Error): Promise<ApiKey | undefined> {
     const hash = hashKey(presented);
     const known = this.#known.get(hash);
     if (known !== undefined) {
-      tx.send(requireUnrevoked, { id: known.id }, (error) => (isRowMissing(error) ? refuse() : error));
+      tx.send(requireUnrevoked, { id: known.id }, (error) => {
+        if (!isRowMissing(error)) return error;
+        this.#known.delete(hash);
+        return refuse();
+      });
       return known;
     }
     const found = await findKey(tx.db, presented);

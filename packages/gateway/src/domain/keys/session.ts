@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import type { Kysely, Selectable } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Services } from '../../ports/services.ts';
+import { forShare } from '../../ports/store/for-share.ts';
 import type { Tx } from '../../ports/store/store.ts';
-import type { SessionRow, Tables } from '../../ports/store/tables.ts';
+import type { Tables } from '../../ports/store/tables.ts';
 import { notFound } from '../api-error.ts';
 import { isId } from '../entities/column-text.ts';
-import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
+import type { Page, PageOptions } from '../entities/page.ts';
 import { newId } from '../new-id.ts';
 import { announceSessionEnd } from '../streams/revocations.ts';
 import { hashKey } from './api-key.ts';
-import { assertPerson, deleteExpired, fromGrantRow, type Grant, toGrantRow } from './grant.ts';
-import type { Scope } from './scope.ts';
+import { assertPerson, deleteExpired, type Grant, toGrantRow } from './grant.ts';
+import { findGrants, type ListedGrant, listGrants, toListedGrant } from './listed-grant.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** A browser that is left alone on a desk is signed out within a week. */
@@ -18,90 +19,74 @@ const SESSION_MS = 7 * DAY_MS;
 const SECRET_PREFIX = 'lc_se_';
 
 /** A browser that is signed in. */
-export interface Session {
-  readonly id: string;
-  readonly scopes: readonly Scope[];
-  /** The person that posts and answers are by. */
-  readonly entity?: { readonly id: string; readonly displayName: string };
-  /** The key that it ends with. */
-  readonly keyId?: string;
-  readonly createdAt: number;
-  readonly expiresAt: number;
-}
+export type Session = ListedGrant;
 
 /** Signs a browser in. The secret is for its cookie; only the hash is stored. */
 export async function createSession(tx: Tx, grant: Grant): Promise<{ readonly id: string; readonly secret: string }> {
   const secret = `${SECRET_PREFIX}${randomBytes(32).toString('base64url')}`;
   await deleteExpired(tx, 'sessions', tx.now());
-  const [created_at, expires_at] = [tx.now(), tx.now() + SESSION_MS];
+  const [created_at, expires_at] = [tx.now(), Math.min(tx.now() + SESSION_MS, await endOfMaker(tx, grant))];
   const row = { id: newId(tx.now()), hash: hashKey(secret), ...toGrantRow(grant), created_at, expires_at };
   await tx.db.insertInto('sessions').values(row).execute();
   return { id: row.id, secret };
 }
 
-/** Undefined if there is no such session, or if it has ended: by itself, with its key, or with its person. */
+/** The maker's row stays locked until the commit: a maker that is ended at the same moment ends this session too. */
+async function endOfMaker(tx: Tx, { makerSessionId }: Grant): Promise<number> {
+  if (makerSessionId === undefined) return Number.POSITIVE_INFINITY;
+  const maker = tx.db.selectFrom('sessions').select('expires_at').where('id', '=', makerSessionId);
+  return (await forShare(maker, tx.dialect).executeTakeFirst())?.expires_at ?? tx.now();
+}
+
+/** Undefined if there is no such session, or if it has ended: by itself, with its key, with its person, or with its maker. */
 export async function findSession(
   db: Kysely<Tables>,
   by: { readonly secret: string } | { readonly id: string },
   now: number,
 ): Promise<Session | undefined> {
-  const found = sessions(db, now);
-  const one =
-    'id' in by ? found.where('sessions.id', '=', by.id) : found.where('sessions.hash', '=', hashKey(by.secret));
-  const row = await one.executeTakeFirst();
-  return row === undefined ? undefined : toSession(row);
+  const one = 'id' in by ? by : { hash: hashKey(by.secret) };
+  const [row] = await findGrants(db, 'sessions', { now, ...one });
+  return row === undefined ? undefined : toListedGrant(row);
 }
 
 /** Lists those that are signed in, oldest first. */
 export async function listSessions(tx: Tx, page: PageOptions = {}): Promise<Page<Session>> {
-  const limit = pageLimit(page.limit);
-  const after = textCursor(page.cursor) ?? '';
-  const rows = await sessions(tx.db, tx.now())
-    .where('sessions.id', '>', after)
-    .orderBy('sessions.id')
-    .limit(limit + 1)
-    .execute();
-  return toPage(rows, { limit, cursorOf: ({ id }) => id, toItem: toSession });
+  return await listGrants(tx, 'sessions', page);
 }
 
-/** Ends a session: its cookie opens nothing more, and what it opened ends. */
+/** Ends a session: its cookie opens nothing more, what it opened ends, and so do the links and sessions that it made. */
 export async function endSession(services: Pick<Services, 'bus'>, tx: Tx, id: string): Promise<Session> {
   const session = isId(id) ? await findSession(tx.db, { id }, tx.now()) : undefined;
   if (session === undefined) throw notFound('session', id);
-  await tx.db.deleteFrom('sessions').where('id', '=', id).execute();
-  announceSessionEnd(services, tx, id);
+  const ended = await deleteWithDescendants(tx, id);
+  await revokeLinksOf(tx, ended);
+  for (const one of ended) announceSessionEnd(services, tx, one);
   return session;
+}
+
+/** Level by level: a sign-in waits for the lock of its maker's row, so none can appear under one that is deleted. */
+async function deleteWithDescendants(tx: Tx, id: string): Promise<readonly string[]> {
+  await tx.db.deleteFrom('sessions').where('id', '=', id).execute();
+  const all = [id];
+  for (let level: readonly string[] = [id]; level.length > 0; ) {
+    const made = tx.db.deleteFrom('sessions').where('maker_session_id', 'in', level).returning('id');
+    level = (await made.execute()).map((row) => row.id);
+    all.push(...level);
+  }
+  return all;
+}
+
+async function revokeLinksOf(tx: Tx, sessionIds: readonly string[]): Promise<void> {
+  await tx.db
+    .updateTable('sign_in_links')
+    .set({ revoked_at: tx.now() })
+    .where('maker_session_id', 'in', sessionIds)
+    .where('revoked_at', 'is', null)
+    .execute();
 }
 
 /** Changes for whom an operator acts. */
 export async function changePerson(tx: Tx, id: string, entityId: string | null): Promise<void> {
   if (entityId !== null) await assertPerson(tx, entityId);
   await tx.db.updateTable('sessions').set({ entity_id: entityId }).where('id', '=', id).execute();
-}
-
-/** Those that have not ended. */
-function sessions(db: Kysely<Tables>, now: number) {
-  return db
-    .selectFrom('sessions')
-    .leftJoin('api_keys', 'api_keys.id', 'sessions.key_id')
-    .leftJoin('entities', 'entities.id', 'sessions.entity_id')
-    .select(['sessions.id', 'sessions.scopes', 'sessions.entity_id', 'sessions.key_id'])
-    .select(['sessions.created_at', 'sessions.expires_at', 'entities.display_name'])
-    .where('sessions.expires_at', '>', now)
-    .where('api_keys.revoked_at', 'is', null)
-    .where('entities.deleted_at', 'is', null);
-}
-
-type FoundRow = Omit<Selectable<SessionRow>, 'hash'> & { readonly display_name: string | null };
-
-function toSession({ id, display_name, created_at, expires_at, ...row }: FoundRow): Session {
-  const { scopes, entityId, keyId } = fromGrantRow(row);
-  return {
-    id,
-    scopes,
-    ...(entityId === undefined ? {} : { entity: { id: entityId, displayName: display_name ?? '' } }),
-    ...(keyId === undefined ? {} : { keyId }),
-    createdAt: created_at,
-    expiresAt: expires_at,
-  };
 }

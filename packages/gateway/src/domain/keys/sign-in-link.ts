@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Tx } from '../../ports/store/store.ts';
-import { ApiError } from '../api-error.ts';
+import { ApiError, notFound } from '../api-error.ts';
+import { isId } from '../entities/column-text.ts';
 import { invalid } from '../entities/invalid.ts';
+import type { Page, PageOptions } from '../entities/page.ts';
+import { newId } from '../new-id.ts';
 import { hashKey } from './api-key.ts';
-import { assertPerson, deleteExpired, fromGrantRow, type Grant, isGrantValid, toGrantRow } from './grant.ts';
+import { assertPerson, deleteExpired, fromGrantRow, type Grant, toGrantRow } from './grant.ts';
+import { findGrants, type ListedGrant, listGrants, toListedGrant } from './listed-grant.ts';
 import { hasScope, type Scope } from './scope.ts';
 
 const DEFAULT_SECONDS = 900;
@@ -16,10 +20,11 @@ export interface NewLink {
   /** Default: none for a link with a person, and those of its maker otherwise. */
   readonly scopes?: readonly Scope[] | undefined;
   readonly expiresInSeconds?: number | undefined;
-  readonly maker: { readonly scopes: readonly Scope[]; readonly keyId: string | undefined };
+  readonly maker: Pick<Grant, 'scopes' | 'keyId'> & { readonly sessionId: string | undefined };
 }
 
 export interface SignInCode {
+  readonly id: string;
   readonly code: string;
   readonly expiresAt: number;
 }
@@ -34,10 +39,28 @@ export async function createSignInCode(tx: Tx, newLink: NewLink): Promise<SignIn
   await deleteExpired(tx, 'sign_in_links', tx.now() - REMEMBERED_MS);
   const code = randomBytes(32).toString('base64url');
   const expiresAt = tx.now() + expiresInSeconds * 1_000;
-  const grant = toGrantRow({ scopes: [...new Set(scopes)], entityId, keyId: maker.keyId });
-  const row = { hash: hashKey(code), ...grant, created_at: tx.now(), expires_at: expiresAt, used_at: null };
+  const { keyId, sessionId: makerSessionId } = maker;
+  const grant = toGrantRow({ scopes: [...new Set(scopes)], entityId, keyId, makerSessionId });
+  const times = { created_at: tx.now(), expires_at: expiresAt, used_at: null, revoked_at: null };
+  const row = { id: newId(tx.now()), hash: hashKey(code), ...grant, ...times };
   await tx.db.insertInto('sign_in_links').values(row).execute();
-  return { code, expiresAt };
+  return { id: row.id, code, expiresAt };
+}
+
+/** Lists the links that still work, oldest first. */
+export async function listLinks(tx: Tx, page: PageOptions = {}): Promise<Page<ListedGrant>> {
+  return await listGrants(tx, 'sign_in_links', page);
+}
+
+/** Revokes a link that still works. Returns what it was. */
+export async function revokeLink(tx: Tx, id: string): Promise<ListedGrant> {
+  if (!isId(id)) throw notFound('link', id);
+  const [link] = await findGrants(tx.db, 'sign_in_links', { now: tx.now(), id });
+  const unused = tx.db.updateTable('sign_in_links').set({ revoked_at: tx.now() }).where('used_at', 'is', null);
+  // Of a sign-in at the same moment one comes first: if that is the sign-in, nothing is left to revoke.
+  const [revoked] = await unused.where('id', '=', id).where('revoked_at', 'is', null).returning('id').execute();
+  if (link === undefined || revoked === undefined) throw notFound('link', id);
+  return toListedGrant(link);
 }
 
 /** Uses a code up. Of two that use it at the same moment one marks the row, and the other finds it marked. */
@@ -47,27 +70,29 @@ export async function takeSignInCode(tx: Tx, code: string): Promise<Grant> {
     .set({ used_at: tx.now() })
     .where('hash', '=', hashKey(code))
     .where('used_at', 'is', null)
+    .where('revoked_at', 'is', null)
     .where('expires_at', '>', tx.now())
     .returningAll()
     .executeTakeFirst();
   if (row === undefined) throw await refusalOf(tx, code);
-  const grant = fromGrantRow(row);
-  if (!(await isGrantValid(tx.db, grant))) throw notValid('revoked');
-  return grant;
+  const [valid] = await findGrants(tx.db, 'sign_in_links', { now: tx.now(), id: row.id });
+  if (valid === undefined) throw notValid('revoked');
+  return fromGrantRow(row);
 }
 
 /** Only whoever has the code, which nobody can guess, is told what became of it. */
 async function refusalOf(tx: Tx, code: string): Promise<ApiError> {
-  const link = tx.db.selectFrom('sign_in_links').select('used_at').where('hash', '=', hashKey(code));
+  const link = tx.db.selectFrom('sign_in_links').select(['used_at', 'revoked_at']).where('hash', '=', hashKey(code));
   const row = await link.executeTakeFirst();
   if (row === undefined) return notValid('unknown');
-  return notValid(row.used_at === null ? 'expired' : 'used');
+  if (row.used_at !== null) return notValid('used');
+  return notValid(row.revoked_at === null ? 'expired' : 'revoked');
 }
 
 const WHY_NOT = {
   used: 'The link was used before: it signs in once.',
   expired: 'The link has expired.',
-  revoked: 'The link ended with the key that made it, or with its person.',
+  revoked: 'The link was revoked, or ended with the key or session that made it, or with its person.',
   unknown: 'There is no such link.',
 } as const;
 

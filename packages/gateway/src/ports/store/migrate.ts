@@ -22,6 +22,7 @@ import { usedLinks } from './migrations/0025-used-links.ts';
 import { plainCollation } from './migrations/0026-plain-collation.ts';
 import { leanIndexes } from './migrations/0027-lean-indexes.ts';
 import { givenContexts } from './migrations/0031-given-contexts.ts';
+import { madeBySessions } from './migrations/0032-made-by-sessions.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
@@ -49,6 +50,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0026-plain-collation': plainCollation(dialect),
     '0027-lean-indexes': leanIndexes,
     '0031-given-contexts': givenContexts,
+    '0032-made-by-sessions': madeBySessions(dialect),
   };
 }
 

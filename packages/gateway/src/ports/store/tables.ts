@@ -442,6 +442,8 @@ interface GrantColumns {
   entity_id: string | null;
   /** It ends when this key is revoked. Null: no key made it. */
   key_id: string | null;
+  /** It ends with this session. Null: no session made it. */
+  maker_session_id: string | null;
   created_at: number;
   expires_at: number;
 }
@@ -453,11 +455,13 @@ export interface SessionRow extends GrantColumns {
   hash: string;
 }
 
-/** A link that signs a browser in. The row is deleted when the link is used. */
+/** A link that signs a browser in. The row is deleted a week after its time. */
 interface SignInLinkRow extends GrantColumns {
+  id: string;
   /** SHA-256 of its code, in hexadecimal. */
   hash: string;
   used_at: number | null;
+  revoked_at: number | null;
 }
 
 /** A text that models were given in requests. */

@@ -5,6 +5,7 @@ import { DEFAULT_AGENT_LIMITS } from '../../config/agent-limits.ts';
 import { DEFAULT_MCP_EXPOSURE, type McpExposure } from '../../config/mcp-exposure.ts';
 import type { IsKnownTool } from '../../domain/agents/check-agent-config.ts';
 import { ApiError } from '../../domain/api-error.ts';
+import { Attempts } from '../../domain/keys/attempts.ts';
 import { KnownKeys } from '../../domain/keys/known-keys.ts';
 import type { IsKnownCommand } from '../../domain/mcp/assert-known-commands.ts';
 import { newId } from '../../domain/new-id.ts';
@@ -17,6 +18,8 @@ import { toolCatalog } from '../../runtime/tools/tool-catalog.ts';
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts';
 import { inOpenAiShape, isOpenAiPath } from '../compat/openai/openai-error.ts';
 import { createOpenStreams } from '../sse/open-streams.ts';
+import { createBodyPlaces } from './body-places.ts';
+import { addressReader } from './client-address.ts';
 import type { Endpoint } from './endpoint.ts';
 import { ERROR_CODE_HEADER, errorAnswer } from './error-answer.ts';
 import { keepText } from './json-answer.ts';
@@ -72,6 +75,8 @@ export interface AppOptions {
   readonly setup?: Setup;
   /** How browsers reach the gateway, if not by the address that requests name. */
   readonly publicUrl?: string | undefined;
+  /** Addresses and ranges of the proxies whose word is taken for the address of a client. Default: none. */
+  readonly trustedProxies?: readonly string[];
   /** The built studio, or false for none. Default: that of the package `@lastcall/studio`, if it is installed. */
   readonly studio?: { readonly directory: string } | false;
   /** Served beside the gateway's own: e.g. those of a later chapter. */
@@ -98,6 +103,7 @@ export function createApp(services: Services, options: AppOptions): App {
   } = options;
   const streams = createOpenStreams(services.limits, metrics);
   const revocations = new Revocations(services);
+  const attempts = new Attempts();
   const lifetime = new AbortController();
   const catalog = toolCatalog(registry, services.limits, options.toolSources);
   // Made when it is first asked for: that takes longer than all else that a start does.
@@ -113,7 +119,7 @@ export function createApp(services: Services, options: AppOptions): App {
     ...pendingEndpoints,
     ...jobEndpoints,
     ...keyEndpoints,
-    ...sessionEndpoints({ publicUrl: options.publicUrl }),
+    ...sessionEndpoints({ publicUrl: options.publicUrl, attempts }),
     ...artifactEndpoints(options.artifacts),
     ...streamEndpoints({ services, streams, revocations, heartbeatMs }),
     ...openAiEndpoints({ services, streams, revocations, heartbeatMs, registry }),
@@ -147,7 +153,9 @@ export function createApp(services: Services, options: AppOptions): App {
     services,
     tokenSecret,
     knownKeys: new KnownKeys(),
-    revocations,
+    attempts,
+    bodyPlaces: createBodyPlaces(services.limits),
+    addressOf: addressReader(options.trustedProxies ?? []),
     publicUrl: options.publicUrl,
   });
   const studio = options.studio === false ? undefined : createStudio(options.studio?.directory ?? findStudio());

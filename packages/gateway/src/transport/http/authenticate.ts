@@ -1,9 +1,10 @@
 import type { Kysely } from 'kysely';
 import { ApiError } from '../../domain/api-error.ts';
+import type { ApiKey } from '../../domain/keys/api-key.ts';
 import type { KnownKeys } from '../../domain/keys/known-keys.ts';
 import { hasScope, type Scope } from '../../domain/keys/scope.ts';
 import { findSession } from '../../domain/keys/session.ts';
-import { verifyToken } from '../../domain/keys/tokens.ts';
+import { type VerifiedToken, verifyToken } from '../../domain/keys/tokens.ts';
 import { isRowMissing, requireRow } from '../../ports/store/require-row.ts';
 import type { Params } from '../../ports/store/statement.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -40,24 +41,51 @@ export function credentialsOf(
   return { secret, from: 'cookie' };
 }
 
-/** Finds out who it is: the cryptography now, the rest in the transaction of whatever they want. */
+/** Who sends a request, as far as that is known yet. */
+export interface Identity {
+  /** Known without the store: a key that was valid when it was last used, a token with a valid signature, or no credentials. */
+  readonly presumed: Caller | undefined;
+  /** Finds out in the transaction of whatever they want. Throws 401, now or when the transaction commits. */
+  confirm(tx: Tx): Promise<Caller>;
+}
+
+interface Door {
+  readonly tokenSecret: Uint8Array;
+  readonly knownKeys: KnownKeys;
+  /** Makes the error for a key or token that is wrong: see keys/attempts.ts. */
+  readonly refuse: (refusal: ApiError) => ApiError;
+}
+
 export async function authenticate(
-  { tokenSecret, knownKeys }: { readonly tokenSecret: Uint8Array; readonly knownKeys: KnownKeys },
+  { tokenSecret, knownKeys, refuse }: Door,
   credentials: Credentials | undefined,
-): Promise<(tx: Tx) => Promise<Caller>> {
-  if (credentials === undefined) return async () => ({ kind: 'nobody' });
+): Promise<Identity> {
+  if (credentials === undefined) return { presumed: NOBODY, confirm: async () => NOBODY };
   const { secret, from } = credentials;
-  if (from === 'cookie') return (tx) => signedIn(tx, secret);
+  if (from === 'cookie') return { presumed: undefined, confirm: (tx) => signedIn(tx, secret) };
   // Most keys can be no token: what that costs to find out is more than the rest of a request.
   const token = TOKEN.test(secret)
     ? await verifyToken(tokenSecret, secret).catch((error: unknown) => asRefusal(error))
     : undefined;
-  return async (tx) => {
-    if (token !== undefined && !(token instanceof ApiError)) return livingEntity(tx, token);
-    const key = from === 'header' ? await knownKeys.find(tx, secret, refused) : undefined;
-    if (key !== undefined) return { kind: 'key', keyId: key.id, scopes: key.scopes };
-    throw token?.code === 'token_expired' ? token : refused();
+  const refused = (): ApiError => refuse(invalidSecret());
+  if (token !== undefined && !(token instanceof ApiError))
+    return { presumed: { kind: 'entity', ...token }, confirm: async (tx) => livingEntity(tx, token, refused) };
+  const known = from === 'header' ? knownKeys.peek(secret) : undefined;
+  return {
+    presumed: known === undefined ? undefined : toCaller(known),
+    async confirm(tx) {
+      const key = from === 'header' ? await knownKeys.find(tx, secret, refused) : undefined;
+      if (key !== undefined) return toCaller(key);
+      // Not a guess: it was valid.
+      throw token?.code === 'token_expired' ? token : refused();
+    },
   };
+}
+
+const NOBODY: Caller = { kind: 'nobody' };
+
+function toCaller({ id, scopes }: ApiKey): Caller {
+  return { kind: 'key', keyId: id, scopes };
 }
 
 /** Three parts in base64url. */
@@ -65,7 +93,7 @@ const TOKEN: RegExp = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /** Throws 401 where they would not get in again. */
 export async function assertStillValid(db: Kysely<Tables>, caller: Caller): Promise<void> {
-  if (!(await isStillValid(db, caller))) throw refused();
+  if (!(await isStillValid(db, caller))) throw invalidSecret();
 }
 
 /**
@@ -112,7 +140,7 @@ function asRefusal(error: unknown): ApiError {
 }
 
 /** The transaction fails if the entity was deleted. Nothing waits for that answer. */
-function livingEntity(tx: Tx, { entityId, expiresAt }: { entityId: string; expiresAt: number }): Caller {
+function livingEntity(tx: Tx, { entityId, expiresAt }: VerifiedToken, refused: () => ApiError): Caller {
   tx.send(requireEntity, { entityId }, (error) => (isRowMissing(error) ? refused() : error));
   return { kind: 'entity', entityId, expiresAt };
 }
@@ -121,7 +149,7 @@ const requireEntity = requireRow((db, { entityId }: Params<{ entityId: string }>
   db.selectFrom('entities').select('id').where('id', '=', entityId).where('deleted_at', 'is', null),
 );
 
-function refused(): ApiError {
+function invalidSecret(): ApiError {
   return unauthorized('The key or token is not valid.');
 }
 

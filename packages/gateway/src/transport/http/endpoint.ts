@@ -3,7 +3,7 @@ import type { ApiStatus } from '../../domain/api-error.ts';
 import type { Services } from '../../ports/services.ts';
 import type { GroupOptions, Tx } from '../../ports/store/store.ts';
 import type { Caller } from '../caller.ts';
-import type { Place } from '../sse/open-streams.ts';
+import type { Holder, Place } from '../places.ts';
 
 /** One operation of the API: who may use it, what it takes, what it answers. Routes and `/openapi.json` both come from these. */
 export interface Endpoint {
@@ -30,7 +30,7 @@ export interface Endpoint {
   /** What it may refuse with beyond what every operation may. */
   readonly refusals: readonly ApiStatus[];
   /** Takes the place that a late answer needs, or throws, before anything is stored. */
-  readonly reserve: (() => Place) | undefined;
+  readonly reserve: ((holder: Holder) => Place) | undefined;
   /** Its transaction may be one of several: see TransactionOptions. */
   readonly group: ((params: Readonly<Record<string, string>>) => GroupOptions) | undefined;
   /** Without it nothing is asked of the store, and nobody has to say who they are. */
@@ -55,7 +55,7 @@ export type Access = 'anyone' | 'session' | 'entity' | 'key' | 'admin';
 interface Input<P, Q, B> {
   readonly caller: Caller;
   readonly request: Request;
-  /** Where the request comes from. Empty where there is no socket. */
+  /** Where the request comes from: see client-address.ts. Empty where there is no socket. */
   readonly address: string;
   readonly headers: Headers;
   readonly params: P;
@@ -67,6 +67,8 @@ interface Input<P, Q, B> {
 export interface Exchange {
   readonly request: Request;
   readonly caller: Caller;
+  /** Where the request comes from: see client-address.ts. */
+  readonly address: string;
   /** The place that was reserved. It is given back when the answer begins. */
   readonly place?: Place | undefined;
   /** Answers with JSON, as an endpoint without `respond` does. Much cheaper than `Response.json`: see json-answer.ts. */
@@ -96,7 +98,7 @@ interface Definition<Path extends string, Q, B, A> {
   readonly mayBeEmpty?: boolean;
   readonly hasTextErrors?: boolean;
   readonly refusals?: readonly ApiStatus[];
-  readonly reserve?: () => Place;
+  readonly reserve?: (holder: Holder) => Place;
   readonly group?: (params: PathParams<Path>) => GroupOptions;
   /** Runs in one transaction, perhaps more than once: no effects but through it. */
   readonly handle?: (input: Input<PathParams<Path>, Q, B>, tx: Tx, services: Services) => Promise<A>;

@@ -3,13 +3,15 @@ import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { ApiError, notFound } from '../../domain/api-error.ts';
 import { isId } from '../../domain/entities/column-text.ts';
+import type { Attempts } from '../../domain/keys/attempts.ts';
 import type { KnownKeys } from '../../domain/keys/known-keys.ts';
 import { keepLate } from '../../domain/pending/keep-late.ts';
-import type { Revocations } from '../../domain/streams/revocations.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Caller } from '../caller.ts';
-import type { Place } from '../sse/open-streams.ts';
-import { admit, authenticate, credentialsOf } from './authenticate.ts';
+import type { Place } from '../places.ts';
+import { admit, authenticate, credentialsOf, type Identity } from './authenticate.ts';
+import type { BodyPlaces } from './body-places.ts';
+import type { AddressOf } from './client-address.ts';
 import { markEventStream } from './connections.ts';
 import type { Endpoint, Exchange } from './endpoint.ts';
 import { afterCommit, errorAnswer, toTextAnswer } from './error-answer.ts';
@@ -20,7 +22,10 @@ export interface MountOptions {
   readonly services: Services;
   readonly tokenSecret: Uint8Array;
   readonly knownKeys: KnownKeys;
-  readonly revocations: Revocations;
+  /** Of wrong keys and tokens. */
+  readonly attempts: Attempts;
+  readonly bodyPlaces: BodyPlaces;
+  readonly addressOf: AddressOf;
   /** How browsers reach the gateway, if not by the address that requests name. */
   readonly publicUrl: string | undefined;
 }
@@ -62,26 +67,29 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
   const request = c.req.raw;
   // A stream has no end whose headers could be told.
   if (request.method === 'HEAD' && one.answer === 'text/event-stream') throw methodNotAllowed('HEAD', 'GET');
-  const connection = connectionOf(c);
+  const connection = connectionOf(c, options);
+  const { address } = connection;
   const { handle } = one;
   if (handle === undefined) {
     const json = (value: unknown): Response => answerJson(c, value, one.status);
     const answered = await one.respond?.(undefined, { request, caller: NOBODY, json, ...connection });
     return answered ?? Response.json(undefined, { status: one.status });
   }
-  const identify = await authenticate(options, credentialsOf(request, one, options.publicUrl));
-  const bytes = one.method === 'get' ? undefined : await readBody(request, services.limits.bodyBytes, c.env?.incoming);
+  const refuse = (refusal: ApiError): ApiError => options.attempts.refuse(address, refusal);
+  const credentials = credentialsOf(request, one, options.publicUrl);
+  const identity = await authenticate({ ...options, refuse }, credentials);
+  const bytes = one.method === 'get' ? undefined : await receiveBody(one, c, { identity, address, options });
   const readInput = inputReader(one, request, bytes);
   let place: Place | undefined;
   try {
     const { value, caller } = await services.store
       .transaction(
         async (tx) => {
-          const caller = admit(await identify(tx), one);
+          const caller = admit(await identity.confirm(tx), one);
           const params = paramsOf(c);
           const input = { caller, request, headers: request.headers, params, ...connection, ...readInput() };
           // A transaction may run more than once.
-          place ??= one.reserve?.();
+          place ??= one.reserve?.({ caller, address });
           return { caller, value: await handle(input, tx, services) };
         },
         { isUrgent: true, group: one.group?.(c.req.param()) },
@@ -92,6 +100,28 @@ async function perform(one: Endpoint, c: Context<AppEnv>, options: MountOptions)
     place?.release();
   }
 }
+
+/** Nothing is read of a body that the caller may not send: it costs memory until its last byte has come. */
+async function receiveBody(
+  one: Endpoint,
+  c: Context<AppEnv>,
+  { identity, address, options }: { identity: Identity; address: string; options: MountOptions },
+): Promise<Uint8Array | undefined> {
+  const { services, bodyPlaces } = options;
+  const { bodyBytes, bodyTimeoutMs } = services.limits;
+  const found =
+    identity.presumed ?? (await services.store.transaction((tx) => identity.confirm(tx), { isUrgent: true }));
+  const caller = admit(found, one);
+  return await readBody(c.req.raw, {
+    mostBytes: caller.kind === 'nobody' ? Math.min(ANONYMOUS_BODY_BYTES, bodyBytes) : bodyBytes,
+    timeoutMs: bodyTimeoutMs,
+    incoming: c.env?.incoming,
+    takePlace: () => bodyPlaces.take({ caller, address }),
+  });
+}
+
+/** A sign-in has a code or a key, and no more. */
+const ANONYMOUS_BODY_BYTES = 16_384;
 
 async function answerWith(
   one: Endpoint,
@@ -142,11 +172,11 @@ function inputReader(
 /** Of endpoints that take none. */
 const NOTHING = z.strictObject({}).optional();
 
-type Connection = Pick<Exchange, 'disconnect' | 'markEventStream'> & { readonly address: string };
+type Connection = Pick<Exchange, 'address' | 'disconnect' | 'markEventStream'>;
 
-function connectionOf(c: Context<AppEnv>): Connection {
+function connectionOf(c: Context<AppEnv>, { addressOf }: MountOptions): Connection {
   const { incoming, outgoing } = c.env ?? {};
-  const address = incoming?.socket.remoteAddress ?? '';
+  const address = addressOf(c.req.raw, incoming?.socket.remoteAddress);
   if (outgoing === undefined) return { address, disconnect: undefined, markEventStream: undefined };
   return { address, disconnect: () => void outgoing.destroy(), markEventStream: () => markEventStream(outgoing) };
 }

@@ -39,7 +39,7 @@ export interface OpenedStream {
 
 export async function openStream(
   { channel, lastEventId, assertAllowed, firstEvents, finish, format, headers, reader: given }: OpenedStream,
-  { request, caller, place, disconnect, markEventStream }: Exchange,
+  { request, caller, address, place, disconnect, markEventStream }: Exchange,
   { services, streams, revocations, heartbeatMs }: StreamOptions,
 ): Promise<Response> {
   const { store } = services;
@@ -58,6 +58,7 @@ export async function openStream(
     const body = eventSource({
       reader,
       streams,
+      holder: { caller, address },
       logger: services.logger,
       heartbeatMs,
       stallMs: services.limits.streamStallMs,

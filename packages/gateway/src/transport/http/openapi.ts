@@ -144,9 +144,9 @@ function queryParameters({ query }: Endpoint, toSchema: ToSchema): Schema[] {
 
 function refusalsOf({ method, path, access, handle, refusals }: Endpoint): readonly number[] {
   const all = [
-    ...(access === 'anyone' ? [] : [401, 403]),
+    ...(access === 'anyone' ? [] : [401, 403, 429]),
     ...(path.includes('{') ? [404] : []),
-    ...(method === 'get' ? [] : [400, 413, 415]),
+    ...(method === 'get' ? [] : [400, 408, 413, 415, 429]),
     ...(handle === undefined ? [] : [422, 503]),
     ...refusals,
     405,
@@ -186,6 +186,7 @@ const REASONS: Readonly<Record<number, string>> = {
   403: 'The key or token may not do this.',
   404: 'It does not exist, or the caller may not see it.',
   405: 'The path does not support this method.',
+  408: 'The body did not arrive in time.',
   409: 'It conflicts with the current state.',
   410: 'The call expired or was cancelled before the answer came.',
   413: 'The body, or a value in it, is too large.',

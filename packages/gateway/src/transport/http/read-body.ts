@@ -1,19 +1,47 @@
+import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { ApiError } from '../../domain/api-error.ts';
+import type { Place } from '../places.ts';
 
-/**
- * The body's bytes, unless they are more than is taken: then the rest is not read. Undefined where there is none. Behind a server they
- * are read from what came in: the body of a `Request` is a stream around it, which costs more than the rest of the request.
- */
-export async function readBody(
-  request: Request,
-  mostBytes: number,
-  incoming?: Readable,
-): Promise<Uint8Array | undefined> {
+export interface BodyOptions {
+  readonly mostBytes: number;
+  /** How long it may take to arrive. */
+  readonly timeoutMs: number;
+  /** What came in, behind a server. To read it costs less than the body of a `Request`, which is a stream around it. */
+  readonly incoming: Incoming | undefined;
+  /** Takes the place that a body needs while it arrives, or throws. A body that has arrived whole needs none. */
+  readonly takePlace: () => Place;
+}
+
+type Incoming = Readable & Partial<Pick<IncomingMessage, 'complete'>>;
+
+/** The body's bytes, unless they are more than is taken: then the rest is not read. Undefined where there is none. */
+export async function readBody(request: Request, options: BodyOptions): Promise<Uint8Array | undefined> {
+  const { mostBytes, incoming } = options;
   const announced = Number(request.headers.get('content-length') ?? 0);
   if (announced > mostBytes) throw tooLarge(mostBytes);
-  const bytes = incoming === undefined ? await readWeb(request, mostBytes) : await readIncoming(incoming, mostBytes);
+  const bytes =
+    incoming === undefined ? await readWeb(request, mostBytes) : await readArriving(incoming, announced, options);
   return bytes.byteLength === 0 ? undefined : bytes;
+}
+
+async function readArriving(
+  incoming: Incoming,
+  announced: number,
+  { mostBytes, timeoutMs, takePlace }: BodyOptions,
+): Promise<Uint8Array> {
+  // `complete` is late by a turn of the event loop, so what has come is counted too.
+  const isWhole = incoming.complete !== false || (announced > 0 && incoming.readableLength >= announced);
+  if (isWhole) return await readIncoming(incoming, mostBytes).bytes;
+  const place = takePlace();
+  const { bytes, refuse } = readIncoming(incoming, mostBytes);
+  const timer = setTimeout(() => refuse(tooSlow(timeoutMs)), timeoutMs);
+  try {
+    return await bytes;
+  } finally {
+    clearTimeout(timer);
+    place.release();
+  }
 }
 
 async function readWeb(request: Request, mostBytes: number): Promise<Uint8Array> {
@@ -30,16 +58,19 @@ async function readWeb(request: Request, mostBytes: number): Promise<Uint8Array>
 }
 
 /** Not with `for await`: leaving that loop would cut the connection before the answer. */
-function readIncoming(incoming: Readable, mostBytes: number): Promise<Uint8Array> {
+function readIncoming(incoming: Readable, mostBytes: number): Arriving {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   const chunks: Uint8Array[] = [];
   let size = 0;
+  const refuse = (error: ApiError): void => {
+    incoming.off('data', take).pause();
+    chunks.length = 0;
+    reject(error);
+  };
   const take = (chunk: Uint8Array): void => {
     size += chunk.byteLength;
     chunks.push(chunk);
-    if (size <= mostBytes) return;
-    incoming.off('data', take).pause();
-    reject(tooLarge(mostBytes));
+    if (size > mostBytes) refuse(tooLarge(mostBytes));
   };
   // Every body is closed at last. To make an error, which nobody will see, costs more than to read it.
   let isComplete = false;
@@ -49,12 +80,19 @@ function readIncoming(incoming: Readable, mostBytes: number): Promise<Uint8Array
   incoming.on('data', take);
   incoming.once('end', () => {
     isComplete = true;
-    resolve(Buffer.concat(chunks, size));
+    resolve(Buffer.concat(chunks));
   });
   incoming.once('error', isCutOff);
   incoming.once('close', isCutOff);
   if (incoming.destroyed) isCutOff();
-  return promise;
+  return { bytes: promise, refuse };
+}
+
+/** A body that is being read. */
+interface Arriving {
+  readonly bytes: Promise<Uint8Array>;
+  /** Reads no more of it. */
+  readonly refuse: (error: ApiError) => void;
 }
 
 /** JSON text as a value that is safe to walk, to store and to send on. */
@@ -72,6 +110,11 @@ function tooLarge(mostBytes: number): ApiError {
   return new ApiError(413, 'body_too_large', `The body must be ${mostBytes} bytes or less.`, {
     details: { limit: mostBytes },
   });
+}
+
+function tooSlow(timeoutMs: number): ApiError {
+  const message = `The body did not arrive within ${timeoutMs} ms (limits.bodyTimeoutMs). Nothing was done. Send it again.`;
+  return new ApiError(408, 'body_timeout', message, { details: { limit: timeoutMs } });
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

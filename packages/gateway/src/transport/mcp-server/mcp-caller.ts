@@ -1,9 +1,19 @@
 import type { AuthInfo, ServerContext } from '@modelcontextprotocol/server';
 import type { TurnCaller } from '../../runtime/chat/turn-request.ts';
+import type { Holder } from '../places.ts';
 
 /** A key, in the form in which the MCP package hands it to the handlers of a request. The key itself stays outside. */
-export function toAuthInfo(keyId: string): AuthInfo {
-  return { token: '', clientId: keyId, scopes: [] };
+export function toAuthInfo({ keyId, address }: { keyId: string; address: string }): AuthInfo {
+  return { token: '', clientId: keyId, scopes: [], extra: { address } };
+}
+
+/** Whose share of the waiting requests a call is counted in. */
+export function holderOf(ctx: ServerContext): Holder {
+  const address = ctx.http?.authInfo?.extra?.address;
+  return {
+    caller: { kind: 'key', keyId: keyIdOf(ctx), scopes: [] },
+    address: typeof address === 'string' ? address : '',
+  };
 }
 
 export function keyIdOf({ http }: ServerContext): string {

@@ -16,10 +16,11 @@ import { ApiError } from '../../domain/api-error.ts';
 import { StoreUnavailable } from '../../ports/store/store-error.ts';
 import { isKeyValid } from '../caller.ts';
 import { afterCommit } from '../http/error-answer.ts';
-import type { OpenStreams, Place } from '../sse/open-streams.ts';
+import type { Place } from '../places.ts';
+import type { OpenStreams } from '../sse/open-streams.ts';
 import { callStateCodec } from './call-state.ts';
 import { type CallingOptions, callTool } from './call-tool.ts';
-import { keyIdOf, toAuthInfo } from './mcp-caller.ts';
+import { holderOf, keyIdOf, toAuthInfo } from './mcp-caller.ts';
 import { McpSessions } from './mcp-sessions.ts';
 import { listOffered } from './offered.ts';
 import { failed, RUN_ID } from './tool-result.ts';
@@ -40,6 +41,7 @@ type Serving = CallingOptions & Pick<McpServerOptions, 'streams'>;
 
 interface McpRequest {
   readonly keyId: string;
+  readonly address: string;
   readonly body: unknown;
 }
 
@@ -69,10 +71,10 @@ export function createMcpServer(options: McpServerOptions): GatewayMcpServer {
   stopping.addEventListener('abort', close, { once: true });
   return {
     close,
-    async fetch(request, { keyId, body }) {
+    async fetch(request, { keyId, address, body }) {
       const refused = refuseOrigin(request, { hosts, originHosts });
       if (refused !== undefined) return refused;
-      const given = { authInfo: toAuthInfo(keyId), parsedBody: body };
+      const given = { authInfo: toAuthInfo({ keyId, address }), parsedBody: body };
       return (await isLegacyRequest(request, body))
         ? await sessions.fetch(request, given)
         : await modern.fetch(request, given);
@@ -150,7 +152,7 @@ async function answer(
   const { signal } = ctx.mcpReq;
   let place: Place | undefined;
   try {
-    place = streams.reserve();
+    place = streams.reserve(holderOf(ctx));
     const result = await work();
     // The call may have taken hours.
     const isValid = await isKeyValid(services.store.db, keyIdOf(ctx)).catch((error: unknown) => {

@@ -14,6 +14,8 @@ interface Session {
 
 /** Each holds a server of a few kilobytes. The one that was used least recently makes room. */
 const MAX_SESSIONS = 1_000;
+/** The part of them that one key may have. Beyond it, a session of the same key makes room, and other keys lose none. */
+const SHARE_OF_A_KEY = 0.1;
 /** Longer than a person takes to answer a question. */
 const LONGEST_SILENCE_MS = 4 * 3_600_000;
 
@@ -37,10 +39,12 @@ export class McpSessions {
   readonly #createServer: () => Server;
   readonly #keepAliveMs: number;
   readonly #sessions: LRUCache<string, Session>;
+  readonly #maxOfKey: number;
 
   constructor(createServer: () => Server, { keepAliveMs, max = MAX_SESSIONS, silenceMs = LONGEST_SILENCE_MS }: Limits) {
     this.#createServer = createServer;
     this.#keepAliveMs = keepAliveMs;
+    this.#maxOfKey = Math.ceil(max * SHARE_OF_A_KEY);
     this.#sessions = new LRUCache<string, Session>({
       max,
       ttl: silenceMs,
@@ -67,12 +71,22 @@ export class McpSessions {
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
       keepAliveMs: this.#keepAliveMs,
-      onsessioninitialized: (id) => void this.#sessions.set(id, session),
+      onsessioninitialized: (id) => {
+        this.#makeRoom(keyId);
+        this.#sessions.set(id, session);
+      },
       onsessionclosed: (id) => void this.#sessions.delete(id),
     });
     const session = { keyId, transport };
     await this.#createServer().connect(transport);
     return session;
+  }
+
+  #makeRoom(keyId: string): void {
+    const leastRecentFirst = [...this.#sessions.rkeys()];
+    const own = leastRecentFirst.filter((id) => this.#sessions.peek(id)?.keyId === keyId);
+    const excess = own.length - this.#maxOfKey + 1;
+    for (const id of own.slice(0, Math.max(0, excess))) this.#sessions.delete(id);
   }
 }
 

@@ -3,6 +3,7 @@ import { HEARTBEAT } from '../../domain/streams/encode-event.ts';
 import type { StreamReader } from '../../domain/streams/read-stream.ts';
 import type { StreamEvent } from '../../ports/bus/bus.ts';
 import type { StreamEnd } from '../../telemetry/metrics.ts';
+import type { Holder } from '../places.ts';
 import { type EventFormat, plainFormat } from './event-format.ts';
 import type { OpenStreams } from './open-streams.ts';
 import { StallWatch } from './stall-watch.ts';
@@ -13,6 +14,8 @@ export type EventReader = Pick<StreamReader, 'next' | 'look' | 'close' | 'positi
 export interface EventSourceOptions {
   readonly reader: EventReader;
   readonly streams: OpenStreams;
+  /** Whose share of the streams it is counted in. */
+  readonly holder: Holder;
   readonly logger: Logger;
   readonly access: StreamAccess;
   /** Events that come before those of the reader. */
@@ -49,7 +52,7 @@ export interface StreamAccess {
  * and with the gateway.
  */
 export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Array> {
-  const { reader, streams, logger, access, heartbeatMs, stallMs, disconnect, format = plainFormat } = options;
+  const { reader, streams, holder, logger, access, heartbeatMs, stallMs, disconnect, format = plainFormat } = options;
   const { expiresAt } = access;
   let output: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** What is still to be handed out of the event under way. */
@@ -57,7 +60,7 @@ export function eventSource(options: EventSourceOptions): ReadableStream<Uint8Ar
   let lastWords: Promise<Uint8Array> | undefined;
   let isCheckDue = false;
   let failures = 0;
-  const leave = streams.enter(() => end('stop'));
+  const leave = streams.enter(holder, () => end('stop'));
   const beat = setInterval(() => void onBeat().catch(fail), heartbeatMs);
   const expiry = expiresAt === undefined ? undefined : setTimeout(endAccess, delayUntil(expiresAt));
   const stall = new StallWatch({ ms: stallMs, onStall: () => end('slow') });

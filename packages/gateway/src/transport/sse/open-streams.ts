@@ -1,44 +1,36 @@
 import type { GatewayLimits } from '../../config/limits.ts';
 import { ApiError } from '../../domain/api-error.ts';
 import type { Metrics, StreamEnd } from '../../telemetry/metrics.ts';
-
-/** Room for one stream, or for one request that waits for a run. */
-export interface Place {
-  /** Gives it back. A second time changes nothing. */
-  release(): void;
-}
+import { type Holder, type Place, Places } from '../places.ts';
 
 /** The streams that one gateway has open, and the requests that wait: bounded together. Streams end when the gateway stops. */
 export interface OpenStreams {
   /** Takes a place, or throws as `enter` would. Whoever stores something and then answers late asks before: a refusal must be true. */
-  reserve(): Place;
+  reserve(holder: Holder): Place;
   /** Takes a place, or throws 429. `end` is called when the gateway stops; the place is given back with `leave`. */
-  enter(end: () => void): (why: StreamEnd) => void;
+  enter(holder: Holder, end: () => void): (why: StreamEnd) => void;
   readonly count: number;
   /** Ends all of them, and every later one at once. */
   stop(): void;
 }
 
-export function createOpenStreams(limits: Pick<GatewayLimits, 'connections'>, metrics: Metrics): OpenStreams {
-  const open = new Set<() => void>();
+type StreamLimits = Pick<GatewayLimits, 'connections' | 'connectionsPerCaller' | 'connectionsPerAddress'>;
+
+export function createOpenStreams(limits: StreamLimits, metrics: Metrics): OpenStreams {
+  const open = new Map<() => void, Place>();
+  const places = connectionPlaces(limits);
   let stopped = false;
-  const reserved = new Set<Place>();
-  const assertRoom = (): void => {
+  const reserve = (holder: Holder): Place => {
     if (stopped) throw new ApiError(503, 'stopping', 'The gateway is stopping. Connect again.', { retryAfter: 1 });
-    if (open.size + reserved.size >= limits.connections) throw tooMany(limits.connections);
+    return places.take(holder);
   };
   return {
-    reserve() {
-      assertRoom();
-      const place: Place = { release: () => void reserved.delete(place) };
-      reserved.add(place);
-      return place;
-    },
-    enter(end) {
-      assertRoom();
-      open.add(end);
+    reserve,
+    enter(holder, end) {
+      open.set(end, reserve(holder));
       metrics.streamOpened();
       return (why) => {
+        open.get(end)?.release();
         if (open.delete(end)) metrics.streamClosed(why);
       };
     },
@@ -47,18 +39,23 @@ export function createOpenStreams(limits: Pick<GatewayLimits, 'connections'>, me
     },
     stop() {
       stopped = true;
-      for (const end of [...open]) end();
+      for (const end of [...open.keys()]) end();
     },
   };
 }
 
-function tooMany(most: number): ApiError {
-  return new ApiError(
-    429,
-    'too_many_streams',
-    `This gateway has reached its limit of ${most} open streams and waiting requests. Nothing was started. Try again later.`,
-    {
-      retryAfter: 5,
-    },
-  );
+function connectionPlaces({ connections, connectionsPerCaller, connectionsPerAddress }: StreamLimits): Places {
+  const limits = { gateway: connections, caller: connectionsPerCaller, address: connectionsPerAddress };
+  return new Places({ limits, refusal: { code: 'too_many_streams', retryAfter: 5, texts: TEXTS } });
 }
+
+const END = 'Nothing was started. Close some, or try again later.';
+
+const TEXTS = {
+  gateway: (limit: number) =>
+    `This gateway has reached its limit of ${limit} open streams and waiting requests (limits.connections). Nothing was started. Try again later.`,
+  caller: (limit: number) =>
+    `One caller may have ${limit} open streams and waiting requests (limits.connectionsPerCaller), and you have as many. ${END}`,
+  address: (limit: number) =>
+    `One address may have ${limit} open streams and waiting requests (limits.connectionsPerAddress), and yours has as many. ${END}`,
+};

@@ -14,6 +14,7 @@ import { startTurn } from '../../../runtime/chat/start-turn.ts';
 import type { AcceptedTurn, TurnInput } from '../../../runtime/chat/turn-request.ts';
 import type { Registry } from '../../../runtime/cycle/registry.ts';
 import type { Caller } from '../../caller.ts';
+import type { Holder } from '../../places.ts';
 import { plainFormat } from '../../sse/event-format.ts';
 import { awaitAnswer, clientLeft } from '../await-answer.ts';
 import { chatAnswerSchema, errorOf, shownTo, stopShownTo, toChatAnswer } from '../chat-answer.ts';
@@ -68,7 +69,7 @@ export function chatEndpoints(options: ChatEndpointOptions): readonly Endpoint[]
     answer: chatAnswerSchema,
     isStreamable: true,
     refusals: [404, 409, 429, 502],
-    reserve: () => options.streams.reserve(),
+    reserve: (holder: Holder) => options.streams.reserve(holder),
     respond: (accepted: AcceptedTurn, exchange: Exchange) => respond(accepted, exchange, options),
   } as const;
 

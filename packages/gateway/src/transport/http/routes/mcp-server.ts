@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { ApiError } from '../../../domain/api-error.ts';
+import { hasScope } from '../../../domain/keys/scope.ts';
 import type { GatewayMcpServer, McpServerOptions } from '../../mcp-server/mcp-server.ts';
+import { holdPlace } from '../../sse/hold-place.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 
 /**
@@ -24,13 +26,18 @@ export function mcpServerEndpoints(options: McpServerOptions): readonly Endpoint
       ...(method === 'post' ? { body: message } : {}),
       answer: 'text/event-stream',
       refusals: [404],
-      handle: async ({ body, caller }) => {
-        if (caller.kind !== 'key') throw new ApiError(403, 'forbidden', 'The MCP server needs a secret key.');
-        return { keyId: caller.keyId, body };
+      handle: async ({ body, caller, address }) => {
+        // Also to read a stream: it is part of a session, and only keys that may write have one.
+        if (caller.kind !== 'key' || !hasScope(caller.scopes, 'write'))
+          throw new ApiError(403, 'forbidden', 'The MCP server needs a secret key with scope "write".');
+        return { keyId: caller.keyId, address, body };
       },
-      respond: async (from, { request }) => {
+      respond: async (from, { request, caller, address }) => {
         loading ??= load();
-        return await (await loading).fetch(request, from);
+        const server = await loading;
+        if (method !== 'get') return await server.fetch(request, from);
+        const place = options.streams.reserve({ caller, address });
+        return await holdPlace(server.fetch(request, from), place);
       },
     }),
   );

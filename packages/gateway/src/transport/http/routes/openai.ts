@@ -55,7 +55,7 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
       answer: chatCompletionSchema,
       isStreamable: true,
       refusals: REFUSALS,
-      reserve: () => options.streams.reserve(),
+      reserve: (holder) => options.streams.reserve(holder),
       async handle({ caller, headers, body }, tx): Promise<Completion> {
         const asked = readChatRequest(body);
         const sent = { caller: contextUser(caller), headers, path: '/v1/chat/completions', body, asked };
@@ -75,7 +75,7 @@ export function openAiEndpoints(options: OpenAiEndpointOptions): readonly Endpoi
       answer: responseSchema,
       isStreamable: true,
       refusals: REFUSALS,
-      reserve: () => options.streams.reserve(),
+      reserve: (holder) => options.streams.reserve(holder),
       async handle({ caller, headers, body }, tx): Promise<Accepted> {
         const asked = readResponsesRequest(body);
         const sent = { caller: contextUser(caller), headers, path: '/v1/responses', body, asked };

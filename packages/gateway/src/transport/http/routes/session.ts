@@ -1,22 +1,31 @@
 import { z } from 'zod';
 import { ApiError } from '../../../domain/api-error.ts';
 import { findKey } from '../../../domain/keys/api-key.ts';
-import { Attempts } from '../../../domain/keys/attempts.ts';
+import type { Attempts } from '../../../domain/keys/attempts.ts';
 import { assertPerson, type Grant } from '../../../domain/keys/grant.ts';
 import { hasScope, type Scope } from '../../../domain/keys/scope.ts';
 import { changePerson, createSession, endSession, findSession, listSessions } from '../../../domain/keys/session.ts';
-import { createSignInCode, MAX_LINK_SECONDS, takeSignInCode } from '../../../domain/keys/sign-in-link.ts';
+import {
+  createSignInCode,
+  listLinks,
+  MAX_LINK_SECONDS,
+  type NewLink,
+  revokeLink,
+  takeSignInCode,
+} from '../../../domain/keys/sign-in-link.ts';
 import type { Tx } from '../../../ports/store/store.ts';
 import { type Caller, type SessionCaller, scopesOf } from '../../caller.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { idField, pageFields, pageOf } from '../fields.ts';
 import { assertOwnPage } from '../own-page.ts';
-import { scopesSchema, sessionSchema } from '../schemas/session.ts';
+import { linkSchema, scopesSchema, sessionSchema } from '../schemas/session.ts';
 import { clearedCookie, sessionCookie } from '../session-cookie.ts';
 
 export interface SessionOptions {
   /** How browsers reach the gateway, if not by the address that requests name. */
   readonly publicUrl: string | undefined;
+  /** Of wrong codes and keys. */
+  readonly attempts: Attempts;
 }
 
 const secretField = z.string().min(1).max(4_096);
@@ -32,8 +41,7 @@ const signInSchema = z
   .meta({ description: 'The code of a sign-in link, or a secret key.' });
 
 /** Signing in to the page that the gateway serves. */
-export function sessionEndpoints({ publicUrl }: SessionOptions): readonly Endpoint[] {
-  const attempts = new Attempts();
+export function sessionEndpoints({ publicUrl, attempts }: SessionOptions): readonly Endpoint[] {
   return [
     endpoint({
       method: 'post',
@@ -50,10 +58,29 @@ export function sessionEndpoints({ publicUrl }: SessionOptions): readonly Endpoi
         expiresInSeconds: z.int().min(1).max(MAX_LINK_SECONDS).optional().meta({ description: 'Default 900.' }),
       }),
       status: 201,
-      answer: z.strictObject({ url: z.string(), expiresAt: z.int() }),
+      answer: z.strictObject({ id: z.string(), url: z.string(), expiresAt: z.int() }),
       handle: ({ caller, body }, tx) => createSignInCode(tx, { ...body, maker: makerOf(caller) }),
-      respond: ({ code, expiresAt }, { request }) =>
-        Response.json({ url: linkUrl(publicUrl ?? request.url, code), expiresAt }, { status: 201 }),
+      respond: ({ id, code, expiresAt }, { request }) =>
+        Response.json({ id, url: linkUrl(publicUrl ?? request.url, code), expiresAt }, { status: 201 }),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/links',
+      summary: 'List sign-in links',
+      description: 'Those that still work, without their codes.',
+      access: 'admin',
+      query: z.strictObject({ ...pageFields }),
+      answer: pageOf(linkSchema),
+      handle: ({ query }, tx) => listLinks(tx, query),
+    }),
+    endpoint({
+      method: 'delete',
+      path: '/api/links/{id}',
+      summary: 'Revoke a sign-in link',
+      description: 'It stops working at once. To end the session of a link that was used, revoke the session.',
+      access: 'admin',
+      answer: linkSchema,
+      handle: ({ params }, tx) => revokeLink(tx, params.id),
     }),
     endpoint({
       method: 'post',
@@ -68,12 +95,12 @@ export function sessionEndpoints({ publicUrl }: SessionOptions): readonly Endpoi
       refusals: [401, 403, 429],
       async handle({ body, request, address }, tx) {
         assertOwnPage(request, publicUrl);
-        attempts.begin(address);
-        const grant = 'code' in body ? await takeSignInCode(tx, body.code) : await grantOfKey(tx, body);
+        const taken = 'code' in body ? takeSignInCode(tx, body.code) : grantOfKey(tx, body);
+        const grant = await taken.catch((error: unknown) => {
+          throw isWrongSecret(error) ? attempts.refuse(address, error) : error;
+        });
         const { id, secret } = await createSession(tx, grant);
-        const session = await requireSession(tx, id);
-        attempts.succeeded(address);
-        return { session, secret };
+        return { session: await requireSession(tx, id), secret };
       },
       respond: ({ session, secret }, { request }) =>
         Response.json(session, {
@@ -108,7 +135,8 @@ export function sessionEndpoints({ publicUrl }: SessionOptions): readonly Endpoi
       method: 'delete',
       path: '/api/session',
       summary: 'Delete your session',
-      description: 'Signs the browser out. Streams and waiting requests of the session end.',
+      description:
+        'Signs the browser out. Streams and waiting requests of the session end, and so do the links and sessions that it made.',
       access: 'session',
       answer: sessionSchema,
       handle: ({ caller }, tx, services) => endSession(services, tx, sessionOf(caller).sessionId),
@@ -128,7 +156,8 @@ export function sessionEndpoints({ publicUrl }: SessionOptions): readonly Endpoi
       method: 'delete',
       path: '/api/sessions/{id}',
       summary: 'Revoke a session',
-      description: 'Its cookie stops working at once. Its streams and waiting requests end.',
+      description:
+        'Its cookie stops working at once. Its streams and waiting requests end, and so do the links and sessions that it made.',
       access: 'admin',
       answer: sessionSchema,
       handle: ({ params }, tx, services) => endSession(services, tx, params.id),
@@ -141,9 +170,10 @@ export function linkUrl(base: string, code: string): string {
   return `${new URL('/', base).href}#in=${code}`;
 }
 
-function makerOf(caller: Caller): { scopes: readonly Scope[]; keyId: string | undefined } {
+function makerOf(caller: Caller): NewLink['maker'] {
   const keyId = caller.kind === 'key' || caller.kind === 'session' ? caller.keyId : undefined;
-  return { scopes: scopesOf(caller), keyId };
+  const sessionId = caller.kind === 'session' ? caller.sessionId : undefined;
+  return { scopes: scopesOf(caller), keyId, sessionId };
 }
 
 async function grantOfKey(tx: Tx, { key, entityId }: { key: string; entityId?: string | undefined }): Promise<Grant> {
@@ -153,7 +183,11 @@ async function grantOfKey(tx: Tx, { key, entityId }: { key: string; entityId?: s
     assertMayActFor(found.scopes);
     await assertPerson(tx, entityId);
   }
-  return { scopes: found.scopes, entityId, keyId: found.id };
+  return { scopes: found.scopes, entityId, keyId: found.id, makerSessionId: undefined };
+}
+
+function isWrongSecret(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 401;
 }
 
 /** Whoever may only read must not post in somebody's name. */

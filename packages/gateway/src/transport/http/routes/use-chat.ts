@@ -45,7 +45,7 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
       answer: 'text/event-stream',
       hasTextErrors: true,
       refusals: [409, 410, 429],
-      reserve: () => options.streams.reserve(),
+      reserve: (holder) => options.streams.reserve(holder),
       async handle({ caller, params: { id: agent }, body }, tx) {
         return await acceptUiRequest({ services, tx, registry, caller: contextUser(caller), agent, body });
       },
@@ -68,7 +68,7 @@ export function useChatEndpoints(options: UseChatOptions): readonly Endpoint[] {
       mayBeEmpty: true,
       hasTextErrors: true,
       refusals: [429],
-      reserve: () => options.streams.reserve(),
+      reserve: (holder) => options.streams.reserve(holder),
       // A page asks before it has said anything. A chat of somebody else is none of this caller's.
       handle: ({ caller, params: { id: agent, chatId } }, tx) =>
         findOpenChat(tx, { caller: contextUser(caller), agent, chatId }),

@@ -1,0 +1,89 @@
+import type { Kysely } from 'kysely';
+import type { Tx } from '../../ports/store/store.ts';
+import type { SessionRow, Tables } from '../../ports/store/tables.ts';
+import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
+import { fromGrantRow, type GrantRow } from './grant.ts';
+import type { Scope } from './scope.ts';
+
+/** A grant as it is listed. */
+export interface ListedGrant {
+  readonly id: string;
+  readonly scopes: readonly Scope[];
+  /** The person that posts and answers are by. */
+  readonly entity?: { readonly id: string; readonly displayName: string };
+  /** The key that it ends with. */
+  readonly keyId?: string;
+  /** The session that made it, and that it ends with. */
+  readonly makerSessionId?: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+}
+
+export type ListedGrantRow = GrantRow &
+  Pick<SessionRow, 'id' | 'created_at' | 'expires_at'> & { readonly display_name: string | null };
+
+export function toListedGrant({ id, display_name, created_at, expires_at, ...row }: ListedGrantRow): ListedGrant {
+  const { scopes, entityId, keyId, makerSessionId } = fromGrantRow(row);
+  return {
+    id,
+    scopes,
+    ...(entityId === undefined ? {} : { entity: { id: entityId, displayName: display_name ?? '' } }),
+    ...(keyId === undefined ? {} : { keyId }),
+    ...(makerSessionId === undefined ? {} : { makerSessionId }),
+    createdAt: created_at,
+    expiresAt: expires_at,
+  };
+}
+
+type GrantTable = 'sessions' | 'sign_in_links';
+
+interface GrantFilter {
+  readonly now: number;
+  readonly id?: string;
+  readonly hash?: string;
+  /** Only those whose id is greater, in the order of their ids. */
+  readonly after?: string;
+  readonly limit?: number;
+  /** Of links: neither used nor revoked. */
+  readonly isOpen?: boolean;
+}
+
+/**
+ * Those that have not ended: by themselves, with their key, with their person, or with the session that made them. That session is
+ * one level up and no more: when it ends, all that were made by way of it are deleted with it.
+ */
+export async function findGrants(
+  db: Kysely<Tables>,
+  table: GrantTable,
+  { now, id, hash, after, limit, isOpen = false }: GrantFilter,
+): Promise<readonly ListedGrantRow[]> {
+  let query = db
+    // Sessions have all columns of links that are used here, but those of `isOpen`.
+    .selectFrom(`${table} as grants` as 'sign_in_links as grants')
+    .leftJoin('api_keys', 'api_keys.id', 'grants.key_id')
+    .leftJoin('entities', 'entities.id', 'grants.entity_id')
+    .leftJoin('sessions as makers', 'makers.id', 'grants.maker_session_id')
+    .select(['grants.id', 'grants.scopes', 'grants.entity_id', 'grants.key_id', 'grants.maker_session_id'])
+    .select(['grants.created_at', 'grants.expires_at', 'entities.display_name'])
+    .where('grants.expires_at', '>', now)
+    .where('api_keys.revoked_at', 'is', null)
+    .where('entities.deleted_at', 'is', null)
+    .where((eb) => eb.or([eb('grants.maker_session_id', 'is', null), eb('makers.id', 'is not', null)]));
+  if (isOpen) query = query.where('grants.used_at', 'is', null).where('grants.revoked_at', 'is', null);
+  if (id !== undefined) query = query.where('grants.id', '=', id);
+  if (hash !== undefined) query = query.where('grants.hash', '=', hash);
+  if (after !== undefined) query = query.where('grants.id', '>', after).orderBy('grants.id');
+  return await (limit === undefined ? query : query.limit(limit)).execute();
+}
+
+/** A page of them, oldest first. */
+export async function listGrants(tx: Tx, table: GrantTable, page: PageOptions): Promise<Page<ListedGrant>> {
+  const limit = pageLimit(page.limit);
+  const rows = await findGrants(tx.db, table, {
+    now: tx.now(),
+    after: textCursor(page.cursor) ?? '',
+    limit: limit + 1,
+    isOpen: table === 'sign_in_links',
+  });
+  return toPage(rows, { limit, cursorOf: ({ id }) => id, toItem: toListedGrant });
+}

@@ -1,0 +1,91 @@
+import { ApiError } from '../domain/api-error.ts';
+import { type Caller, limitedTo } from './caller.ts';
+
+/** Room for one stream, for one request that waits for a run, or for one body that is being read. */
+export interface Place {
+  /** Gives it back. A second time changes nothing. */
+  release(): void;
+}
+
+/** Who takes a place. Without an address, as in memory, only the caller is counted. */
+export interface Holder {
+  readonly caller: Caller;
+  readonly address: string;
+}
+
+export interface PlacesOptions {
+  readonly limits: Readonly<Record<Share, number>>;
+  /** What the error says: the share that is used up, and what to do. */
+  readonly refusal: { readonly code: string; readonly retryAfter: number; readonly texts: Texts };
+}
+
+type Share = 'gateway' | 'caller' | 'address';
+type Texts = Readonly<Record<Share, (limit: number) => string>>;
+
+/**
+ * A limited number of places. One caller and one address get a share of them, so that neither can use up the rest. Only holders are
+ * remembered, so it never holds more than there are places.
+ */
+export class Places {
+  readonly #options: PlacesOptions;
+  readonly #held = new Map<string, number>();
+
+  constructor(options: PlacesOptions) {
+    this.#options = options;
+  }
+
+  get count(): number {
+    return this.#held.get('gateway') ?? 0;
+  }
+
+  /** Throws 429 if there is none left, or if the holder's share is used up. */
+  take(holder: Holder): Place {
+    const names = namesOf(holder);
+    for (const { share, name } of names) this.#assertRoom(share, name);
+    for (const { name } of names) this.#held.set(name, (this.#held.get(name) ?? 0) + 1);
+    let isHeld = true;
+    return {
+      release: () => {
+        if (isHeld) for (const { name } of names) this.#leave(name);
+        isHeld = false;
+      },
+    };
+  }
+
+  #assertRoom(share: Share, name: string): void {
+    const limit = this.#options.limits[share];
+    if ((this.#held.get(name) ?? 0) < limit) return;
+    const { code, texts, retryAfter } = this.#options.refusal;
+    throw new ApiError(429, code, texts[share](limit), { retryAfter, details: { share, limit } });
+  }
+
+  #leave(name: string): void {
+    const left = (this.#held.get(name) ?? 0) - 1;
+    if (left > 0) this.#held.set(name, left);
+    else this.#held.delete(name);
+  }
+}
+
+interface Named {
+  readonly share: Share;
+  readonly name: string;
+}
+
+/** Narrowest first: a caller who has used up the caller's share reads that, and not that the gateway is full. */
+function namesOf({ caller, address }: Holder): readonly Named[] {
+  const id = shareOf(caller);
+  return [
+    ...(id === undefined ? [] : [{ share: 'caller', name: `caller ${id}` } as const]),
+    ...(address === '' ? [] : [{ share: 'address', name: `address ${address}` } as const]),
+    { share: 'gateway', name: 'gateway' },
+  ];
+}
+
+/** All tokens and sessions of a person are one caller, and so are a key and the operators who signed in with it. */
+function shareOf(caller: Caller): string | undefined {
+  const entityId = limitedTo(caller);
+  if (entityId !== undefined) return `entity ${entityId}`;
+  if (caller.kind === 'key') return `key ${caller.keyId}`;
+  if (caller.kind !== 'session') return undefined;
+  return caller.keyId === undefined ? `session ${caller.sessionId}` : `key ${caller.keyId}`;
+}

@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import type { Document } from '../http/api.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { CALLERS, type CallerName, openStage } from './stage.ts';
+import { ALIASES, type Expected, type Row, TABLE } from './table.ts';
+
+describe('[G51] who may do what', () => {
+  const stage = forAllTests(openStage);
+
+  test('[G51] the table of rights has every path and method of the OpenAPI document, and no other', async () => {
+    const { paths } = (await (await fetch(`${stage.url}/openapi.json`)).json()) as Document;
+    const operations = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(Object.keys(TABLE).toSorted()).toEqual(operations.toSorted());
+  });
+
+  test.each(Object.entries({ ...TABLE, ...ALIASES }))(
+    '[G51] %s does what its row of the table says for every caller, and nothing for those it refuses',
+    async (operation, row) => {
+      const got: Partial<Record<CallerName, Expected>> = {};
+      for (const caller of CALLERS) got[caller] = await ask(operation, row, caller);
+      expect(got).toEqual(row.rights);
+    },
+  );
+
+  async function ask(operation: string, { request, rights }: Row, caller: CallerName): Promise<Expected> {
+    const [method = '', template = ''] = operation.split(' ');
+    const { path = template, body, headers = {} } = await request(stage, caller);
+    const before = rights[caller] === 'ok' ? undefined : await storedAtRest();
+    const secret = stage.secrets[caller];
+    const leaving = new AbortController();
+    const answer = await fetch(`${stage.url}${path}`, {
+      method,
+      signal: leaving.signal,
+      headers: {
+        ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (answer.headers.get('content-type') === 'text/event-stream') leaving.abort();
+    else await answer.text();
+    if (before !== undefined) expect(await stage.stored(), `${operation} as ${caller}`).toEqual(before);
+    return answer.ok ? 'ok' : answer.status;
+  }
+
+  async function storedAtRest(): Promise<Readonly<Record<string, string>>> {
+    await stage.idle();
+    return await stage.stored();
+  }
+});

@@ -1,0 +1,121 @@
+import { hash } from 'node:crypto';
+import { tool } from '@lastcall/core';
+import { scriptedModel } from '@lastcall/core/testing';
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { demoEndpoints } from '../../src/transport/http/routes/demo.ts';
+import { listen } from '../../src/transport/http/server.ts';
+import { type Api, openApi } from '../http/api.ts';
+import { openJob } from '../jobs/job-desk.ts';
+import { onSqlite } from '../support/stores.ts';
+import { openWorld } from '../support/world.ts';
+
+/** Who may come to a path. `member` and `stranger` have entity tokens: of a person in the space of the agent, and of one in no space. */
+export const CALLERS = ['anonymous', 'member', 'stranger', 'read', 'write', 'admin'] as const;
+export type CallerName = (typeof CALLERS)[number];
+
+/** A gateway that answers at once, with a space, a person in it, one who is in none, and things to ask for. */
+export interface Stage {
+  readonly api: Api;
+  readonly url: string;
+  readonly member: string;
+  readonly agent: string;
+  readonly space: string;
+  readonly secrets: Readonly<Record<CallerName, string | undefined>>;
+  /** One that nothing else has. */
+  name(): string;
+  /** A key must say for whom it posts. A token speaks for its entity. */
+  onBehalf(caller: CallerName): object;
+  create(path: string, body: object): Promise<string>;
+  /** A run of the member's that has ended, with one call. */
+  run(): Promise<{ runId: string; callId: string }>;
+  /** A call with a card in the space. */
+  shownCall(): Promise<string>;
+  /** A call that waits for a member of the space. */
+  waitingCall(): Promise<{ runId: string; callId: string }>;
+  /** The id of a new session. */
+  signIn(): Promise<string>;
+  /** What is stored, as a hash of each table: what a refused request must leave as it is. */
+  stored(): Promise<Readonly<Record<string, string>>>;
+  /** Resolves when nothing waits and nothing runs. */
+  idle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openStage(): Promise<Stage> {
+  const database = await onSqlite.create();
+  const world = await openWorld({ database, models: { default: model() }, tools: { look } });
+  await world.start();
+  const { services, registry, store } = world;
+  const api = await openApi(database, { services, registry, endpoints: demoEndpoints(() => {}) });
+  const server = await listen(api.app, { port: 0, logger: services.logger });
+  const [member, stranger] = [await api.person('Ada'), await api.person('Eve')];
+  const agent = await api.agent('Bot', { tools: ['look'] });
+  const space = await api.space(member, agent);
+  const secrets = {
+    anonymous: undefined,
+    member: await api.tokenOf(member),
+    stranger: await api.tokenOf(stranger),
+    read: await api.keyWith('read'),
+    write: await api.keyWith('write'),
+    admin: await api.keyWith('admin'),
+  };
+  let names = 0;
+  const run: Stage['run'] = async () => {
+    await api.call('POST', '/chat', { body: { agent, message: 'Look.' }, secret: secrets.member });
+    const calls = store.db.selectFrom('calls').select(['id', 'run_id']).orderBy('id', 'desc');
+    const { id: callId, run_id: runId } = await calls.executeTakeFirstOrThrow();
+    return { runId, callId };
+  };
+  return {
+    ...{ api, url: server.url, member, agent, space, secrets, idle: world.idle },
+    name: () => `name-${++names}`,
+    onBehalf: (caller) => (caller === 'member' || caller === 'stranger' ? {} : { entityId: member }),
+    create: async (path, body) => (await api.done<{ id: string }>('POST', path, body)).id,
+    run,
+    async shownCall() {
+      const [{ callId }, card] = [await run(), await world.say(space, member, 'Hello.')];
+      await world.in(({ db }) => db.updateTable('messages').set({ call_id: callId }).where('id', '=', card).execute());
+      return callId;
+    },
+    waitingCall: () => openJob(api, agent, { spaceId: space }),
+    async signIn() {
+      const headers = { 'content-type': 'application/json', origin: server.url, 'sec-fetch-site': 'same-origin' };
+      const body = JSON.stringify({ key: secrets.admin });
+      const response = await fetch(`${server.url}/api/session`, { method: 'POST', headers, body });
+      return ((await response.json()) as { id: string }).id;
+    },
+    async stored() {
+      const tables = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(store.db);
+      const names = tables.rows.map(({ name }) => name).filter((name) => !WRITTEN_BY_WORKERS.has(name));
+      const hashOf = async (name: string): Promise<[string, string]> => {
+        const { rows } = await sql`select * from ${sql.table(name)}`.execute(store.db);
+        return [name, hash('sha256', JSON.stringify(rows))];
+      };
+      return Object.fromEntries(await Promise.all(names.map(hashOf)));
+    },
+    async close() {
+      api.app.stop();
+      await server.close({ graceMs: 100 });
+      await world.stop();
+      await database.remove();
+    },
+  };
+}
+
+/** A run that has ended may still write here: it gives back its lease, and compacts what it remembers. */
+const WRITTEN_BY_WORKERS: ReadonlySet<string> = new Set([
+  'threads',
+  'channels',
+  'stream_events',
+  'request_texts',
+  'transcript_entries',
+]);
+
+const look = tool({ description: 'Looks.', inputSchema: z.object({}), execute: () => 'seen' });
+
+const model = () =>
+  scriptedModel(({ prompt }) => {
+    const asked = JSON.stringify(prompt.at(-1));
+    return asked.includes('Look.') ? { toolName: 'look', input: {} } : 'Hello.';
+  });

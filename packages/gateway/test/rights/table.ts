@@ -1,0 +1,329 @@
+import { fixedTool } from '../chat/chat-api.ts';
+import type { CallerName, Stage } from './stage.ts';
+
+/** The status that each caller gets. `ok` is any success. */
+export type Expected = 'ok' | number;
+
+type Rights = Readonly<Record<CallerName, Expected>>;
+
+interface Request {
+  readonly path?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Row {
+  readonly rights: Rights;
+  /** A request that is right in everything but who sends it: made anew for each caller. */
+  readonly request: (stage: Stage, caller: CallerName) => Request | Promise<Request>;
+}
+
+const rights = (
+  ...[anonymous, member, stranger, read, write, admin]: [Expected, Expected, Expected, Expected, Expected, Expected]
+): Rights => ({ anonymous, member, stranger, read, write, admin });
+
+//                        anonymous member stranger read  write admin
+const ANYONE = rights(/*        */ 'ok', 'ok', 'ok', 'ok', 'ok', 'ok');
+/** Everyone known, who sees what they may: of a stranger, nothing. */
+const LIST = rights(/*          */ 401, 'ok', 'ok', 'ok', 'ok', 'ok');
+/** For strangers it does not exist. */
+const SHARED_READ = rights(/*   */ 401, 'ok', 404, 'ok', 'ok', 'ok');
+const SHARED_WRITE = rights(/*  */ 401, 'ok', 404, 403, 'ok', 'ok');
+const READ = rights(/*          */ 401, 403, 403, 'ok', 'ok', 'ok');
+const WRITE = rights(/*         */ 401, 403, 403, 403, 'ok', 'ok');
+const ADMIN = rights(/*         */ 401, 403, 403, 403, 403, 'ok');
+/** Of a browser's session: neither a key nor a token is one. */
+const SESSION = rights(/*       */ 401, 401, 401, 401, 401, 401);
+
+const at =
+  (path: string): Row['request'] =>
+  () => ({ path });
+const plain: Row['request'] = () => ({});
+const OWN_PAGE = (url: string) => ({ origin: url, 'sec-fetch-site': 'same-origin' });
+const MCP = { accept: 'application/json, text/event-stream' };
+const spoken = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'Hello.' }] };
+
+const ofAgent =
+  (rest = ''): Row['request'] =>
+  ({ agent }) => ({ path: `/api/agents/${agent}${rest}` });
+const ofSpace =
+  (rest = ''): Row['request'] =>
+  ({ space }) => ({ path: `/api/spaces/${space}${rest}` });
+const chat =
+  (path: string, more: object): Row['request'] =>
+  ({ agent }) => ({ path, body: { agent, ...more } });
+/** A reply to what the member said. */
+const invoke =
+  (path: string): Row['request'] =>
+  async ({ api, agent, secrets }) => {
+    const sent = { body: { agent, message: 'Hello.' }, secret: secrets.member ?? null };
+    return { path, body: { context_id: (await api.call('POST', '/chat', sent)).body.context_id } };
+  };
+const newContext: Row['request'] = ({ agent }) => ({ body: { agent } });
+const context =
+  (prefix: string): Row['request'] =>
+  async (stage) => ({
+    path: `${prefix}/${await stage.create('/contexts', { agent: stage.agent, entity_id: stage.member })}`,
+  });
+
+export const TABLE: Readonly<Record<string, Row>> = {
+  'GET /api/entities': { rights: READ, request: plain },
+  'POST /api/entities': { rights: WRITE, request: () => ({ body: { kind: 'human', displayName: 'Ben' } }) },
+  'GET /api/entities/{id}': { rights: READ, request: ({ member }) => ({ path: `/api/entities/${member}` }) },
+  'POST /api/entities/{id}/token': {
+    rights: WRITE,
+    request: ({ member }) => ({ path: `/api/entities/${member}/token` }),
+  },
+
+  'GET /api/spaces': { rights: LIST, request: plain },
+  'POST /api/spaces': { rights: WRITE, request: () => ({ body: { name: 'Attic' } }) },
+  'GET /api/spaces/{id}': { rights: SHARED_READ, request: ofSpace() },
+  'GET /api/spaces/{id}/members': { rights: SHARED_READ, request: ofSpace('/members') },
+  'POST /api/spaces/{id}/members': {
+    rights: WRITE,
+    request: async ({ api, space }) => ({
+      path: `/api/spaces/${space}/members`,
+      body: { entityId: await api.person('Ben') },
+    }),
+  },
+  'DELETE /api/spaces/{id}/members': {
+    rights: WRITE,
+    request: async ({ api }) => {
+      const ben = await api.person('Ben');
+      return { path: `/api/spaces/${await api.space(ben)}/members?entityId=${ben}` };
+    },
+  },
+  'GET /api/spaces/{id}/messages': { rights: SHARED_READ, request: ofSpace('/messages') },
+  'POST /api/spaces/{id}/messages': {
+    rights: SHARED_WRITE,
+    request: (stage, caller) => ({
+      path: `/api/spaces/${stage.space}/messages`,
+      body: { text: 'Hello.', ...stage.onBehalf(caller) },
+    }),
+  },
+  'POST /api/spaces/{id}/seen': {
+    rights: SHARED_WRITE,
+    request: (stage, caller) => ({
+      path: `/api/spaces/${stage.space}/seen`,
+      body: { seq: 0, ...stage.onBehalf(caller) },
+    }),
+  },
+  'GET /api/spaces/{id}/stream': { rights: SHARED_READ, request: ofSpace('/stream') },
+
+  'GET /api/agents': { rights: READ, request: plain },
+  'POST /api/agents': { rights: WRITE, request: (stage) => ({ body: { name: stage.name(), instructions: 'Help.' } }) },
+  'GET /api/agents/{id}': { rights: READ, request: ofAgent() },
+  'PATCH /api/agents/{id}': {
+    rights: WRITE,
+    request: ({ agent }) => ({ path: `/api/agents/${agent}`, body: { instructions: 'Help.' } }),
+  },
+  'DELETE /api/agents/{id}': {
+    rights: WRITE,
+    request: async (stage) => ({ path: `/api/agents/${await stage.api.agent(stage.name())}` }),
+  },
+  'GET /api/agents/{id}/versions': { rights: READ, request: ofAgent('/versions') },
+  'POST /api/agents/{id}/pause': {
+    rights: WRITE,
+    request: async (stage) => ({ path: `/api/agents/${await stage.api.agent(stage.name())}/pause` }),
+  },
+  'POST /api/agents/{id}/resume': {
+    rights: WRITE,
+    request: async (stage) => ({ path: `/api/agents/${await stage.api.agent(stage.name())}/resume` }),
+  },
+  'POST /api/agents/{id}/events': {
+    rights: WRITE,
+    request: ({ agent }) => ({ path: `/api/agents/${agent}/events`, body: { source: 's', name: 'n' } }),
+  },
+  'GET /api/agents/{id}/inbox': { rights: READ, request: ofAgent('/inbox') },
+  'POST /api/agents/{id}/inbox/redrive': { rights: WRITE, request: ofAgent('/inbox/redrive') },
+  'GET /api/agents/{id}/consciousness': { rights: READ, request: ofAgent('/consciousness') },
+  'GET /api/agents/{id}/goals': { rights: READ, request: ofAgent('/goals') },
+  'GET /api/agents/{id}/memories': { rights: READ, request: ofAgent('/memories') },
+  'GET /api/agents/{id}/plans': { rights: READ, request: ofAgent('/plans') },
+
+  'GET /api/mcp/servers': { rights: READ, request: plain },
+  'GET /api/mcp/tools': { rights: READ, request: plain },
+  // There is none, as callers who may approve one learn.
+  'POST /api/mcp/tools/{id}/approve': {
+    rights: { ...WRITE, write: 404, admin: 404 },
+    request: () => ({ path: '/api/mcp/tools/none/approve', body: { fingerprint: 'f' } }),
+  },
+  'GET /oauth/callback': { rights: ANYONE, request: plain },
+
+  'GET /api/tools': { rights: READ, request: plain },
+  'POST /api/tools': { rights: ADMIN, request: (stage) => ({ body: fixedTool(stage.name(), 1) }) },
+  'GET /api/tools/{id}': { rights: READ, request: at('/api/tools/look') },
+  'PATCH /api/tools/{id}': {
+    rights: ADMIN,
+    request: async (stage) => ({ path: await newTool(stage), body: { description: 'Other.' } }),
+  },
+  'DELETE /api/tools/{id}': { rights: ADMIN, request: async (stage) => ({ path: await newTool(stage) }) },
+  'POST /api/tools/{id}/test': {
+    rights: ADMIN,
+    request: async (stage) => ({ path: `${await newTool(stage)}/test`, body: { input: {} } }),
+  },
+
+  'GET /api/runs': { rights: READ, request: plain },
+  'GET /api/runs/{id}': {
+    rights: READ,
+    request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}` }),
+  },
+  'GET /api/runs/{id}/transcript': {
+    rights: READ,
+    request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}/transcript` }),
+  },
+  'GET /api/runs/{id}/steps/{step}/request': {
+    rights: READ,
+    request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}/steps/1/request` }),
+  },
+  'GET /api/runs/{id}/calls/{callId}': {
+    rights: READ,
+    request: async (stage) => {
+      const { runId, callId } = await stage.run();
+      return { path: `/api/runs/${runId}/calls/${callId}` };
+    },
+  },
+  'GET /api/runs/{id}/stream': {
+    rights: READ,
+    request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}/stream` }),
+  },
+  'GET /api/calls/{id}': {
+    rights: SHARED_READ,
+    request: async (stage) => ({ path: `/api/calls/${await stage.shownCall()}` }),
+  },
+  // It has ended, as callers who may cancel it learn.
+  'POST /api/runs/{id}/cancel': {
+    rights: { ...SHARED_WRITE, member: 409, write: 409, admin: 409 },
+    request: async (stage) => ({ path: `/api/runs/${(await stage.run()).runId}/cancel` }),
+  },
+
+  'GET /api/pending': { rights: LIST, request: plain },
+  'POST /api/runs/{runId}/tool-results': {
+    rights: SHARED_WRITE,
+    request: async (stage) => {
+      const { runId, callId } = await stage.waitingCall();
+      return { path: `/api/runs/${runId}/tool-results`, body: { callId, result: 'Yes.' } };
+    },
+  },
+  'POST /api/jobs/{callId}/claim': {
+    rights: SHARED_WRITE,
+    request: async (stage) => ({
+      path: `/api/jobs/${(await stage.waitingCall()).callId}/claim`,
+      body: { worker: 'w' },
+    }),
+  },
+  'POST /api/jobs/{callId}/heartbeat': {
+    rights: SHARED_WRITE,
+    request: async (stage) => {
+      const { callId } = await stage.waitingCall();
+      const claim = await stage.api.done<{ claimToken: string }>('POST', `/api/jobs/${callId}/claim`, { worker: 'w' });
+      const { claimToken } = claim;
+      return { path: `/api/jobs/${callId}/heartbeat`, body: { claimToken } };
+    },
+  },
+  'GET /api/jobs/stream': { rights: READ, request: ({ agent }) => ({ path: `/api/jobs/stream?agentId=${agent}` }) },
+
+  'GET /api/keys': { rights: ADMIN, request: plain },
+  'POST /api/keys': { rights: ADMIN, request: () => ({ body: { name: 'k', scopes: ['admin'] } }) },
+  'DELETE /api/keys/{id}': {
+    rights: ADMIN,
+    request: async (stage) => ({
+      path: `/api/keys/${await stage.create('/api/keys', { name: 'k', scopes: ['read'] })}`,
+    }),
+  },
+
+  'GET /api/links': { rights: ADMIN, request: plain },
+  'POST /api/links': { rights: WRITE, request: () => ({ body: {} }) },
+  'DELETE /api/links/{id}': {
+    rights: ADMIN,
+    request: async (stage) => ({ path: `/api/links/${await stage.create('/api/links', {})}` }),
+  },
+  'POST /api/session': {
+    rights: ANYONE,
+    request: ({ url, secrets }) => ({ headers: OWN_PAGE(url), body: { key: secrets.read } }),
+  },
+  'GET /api/session': { rights: SESSION, request: plain },
+  'PATCH /api/session': { rights: { ...SESSION, read: 403 }, request: () => ({ body: { entityId: null } }) },
+  'DELETE /api/session': { rights: SESSION, request: plain },
+  'GET /api/sessions': { rights: ADMIN, request: plain },
+  'DELETE /api/sessions/{id}': {
+    rights: ADMIN,
+    request: async (stage) => ({ path: `/api/sessions/${await stage.signIn()}` }),
+  },
+
+  // There is none. What a space shows of one is in images/image-tool.test.ts.
+  'GET /api/artifacts/{id}': { rights: rights(401, 404, 404, 404, 404, 404), request: at('/api/artifacts/none') },
+
+  'GET /v1/models': { rights: LIST, request: plain },
+  'GET /v1/models/{model}': { rights: SHARED_READ, request: at('/v1/models/Bot') },
+  'POST /v1/chat/completions': {
+    rights: SHARED_WRITE,
+    request: () => ({ body: { model: 'Bot', messages: [{ role: 'user', content: 'Hello.' }] } }),
+  },
+  'POST /v1/responses': { rights: SHARED_WRITE, request: () => ({ body: { model: 'Bot', input: 'Hello.' } }) },
+  'GET /v1/responses/{id}': {
+    rights: SHARED_READ,
+    request: async ({ api, secrets }) => {
+      const sent = { body: { model: 'Bot', input: 'Hello.' }, secret: secrets.member ?? '' };
+      return { path: `/v1/responses/${(await api.call('POST', '/v1/responses', sent)).body.id}` };
+    },
+  },
+
+  'POST /mcp': {
+    rights: WRITE,
+    request: () => ({
+      headers: MCP,
+      body: {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+      },
+    }),
+  },
+  // Without a session, which callers who may have one are asked for.
+  'GET /mcp': { rights: { ...WRITE, write: 400, admin: 400 }, request: () => ({ headers: MCP }) },
+  'DELETE /mcp': { rights: { ...WRITE, write: 400, admin: 400 }, request: () => ({ headers: MCP }) },
+
+  'POST /chat': { rights: SHARED_WRITE, request: chat('/chat', { message: 'Hello.' }) },
+  'POST /chat/invoke': { rights: SHARED_WRITE, request: invoke('/chat/invoke') },
+  'POST /chat/add-ai-message': {
+    rights: SHARED_WRITE,
+    request: chat('/chat/add-ai-message', { prompt: 'Greet them.' }),
+  },
+  'POST /contexts': { rights: SHARED_WRITE, request: newContext },
+  'GET /contexts/{id}': { rights: SHARED_READ, request: context('/contexts') },
+  'POST /api/agents/{id}/chat': {
+    rights: SHARED_WRITE,
+    request: (stage) => ({
+      path: `/api/agents/${stage.agent}/chat`,
+      body: { id: stage.name(), messages: [spoken], trigger: 'submit-message' },
+    }),
+  },
+  'GET /api/agents/{id}/chat/{chatId}/stream': { rights: SHARED_READ, request: ofAgent('/chat/none/stream') },
+  'GET /api/agents/{id}/chat/{chatId}/messages': { rights: SHARED_READ, request: ofAgent('/chat/none/messages') },
+
+  'GET /api/status': { rights: LIST, request: plain },
+  'GET /api/models': { rights: READ, request: plain },
+  'GET /health': { rights: ANYONE, request: plain },
+  'GET /ready': { rights: ANYONE, request: plain },
+  'GET /metrics': { rights: ANYONE, request: plain },
+  'GET /openapi.json': { rights: ANYONE, request: plain },
+  'POST /api/demo/crash': { rights: ADMIN, request: plain },
+};
+
+/** The same operations at other paths, which the document does not list. */
+export const ALIASES: Readonly<Record<string, Row>> = {
+  'POST /api/chat': { rights: SHARED_WRITE, request: chat('/api/chat', { message: 'Hello.' }) },
+  'POST /api/chat/invoke': { rights: SHARED_WRITE, request: invoke('/api/chat/invoke') },
+  'POST /api/chat/add-ai-message': {
+    rights: SHARED_WRITE,
+    request: chat('/api/chat/add-ai-message', { prompt: 'Greet them.' }),
+  },
+  'POST /api/contexts': { rights: SHARED_WRITE, request: newContext },
+  'GET /api/contexts/{id}': { rights: SHARED_READ, request: context('/api/contexts') },
+};
+
+async function newTool({ api, name }: Stage): Promise<string> {
+  return `/api/tools/${(await api.done<{ id: string }>('POST', '/api/tools', fixedTool(name(), 1))).id}`;
+}
