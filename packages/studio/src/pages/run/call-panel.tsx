@@ -1,7 +1,7 @@
 import type { Run } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { ArrowLeft, X } from 'lucide-react';
 import type { ReactElement, ReactNode } from 'react';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { OutcomeMark } from '../../ui/outcome.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { duration } from '../../ui/time.tsx';

@@ -1,8 +1,8 @@
 import type { Call, PendingCall } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { memo, type ReactElement, useEffect, useRef } from 'react';
 import { callDetails, runOfAnswer } from '../../data/runs.ts';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { OutcomeMark } from '../../ui/outcome.tsx';
 import { duration } from '../../ui/time.tsx';
 import { changesInWords, codeOf, noteOf } from './call-words.ts';

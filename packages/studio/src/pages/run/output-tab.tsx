@@ -1,9 +1,9 @@
 import type { Outcome } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
 import { callDetails } from '../../data/runs.ts';
 import { JsonText, SafeText } from '../../text/safe-text.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { OUTCOMES, type OutcomeName } from '../../ui/outcome.tsx';

@@ -1,11 +1,11 @@
 import type { Session } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
 import { client } from '../../data/client.ts';
 import { sessionList } from '../../data/settings.ts';
 import { Requires } from '../../session/requires.tsx';
 import { useSession } from '../../session/session.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';

@@ -1,9 +1,8 @@
-import type { UsedSpace } from '@lastcall/client/react';
+import { type UsedSpace, withVisibleControls } from '@lastcall/client/react';
 import { SendHorizontal } from 'lucide-react';
 import { type KeyboardEvent, type ReactElement, type ReactNode, useId, useRef, useState } from 'react';
 import { useIsOffline } from '../../app/connection.tsx';
 import { useSession } from '../../session/session.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { fieldClass } from '../../ui/field.tsx';
