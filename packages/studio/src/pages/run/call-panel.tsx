@@ -62,12 +62,13 @@ export function CallPanel({ state, run, call, numbers }: CallPanelProps): ReactE
   );
 }
 
-function whereAndHowLong({ step, number, startedAt, endedAt, outcome }: CallRow): string {
+function whereAndHowLong({ step, number, startedAt, endedAt, outcome, isLater }: CallRow): string {
   const place = step === undefined ? 'asked for by an earlier run' : `step ${step}, call ${number}`;
   const isTimed =
     startedAt !== undefined &&
     endedAt !== undefined &&
     endedAt > startedAt &&
+    !isLater &&
     outcome !== 'waiting' &&
     outcome !== 'unknown';
   return isTimed ? `${place}, ${duration(endedAt - startedAt)}` : place;

@@ -50,7 +50,7 @@ export const CallRowView = memo(function CallRowView(props: CallRowProps): React
         </bdi>
         <Marks call={call} />
         <span dir="auto" className="min-w-0 truncate text-quiet">
-          {isWaiting ? <WaitNote callId={call.callId} /> : withVisibleControls(noteOf(call, numbers))}
+          {isWaiting || call.isLater ? <WaitNote callId={call.callId} /> : withVisibleControls(noteOf(call, numbers))}
         </span>
       </span>
       <span className="text-right text-xs text-quiet tabular-nums">{durationOf(call)}</span>
@@ -61,8 +61,9 @@ export const CallRowView = memo(function CallRowView(props: CallRowProps): React
   );
 });
 
-function durationOf({ startedAt, endedAt, outcome }: CallRow): string {
+function durationOf({ startedAt, endedAt, outcome, isLater }: CallRow): string {
   if (NEVER_RAN.has(outcome)) return 'never ran';
+  if (isLater) return '';
   if (startedAt === undefined || endedAt === undefined || outcome === 'waiting' || outcome === 'unknown') return '';
   return duration(endedAt - startedAt);
 }
