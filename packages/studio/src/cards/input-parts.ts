@@ -34,7 +34,7 @@ export function partOf(label: string, path: string, value: unknown): InputPart {
 }
 
 /** About as many lines as a person sees at once, all fields together. */
-const SCREEN_LINES = 40;
+const SCREEN_LINES = 30;
 /** More lines than this are closed at first. */
 const MOST_LINES = 12;
 /** How many characters are in a line of a card, about. */

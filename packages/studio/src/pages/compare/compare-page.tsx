@@ -143,7 +143,7 @@ function AlignedRow({ aligned }: { aligned: Aligned }): ReactElement {
             {what}
           </span>
           <span className="col-span-full row-start-2 flex min-w-0 gap-2 wide:col-span-1 wide:row-start-auto">
-            <bdi className="shrink-0 font-medium">{withVisibleControls(call.toolName)}</bdi>
+            <bdi className="max-w-full shrink-0 truncate font-medium">{withVisibleControls(call.toolName)}</bdi>
             <span dir="auto" className="truncate text-quiet">
               {withVisibleControls(inputInWords(call.asked))}
             </span>

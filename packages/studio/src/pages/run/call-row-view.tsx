@@ -41,16 +41,22 @@ export const CallRowView = memo(function CallRowView(props: CallRowProps): React
       className={`${rowClass} hover:bg-raised aria-[current=true]:bg-accent-soft`}
     >
       <Place call={call} />
-      <span className="flex min-w-0 items-center whitespace-nowrap">
-        <OutcomeMark name={call.outcome} detail={codeOf(call)} />
-      </span>
-      <span className="flex min-w-0 items-center gap-2">
-        <bdi className={`shrink-0 font-medium ${NEVER_RAN.has(call.outcome) ? 'text-quiet' : ''}`}>
-          {withVisibleControls(call.toolName)}
-        </bdi>
-        <Marks call={call} />
-        <span dir="auto" className="min-w-0 truncate text-quiet">
-          {isWaiting || call.isLater ? <WaitNote callId={call.callId} /> : withVisibleControls(noteOf(call, numbers))}
+      {/* On a narrow screen the tool goes to a line of its own where the outcome leaves it no room. */}
+      <span className="col-span-2 flex min-w-0 flex-wrap items-center gap-x-2 wide:contents">
+        <span className="flex min-w-0 items-center leading-4 wide:py-0.5">
+          <OutcomeMark name={call.outcome} detail={codeOf(call)} />
+        </span>
+        <span className="flex min-w-0 flex-1 basis-48 flex-wrap items-center gap-x-2 wide:basis-auto wide:flex-nowrap wide:overflow-hidden">
+          <bdi
+            title={withVisibleControls(call.toolName)}
+            className={`max-w-full shrink-0 truncate font-medium ${NEVER_RAN.has(call.outcome) ? 'text-quiet' : ''}`}
+          >
+            {withVisibleControls(call.toolName)}
+          </bdi>
+          <Marks call={call} />
+          <span dir="auto" className="min-w-0 flex-1 basis-24 truncate text-quiet wide:basis-0">
+            {isWaiting || call.isLater ? <WaitNote callId={call.callId} /> : withVisibleControls(noteOf(call, numbers))}
+          </span>
         </span>
       </span>
       <span className="text-right text-xs text-quiet tabular-nums">{durationOf(call)}</span>
