@@ -31,7 +31,7 @@ export function useRun(id: string): UsedRun {
       const load = async (): Promise<Run> => {
         const read = await client.runs.get(id, { signal });
         const hasEnded = read.status !== 'running' && read.status !== 'queued';
-        // A call may wait for longer than its run goes on: what is told of its wait changes once it has ended.
+        // A call may wait for longer than its run goes on: the entry of its wait changes once it has ended.
         const [firstWaiting] = hasEnded ? waitingAt(known) : [];
         if (firstWaiting !== undefined) known.splice(firstWaiting);
         for (let hasMore = true; hasMore; ) {

@@ -40,7 +40,7 @@ const MOST_LINES = 12;
 /** How many characters are in a line of a card, about. */
 const LINE_CHARACTERS = 60;
 
-/** What no screen holds is one part of its own, which is closed at first. */
+/** The fields that no screen holds are put into one more part, which is closed at first. */
 function withinScreen(parts: readonly InputPart[], input: Fields): readonly InputPart[] {
   let lines = 0;
   const end = parts.findIndex(({ value, label, description = '' }) => {

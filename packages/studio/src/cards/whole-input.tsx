@@ -5,7 +5,7 @@ import { type InputPart, isFields } from './input-parts.ts';
 import { InputValue } from './input-value.tsx';
 import type { ShownInput } from './use-shown-input.ts';
 
-/** Every field of an input by its label. What is long is closed until somebody opens it, and nothing is cut. */
+/** Every field of an input by its label. What is long is closed until it is opened, and nothing is cut. */
 export function WholeInput({ shown }: { shown: ShownInput }): ReactElement {
   if (shown.parts.length === 0) return <p className="text-quiet">without any input</p>;
   return (
@@ -105,7 +105,7 @@ function lengthInWords(value: unknown): string {
   return isFields(value) ? `${Object.keys(value).length.toLocaleString('en')} fields` : 'of it';
 }
 
-/** Why a button is off: nobody approves what they have not seen. `word`: what the button says. */
+/** Why a button is off: what was not shown must not be approved. `word`: what the button says. */
 export function ClosedNote({ shown, word }: { shown: ShownInput; word: string }): ReactElement | null {
   if (shown.closed === 0) return null;
   return (

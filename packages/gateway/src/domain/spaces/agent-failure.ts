@@ -17,7 +17,7 @@ export interface NewFailure extends Omit<AgentFailure, 'at' | 'retryAt'> {
   readonly retryAt: number | undefined;
 }
 
-/** Keeps what the people of a space are told, in place of what they were told before. */
+/** Keeps the newest failure of an agent in a space, for people who open the space later. */
 export async function keepFailure(tx: Tx, { spaceId, entityId, runId, text, retryAt }: NewFailure): Promise<void> {
   const space = await tx.db.selectFrom('spaces').select('next_seq').where('id', '=', spaceId).executeTakeFirst();
   const told = {

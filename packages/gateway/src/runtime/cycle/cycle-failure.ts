@@ -14,7 +14,11 @@ export interface CycleFailure {
 }
 
 /** `isUnanswered`: the model was asked, and did not answer. */
-export function toCycleFailure(error: unknown, redact: Redact, { isUnanswered = false } = {}): CycleFailure {
+export function toCycleFailure(
+  error: unknown,
+  redact: Redact,
+  { isUnanswered }: { readonly isUnanswered: boolean },
+): CycleFailure {
   const message = redact(error instanceof Error ? error.message : String(error));
   const setup = setupProblem(error);
   if (setup !== undefined) return { message, text: `The agent cannot work as it is set up: ${setup}`, retry: false };
@@ -61,7 +65,7 @@ const SETUP_BY_NAME: Readonly<Record<string, string>> = {
  */
 const SETUP_BY_STATUS: Readonly<Record<number, string>> = { 401: KEY_PROBLEM, 403: KEY_PROBLEM, 404: NO_MODEL };
 
-/** What somebody has to change first: another attempt would meet the same error. Undefined for all other errors. */
+/** What has to be changed first: another attempt would meet the same error. Undefined for all other errors. */
 function setupProblem(error: unknown): string | undefined {
   const { name, statusCode } = fieldsOf(error);
   const byCode = error instanceof LastcallError ? own(SETUP_BY_CODE, error.code) : undefined;

@@ -12,7 +12,7 @@ import { visibleJson } from './visible-json.ts';
  */
 export function toQuestion(call: PendingCall, problem?: string): InputRequest {
   const { toolName, kind, input } = call;
-  // Whoever approves must have read all of it.
+  // An approval counts for all of the input, so all of it is shown.
   const text = kind === 'approval' ? visibleJson(input) : clip(visibleJson(input), LONGEST_INPUT);
   const about = `"${toolName}" with ${text}`;
   const message = kind === 'approval' ? `Approve the call of ${about}?` : `${about} waits for its result.`;

@@ -24,7 +24,7 @@ export function MessageList({ used, at, heardBy }: MessageListProps): ReactEleme
   const list = useRef<VirtualizerHandle>(null);
   const stick = useStickToEnd({ list, items, isElsewhere: at !== undefined });
   const { goToEnd } = stick;
-  // Whoever writes sees what they wrote, wherever they were.
+  // People see what they wrote, wherever the list was.
   useEffect(() => {
     if (heardBy !== undefined) goToEnd();
   }, [heardBy, goToEnd]);

@@ -54,7 +54,7 @@ type Way = 'up' | 'down' | 'any';
 const UP: ReadonlySet<string> = new Set(['ArrowUp', 'PageUp', 'Home']);
 const DOWN: ReadonlySet<string> = new Set(['ArrowDown', 'PageDown', 'End', ' ']);
 
-/** Whoever fills in a form or reads a document must not lose sight of it because somebody writes. */
+/** A form or a document that a person uses must stay in sight when a message comes. */
 function holds(target: EventTarget): boolean {
   return target instanceof Element && target.matches('input, textarea, select, [data-document]');
 }

@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /**
- * What the people of a space were last told of an agent's failure there. Events of a stream are kept for a while only, and somebody
- * who opens the space later must read it too. It is a table of its own, so that no run that fails waits for a member to be changed.
+ * What the people of a space were last told of an agent's failure there. Events of a stream are kept for a while only, and people
+ * who open the space later must read it too. It is a table of its own, so that no run that fails waits for a member to be changed.
  */
 export const agentFailures: Migration = {
   async up(db: Kysely<unknown>) {
