@@ -21,11 +21,22 @@ export function useShownInput({ input, resultSchema, kind }: Card): ShownInput {
     () => (kind === 'approval' ? { parts: inputParts(input, resultSchema), question: undefined } : askedParts(input)),
     [input, resultSchema, kind],
   );
-  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
-  const isOpen = useCallback((part: InputPart) => !part.isLong || opened.has(part.path), [opened]);
-  const open = useCallback(({ path }: InputPart) => setOpened((before) => new Set([...before, path])), []);
+  const [opened, setOpened] = useState<ReadonlyMap<string, unknown>>(new Map());
+  // What was opened counts for what it was: another value at the same place has to be opened too.
+  const isOpen = useCallback(
+    ({ path, value, isLong }: InputPart) => !isLong || (opened.has(path) && isSame(opened.get(path), value)),
+    [opened],
+  );
+  const open = useCallback(
+    ({ path, value }: InputPart) => setOpened((before) => new Map([...before, [path, value]])),
+    [],
+  );
   const all = question === undefined ? parts : [question, ...parts];
   return { question, parts, isOpen, open, closed: all.filter((part) => !isOpen(part)).length, reasonId: useId() };
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return Object.is(one, other) || JSON.stringify(one) === JSON.stringify(other);
 }
 
 function askedParts(input: unknown): Pick<ShownInput, 'question' | 'parts'> {
