@@ -16,6 +16,8 @@ export interface RunEntry {
   readonly kind: string;
   readonly at: number;
   readonly entry: Readonly<Record<string, unknown>>;
+  /** How a call that waited ended, which may have been in a later run. */
+  readonly ended?: { readonly outcome: Readonly<Record<string, unknown>>; readonly at: number };
 }
 
 /** A run as lines: what came, each step of the model, its calls in order with their outcomes, and why it ended. */
@@ -34,7 +36,7 @@ function headOf({ id, cycle, status, stop, usage, createdAt, endedAt }: Run): st
   return facts.filter((fact) => fact !== undefined).join('  ');
 }
 
-function linesOf({ kind, entry }: RunEntry): readonly string[] {
+function linesOf({ kind, entry, ended }: RunEntry): readonly string[] {
   switch (kind) {
     case 'message':
       return arrivals(entry.message).map((text) => `  came      ${plainLine(text)}`);
@@ -43,7 +45,7 @@ function linesOf({ kind, entry }: RunEntry): readonly string[] {
     case 'settled':
       return [callLine(entry.settlement as Settlement)];
     case 'pending':
-      return [waitingLine(entry.settlement as Settlement)];
+      return [waitLine(entry.settlement as Settlement, ended)];
     case 'nudge':
       return ['  nudge     the model was asked to end with one of the required tools'];
     case 'rewind':
@@ -63,7 +65,10 @@ interface Settlement {
   readonly endedAt: number;
 }
 
-function waitingLine({ toolName, input }: Settlement): string {
+/** A call that waited, and how it ended if it has. */
+function waitLine(settlement: Settlement, ended: RunEntry['ended']): string {
+  if (ended !== undefined) return callLine({ ...settlement, outcome: ended.outcome, endedAt: ended.at });
+  const { toolName, input } = settlement;
   return `  waiting   ${plainLine(toolName)} ${askedIn(input)}`;
 }
 

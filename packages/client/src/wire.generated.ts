@@ -689,6 +689,14 @@ export type Member = {
   readonly displayName: string;
   readonly role: string;
   readonly joinedAt: number;
+  /** What went wrong last with an agent here, as `agent.failed` told it. Absent once the agent has written here, or what it had to do is done or begun again. */
+  readonly failure?: {
+    readonly runId: string;
+    readonly text: string;
+    readonly at: number;
+    /** Absent if there is no further attempt. */
+    readonly retryAt?: number | undefined;
+  } | undefined;
 };
 
 export type Memory = {
@@ -1092,6 +1100,11 @@ export type RunEntry = {
   readonly by?: {
     readonly id: string;
     readonly name: string;
+  } | undefined;
+  /** With the wait of a call: how the call ended, which may have been in a later run. */
+  readonly ended?: {
+    readonly outcome: Outcome;
+    readonly at: number;
   } | undefined;
 };
 

@@ -265,7 +265,7 @@ describe('the hooks', () => {
     expect(page.container.querySelector('#confirm')).not.toBeNull();
   });
 
-  test('[S10] useRun shows the steps of a run and their calls as they end', async () => {
+  test('[S10] [S22] useRun shows the steps of a run and their calls as they end, also after the run', async () => {
     const { admin, ada, spaceId } = await openDesk((place) => [
       () => enter(place),
       async () => {
@@ -278,6 +278,7 @@ describe('the hooks', () => {
         };
       },
       'Done.',
+      'Thank you.',
     ]);
     await ada.spaces.say(spaceId, { text: 'Go.' });
     const [run] = await expect
@@ -296,6 +297,10 @@ describe('the hooks', () => {
     await page.seen((root) => root.querySelector('[data-status=completed]'));
     await page.seen((root) => root.textContent?.endsWith('Done.'));
     expect(page.one('pre').textContent).toBe('1 enter_space: ok, \n2 ask: pending, no_such_tool: error, \n3 Done.');
+    // It is answered long after its run: what became of it is shown there too.
+    const [call] = (await admin.pending.list()).items;
+    await ada.pending.answer({ runId: call?.runId ?? '', callId: call?.callId ?? '' }, { result: 3 });
+    await page.seen((root) => root.textContent?.includes('2 ask: ok, no_such_tool: error'));
   });
 
   test('[S10] useRun shows all steps of a run that ends while they are read', async () => {

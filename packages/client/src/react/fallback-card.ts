@@ -1,5 +1,6 @@
 import { createElement as h, type ReactElement, useId, useState } from 'react';
 import type { CardProps } from './card.ts';
+import { InputFields } from './input-fields.ts';
 
 /** Shows any call, and takes any answer: its name, its input, its state, and what is needed to answer it. */
 export function FallbackCard({ call, state, answer }: CardProps): ReactElement {
@@ -10,25 +11,32 @@ export function FallbackCard({ call, state, answer }: CardProps): ReactElement {
     'section',
     { 'aria-label': toolName, 'data-card': toolName, 'data-status': state.status },
     h('h4', null, toolName),
-    h('pre', null, input === undefined ? inputText : show(input)),
+    h(InputFields, { value: input === undefined ? inputText : input }),
     h('p', { role: 'status' }, sentence({ call, state })),
-    output === undefined ? null : h('pre', null, show(output)),
+    output === undefined ? null : h(InputFields, { value: output }),
     // It stays while the answer is sent: what was typed must be there if it is refused.
     !mayAnswer
       ? null
-      : h('fieldset', { disabled: isSending }, h(call.kind === 'approval' ? Approval : Result, { answer })),
+      : h(
+          'fieldset',
+          { disabled: isSending },
+          h(call.kind === 'approval' ? Approval : Result, { answer, isShown: input !== undefined }),
+        ),
   );
 }
 
-type Asking = Pick<CardProps, 'answer'>;
+interface Asking extends Pick<CardProps, 'answer'> {
+  /** The input is there, and shown. */
+  readonly isShown: boolean;
+}
 
-/** Nothing is preselected, and a denial wants a reason: without one, models ask again. */
-function Approval({ answer }: Asking): ReactElement {
+/** Nothing is preselected, nothing is approved that is not shown, and a denial wants a reason: without one, models ask again. */
+function Approval({ answer, isShown }: Asking): ReactElement {
   const [reason, setReason] = useState('');
   return h(
     'p',
     null,
-    h('button', { type: 'button', onClick: () => send(answer({ approve: true })) }, 'Approve'),
+    h('button', { type: 'button', disabled: !isShown, onClick: () => send(answer({ approve: true })) }, 'Approve'),
     h('input', {
       'aria-label': 'Why not',
       placeholder: 'Why not',
@@ -76,10 +84,6 @@ function parse(text: string): { readonly value: unknown } | undefined {
   } catch {
     return undefined;
   }
-}
-
-function show(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
 
 function sentence({ call, state }: Pick<CardProps, 'call' | 'state'>): string {

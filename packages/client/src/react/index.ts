@@ -7,3 +7,4 @@ export { ToolCard } from './tool-card.ts';
 export { type PendingOptions, type UsedPending, usePending } from './use-pending.ts';
 export { type UsedRun, useRun } from './use-run.ts';
 export { type UsedSpace, useSpace } from './use-space.ts';
+export { withVisibleControls } from './visible-text.ts';

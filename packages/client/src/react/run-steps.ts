@@ -19,7 +19,7 @@ interface StepCall {
   readonly toolName: string;
   /** As the model wrote it. */
   readonly input: string;
-  /** Undefined while the call runs. */
+  /** Undefined while the call runs. Of a call that waited: how it ended, also if that was in a later run. */
   readonly outcome: Outcome | undefined;
   /** What it committed, and what was rolled back. Undefined if it changed nothing. */
   readonly changes: Changes | undefined;
@@ -30,9 +30,9 @@ interface StepCall {
 /** The transcript of a run as steps. What is neither a reply nor the end of a call is left out. */
 export function toSteps(entries: readonly RunEntry[]): readonly RunStep[] {
   const settlements = new Map(
-    entries.flatMap(({ entry, changes }) =>
+    entries.flatMap(({ entry, changes, ended }) =>
       entry.kind === 'settled' || entry.kind === 'pending'
-        ? [[entry.settlement.callId, { ...entry.settlement, changes }] as const]
+        ? [[entry.settlement.callId, { ...entry.settlement, ...endOf(ended), changes }] as const]
         : [],
     ),
   );
@@ -45,4 +45,16 @@ export function toSteps(entries: readonly RunEntry[]): readonly RunStep[] {
     const { step, text, usage, model, startedAt, endedAt } = entry;
     return [{ step, text, usage, cost, model, startedAt, endedAt, calls }];
   });
+}
+
+function endOf(ended: RunEntry['ended']): Partial<StepCall> {
+  return ended === undefined ? {} : { outcome: ended.outcome, endedAt: ended.at };
+}
+
+/** Where the entries of calls are that still wait. */
+export function waitingAt(entries: readonly RunEntry[]): readonly number[] {
+  const settled = new Set(entries.flatMap(({ entry }) => (entry.kind === 'settled' ? [entry.settlement.callId] : [])));
+  return entries.flatMap(({ entry, ended }, index) =>
+    entry.kind === 'pending' && ended === undefined && !settled.has(entry.settlement.callId) ? [index] : [],
+  );
 }

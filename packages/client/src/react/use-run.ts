@@ -2,7 +2,7 @@ import { useCallback, useMemo, useState } from 'react';
 import type { ConnectionState } from '../event-stream.ts';
 import type { Run, RunEntry } from '../wire.generated.ts';
 import { useLastcall } from './provider.ts';
-import { type RunStep, toSteps } from './run-steps.ts';
+import { type RunStep, toSteps, waitingAt } from './run-steps.ts';
 import { useFollow } from './use-follow.ts';
 import { HIDDEN_MS } from './use-space.ts';
 
@@ -30,6 +30,10 @@ export function useRun(id: string): UsedRun {
       /** Reads the run, and what was written since the last time, in pages. In this order: a run that has ended writes no more. */
       const load = async (): Promise<Run> => {
         const read = await client.runs.get(id, { signal });
+        const hasEnded = read.status !== 'running' && read.status !== 'queued';
+        // A call may wait for longer than its run goes on: the entry of its wait changes once it has ended.
+        const [firstWaiting] = hasEnded ? waitingAt(known) : [];
+        if (firstWaiting !== undefined) known.splice(firstWaiting);
         for (let hasMore = true; hasMore; ) {
           const cursor = known.at(-1)?.seq.toString();
           const page = await client.runs.transcript(id, { cursor, limit: 200 }, { signal });
@@ -45,7 +49,8 @@ export function useRun(id: string): UsedRun {
         setError(undefined);
         setEntries([...known]);
         setRun(loaded);
-        if (loaded.status !== 'running' && loaded.status !== 'queued') ended.abort();
+        const hasEnded = loaded.status !== 'running' && loaded.status !== 'queued';
+        if (hasEnded && waitingAt(known).length === 0) ended.abort();
       };
       const refresh = oneAtATime(show, setError);
       const following = AbortSignal.any([signal, ended.signal]);

@@ -47,8 +47,8 @@ export function useSpace(id: string): UsedSpace {
           early = undefined;
           setError(undefined);
           show((before) => {
-            const { active = [], activeRuns = {}, failures = [] } = before ?? {};
-            return events.reduce(afterEvent, { ...loaded, active, activeRuns, failures });
+            const { active = [], activeRuns = {} } = before ?? {};
+            return events.reduce(afterEvent, { ...loaded, active, activeRuns });
           });
         } catch (error) {
           setError(error);
@@ -111,7 +111,9 @@ async function loadSpace(client: Client, id: string, signal: AbortSignal): Promi
     items: withMessages([], messages.items),
     active: [],
     activeRuns: {},
-    failures: [],
+    failures: members.items.flatMap(({ entityId, failure }) =>
+      failure === undefined ? [] : [{ entityId, ...failure }],
+    ),
     hasEarlier: messages.hasMore,
   };
 }

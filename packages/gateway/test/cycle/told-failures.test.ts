@@ -1,7 +1,7 @@
 import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { redrive } from '../../src/domain/inbox/redrive.ts';
-import { removeMember } from '../../src/domain/spaces/membership.ts';
+import { listMembers, removeMember } from '../../src/domain/spaces/membership.ts';
 import { spaceChannel } from '../../src/domain/streams/emit.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
 import { lobby } from '../support/lobby.ts';
@@ -48,7 +48,7 @@ describeWorlds('a cycle that fails', (open) => {
         entityId: bot,
         attempt,
         retryAt: expect.any(Number),
-        text: 'Something went wrong while the agent was working. It tries again.',
+        text: 'The model could not be asked, or did not answer. It tries again.',
       })),
     );
     expect(failures[1].retryAt).toBeGreaterThan(failures[0].retryAt);
@@ -60,7 +60,7 @@ describeWorlds('a cycle that fails', (open) => {
     const { ada, bot, space } = await lobby(world, {}, { isIn: true });
     await world.say(space, ada, 'Hi');
     await world.idle();
-    const text = 'The model could not be asked, or did not answer. It does not try again by itself.';
+    const text = 'The provider of the model had an error. It does not try again by itself.';
     expect(await told(world, space)).toEqual([{ runId: expect.any(String), entityId: bot, attempt: 1, text }]);
     await world.store.transaction((tx) => redrive(world.services, tx, { agentId: bot }));
     await world.idle();
@@ -71,6 +71,40 @@ describeWorlds('a cycle that fails', (open) => {
       ...['agent.active', 'agent.failed', 'agent.inactive'],
       ...['agent.active', 'agent.failed', 'agent.inactive'],
     ]);
+  });
+
+  test('[S23] a failure stays with the member of the space until it is tried again, redriven, or the agent writes there', async () => {
+    const gate = Promise.withResolvers<void>();
+    const model = scriptedModel(async ({ prompt }, invocation) => {
+      if (invocation === 2) await gate.promise;
+      if (invocation < 3) return providerError(429, 'rate limit of sk-123');
+      const hasWritten = JSON.stringify(prompt).includes('Here I am');
+      return hasWritten ? 'Done.' : { toolName: 'send_message', input: { text: 'Here I am' } };
+    });
+    const world = await open({ models: { default: model }, agentLimits: { maxAttempts: 1 } });
+    const { ada, bot, space } = await lobby(world, {}, { isIn: true });
+    const other = await world.space('Other', [ada, bot]);
+    const failure = async (spaceId = space) =>
+      (await listMembers(world.store.db, { spaceId })).items.find(({ entityId }) => entityId === bot)?.failure;
+    await world.say(space, ada, 'Hi');
+    await world.idle();
+    const text = 'The provider of the model takes no more requests for now. It does not try again by itself.';
+    const [{ runId }] = (await told(world, space)) as [{ runId: string }];
+    expect(await failure()).toEqual({ runId, text, at: expect.any(Number) });
+    expect(await failure(other)).toBeUndefined();
+
+    // It is tried again: what is known of the try before does not matter any more.
+    await world.store.transaction((tx) => redrive(world.services, tx, { agentId: bot }));
+    await expect.poll(() => model.requests.length).toBe(2);
+    expect(await failure()).toBeUndefined();
+    gate.resolve();
+    await world.idle();
+    expect(await failure()).toMatchObject({ text });
+    expect((await failure())?.runId).not.toBe(runId);
+
+    await world.say(space, ada, 'Are you there?');
+    await world.idle();
+    expect(await failure()).toBeUndefined();
   });
 
   test('[G59] a cycle that fails is told where the agent worked and where its events came from, and nowhere else', async () => {
@@ -111,7 +145,9 @@ describeWorlds('a cycle that fails', (open) => {
       expect(await inbox(world, bot)).toEqual([
         { status: 'dead', attempts: 1, error: expect.stringContaining('No such thing.') },
       ]);
-      const text = 'The agent cannot work as it is set up. It does not try again by itself.';
+      const why =
+        status === 404 ? 'its model does not exist at the provider.' : 'the provider of its model has no valid key.';
+      const text = `The agent cannot work as it is set up: ${why} It does not try again by itself.`;
       expect(await told(world, space)).toEqual([{ runId: expect.any(String), entityId: bot, attempt: 1, text }]);
       isMended = true;
       await world.store.transaction((tx) => redrive(world.services, tx, { agentId: bot }));

@@ -67,6 +67,31 @@ describeMcpServer('calls that wait ask their caller', ({ start, connect }) => {
     expect(paid).toEqual(['Ada']);
   });
 
+  test.each(ERAS)(
+    '[S21] a client of %s is asked to approve with all of the input, hidden characters escaped',
+    async (era) => {
+      const paid: string[] = [];
+      const gateway = await start({ tools: tools(paid) });
+      const client = await connect(gateway, { era, capabilities: asking });
+      const asked: string[] = [];
+      const replies: Reply[] = [{ action: 'accept', content: {} }, { action: 'cancel' }];
+      client.setRequestHandler('elicitation/create', async ({ params }: Question) => {
+        asked.push(params.message);
+        return replies.shift() ?? { action: 'cancel' };
+      });
+      const to = `${'Ada, '.repeat(7_400)}\u202e\u{e0061}and 9,999 to X${' Eve,'.repeat(400)}`;
+      await client.callTool({ name: 'pay', arguments: { to } });
+      expect(asked[0]).toContain(
+        `${'Ada, '.repeat(7_400)}\\u202e\\udb40\\udc61and 9,999 to X${' Eve,'.repeat(400)}"}?`,
+      );
+      expect(paid).toEqual([to]);
+      // A client that cannot be asked reads where all of it is.
+      expect(textOf(await client.callTool({ name: 'pay', arguments: { to } }))).toContain(
+        'read all of it with GET /api/calls/',
+      );
+    },
+  );
+
   test.each(ERAS)('[X19] a client of %s gives a result, and is asked again where it does not fit', async (era) => {
     const gateway = await start({ tools: tools([]) });
     const client = await connect(gateway, { era, capabilities: asking });

@@ -4,12 +4,20 @@ import { ask } from './api.ts';
 import { findPlace, openSite, say } from './site.ts';
 import { until } from './until.ts';
 
+const MODEL = 'its model cannot be used.';
+const KEY = 'the provider of its model has no valid key.';
+
 describe('an agent whose model can never answer', { concurrent: true }, () => {
   test.each([
-    ['its package is not installed', { LASTCALL_MODEL: 'openai/any', OPENAI_API_KEY: 'sk-none-at-all' }, 'npm install'],
-    ['there is no such provider', { LASTCALL_MODEL: 'nobody/any' }, 'There is no model'],
-    ['the provider refuses its key', {}, 'Who are you?'],
-  ])('[G59] because %s is tried once, and the people in the space are told so', async (_why, env, error) => {
+    [
+      'its package is not installed',
+      { LASTCALL_MODEL: 'openai/any', OPENAI_API_KEY: 'sk-none-at-all' },
+      'npm install',
+      MODEL,
+    ],
+    ['there is no such provider', { LASTCALL_MODEL: 'nobody/any' }, 'There is no model', MODEL],
+    ['the provider refuses its key', {}, 'Who are you?', KEY],
+  ])('[G59] because %s is tried once, and the people in the space are told so', async (_case, env, error, why) => {
     const refusal = { status: 401, message: 'Who are you?' };
     await using site = await openSite({ decide: (asked) => (asked.agent === 'Anna' ? { refusal } : doDuties(asked)) });
     const gateway = await site.start('a', env);
@@ -27,7 +35,7 @@ describe('an agent whose model can never answer', { concurrent: true }, () => {
       .where('type', '=', 'agent.failed')
       .execute();
     const ofAnna = told.map(({ payload }) => JSON.parse(payload)).filter(({ entityId }) => entityId === entities.Anna);
-    const text = 'The agent cannot work as it is set up. It does not try again by itself.';
+    const text = `The agent cannot work as it is set up: ${why} It does not try again by itself.`;
     expect(ofAnna).toEqual([{ runId: expect.any(String), entityId: entities.Anna, attempt: 1, text }]);
   });
 });

@@ -3,6 +3,8 @@ import { scriptedModel } from '@lastcall/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { answer } from '../../src/domain/pending/answer-call.ts';
+import { getCall } from '../../src/domain/runs/call-details.ts';
+import { getRunDetails } from '../../src/domain/runs/run-details.ts';
 import { runTranscript } from '../../src/domain/runs/run-transcript.ts';
 import { runChannel, spaceChannel } from '../../src/domain/streams/emit.ts';
 import { describeWorlds } from '../support/describe-worlds.ts';
@@ -169,5 +171,25 @@ describeWorlds("the stream of an agent's run", (open) => {
     expect(endOf(told2)).toEqual(endOf(told1));
     const { items } = await runTranscript(world.store.db, ran ?? '');
     expect(items.find(({ kind }) => kind === 'settled')).toMatchObject({ by: { id: ada, name: 'Ada' } });
+  });
+
+  test('[S22] the transcript of the run that asked tells how the call ended, as the call itself and the list of runs do', async () => {
+    const model = scriptedModel([{ toolName: 'pay' }, 'I wait.', 'Thanks.']);
+    const world = await open({ models: { default: model }, tools });
+    const { ada, bot, space } = await lobby(world, { tools: names }, { isIn: true });
+    await world.say(space, ada, 'Pay.');
+    await world.idle();
+    const { callId, runId } = await pendingOf(world, bot);
+    const waits = async () => (await runTranscript(world.store.db, runId)).items.find(({ kind }) => kind === 'pending');
+    expect(await waits()).not.toHaveProperty('ended');
+    await answer(world.services, { runId, callId, answer: { approve: true }, by: { entityId: ada } });
+    await world.idle();
+    const { outcome, settledAt } = await getCall(world.store.db, callId, { entityId: undefined });
+    expect(await waits()).toMatchObject({
+      entry: { settlement: { outcome: { status: 'pending' } } },
+      ended: { outcome, at: settledAt },
+    });
+    expect(outcome).toMatchObject({ status: 'ok' });
+    expect(await getRunDetails(world.store.db, runId)).toMatchObject({ counts: { ok: 1, pending: 0 } });
   });
 });

@@ -1,9 +1,9 @@
+import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { FlaskConical } from 'lucide-react';
 import { type ReactElement, useId } from 'react';
 import { gatewayStatus } from '../data/status.ts';
-import { withVisibleControls } from '../text/visible-text.ts';
 
 /** Which model answers. The rehearsal says what it is, and how to set a real one: a newcomer must not take it for a model. */
 export function ModelBadge(): ReactElement | null {

@@ -1,7 +1,6 @@
 import type { CardProps } from '@lastcall/client/react';
 import { Pencil } from 'lucide-react';
 import { type ReactElement, useState } from 'react';
-import { JsonText } from '../text/safe-text.tsx';
 import { Button } from '../ui/button.tsx';
 import { ApproveEdited } from './approve-edited.tsx';
 import { Writing } from './asked.tsx';
@@ -11,29 +10,38 @@ import { DenyForm } from './deny-form.tsx';
 import { Refusal } from './refusal.tsx';
 import { SideBySide } from './side-by-side.tsx';
 import { cardKeys, type UsedCard, useCard } from './use-card.ts';
+import { type ShownInput, useShownInput } from './use-shown-input.ts';
+import { ClosedNote, WholeInput } from './whole-input.tsx';
 
 type Step = 'decide' | 'edit' | 'deny';
 
-/** Approve, edit or deny. Nothing is preselected, and Enter alone approves nothing. */
+/** Approve, edit or deny. Nothing is preselected, Enter alone approves nothing, and nothing is approved that was not shown. */
 export function ApproveCard(props: CardProps): ReactElement {
   const { call } = props;
   const card = useCard(props);
+  const shown = useShownInput(call);
+  const mayApprove = call.input !== undefined && shown.closed === 0;
   const [step, setStep] = useState<Step>('decide');
-  const keys = { a: () => card.send({ approve: true }), e: () => setStep('edit'), d: () => setStep('deny') };
+  const approve = (): void => {
+    if (mayApprove) card.send({ approve: true });
+  };
+  const keys = { a: approve, e: () => setStep('edit'), d: () => setStep('deny') };
   const isDeciding = card.isOpen && card.isMine;
   const back = (): void => setStep('decide');
   return (
     <CardFrame props={props} card={card} keys="a d e" onKeyDown={cardKeys(isDeciding && step === 'decide' ? keys : {})}>
-      {(!isDeciding || step !== 'edit') && <WhatIsAsked {...props} />}
+      {(!isDeciding || step !== 'edit') && <WhatIsAsked call={call} shown={shown} />}
       {isDeciding && (step !== 'edit' || props.state.status === 'unsent') && <Refusal state={props.state} />}
-      {isDeciding && step === 'decide' && <Decide card={card} onStep={setStep} />}
+      {isDeciding && step === 'decide' && (
+        <Decide card={card} shown={shown} mayApprove={mayApprove} onStep={setStep} onApprove={approve} />
+      )}
       {isDeciding && step === 'edit' && <ApproveEdited call={call} state={props.state} card={card} onBack={back} />}
       {isDeciding && step === 'deny' && <DenyForm card={card} onBack={back} />}
     </CardFrame>
   );
 }
 
-function WhatIsAsked({ call }: CardProps): ReactElement {
+function WhatIsAsked({ call, shown }: Pick<CardProps, 'call'> & { shown: ShownInput }): ReactElement {
   if (call.input === undefined) return <Writing text={call.inputText} />;
   // Once it was changed, the input is what was approved.
   if (call.askedInput !== undefined)
@@ -41,23 +49,40 @@ function WhatIsAsked({ call }: CardProps): ReactElement {
   return (
     <div className="flex flex-col gap-1">
       {call.decision === undefined && <p className="text-sm text-quiet">The agent wants to call it with:</p>}
-      <JsonText value={call.input} label="Input" />
+      <WholeInput shown={shown} />
     </div>
   );
 }
 
-function Decide({ card, onStep }: { card: UsedCard; onStep: (step: Step) => void }): ReactElement {
+interface DecideProps {
+  readonly card: UsedCard;
+  readonly shown: ShownInput;
+  readonly mayApprove: boolean;
+  readonly onStep: (step: Step) => void;
+  readonly onApprove: () => void;
+}
+
+function Decide({ card, shown, mayApprove, onStep, onApprove }: DecideProps): ReactElement {
   return (
-    <div ref={card.buttons} className={buttonsClass}>
-      <Button kind="danger" disabled={card.isSending} onClick={() => onStep('deny')}>
-        Deny …
-      </Button>
-      <Button disabled={card.isSending} onClick={() => onStep('edit')}>
-        <Pencil size={16} aria-hidden /> Edit …
-      </Button>
-      <CardButton kind="primary" card={card} onClick={() => card.send({ approve: true })}>
-        {card.isSending ? 'Sending …' : 'Approve'}
-      </CardButton>
-    </div>
+    <>
+      <ClosedNote shown={shown} word="Approve" />
+      <div ref={card.buttons} className={buttonsClass}>
+        <Button kind="danger" disabled={card.isSending} onClick={() => onStep('deny')}>
+          Deny …
+        </Button>
+        <Button disabled={card.isSending} onClick={() => onStep('edit')}>
+          <Pencil size={16} aria-hidden /> Edit …
+        </Button>
+        <CardButton
+          kind="primary"
+          card={card}
+          isOff={!mayApprove}
+          aria-describedby={mayApprove ? undefined : shown.reasonId}
+          onClick={onApprove}
+        >
+          {card.isSending ? 'Sending …' : 'Approve'}
+        </CardButton>
+      </div>
+    </>
   );
 }

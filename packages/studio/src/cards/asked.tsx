@@ -1,22 +1,22 @@
 import type { Card } from '@lastcall/client/react';
 import type { ReactElement } from 'react';
-import { JsonText, SafeText } from '../text/safe-text.tsx';
-import { questionOf } from './call-shape.ts';
+import { SafeText } from '../text/safe-text.tsx';
+import type { ShownInput } from './use-shown-input.ts';
+import { Part, WholeInput } from './whole-input.tsx';
 
 /** What the agent asks: its question as text, and the rest of the input. */
-export function Asked({ call }: { call: Card }): ReactElement | null {
+export function Asked({ call, shown }: { call: Card; shown: ShownInput }): ReactElement | null {
   if (call.input === undefined) return <Writing text={call.inputText} />;
-  const { question, rest } = questionOf(call.input);
-  const isEmpty = Object.keys(rest).length === 0;
-  if (question === undefined && isEmpty) return null;
+  const { question, parts } = shown;
+  if (question === undefined && parts.length === 0) return null;
   return (
     <div className="flex flex-col gap-2">
       {question !== undefined && (
-        <p className="text-lg">
-          <SafeText text={question} />
-        </p>
+        <div className="text-lg">
+          <Part part={question} shown={shown} />
+        </div>
       )}
-      {!isEmpty && <JsonText value={rest} label="Input" />}
+      {parts.length > 0 && <WholeInput shown={shown} />}
     </div>
   );
 }

@@ -1,9 +1,8 @@
-import type { CardProps } from '@lastcall/client/react';
+import { type CardProps, withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactElement, useId, useState } from 'react';
 import { callById } from '../data/calls.ts';
 import { JsonText } from '../text/safe-text.tsx';
-import { withVisibleControls } from '../text/visible-text.ts';
 import { OUTCOMES, OutcomeMark, type OutcomeName } from '../ui/outcome.tsx';
 import { inWords, writtenSoFar } from './call-shape.ts';
 import { RunLink } from './card-frame.tsx';

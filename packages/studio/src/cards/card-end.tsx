@@ -1,8 +1,7 @@
-import type { CardProps } from '@lastcall/client/react';
+import { type CardProps, withVisibleControls } from '@lastcall/client/react';
 import { LoaderCircle } from 'lucide-react';
 import type { ReactElement } from 'react';
 import { JsonText, SafeText } from '../text/safe-text.tsx';
-import { withVisibleControls } from '../text/visible-text.ts';
 import { duration, Time } from '../ui/time.tsx';
 import { answerInWords, resultInWords } from './call-shape.ts';
 import { Progress } from './progress.tsx';

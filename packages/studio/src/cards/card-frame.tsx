@@ -1,9 +1,8 @@
-import type { CardProps } from '@lastcall/client/react';
+import { type CardProps, withVisibleControls } from '@lastcall/client/react';
 import { Link } from '@tanstack/react-router';
 import { Ban, Check, type LucideIcon, TimerOff } from 'lucide-react';
 import type { KeyboardEvent, ReactElement, ReactNode } from 'react';
 import { useMay } from '../session/session.tsx';
-import { withVisibleControls } from '../text/visible-text.ts';
 import { OutcomeMark, type OutcomeName } from '../ui/outcome.tsx';
 import { CardEnd } from './card-end.tsx';
 import { TimeLeft } from './time-left.tsx';

@@ -1,6 +1,5 @@
-import type { CardProps } from '@lastcall/client/react';
+import { type CardProps, withVisibleControls } from '@lastcall/client/react';
 import { type ReactElement, useState } from 'react';
-import { withVisibleControls } from '../text/visible-text.ts';
 import { SelectField } from '../ui/field.tsx';
 import { Asked } from './asked.tsx';
 import { choicesOf } from './call-shape.ts';
@@ -9,6 +8,8 @@ import { CardFrame } from './card-frame.tsx';
 import { FormCard } from './form-card.tsx';
 import { Refusal } from './refusal.tsx';
 import { type UsedCard, useCard } from './use-card.ts';
+import { type ShownInput, useShownInput } from './use-shown-input.ts';
+import { ClosedNote } from './whole-input.tsx';
 
 type Choices = NonNullable<ReturnType<typeof choicesOf>>;
 
@@ -21,15 +22,17 @@ export function ChooseCard(props: CardProps): ReactElement {
 
 function Choose({ props, choices }: { props: CardProps; choices: Choices }): ReactElement {
   const card = useCard(props);
+  const shown = useShownInput(props.call);
   const isList = choices.length > MOST_BUTTONS && choices.every(({ text }) => text.length <= LONGEST_OPTION);
   const Options = isList ? LongList : Buttons;
   return (
     <CardFrame props={props} card={card}>
-      <Asked call={props.call} />
+      <Asked call={props.call} shown={shown} />
       {card.isOpen && card.isMine && (
         <>
           <Refusal state={props.state} />
-          <Options card={card} choices={choices} />
+          <ClosedNote shown={shown} word="Choosing" />
+          <Options card={card} shown={shown} choices={choices} />
         </>
       )}
     </CardFrame>
@@ -40,13 +43,21 @@ const MOST_BUTTONS = 6;
 /** A browser does not wrap what it shows in such a list. */
 const LONGEST_OPTION = 60;
 
-function Buttons({ card, choices }: { card: UsedCard; choices: Choices }): ReactElement {
+interface OptionsProps {
+  readonly card: UsedCard;
+  readonly shown: ShownInput;
+  readonly choices: Choices;
+}
+
+function Buttons({ card, shown, choices }: OptionsProps): ReactElement {
   return (
     <div ref={card.buttons} className="flex flex-col gap-2">
       {choices.map(({ text, value }, index) => (
         <CardButton
           key={index}
           card={card}
+          isOff={shown.closed > 0}
+          aria-describedby={shown.closed > 0 ? shown.reasonId : undefined}
           className="w-full justify-start wide:w-full"
           onClick={() => card.send({ result: value })}
         >
@@ -57,7 +68,7 @@ function Buttons({ card, choices }: { card: UsedCard; choices: Choices }): React
   );
 }
 
-function LongList({ card, choices }: { card: UsedCard; choices: Choices }): ReactElement {
+function LongList({ card, shown, choices }: OptionsProps): ReactElement {
   const [chosen, setChosen] = useState('');
   return (
     <div ref={card.buttons} className="flex flex-wrap items-end gap-2">
@@ -74,7 +85,8 @@ function LongList({ card, choices }: { card: UsedCard; choices: Choices }): Reac
       <CardButton
         kind="primary"
         card={card}
-        isOff={chosen === ''}
+        isOff={chosen === '' || shown.closed > 0}
+        aria-describedby={shown.closed > 0 ? shown.reasonId : undefined}
         onClick={() => card.send({ result: choices[Number(chosen)]?.value })}
       >
         Send

@@ -8,6 +8,8 @@ import { CardFrame } from './card-frame.tsx';
 import { FormCard } from './form-card.tsx';
 import { Refusal } from './refusal.tsx';
 import { cardKeys, useCard } from './use-card.ts';
+import { useShownInput } from './use-shown-input.ts';
+import { ClosedNote } from './whole-input.tsx';
 
 /** Yes or no. A tool that asks for something else by this name gets the card that can be answered. */
 export function ConfirmCard(props: CardProps): ReactElement {
@@ -19,19 +21,30 @@ export function ConfirmCard(props: CardProps): ReactElement {
 
 function YesNo({ props, yes, no }: { props: CardProps; yes: unknown; no: unknown }): ReactElement {
   const card = useCard(props);
-  const accept = (): void => card.send({ result: yes });
+  const shown = useShownInput(props.call);
+  const isOff = shown.closed > 0;
+  const accept = (): void => {
+    if (!isOff) card.send({ result: yes });
+  };
   const refuse = (): void => card.send({ result: no });
   return (
     <CardFrame props={props} card={card} keys="a d" onKeyDown={cardKeys(card.isOpen ? { a: accept, d: refuse } : {})}>
-      <Asked call={props.call} />
+      <Asked call={props.call} shown={shown} />
       {card.isOpen && card.isMine && (
         <>
           <Refusal state={props.state} />
+          <ClosedNote shown={shown} word="Yes" />
           <div ref={card.buttons} className={buttonsClass}>
             <CardButton card={card} onClick={refuse}>
               No
             </CardButton>
-            <CardButton kind="primary" card={card} onClick={accept}>
+            <CardButton
+              kind="primary"
+              card={card}
+              isOff={isOff}
+              aria-describedby={isOff ? shown.reasonId : undefined}
+              onClick={accept}
+            >
               {card.isSending ? 'Sending …' : 'Yes'}
             </CardButton>
           </div>

@@ -8,6 +8,8 @@ import { buttonsClass, CardButton } from './card-button.tsx';
 import { CardFrame } from './card-frame.tsx';
 import { Refusal } from './refusal.tsx';
 import { useCard } from './use-card.ts';
+import { useShownInput } from './use-shown-input.ts';
+import { ClosedNote } from './whole-input.tsx';
 
 /** A form made from the schema of the result. What no form can draw is a JSON field, so that no card is a dead end. */
 export function FormCard(props: CardProps): ReactElement {
@@ -17,24 +19,33 @@ export function FormCard(props: CardProps): ReactElement {
 function Fill(props: CardProps): ReactElement {
   const { call, state } = props;
   const card = useCard(props);
+  const shown = useShownInput(call);
+  const isOff = shown.closed > 0;
   const form = useSchemaForm(call.resultSchema ?? true);
   useEffect(() => {
     if (state.status === 'refused') form.showProblems(state.problems, 'result');
   }, [state]);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (card.isBlocked) return;
+    if (card.isBlocked || isOff) return;
     void form.read().then((read) => read !== undefined && card.send({ result: read.value }));
   };
   return (
     <CardFrame props={props} card={card}>
-      <Asked call={call} />
+      <Asked call={call} shown={shown} />
       {card.isOpen && card.isMine && (
         <form noValidate onSubmit={submit} className="flex flex-col gap-3">
           <SchemaForm form={form} isDisabled={card.isSending} />
           {state.status === 'unsent' && <Refusal state={state} />}
+          <ClosedNote shown={shown} word="Send" />
           <div ref={card.buttons} className={buttonsClass}>
-            <CardButton kind="primary" type="submit" card={card}>
+            <CardButton
+              kind="primary"
+              type="submit"
+              card={card}
+              isOff={isOff}
+              aria-describedby={isOff ? shown.reasonId : undefined}
+            >
               {card.isSending ? 'Sending …' : 'Send'}
             </CardButton>
           </div>

@@ -1,6 +1,6 @@
+import { withVisibleControls } from '@lastcall/client/react';
 import { LoaderCircle } from 'lucide-react';
 import type { ReactElement } from 'react';
-import { withVisibleControls } from '../text/visible-text.ts';
 import { progressOf } from './call-shape.ts';
 
 /** How far a call is, as it told last. `isMarked`: something beside it says already that it runs. */

@@ -1,6 +1,5 @@
-import type { CardProps } from '@lastcall/client/react';
+import { type CardProps, withVisibleControls } from '@lastcall/client/react';
 import type { ReactElement } from 'react';
-import { withVisibleControls } from '../text/visible-text.ts';
 import { ErrorNote } from '../ui/error-note.tsx';
 
 /** Why an answer did not count. Cards with fields show what is wrong at the field instead. */

@@ -1,5 +1,5 @@
+import { withVisibleControls } from '@lastcall/client/react';
 import type { ReactElement } from 'react';
-import { withVisibleControls } from '../text/visible-text.ts';
 import { type ComparedRow, compareValues } from './compare-values.ts';
 
 interface SideBySideProps {
@@ -64,5 +64,7 @@ function Row({ row: { path, before, after, isSame } }: { row: ComparedRow }): Re
 }
 
 function Value({ text }: { text: string | undefined }): ReactElement {
-  return <bdi className="whitespace-pre-wrap">{text === undefined ? '—' : withVisibleControls(text)}</bdi>;
+  return (
+    <bdi className="wrap-anywhere whitespace-pre-wrap">{text === undefined ? '—' : withVisibleControls(text)}</bdi>
+  );
 }

@@ -84,6 +84,25 @@ export function runOfAnswer({ agentId, callId, kind }: Pick<PendingCall, 'agentI
   });
 }
 
+/** A run that has ended. */
+export function runById(id: string) {
+  return queryOptions({
+    queryKey: ['runs', id],
+    queryFn: ({ signal }): Promise<Run> => client.runs.get(id, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** Tries again what woke a run that failed. */
+export async function redriveRun(id: string): Promise<void> {
+  const { agentId, trigger } = await client.runs.get(id);
+  const redriven = await client.agents.redrive(
+    agentId,
+    trigger.map(({ eventId }) => eventId),
+  );
+  if (redriven.length === 0) throw new Error('Nothing of it is left to be tried again: somebody may have done so.');
+}
+
 /** A run that has ended, whole. */
 export function endedRun(id: string) {
   return queryOptions({

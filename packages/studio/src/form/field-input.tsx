@@ -1,6 +1,6 @@
+import { withVisibleControls } from '@lastcall/client/react';
 import { Plus, X } from 'lucide-react';
 import { type ReactElement, type ReactNode, useId } from 'react';
-import { withVisibleControls } from '../text/visible-text.ts';
 import { Button } from '../ui/button.tsx';
 import { SelectField, TextArea, TextField } from '../ui/field.tsx';
 import { fromLocalTime, toLocalTime } from './date-time.ts';

@@ -1,6 +1,6 @@
+import { withVisibleControls } from '@lastcall/client/react';
 import { Braces, ListTree } from 'lucide-react';
 import type { ReactElement } from 'react';
-import { withVisibleControls } from '../text/visible-text.ts';
 import { Button } from '../ui/button.tsx';
 import { TextArea } from '../ui/field.tsx';
 import { FieldInput } from './field-input.tsx';

@@ -1,4 +1,5 @@
 import type { Agent } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import {
   type KeyboardEvent,
   type ReactElement,
@@ -10,7 +11,6 @@ import {
   useState,
 } from 'react';
 import { PauseDialog, ResumeDialog } from '../pages/agent/agent-actions.tsx';
-import { withVisibleControls } from '../text/visible-text.ts';
 import { findItems, type PaletteItem } from './find-items.ts';
 import { usePaletteItems } from './use-palette-items.tsx';
 

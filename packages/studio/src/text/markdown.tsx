@@ -1,8 +1,9 @@
+import { withVisibleControls } from '@lastcall/client/react';
 import { lexer, type Token, type Tokens } from 'marked';
 import { type ReactElement, type ReactNode, useMemo, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
-import { SHOWN_CHARACTERS, withVisibleControls } from './visible-text.ts';
+import { SHOWN_CHARACTERS } from './shown-characters.ts';
 
 /**
  * Markdown as elements: tokens in, React elements out, and no HTML anywhere in between. HTML is shown as text, images are links, links

@@ -1,6 +1,7 @@
+import { withVisibleControls } from '@lastcall/client/react';
 import { type ReactElement, useState } from 'react';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
-import { SHOWN_CHARACTERS, withVisibleControls } from './visible-text.ts';
+import { SHOWN_CHARACTERS } from './shown-characters.ts';
 
 interface SafeTextProps {
   readonly text: string;

@@ -1,5 +1,5 @@
+import { withVisibleControls } from '@lastcall/client/react';
 import { type ReactElement, useEffect, useState } from 'react';
-import { withVisibleControls } from '../text/visible-text.ts';
 import { ScrollRegion } from './scroll-region.tsx';
 
 interface LineDiffProps {

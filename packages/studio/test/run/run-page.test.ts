@@ -139,9 +139,9 @@ test('[S5] a run page shows every call in call order: outcome, reason, what was 
       '3 cancelled fetch_weather "book_seats" (2.2) failed: Row 12 is sold out. never ran',
       'Step 3 model 15 tok',
       '1 ok read_review hotel: Inn',
-      '2 waiting confirm_booking Ada answered after a while: run 3',
+      '2 ok confirm_booking Ada answered after a while: run 3',
       'Step 4 model 15 tok',
-      '1 waiting pay_invoice Ada approved with changes after a while: run 4',
+      '1 ok pay_invoice Ada approved with changes after a while: run 4',
       'Step 5 model I have asked. 15 tok',
     ]);
 

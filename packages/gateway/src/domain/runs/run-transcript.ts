@@ -1,8 +1,10 @@
-import type { Changes, Entry } from '@lastcall/core';
+import type { Changes, Entry, Outcome } from '@lastcall/core';
 import type { Kysely } from 'kysely';
+import { DEFAULT_GATEWAY_LIMITS } from '../../config/limits.ts';
 import type { ModelPrices } from '../../config/prices.ts';
 import { fromJson } from '../../ports/store/json.ts';
 import type { Tables, TranscriptEntryRow } from '../../ports/store/tables.ts';
+import { type CutOutcome, cutOutcome, type OutputLimits } from '../consciousness/cut-output.ts';
 import { toReadable } from '../consciousness/readable-frames.ts';
 import { numberCursor, type Page, type PageOptions, pageLimit, toPage } from '../entities/page.ts';
 import { nameOfAnswerer } from '../pending/answerer-name.ts';
@@ -23,12 +25,19 @@ export interface RunEntry {
   readonly cost?: number;
   /** Who answered a call that waited, with its end. */
   readonly by?: { readonly id: string; readonly name: string };
+  /** How a call that waited ended, which may have been in a later run. */
+  readonly ended?: { readonly outcome: CutOutcome; readonly at: number };
+}
+
+interface TranscriptOptions extends PageOptions {
+  readonly prices?: ModelPrices | undefined;
+  readonly limits?: OutputLimits | undefined;
 }
 
 export async function runTranscript(
   db: Kysely<Tables>,
   runId: string,
-  { prices, ...page }: PageOptions & { readonly prices?: ModelPrices | undefined } = {},
+  { prices, limits = DEFAULT_GATEWAY_LIMITS, ...page }: TranscriptOptions = {},
 ): Promise<Page<RunEntry>> {
   const limit = pageLimit(page.limit);
   const after = numberCursor(page.cursor);
@@ -44,12 +53,12 @@ export async function runTranscript(
     cursorOf: ({ seq }) => String(seq),
     toItem: (row) => toRunEntry(row, tag, prices),
   });
-  return { ...found, items: await withAnswerers(db, found.items) };
+  return { ...found, items: await withEnds(db, await withAnswerers(db, found.items), limits) };
 }
 
 /** Adds who answered the calls that waited. */
 async function withAnswerers(db: Kysely<Tables>, entries: readonly RunEntry[]): Promise<readonly RunEntry[]> {
-  const callIds = entries.flatMap((entry) => settledCall(entry) ?? []);
+  const callIds = entries.flatMap((entry) => callOf(entry, 'settled') ?? []);
   if (callIds.length === 0) return entries;
   const rows = await db
     .selectFrom('pending_calls')
@@ -61,13 +70,37 @@ async function withAnswerers(db: Kysely<Tables>, entries: readonly RunEntry[]): 
   for (const { call_id, resolved_by: id } of rows)
     if (id !== null) known.set(call_id, { id, name: await nameOfAnswerer(db, id) });
   return entries.map((entry) => {
-    const by = known.get(settledCall(entry) ?? '');
+    const by = known.get(callOf(entry, 'settled') ?? '');
     return by === undefined ? entry : { ...entry, by };
   });
 }
 
-function settledCall({ kind, entry }: RunEntry): string | undefined {
-  return kind === 'settled' ? (entry as { settlement: { callId: string } }).settlement.callId : undefined;
+/** Adds how the calls ended that waited. Their own run may have ended long before. */
+async function withEnds(
+  db: Kysely<Tables>,
+  entries: readonly RunEntry[],
+  limits: OutputLimits,
+): Promise<readonly RunEntry[]> {
+  const callIds = entries.flatMap((entry) => callOf(entry, 'pending') ?? []);
+  if (callIds.length === 0) return entries;
+  const rows = await db
+    .selectFrom('calls')
+    .select(['id', 'outcome', 'settled_at'])
+    .where('id', 'in', callIds)
+    .where('status', '=', 'settled')
+    .execute();
+  const ends = new Map<string, NonNullable<RunEntry['ended']>>();
+  for (const { id, outcome, settled_at: at } of rows)
+    if (outcome !== null && at !== null)
+      ends.set(id, { outcome: cutOutcome(fromJson<Outcome>(outcome), id, limits), at });
+  return entries.map((entry) => {
+    const ended = ends.get(callOf(entry, 'pending') ?? '');
+    return ended === undefined ? entry : { ...entry, ended };
+  });
+}
+
+function callOf({ kind, entry }: RunEntry, wanted: 'settled' | 'pending'): string | undefined {
+  return kind === wanted ? (entry as { settlement: { callId: string } }).settlement.callId : undefined;
 }
 
 /** Finds deleted agents too: their rows stay. */

@@ -8,6 +8,7 @@ import { notFound } from '../api-error.ts';
 import { isId, plainText } from '../entities/column-text.ts';
 import { type Page, type PageOptions, pageLimit, textCursor, toPage } from '../entities/page.ts';
 import { emit, spaceChannel } from '../streams/emit.ts';
+import { type AgentFailure, currentFailures } from './agent-failure.ts';
 import { lockSpace } from './lock-space.ts';
 
 /** An entity in a space. */
@@ -18,6 +19,8 @@ export interface Member {
   readonly displayName: string;
   readonly role: string;
   readonly joinedAt: number;
+  /** What went wrong last with an agent here, if it matters still. */
+  readonly failure?: AgentFailure;
 }
 
 export interface NewMember {
@@ -104,7 +107,16 @@ export async function listMembers(
     .orderBy('entity_id')
     .limit(limit + 1)
     .execute();
-  return toPage(rows, { limit, cursorOf: ({ entity_id }) => entity_id, toItem: toMember });
+  const failures = await currentFailures(db, spaceId);
+  return toPage(rows, {
+    limit,
+    cursorOf: ({ entity_id }) => entity_id,
+    toItem: (row) => ({ ...toMember(row), ...failureOf(failures.get(row.entity_id)) }),
+  });
+}
+
+function failureOf(failure: AgentFailure | undefined): Pick<Member, 'failure'> {
+  return failure === undefined ? {} : { failure };
 }
 
 /** Throws "not found" for anybody else, so that they cannot tell that the space exists. */

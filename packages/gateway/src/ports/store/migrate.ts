@@ -23,6 +23,7 @@ import { plainCollation } from './migrations/0026-plain-collation.ts';
 import { leanIndexes } from './migrations/0027-lean-indexes.ts';
 import { givenContexts } from './migrations/0031-given-contexts.ts';
 import { madeBySessions } from './migrations/0032-made-by-sessions.ts';
+import { agentFailures } from './migrations/0033-agent-failures.ts';
 import { StoreRefused } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
@@ -51,6 +52,7 @@ function migrations(dialect: Dialect): Record<string, Migration> {
     '0027-lean-indexes': leanIndexes,
     '0031-given-contexts': givenContexts,
     '0032-made-by-sessions': madeBySessions(dialect),
+    '0033-agent-failures': agentFailures,
   };
 }
 

@@ -12,6 +12,7 @@ export interface Tables {
   turn_requests: TurnRequestRow;
   spaces: SpaceRow;
   memberships: MembershipRow;
+  agent_failures: AgentFailureRow;
   messages: MessageRow;
   inbox_events: InboxEventRow;
   runs: RunRow;
@@ -131,6 +132,18 @@ export interface MembershipRow {
   joined_at: number;
   left_at: number | null;
   last_seen_seq: number;
+}
+
+/** What the people of a space were last told of an agent's failure there. */
+export interface AgentFailureRow {
+  space_id: string;
+  entity_id: string;
+  run_id: string;
+  text: string;
+  retry_at: number | null;
+  /** The number of the newest message at that time. */
+  after_seq: number;
+  failed_at: number;
 }
 
 export type MessageStatus = 'running' | 'complete' | 'error' | 'requires_action' | 'expired' | 'cancelled';

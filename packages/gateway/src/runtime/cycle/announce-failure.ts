@@ -1,4 +1,5 @@
 import type { InboxEvent } from '../../domain/inbox/inbox-event.ts';
+import { keepFailure } from '../../domain/spaces/agent-failure.ts';
 import { emit, spaceChannel } from '../../domain/streams/emit.ts';
 import type { Services } from '../../ports/services.ts';
 import type { Tx } from '../../ports/store/store.ts';
@@ -15,14 +16,20 @@ export interface FailedAttempt {
   readonly announcedSpaceId: string | null;
 }
 
-/** Tells the people who wait for the agent that it failed, and whether it will try again. */
+/** Tells the people who wait for the agent that it failed, and whether it will try again, also those who open the space later. */
 export async function announceFailure(services: Services, tx: Tx, cycle: Cycle, failed: FailedAttempt): Promise<void> {
   const { attempt, retryAt } = failed;
   const text = `${failed.text} ${retryAt === undefined ? 'It does not try again by itself.' : 'It tries again.'}`;
   const when = retryAt === undefined ? {} : { retryAt };
-  const payload = { runId: cycle.runId, entityId: cycle.agent.entityId, attempt, ...when, text };
-  for (const spaceId of await concernedSpaces(tx, cycle, failed))
-    emit(services, tx, { channel: spaceChannel(spaceId), type: 'agent.failed', payload });
+  const told = { runId: cycle.runId, entityId: cycle.agent.entityId, text };
+  for (const spaceId of [...(await concernedSpaces(tx, cycle, failed))].sort()) {
+    await keepFailure(tx, { ...told, spaceId, retryAt });
+    emit(services, tx, {
+      channel: spaceChannel(spaceId),
+      type: 'agent.failed',
+      payload: { ...told, attempt, ...when },
+    });
+  }
 }
 
 /**

@@ -13,12 +13,20 @@ export interface CycleFailure {
   readonly stop?: Stop;
 }
 
-export function toCycleFailure(error: unknown, redact: Redact): CycleFailure {
+/** `isUnanswered`: the model was asked, and did not answer. */
+export function toCycleFailure(
+  error: unknown,
+  redact: Redact,
+  { isUnanswered }: { readonly isUnanswered: boolean },
+): CycleFailure {
   const message = redact(error instanceof Error ? error.message : String(error));
-  if (isSetupError(error)) return { message, text: 'The agent cannot work as it is set up.', retry: false };
-  if (error instanceof MaxInvocationsExceeded || error instanceof MaxConsecutiveNudgesExceeded)
-    return { message, text: CYCLE_FAILED, retry: true, stop: error.stop };
-  return { message, text: isModelError(error) ? MODEL_FAILED : CYCLE_FAILED, retry: true };
+  const setup = setupProblem(error);
+  if (setup !== undefined) return { message, text: `The agent cannot work as it is set up: ${setup}`, retry: false };
+  if (error instanceof MaxInvocationsExceeded)
+    return { message, text: TOO_MANY_REQUESTS_TO_MODEL, retry: true, stop: error.stop };
+  if (error instanceof MaxConsecutiveNudgesExceeded)
+    return { message, text: NEVER_FINISHED, retry: true, stop: error.stop };
+  return { message, text: modelProblem(error, isUnanswered) ?? CYCLE_FAILED, retry: true };
 }
 
 /** What was stored of the agent cannot be read: the next try would find the same. */
@@ -30,39 +38,59 @@ export function toHistoryFailure(error: unknown, redact: Redact): CycleFailure {
 const HISTORY_UNREADABLE = "The agent's stored history cannot be read.";
 
 export const CYCLE_FAILED = 'Something went wrong while the agent was working.';
-const MODEL_FAILED = 'The model could not be asked, or did not answer.';
+const NEVER_FINISHED = 'The model did not finish in the way that it has to, although it was reminded.';
+const TOO_MANY_REQUESTS_TO_MODEL = 'The model was asked as often as it may be, and did not finish.';
 
-/** Our own error codes: a model without its key, package or address, tools that this gateway cannot use. */
-const SETUP_ERROR_CODES: ReadonlySet<string> = new Set([
-  'model',
-  'unknown_tool',
-  'tool_definition',
-  'tool_set',
-  'schema',
-  // A slice whose stored state the program cannot read. It waits for one that can.
-  'slice_version',
-]);
+const KEY_PROBLEM = 'the provider of its model has no valid key.';
+const NO_MODEL = 'its model does not exist at the provider.';
+const MODEL_PROBLEM = 'its model cannot be used.';
+const TOOL_PROBLEM = 'one of its tools cannot be used.';
+const STATE_PROBLEM = 'its stored state is of another version than its tools.';
+
+/** Our own error codes: a model without its key, package or address, and tools that this gateway cannot use. */
+const SETUP_BY_CODE: Readonly<Record<string, string>> = {
+  model: MODEL_PROBLEM,
+  unknown_tool: TOOL_PROBLEM,
+  tool_definition: TOOL_PROBLEM,
+  tool_set: TOOL_PROBLEM,
+  schema: TOOL_PROBLEM,
+  // The stored state waits for a program that can read it.
+  slice_version: STATE_PROBLEM,
+};
+
 /** Names of errors of the providers' packages: a key or a setting is missing, or there is no such model. */
-const SETUP_ERROR_NAMES: ReadonlySet<unknown> = new Set([
-  'AI_LoadAPIKeyError',
-  'AI_LoadSettingError',
-  'AI_NoSuchModelError',
-]);
+const SETUP_BY_NAME: Readonly<Record<string, string>> = {
+  AI_LoadAPIKeyError: KEY_PROBLEM,
+  AI_LoadSettingError: MODEL_PROBLEM,
+  AI_NoSuchModelError: NO_MODEL,
+};
 /**
  * HTTP statuses of providers: the key is refused, it has no right to the model, or there is no such model or address.
  */
-const SETUP_HTTP_STATUSES: ReadonlySet<unknown> = new Set([401, 403, 404]);
+const SETUP_BY_STATUS: Readonly<Record<number, string>> = { 401: KEY_PROBLEM, 403: KEY_PROBLEM, 404: NO_MODEL };
 
-/** True for errors that another attempt would meet again: somebody has to change the setup first. */
-function isSetupError(error: unknown): boolean {
+/** What has to be changed first: another attempt would meet the same error. Undefined for all other errors. */
+function setupProblem(error: unknown): string | undefined {
   const { name, statusCode } = fieldsOf(error);
-  if (error instanceof LastcallError && SETUP_ERROR_CODES.has(error.code)) return true;
-  return SETUP_ERROR_NAMES.has(name) || SETUP_HTTP_STATUSES.has(statusCode);
+  const byCode = error instanceof LastcallError ? own(SETUP_BY_CODE, error.code) : undefined;
+  return byCode ?? own(SETUP_BY_NAME, name) ?? own(SETUP_BY_STATUS, statusCode);
 }
 
-function isModelError(error: unknown): boolean {
+/** What the model or its provider did. Undefined if it was not the model. */
+function modelProblem(error: unknown, isUnanswered: boolean): string | undefined {
   const { name, statusCode, code } = fieldsOf(error);
-  return statusCode !== undefined || code === 'cut_stream' || (typeof name === 'string' && name.startsWith('AI_'));
+  if (code === 'cut_stream') return "The model's answer broke off.";
+  if (statusCode === 429) return 'The provider of the model takes no more requests for now.';
+  if (typeof statusCode === 'number')
+    return statusCode >= 500
+      ? 'The provider of the model had an error.'
+      : 'The provider refused the request to the model.';
+  const isModels = isUnanswered || (typeof name === 'string' && name.startsWith('AI_'));
+  return isModels ? 'The model could not be asked, or did not answer.' : undefined;
+}
+
+function own(texts: Readonly<Record<string, string>>, key: unknown): string | undefined {
+  return (typeof key === 'string' || typeof key === 'number') && Object.hasOwn(texts, key) ? texts[key] : undefined;
 }
 
 function fieldsOf(error: unknown): Readonly<Record<'name' | 'statusCode' | 'code', unknown>> {

@@ -41,7 +41,8 @@ export async function failRun(
   { error, redact = createRedact(), request }: FailedTurn,
 ): Promise<'failed' | 'cancelled'> {
   // A provider's error may quote the prompt, and with it the frame tag.
-  const failure = toCycleFailure(error, (text) => hideTag(redact(text), cycle.agent.tag));
+  const hide: Redact = (text) => hideTag(redact(text), cycle.agent.tag);
+  const failure = toCycleFailure(error, hide, { isUnanswered: request !== undefined });
   return await fenced(services.store, cycle.lease, (_tx, held) =>
     closeFailedRun(services, held, cycle, { ...failure, request }),
   );

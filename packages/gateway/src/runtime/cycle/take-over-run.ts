@@ -54,7 +54,8 @@ export async function takeOverRun(
   const cycle = toCycle(inputs, { run: open, entries: [], written: [], answers, isTakenOver: true });
   if (attempts <= MAX_TAKEOVERS) return cycle;
   const message = `This run was taken over ${MAX_TAKEOVERS} times without making progress.`;
-  await closeFailedRun(services, held, cycle, { message, retry: false });
+  const text = 'The gateways that worked for the agent stopped again and again before it got any further.';
+  await closeFailedRun(services, held, cycle, { message, text, retry: false });
   return undefined;
 }
 

@@ -4,6 +4,7 @@ import { withoutPatterns } from '../../config/without-patterns.ts';
 import { clip } from '../../domain/consciousness/clip.ts';
 import type { PendingCall } from '../../domain/pending/pending-call.ts';
 import { toJson } from '../../ports/store/json.ts';
+import { visibleJson } from './visible-json.ts';
 
 /**
  * A call that waits, as a question to the MCP client. To approve is to accept the form, to deny is to decline it. A result is asked
@@ -11,7 +12,9 @@ import { toJson } from '../../ports/store/json.ts';
  */
 export function toQuestion(call: PendingCall, problem?: string): InputRequest {
   const { toolName, kind, input } = call;
-  const about = `"${toolName}" with ${clip(toJson(input), LONGEST_INPUT)}`;
+  // An approval counts for all of the input, so all of it is shown.
+  const text = kind === 'approval' ? visibleJson(input) : clip(visibleJson(input), LONGEST_INPUT);
+  const about = `"${toolName}" with ${text}`;
   const message = kind === 'approval' ? `Approve the call of ${about}?` : `${about} waits for its result.`;
   return {
     method: 'elicitation/create',

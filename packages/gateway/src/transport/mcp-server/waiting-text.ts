@@ -24,7 +24,10 @@ export function waitsFor(calls: readonly PendingCall[], { runId, getRunName }: L
 function howToAnswer({ callId, runId, toolName, kind, input }: PendingCall): string {
   const what = kind === 'approval' ? 'Approval' : 'The result';
   const answer = kind === 'approval' ? '"approve": true} or {…, "deny": "why"}' : '"result": …}';
-  const about = `${what} of "${toolName}" with ${clip(toJson(input), 500)}`;
+  const whole = toJson(input);
+  const shown = clip(whole, 500);
+  const more = shown === whole ? '' : ` (read all of it with GET /api/calls/${callId})`;
+  const about = `${what} of "${toolName}" with ${shown}${more}`;
   return `${about}: answer with POST /api/runs/${runId}/tool-results {"callId": "${callId}", ${answer}.`;
 }
 

@@ -1,4 +1,5 @@
 import type { Agent, Space } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
@@ -6,7 +7,6 @@ import { agentSpaces } from '../../data/agents.ts';
 import { client } from '../../data/client.ts';
 import { spaceNames } from '../../data/space-names.ts';
 import { useMay } from '../../session/session.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { fieldClass } from '../../ui/field.tsx';
 

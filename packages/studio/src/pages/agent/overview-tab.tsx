@@ -1,8 +1,8 @@
 import type { Agent } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { SafeText } from '../../text/safe-text.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { Fact, Facts } from '../../ui/facts.tsx';
 import { Section } from '../../ui/page.tsx';
 import { duration, Time, useNow } from '../../ui/time.tsx';

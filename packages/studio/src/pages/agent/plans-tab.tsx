@@ -1,9 +1,9 @@
 import type { Agent, Plan } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { agentPlans } from '../../data/agents.ts';
 import { SafeText } from '../../text/safe-text.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { useNow } from '../../ui/time.tsx';

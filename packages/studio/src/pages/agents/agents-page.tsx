@@ -1,4 +1,5 @@
 import type { Agent } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
@@ -7,7 +8,6 @@ import { agentPages } from '../../data/agents.ts';
 import { useListKeys } from '../../keyboard/list-keys.ts';
 import { Requires } from '../../session/requires.tsx';
 import { useMay } from '../../session/session.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';

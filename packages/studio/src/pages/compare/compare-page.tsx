@@ -1,11 +1,11 @@
 import type { Run } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { ArrowLeft, ArrowRight, Equal, EqualNot, type LucideIcon } from 'lucide-react';
 import { type ReactElement, useMemo, useState } from 'react';
 import { agentNames, endedRun } from '../../data/runs.ts';
 import { JsonText } from '../../text/safe-text.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { LineDiff } from '../../ui/line-diff.tsx';
 import { OutcomeMark } from '../../ui/outcome.tsx';
@@ -143,7 +143,7 @@ function AlignedRow({ aligned }: { aligned: Aligned }): ReactElement {
             {what}
           </span>
           <span className="col-span-full row-start-2 flex min-w-0 gap-2 wide:col-span-1 wide:row-start-auto">
-            <bdi className="shrink-0 font-medium">{withVisibleControls(call.toolName)}</bdi>
+            <bdi className="max-w-full shrink-0 truncate font-medium">{withVisibleControls(call.toolName)}</bdi>
             <span dir="auto" className="truncate text-quiet">
               {withVisibleControls(inputInWords(call.asked))}
             </span>

@@ -1,5 +1,5 @@
 import type { PendingCall } from '@lastcall/client';
-import { ToolCard } from '@lastcall/client/react';
+import { ToolCard, withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { ChevronRight } from 'lucide-react';
 import { type ReactElement, useId } from 'react';
@@ -10,7 +10,6 @@ import { TimeLeft } from '../../cards/time-left.tsx';
 import { currentCall } from '../../data/pending.ts';
 import { spaceById, spaceMembers } from '../../data/spaces.ts';
 import { useSession } from '../../session/session.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { Time } from '../../ui/time.tsx';
 import { toCardItem, wantedInWords } from './card-of-call.ts';
 

@@ -1,7 +1,7 @@
 import type { Run } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { ArrowLeft, X } from 'lucide-react';
 import type { ReactElement, ReactNode } from 'react';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { OutcomeMark } from '../../ui/outcome.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { duration } from '../../ui/time.tsx';
@@ -62,12 +62,13 @@ export function CallPanel({ state, run, call, numbers }: CallPanelProps): ReactE
   );
 }
 
-function whereAndHowLong({ step, number, startedAt, endedAt, outcome }: CallRow): string {
+function whereAndHowLong({ step, number, startedAt, endedAt, outcome, isLater }: CallRow): string {
   const place = step === undefined ? 'asked for by an earlier run' : `step ${step}, call ${number}`;
   const isTimed =
     startedAt !== undefined &&
     endedAt !== undefined &&
     endedAt > startedAt &&
+    !isLater &&
     outcome !== 'waiting' &&
     outcome !== 'unknown';
   return isTimed ? `${place}, ${duration(endedAt - startedAt)}` : place;

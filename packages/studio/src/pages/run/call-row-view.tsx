@@ -1,8 +1,8 @@
 import type { Call, PendingCall } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { memo, type ReactElement, useEffect, useRef } from 'react';
 import { callDetails, runOfAnswer } from '../../data/runs.ts';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { OutcomeMark } from '../../ui/outcome.tsx';
 import { duration } from '../../ui/time.tsx';
 import { changesInWords, codeOf, noteOf } from './call-words.ts';
@@ -41,16 +41,22 @@ export const CallRowView = memo(function CallRowView(props: CallRowProps): React
       className={`${rowClass} hover:bg-raised aria-[current=true]:bg-accent-soft`}
     >
       <Place call={call} />
-      <span className="flex min-w-0 items-center whitespace-nowrap">
-        <OutcomeMark name={call.outcome} detail={codeOf(call)} />
-      </span>
-      <span className="flex min-w-0 items-center gap-2">
-        <bdi className={`shrink-0 font-medium ${NEVER_RAN.has(call.outcome) ? 'text-quiet' : ''}`}>
-          {withVisibleControls(call.toolName)}
-        </bdi>
-        <Marks call={call} />
-        <span dir="auto" className="min-w-0 truncate text-quiet">
-          {isWaiting ? <WaitNote callId={call.callId} /> : withVisibleControls(noteOf(call, numbers))}
+      {/* On a narrow screen the tool goes to a line of its own where the outcome leaves it no room. */}
+      <span className="col-span-2 flex min-w-0 flex-wrap items-center gap-x-2 wide:contents">
+        <span className="flex min-w-0 items-center leading-4 wide:py-0.5">
+          <OutcomeMark name={call.outcome} detail={codeOf(call)} />
+        </span>
+        <span className="flex min-w-0 flex-1 basis-48 flex-wrap items-center gap-x-2 wide:basis-auto wide:flex-nowrap wide:overflow-hidden">
+          <bdi
+            title={withVisibleControls(call.toolName)}
+            className={`max-w-full shrink-0 truncate font-medium ${NEVER_RAN.has(call.outcome) ? 'text-quiet' : ''}`}
+          >
+            {withVisibleControls(call.toolName)}
+          </bdi>
+          <Marks call={call} />
+          <span dir="auto" className="min-w-0 flex-1 basis-24 truncate text-quiet wide:basis-0">
+            {isWaiting || call.isLater ? <WaitNote callId={call.callId} /> : withVisibleControls(noteOf(call, numbers))}
+          </span>
         </span>
       </span>
       <span className="text-right text-xs text-quiet tabular-nums">{durationOf(call)}</span>
@@ -61,8 +67,9 @@ export const CallRowView = memo(function CallRowView(props: CallRowProps): React
   );
 });
 
-function durationOf({ startedAt, endedAt, outcome }: CallRow): string {
+function durationOf({ startedAt, endedAt, outcome, isLater }: CallRow): string {
   if (NEVER_RAN.has(outcome)) return 'never ran';
+  if (isLater) return '';
   if (startedAt === undefined || endedAt === undefined || outcome === 'waiting' || outcome === 'unknown') return '';
   return duration(endedAt - startedAt);
 }

@@ -1,6 +1,6 @@
 import type { Change } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import type { ReactElement } from 'react';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import type { CallRow } from './timeline.ts';
 
 /** What of the call remains, and what was taken back. */

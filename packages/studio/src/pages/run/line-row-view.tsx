@@ -1,3 +1,4 @@
+import { withVisibleControls } from '@lastcall/client/react';
 import {
   ArrowLeftRight,
   CornerDownRight,
@@ -10,7 +11,6 @@ import {
   Undo2,
 } from 'lucide-react';
 import type { ReactElement } from 'react';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { duration } from '../../ui/time.tsx';
 import { firstLineOf, lineInWords } from './line-words.ts';
 import { rowClass } from './row-class.ts';

@@ -54,6 +54,7 @@ function unended(call: CallRow): CallRow {
     ...call,
     outcome: 'running',
     settlement: undefined,
+    isLater: false,
     wait: undefined,
     changes: undefined,
     endedAt: undefined,

@@ -1,9 +1,9 @@
 import type { Outcome } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
 import { callDetails } from '../../data/runs.ts';
 import { JsonText, SafeText } from '../../text/safe-text.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { OUTCOMES, type OutcomeName } from '../../ui/outcome.tsx';
@@ -14,6 +14,21 @@ import { waitInWords } from './wait-words.ts';
 
 /** What came of the call, and what of it the model read. */
 export function OutputTab({ call, numbers }: { call: CallRow; numbers: ReadonlyMap<string, string> }): ReactElement {
+  return (
+    <div className="flex flex-col gap-3">
+      {call.isLater && <Waited call={call} />}
+      <End call={call} numbers={numbers} />
+    </div>
+  );
+}
+
+/** Who answered, and when, of a call that waited when the run ended. */
+function Waited({ call }: { call: CallRow }): ReactElement {
+  const { data } = useQuery(callDetails(call.callId));
+  return <p className="text-quiet">{withVisibleControls(`${waitInWords(data)}.`)}</p>;
+}
+
+function End({ call, numbers }: { call: CallRow; numbers: ReadonlyMap<string, string> }): ReactElement {
   const outcome = call.settlement?.outcome;
   if (outcome === undefined)
     return <p className="text-quiet">{NOT_YET[call.outcome] ?? 'It never started: the run ended before.'}</p>;
@@ -32,7 +47,7 @@ export function OutputTab({ call, numbers }: { call: CallRow; numbers: ReadonlyM
         </div>
       );
     case 'pending':
-      return <LaterOutput call={call} />;
+      return <WaitingOutput call={call} />;
     default:
       return (
         <p>
@@ -47,18 +62,13 @@ const NOT_YET: Readonly<Partial<Record<OutcomeName, string>>> = {
   planned: 'It has not started: a call before it runs alone.',
 };
 
-/** It waited when the run ended. What came of it is known to the gateway alone. */
-function LaterOutput({ call }: { call: CallRow }): ReactElement {
+/** It still waits, or has been answered and is not over. */
+function WaitingOutput({ call }: { call: CallRow }): ReactElement {
   const { data, error } = useQuery(callDetails(call.callId));
-  if (error !== null) return <ErrorNote error={error} title="What came of it could not be read." />;
+  if (error !== null) return <ErrorNote error={error} title="What it waits for could not be read." />;
   const words = waitInWords(data);
-  const end = data?.outcome;
   return (
-    <div className="flex flex-col gap-3">
-      <p className="text-quiet">{withVisibleControls(words.startsWith('for ') ? `It waits ${words}.` : `${words}.`)}</p>
-      {end?.status === 'ok' && <JsonText value={end.value ?? end.text} label="Output" />}
-      {end?.status === 'error' && <SafeText text={end.message} />}
-    </div>
+    <p className="text-quiet">{withVisibleControls(words.startsWith('for ') ? `It waits ${words}.` : `${words}.`)}</p>
   );
 }
 

@@ -1,11 +1,11 @@
 import type { Call, PendingCall, Run } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { answerInWords as saidInWords } from '../../cards/call-shape.ts';
 import { callDetails, runOfAnswer } from '../../data/runs.ts';
 import { JsonText } from '../../text/safe-text.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Fact, Facts } from '../../ui/facts.tsx';
 import { duration } from '../../ui/time.tsx';

@@ -1,9 +1,9 @@
 import type { ModelMessage, Run, StepRequest } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
 import { stepRequest } from '../../data/runs.ts';
 import { JsonText } from '../../text/safe-text.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { commonMessages, partInWords } from './request-diff.ts';
 

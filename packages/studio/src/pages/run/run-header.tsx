@@ -1,11 +1,11 @@
 import type { Agent, AgentConfig, Run } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactElement, type ReactNode, useState } from 'react';
 import { attemptsOf } from '../../data/runs.ts';
 import { gatewayStatus } from '../../data/status.ts';
 import { useMay } from '../../session/session.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';

@@ -1,8 +1,8 @@
 import type { Run } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { agentNames } from '../../data/runs.ts';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { StatusMark } from './status-mark.tsx';
 import { statusInWords } from './stop-sentence.ts';
 import { triggerInWords } from './trigger-words.ts';

@@ -19,6 +19,8 @@ export interface CallRow {
   readonly asked: string | undefined;
   readonly outcome: OutcomeName;
   readonly settlement: Settlement | undefined;
+  /** It waited when the run ended, and ended in a later one. */
+  readonly isLater: boolean;
   /** How its wait began, if it waited. */
   readonly wait: Settlement | undefined;
   readonly answer: Answer | undefined;
@@ -129,7 +131,7 @@ export function toTimeline(run: Run, entries: readonly RunEntry[]): Timeline {
 
 interface CallFacts {
   settled?: { readonly entry: EntryOf<'settled'>; readonly seq: number };
-  pending?: { readonly entry: EntryOf<'pending'>; readonly seq: number };
+  pending?: { readonly entry: EntryOf<'pending'>; readonly seq: number; readonly ended: RunEntry['ended'] };
   changes?: Changes | undefined;
   /** The numbers of its `started` entries, and when the first of them was written. */
   readonly starts: { readonly seq: number; readonly at: number }[];
@@ -156,7 +158,7 @@ function factsOf(entries: readonly RunEntry[]): Facts {
     calls.set(callId, known);
     return known;
   };
-  for (const { seq, at, entry, changes } of entries) {
+  for (const { seq, at, entry, changes, ended } of entries) {
     if (entry.kind === 'reply') {
       sizes.set(entry.step, entry.calls.length);
       for (const { callId } of entry.calls) asked.add(callId);
@@ -167,7 +169,8 @@ function factsOf(entries: readonly RunEntry[]): Facts {
       call.starts.push({ seq, at });
       call.answer ??= entry.answer;
     }
-    if (entry.kind === 'pending') Object.assign(of(entry.settlement.callId), { pending: { entry, seq }, changes });
+    if (entry.kind === 'pending')
+      Object.assign(of(entry.settlement.callId), { pending: { entry, seq, ended }, changes });
     if (entry.kind === 'settled') {
       const call = of(entry.settlement.callId);
       call.settled = { entry, seq };
@@ -292,7 +295,7 @@ function callRow(
   run: Run,
 ): CallRow {
   const { settled, pending, changes, starts = [], answer } = facts.calls.get(callId) ?? {};
-  const settlement = settled?.entry.settlement ?? pending?.entry.settlement;
+  const settlement = settled?.entry.settlement ?? (pending && waitedSettlement(pending));
   const outcome = settlement === undefined && run.status !== 'running' ? 'cancelled' : outcomeName(settlement?.outcome);
   return {
     kind: 'call',
@@ -304,6 +307,7 @@ function callRow(
     asked,
     outcome,
     settlement,
+    isLater: settled === undefined && pending?.ended !== undefined,
     wait: pending?.entry.settlement,
     answer,
     changes,
@@ -317,6 +321,11 @@ function callRow(
     seq,
     endSeq: settled?.seq ?? pending?.seq,
   };
+}
+
+/** How a call that waited stands. Its times are those of this run. */
+function waitedSettlement({ entry: { settlement }, ended }: NonNullable<CallFacts['pending']>): Settlement {
+  return ended === undefined ? settlement : { ...settlement, outcome: ended.outcome };
 }
 
 /** The last successful call of the tool that ended the turn gave the response. */

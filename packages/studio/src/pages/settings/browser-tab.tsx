@@ -1,3 +1,4 @@
+import { withVisibleControls } from '@lastcall/client/react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { LogOut } from 'lucide-react';
 import { type ReactElement, useState } from 'react';
@@ -6,7 +7,6 @@ import { client } from '../../data/client.ts';
 import { personList } from '../../data/settings.ts';
 import { areSingleKeysOn, setSingleKeys } from '../../keyboard/single-keys.ts';
 import { useMay, useSession } from '../../session/session.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Fact, Facts } from '../../ui/facts.tsx';

@@ -1,4 +1,5 @@
 import type { Status } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, TriangleAlert } from 'lucide-react';
@@ -6,7 +7,6 @@ import type { ReactElement } from 'react';
 import { modelList } from '../../data/models.ts';
 import { gatewayStatus } from '../../data/status.ts';
 import { useMay } from '../../session/session.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Fact, Facts } from '../../ui/facts.tsx';
 import { Section } from '../../ui/page.tsx';

@@ -1,11 +1,11 @@
 import type { Key } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactElement, useState } from 'react';
 import { client } from '../../data/client.ts';
 import { keyList } from '../../data/settings.ts';
 import { Requires } from '../../session/requires.tsx';
 import { useSession } from '../../session/session.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { CopyText } from '../../ui/copy-text.tsx';

@@ -1,4 +1,5 @@
 import type { McpServer, McpTool } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
 import { client } from '../../data/client.ts';
@@ -6,7 +7,6 @@ import { heldTools, mcpServers } from '../../data/settings.ts';
 import { NeedsScope, Requires } from '../../session/requires.tsx';
 import { useMay } from '../../session/session.tsx';
 import { SafeText } from '../../text/safe-text.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';

@@ -1,4 +1,5 @@
 import type { Entity } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link2 } from 'lucide-react';
 import { type FormEvent, type ReactElement, useState } from 'react';
@@ -6,7 +7,6 @@ import { client } from '../../data/client.ts';
 import { personList } from '../../data/settings.ts';
 import { NeedsScope, Requires } from '../../session/requires.tsx';
 import { useMay, useSession } from '../../session/session.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyText } from '../../ui/copy-text.tsx';
 import { Dialog } from '../../ui/dialog.tsx';

@@ -1,8 +1,7 @@
-import type { UsedSpace } from '@lastcall/client/react';
+import { type UsedSpace, withVisibleControls } from '@lastcall/client/react';
 import { Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { useMay } from '../../session/session.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { nameOf } from './name-of.ts';
 
 /** Who is at work, with a link to what they do. Its place is kept, so that nothing jumps. */

@@ -1,7 +1,6 @@
 import type { Member } from '@lastcall/client';
-import type { SpaceItem } from '@lastcall/client/react';
+import { type SpaceItem, withVisibleControls } from '@lastcall/client/react';
 import { type ReactElement, useEffect, useRef, useState } from 'react';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { nameOf } from './name-of.ts';
 
 /**

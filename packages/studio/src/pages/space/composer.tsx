@@ -1,16 +1,13 @@
-import type { UsedSpace } from '@lastcall/client/react';
+import { type UsedSpace, withVisibleControls } from '@lastcall/client/react';
 import { SendHorizontal } from 'lucide-react';
 import { type KeyboardEvent, type ReactElement, type ReactNode, useId, useRef, useState } from 'react';
 import { useIsOffline } from '../../app/connection.tsx';
 import { useSession } from '../../session/session.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { fieldClass } from '../../ui/field.tsx';
-import { Time } from '../../ui/time.tsx';
-import { RunOf } from './activity.tsx';
 import { type Attempt, keepDraft, nextAttempt, readDraft } from './draft.ts';
-import { nameOf } from './name-of.ts';
+import { Failures } from './failures.tsx';
 import type { UsedHeard } from './use-heard.ts';
 
 interface ComposerProps {
@@ -114,26 +111,4 @@ function MayNotWrite({ isPerson }: { isPerson: boolean }): ReactNode {
         : 'You are signed in without a person, so nobody could see whose message it is. Choose for whom you act in the settings.'}
     </p>
   );
-}
-
-/** What went wrong with an agent since it last did something. */
-function Failures({ used: { failures, members } }: { used: UsedSpace }): ReactNode {
-  return failures.map(({ entityId, runId, text, retryAt }) => (
-    <div key={entityId} role="alert" className="flex flex-wrap gap-x-2 rounded bg-bad-soft px-3 py-2 text-sm">
-      <span className="font-medium text-bad">
-        <bdi>{withVisibleControls(nameOf(members, entityId))}</bdi> failed.
-      </span>
-      <span className="min-w-0">{withVisibleControls(text.slice(0, 500))}</span>
-      <span className="text-quiet">
-        {retryAt === undefined ? (
-          'It does not try again by itself.'
-        ) : (
-          <>
-            It tries again at <Time at={retryAt} />.
-          </>
-        )}
-      </span>
-      <RunOf runId={runId} />
-    </div>
-  ));
 }

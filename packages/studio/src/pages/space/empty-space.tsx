@@ -1,6 +1,6 @@
 import type { Member, Space } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { type ReactElement, useState } from 'react';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';

@@ -1,8 +1,7 @@
 import type { Member } from '@lastcall/client';
-import type { UsedSpace } from '@lastcall/client/react';
+import { type UsedSpace, withVisibleControls } from '@lastcall/client/react';
 import { Bot, Plug, User, X } from 'lucide-react';
 import type { ReactElement } from 'react';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { RunOf } from './activity.tsx';
 

@@ -1,6 +1,6 @@
 import type { UsedSpace } from '@lastcall/client/react';
 import { ArrowDown } from 'lucide-react';
-import { type ReactElement, useMemo, useRef } from 'react';
+import { type ReactElement, useEffect, useMemo, useRef } from 'react';
 import { Virtualizer, type VirtualizerHandle } from 'virtua';
 import { Button } from '../../ui/button.tsx';
 import { MessageRow } from './message-row.tsx';
@@ -23,6 +23,11 @@ export function MessageList({ used, at, heardBy }: MessageListProps): ReactEleme
   const { items, members } = used;
   const list = useRef<VirtualizerHandle>(null);
   const stick = useStickToEnd({ list, items, isElsewhere: at !== undefined });
+  const { goToEnd } = stick;
+  // People see what they wrote, wherever the list was.
+  useEffect(() => {
+    if (heardBy !== undefined) goToEnd();
+  }, [heardBy, goToEnd]);
   const earlier = useEarlier(used, list);
   useShowAt({ used, at, list });
   const kept = useMemo(() => items.flatMap((item, index) => (isWaiting(item) ? [index] : [])), [items]);
@@ -67,8 +72,8 @@ export function MessageList({ used, at, heardBy }: MessageListProps): ReactEleme
           )}
         </Virtualizer>
       </div>
-      {!stick.isStuck && (
-        <Button onClick={stick.goToEnd} className="appear absolute right-4 bottom-3 rounded-full shadow">
+      {stick.mode !== 'following' && (
+        <Button onClick={goToEnd} className="appear absolute right-4 bottom-3 rounded-full shadow">
           <ArrowDown size={16} aria-hidden />
           {unseen > 0 ? `${unseen} new` : 'To the end'}
         </Button>

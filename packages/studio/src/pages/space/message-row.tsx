@@ -1,8 +1,7 @@
 import type { Member } from '@lastcall/client';
-import { type SpaceItem, type TextItem, ToolCard } from '@lastcall/client/react';
+import { type SpaceItem, type TextItem, ToolCard, withVisibleControls } from '@lastcall/client/react';
 import { memo, type ReactElement } from 'react';
 import { Markdown } from '../../text/markdown.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { Time } from '../../ui/time.tsx';
 import { nameOf } from './name-of.ts';
 

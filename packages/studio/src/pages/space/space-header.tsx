@@ -1,7 +1,7 @@
 import type { Space } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { Users } from 'lucide-react';
 import type { ReactElement, ReactNode } from 'react';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button } from '../../ui/button.tsx';
 
 interface SpaceHeaderProps {

@@ -1,10 +1,10 @@
 import type { Space } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { MessagesSquare } from 'lucide-react';
 import type { ReactElement } from 'react';
 import { spaceList } from '../../data/spaces.ts';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page } from '../../ui/page.tsx';

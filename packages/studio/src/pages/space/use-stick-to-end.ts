@@ -19,21 +19,28 @@ interface Sticking {
   readonly isElsewhere: boolean;
 }
 
+/**
+ * `following`: the list stays at its end. `held`: a field or an opened document in it has the focus, and stays in sight. `away`: the
+ * person has scrolled away from the end.
+ */
+type Mode = 'following' | 'held' | 'away';
+
 interface UsedStick {
-  readonly isStuck: boolean;
+  readonly mode: Mode;
   /** To be put on what scrolls. */
   readonly scroller: RefObject<HTMLDivElement | null>;
-  /** The item that was last when the person scrolled away. */
+  /** The item that was last when the list stopped following. */
   readonly lastSeenId: string | undefined;
   onScroll(offset: number): void;
   goToEnd(): void;
-  /** For what scrolls: only what a person does lets the end go. */
+  /** For what scrolls: only what a person does stops the list from following. */
   readonly inputs: {
     onWheel(event: WheelEvent<HTMLElement>): void;
     onTouchMove(): void;
     onKeyDown(event: KeyboardEvent<HTMLElement>): void;
     onPointerDown(event: PointerEvent<HTMLElement>): void;
     onFocus(event: FocusEvent<HTMLElement>): void;
+    onBlur(event: FocusEvent<HTMLElement>): void;
   };
 }
 
@@ -47,26 +54,33 @@ type Way = 'up' | 'down' | 'any';
 const UP: ReadonlySet<string> = new Set(['ArrowUp', 'PageUp', 'Home']);
 const DOWN: ReadonlySet<string> = new Set(['ArrowDown', 'PageDown', 'End', ' ']);
 
-function isField(target: EventTarget): boolean {
-  return target instanceof Element && target.matches('input, textarea, select');
+/** A form or a document that a person uses must stay in sight when a message comes. */
+function holds(target: EventTarget): boolean {
+  return target instanceof Element && target.matches('input, textarea, select, [data-document]');
 }
 
-/** The list stays at its end unless the person scrolls away from it. */
+function isNearEnd({ scrollHeight, clientHeight, scrollTop }: HTMLElement): boolean {
+  return scrollHeight - clientHeight - scrollTop < NEAR_PX;
+}
+
+/** The list stays at its end unless the person scrolls away from it, or uses something in it. */
 export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick {
-  const [isStuck, setStuck] = useState(!isElsewhere);
+  const [mode, setMode] = useState<Mode>(isElsewhere ? 'away' : 'following');
   const [lastSeenId, setLastSeenId] = useState(items.at(-1)?.id);
   const now = useRef({
-    isStuck,
+    mode,
     lastId: items.at(-1)?.id,
     offset: 0,
+    wasNear: true,
     input: { at: Number.NEGATIVE_INFINITY, way: 'any' as Way },
   });
   now.current.lastId = items.at(-1)?.id;
-  const set = useCallback((next: boolean) => {
-    if (now.current.isStuck === next) return;
-    now.current.isStuck = next;
-    setStuck(next);
-    setLastSeenId(now.current.lastId);
+  const set = useCallback((next: Mode) => {
+    const before = now.current.mode;
+    if (before === next) return;
+    now.current.mode = next;
+    setMode(next);
+    if (before === 'following') setLastSeenId(now.current.lastId);
   }, []);
   const scroller = useRef<HTMLDivElement>(null);
   // Not by the list's own way to an index: that goes on for as long as rows are measured, whatever a person does meanwhile.
@@ -79,33 +93,47 @@ export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick
     if (element === null) return;
     // Told before the browser paints, so nobody sees the list away from its end.
     const observer = new ResizeObserver(() => {
-      if (now.current.isStuck) goToEnd();
+      // A field that goes away with its answer has the focus no longer, and no event says so.
+      if (now.current.mode === 'held' && !element.contains(document.activeElement))
+        set(now.current.wasNear ? 'following' : 'away');
+      if (now.current.mode === 'following') goToEnd();
+      now.current.wasNear = isNearEnd(element);
     });
     for (const one of [element, ...element.children]) observer.observe(one);
     return () => observer.disconnect();
-  }, [goToEnd]);
+  }, [goToEnd, set]);
   const onInput = useCallback((way: Way) => {
     now.current.input = { at: performance.now(), way };
   }, []);
   /** At once: what is measured meanwhile would pull the list back before it has moved. */
-  const letGo = useCallback(() => {
+  const leaveEnd = useCallback(() => {
     onInput('up');
     const { scrollSize = 0, viewportSize = 0 } = list.current ?? {};
-    if (scrollSize > viewportSize) set(false);
+    if (scrollSize > viewportSize) set('away');
   }, [list, onInput, set]);
   const onFocus = useCallback(
     ({ target }: FocusEvent<HTMLElement>) => {
-      // Whoever fills in a form must not lose sight of it because somebody writes.
-      if (isField(target)) set(false);
+      if (holds(target) && now.current.mode === 'following') set('held');
+    },
+    [set],
+  );
+  const onBlur = useCallback(
+    ({ target, relatedTarget, currentTarget }: FocusEvent<HTMLElement>) => {
+      // The button of a card must not move away under the pointer that has just left the card's field. A window that loses the
+      // focus leaves it where it is.
+      const card = target.closest('[data-card]');
+      const stays = document.activeElement === target || (relatedTarget !== null && card?.contains(relatedTarget));
+      // It only goes on from its end: nothing moves because the focus does.
+      if (now.current.mode === 'held' && !stays) set(isNearEnd(currentTarget) ? 'following' : 'away');
     },
     [set],
   );
   return {
-    isStuck,
+    mode,
     scroller,
     lastSeenId,
     goToEnd: useCallback(() => {
-      set(true);
+      set('following');
       goToEnd();
     }, [set, goToEnd]),
     onScroll: useCallback(
@@ -114,18 +142,19 @@ export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick
         const isNear = scrollSize - offset - viewportSize < NEAR_PX;
         const { input, offset: before } = now.current;
         const isTheirs = performance.now() - input.at < THEIRS_MS;
-        if (isTheirs && input.way !== 'down' && offset < before) set(false);
-        else if (isTheirs && input.way !== 'up' && isNear && offset > before) set(true);
+        if (isTheirs && input.way !== 'down' && offset < before) set('away');
+        else if (isTheirs && input.way !== 'up' && isNear && offset > before) set('following');
         now.current.offset = offset;
+        now.current.wasNear = isNear;
       },
       [list, set],
     ),
     inputs: {
-      onWheel: ({ deltaY }) => (deltaY < 0 ? letGo() : onInput('down')),
+      onWheel: ({ deltaY }) => (deltaY < 0 ? leaveEnd() : onInput('down')),
       onTouchMove: () => onInput('any'),
       onKeyDown: ({ key, target }) => {
-        if (isField(target)) return;
-        if (UP.has(key)) letGo();
+        if (holds(target)) return;
+        if (UP.has(key)) leaveEnd();
         else if (DOWN.has(key)) onInput('down');
       },
       // Only of the scroll bar: a click on a card is no wish to go anywhere.
@@ -133,6 +162,7 @@ export function useStickToEnd({ list, items, isElsewhere }: Sticking): UsedStick
         if (target === currentTarget) onInput('any');
       },
       onFocus,
+      onBlur,
     },
   };
 }

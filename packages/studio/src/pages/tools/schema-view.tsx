@@ -1,6 +1,6 @@
+import { withVisibleControls } from '@lastcall/client/react';
 import { type ReactElement, useMemo } from 'react';
 import { JsonText } from '../../text/safe-text.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { schemaRows } from './schema-rows.ts';
 
 /** A schema as a list of fields; the whole of it as JSON below. */

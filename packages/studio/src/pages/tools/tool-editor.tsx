@@ -1,11 +1,11 @@
 import type { Tool } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactElement, useState } from 'react';
 import { client } from '../../data/client.ts';
 import { readJson } from '../../form/draft.ts';
 import type { Problem } from '../../form/path.ts';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextArea } from '../../ui/field.tsx';

@@ -1,4 +1,5 @@
 import type { Tool } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
@@ -8,7 +9,6 @@ import { useKeys } from '../../keyboard/keys.tsx';
 import { useListKeys } from '../../keyboard/list-keys.ts';
 import { NeedsScope, Requires } from '../../session/requires.tsx';
 import { useMay } from '../../session/session.tsx';
-import { withVisibleControls } from '../../text/visible-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';

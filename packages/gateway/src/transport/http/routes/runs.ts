@@ -65,7 +65,8 @@ export const runEndpoints: readonly Endpoint[] = [
     access: 'key',
     query: z.strictObject({ ...pageFields }),
     answer: pageOf(runEntrySchema),
-    handle: ({ params, query }, tx, { prices }) => runTranscript(tx.db, params.id, { ...query, prices }),
+    handle: ({ params, query }, tx, { prices, limits }) =>
+      runTranscript(tx.db, params.id, { ...query, prices, limits }),
   }),
   endpoint({
     method: 'get',

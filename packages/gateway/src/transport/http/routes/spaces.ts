@@ -39,6 +39,18 @@ const memberSchema = z
     displayName: z.string(),
     role: z.string(),
     joinedAt: z.int(),
+    failure: z
+      .strictObject({
+        runId: z.string(),
+        text: z.string(),
+        at: z.int(),
+        retryAt: z.int().optional().meta({ description: 'Absent if there is no further attempt.' }),
+      })
+      .optional()
+      .meta({
+        description:
+          'What went wrong last with an agent here, as `agent.failed` told it. Absent once the agent has written here, or what it had to do is done or begun again.',
+      }),
   })
   .meta({ id: 'Member' });
 

@@ -109,6 +109,10 @@ export const runEntrySchema: z.ZodType = z
       .strictObject({ id: z.string(), name: z.string() })
       .optional()
       .meta({ description: 'Who answered a call that waited, with its end.' }),
+    ended: z
+      .strictObject({ outcome: outcomeSchema, at: z.int() })
+      .optional()
+      .meta({ description: 'With the wait of a call: how the call ended, which may have been in a later run.' }),
   })
   .meta({ id: 'RunEntry', description: 'An entry of the transcript of a run.' });
 

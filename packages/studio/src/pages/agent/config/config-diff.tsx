@@ -1,6 +1,6 @@
+import { withVisibleControls } from '@lastcall/client/react';
 import type { ReactElement } from 'react';
 import { readable } from '../../../form/field.ts';
-import { withVisibleControls } from '../../../text/visible-text.ts';
 import { LineDiff } from '../../../ui/line-diff.tsx';
 import { asText, fieldsThatDiffer } from './config-draft.ts';
 

@@ -1,8 +1,8 @@
+import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { gatewayStatus } from '../../../data/status.ts';
 import type { Problem } from '../../../form/path.ts';
-import { withVisibleControls } from '../../../text/visible-text.ts';
 import { TextArea, TextField } from '../../../ui/field.tsx';
 import type { ConfigDraft } from './config-draft.ts';
 import { LIMITS } from './limits.ts';

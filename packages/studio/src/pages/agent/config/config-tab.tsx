@@ -1,10 +1,10 @@
 import type { Agent } from '@lastcall/client';
+import { withVisibleControls } from '@lastcall/client/react';
 import { useBlocker } from '@tanstack/react-router';
 import { Braces, FileCog, ListTree } from 'lucide-react';
 import { type ReactElement, useState } from 'react';
 import { NeedsScope } from '../../../session/requires.tsx';
 import { useMay } from '../../../session/session.tsx';
-import { withVisibleControls } from '../../../text/visible-text.ts';
 import { Button } from '../../../ui/button.tsx';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';

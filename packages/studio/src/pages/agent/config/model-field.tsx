@@ -1,7 +1,7 @@
+import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { modelList } from '../../../data/models.ts';
-import { withVisibleControls } from '../../../text/visible-text.ts';
 import { SelectField, TextField } from '../../../ui/field.tsx';
 
 interface ModelFieldProps {

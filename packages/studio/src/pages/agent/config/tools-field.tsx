@@ -1,8 +1,8 @@
+import { withVisibleControls } from '@lastcall/client/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactElement, useState } from 'react';
 import { toolList } from '../../../data/tools.ts';
-import { withVisibleControls } from '../../../text/visible-text.ts';
 import { fieldClass } from '../../../ui/field.tsx';
 
 interface ToolsFieldProps {

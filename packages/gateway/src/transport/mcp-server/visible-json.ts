@@ -1,0 +1,18 @@
+import { toJson } from '../../ports/store/json.ts';
+
+/**
+ * A value as JSON whose hidden characters are escaped. A character that changes the direction of text, or one that is drawn as
+ * nothing, could show a person something else than what they approve.
+ */
+export function visibleJson(value: unknown): string {
+  return toJson(value).replace(HIDDEN, (character) =>
+    [...new Array(character.length).keys()].map((at) => escapeAt(character, at)).join(''),
+  );
+}
+
+const HIDDEN = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\u2800]/gu;
+
+/** JSON escapes half of a surrogate pair at a time. */
+function escapeAt(text: string, at: number): string {
+  return `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`;
+}

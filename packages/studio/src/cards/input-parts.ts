@@ -1,0 +1,76 @@
+import { pathTo } from '../form/path.ts';
+
+/** A field of an input, as a card shows it. */
+export interface InputPart {
+  readonly path: string;
+  /** The title that the tool's schema gives it, else its name. */
+  readonly label: string;
+  /** Undefined if it is the label. */
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly value: unknown;
+  /** It is closed at first: what it takes to read it would push everything else out of sight. */
+  readonly isLong: boolean;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** All of an input, field by field: short fields first, each in its order. `schema`: of the input, if it is known. */
+export function inputParts(input: unknown, schema?: unknown): readonly InputPart[] {
+  if (!isFields(input)) return [partOf('Input', '', input)];
+  const parts = Object.entries(input).map(([name, value]) => {
+    const { title, description } = propertyOf(schema, name);
+    const label = typeof title === 'string' && title !== '' ? title : name;
+    const about = typeof description === 'string' && description !== '' ? { description } : {};
+    return { ...partOf(label, pathTo('', name), value), ...(label === name ? {} : { name }), ...about };
+  });
+  const [short, long] = [parts.filter(({ isLong }) => !isLong), parts.filter(({ isLong }) => isLong)];
+  return [...withinScreen(short, input), ...long];
+}
+
+/** A text as a part, e.g. a question. */
+export function partOf(label: string, path: string, value: unknown): InputPart {
+  return { path, label, value, isLong: linesOf(value) + linesOf(label) > MOST_LINES };
+}
+
+/** About as many lines as a person sees at once, all fields together. */
+const SCREEN_LINES = 30;
+/** More lines than this are closed at first. */
+const MOST_LINES = 12;
+/** How many characters are in a line of a card, about. */
+const LINE_CHARACTERS = 60;
+
+/** The fields that no screen holds are put into one more part, which is closed at first. */
+function withinScreen(parts: readonly InputPart[], input: Fields): readonly InputPart[] {
+  let lines = 0;
+  const end = parts.findIndex(({ value, label, description = '' }) => {
+    lines += linesOf(value) + linesOf(label) + linesOf(description);
+    return lines > SCREEN_LINES;
+  });
+  if (end === -1) return parts;
+  const rest = new Set(parts.slice(end).map(({ path }) => path));
+  const value = Object.fromEntries(Object.entries(input).filter(([name]) => rest.has(pathTo('', name))));
+  return [...parts.slice(0, end), { path: '…', label: `${rest.size} more fields`, value, isLong: true }];
+}
+
+/** How many lines it takes to show a value, about. */
+function linesOf(value: unknown, depth = 0): number {
+  if (typeof value === 'string')
+    return value.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / LINE_CHARACTERS)), 0);
+  if (typeof value !== 'object' || value === null) return 1;
+  if (depth >= MAX_DEPTH) return linesOf(JSON.stringify(value));
+  return Object.entries(value).reduce((sum, [name, one]) => sum + linesOf(name) + linesOf(one, depth + 1), 0);
+}
+
+/** Deeper than this a value is shown as JSON. */
+export const MAX_DEPTH = 6;
+
+function propertyOf(schema: unknown, name: string): Fields {
+  const properties = isFields(schema) && isFields(schema.properties) ? schema.properties : {};
+  const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+  return isFields(property) ? property : {};
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

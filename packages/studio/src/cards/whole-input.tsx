@@ -1,0 +1,117 @@
+import { withVisibleControls } from '@lastcall/client/react';
+import { type ReactElement, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { Button } from '../ui/button.tsx';
+import { type InputPart, isFields } from './input-parts.ts';
+import { InputValue } from './input-value.tsx';
+import type { ShownInput } from './use-shown-input.ts';
+
+/** Every field of an input by its label. What is long is closed until it is opened, and nothing is cut. */
+export function WholeInput({ shown }: { shown: ShownInput }): ReactElement {
+  if (shown.parts.length === 0) return <p className="text-quiet">without any input</p>;
+  return (
+    <dl aria-label="Input" className="flex flex-col gap-2 rounded bg-raised p-2">
+      {shown.parts.map((part) => (
+        <div key={part.path} className="flex min-w-0 flex-col gap-0.5">
+          <dt className="text-xs text-quiet">
+            <Label part={part} />
+          </dt>
+          <dd className="min-w-0">
+            <Part part={part} shown={shown} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Label({ part: { label, name, description } }: { part: InputPart }): ReactElement {
+  return (
+    <>
+      <bdi className="font-medium text-text">{withVisibleControls(label)}</bdi>
+      {name !== undefined && <bdi className="ml-1.5 font-mono">{withVisibleControls(name)}</bdi>}
+      {description !== undefined && <span className="block">{withVisibleControls(description)}</span>}
+    </>
+  );
+}
+
+/** A part as it is, or closed with what it begins with and how long it is. */
+export function Part({ part, shown }: { part: InputPart; shown: ShownInput }): ReactElement {
+  const [isNew, setNew] = useState(false);
+  if (!part.isLong) return <InputValue value={part.value} />;
+  if (shown.isOpen(part))
+    return (
+      <Document label={part.label} hasFocus={isNew}>
+        <InputValue value={part.value} />
+      </Document>
+    );
+  const open = (): void => {
+    setNew(true);
+    shown.open(part);
+  };
+  return (
+    <div className="flex flex-col items-start gap-1">
+      {typeof part.value === 'string' && <Beginning text={part.value} />}
+      <Button onClick={open}>
+        Show all {lengthInWords(part.value)}
+        <span className="sr-only"> of {withVisibleControls(part.label)}</span>
+      </Button>
+    </div>
+  );
+}
+
+/** A long text that was opened. It scrolls in itself, and takes the focus of the button that opened it. */
+function Document({
+  label,
+  hasFocus,
+  children,
+}: {
+  label: string;
+  hasFocus: boolean;
+  children: ReactNode;
+}): ReactElement {
+  const element = useRef<HTMLElement>(null);
+  // Before the list of a space is measured: it must not follow its end past what was just opened.
+  useLayoutEffect(() => {
+    if (hasFocus) element.current?.focus({ preventScroll: true });
+  }, [hasFocus]);
+  return (
+    <section
+      ref={element}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+      tabIndex={0}
+      aria-label={withVisibleControls(label)}
+      data-document
+      className="max-h-[60vh] overflow-y-auto rounded border border-line bg-surface p-2"
+    >
+      {children}
+    </section>
+  );
+}
+
+function Beginning({ text }: { text: string }): ReactElement {
+  const lines = text.slice(0, BEGINNING).split('\n').slice(0, 3).join('\n');
+  return (
+    <span dir="auto" className="whitespace-pre-wrap text-quiet">
+      {withVisibleControls(lines)} …
+    </span>
+  );
+}
+
+const BEGINNING = 160;
+
+function lengthInWords(value: unknown): string {
+  if (typeof value === 'string') return `${value.length.toLocaleString('en')} characters`;
+  if (Array.isArray(value)) return `${value.length.toLocaleString('en')} items`;
+  return isFields(value) ? `${Object.keys(value).length.toLocaleString('en')} fields` : 'of it';
+}
+
+/** Why a button is off: what was not shown must not be approved. `word`: what the button says. */
+export function ClosedNote({ shown, word }: { shown: ShownInput; word: string }): ReactElement | null {
+  if (shown.closed === 0) return null;
+  return (
+    <p id={shown.reasonId} role="status" className="text-sm text-wait">
+      {word} is off until you have opened all of the input:{' '}
+      {shown.closed === 1 ? '1 part is closed.' : `${shown.closed} parts are closed.`}
+    </p>
+  );
+}
