@@ -21,7 +21,10 @@ function makePrefixItems({ prefixItems, items }: JsonSchemaObject, maker: CheckM
 function makeItems(node: JsonSchemaObject, maker: CheckMaker): Check | undefined {
   const { items, additionalItems, prefixItems } = node;
   if (!Array.isArray(items)) return makeRest('items', items, listOf(prefixItems).length, maker);
-  const [first, rest] = [makeFirst('items', items, maker), makeRest('additionalItems', additionalItems, items.length, maker)];
+  const [first, rest] = [
+    makeFirst('items', items, maker),
+    makeRest('additionalItems', additionalItems, items.length, maker),
+  ];
   return (value, context) => all([first, rest], context, (check) => check === undefined || check(value, context));
 }
 

@@ -63,7 +63,10 @@ export interface CheckMaker {
 export type MakeCheck = (node: JsonSchemaObject, maker: CheckMaker) => Check | undefined;
 
 /** Reports a finding, if findings are wanted. Always false, as the check is then. */
-export function fail({ run, report }: Context, finding: Pick<Finding, 'keyword' | 'schema' | 'value' | 'branches'>): false {
+export function fail(
+  { run, report }: Context,
+  finding: Pick<Finding, 'keyword' | 'schema' | 'value' | 'branches'>,
+): false {
   if (report === undefined) return false;
   run.steps.take(10);
   const { findings, ...common } = report;

@@ -103,7 +103,9 @@ export function closeObjects(
 
   function isOnlyRef(node: JsonSchemaObject): boolean {
     if (node.$ref === undefined) return false;
-    return document.isOnlyRefRead || Object.keys(node).every((keyword) => keyword === '$ref' || ANNOTATIONS.has(keyword));
+    return (
+      document.isOnlyRefRead || Object.keys(node).every((keyword) => keyword === '$ref' || ANNOTATIONS.has(keyword))
+    );
   }
 
   /** The node and everything that applies to the same value. */

@@ -19,7 +19,11 @@ type Makers = Readonly<
 const NO_KEYS: ReadonlySet<string> = new Set();
 
 /** Definitions made on demand: recursion ends because a name is given before the definition is made. */
-export function createClosedDefinitions(root: JsonSchemaObject, { steps }: SchemaDocument, make: Makers): ClosedDefinitions {
+export function createClosedDefinitions(
+  root: JsonSchemaObject,
+  { steps }: SchemaDocument,
+  make: Makers,
+): ClosedDefinitions {
   const keyword = root.$defs === undefined && root.definitions !== undefined ? 'definitions' : '$defs';
   const originals = new Map([...mapOf(root.$defs), ...mapOf(root.definitions)].map(([name, target]) => [target, name]));
   const taken = new Set(originals.values());
@@ -44,8 +48,7 @@ export function createClosedDefinitions(root: JsonSchemaObject, { steps }: Schem
   function freeName(target: JsonSchemaObject, mode: DefinitionMode): string {
     const own = originals.get(target) ?? (target === root ? 'root' : 'part');
     const base = mode === 'closed' ? own : `${own}.${mode}`;
-    const isTaken = (name: string): boolean =>
-      made.has(name) || (name !== own && taken.has(name));
+    const isTaken = (name: string): boolean => made.has(name) || (name !== own && taken.has(name));
     for (let index = 1; ; index++) {
       steps.take();
       const name = index === 1 ? base : `${base}.${index}`;

@@ -4,8 +4,8 @@ import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import { createKnownNames, patternsOf } from './known-names.ts';
 import { openDocument, type SchemaDocument } from './schema-document.ts';
 import type { Problem } from './schema-result.ts';
-import { PROBLEM_STEPS } from './steps.ts';
 import { showJson } from './show-json.ts';
+import { PROBLEM_STEPS } from './steps.ts';
 import { isSchemaObject, listOf, mapOf } from './subschemas.ts';
 import { createUnionChoice, type UnionChoice } from './union-choice.ts';
 

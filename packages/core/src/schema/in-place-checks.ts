@@ -1,4 +1,14 @@
-import { all, type Check, type CheckMaker, type Context, deciding, type Finding, fail, inPlace, type MakeCheck } from './check.ts';
+import {
+  all,
+  type Check,
+  type CheckMaker,
+  type Context,
+  deciding,
+  type Finding,
+  fail,
+  inPlace,
+  type MakeCheck,
+} from './check.ts';
 import { Evaluated } from './evaluated.ts';
 import type { JsonSchemaNode, JsonSchemaObject } from './json-schema-object.ts';
 import { isSchemaNode, listOf, mapOf } from './subschemas.ts';
@@ -105,7 +115,9 @@ function makeIf(node: JsonSchemaObject, { checkOf }: CheckMaker): Check | undefi
 /** `dependentSchemas`, and those among the `dependencies` of older drafts. */
 export function makeDependentSchemas(keyword: string): MakeCheck {
   return (node, { checkOf }) => {
-    const entries = mapOf(node[keyword]).map(([key, sub]: readonly [string, JsonSchemaNode]) => [key, checkOf(sub)] as const);
+    const entries = mapOf(node[keyword]).map(
+      ([key, sub]: readonly [string, JsonSchemaNode]) => [key, checkOf(sub)] as const,
+    );
     if (entries.length === 0) return undefined;
     return (value, context) =>
       all(

@@ -30,7 +30,10 @@ const CHECKS: Readonly<Record<Kind, Checks>> = {
 };
 
 /** @param options.extraKeys 'ignored' leaves out what forbids further keys. */
-export function createInterpreter(document: SchemaDocument, options: { extraKeys: 'refused' | 'ignored' }): Interpreter {
+export function createInterpreter(
+  document: SchemaDocument,
+  options: { extraKeys: 'refused' | 'ignored' },
+): Interpreter {
   const checks = new Map<JsonSchemaObject, Check>();
   const maker: CheckMaker = { document, extraKeys: options.extraKeys, checkOf };
 

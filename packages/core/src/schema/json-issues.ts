@@ -28,11 +28,7 @@ function readFindings(findings: readonly Finding[], steps: Steps): readonly Json
 }
 
 /** The problems of the alternative that was meant, where one can be told; otherwise what each of them lacks. */
-function readUnion(
-  union: Finding,
-  groups: readonly (readonly Finding[])[],
-  steps: Steps,
-): readonly JsonIssue[] {
+function readUnion(union: Finding, groups: readonly (readonly Finding[])[], steps: Steps): readonly JsonIssue[] {
   const count = listOf((union.schema as Readonly<Record<string, unknown>>)[union.keyword]).length;
   const path = pathTo(union.place, steps);
   const say = (message: string): readonly JsonIssue[] => [{ path, message, isDoubtful: false }];

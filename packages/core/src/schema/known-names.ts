@@ -69,7 +69,11 @@ function namesBeside(
   ];
 }
 
-function conditionNames(node: JsonSchemaObject, collectorOf: CollectorOf, choice: UnionChoice): readonly CollectNames[] {
+function conditionNames(
+  node: JsonSchemaObject,
+  collectorOf: CollectorOf,
+  choice: UnionChoice,
+): readonly CollectNames[] {
   const condition = node.if as JsonSchemaNode | undefined;
   if (condition === undefined) return [];
   const holds = (value: unknown, run: Run): boolean => choice.fits(condition, value, run);

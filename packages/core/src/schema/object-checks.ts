@@ -40,7 +40,9 @@ function makeProperties({ properties }: JsonSchemaObject, { checkOf }: CheckMake
 
 function makePatternProperties(node: JsonSchemaObject, { document, checkOf }: CheckMaker): Check {
   if (document.hasHiddenNames(node)) return openLevel;
-  const entries = mapOf(node.patternProperties).map(([source, sub]) => [document.pattern(source), checkOf(sub)] as const);
+  const entries = mapOf(node.patternProperties).map(
+    ([source, sub]) => [document.pattern(source), checkOf(sub)] as const,
+  );
   return (value, context) =>
     all(entries, context, ([pattern, check]) =>
       all(Object.keys(value as object), context, (key) => {

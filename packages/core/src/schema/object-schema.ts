@@ -14,7 +14,11 @@ export function assertObjectSchema(document: SchemaDocument): void {
   );
 }
 
-function isObjectSchema(node: JsonSchemaNode | undefined, document: SchemaDocument, seen: ReadonlySet<unknown>): boolean {
+function isObjectSchema(
+  node: JsonSchemaNode | undefined,
+  document: SchemaDocument,
+  seen: ReadonlySet<unknown>,
+): boolean {
   if (!isSchemaObject(node) || seen.has(node)) return false;
   document.steps.take(1 + seen.size);
   const below = new Set(seen).add(node);

@@ -48,7 +48,8 @@ export function assertWellFormed({ root, resolve, origin }: SchemaDocument): voi
       refuse(place, `$ref ${showJson(node.$ref)} leads nowhere; only references inside the schema are followed`);
     if (isSchemaObject(target) && !state.has(target)) check(target, String(node.$ref));
     const circle = findCircle(node);
-    if (circle !== undefined) refuse(place, `$ref ${showJson(circle)} leads back to itself without going into the value`);
+    if (circle !== undefined)
+      refuse(place, `$ref ${showJson(circle)} leads back to itself without going into the value`);
   }
 
   /** A pattern that is not run need not be one. */

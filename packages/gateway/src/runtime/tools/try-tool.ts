@@ -1,4 +1,5 @@
 import { type AnyTool, dispatchCall, type Settlement, type ToolSet, tool } from '@lastcall/core';
+import { dataSchema } from '../../config/data-schema.ts';
 import type { RegisteredTool } from '../../config/registered-tool.ts';
 import { isInteractive } from '../../config/visibility.ts';
 import { newId } from '../../domain/new-id.ts';
@@ -47,5 +48,5 @@ export async function tryTool(services: Services, registry: Registry, trial: Too
 function runnableAlone(one: RegisteredTool, registry: Registry): ToolSet[string] {
   if (one.kind === 'typescript' || !isInteractive(one)) return toTool(one, registry);
   const { description, inputSchema, approval = false } = one;
-  return tool({ description, inputSchema, approval, effects: 'session' }) as AnyTool;
+  return tool({ description, inputSchema: dataSchema(inputSchema), approval, effects: 'session' }) as AnyTool;
 }

@@ -1,5 +1,6 @@
 import type { ImageModelV4, ImageModelV4CallOptions } from '@ai-sdk/provider';
 import { type AnyTool, fail, type ToolContext, tool } from '@lastcall/core';
+import { dataSchema } from '../../../config/data-schema.ts';
 import { readImageExecution } from '../../../config/image-execution.ts';
 import type { ToolConfig } from '../../../config/tool-config.ts';
 import { imageTypeOf } from '../../../domain/artifacts/media-type.ts';
@@ -35,9 +36,8 @@ export function imageTool(config: ToolConfig, host: ImageHost): { tool: AnyTool;
     });
     return await storeAll(images.map(toBytes), store, maxBytes);
   };
-  const { description, inputSchema } = config;
   return {
-    tool: tool({ description, inputSchema, execute }),
+    tool: tool({ description: config.description, inputSchema: dataSchema(config.inputSchema), execute }),
     timeoutMs: config.timeoutMs ?? image.timeout ?? DEFAULT_TIMEOUT_MS,
   };
 }
