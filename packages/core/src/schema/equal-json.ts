@@ -7,9 +7,10 @@ export function equalJson(one: unknown, other: unknown, steps: Steps): boolean {
   if (one === other) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
   if (Array.isArray(one) !== Array.isArray(other)) return false;
-  const keys = Object.keys(one);
-  if (keys.length !== Object.keys(other).length) return false;
-  steps.take(keys.length);
+  if (Array.isArray(one) && one.length !== (other as readonly unknown[]).length) return false;
+  const [keys, others] = [Object.keys(one), Object.keys(other)];
+  steps.take(keys.length + others.length);
+  if (keys.length !== others.length) return false;
   return keys.every((key) => Object.hasOwn(other, key) && equalJson(fieldOf(one, key), fieldOf(other, key), steps));
 }
 

@@ -105,10 +105,11 @@ function hasPlainAuthority(text: string): boolean {
   const end = rest.startsWith('//') ? rest.slice(2).search(/[/?#]/) : 0;
   const authority = rest.startsWith('//') ? rest.slice(2, end === -1 ? undefined : end + 2) : '';
   const others = rest.slice(rest.startsWith('//') ? authority.length + 2 : 0);
-  const host = authority.slice(authority.lastIndexOf('@') + 1);
+  const at = authority.lastIndexOf('@');
+  const [user, host] = [authority.slice(0, Math.max(at, 0)), authority.slice(at + 1)];
   const name = host.startsWith('[') ? host.slice(host.indexOf(']') + 1) : host;
   const isAddress = !host.startsWith('[') || isIpv6(host.slice(1, host.indexOf(']'))) || /^\[v[0-9a-f]+\./i.test(host);
-  return isAddress && /^[^[\]:@]*(?::\d*)?$/.test(name) && !/[[\]]/.test(others);
+  return isAddress && /^[^[\]:@]*(?::\d*)?$/.test(name) && !/[[\]]/.test(user + others);
 }
 
 function isUrl(text: string): boolean {

@@ -11,13 +11,17 @@ import { CHECK_STEPS, TooManySteps } from './steps.ts';
 import { stripKeys } from './strip-keys.ts';
 
 type Result = StandardSchemaV1.Result<unknown>;
-type Validate = (value: unknown) => Result;
 
-/** Made with the first value: many schemas are only shown to a model. Never throws. */
-export function createJsonValidator(document: SchemaDocument): Validate {
-  let made: ((value: unknown, run: Run) => Result) | undefined;
-  return (value) => {
-    const run = createRun(document.origin === 'data' ? CHECK_STEPS : undefined);
+/** Checks values against a document. Never throws. */
+export function createJsonValidator(document: SchemaDocument): (value: unknown) => Result {
+  const check = createJsonCheck(document);
+  return (value) => check(value, createRun(document.origin === 'data' ? CHECK_STEPS : undefined));
+}
+
+/** The same, with the steps of each check counted by the caller. Made with the first value: many schemas are only shown to a model. */
+export function createJsonCheck(document: SchemaDocument): (value: unknown, run: Run) => Result {
+  let made: ReturnType<typeof compile> | undefined;
+  return (value, run) => {
     try {
       made ??= compile(document);
       return made(value, run);

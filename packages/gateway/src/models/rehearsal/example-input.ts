@@ -1,5 +1,4 @@
-import type { JsonSchemaObject as Schema } from '@lastcall/core';
-import { dataSchema } from '../../config/data-schema.ts';
+import { jsonSchema, type JsonSchemaObject as Schema } from '@lastcall/core';
 import { plainWords, wordsOf } from './match-tool.ts';
 
 /** What was asked for, the tool that it is done with, and the time in milliseconds since the epoch, of which dates are made. */
@@ -150,8 +149,11 @@ function resolveRef(ref: unknown, root: Schema): unknown {
 
 function toTest(schema: Schema): (value: unknown) => boolean {
   try {
-    const { validate } = dataSchema(schema)['~standard'];
-    return (value) => 'value' in validate(value);
+    const { validate } = jsonSchema(schema, { origin: 'data' })['~standard'];
+    const pattern = typeof schema.pattern === 'string' ? new RegExp(schema.pattern, 'u') : undefined;
+    // Schemas that are data come here without patterns. One that is here was written in code.
+    const matches = (value: unknown): boolean => typeof value !== 'string' || pattern?.test(value) !== false;
+    return (value) => 'value' in validate(value) && matches(value);
   } catch {
     return () => true;
   }
